@@ -1,0 +1,110 @@
+// From text to canonical key: the one canonicaliser, used by the builder on every line of a list and by the daemon on
+// every sender, so that both always agree.
+//
+// Two spellings of the same mailbox give the same key: `<Joe.Doe@EXAMPLE.org.>`, `"joe.doe"@example.org` and
+// `joe.doe@example.org` are one, and so are `joe@müller.example` and `joe@xn--mller-kva.example`. What is not a mailbox is
+// rejected with a named reason. Nothing here throws, logs or reads anything but its argument; all functions may be called
+// from any number of threads. ASCII input is handled without allocation in time linear in its length, which is cut off
+// at kMaxInputBytes.
+//
+// Sources: RFC 5321 sections 4.1.2 (grammar), 4.1.3 (address literals), 4.5.3.1 (limits); RFC 6531 section 3.3 (UTF-8
+// local parts); RFC 5891 and UTS #46, non-transitional (domains); Unicode 3.13 (full case folding).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace bloomgate {
+
+inline constexpr std::size_t kMaxLocalPartBytes = 64;  // RFC 5321 section 4.5.3.1.1, quotes included
+inline constexpr std::size_t kMaxDomainBytes = 255;    // RFC 5321 section 4.5.3.1.2
+inline constexpr std::size_t kMaxAddressBytes = 254;   // RFC 5321 section 4.5.3.1.3: a path of 256 less its brackets
+inline constexpr std::size_t kMaxLabelBytes = 63;      // RFC 1035 section 2.3.4
+inline constexpr std::size_t kMaxInputBytes = 2048;    // longer paths and lines are rejected unread
+inline constexpr std::size_t kMaxKeyBytes = 2 + kMaxDomainBytes;  // "@." and a domain; an address is shorter
+
+// How keys are made. It is stored in the filter file, and whoever looks keys up follows the file.
+struct AddressProfile {
+  bool keep_local_part_case = false;  // false: `Joe@` and `joe@` are one mailbox
+
+  friend bool operator==(const AddressProfile&, const AddressProfile&) = default;
+};
+
+enum class EntryKind : std::uint8_t {
+  rejected,     // not an entry; reason() says why
+  blank,        // list lines only: nothing but space, or a comment
+  null_sender,  // `<>`: a bounce; never an entry of a list
+  address,      // local-part@domain
+  domain,       // list lines only: `@domain`, every address in that very domain
+  domain_tree,  // list lines only: `@.domain`, every address in that domain and in all below it
+};
+
+enum class RejectReason : std::uint8_t {
+  none,
+  too_long,                  // over kMaxInputBytes, before anything was looked at
+  control_character,         // NUL, TAB, CR, LF, DEL or another control character inside
+  invalid_utf8,
+  unbalanced_brackets,       // `<a@b` or `a@b>`
+  bad_source_route,          // `<@a,@b:` without its form
+  trailing_text,             // something after the end of the address
+  missing_at_sign,
+  empty_local_part,
+  bad_local_part_character,  // a character that needs quotes
+  misplaced_dot,             // a dot at the start or end of the local part, or two in a row
+  unterminated_quote,
+  local_part_too_long,       // over kMaxLocalPartBytes
+  empty_domain,
+  empty_label,               // two dots in a row, or one at the start
+  bad_domain_character,
+  misplaced_hyphen,          // a label that starts or ends with a hyphen
+  label_too_long,            // over kMaxLabelBytes
+  domain_too_long,           // over kMaxDomainBytes
+  invalid_idn,               // not a domain name by IDNA 2008
+  bad_address_literal,       // `[…]` that is neither an IPv4 nor an IPv6 address
+  address_too_long,          // over kMaxAddressBytes
+  null_sender_in_list,       // list lines only: `<>` cannot be whitelisted
+};
+
+// The reason as a stable token ("local-part-too-long"), for logs and reject files. Never fails.
+std::string_view reject_reason_name(RejectReason reason) noexcept;
+
+// The reason as a sentence for a person ("the local part is longer than 64 octets"). Never fails.
+std::string_view reject_reason_text(RejectReason reason) noexcept;
+
+// What a path or a line came to. Holds its key itself: no allocation, and the views below live as long as it does.
+class Entry {
+ public:
+  EntryKind kind() const noexcept { return kind_; }
+  RejectReason reason() const noexcept { return reason_; }
+  bool is_key() const noexcept { return kind_ >= EntryKind::address; }
+
+  // The canonical bytes: `local@domain`, `@domain` or `@.domain`; empty unless is_key().
+  std::string_view key() const noexcept { return {bytes_.data(), size_}; }
+  // The canonical local part, with quotes only where it needs them; empty unless kind() is address.
+  std::string_view local_part() const noexcept {
+    return {bytes_.data(), kind_ == EntryKind::address ? domain_at_ - std::size_t{1} : 0};
+  }
+  // The canonical domain, lower-case A-labels without a trailing dot, or an address literal in its brackets.
+  std::string_view domain() const noexcept { return key().substr(is_key() ? domain_at_ : 0); }
+
+ private:
+  friend class EntryWriter;
+  // Deliberately not zeroed: the first size_ bytes are the key, the rest is never read.
+  std::array<char, kMaxKeyBytes> bytes_;
+  std::uint16_t size_ = 0;
+  std::uint16_t domain_at_ = 0;  // where the domain starts in the key
+  EntryKind kind_ = EntryKind::rejected;
+  RejectReason reason_ = RejectReason::none;
+};
+
+// An envelope path as an MTA hands it over: `<a@b>`, `<>`, `a@b`, `<@relay:a@b>`, `<a@b> SIZE=1`; what follows the path
+// after a space is ESMTP parameters and is left out. Gives address, null_sender or rejected.
+Entry canonicalize_path(std::string_view path, AddressProfile profile = {}) noexcept;
+
+// A line of a list, with or without its line end: an address (with or without angle brackets), `@domain`, `@.domain`,
+// a blank line, or a comment (`#` first, or after space). A byte-order mark and surrounding space are skipped.
+Entry canonicalize_line(std::string_view line, AddressProfile profile = {}) noexcept;
+
+}  // namespace bloomgate

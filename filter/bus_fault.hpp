@@ -1,0 +1,36 @@
+// Surviving SIGBUS: the kernel raises it when a mapped page has no file behind it any more (the file was truncated) or
+// cannot be read (the disk failed). The handler puts zero pages there, so that the look-up that met it finds no bit set:
+// the sender counts as not listed, which is the safe side.
+//
+// A program calls install_bus_fault_handler() once, first thing in main(), before it opens a filter. MappedFilter
+// announces each mapping here. A SIGBUS anywhere else ends the program, as without the handler.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+namespace bloomgate {
+
+inline constexpr std::size_t kMaxGuardedMappings = 64;
+
+// Not thread-safe: call it before other threads start. Replaces the process's SIGBUS action. Throws
+// BloomgateError{cannot_open} if sigaction(2) refuses.
+void install_bus_fault_handler();
+
+// Announces a mapping for as long as it lives. Making and destroying are safe from any thread; the destructor must run
+// before munmap. The constructor throws BloomgateError{too_many_mappings} when kMaxGuardedMappings are live.
+class GuardedMapping {
+ public:
+  GuardedMapping(const void* address, std::size_t bytes);
+  ~GuardedMapping();
+  GuardedMapping(const GuardedMapping&) = delete;
+  GuardedMapping& operator=(const GuardedMapping&) = delete;
+
+  // Whether a fault was met in this mapping. Safe from any thread.
+  bool faulted() const noexcept;
+
+ private:
+  std::size_t slot_;
+};
+
+}  // namespace bloomgate

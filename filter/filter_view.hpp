@@ -1,0 +1,72 @@
+// A filter in memory, however it came there: the shape of the bit array, and look-ups in it.
+//
+// A view owns nothing: the bytes must outlive it. Look-ups are const, noexcept, allocate nothing and may run in any
+// number of threads at once; each touches one block. A view is made by MappedFilter, or by tests and the builder over
+// an array of their own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "filter/address.hpp"
+#include "filter/hash.hpp"
+
+namespace bloomgate {
+
+enum class Layout : std::uint32_t {
+  page = 1,  // blocks of 4,096 bytes: page_layout.hpp
+};
+
+inline constexpr std::uint32_t kMaxHashes = 32;
+
+// Everything that a look-up depends on beside the bits; all of it is in the file's header.
+struct FilterShape {
+  Layout layout = Layout::page;
+  HashFamily hash_family = HashFamily::xxh3;
+  std::uint32_t hashes = 6;         // k: probes an entry, 1 to kMaxHashes
+  std::uint32_t block_bytes = 4096;
+  std::uint64_t block_count = 0;    // at least 1
+  std::uint64_t seed = 0;
+  AddressProfile profile;           // how keys are made from addresses
+  bool has_domains = false;         // some entry is `@domain`
+  bool has_domain_trees = false;    // some entry is `@.domain`
+
+  friend bool operator==(const FilterShape&, const FilterShape&) = default;
+};
+
+// By which entry an address is listed; the most specific one found.
+enum class Match : std::uint8_t {
+  none,         // not listed
+  address,      // by itself
+  domain,       // by `@domain`
+  domain_tree,  // by `@.domain` of its domain or one above it
+};
+
+// "not-listed", "address", "domain", "domain-tree".
+std::string_view match_name(Match match) noexcept;
+
+class FilterView {
+ public:
+  // `body` must be block_count * block_bytes long and the shape one that validate_shape() in file_format.hpp accepts.
+  FilterView(const FilterShape& shape, std::span<const std::byte> body) noexcept : shape_(shape), body_(body) {}
+
+  const FilterShape& shape() const noexcept { return shape_; }
+  std::span<const std::byte> body() const noexcept { return body_; }
+
+  // Whether `key` (canonical bytes) may be in the filter. False is certain; true is wrong at the false-positive rate.
+  bool may_contain(std::string_view key) const noexcept;
+
+  // How an address entry is listed: one look-up for itself; where the filter holds `@domain` entries one more; where it
+  // holds `@.domain` entries one for each label of its domain (each look-up adds its own false positives, hence the
+  // flags). Entries of kind domain and domain_tree are looked up as they stand. Anything else is not listed.
+  // `entry` must have been made with shape().profile.
+  Match find(const Entry& entry) const noexcept;
+
+ private:
+  FilterShape shape_;
+  std::span<const std::byte> body_;
+};
+
+}  // namespace bloomgate

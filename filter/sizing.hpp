@@ -1,0 +1,40 @@
+// The arithmetic of Bloom filters: how big, how many probes, how many false positives. Pure functions of numbers.
+//
+// Rates are probabilities in [0, 1], sizes are in bits or bytes as their names say, all integer arithmetic is 64-bit and
+// checked. Sources: Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM 13(7), 1970; Putze, Sanders,
+// Singler, "Cache-, hash- and space-efficient Bloom filters", 2007, section 3 (blocked filters as a Poisson mixture);
+// Swamidass and Baldi, "Mathematical correction for fingerprint similarity measures", 2007 (entries from the fill).
+#pragma once
+
+#include <cstdint>
+
+#include "filter/filter_view.hpp"
+
+namespace bloomgate {
+
+// The k with the lowest false-positive rate: bits_per_entry * ln 2, rounded to the better neighbour, in 1..kMaxHashes.
+std::uint32_t best_hashes(double bits_per_entry) noexcept;
+
+// Blocks for that many entries at that many bits each, rounded up, at least 1. Throws BloomgateError{bad_argument} for
+// bits_per_entry outside [1, 64] and {size_overflow} past 2^63 bytes.
+std::uint64_t blocks_for(std::uint64_t entries, double bits_per_entry, std::uint32_t block_bytes);
+
+// The rate of a classic filter of `bits` bits: (1 - (1 - 1/bits)^(k*n))^k.
+double classic_fpr(double entries, double bits, std::uint32_t hashes) noexcept;
+
+// The rate of a blocked filter: the classic rate of one block, averaged over the Poisson distribution of its load.
+// Cost: some twenty standard deviations of terms; microseconds for pages.
+double blocked_fpr(double entries, std::uint64_t block_count, std::uint32_t block_bytes, std::uint32_t hashes) noexcept;
+
+// The bits an entry for which a page filter with its best k has that rate. Throws BloomgateError{bad_argument} where no
+// number of bits in [1, 64] reaches it.
+double bits_per_entry_for_fpr(double fpr, std::uint32_t block_bytes);
+
+// How many distinct entries set that many of the bits, by inverting the expected fill of a blocked filter. A full array
+// gives infinity.
+double distinct_entries(std::uint64_t bits_set, const FilterShape& shape) noexcept;
+
+// The false-positive rate of a filter that has that many bits set.
+double fpr_from_fill(std::uint64_t bits_set, const FilterShape& shape) noexcept;
+
+}  // namespace bloomgate
