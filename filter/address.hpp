@@ -2,10 +2,10 @@
 // every sender, so that both always agree.
 //
 // Two spellings of the same mailbox give the same key: `<Joe.Doe@EXAMPLE.org.>`, `"joe.doe"@example.org` and
-// `joe.doe@example.org` are one, and so are `joe@müller.example` and `joe@xn--mller-kva.example`. What is not a mailbox is
-// rejected with a named reason. Nothing here throws, logs or reads anything but its argument; all functions may be called
-// from any number of threads. ASCII input is handled without allocation in time linear in its length, which is cut off
-// at kMaxInputBytes.
+// `joe.doe@example.org` are one, and so are `joe@müller.example` and `joe@xn--mller-kva.example`. What is not a mailbox
+// is rejected with a named reason. Nothing here throws, logs or reads anything but its argument; all functions may be
+// called from any number of threads. ASCII input is handled without allocation in time linear in its length, which is
+// cut off at kMaxInputBytes.
 //
 // Sources: RFC 5321 sections 4.1.2 (grammar), 4.1.3 (address literals), 4.5.3.1 (limits); RFC 6531 section 3.3 (UTF-8
 // local parts); RFC 5891 and UTS #46, non-transitional (domains); Unicode 3.13 (full case folding).
@@ -43,28 +43,28 @@ enum class EntryKind : std::uint8_t {
 
 enum class RejectReason : std::uint8_t {
   none,
-  too_long,                  // over kMaxInputBytes, before anything was looked at
-  control_character,         // NUL, TAB, CR, LF, DEL or another control character inside
+  too_long,           // over kMaxInputBytes, before anything was looked at
+  control_character,  // NUL, TAB, CR, LF, DEL or another control character inside
   invalid_utf8,
-  unbalanced_brackets,       // `<a@b` or `a@b>`
-  bad_source_route,          // `<@a,@b:` without its form
-  trailing_text,             // something after the end of the address
+  unbalanced_brackets,  // `<a@b` or `a@b>`
+  bad_source_route,     // `<@a,@b:` without its form
+  trailing_text,        // something after the end of the address
   missing_at_sign,
   empty_local_part,
   bad_local_part_character,  // a character that needs quotes
   misplaced_dot,             // a dot at the start or end of the local part, or two in a row
   unterminated_quote,
-  local_part_too_long,       // over kMaxLocalPartBytes
+  local_part_too_long,  // over kMaxLocalPartBytes
   empty_domain,
-  empty_label,               // two dots in a row, or one at the start
+  empty_label,  // two dots in a row, or one at the start
   bad_domain_character,
-  misplaced_hyphen,          // a label that starts or ends with a hyphen
-  label_too_long,            // over kMaxLabelBytes
-  domain_too_long,           // over kMaxDomainBytes
-  invalid_idn,               // not a domain name by IDNA 2008
-  bad_address_literal,       // `[…]` that is neither an IPv4 nor an IPv6 address
-  address_too_long,          // over kMaxAddressBytes
-  null_sender_in_list,       // list lines only: `<>` cannot be whitelisted
+  misplaced_hyphen,     // a label that starts or ends with a hyphen
+  label_too_long,       // over kMaxLabelBytes
+  domain_too_long,      // over kMaxDomainBytes
+  invalid_idn,          // not a domain name by IDNA 2008
+  bad_address_literal,  // `[…]` that is neither an IPv4 nor an IPv6 address
+  address_too_long,     // over kMaxAddressBytes
+  null_sender_in_list,  // list lines only: `<>` cannot be whitelisted
 };
 
 // The reason as a stable token ("local-part-too-long"), for logs and reject files. Never fails.

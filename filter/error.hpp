@@ -1,8 +1,8 @@
 // The one exception type of the filter library, with a closed set of codes.
 //
-// Thrown while a filter is built, written, opened or verified; never by a look-up or by the canonicaliser. `what()` is a
-// complete sentence for a person: what was expected, what was found, where, and what to do. Programs map `code()` to an
-// exit status; tests compare it.
+// Thrown while a filter is built, written, opened or verified; never by a look-up or by the canonicaliser. `what()` is
+// a complete sentence for a person: what was expected, what was found, where, and what to do. Programs map `code()` to
+// an exit status; tests compare it.
 #pragma once
 
 #include <cstdint>
@@ -14,40 +14,43 @@
 namespace bloomgate {
 
 enum class ErrorCode : std::uint8_t {
-  cannot_open,            // open(2), fstat(2) or mmap(2) failed; `what()` carries the system's words
-  cannot_read,            // reading failed after a successful open
-  cannot_write,           // creating, writing, syncing or renaming failed
-  not_a_regular_file,     // a directory, FIFO, socket or device where a filter file was expected
-  too_short,              // the file is shorter than a header
-  bad_magic,              // not a Bloomgate filter at all
-  unsupported_version,    // written by a newer Bloomgate
-  bad_header_checksum,    // the header was damaged
-  bad_header_field,       // a header field is outside its range
-  unsupported_layout,     // a layout that this version does not know
-  unsupported_hash,       // a hash family that this version does not know
-  size_overflow,          // the sizes in the header do not fit in 64 bits
-  wrong_size,             // the file is not exactly as long as its header says
-  bad_table_checksum,     // the checksum table was damaged
-  bad_body_checksum,      // a part of the bit array was damaged
-  changed_while_open,     // the file shrank or became unreadable under a mapping
-  bad_argument,           // a size, rate or option that cannot be honoured
-  bad_input,              // an input list that cannot be used as asked (--strict)
-  out_of_memory,          // the filter does not fit in the memory that may be used
-  too_many_mappings,      // more filters open at once than bus_fault.hpp has places for
-  interrupted,            // the caller asked for a stop
+  cannot_open,          // open(2), fstat(2) or mmap(2) failed; `what()` carries the system's words
+  cannot_read,          // reading failed after a successful open
+  cannot_write,         // creating, writing, syncing or renaming failed
+  not_a_regular_file,   // a directory, FIFO, socket or device where a filter file was expected
+  too_short,            // the file is shorter than a header
+  bad_magic,            // not a Bloomgate filter at all
+  unsupported_version,  // written by a newer Bloomgate
+  bad_header_checksum,  // the header was damaged
+  bad_header_field,     // a header field is outside its range
+  unsupported_layout,   // a layout that this version does not know
+  unsupported_hash,     // a hash family that this version does not know
+  size_overflow,        // the sizes in the header do not fit in 64 bits
+  wrong_size,           // the file is not exactly as long as its header says
+  bad_table_checksum,   // the checksum table was damaged
+  bad_body_checksum,    // a part of the bit array was damaged
+  changed_while_open,   // the file shrank or became unreadable under a mapping
+  bad_argument,         // a size, rate or option that cannot be honoured
+  bad_input,            // an input list that cannot be used as asked (--strict)
+  out_of_memory,        // the filter does not fit in the memory that may be used
+  too_many_mappings,    // more filters open at once than bus_fault.hpp has places for
+  interrupted,          // the caller asked for a stop
 };
 
 // The code's name as it stands above, for logs and tests. Never fails.
 std::string_view error_code_name(ErrorCode code) noexcept;
 
+// The exit status of sysexits(3) with which a program ends for this error; 128 + SIGINT for interrupted. Never fails.
+int exit_status(ErrorCode code) noexcept;
+
 class BloomgateError : public std::runtime_error {
  public:
   // What is known beside the sentence; the members that do not apply stay empty.
   struct Details {
-    std::string path;                     // the file concerned
-    std::optional<std::uint64_t> offset;  // bytes from the start of that file
-    std::string expected;
-    std::string got;
+    std::string path = {};                     // the file concerned
+    std::optional<std::uint64_t> offset = {};  // bytes from the start of that file
+    std::string expected = {};
+    std::string got = {};
   };
 
   BloomgateError(ErrorCode code, const std::string& what) : std::runtime_error(what), code_(code) {}

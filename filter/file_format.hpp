@@ -33,19 +33,19 @@ struct FileExtent {
   std::uint64_t file_bytes = 0;
 };
 
-// The extent of a file of that shape. Throws BloomgateError{size_overflow} where a sum or product does not fit in 63 bits
-// (the range of off_t).
+// The extent of a file of that shape. Throws BloomgateError{size_overflow} where a sum or product does not fit in 63
+// bits (the range of off_t).
 FileExtent file_extent(const FilterShape& shape);
 
-// Throws BloomgateError (bad_header_field, unsupported_layout, unsupported_hash, size_overflow) unless every field is in
-// its range. `path` is for the message.
+// Throws BloomgateError (bad_header_field, unsupported_layout, unsupported_hash, size_overflow) unless every field is
+// in its range. `path` is for the message.
 void validate_shape(const FilterShape& shape, const std::string& path);
 
 // The header as it stands in a file, checksum included.
 void encode_header(const FilterHeader& header, std::span<std::byte, kHeaderBytes> out) noexcept;
 
-// Reads and checks a header: magic, version, checksum, then every field. Throws BloomgateError with the offending field's
-// offset. `path` is for the message.
+// Reads and checks a header: magic, version, checksum, then every field. Throws BloomgateError with the offending
+// field's offset. `path` is for the message.
 FilterHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, const std::string& path);
 
 // XXH3-64 with seed 0: the checksum of the header, of the table and of each chunk.

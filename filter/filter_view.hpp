@@ -25,13 +25,13 @@ inline constexpr std::uint32_t kMaxHashes = 32;
 struct FilterShape {
   Layout layout = Layout::page;
   HashFamily hash_family = HashFamily::xxh3;
-  std::uint32_t hashes = 6;         // k: probes an entry, 1 to kMaxHashes
+  std::uint32_t hashes = 6;  // k: probes an entry, 1 to kMaxHashes
   std::uint32_t block_bytes = 4096;
-  std::uint64_t block_count = 0;    // at least 1
+  std::uint64_t block_count = 0;  // at least 1
   std::uint64_t seed = 0;
-  AddressProfile profile;           // how keys are made from addresses
-  bool has_domains = false;         // some entry is `@domain`
-  bool has_domain_trees = false;    // some entry is `@.domain`
+  AddressProfile profile = {};    // how keys are made from addresses
+  bool has_domains = false;       // some entry is `@domain`
+  bool has_domain_trees = false;  // some entry is `@.domain`
 
   friend bool operator==(const FilterShape&, const FilterShape&) = default;
 };

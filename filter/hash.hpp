@@ -1,7 +1,8 @@
 // From key to 64-bit hash: XXH3, seeded. Part of the file format: tests/filter/hash_test.cpp freezes its values.
 //
-// 64 bits, because with 10^9 entries a 32-bit hash alone would give 21 % false positives. Seeded, because nobody outside
-// may be able to work out which addresses are false positives. Pure; safe from any thread; about 3 ns for an address.
+// 64 bits, because with 10^9 entries a 32-bit hash alone would give 21 % false positives. Seeded, because nobody
+// outside may be able to work out which addresses are false positives. Pure; safe from any thread; about 3 ns for an
+// address.
 #pragma once
 
 #include <cstdint>

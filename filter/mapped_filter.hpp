@@ -32,8 +32,8 @@ class MappedFilter {
   const FilterView& view() const noexcept { return view_; }
 
   // Checks the body against the checksum table with `threads` threads (0: one for each processor), which also brings it
-  // into memory. Throws BloomgateError{bad_body_checksum} with the offset of the first damaged MiB, or changed_while_open.
-  // `progress`, if given, is called now and then with the bytes done, from one thread at a time.
+  // into memory. Throws BloomgateError{bad_body_checksum} with the offset of the first damaged MiB, or
+  // changed_while_open. `progress`, if given, is called now and then with the bytes done, from one thread at a time.
   void verify_body(unsigned threads = 0, const std::function<void(std::uint64_t)>& progress = {}) const;
 
   // Keeps the whole mapping in memory. Throws BloomgateError{out_of_memory} where RLIMIT_MEMLOCK is too small.

@@ -1,5 +1,5 @@
-// From hash to block to probes, for the page layout: the bit array is cut into blocks of 4,096 bytes, the hash picks one
-// block and then k bits inside it, so that a look-up touches one page of memory.
+// From hash to block to probes, for the page layout: the bit array is cut into blocks of 4,096 bytes, the hash picks
+// one block and then k bits inside it, so that a look-up touches one page of memory.
 //
 // Header-only because it is the inner loop of both programs. Pure; safe from any thread.
 #pragma once
@@ -28,9 +28,10 @@ constexpr std::uint64_t block_of(KeyHash hash, std::uint64_t block_count) noexce
   return static_cast<std::uint64_t>((Wide{hash} * block_count) >> 64);
 }
 
-// The probes of a hash inside its block. The block was chosen by the hash's high bits; each multiplication spreads the low
-// bits, in which the entries of one block differ, into the top bits, which are the next probe. Double hashing would be
-// one addition cheaper, but its probes are too alike in a block this small: 27 % more false positives at 20 bits an entry.
+// The probes of a hash inside its block. The block was chosen by the hash's high bits; each multiplication spreads the
+// low bits, in which the entries of one block differ, into the top bits, which are the next probe. Double hashing would
+// be one addition cheaper, but its probes are too alike in a block this small: 27 % more false positives at 20 bits an
+// entry.
 class Probes {
  public:
   explicit constexpr Probes(KeyHash hash) noexcept : state_(hash) {}

@@ -1,9 +1,10 @@
 // The arithmetic of Bloom filters: how big, how many probes, how many false positives. Pure functions of numbers.
 //
-// Rates are probabilities in [0, 1], sizes are in bits or bytes as their names say, all integer arithmetic is 64-bit and
-// checked. Sources: Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM 13(7), 1970; Putze, Sanders,
-// Singler, "Cache-, hash- and space-efficient Bloom filters", 2007, section 3 (blocked filters as a Poisson mixture);
-// Swamidass and Baldi, "Mathematical correction for fingerprint similarity measures", 2007 (entries from the fill).
+// Rates are probabilities in [0, 1], sizes are in bits or bytes as their names say, all integer arithmetic is 64-bit
+// and checked. Sources: Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM 13(7), 1970; Putze,
+// Sanders, Singler, "Cache-, hash- and space-efficient Bloom filters", 2007, section 3 (blocked filters as a Poisson
+// mixture); Swamidass and Baldi, "Mathematical correction for fingerprint similarity measures", 2007 (entries from the
+// fill).
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,73 @@
+#include "filter/filter_view.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "filter/page_layout.hpp"
+
+namespace bloomgate {
+
+std::string_view match_name(Match match) noexcept {
+  switch (match) {
+    case Match::none:
+      return "not-listed";
+    case Match::address:
+      return "address";
+    case Match::domain:
+      return "domain";
+    case Match::domain_tree:
+      return "domain-tree";
+  }
+  return "not-listed";
+}
+
+bool FilterView::may_contain(std::string_view key) const noexcept {
+  const KeyHash hash = hash_key(key, shape_.seed);
+  const std::uint64_t block = page_layout::block_of(hash, shape_.block_count);
+  return page_layout::may_contain(body_.data() + block * shape_.block_bytes, hash, shape_.hashes);
+}
+
+namespace {
+
+// Looks up `@.domain` for the domain and each one above it.
+bool find_domain_tree(const FilterView& filter, std::string_view domain) noexcept {
+  std::array<char, kMaxKeyBytes> key;
+  key[0] = '@';
+  while (!domain.empty()) {
+    key[1] = '.';
+    std::memcpy(key.data() + 2, domain.data(), domain.size());
+    if (filter.may_contain({key.data(), 2 + domain.size()})) return true;
+    // An address literal has dots, but nothing above it.
+    const std::size_t dot = domain.front() == '[' ? std::string_view::npos : domain.find('.');
+    if (dot == std::string_view::npos) return false;
+    domain.remove_prefix(dot + 1);
+  }
+  return false;
+}
+
+}  // namespace
+
+Match FilterView::find(const Entry& entry) const noexcept {
+  switch (entry.kind()) {
+    case EntryKind::rejected:
+    case EntryKind::blank:
+    case EntryKind::null_sender:
+      return Match::none;
+    case EntryKind::domain:
+      return may_contain(entry.key()) ? Match::domain : Match::none;
+    case EntryKind::domain_tree:
+      return may_contain(entry.key()) ? Match::domain_tree : Match::none;
+    case EntryKind::address:
+      break;
+  }
+  if (may_contain(entry.key())) return Match::address;
+  if (shape_.has_domains) {
+    // The key of `@domain` is the tail of the address's own key.
+    const std::string_view domain_key = entry.key().substr(entry.local_part().size());
+    if (may_contain(domain_key)) return Match::domain;
+  }
+  if (shape_.has_domain_trees && find_domain_tree(*this, entry.domain())) return Match::domain_tree;
+  return Match::none;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,121 @@
+#include "filter/filter_writer.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+
+#include "filter/error.hpp"
+#include "filter/hash.hpp"
+#include "filter/little_endian.hpp"
+
+namespace bloomgate {
+namespace {
+
+// The file that `path` names now, if any; links were resolved before.
+std::optional<struct stat> existing_file(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    throw system_error(ErrorCode::cannot_write, "look at", path, errno);
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw BloomgateError(ErrorCode::not_a_regular_file,
+                         path + " exists and is not a regular file; name a file for the filter", {.path = path});
+  }
+  return status;
+}
+
+std::string resolve_link(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
+  if (error) throw system_error(ErrorCode::cannot_write, "follow the link", path, error.value());
+  return target.string();
+}
+
+void write_at(int file, std::span<const std::byte> bytes, std::uint64_t offset, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      throw system_error(ErrorCode::cannot_write, "write", path, errno);
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+}
+
+void sync(int fd, const std::string& path) {
+  if (fsync(fd) != 0) throw system_error(ErrorCode::cannot_write, "sync", path, errno);
+}
+
+}  // namespace
+
+FilterWriter::FilterWriter(const std::string& path, const FilterShape& shape)
+    : path_(resolve_link(path)), extent_(file_extent(shape)), table_(extent_.table_bytes) {
+  const std::optional<struct stat> old = existing_file(path_);
+  const std::filesystem::path parent = std::filesystem::path(path_).parent_path();
+  folder_ = parent.empty() ? "." : parent.string();
+  const std::string name = std::filesystem::path(path_).filename().string();
+  do {
+    temporary_path_ = folder_ + "/." + name + ".tmp-" + std::to_string(random_seed());
+    file_.reset(open(temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  } while (!file_.is_open() && errno == EEXIST);
+  if (!file_.is_open()) {
+    throw system_error(ErrorCode::cannot_write, "create a file in the folder of", path_, errno);
+  }
+  try {
+    // An operator who let the daemon's group read the old file wants the same for the new one. Only root can
+    // give files away: where that is refused, the file stays its maker's, as any new file.
+    if (old && (fchown(file_.get(), old->st_uid, old->st_gid) == 0 || old->st_uid == geteuid()) &&
+        fchmod(file_.get(), old->st_mode & 0777) != 0) {
+      throw system_error(ErrorCode::cannot_write, "set the permissions of", temporary_path_, errno);
+    }
+    const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(extent_.file_bytes));
+    // Some file systems cannot reserve; there a full disk shows on writing.
+    if (error != 0 && error != EOPNOTSUPP && error != EINVAL) {
+      throw system_error(ErrorCode::cannot_write, "reserve " + std::to_string(extent_.file_bytes) + " bytes for", path_,
+                         error);
+    }
+  } catch (...) {
+    unlink(temporary_path_.c_str());
+    throw;
+  }
+}
+
+FilterWriter::~FilterWriter() {
+  if (!temporary_path_.empty()) unlink(temporary_path_.c_str());
+}
+
+void FilterWriter::write_body(std::uint64_t offset, std::span<const std::byte> bytes) {
+  write_at(file_.get(), bytes, kHeaderBytes + offset, temporary_path_);
+  for (std::uint64_t done = 0; done < bytes.size(); done += kChecksumChunkBytes) {
+    const auto chunk = bytes.subspan(done, std::min(kChecksumChunkBytes, bytes.size() - done));
+    const std::uint64_t index = (offset + done) / kChecksumChunkBytes;
+    store_little_endian(table_.data() + index * sizeof(std::uint64_t), checksum(chunk));
+  }
+}
+
+void FilterWriter::commit(FilterHeader header) {
+  header.table_checksum = checksum(table_);
+  std::array<std::byte, kHeaderBytes> header_bytes;
+  encode_header(header, header_bytes);
+  write_at(file_.get(), table_, kHeaderBytes + extent_.body_bytes, temporary_path_);
+  write_at(file_.get(), header_bytes, 0, temporary_path_);
+  sync(file_.get(), temporary_path_);
+  if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
+    throw system_error(ErrorCode::cannot_write, "rename the finished file to", path_, errno);
+  }
+  temporary_path_.clear();
+  const FileDescriptor folder(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open()) throw system_error(ErrorCode::cannot_write, "open the folder", folder_, errno);
+  sync(folder.get(), folder_);
+}
+
+}  // namespace bloomgate
