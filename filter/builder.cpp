@@ -1,7 +1,6 @@
 #include "filter/builder.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <new>
 
 #include "filter/error.hpp"
@@ -16,12 +15,6 @@ void check_stop(const std::atomic<bool>& stop) {
   if (stop.load(std::memory_order_relaxed)) {
     throw BloomgateError(ErrorCode::interrupted, "stopped before the filter was complete; nothing was changed");
   }
-}
-
-std::uint64_t count_ones(std::span<const std::byte> bytes) noexcept {
-  std::uint64_t ones = 0;
-  for (const std::byte byte : bytes) ones += static_cast<unsigned>(std::popcount(static_cast<unsigned char>(byte)));
-  return ones;
 }
 
 std::vector<std::byte> allocate_body(std::uint64_t bytes) {
@@ -73,7 +66,7 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
       page_layout::insert(body.data() + block * page_layout::kBlockBytes, hash, header.shape.hashes);
     }
   }
-  header.bits_set = count_ones(body);
+  header.bits_set = FilterView(header.shape, body).count_ones();
   check_stop(stop);
   writer.write_body(0, body);
   check_stop(stop);

@@ -1,8 +1,10 @@
 #include "filter/filter_view.hpp"
 
 #include <array>
+#include <bit>
 #include <cstring>
 
+#include "filter/little_endian.hpp"
 #include "filter/page_layout.hpp"
 
 namespace bloomgate {
@@ -68,6 +70,15 @@ Match FilterView::find(const Entry& entry) const noexcept {
   }
   if (shape_.has_domain_trees && find_domain_tree(*this, entry.domain())) return Match::domain_tree;
   return Match::none;
+}
+
+std::uint64_t FilterView::count_ones() const noexcept {
+  std::uint64_t ones = 0;
+  std::span<const std::byte> rest = body_;  // whole blocks, and so whole words
+  for (; rest.size() >= sizeof(std::uint64_t); rest = rest.subspan(sizeof(std::uint64_t))) {
+    ones += static_cast<unsigned>(std::popcount(load_little_endian<std::uint64_t>(rest.data())));
+  }
+  return ones;
 }
 
 }  // namespace bloomgate

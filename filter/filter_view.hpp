@@ -64,6 +64,9 @@ class FilterView {
   // `entry` must have been made with shape().profile.
   Match find(const Entry& entry) const noexcept;
 
+  // How many bits of the body are 1. Reads all of it.
+  std::uint64_t count_ones() const noexcept;
+
  private:
   FilterShape shape_;
   std::span<const std::byte> body_;

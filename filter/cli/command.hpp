@@ -1,0 +1,43 @@
+// The subcommands of the program `bloomgate`, one file each, and what they share: reading their command line.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace bloomgate::cli {
+
+using Arguments = std::vector<std::string>;
+
+// Each gets what follows its name on the command line and returns the exit status. Throws UsageError, BloomgateError
+// and std::bad_alloc, which main() reports.
+int run_build(const Arguments& arguments);
+int run_info(const Arguments& arguments);
+int run_query(const Arguments& arguments);
+int run_size(const Arguments& arguments);
+int run_verify(const Arguments& arguments);
+
+// A command line that cannot be followed; main() prints it with a pointer to the subcommand's --help and exits with
+// EX_USAGE.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// What `--help` of a subcommand prints round the list of its options.
+struct HelpText {
+  const char* synopsis;  // "bloomgate size --entries N [OPTION...]"
+  const char* purpose;   // a sentence or two
+  const char* examples;  // indented command lines
+};
+
+// Parses `arguments`. Where --help is among them it prints the help and gives nothing. Throws UsageError for what the
+// options do not allow.
+std::optional<boost::program_options::variables_map> parse_command_line(
+    const Arguments& arguments, const boost::program_options::options_description& visible,
+    const boost::program_options::options_description& positional_values,
+    const boost::program_options::positional_options_description& positional, const HelpText& help);
+
+}  // namespace bloomgate::cli

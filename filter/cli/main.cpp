@@ -1,0 +1,93 @@
+// The program `bloomgate`: finds the subcommand and reports what goes wrong in it. See bloomgate.1.
+#include <sysexits.h>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <new>
+#include <string_view>
+
+#include "filter/bus_fault.hpp"
+#include "filter/cli/command.hpp"
+#include "filter/cli/stop_signal.hpp"
+#include "filter/error.hpp"
+
+namespace {
+
+using namespace bloomgate;
+using namespace bloomgate::cli;
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(const Arguments&);
+};
+
+constexpr std::array kCommands = {
+    Command{"build", "build a filter from lists of addresses", run_build},
+    Command{"query", "tell whether addresses are listed", run_query},
+    Command{"info", "show what a filter file holds", run_info},
+    Command{"verify", "check a filter file, and that it holds the lists it was built from", run_verify},
+    Command{"size", "calculate size, hashes and false-positive rate", run_size},
+};
+
+void print_help(std::ostream& out) {
+  out << "usage: bloomgate COMMAND [OPTION...]\n\n"
+         "Builds and examines the whitelist filters of bloomgate-milter.\n\ncommands:\n";
+  for (const Command& command : kCommands) {
+    out << "  " << command.name << std::string(10 - command.name.size(), ' ') << command.summary << '\n';
+  }
+  out << "\n'bloomgate COMMAND --help' shows a command's options; --version shows the version.\n"
+         "The manual is bloomgate(1).\n";
+}
+
+int run(const Command& command, const Arguments& arguments) {
+  try {
+    const int status = command.run(arguments);
+    std::cout.flush();
+    if (std::cout) return status;
+    std::cerr << "bloomgate " << command.name << ": cannot write to standard output\n";
+    return EX_IOERR;
+  } catch (const UsageError& error) {
+    std::cerr << "bloomgate " << command.name << ": " << error.what() << "\n'bloomgate " << command.name
+              << " --help' shows what it takes\n";
+    return EX_USAGE;
+  } catch (const BloomgateError& error) {
+    std::cerr << "bloomgate " << command.name << ": " << error.what() << '\n';
+    if (error.code() == ErrorCode::interrupted && stop_signal() != 0) return 128 + stop_signal();
+    return exit_status(error.code());
+  } catch (const std::bad_alloc&) {
+    std::cerr << "bloomgate " << command.name << ": out of memory\n";
+    return EX_OSERR;
+  } catch (const std::exception& error) {
+    std::cerr << "bloomgate " << command.name << ": internal error: " << error.what() << '\n';
+    return EX_SOFTWARE;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Arguments arguments(argv + std::min(argc, 1), argv + argc);
+  if (arguments.empty()) {
+    print_help(std::cerr);
+    return EX_USAGE;
+  }
+  const std::string& name = arguments.front();
+  if (name == "--help" || name == "-h" || name == "help") {
+    print_help(std::cout);
+    return EX_OK;
+  }
+  if (name == "--version") {
+    std::cout << "bloomgate " BLOOMGATE_VERSION "\n";
+    return EX_OK;
+  }
+  const auto* const command = std::ranges::find(kCommands, name, &Command::name);
+  if (command == kCommands.end()) {
+    std::cerr << "bloomgate: there is no command '" << name << "'\n\n";
+    print_help(std::cerr);
+    return EX_USAGE;
+  }
+  install_bus_fault_handler();
+  return run(*command, {arguments.begin() + 1, arguments.end()});
+}

@@ -1,0 +1,33 @@
+#include "filter/cli/stop_signal.hpp"
+
+#include <csignal>
+
+namespace bloomgate::cli {
+namespace {
+
+std::atomic<bool> stop{false};
+std::atomic<int> signal_number{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+
+void on_signal(int number) noexcept {
+  signal_number.store(number);
+  stop.store(true);
+}
+
+}  // namespace
+
+const std::atomic<bool>& stop_flag() {
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // no SA_RESTART: a blocked read(2) must return
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  return stop;
+}
+
+int stop_signal() noexcept {
+  return signal_number.load();
+}
+
+}  // namespace bloomgate::cli

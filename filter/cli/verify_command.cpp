@@ -1,0 +1,130 @@
+// `bloomgate verify`: checks a filter file, and that it holds the lists it was built from.
+#include <sysexits.h>
+
+#include <cmath>
+#include <iostream>
+#include <random>
+
+#include "filter/cli/command.hpp"
+#include "filter/cli/numbers.hpp"
+#include "filter/cli/stop_signal.hpp"
+#include "filter/cli/text_input.hpp"
+#include "filter/error.hpp"
+#include "filter/mapped_filter.hpp"
+#include "filter/sizing.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::uint64_t kProbes = 1'000'000;
+// A sound filter strays this far from theory once in 500 million runs.
+constexpr double kMaxDeviations = 6;
+
+struct Membership {
+  std::uint64_t found = 0;
+  std::uint64_t missing = 0;
+  std::uint64_t rejected = 0;
+};
+
+// Looks up every entry of the lists by its own key, so that an `@domain` entry cannot hide a missing address.
+Membership check_members(const MappedFilter& filter, const std::vector<std::string>& inputs) {
+  constexpr std::uint64_t kShown = 10;
+  Membership result;
+  for_each_line(inputs, stop_flag(), [&](const InputLine& line) {
+    const Entry entry = canonicalize_line(line.text, filter.header().shape.profile);
+    if (!entry.is_key()) {
+      if (entry.kind() == EntryKind::rejected) ++result.rejected;
+    } else if (filter.view().may_contain(entry.key())) {
+      ++result.found;
+    } else if (++result.missing <= kShown) {
+      std::cerr << line.file << ':' << line.number << ": not in the filter: " << entry.key() << '\n';
+    }
+  });
+  return result;
+}
+
+// How many of kProbes random addresses are wrongly found. The names are in `.invalid` (RFC 2606), where nobody has one,
+// and start at random, so that an operator's list cannot hold them; always the same, so that a result can be repeated.
+std::uint64_t count_false_positives(const FilterView& filter) {
+  std::mt19937_64 random(1);
+  std::uint64_t found = 0;
+  for (std::uint64_t i = 0; i < kProbes; ++i) {
+    if (filter.may_contain(format_seed(random()) + "-" + std::to_string(i) + "@not-a-member.invalid")) ++found;
+  }
+  return found;
+}
+
+void check_bits_set(const MappedFilter& filter) {
+  const std::uint64_t ones = filter.view().count_ones();
+  if (ones != filter.header().bits_set) {
+    throw BloomgateError(ErrorCode::bad_header_field,
+                         filter.path() + " has " + std::to_string(ones) + " bits set, but its header says " +
+                             std::to_string(filter.header().bits_set) + "; build the file again");
+  }
+}
+
+// Whether the measured rate agrees with the expected one.
+bool report_false_positives(const MappedFilter& filter) {
+  const double expected = fpr_from_fill(filter.header().bits_set, filter.header().shape);
+  const double measured = static_cast<double>(count_false_positives(filter.view())) / kProbes;
+  const double deviation = std::sqrt(std::max(expected * (1 - expected), 1.0 / kProbes) / kProbes);
+  const double deviations = std::abs(measured - expected) / deviation;
+  std::cout << "FPR        " << format_rate(measured) << " of " << format_count(kProbes)
+            << " random addresses that are not listed; expected from the fill: " << format_rate(expected) << " ("
+            << format_decimal(deviations, 1) << " standard deviations away)\n";
+  return deviations <= kMaxDeviations;
+}
+
+int verify_against(const MappedFilter& filter, const std::vector<std::string>& inputs) {
+  const Membership members = check_members(filter, inputs);
+  std::cout << "found      " << format_count(members.found) << " entries of the lists\nmissing    "
+            << format_count(members.missing) << "\nrejected   " << format_count(members.rejected)
+            << " lines that are no entries\n";
+  const bool fpr_agrees = report_false_positives(filter);
+  if (filter.damaged()) {
+    throw BloomgateError(ErrorCode::changed_while_open, filter.path() + " was truncated while it was open");
+  }
+  if (members.missing != 0) {
+    std::cerr << "the filter does not hold these lists; build it again from them\n";
+    return 1;
+  }
+  if (!fpr_agrees) {
+    std::cerr << "the false-positive rate is not what the fill promises; build the file again and report a bug\n";
+    return EX_DATAERR;
+  }
+  return EX_OK;
+}
+
+}  // namespace
+
+int run_verify(const Arguments& arguments) {
+  std::string path;
+  std::vector<std::string> inputs;
+  po::options_description visible("options");
+  visible.add_options()("against", po::value(&inputs)->multitoken()->value_name("INPUT..."),
+                        "lists whose every entry must be in the filter; - is standard input");
+  po::options_description hidden;
+  hidden.add_options()("file", po::value(&path));
+  po::positional_options_description positional;
+  positional.add("file", 1);
+  const auto values = parse_command_line(
+      arguments, visible, hidden, positional,
+      {.synopsis = "bloomgate verify FILE [--against INPUT...]",
+       .purpose = "Reads the whole file and checks every checksum. With lists, also checks that each of their entries\n"
+                  "is found, and counts how many of 1,000,000 addresses that are not listed are found too.\n"
+                  "The exit status is 0 for a sound file, 1 where an entry is missing, 65 for a damaged file.",
+       .examples = "  bloomgate verify /var/lib/bloomgate/whitelist.bloom\n"
+                   "  bloomgate verify whitelist.bloom --against customers.txt partners.txt\n"});
+  if (!values) return EX_OK;
+  if (path.empty()) throw UsageError("name a filter file");
+  const MappedFilter filter(path);
+  filter.verify_body();
+  check_bits_set(filter);
+  std::cout << "sound      " << path << ": header, table and " << format_bytes(filter.view().body().size())
+            << " of bits match their checksums\n";
+  return inputs.empty() ? EX_OK : verify_against(filter, inputs);
+}
+
+}  // namespace bloomgate::cli
