@@ -1,0 +1,15 @@
+"""A private mail world on loopback, for scripts/quickstart and tests/e2e.
+
+Each part is a context manager with a dataclass of settings; it is ready when entered, and gone when left:
+
+    processes  start a program that dies with this one, wait for a condition, take a free port
+    filter     a filter file built by the program `bloomgate`
+    daemon     one bloomgate-milter
+    sink       an SMTP server that keeps what it receives: a destination
+    postfix    a Postfix of our own beside any other on the machine
+    client     an SMTP client that sends bytes as they are, forgeries included
+    gateway    all of them together, connected by the shipped files of config/mta/postfix
+
+Postfix needs root. Start the parts from the main thread: the kernel ends a program when the thread that
+started it ends.
+"""

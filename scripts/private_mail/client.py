@@ -1,0 +1,67 @@
+"""An SMTP client that sends what it is told to, byte for byte, well-formed or not."""
+
+import re
+import smtplib
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Message:
+    """path is the sender as it stands in MAIL FROM, without the angle brackets; '' is the null sender."""
+
+    path: str
+    headers: tuple = ()  # raw lines, bytes, without their CRLF; a folded field is one item with CRLF inside
+    recipient: str = "user@example.net"
+    subject: str = "test"
+    smtputf8: bool = False
+
+    def content(self):
+        fields = [b"From: <sender@example.com>", b"To: <" + self.recipient.encode() + b">",
+                  b"Subject: " + self.subject.encode(), *self.headers]
+        return b"\r\n".join(fields) + b"\r\n\r\nHello.\r\n"
+
+
+class Rejected(Exception):
+    """The mail server did not take the message."""
+
+
+class Client:
+    """One connection. Several messages may go through it, one after the other."""
+
+    def __init__(self, port):
+        self._smtp = smtplib.SMTP("127.0.0.1", port, local_hostname="client.example", timeout=60)
+        self._smtp.command_encoding = "utf-8"
+        self._ask("EHLO client.example")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._smtp.close()
+
+    def send(self, message):
+        """The queue ID that the mail server gave it."""
+        utf8 = " SMTPUTF8" if message.smtputf8 else ""
+        self._ask(f"MAIL FROM:<{message.path}> BODY=8BITMIME{utf8}")
+        self._ask(f"RCPT TO:<{message.recipient}>")
+        self._ask("DATA", expected=354)
+        dotted = re.sub(rb"(?m)^\.", b"..", message.content())
+        self._smtp.send(dotted + b".\r\n")
+        reply = self._check(*self._smtp.getreply(), "end of data", 250)
+        return re.search(r"queued as (\w+)", reply).group(1)
+
+    def _ask(self, command, expected=250):
+        return self._check(*self._smtp.docmd(command), command, expected)
+
+    @staticmethod
+    def _check(code, text, command, expected):
+        reply = text.decode("utf-8", "replace")
+        if code != expected:
+            raise Rejected(f"{command}: expected {expected}, got {code} {reply}")
+        return reply
+
+
+def send_all(port, messages):
+    """Sends them one after the other on one connection. Returns their queue IDs."""
+    with Client(port) as client:
+        return [client.send(message) for message in messages]

@@ -1,0 +1,109 @@
+"""Programs that die with this one, and conditions that are waited for."""
+
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+PATIENCE_SECONDS = 60
+
+
+class Timeout(Exception):
+    """What was waited for did not come in time."""
+
+
+def wait_until(condition, what, seconds=PATIENCE_SECONDS):
+    """Returns the first true value of condition(). Raises Timeout, which says what was waited for."""
+    deadline = time.monotonic() + seconds
+    pause = 0.001
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise Timeout(f"waited {seconds} s for {what}")
+        time.sleep(pause)
+        pause = min(pause * 2, 0.05)
+
+
+def free_port():
+    """A TCP port of 127.0.0.1 that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def accepts_connections(address):
+    """address: (host, port), or the path of a unix socket."""
+    family = socket.AF_INET if isinstance(address, tuple) else socket.AF_UNIX
+    with socket.socket(family) as probe:
+        try:
+            probe.connect(address if isinstance(address, tuple) else str(address))
+        except OSError:
+            return False
+        return True
+
+
+@contextmanager
+def temporary_folder(name):
+    """A folder that every user may enter (Postfix does its work as another user), removed at the end."""
+    with tempfile.TemporaryDirectory(prefix=f"bloomgate-{name}-") as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
+
+
+class Program:
+    """One running program in a process group of its own. The kernel sends it death_signal when this process dies."""
+
+    def __init__(self, command, log_file, user=None, death_signal="KILL"):
+        self.name = Path(command[0]).name
+        self.log_file = log_file
+        privileges = ["setpriv", "--pdeathsig", death_signal]
+        if user and os.geteuid() == 0:
+            privileges += ["--reuid", user, "--regid", user_group(user), "--clear-groups"]
+        with open(log_file, "ab") as log:
+            self.process = subprocess.Popen(
+                privileges + ["--"] + [str(word) for word in command],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        self.pid = self.process.pid
+
+    def alive(self):
+        return self.process.poll() is None
+
+    def log(self):
+        return Path(self.log_file).read_text(encoding="utf-8", errors="replace")
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def wait(self, seconds=PATIENCE_SECONDS):
+        """The exit code; negative for the signal that ended it."""
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise Timeout(f"waited {seconds} s for {self.name} to end") from None
+
+    def kill(self):
+        """Ends the whole process group at once."""
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        return self.wait()
+
+    def stop(self, seconds=PATIENCE_SECONDS):
+        """SIGTERM, and SIGKILL where that does not help in time. Returns the exit code."""
+        if self.alive():
+            self.signal(signal.SIGTERM)
+        try:
+            return self.wait(seconds)
+        except Timeout:
+            return self.kill()
+
+
+def user_group(user):
+    return subprocess.run(["id", "-gn", user], check=True, capture_output=True, text=True).stdout.strip()
