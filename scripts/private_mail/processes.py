@@ -62,13 +62,10 @@ class Program:
     def __init__(self, command, log_file, user=None, death_signal="KILL"):
         self.name = Path(command[0]).name
         self.log_file = log_file
-        privileges = ["setpriv", "--pdeathsig", death_signal]
-        if user and os.geteuid() == 0:
-            privileges += ["--reuid", user, "--regid", user_group(user), "--clear-groups"]
+        wrapped = ["setpriv", "--pdeathsig", death_signal, *become(user), "--", *command]
         with open(log_file, "ab") as log:
             self.process = subprocess.Popen(
-                privileges + ["--"] + [str(word) for word in command],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+                [str(word) for word in wrapped], stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         self.pid = self.process.pid
 
     def alive(self):
@@ -105,5 +102,15 @@ class Program:
             return self.kill()
 
 
-def user_group(user):
-    return subprocess.run(["id", "-gn", user], check=True, capture_output=True, text=True).stdout.strip()
+def become(user):
+    """The options of setpriv that make a program run as user, and not as root. Without root it is us anyway."""
+    if user is None or os.geteuid() != 0:
+        return []
+    group = subprocess.run(["id", "-gn", user], check=True, capture_output=True, text=True).stdout.strip()
+    return ["--reuid", user, "--regid", group, "--clear-groups"]
+
+
+def runs_as(user, *command):
+    """Whether the command succeeds when user runs it."""
+    wrapped = ["setpriv", *become(user), "--", *command]
+    return subprocess.run([str(word) for word in wrapped], capture_output=True).returncode == 0

@@ -36,8 +36,11 @@ class Received:
 
 
 class Sink:
-    def __init__(self, name):
+    """folder: where given, every message also goes to a file there, named by its queue ID."""
+
+    def __init__(self, name, folder=None):
         self.name = name
+        self.folder = folder
         self.received = []
         self._lock = threading.Lock()
 
@@ -59,8 +62,11 @@ class Sink:
         return f"[127.0.0.1]:{self.port}"
 
     def keep(self, sender, recipients, content):
+        message = Received(self.name, sender, tuple(recipients), content)
+        if self.folder:
+            (self.folder / f"{message.queue_id}.eml").write_bytes(content)
         with self._lock:
-            self.received.append(Received(self.name, sender, tuple(recipients), content))
+            self.received.append(message)
 
     def messages(self):
         with self._lock:

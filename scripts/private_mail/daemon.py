@@ -1,0 +1,100 @@
+"""One bloomgate-milter, as an unprivileged user, with its own configuration file and log."""
+
+import re
+import shutil
+import signal
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .filter import build_folder
+from .processes import Program, accepts_connections, free_port, runs_as, wait_until
+
+USER = "nobody"
+
+
+@dataclass(frozen=True)
+class DaemonConfig:
+    whitelist: Path
+    inet: bool = False  # listens on 127.0.0.1 rather than on a unix socket
+    host_name: str = "mx.example.net"
+    settings: dict = field(default_factory=dict)  # further lines of the configuration: key -> value
+
+
+class Daemon:
+    def __init__(self, folder, config):
+        self.config = config
+        self.folder = Path(folder)
+        self.config_file = self.folder / "bloomgate-milter.conf"
+        self.log_file = self.folder / "daemon.log"
+        self.program = None
+
+    def __enter__(self):
+        self.folder.mkdir()
+        shutil.chown(self.folder, USER)  # it makes its socket there
+        self.folder.chmod(0o755)
+        self.binary = self._reachable_binary()
+        if self.config.inet:
+            port = free_port()
+            self.address, self.socket = ("127.0.0.1", port), f"inet:{port}@127.0.0.1"
+            self.mta_socket = f"inet:127.0.0.1:{port}"  # Postfix has the two the other way round
+        else:
+            self.address = self.folder / "milter.sock"
+            self.socket = self.mta_socket = f"unix:{self.address}"
+        self.write_config()
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        if self.program:
+            self.program.kill()
+
+    def write_config(self, **changes):
+        settings = {"socket": self.socket, "whitelist": self.config.whitelist, "host-name": self.config.host_name,
+                    "log-target": "stderr", "log-level": "info", **self.config.settings, **changes}
+        if not self.config.inet:
+            settings.setdefault("socket-mode", "0666")  # Postfix is another user
+        self.config_file.write_text("".join(f"{key} = {value}\n" for key, value in settings.items()))
+
+    def command(self, *options):
+        return [self.binary, "--config", self.config_file, *options]
+
+    def _reachable_binary(self):
+        """The program, or a copy of it where its user may not get at it: a clone in /root, say."""
+        built = build_folder() / "milter/bloomgate-milter"
+        if not built.exists():
+            raise RuntimeError(f"{built} is not there: build it first (cmake --build --preset release)")
+        if runs_as(USER, "test", "-x", built):
+            return built
+        return shutil.copy2(built, self.folder)
+
+    def launch(self):
+        """Starts the program and waits for nothing."""
+        self.program = Program(self.command(), self.log_file, user=USER)
+        return self.program
+
+    def start(self):
+        self.launch()
+        wait_until(lambda: accepts_connections(self.address) or not self.program.alive(), "the daemon to listen")
+        if not self.program.alive():
+            raise RuntimeError(f"the daemon ended with exit code {self.program.wait()}:\n{self.log()}")
+
+    def stop(self):
+        """SIGTERM, as systemd does. Returns the exit code."""
+        return self.program.stop()
+
+    def kill(self):
+        """SIGKILL: a crash."""
+        return self.program.kill()
+
+    def reload(self, expected):
+        """Sends SIGUSR1 and waits until the log has a new line that matches the regular expression `expected`."""
+        before = len(self.log())
+        self.program.signal(signal.SIGUSR1)
+        wait_until(lambda: re.search(expected, self.log()[before:]), f"the daemon to log '{expected}'")
+
+    def log(self):
+        return self.log_file.read_text(encoding="utf-8", errors="replace") if self.log_file.exists() else ""

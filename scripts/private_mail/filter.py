@@ -1,0 +1,28 @@
+"""Filter files, made by the program `bloomgate`."""
+
+import os
+import subprocess
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def build_folder():
+    """Where the programs are: BLOOMGATE_BUILD, or what `cmake --preset release` builds."""
+    return Path(os.environ.get("BLOOMGATE_BUILD", REPOSITORY / "build/release"))
+
+
+def build_filter(output, list_file, *options):
+    """Builds a filter file from a list of addresses. It replaces one that is there in one step."""
+    command = [build_folder() / "filter/cli/bloomgate", "build", "--output", output, *options, list_file]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"building {output} failed with exit code {done.returncode}:\n{done.stdout}{done.stderr}")
+    os.chmod(output, 0o644)
+
+
+def build_filter_of(output, addresses, *options):
+    """The same from addresses. The seed is fixed: which senders are false positives does not change from run to run."""
+    list_file = Path(f"{output}.txt")
+    list_file.write_text("".join(f"{address}\n" for address in addresses), encoding="utf-8")
+    build_filter(output, list_file, "--seed", "1", *options)
