@@ -4,8 +4,14 @@
 // Two spellings of the same mailbox give the same key: `<Joe.Doe@EXAMPLE.org.>`, `"joe.doe"@example.org` and
 // `joe.doe@example.org` are one, and so are `joe@müller.example` and `joe@xn--mller-kva.example`. What is not a mailbox
 // is rejected with a named reason. Nothing here throws, logs or reads anything but its argument; all functions may be
-// called from any number of threads. ASCII input is handled without allocation in time linear in its length, which is
-// cut off at kMaxInputBytes.
+// called from any number of threads. ASCII input is handled without allocation, a plain address in some 30 ns; the time
+// is linear in the length, which is cut off at kMaxInputBytes: a tenth of a millisecond at worst, for 2 KiB of Unicode.
+//
+// A key is itself a spelling of its entry, and gives the same key again. In a list, an address that starts with '#' has
+// to stand in angle brackets, or it is a comment.
+//
+// Which characters there are, and their cases, is what libunistring and libidn2 know: a list with characters that are
+// newer than the daemon's libraries is best built with the same libraries.
 //
 // Sources: RFC 5321 sections 4.1.2 (grammar), 4.1.3 (address literals), 4.5.3.1 (limits); RFC 6531 section 3.3 (UTF-8
 // local parts); RFC 5891 and UTS #46, non-transitional (domains); Unicode 3.13 (full case folding).
@@ -44,7 +50,7 @@ enum class EntryKind : std::uint8_t {
 enum class RejectReason : std::uint8_t {
   none,
   too_long,           // over kMaxInputBytes, before anything was looked at
-  control_character,  // NUL, TAB, CR, LF, DEL or another control character inside
+  control_character,  // a control character, U+2028, U+2029 or U+FEFF; NUL, CR and LF in comments too
   invalid_utf8,
   unbalanced_brackets,  // `<a@b` or `a@b>`
   bad_source_route,     // `<@a,@b:` without its form
@@ -65,7 +71,9 @@ enum class RejectReason : std::uint8_t {
   bad_address_literal,  // `[…]` that is neither an IPv4 nor an IPv6 address
   address_too_long,     // over kMaxAddressBytes
   null_sender_in_list,  // list lines only: `<>` cannot be whitelisted
+  out_of_memory,        // Unicode only: a library could not allocate
 };
+inline constexpr std::size_t kRejectReasonCount = 24;
 
 // The reason as a stable token ("local-part-too-long"), for logs and reject files. Never fails.
 std::string_view reject_reason_name(RejectReason reason) noexcept;

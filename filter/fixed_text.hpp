@@ -1,0 +1,40 @@
+// Text of at most Capacity bytes, held in place. The canonicaliser's parts write into it, since they may not allocate.
+// Not shared between threads.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace bloomgate {
+
+template <std::size_t Capacity>
+class FixedText {
+ public:
+  // What no longer fits is dropped and remembered.
+  void append(char byte) noexcept {
+    if (size_ == Capacity) {
+      overflowed_ = true;
+    } else {
+      bytes_[size_++] = byte;
+    }
+  }
+
+  void append(std::string_view text) noexcept {
+    const std::size_t fitting = std::min(text.size(), Capacity - size_);
+    std::copy_n(text.data(), fitting, bytes_.data() + size_);
+    size_ += fitting;
+    overflowed_ = overflowed_ || fitting < text.size();
+  }
+
+  bool overflowed() const noexcept { return overflowed_; }
+  std::string_view view() const noexcept { return {bytes_.data(), size_}; }
+
+ private:
+  std::array<char, Capacity> bytes_;  // deliberately not zeroed: only the first size_ bytes are read
+  std::size_t size_ = 0;
+  bool overflowed_ = false;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,38 @@
+// An entry in one word, for tables of what the canonicaliser should make of something.
+#pragma once
+
+#include <string>
+
+#include "filter/address.hpp"
+
+namespace bloomgate {
+
+// The key; "blank"; "null sender"; or "rejected: " and the reason's name.
+inline std::string wording(const Entry& entry) {
+  if (entry.is_key()) return std::string(entry.key());
+  if (entry.kind() == EntryKind::blank) return "blank";
+  if (entry.kind() == EntryKind::null_sender) return "null sender";
+  return "rejected: " + std::string(reject_reason_name(entry.reason()));
+}
+
+inline std::string repeat(std::string_view text, std::size_t times) {
+  std::string result;
+  for (std::size_t i = 0; i < times; ++i) result += text;
+  return result;
+}
+
+// A domain of exactly that many bytes, of labels as long as they may be.
+inline std::string domain_of(std::size_t bytes) {
+  std::string result;
+  while (bytes > kMaxLabelBytes + 2) {
+    result += std::string(kMaxLabelBytes, 'd') + ".";
+    bytes -= kMaxLabelBytes + 1;
+  }
+  if (bytes > kMaxLabelBytes) {
+    result += "d.";
+    bytes -= 2;
+  }
+  return result + std::string(bytes, 'd');
+}
+
+}  // namespace bloomgate
