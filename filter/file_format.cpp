@@ -72,21 +72,22 @@ void expect_equal(ConstHeaderBytes bytes, Field field, Integer expected, ErrorCo
   if (got != expected) reject(code, path, field, std::to_string(expected), std::to_string(got));
 }
 
+// The table is smaller than the body (one 8-byte entry for each started MiB) and the header is a page, so half the
+// range of off_t for the body leaves room for the rest.
+bool fits_in_a_file(const FilterShape& shape) noexcept {
+  constexpr auto kLargestBody = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / 2;
+  return shape.block_bytes != 0 && shape.block_count <= kLargestBody / shape.block_bytes;
+}
+
 }  // namespace
 
 FileExtent file_extent(const FilterShape& shape) {
-  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  const auto overflow = [&]() -> BloomgateError {
-    const std::string got =
-        std::to_string(shape.block_count) + " blocks of " + std::to_string(shape.block_bytes) + " bytes";
-    return {ErrorCode::size_overflow,
-            "the filter would be larger than a file can be: " + got,
-            {.offset = kBlockCountField.offset, .expected = "at most 2^63 - 1 bytes", .got = got}};
-  };
+  if (!fits_in_a_file(shape)) {
+    throw BloomgateError(ErrorCode::size_overflow, "a filter of " + std::to_string(shape.block_count) + " blocks of " +
+                                                       std::to_string(shape.block_bytes) +
+                                                       " bytes is larger than a file can be");
+  }
   FileExtent extent;
-  // The table is smaller than the body (one 8-byte entry for each started MiB), so half the range for the
-  // body leaves room for the rest without a further check.
-  if (shape.block_bytes == 0 || shape.block_count > kMax / 2 / shape.block_bytes) throw overflow();
   extent.body_bytes = shape.block_count * shape.block_bytes;
   extent.chunk_count = extent.body_bytes / kChecksumChunkBytes + (extent.body_bytes % kChecksumChunkBytes != 0);
   extent.table_bytes = extent.chunk_count * sizeof(std::uint64_t);
@@ -114,7 +115,10 @@ void validate_shape(const FilterShape& shape, const std::string& path) {
   if (shape.block_count < 1) {
     reject(ErrorCode::bad_header_field, path, kBlockCountField, "at least 1", std::to_string(shape.block_count));
   }
-  file_extent(shape);
+  if (!fits_in_a_file(shape)) {
+    reject(ErrorCode::size_overflow, path, kBlockCountField, "a number of blocks that fits in a file",
+           std::to_string(shape.block_count));
+  }
 }
 
 void encode_header(const FilterHeader& header, std::span<std::byte, kHeaderBytes> out) noexcept {

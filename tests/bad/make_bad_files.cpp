@@ -1,0 +1,162 @@
+// Writes the corpus of malformed filter files: see README.md. Each is a sound file with one thing wrong.
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "filter/builder.hpp"
+#include "filter/error.hpp"
+#include "filter/file_format.hpp"
+#include "filter/little_endian.hpp"
+
+namespace {
+
+using namespace bloomgate;
+namespace fs = std::filesystem;
+using Image = std::vector<std::byte>;
+
+Image sound_file(const fs::path& folder) {
+  FilterBuilder builder({.seed = 42});
+  for (const char* address : {"joe@example.org", "ann@example.net", "@example.com"}) {
+    builder.add(canonicalize_line(address));
+  }
+  const std::string path = (folder / "sound.tmp").string();
+  const std::atomic<bool> never_stop{false};
+  builder.write(path, never_stop);
+  Image image(fs::file_size(path));
+  std::ifstream(path, std::ios::binary)
+      .read(reinterpret_cast<char*>(image.data()), static_cast<std::streamsize>(image.size()));
+  fs::remove(path);
+  return image;
+}
+
+void mend_header_checksum(Image& image) {
+  store_little_endian(image.data() + kHeaderBytes - 8, checksum(std::span(image).first(kHeaderBytes - 8)));
+}
+
+using Damage = std::function<void(Image&)>;
+
+Damage field32(std::size_t offset, std::uint32_t value) {
+  return [=](Image& image) {
+    store_little_endian(image.data() + offset, value);
+    mend_header_checksum(image);
+  };
+}
+
+Damage field64(std::size_t offset, std::uint64_t value) {
+  return [=](Image& image) {
+    store_little_endian(image.data() + offset, value);
+    mend_header_checksum(image);
+  };
+}
+
+Damage flip(std::size_t offset) {
+  return [=](Image& image) { image.at(offset) ^= std::byte{1}; };
+}
+
+Damage resize(std::int64_t change) {
+  return
+      [=](Image& image) { image.resize(static_cast<std::size_t>(static_cast<std::int64_t>(image.size()) + change)); };
+}
+
+Damage cut(std::size_t size) {
+  return [=](Image& image) { image.resize(size); };
+}
+
+struct BadFile {
+  std::string name;
+  ErrorCode want;
+  Damage damage;
+};
+
+std::vector<BadFile> bad_files() {
+  using enum ErrorCode;
+  constexpr std::size_t kBody = kHeaderBytes;
+  constexpr std::size_t kTable = kHeaderBytes + 4096;
+  constexpr std::uint64_t kBig = ~std::uint64_t{0};
+  return {
+      {"empty", too_short, cut(0)},
+      {"one-byte", too_short, cut(1)},
+      {"header-less-one-byte", too_short, cut(kHeaderBytes - 1)},
+      {"header-only", wrong_size, cut(kHeaderBytes)},
+      {"body-truncated", wrong_size, cut(kBody + 2048)},
+      {"table-missing", wrong_size, cut(kTable)},
+      {"last-byte-missing", wrong_size, resize(-1)},
+      {"one-byte-too-many", wrong_size, resize(1)},
+      {"twice-as-long", wrong_size, resize(4096 + 4096 + 8)},
+      {"magic-first-byte", bad_magic, flip(0)},
+      {"magic-last-byte", bad_magic, flip(7)},
+      {"magic-text-mode", bad_magic, [](Image& image) { image[4] = std::byte{'\n'}; }},
+      {"all-zeros", bad_magic, [](Image& image) { image.assign(image.size(), std::byte{0}); }},
+      {"plain-text", bad_magic, [](Image& image) { image.assign(image.size(), std::byte{'a'}); }},
+      {"version-0", unsupported_version, field32(8, 0)},
+      {"version-2", unsupported_version, field32(8, 2)},
+      {"version-big-endian", unsupported_version, field32(8, 0x01000000)},
+      {"header-checksum-wrong", bad_header_checksum, flip(kHeaderBytes - 8)},
+      {"header-damaged", bad_header_checksum, flip(40)},
+      {"reserved-damaged", bad_header_checksum, flip(2000)},
+      {"header-bytes-0", bad_header_field, field32(12, 0)},
+      {"header-bytes-8192", bad_header_field, field32(12, 8192)},
+      {"layout-0", unsupported_layout, field32(16, 0)},
+      {"layout-unknown", unsupported_layout, field32(16, 0xffffffff)},
+      {"hash-0", unsupported_hash, field32(20, 0)},
+      {"hash-unknown", unsupported_hash, field32(20, 0xffffffff)},
+      {"hashes-0", bad_header_field, field32(24, 0)},
+      {"hashes-33", bad_header_field, field32(24, 33)},
+      {"hashes-4294967295", bad_header_field, field32(24, 0xffffffff)},
+      {"block-bytes-0", bad_header_field, field32(28, 0)},
+      {"block-bytes-not-a-page", bad_header_field, field32(28, 4095)},
+      {"block-bytes-huge", bad_header_field, field32(28, 0x80000000)},
+      {"block-count-0", bad_header_field, field64(32, 0)},
+      {"block-count-one-more", wrong_size, field64(32, 2)},
+      {"block-count-larger-than-a-file", size_overflow, field64(32, std::uint64_t{1} << 51)},
+      {"block-count-product-wraps-to-0", size_overflow, field64(32, std::uint64_t{1} << 52)},
+      {"block-count-product-wraps-to-4096", size_overflow, field64(32, (std::uint64_t{1} << 52) + 1)},
+      {"block-count-largest", size_overflow, field64(32, kBig)},
+      {"flags-unknown", bad_header_field, field32(48, 8)},
+      {"flags-all", bad_header_field, field32(48, 0xffffffff)},
+      {"chunk-bytes-0", bad_header_field, field32(52, 0)},
+      {"chunk-bytes-4096", bad_header_field, field32(52, 4096)},
+      {"expected-entries-0", bad_header_field, field64(56, 0)},
+      {"bits-set-one-too-many", bad_header_field, field64(72, 4096 * 8 + 1)},
+      {"bits-set-largest", bad_header_field, field64(72, kBig)},
+      {"reserved-not-zero", bad_header_field, field32(88, 1)},
+      {"reserved-last-byte-not-zero", bad_header_field, field32(kHeaderBytes - 12, 0x01000000)},
+      {"table-checksum-wrong", bad_table_checksum, field64(80, 0)},
+      {"table-damaged", bad_table_checksum, flip(kTable)},
+      {"body-first-bit", bad_body_checksum, flip(kBody)},
+      {"body-last-bit", bad_body_checksum, flip(kTable - 1)},
+      {"body-all-ones", bad_body_checksum,
+       [](Image& image) { std::fill_n(image.begin() + kBody, 4096, std::byte{0xff}); }},
+  };
+}
+
+void write(const fs::path& path, const Image& image) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(image.data()), static_cast<std::streamsize>(image.size()));
+  if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: make_bad_files FOLDER\n";
+    return 64;
+  }
+  const fs::path folder = argv[1];
+  const Image sound = sound_file(folder);
+  std::ofstream expected(folder / "expected.tsv");
+  for (const BadFile& bad : bad_files()) {
+    Image image = sound;
+    bad.damage(image);
+    write(folder / (bad.name + ".bloom"), image);
+    expected << bad.name << ".bloom\t" << error_code_name(bad.want) << '\n';
+  }
+  return expected.flush() ? 0 : 1;
+}

@@ -1,0 +1,43 @@
+#include "filter/hash.hpp"
+
+#include <catch2/catch.hpp>
+#include <set>
+#include <string>
+
+namespace bloomgate {
+namespace {
+
+// These values are part of the file format: a library that gives others would silently lose every entry of every
+// filter.
+TEST_CASE("the hash of a key is frozen") {
+  struct Row {
+    std::string key;
+    std::uint64_t seed;
+    KeyHash want;
+  };
+  const Row row = GENERATE(values<Row>({
+      {"", 0, 0x2d06800538d394c2},
+      {"", 42, 0xb029411ff43d84d2},
+      {"joe@example.org", 0, 0xa230c76d8d4277fb},
+      {"joe@example.org", 42, 0x23ed5bf73eaa1bb9},
+      {"@example.org", 42, 0x8894c659a70b2ba9},
+      {"@.example.org", 42, 0x31c2fdd9532a9c01},
+      {std::string(64, 'a') + "@" + std::string(180, 'b') + ".example", 42, 0x67529c0c88a4ca15},
+      {std::string(257, 'x'), 0xffffffffffffffff, 0x27750371770a13f0},
+  }));
+  CAPTURE(row.key, row.seed);
+  CHECK(hash_key(row.key, row.seed) == row.want);
+}
+
+TEST_CASE("another seed gives another hash") {
+  CHECK(hash_key("joe@example.org", 1) != hash_key("joe@example.org", 2));
+}
+
+TEST_CASE("random seeds differ from call to call") {
+  std::set<std::uint64_t> seeds;
+  for (int i = 0; i < 100; ++i) seeds.insert(random_seed());
+  CHECK(seeds.size() == 100);
+}
+
+}  // namespace
+}  // namespace bloomgate
