@@ -113,11 +113,11 @@ std::string format_bytes(std::uint64_t bytes) {
 
 std::string format_rate(double probability) {
   const double percent = probability * 100;
-  if (percent == 0 || percent >= 0.001) {
-    const int decimals = percent == 0 ? 0 : std::max(0, 2 - static_cast<int>(std::floor(std::log10(percent))));
-    return fmt::format("{:.{}f} %", percent, decimals);
-  }
-  return fmt::format("{:.2e} %", percent);
+  if (percent == 0) return "0 %";
+  if (percent < 0.001) return fmt::format("{:.2e} %", percent);
+  std::string text = fmt::format("{:#.3g}", percent);
+  if (text.ends_with('.')) text.pop_back();
+  return text + " %";
 }
 
 std::string format_decimal(double value, int decimals) {

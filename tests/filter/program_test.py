@@ -1,0 +1,331 @@
+#!/usr/bin/env python3
+"""The program `bloomgate` as its user meets it: output, exit status, and what is left on the disk.
+
+usage: program_test.py PATH-OF-BLOOMGATE [unittest arguments]
+"""
+import json
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BLOOMGATE = None
+EX_USAGE, EX_DATAERR, EX_NOINPUT, EX_CANTCREAT = 64, 65, 66, 73
+
+
+class ProgramTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="bloomgate-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return str(path)
+
+    def run_program(self, *arguments, stdin=b""):
+        return subprocess.run([BLOOMGATE, *arguments], input=stdin, capture_output=True, cwd=self.folder, timeout=60)
+
+    def check(self, status, *arguments, stdin=b""):
+        result = self.run_program(*arguments, stdin=stdin)
+        self.assertEqual(result.returncode, status, result.stdout.decode() + result.stderr.decode())
+        return result.stdout.decode(), result.stderr.decode()
+
+    def build(self, text, *options):
+        return self.check(0, "build", "-o", "filter", *options, self.write("list", text))
+
+    def names(self):
+        return sorted(os.listdir(self.folder))
+
+
+class BuildTest(ProgramTest):
+    def test_reports_what_it_built(self):
+        out, err = self.build("".join(f"user{i}@example.org\n" for i in range(10_000)) + "bad line\n")
+        self.assertRegex(out, r"(?m)^entries +10,000$")
+        self.assertRegex(out, r"(?m)^rejected +1$")
+        self.assertRegex(out, r"(?m)^distinct +(9,9|10,0)\d\d ")
+        self.assertRegex(out, r"(?m)^size +16\.01 KiB")
+        self.assertRegex(out, r"(?m)^FPR +0\.[89]\d+ % ")
+        self.assertRegex(out, r"(?m)^time +\d+\.\d\d s, [\d,]+ entries per second$")
+
+    def test_reads_several_files_and_standard_input(self):
+        a, b = self.write("a", "a@example.org\n"), self.write("b", "b@example.org")
+        self.check(0, "build", "--output", "filter", a, "-", b, stdin=b"c@example.org\n")
+        self.check(0, "query", "filter", "a@example.org", "b@example.org", "c@example.org")
+
+    def test_shows_bad_lines_with_their_place_and_keeps_them_all(self):
+        bad = "".join(f"bad{i}..dot@example.org\n" for i in range(25))
+        _, err = self.build("good@example.org\n" + bad, "--reject-file", "rejects")
+        shown = re.findall(r"list:(\d+): misplaced-dot: ", err)
+        self.assertEqual(shown, [str(line) for line in range(2, 12)])
+        self.assertIn("rejects", err.splitlines()[-1])
+        rejects = (self.folder / "rejects").read_text()
+        self.assertEqual(re.sub(r"(?m)^#.*\n", "", rejects), bad)
+        self.assertEqual(len(re.findall(r"(?m)^# .*list:\d+: misplaced-dot$", rejects)), 25)
+
+    def test_a_reject_file_can_be_corrected_and_fed_again(self):
+        self.build("a..b@example.org\n", "--reject-file", "rejects")
+        fixed = (self.folder / "rejects").read_text().replace("..", ".")
+        self.build(fixed, "--strict")
+        self.check(0, "query", "filter", "a.b@example.org")
+
+    def test_strict_fails_and_leaves_the_old_filter(self):
+        self.build("old@example.org\n")
+        before = (self.folder / "filter").read_bytes()
+        result = self.run_program("build", "-o", "filter", "--strict", self.write("list", "new@example.org\nnonsense\n"))
+        self.assertEqual(result.returncode, EX_DATAERR)
+        self.assertIn(b"list:2: missing-at-sign", result.stderr)
+        self.assertEqual((self.folder / "filter").read_bytes(), before)
+
+    def test_the_same_seed_gives_the_same_bytes_and_no_seed_gives_others(self):
+        contents = []
+        for options in (["--seed", "42"], ["--seed", "0x2a"], [], []):
+            self.build("a@example.org\nb@example.org\n", *options)
+            contents.append((self.folder / "filter").read_bytes())
+        self.assertEqual(contents[0], contents[1])
+        self.assertEqual(len(set(contents)), 3)
+
+    def test_options_reach_the_filter(self):
+        options = "--bits-per-entry 16 --hashes 11 --expected-entries 1e6 --seed 7 --keep-case".split()
+        self.build("Joe@Example.ORG\n@example.net\n", *options)
+        info = json.loads(self.check(0, "info", "filter", "--json")[0])
+        self.assertEqual(info["hashes"], 11)
+        self.assertEqual(info["expected_entries"], 1_000_000)
+        self.assertEqual(info["block_count"], 489)
+        self.assertEqual(info["seed"], "0x0000000000000007")
+        self.assertTrue(info["keep_local_part_case"])
+        self.assertTrue(info["has_domains"])
+        self.assertFalse(info["has_domain_trees"])
+        self.check(0, "query", "filter", "Joe@example.org")
+        self.check(1, "query", "filter", "joe@example.org")
+
+    def test_nothing_is_left_behind_when_it_fails(self):
+        cases = [
+            (EX_NOINPUT, ["missing"]),
+            (EX_USAGE, ["."]),
+            (EX_USAGE, []),
+            (EX_USAGE, ["--bits-per-entry", "65", "list"]),
+            (EX_USAGE, ["--bits-per-entry", "eight", "list"]),
+            (EX_USAGE, ["--hashes", "0", "list"]),
+            (EX_USAGE, ["--seed", "-1", "list"]),
+            (EX_USAGE, ["--expected-entries", "many", "list"]),
+            (EX_USAGE, ["--unknown", "list"]),
+            (EX_DATAERR, ["--expected-entries", "9e18", "--bits-per-entry", "64", "list"]),
+            (EX_CANTCREAT, ["--output", "no/such/folder/filter", "list"]),
+        ]
+        self.write("list", "a@example.org\n")
+        for status, arguments in cases:
+            with self.subTest(arguments=arguments):
+                output = [] if "--output" in arguments else ["--output", "filter"]
+                _, err = self.check(status, "build", *output, "--reject-file", "rejects", *arguments)
+                self.assertTrue(err.startswith("bloomgate build: "), err)
+                self.assertEqual(self.names(), ["list"])
+
+    def test_a_list_is_never_overwritten(self):
+        path = self.write("list", "a@example.org\n")
+        self.check(EX_USAGE, "build", "-o", path, "list")
+        self.check(EX_USAGE, "build", "-o", "filter", "--reject-file", path, "./list")
+        self.check(EX_USAGE, "build", "-o", "filter", "--reject-file", "filter", "list")
+        self.assertEqual((self.folder / "list").read_text(), "a@example.org\n")
+
+    def test_an_empty_list_is_built_with_a_warning(self):
+        _, err = self.build("# nobody\n\n")
+        self.assertIn("warning: the lists hold no entries", err)
+        self.check(1, "query", "filter", "a@example.org")
+
+    def test_hostile_lists_do_no_harm(self):
+        long_line = b"x" * 5_000_000 + b"@example.org\n"
+        text = long_line + b"\x00\x01\xff\n" + b"\xef\xbb\xbfgood@example.org\r\n" + b"last@example.org"
+        out, err = self.build(text, "--reject-file", "rejects")
+        self.assertRegex(out, r"(?m)^entries +2$")
+        self.assertRegex(err, r"list:1: too-long: ")
+        self.assertRegex(err, r"list:2: control-character: ")
+        self.assertLess((self.folder / "rejects").stat().st_size, 5000)
+        self.check(0, "query", "filter", "good@example.org", "last@example.org")
+
+    def test_a_stop_signal_leaves_the_old_filter_and_nothing_else(self):
+        self.build("old@example.org\n")
+        before = (self.folder / "filter").read_bytes()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number):
+                read_end, write_end = os.pipe()
+                command = [BLOOMGATE, "build", "-o", "filter", "--reject-file", "rejects", "-"]
+                process = subprocess.Popen(command, stdin=read_end, stderr=subprocess.PIPE, cwd=self.folder)
+                os.close(read_end)
+                os.write(write_end, b"bad..line@example.org\n")
+                process.stderr.readline()  # the bad line was read, so the program is at work
+                process.send_signal(number)
+                _, err = process.communicate(timeout=30)
+                os.close(write_end)
+                self.assertEqual(process.returncode, 128 + number, err)
+                self.assertEqual((self.folder / "filter").read_bytes(), before)
+                self.assertEqual(self.names(), ["filter", "list"])
+
+
+class QueryTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.build("joe@example.org\n@example.net\n@.example.com\n", "--bits-per-entry", "64", "--hashes", "32")
+
+    def test_prints_one_line_an_address_and_fails_if_one_is_not_listed(self):
+        out, _ = self.check(1, "query", "filter", "<JOE@Example.org>", "x@example.net", "y@a.b.example.com", "z@example.de",
+                            "<>", "nonsense", "@Example.NET")  # fmt: skip
+        self.assertEqual(
+            out.splitlines(),
+            [
+                "listed\tjoe@example.org",
+                "listed\tx@example.net\tby domain",
+                "listed\ty@a.b.example.com\tby domain-tree",
+                "not-listed\tz@example.de",
+                "not-listed\t<>",
+                "not-listed\t-\tmissing-at-sign: " + out.splitlines()[5].split(": ", 1)[1],
+                "listed\t@example.net",
+            ],
+        )
+        self.check(0, "query", "filter", "joe@example.org")
+
+    def test_reads_addresses_from_standard_input(self):
+        for arguments in (["-"], []):
+            out, _ = self.check(1, "query", "filter", *arguments, stdin=b"# comment\n\njoe@example.org\r\nann@example.org\n")
+            self.assertEqual(out, "listed\tjoe@example.org\nnot-listed\tann@example.org\n")
+
+    def test_asks_on_a_terminal(self):
+        master, slave = pty.openpty()
+        process = subprocess.Popen([BLOOMGATE, "query", str(self.folder / "filter")], stdin=slave, stdout=subprocess.PIPE)
+        os.close(slave)
+        os.write(master, b"joe@example.org\nann@example.org\n\x04")
+        out, _ = process.communicate(timeout=30)
+        os.close(master)
+        self.assertEqual(process.returncode, 1)
+        self.assertEqual(
+            out.decode(), "address> listed\tjoe@example.org\naddress> not-listed\tann@example.org\naddress> \n"
+        )
+
+    def test_refuses_what_is_not_a_filter(self):
+        _, err = self.check(EX_DATAERR, "query", "list", "joe@example.org")
+        self.assertIn("list has 43 bytes, less than the header", err)
+        self.check(EX_NOINPUT, "query", "missing", "joe@example.org")
+        self.check(EX_USAGE, "query")
+
+    def test_fails_where_its_output_cannot_be_written(self):
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run([BLOOMGATE, "query", "filter", "joe@example.org"], stdout=full, stderr=subprocess.PIPE,
+                                    cwd=self.folder, timeout=60)  # fmt: skip
+        self.assertEqual(result.returncode, 74)
+        self.assertIn(b"cannot write to standard output", result.stderr)
+
+
+class InfoTest(ProgramTest):
+    def test_text_and_json_tell_the_same(self):
+        self.build("a@example.org\nb@example.org\n@example.net\n", "--seed", "5")
+        text, _ = self.check(0, "info", "filter")
+        info = json.loads(self.check(0, "info", "filter", "--json")[0])
+        self.assertEqual(info["entries"], 3)
+        self.assertEqual(info["distinct_entries"], 3)
+        self.assertEqual(info["file_bytes"], (self.folder / "filter").stat().st_size)
+        self.assertEqual(info["bits_set"], 18)
+        self.assertAlmostEqual(info["fill"], 18 / 32768)
+        for pattern in (r"seed 0x0000000000000005", r"(?m)^entries +3$", r"@domain entries", r"(?m)^hashes +6$"):
+            self.assertRegex(text, pattern)
+
+    def test_an_empty_filter_is_shown(self):
+        self.build("")
+        self.assertRegex(self.check(0, "info", "filter")[0], r"(?m)^FPR +0 %")
+
+
+class VerifyTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.build("".join(f"user{i}@example.org\n" for i in range(20_000)))
+
+    def test_a_sound_file_passes_with_its_list(self):
+        out, _ = self.check(0, "verify", "filter", "--against", "list")
+        self.assertRegex(out, r"(?m)^sound +filter: ")
+        self.assertRegex(out, r"(?m)^found +20,000 entries")
+        self.assertRegex(out, r"(?m)^missing +0$")
+        measured, expected = re.search(r"(?m)^FPR +([\d.]+) % of 1,000,000 .* fill: ([\d.]+) % ", out).groups()
+        self.assertLess(abs(float(measured) / float(expected) - 1), 0.04)  # six standard deviations of 10^6 probes
+
+    def test_a_missing_entry_is_named(self):
+        extra = self.write("extra", "user1@example.org\nstranger@nowhere.example\n")
+        _, err = self.check(1, "verify", "filter", "--against", "list", extra)
+        self.assertIn("extra:2: not in the filter: stranger@nowhere.example", err)
+
+    def test_a_damaged_file_is_refused_with_the_place(self):
+        data = bytearray((self.folder / "filter").read_bytes())
+        data[5000] ^= 1
+        (self.folder / "filter").write_bytes(data)
+        _, err = self.check(EX_DATAERR, "verify", "filter")
+        self.assertIn("damaged in the MiB at offset 4096", err)
+        self.check(0, "info", "filter")
+
+
+class SizeTest(ProgramTest):
+    def test_the_default_is_the_mission(self):
+        out, _ = self.check(0, "size", "--entries", "1e9")
+        self.assertRegex(out, r"(?m)^bits per entry +8\.00$")
+        self.assertRegex(out, r"(?m)^hashes +6$")
+        self.assertRegex(out, r"1,000,0\d\d,\d\d\d bytes")
+        self.assertRegex(out, r"(?m)^FPR +2\.16 %")
+
+    def test_a_rate_or_a_memory_gives_the_rest(self):
+        out, _ = self.check(0, "size", "--entries", "50000000", "--fpr", "0.1%")
+        self.assertRegex(out, r"(?m)^bits per entry +14\.\d\d$")
+        self.assertRegex(out, r"(?m)^FPR +0\.100 %")
+        out, _ = self.check(0, "size", "--entries", "1e9", "--memory", "2G")
+        size = int(re.search(r"(?m)^size .*\(([\d,]+) bytes\)", out).group(1).replace(",", ""))
+        self.assertLessEqual(size, 2 * 1024**3)
+        self.assertGreater(size, 2 * 1024**3 - 20_000)
+
+    def test_what_cannot_be_is_refused(self):
+        for arguments in (
+            [],
+            ["--entries", "0"],
+            ["--entries", "-5"],
+            ["--entries", "1e30"],
+            ["--entries", "10", "--fpr", "0"],
+            ["--entries", "10", "--fpr", "100%"],
+            ["--entries", "10", "--fpr", "0.1", "--memory", "1G"],
+            ["--entries", "1e9", "--memory", "64M"],
+            ["--entries", "10", "--memory", "1X"],
+            ["--entries", "10", "--hashes", "33"],
+        ):
+            with self.subTest(arguments=arguments):
+                self.check(EX_USAGE, "size", *arguments)
+
+
+class HelpTest(ProgramTest):
+    def test_every_command_has_help_with_examples(self):
+        out, _ = self.check(0, "--help")
+        commands = re.findall(r"(?m)^  (\w+) {2,}", out)
+        self.assertEqual(commands, ["build", "query", "info", "verify", "size"])
+        for command in commands:
+            out, _ = self.check(0, command, "--help")
+            self.assertTrue(out.startswith(f"usage: bloomgate {command} "))
+            self.assertIn(f"examples:\n  bloomgate {command} ", out)
+
+    def test_the_manual_names_every_option_of_every_command(self):
+        manual = (pathlib.Path(__file__).parents[2] / "filter/cli/bloomgate.1").read_text()
+        sections = dict(re.findall(r"(?ms)^\.Ss (\w+)\n(.*?)(?=^\.Ss |^\.Sh )", manual))
+        for command in ["build", "query", "info", "verify", "size"]:
+            out, _ = self.check(0, command, "--help")
+            in_help = set(re.findall(r"(?m)^  (?:-\w \[ )?--([\w-]+)", out)) - {"help"}
+            in_manual = set(re.findall(r"(?m)^\.It .*?Fl Fl ([\w-]+)", sections[command]))
+            self.assertEqual(in_help, in_manual, command)
+
+    def test_version_and_wrong_commands(self):
+        self.assertRegex(self.check(0, "--version")[0], r"^bloomgate \d+\.\d+\.\d+\n$")
+        self.check(EX_USAGE)
+        self.assertIn("there is no command 'bild'", self.check(EX_USAGE, "bild")[1])
+
+
+if __name__ == "__main__":
+    BLOOMGATE = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
