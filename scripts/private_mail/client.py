@@ -31,7 +31,7 @@ class Client:
     def __init__(self, port):
         self._smtp = smtplib.SMTP("127.0.0.1", port, local_hostname="client.example", timeout=60)
         self._smtp.command_encoding = "utf-8"
-        self._ask("EHLO client.example")
+        self.command("EHLO client.example")
 
     def __enter__(self):
         return self
@@ -42,26 +42,21 @@ class Client:
     def send(self, message):
         """The queue ID that the mail server gave it."""
         utf8 = " SMTPUTF8" if message.smtputf8 else ""
-        self._ask(f"MAIL FROM:<{message.path}> BODY=8BITMIME{utf8}")
-        self._ask(f"RCPT TO:<{message.recipient}>")
-        self._ask("DATA", expected=354)
+        self.command(f"MAIL FROM:<{message.path}> BODY=8BITMIME{utf8}")
+        self.command(f"RCPT TO:<{message.recipient}>")
+        self.command("DATA", expected=354)
         dotted = re.sub(rb"(?m)^\.", b"..", message.content())
         self._smtp.send(dotted + b".\r\n")
         reply = self._check(*self._smtp.getreply(), "end of data", 250)
         return re.search(r"queued as (\w+)", reply).group(1)
 
-    def _ask(self, command, expected=250):
-        return self._check(*self._smtp.docmd(command), command, expected)
+    def command(self, line, expected=250):
+        """Sends one line as it is. Returns the reply, which must have the expected code."""
+        return self._check(*self._smtp.docmd(line), line, expected)
 
     @staticmethod
-    def _check(code, text, command, expected):
+    def _check(code, text, line, expected):
         reply = text.decode("utf-8", "replace")
         if code != expected:
-            raise Rejected(f"{command}: expected {expected}, got {code} {reply}")
+            raise Rejected(f"{line}: expected {expected}, got {code} {reply}")
         return reply
-
-
-def send_all(port, messages):
-    """Sends them one after the other on one connection. Returns their queue IDs."""
-    with Client(port) as client:
-        return [client.send(message) for message in messages]

@@ -1,0 +1,71 @@
+"""End-to-end tests: the built programs and a real Postfix. Run them with ctest, or by hand:
+
+    /usr/bin/python3 -B -m pytest -p no:cacheprovider tests/e2e
+
+BLOOMGATE_BUILD names another build folder than build/release. All of it stays on loopback, and ends with the test.
+"""
+
+import os
+import signal
+import sys
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+
+from private_mail.filter import build_filter_of  # noqa: E402
+from private_mail.gateway import Gateway, GatewayConfig  # noqa: E402
+from private_mail.processes import temporary_folder  # noqa: E402
+
+LISTED = "listed@example.org"
+UNLISTED = "unlisted@example.org"
+
+
+def pytest_configure():
+    # Ended from outside (a deadline, say), every server is stopped all the same.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Shows the logs of the servers beside a failure."""
+    report = (yield).get_result()
+    if report.failed:
+        for name, value in getattr(item, "funcargs", {}).items():
+            if isinstance(value, Gateways):
+                report.sections.append((f"logs of {name}", value.logs()[-8000:]))
+
+
+class Gateways:
+    """start(addresses, *build_options, inet=…, settings=…) starts a gateway with that whitelist; each ends with us."""
+
+    def __init__(self):
+        self._open = ExitStack()
+        self._gateways = []
+
+    def __call__(self, addresses=(LISTED,), *build_options, **config):
+        folder = self._open.enter_context(temporary_folder("e2e"))
+        whitelist = folder / "whitelist.bloom"
+        build_filter_of(whitelist, addresses, *build_options)
+        gateway = self._open.enter_context(Gateway(folder, GatewayConfig(whitelist, **config)))
+        self._gateways.append(gateway)
+        return gateway
+
+    def logs(self):
+        return "\n".join(gateway.logs() for gateway in self._gateways)
+
+    def close(self):
+        self._open.close()
+
+
+def gateways():
+    if os.geteuid() != 0:
+        pytest.skip("Postfix needs root")
+    with closing(Gateways()) as started:
+        yield started
+
+
+start_gateway = pytest.fixture(gateways)  # for one test
+start_shared_gateway = pytest.fixture(gateways, scope="module")  # for all tests of a file

@@ -1,0 +1,200 @@
+#!/usr/bin/env bash
+# Runs inside the container, as root, in place of the operator: one function a check, in the order in which they stand
+# here, each named by what holds. Leaves in /checks: `results` (exit code and name), `log-NAME` of each, `journal`.
+set -u
+cd /checks || exit 1
+
+await() {  # await COMMAND...: until it succeeds, a minute at most
+  local deadline=$((SECONDS + 60))
+  until "$@"; do
+    ((SECONDS < deadline)) || { echo "waited for: $*"; return 1; }
+    sleep 0.05
+  done
+}
+# `! COMMAND` would not end a check: `set -e` looks past it.
+fails() { if "$@"; then echo "should have failed: $*"; return 1; fi; }
+property() { systemctl show --value -p "$1" bloomgate-milter; }
+is() { [[ $(property "$1") == "$2" ]]; }
+status_has() { [[ $(property StatusText) == *"$1"* ]]; }
+journal_has() { journalctl -q -u bloomgate-milter --after-cursor "$cursor" | grep -qE "$1"; }
+mark_journal() { cursor=$(journalctl -n 0 --show-cursor | sed -n 's/^-- cursor: //p'); }
+whitelist() { printf '%s\n' "$@" | bloomgate build --output /var/lib/bloomgate/whitelist.bloom -; }
+
+# Sends one message from $1 and prints where it went: light-path or deep-check.
+way_of() {
+  local to="root+$RANDOM$RANDOM@localhost"
+  smtp-source -f "$1" -t "$to" 127.0.0.1:25
+  await sent_to "$to" >&2
+  journalctl -q -t postfix/light-path/smtp -t postfix/deep-check/smtp | grep -F "to=<$to>" |
+    sed -E 's#.* postfix/([a-z-]+)/smtp.*#\1#'
+}
+sent_to() { journalctl -q | grep -F "to=<$1>" | grep -q 'status=sent'; }
+
+check_sysusers_makes_the_user() {
+  systemd-sysusers
+  [[ $(id -un bloomgate) == bloomgate && $(id -gn bloomgate) == bloomgate ]]
+  (($(id -u bloomgate) < 1000))
+}
+
+check_tmpfiles_makes_the_folder_of_the_whitelist() {
+  systemd-tmpfiles --create
+  [[ $(stat -c '%U:%G %a' /var/lib/bloomgate) == "bloomgate:bloomgate 755" ]]
+}
+
+check_systemd_finds_nothing_wrong_with_the_unit() {
+  local found
+  found=$(systemd-analyze verify --man=no bloomgate-milter.service 2>&1)
+  [[ -z $found ]]
+}
+
+check_the_unit_is_rated_as_well_protected() {  # 0 is best, 10 is worst; most services of Debian are above 9
+  systemd-analyze security --no-pager --offline=true --threshold=15 bloomgate-milter.service
+}
+
+check_without_a_whitelist_the_start_fails_and_says_why() {
+  mark_journal
+  fails systemctl start bloomgate-milter
+  journal_has whitelist.bloom
+  systemctl stop bloomgate-milter
+  systemctl reset-failed bloomgate-milter
+}
+
+check_it_starts_and_its_status_says_what_it_serves() {
+  whitelist listed@example.org
+  systemctl start bloomgate-milter
+  is ActiveState active
+  is SubState running
+  status_has whitelist.bloom
+}
+
+check_the_socket_is_for_its_user_and_group_only() {
+  [[ $(stat -c '%F %U:%G %a' /run/bloomgate/milter.sock) == "socket bloomgate:bloomgate 660" ]]
+}
+
+check_it_runs_as_its_own_user_without_any_privilege() {
+  local process
+  process=/proc/$(property MainPID)
+  [[ $(stat -c '%U:%G' "$process") == bloomgate:bloomgate ]]
+  grep -qx $'CapEff:\t0000000000000000' "$process/status"
+  grep -qx $'CapBnd:\t0000000000000000' "$process/status"
+  grep -qx $'NoNewPrivs:\t1' "$process/status"
+  grep -qx $'Seccomp:\t2' "$process/status"
+}
+
+check_it_cannot_write_the_whitelist() {
+  nsenter --mount --target "$(property MainPID)" touch /run/bloomgate/probe
+  fails nsenter --mount --target "$(property MainPID)" touch /var/lib/bloomgate/probe
+}
+
+check_postfix_sends_listed_mail_the_light_way_and_all_other_the_deep() {
+  systemd-run -q smtp-sink -u postfix 127.0.0.1:10024 100
+  systemd-run -q smtp-sink -u postfix 127.0.0.1:10026 100
+  # As config/mta/postfix/main.cf tells an operator to do it.
+  cat mta/main.cf >>/etc/postfix/main.cf
+  cat mta/master.cf >>/etc/postfix/master.cf
+  cp mta/bloomgate_header_checks /etc/postfix
+  usermod -a -G bloomgate postfix
+  postconf -F smtp/inet/chroot=n
+  systemctl restart postfix
+  [[ $(way_of listed@example.org) == light-path ]]
+  [[ $(way_of unlisted@example.org) == deep-check ]]
+}
+
+check_the_journal_tells_each_decision() {
+  await journal_has 'listed@example.org.*deliver'
+  await journal_has 'unlisted@example.org.*check'
+}
+
+check_reload_serves_the_new_whitelist_with_the_same_process() {
+  local pid
+  pid=$(property MainPID)
+  mark_journal
+  whitelist listed@example.org new@example.org
+  systemctl reload bloomgate-milter
+  await journal_has 'SIGUSR1|reload'
+  await is_served new@example.org
+  is MainPID "$pid"
+  is ActiveState active
+  [[ $(way_of listed@example.org) == light-path ]]
+}
+is_served() { [[ $(way_of "$1") == light-path ]]; }
+
+check_a_damaged_whitelist_is_refused_and_the_old_one_stays() {
+  local pid
+  pid=$(property MainPID)
+  mark_journal
+  cp /var/lib/bloomgate/whitelist.bloom good.bloom
+  truncate -s -1 good.bloom
+  cp good.bloom /var/lib/bloomgate/.damaged
+  mv /var/lib/bloomgate/.damaged /var/lib/bloomgate/whitelist.bloom
+  systemctl reload bloomgate-milter
+  await status_has refused
+  await journal_has refused
+  is MainPID "$pid"
+  is ActiveState active
+  [[ $(way_of new@example.org) == light-path ]]
+  whitelist listed@example.org
+  systemctl reload bloomgate-milter
+  await status_is_good
+}
+status_is_good() { ! status_has refused; }
+
+check_a_hangup_ends_it_and_systemd_starts_it_again() {
+  local pid
+  pid=$(property MainPID)
+  kill -HUP "$pid"
+  await started_after "$pid"
+  [[ $(way_of listed@example.org) == light-path ]]
+}
+
+check_after_a_crash_systemd_starts_it_again() {
+  local pid
+  pid=$(property MainPID)
+  kill -KILL "$pid"
+  await started_after "$pid"
+  [[ $(way_of listed@example.org) == light-path ]]
+}
+started_after() { is ActiveState active && ! is MainPID "$1" && ! is MainPID 0; }
+
+check_lock_memory_keeps_the_whitelist_in_memory() {
+  echo 'lock-memory = yes' >>/etc/bloomgate/bloomgate-milter.conf
+  bloomgate build --output /var/lib/bloomgate/whitelist.bloom --expected-entries 20000000 - <<<listed@example.org
+  systemctl restart bloomgate-milter
+  local kilobytes
+  kilobytes=$(awk '$1 == "VmLck:" { print $2 }' "/proc/$(property MainPID)/status")
+  ((kilobytes * 1024 >= 20000000))
+}
+
+check_a_bad_configuration_fails_the_start_and_says_where() {
+  mark_journal
+  cp /etc/bloomgate/bloomgate-milter.conf good.conf
+  echo 'whitelsit = /nowhere' >>/etc/bloomgate/bloomgate-milter.conf
+  fails systemctl restart bloomgate-milter
+  await journal_has whitelsit
+  await is ActiveState failed
+  is Result exit-code || is Result start-limit-hit
+  cp good.conf /etc/bloomgate/bloomgate-milter.conf
+  systemctl reset-failed bloomgate-milter
+  systemctl start bloomgate-milter
+}
+
+check_it_stops_cleanly_and_the_socket_goes() {
+  systemctl stop bloomgate-milter
+  is ActiveState inactive
+  is Result success
+  is ExecMainStatus 0
+  [[ ! -e /run/bloomgate ]]
+  [[ $(way_of listed@example.org) == deep-check ]]
+}
+
+check_nothing_was_denied_to_it() {
+  journalctl -q >journal
+  fails grep -E 'bloomgate.*(SIGSYS|core-dump|denied)' journal
+}
+
+cursor=
+sed -n 's/^check_\(\w*\)().*/\1/p' "$0" | while read -r check; do
+  (set -eux; "check_$check") >"log-$check" 2>&1 </dev/null
+  echo "$? $check" >>results
+done
+journalctl -q >journal

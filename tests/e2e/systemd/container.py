@@ -1,0 +1,104 @@
+"""A minimal Debian with a real systemd, made by debootstrap once a build folder and booted by systemd-nspawn."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from private_mail.processes import Program, wait_until
+
+# postfix: Debian's own configuration of it, which an operator starts from. The libraries of the programs come beside.
+PACKAGES = ("systemd", "systemd-sysv", "postfix")
+BOOT_SECONDS = 180
+
+
+@dataclass(frozen=True)
+class Archive:
+    uri: str
+    suite: str
+    keyring: str = ""
+
+
+def apt_archives(text, one_line):
+    """The archives of one file of apt: sources.list and *.list have one a line, *.sources have paragraphs."""
+    if one_line:
+        entries = re.findall(r"(?m)^deb\s+(?:\[(.*?)\]\s+)?(\S+)\s+(\S+)\s+(.*)$", text)
+        for options, uri, suite, components in entries:
+            if "main" in components.split():
+                yield Archive(uri, suite, option_of(options, "signed-by"))
+        return
+    for paragraph in re.split(r"\n\s*\n", re.sub(r"(?m)^#.*\n?", "", text)):
+        fields = {name.lower(): value.split() for name, value in
+                  re.findall(r"(?m)^([\w-]+):[ \t]*(.*(?:\n[ \t].*)*)", paragraph)}
+        if "deb" in fields.get("types", ()) and "main" in fields.get("components", ()):
+            for uri in fields.get("uris", ()):
+                for suite in fields.get("suites", ()):
+                    yield Archive(uri, suite, (fields.get("signed-by") or [""])[0])
+
+
+def option_of(options, name):
+    found = re.search(rf"(?i)\b{name}=(\S+)", options)
+    return found.group(1) if found else ""
+
+
+def own_archive(apt=Path("/etc/apt")):
+    """Where this machine gets its own release from."""
+    release = re.search(r"(?m)^VERSION_CODENAME=(\w+)", Path("/etc/os-release").read_text()).group(1)
+    files = [apt / "sources.list", *sorted((apt / "sources.list.d").glob("*"))]
+    for file in files:
+        if file.is_file():
+            for archive in apt_archives(file.read_text(), file.suffix == ".list"):
+                if archive.suite == release:
+                    return archive
+    raise RuntimeError(f"no line in {apt} names the archive of {release}")
+
+
+def library_packages(*programs):
+    """The packages that the programs' libraries come from."""
+    output = subprocess.run(["ldd", *map(str, programs)], check=True, capture_output=True, text=True).stdout
+    packages = set()
+    for library in sorted(set(re.findall(r"=> (/\S+)", output))):
+        path = re.sub("^/usr/", "/", library)  # dpkg knows a file by the one or the other name, since /lib is /usr/lib
+        found = subprocess.run(["dpkg", "-S", path, f"/usr{path}"], capture_output=True, text=True).stdout
+        packages.update(re.findall(r"(?m)^([\w.+-]+)(?::\w+)?: ", found))
+    return packages
+
+
+def base_root(build, programs):
+    """The root folder that every test starts from. Made when it is not there yet; that takes half a minute."""
+    packages = sorted({*PACKAGES, *library_packages(*programs)})
+    archive = own_archive()
+    key = hashlib.sha256(" ".join([archive.suite, *packages]).encode()).hexdigest()[:12]
+    root = build / f"debian-root-{key}"
+    if not root.exists():
+        for old in build.glob("debian-root-*"):
+            shutil.rmtree(old)
+        growing = build / "debian-root-growing"
+        command = ["debootstrap", "--variant=minbase", f"--include={','.join(packages)}"]
+        if archive.keyring.startswith("/"):
+            command.append(f"--keyring={archive.keyring}")
+        done = subprocess.run([*command, archive.suite, growing, archive.uri], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"debootstrap failed:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+        growing.rename(root)
+    return root
+
+
+def can_start(root):
+    """Empty, or why no container starts on this machine."""
+    done = subprocess.run(["systemd-nspawn", "-q", "-D", root, "--register=no", "--keep-unit", "--private-network",
+                           "true"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return "" if done.returncode == 0 else f"systemd-nspawn cannot start a container here: {done.stderr.strip()}"
+
+
+def boot(root, log_file):
+    """Boots the root folder, and returns when it has powered itself off."""
+    program = Program(["systemd-nspawn", "-q", "-D", root, "--register=no", "--keep-unit", "--private-network",
+                       "--console=pipe", "--boot", "--unit=multi-user.target"], log_file)
+    try:
+        wait_until(lambda: not program.alive(), "the container to power off", BOOT_SECONDS)
+    finally:
+        program.kill()

@@ -1,0 +1,57 @@
+"""The unit under a real systemd: what scripts `checks.sh` finds in a booted container, one test a check."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import container
+import pytest
+from private_mail.filter import REPOSITORY, build_folder
+from private_mail.processes import temporary_folder
+
+HERE = Path(__file__).parent
+CHECKS = re.findall(r"(?m)^check_(\w+)\(\)", (HERE / "checks.sh").read_text())
+
+
+@pytest.fixture(scope="module")
+def results():
+    """Name of the check -> (exit code, log)."""
+    if os.geteuid() != 0:
+        pytest.skip("booting a container needs root")
+    build = build_folder()
+    base = container.base_root(build, [build / "milter/bloomgate-milter", build / "filter/cli/bloomgate"])
+    if reason := container.can_start(base):
+        pytest.skip(reason)
+    with temporary_folder("container") as folder:
+        root = folder / "root"
+        subprocess.run(["cp", "-a", "--reflink=auto", base, root], check=True)
+        install(build, root)
+        container.boot(root, folder / "console.log")
+        checks = root / "checks"
+        done = dict(reversed(line.split()) for line in (checks / "results").read_text().splitlines())
+        journal = (checks / "journal").read_text() if (checks / "journal").exists() else ""
+        ours = "\n".join(line for line in journal.splitlines() if "bloomgate" in line)
+        yield {name: (int(code), (checks / f"log-{name}").read_text() + "\n--- journal\n" + ours)
+               for name, code in done.items()}
+
+
+def install(build, root):
+    """As a package would: the programs, the unit, user and folder. And the checks."""
+    subprocess.run(["cmake", "--install", build, "--prefix", "/usr"], check=True, capture_output=True,
+                   env={**os.environ, "DESTDIR": str(root)})
+    checks = root / "checks"
+    checks.mkdir()
+    shutil.copy(HERE / "checks.sh", checks)
+    shutil.copytree(REPOSITORY / "config/mta/postfix", checks / "mta")
+    units = root / "etc/systemd/system"
+    shutil.copy(HERE / "checks.service", units)
+    (units / "multi-user.target.wants/checks.service").symlink_to("../checks.service")
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_systemd(results, check):
+    assert check in results, "the container powered off before it came to this check"
+    code, log = results[check]
+    assert code == 0, log

@@ -1,0 +1,171 @@
+"""What goes wrong costs a deep check, and never a message."""
+
+import os
+import signal
+import threading
+
+import pytest
+from conftest import LISTED, UNLISTED
+from private_mail.client import Message
+from private_mail.filter import build_filter_of
+from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
+from private_mail.processes import wait_until
+
+CONNECTIONS = 4
+SENDERS = (LISTED, UNLISTED)
+
+
+@pytest.fixture
+def gateway(start_gateway):
+    # 20 MB, so that a truncated file has pages that nobody has touched.
+    return start_gateway([LISTED], "--expected-entries", "20000000")
+
+
+class Traffic:
+    """Listed and unlisted senders in turn, over several connections at a time, in the background."""
+
+    def __init__(self, gateway, messages):
+        self.gateway = gateway
+        self.sent = []
+        self.errors = []
+        each = messages // CONNECTIONS
+        self.threads = [threading.Thread(target=self._send, args=(each,)) for _ in range(CONNECTIONS)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        for thread in self.threads:
+            thread.join()
+        assert self.errors == []
+
+    def wait_for(self, count):
+        wait_until(lambda: len(self.sent) >= count or not self.running(), f"{count} messages to be sent")
+
+    def running(self):
+        return any(thread.is_alive() for thread in self.threads)
+
+    def _send(self, count):
+        try:
+            with self.gateway.connect() as client:
+                for number in range(count):
+                    message = Message(SENDERS[number % len(SENDERS)])
+                    self.sent.append((message, client.send(message)))
+        except Exception as error:
+            self.errors.append(error)
+
+
+def assert_none_lost_and_none_waved_through(deliveries):
+    for delivery in deliveries:
+        if delivery.message.path == LISTED:
+            assert (delivery.place == LIGHT_PATH) == any(mark.startswith("deliver") for mark in delivery.marks)
+        else:
+            assert delivery.place == DEEP_CHECK
+        assert len(delivery.marks) <= 1
+
+
+def test_a_killed_daemon_sends_all_mail_to_the_deep_check(gateway):
+    gateway.daemon.kill()
+    forged = Message(UNLISTED, (b"X-Bloomgate: deliver; reason=listed; host=mx.example.net",))
+    deliveries = gateway.send(Message(LISTED), Message(UNLISTED), Message(""), forged)
+    assert [delivery.place for delivery in deliveries] == [DEEP_CHECK] * 4
+
+
+def test_a_daemon_killed_under_load_loses_nothing(gateway):
+    with Traffic(gateway, 200) as traffic:
+        traffic.wait_for(50)
+        gateway.daemon.kill()
+        after = len(traffic.sent) + CONNECTIONS  # these may have been on their way
+    deliveries = gateway.deliveries(traffic.sent)
+    assert len(deliveries) == 200
+    assert_none_lost_and_none_waved_through(deliveries)
+    assert {delivery.place for delivery in deliveries[after:]} == {DEEP_CHECK}
+    assert LIGHT_PATH in {delivery.place for delivery in deliveries}
+
+
+def test_a_daemon_stopped_under_load_ends_well_and_loses_nothing(gateway):
+    with Traffic(gateway, 200) as traffic:
+        traffic.wait_for(50)
+        assert gateway.daemon.stop() == 0
+    deliveries = gateway.deliveries(traffic.sent)
+    assert len(deliveries) == 200
+    assert_none_lost_and_none_waved_through(deliveries)
+
+
+def test_a_daemon_that_comes_back_decides_again_and_replaces_its_stale_socket(gateway):
+    gateway.daemon.kill()
+    assert gateway.daemon.address.exists()
+    gateway.daemon.start()
+    assert [delivery.place for delivery in gateway.send(Message(LISTED), Message(UNLISTED))] == [LIGHT_PATH, DEEP_CHECK]
+
+
+def test_a_truncated_whitelist_costs_the_deep_check_and_not_the_daemon(gateway):
+    assert gateway.send(Message(LISTED))[0].place == LIGHT_PATH
+    os.truncate(gateway.config.whitelist, 8192)
+    deliveries = gateway.send(Message(LISTED), Message(UNLISTED), Message(LISTED))
+    assert [delivery.place for delivery in deliveries] == [DEEP_CHECK] * 3
+    assert gateway.daemon.program.alive()
+    wait_until(lambda: "damaged" in gateway.daemon.log(), "the daemon to log that the filter is damaged")
+
+    build_filter_of(gateway.config.whitelist, [LISTED])
+    gateway.daemon.reload(RELOADED)
+    assert gateway.send(Message(LISTED))[0].place == LIGHT_PATH
+
+
+RELOADED = "(?i)serving|reloaded"
+REFUSED = "(?i)refused"
+
+
+def test_a_bad_whitelist_is_refused_and_the_old_one_serves(gateway):
+    good = gateway.config.whitelist.read_bytes()
+    bad_files = {"empty": b"", "text": b"listed@example.org\n", "cut": good[:-1],
+                 "one bit": good[:100_000] + bytes([good[100_000] ^ 1]) + good[100_001:]}
+    for name, content in bad_files.items():
+        replace(gateway.config.whitelist, content)
+        gateway.daemon.reload(REFUSED)
+        deliveries = gateway.send(Message(LISTED), Message(UNLISTED))
+        assert [delivery.place for delivery in deliveries] == [LIGHT_PATH, DEEP_CHECK], name
+    gateway.config.whitelist.unlink()
+    gateway.daemon.reload(REFUSED)
+    assert gateway.send(Message(LISTED))[0].place == LIGHT_PATH
+
+
+def replace(path, content):
+    """In one step, as a careful operator does it: what the daemon has mapped stays whole."""
+    new = path.with_suffix(".new")
+    new.write_bytes(content)
+    new.chmod(0o644)
+    new.rename(path)
+
+
+def test_reloads_under_load_leave_no_message_lost_or_undecided(gateway):
+    reloads = 0
+    with Traffic(gateway, 500) as traffic:
+        while traffic.running():
+            # Another file each time, and another seed: what is listed moves to other bits.
+            build_filter_of(gateway.config.whitelist, [LISTED, f"other{reloads}@example.org"],
+                            "--bits-per-entry", str(8 + reloads % 8))
+            gateway.daemon.reload(RELOADED)
+            reloads += 1
+    deliveries = gateway.deliveries(traffic.sent)
+    assert reloads >= 3
+    assert len(deliveries) == 500
+    for delivery in deliveries:
+        listed = delivery.message.path == LISTED
+        assert delivery.place == (LIGHT_PATH if listed else DEEP_CHECK)
+        assert delivery.marks == ["deliver; reason=listed; host=mx.example.net" if listed
+                                  else "check; reason=not-listed; host=mx.example.net"]
+
+
+def test_a_reload_brings_the_new_list_and_drops_the_old(gateway):
+    build_filter_of(gateway.config.whitelist, ["new@example.org"])
+    gateway.daemon.reload(RELOADED)
+    deliveries = gateway.send(Message("new@example.org"), Message(LISTED))
+    assert [delivery.place for delivery in deliveries] == [LIGHT_PATH, DEEP_CHECK]
+
+
+def test_a_hangup_ends_the_daemon_as_libmilter_has_it(gateway):
+    gateway.daemon.program.signal(signal.SIGHUP)
+    assert gateway.daemon.program.wait() == 0

@@ -1,0 +1,58 @@
+"""However a mark is forged, the message arrives with exactly one, ours."""
+
+import pytest
+from conftest import LISTED, UNLISTED
+from private_mail.client import Message
+from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
+
+CHECK = "check; reason=not-listed; host=mx.example.net"
+DELIVER = "deliver; reason=listed; host=mx.example.net"
+
+FORGERIES = {
+    "one": [b"X-Bloomgate: deliver"],
+    "the whole value": [DELIVER.join(["X-Bloomgate: ", ""]).encode()],
+    "two": [b"X-Bloomgate: deliver", b"X-Bloomgate: deliver; reason=listed"],
+    "two with others between": [b"X-Bloomgate: deliver", b"X-Other: a", b"X-Bloomgate: deliver", b"X-Other: b"],
+    "lower case": [b"x-bloomgate: deliver"],
+    "upper case": [b"X-BLOOMGATE: DELIVER"],
+    "mixed case, each other": [b"x-BloomGate: deliver", b"X-bLOOMgATE: deliver", b"X-Bloomgate: deliver"],
+    "folded": [b"X-Bloomgate:\r\n deliver;\r\n\treason=listed"],
+    "folded, nothing in the first line": [b"X-Bloomgate: \r\n\tdeliver"],
+    "a space before the colon": [b"X-Bloomgate : deliver"],
+    "a tab before the colon": [b"X-Bloomgate\t: deliver"],
+    "no space after the colon": [b"X-Bloomgate:deliver"],
+    "empty": [b"X-Bloomgate:"],
+    "as long as Postfix takes a field": [b"X-Bloomgate: deliver; " + b"x" * 100_000],
+    "longer than Postfix takes a field": [b"X-Bloomgate: deliver; " + b"x" * 300_000],
+    "8-bit": [b"X-Bloomgate: deliver; reason=\xff\xfe\x80"],
+    "UTF-8": ["X-Bloomgate: deliver; reason=gelistet für ünlisted".encode()],
+    "control characters": [b"X-Bloomgate: deliver\x01\x7f\x0b"],
+    "a NUL": [b"X-Bloomgate: deliver\x00; reason=listed"],
+    "300 copies": [b"X-Bloomgate: deliver"] * 300,
+    "300 copies in turns with others": [b"X-Bloomgate: deliver", b"X-Other: a"] * 300,
+    "an encoded word": [b"X-Bloomgate: =?utf-8?q?deliver?="],
+    "last of all fields": [b"X-Filler: " + b"y" * 900] * 50 + [b"X-Bloomgate: deliver"],
+    "resent": [b"Resent-From: a@example.org", b"X-Bloomgate: deliver"],
+    "a bare carriage return before it": [b"X-Other: a\rX-Bloomgate: deliver"],
+    "a bare line feed before it": [b"X-Other: a\nX-Bloomgate: deliver"],
+}
+
+
+@pytest.fixture(scope="module")
+def gateway(start_shared_gateway):
+    return start_shared_gateway()
+
+
+@pytest.mark.parametrize("sender, place, mark", [(UNLISTED, DEEP_CHECK, CHECK), (LISTED, LIGHT_PATH, DELIVER)],
+                         ids=["unlisted", "listed"])
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_only_our_mark_arrives(gateway, forgery, sender, place, mark):
+    [delivery] = gateway.send(Message(sender, tuple(FORGERIES[forgery])))
+    assert (delivery.place, delivery.marks) == (place, [mark])
+
+
+def test_other_fields_stay(gateway):
+    fields = [b"X-Other: a", b"X-Bloomgate: deliver", b"X-Bloomgate2: b", b"X-Bloomgate : deliver", b"Bloomgate: c"]
+    [delivery] = gateway.send(Message(UNLISTED, tuple(fields)))
+    kept = [(name, value) for name, value in delivery.received.headers() if "loom" in name or name == "X-Other"]
+    assert kept == [("X-Bloomgate", CHECK), ("X-Other", "a"), ("X-Bloomgate2", "b"), ("Bloomgate", "c")]

@@ -1,0 +1,64 @@
+"""The mail part of scripts/quickstart: its exit code, its table, and that nothing stays behind."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from private_mail.filter import REPOSITORY
+from private_mail.processes import wait_until
+
+
+@pytest.fixture
+def temporary(tmp_path):
+    """A folder for temporary files that Postfix may enter."""
+    if os.geteuid() != 0:
+        pytest.skip("Postfix needs root")
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.owner() == "root" and not folder.stat().st_mode & 0o001:
+            folder.chmod(folder.stat().st_mode | 0o011)
+    return tmp_path
+
+
+def quickstart(temporary, *options):
+    command = [sys.executable, "-B", REPOSITORY / "scripts/quickstart.py", *options]
+    return subprocess.run(command, env={**os.environ, "TMPDIR": str(temporary)}, capture_output=True, text=True)
+
+
+def processes_that_mention(folder):
+    found = []
+    for command_line in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if str(folder).encode() in command_line.read_bytes():
+                found.append(command_line)
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return found
+
+
+def test_it_shows_where_five_messages_went_and_leaves_nothing(temporary):
+    done = quickstart(temporary)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [line for line in done.stdout.splitlines() if line.endswith(" ok")]
+    assert [re.search("light path|deep check", row).group() for row in rows] == [
+        "light path", "deep check", "deep check", "light path", "deep check"]
+    assert list(temporary.iterdir()) == []
+    assert processes_that_mention(temporary) == []
+
+
+def test_keep_serves_on_until_it_is_stopped_as_it_says(temporary):
+    done = quickstart(temporary, "--keep")
+    assert done.returncode == 0, done.stdout + done.stderr
+    server = int(re.search(r"kill (\d+)", done.stdout).group(1))
+    try:
+        light_path = Path(re.search(r"(?m)^  (/.*/light-path)$", done.stdout).group(1))
+        send = re.search(r"(?m)^  (swaks .*)$", done.stdout).group(1)
+        before = len(list(light_path.iterdir()))
+        subprocess.run(send.split(), check=True, capture_output=True)
+        wait_until(lambda: len(list(light_path.iterdir())) == before + 1, "the message in the light path")
+    finally:
+        os.kill(server, 15)
+    wait_until(lambda: not processes_that_mention(temporary), "all processes to end")
+    wait_until(lambda: not list(temporary.iterdir()), "the temporary folder to be removed")

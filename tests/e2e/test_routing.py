@@ -1,0 +1,78 @@
+"""Where mail goes, and what it carries when it gets there."""
+
+import smtplib
+
+import pytest
+from conftest import LISTED, UNLISTED
+from private_mail.client import Message
+from private_mail.gateway import DEEP_CHECK, LIGHT_PATH, MAILBOX
+from private_mail.processes import wait_until
+
+FORGED = (b"X-Bloomgate: deliver; reason=listed; host=mx.example.net",)
+
+DELIVER = "deliver; reason=listed; host=mx.example.net"
+CHECK = "check; reason=not-listed; host=mx.example.net"
+CASES = {
+    "a listed sender": (Message(LISTED), LIGHT_PATH, DELIVER),
+    "an unlisted sender": (Message(UNLISTED), DEEP_CHECK, CHECK),
+    "the null sender": (Message(""), DEEP_CHECK, "check; reason=null-sender; host=mx.example.net"),
+    "a listed sender with a forged mark": (Message(LISTED, FORGED), LIGHT_PATH, DELIVER),
+    "an unlisted sender with a forged mark": (Message(UNLISTED, FORGED), DEEP_CHECK, CHECK),
+}
+
+
+@pytest.fixture(scope="module", params=["unix", "inet"])
+def gateway(request, start_shared_gateway):
+    return start_shared_gateway(inet=request.param == "inet")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_mail_goes_where_its_sender_says(gateway, case):
+    message, place, mark = CASES[case]
+    [delivery] = gateway.send(message)
+    assert (delivery.place, delivery.marks) == (place, [mark])
+
+
+def test_each_message_of_a_connection_is_decided_by_its_own_sender(gateway):
+    senders = [LISTED, UNLISTED, "", LISTED, "", UNLISTED]
+    deliveries = gateway.send(*(Message(sender) for sender in senders))
+    assert [delivery.place for delivery in deliveries] == [
+        LIGHT_PATH if sender == LISTED else DEEP_CHECK for sender in senders]
+
+
+def test_a_message_given_up_leaves_nothing_behind_for_the_next(gateway):
+    with gateway.connect() as client:
+        client.send(Message(LISTED))
+        for command in (f"MAIL FROM:<{LISTED}>", "RSET"):
+            client.command(command)
+        sent = [(Message(UNLISTED), client.send(Message(UNLISTED)))]
+    [delivery] = gateway.deliveries(sent)
+    assert (delivery.place, delivery.marks) == (DEEP_CHECK, [CHECK])
+
+
+def test_the_message_itself_is_not_touched(gateway):
+    message = Message(LISTED, (b"X-Other: kept", b"X-Bloomgate-Like: kept too"))
+    [delivery] = gateway.send(message)
+    sent_fields, sent_body = message.content().split(b"\r\n\r\n", 1)
+    assert sent_fields in delivery.received.content
+    assert delivery.received.content.endswith(b"\r\n\r\n" + sent_body)
+
+
+def test_mail_that_comes_back_from_a_check_is_not_decided_again(gateway):
+    with smtplib.SMTP("127.0.0.1", gateway.reinjection_port) as client:
+        client.sendmail(UNLISTED, ["user@example.net"], f"X-Bloomgate: {DELIVER}\r\nSubject: back\r\n\r\nHello.\r\n")
+    back = wait_until(lambda: [message for message in gateway.sinks[2].messages()
+                               if message.headers("Subject") == [("Subject", "back")]], "it in the mailbox")
+    gateway.sinks[2].received.clear()
+    assert [message.sink for message in back] == [MAILBOX]
+    assert back[0].headers("X-Bloomgate") == [("X-Bloomgate", DELIVER)]
+
+
+def test_the_log_has_a_line_for_each_message(gateway):
+    deliveries = gateway.send(Message(LISTED), Message(UNLISTED), Message(""))
+    for delivery, words in zip(deliveries, ((LISTED, "deliver", "listed"), (UNLISTED, "check", "not-listed"),
+                                            ("<>", "check", "null-sender"))):
+        lines = [line for line in gateway.daemon.log().splitlines() if delivery.queue_id in line]
+        assert len(lines) == 1
+        for word in words:
+            assert word in lines[0]
