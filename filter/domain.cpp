@@ -45,6 +45,8 @@ RejectReason reason_of(int idn2_error) noexcept {
     case IDN2_TOO_BIG_LABEL:
     case IDN2_PUNYCODE_BIG_OUTPUT:
       return RejectReason::label_too_long;
+    case IDN2_HYPHEN_STARTEND:
+      return RejectReason::misplaced_hyphen;
     default:
       return RejectReason::invalid_idn;
   }

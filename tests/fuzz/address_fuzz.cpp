@@ -1,0 +1,144 @@
+// Whatever bytes come as a path or as a line of a list: what holds for each entry must hold for theirs.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "filter/address.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr AddressProfile kFold{.keep_local_part_case = false};
+constexpr AddressProfile kKeep{.keep_local_part_case = true};
+
+void require(bool holds, const char* what, const Entry& entry) {
+  if (holds) return;
+  std::fprintf(stderr, "does not hold: %s\nkey: %.*s\nreason: %s\n", what, static_cast<int>(entry.key().size()),
+               entry.key().data(), reject_reason_name(entry.reason()).data());
+  std::abort();
+}
+
+bool has_control_character(std::string_view text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte < 0x20 || byte == 0x7f) return true;
+    const std::string_view rest = text.substr(at);
+    if (byte == 0xc2 && static_cast<unsigned char>(rest[1]) < 0xa0) return true;
+    if (rest.starts_with("\u2028") || rest.starts_with("\u2029") || rest.starts_with("\ufeff")) return true;
+  }
+  return false;
+}
+
+bool is_canonical_name(std::string_view domain) {
+  constexpr std::string_view kCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
+  if (domain.find_first_not_of(kCharacters) != std::string_view::npos) return false;
+  while (!domain.empty()) {
+    const std::string_view label = domain.substr(0, domain.find('.'));
+    if (label.empty() || label.size() > kMaxLabelBytes || label.front() == '-' || label.back() == '-') return false;
+    if (label.size() + 1 == domain.size()) return false;
+    domain.remove_prefix(std::min(label.size() + 1, domain.size()));
+  }
+  return true;
+}
+
+bool is_canonical_literal(std::string_view domain) {
+  constexpr std::string_view kCharacters = "0123456789abcdef:.ipv";
+  return domain.starts_with('[') && domain.ends_with(']') &&
+         domain.substr(1, domain.size() - 2).find_first_not_of(kCharacters) == std::string_view::npos;
+}
+
+void check_address(const Entry& entry) {
+  require(entry.key().size() <= kMaxAddressBytes, "an address has at most 254 octets", entry);
+  require(entry.local_part().size() <= kMaxLocalPartBytes, "a local part has at most 64 octets", entry);
+  require(!entry.local_part().empty(), "an address has a local part", entry);
+  require(entry.local_part().data() == entry.key().data(), "the local part is the key's start", entry);
+  require(entry.key()[entry.local_part().size()] == '@', "the at sign follows the local part", entry);
+  require(entry.local_part().size() + 1 + entry.domain().size() == entry.key().size(), "nothing is between", entry);
+}
+
+void check_entry(const Entry& entry) {
+  require(entry.is_key() == !entry.key().empty(), "an entry with a key has one", entry);
+  const bool rejected = entry.kind() == EntryKind::rejected;
+  require(rejected == (entry.reason() != RejectReason::none), "what is rejected has a reason", entry);
+  require(reject_reason_name(entry.reason()) != "unknown", "every reason has a name", entry);
+  if (entry.kind() != EntryKind::address) require(entry.local_part().empty(), "only addresses have local parts", entry);
+  if (!entry.is_key()) return require(entry.domain().empty(), "only keys have domains", entry);
+
+  const std::string_view domain = entry.domain();
+  require(domain.data() + domain.size() == entry.key().data() + entry.key().size(), "the domain is the end", entry);
+  require(!domain.empty() && domain.size() <= kMaxDomainBytes, "a domain has 1 to 255 octets", entry);
+  require(is_canonical_name(domain) || is_canonical_literal(domain), "the domain is a name or a literal", entry);
+  require(!has_control_character(entry.key()), "there is no control character", entry);
+  if (entry.kind() == EntryKind::address) return check_address(entry);
+  const std::string_view prefix = entry.kind() == EntryKind::domain ? "@" : "@.";
+  require(entry.key() == std::string(prefix) + std::string(domain), "a domain's key is the domain", entry);
+}
+
+void check_same(const Entry& one, const Entry& other, const char* what) {
+  require(one.kind() == other.kind() && one.reason() == other.reason() && one.key() == other.key() &&
+              one.domain() == other.domain(),
+          what, one);
+}
+
+void check_same_key(const Entry& entry, AddressProfile profile) {
+  if (!entry.is_key()) return;
+  const std::string key(entry.key());
+  if (!key.starts_with('#')) check_same(entry, canonicalize_line(key, profile), "a key as a line gives itself");
+  if (entry.kind() != EntryKind::address) return;
+  check_same(entry, canonicalize_line("<" + key + ">", profile), "a key in brackets as a line gives itself");
+  check_same(entry, canonicalize_path("<" + key + ">", profile), "a key in brackets as a path gives itself");
+  check_same(entry, canonicalize_path(key, profile), "a key as a path gives itself");
+}
+
+// Full case folding makes some texts longer and some shorter, so that either profile may find a local part too long
+// that the other accepts. Nothing else may differ.
+void check_profiles(const Entry& folded, const Entry& kept) {
+  const auto too_long = [](const Entry& entry) {
+    return entry.reason() == RejectReason::local_part_too_long || entry.reason() == RejectReason::address_too_long;
+  };
+  if (too_long(folded) || too_long(kept)) return;
+  require(folded.kind() == kept.kind() && folded.reason() == kept.reason(), "profiles accept the same", folded);
+  require(folded.domain() == kept.domain(), "profiles give the same domain", folded);
+  if (kept.kind() != EntryKind::address) return;
+  check_same(folded, canonicalize_path(kept.key(), kFold), "folding later is folding at once");
+}
+
+// A source route is beyond the fast path and changes nothing.
+void check_fast_path(const std::string& text, AddressProfile profile) {
+  if (text.starts_with('@') || text.size() > kMaxInputBytes - 6) return;
+  const Entry fast = canonicalize_path("<" + text + ">", profile);
+  if (fast.kind() != EntryKind::address) return;
+  check_same(fast, canonicalize_path("<@x:" + text + ">", profile), "the fast path agrees with the grammar");
+}
+
+void check_input(std::string_view input) {
+  for (const auto canonicalize : {canonicalize_path, canonicalize_line}) {
+    const Entry folded = canonicalize(input, kFold);
+    const Entry kept = canonicalize(input, kKeep);
+    check_entry(folded);
+    check_entry(kept);
+    check_same(folded, canonicalize(input, kFold), "the same input gives the same entry");
+    check_same_key(folded, kFold);
+    check_same_key(kept, kKeep);
+    check_profiles(folded, kept);
+  }
+  check_fast_path(std::string(input), kFold);
+  check_fast_path(std::string(input), kKeep);
+
+  const Entry path = canonicalize_path(input, kFold);
+  require(path.kind() <= EntryKind::address && path.kind() != EntryKind::blank, "a path is no line", path);
+  const Entry line = canonicalize_line(input, kFold);
+  require(line.kind() != EntryKind::null_sender, "the null sender is no entry", line);
+}
+
+}  // namespace
+}  // namespace bloomgate
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  bloomgate::check_input({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
