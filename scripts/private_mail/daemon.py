@@ -6,7 +6,7 @@ import signal
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .filter import build_folder
+from .filter import built
 from .processes import Program, accepts_connections, free_port, runs_as, wait_until
 
 USER = "nobody"
@@ -64,12 +64,8 @@ class Daemon:
 
     def _reachable_binary(self):
         """The program, or a copy of it where its user may not get at it: a clone in /root, say."""
-        built = build_folder() / "milter/bloomgate-milter"
-        if not built.exists():
-            raise RuntimeError(f"{built} is not there: build it first (cmake --build --preset release)")
-        if runs_as(USER, "test", "-x", built):
-            return built
-        return shutil.copy2(built, self.folder)
+        program = built("milter/bloomgate-milter")
+        return program if runs_as(USER, "test", "-x", program) else shutil.copy2(program, self.folder)
 
     def launch(self):
         """Starts the program and waits for nothing."""

@@ -12,9 +12,17 @@ def build_folder():
     return Path(os.environ.get("BLOOMGATE_BUILD", REPOSITORY / "build/release"))
 
 
+def built(program):
+    """The path of a program in the build folder. Raises where it has not been built."""
+    path = build_folder() / program
+    if not path.exists():
+        raise RuntimeError(f"{path} is not there. Build it first: cmake --preset release && cmake --build --preset release")
+    return path
+
+
 def build_filter(output, list_file, *options):
     """Builds a filter file from a list of addresses. It replaces one that is there in one step."""
-    command = [build_folder() / "filter/cli/bloomgate", "build", "--output", output, *options, list_file]
+    command = [built("filter/cli/bloomgate"), "build", "--output", output, *options, list_file]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"building {output} failed with exit code {done.returncode}:\n{done.stdout}{done.stderr}")

@@ -135,8 +135,10 @@ class Postfix:
             path.chmod(mode)
         values = dict(folder=self.folder, port=self.port, host_name=self.config.host_name,
                       next_hop=self.config.next_hop)
-        (etc / "main.cf").write_text(MAIN_CF.format(**values) + self.config.main_cf)
         (etc / "master.cf").write_text(MASTER_CF.format(**values) + self.config.master_cf)
+        main_cf = etc / "main.cf"
+        main_cf.write_text(MAIN_CF.format(**values) + self.config.main_cf)
+        os.utime(main_cf, (0, 0))  # Postfix reads a new file again and again, until a second has passed
 
 
 def program_folder():

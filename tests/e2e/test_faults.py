@@ -114,7 +114,7 @@ def test_a_truncated_whitelist_costs_the_deep_check_and_not_the_daemon(gateway):
     assert gateway.send(Message(LISTED))[0].place == LIGHT_PATH
 
 
-RELOADED = "(?i)serving|reloaded"
+RELOADED = "loaded .* entries"
 REFUSED = "(?i)refused"
 
 

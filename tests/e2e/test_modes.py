@@ -1,13 +1,13 @@
 """What the configuration changes, seen from the mail server."""
 
-import os
 import stat
 
+import pytest
 from conftest import LISTED, UNLISTED
 from private_mail.client import Message
 from private_mail.daemon import USER
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
-from private_mail.processes import Program, become
+from private_mail.processes import Program
 
 
 def test_observe_decides_and_logs_and_touches_nothing(start_gateway):
@@ -46,13 +46,14 @@ def test_the_socket_has_the_mode_and_group_of_the_configuration(start_gateway):
     assert gateway.send(Message(LISTED))[0].place == DEEP_CHECK  # Postfix is another user: it cannot connect
 
 
-def test_a_socket_in_use_is_not_taken_over(start_gateway):
-    for inet in (False, True):
-        gateway = start_gateway(inet=inet)
-        second = Program(gateway.daemon.command(), gateway.folder / "second.log", user=USER)
-        assert second.wait() != 0
-        assert "in use" in second.log()
-        assert gateway.send(Message(LISTED))[0].place == LIGHT_PATH
+@pytest.mark.parametrize("inet, words", [(False, "another program listens on it"), (True, "Address already in use")],
+                         ids=["unix", "inet"])
+def test_a_socket_in_use_is_not_taken_over(start_gateway, inet, words):
+    gateway = start_gateway(inet=inet)
+    second = Program(gateway.daemon.command(), gateway.folder / "second.log", user=USER)
+    assert second.wait() != 0
+    assert words in second.log()
+    assert gateway.send(Message(LISTED))[0].place == LIGHT_PATH
 
 
 def test_a_file_that_is_no_socket_is_not_removed(start_gateway):

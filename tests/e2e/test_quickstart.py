@@ -8,18 +8,15 @@ from pathlib import Path
 
 import pytest
 from private_mail.filter import REPOSITORY
-from private_mail.processes import wait_until
+from private_mail.processes import temporary_folder, wait_until
 
 
 @pytest.fixture
-def temporary(tmp_path):
-    """A folder for temporary files that Postfix may enter."""
+def temporary():
     if os.geteuid() != 0:
         pytest.skip("Postfix needs root")
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.owner() == "root" and not folder.stat().st_mode & 0o001:
-            folder.chmod(folder.stat().st_mode | 0o011)
-    return tmp_path
+    with temporary_folder("quickstart-test") as folder:
+        yield folder
 
 
 def quickstart(temporary, *options):

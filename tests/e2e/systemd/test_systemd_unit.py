@@ -8,7 +8,7 @@ from pathlib import Path
 
 import container
 import pytest
-from private_mail.filter import REPOSITORY, build_folder
+from private_mail.filter import REPOSITORY, build_folder, built
 from private_mail.processes import temporary_folder
 
 HERE = Path(__file__).parent
@@ -21,7 +21,7 @@ def results():
     if os.geteuid() != 0:
         pytest.skip("booting a container needs root")
     build = build_folder()
-    base = container.base_root(build, [build / "milter/bloomgate-milter", build / "filter/cli/bloomgate"])
+    base = container.base_root(build, [built("milter/bloomgate-milter"), built("filter/cli/bloomgate")])
     if reason := container.can_start(base):
         pytest.skip(reason)
     with temporary_folder("container") as folder:
