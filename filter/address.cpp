@@ -105,9 +105,8 @@ std::string_view without_brackets(std::string_view text) noexcept {
 
 // Bytes that may stand nowhere, not even in a comment: a file with old Mac line ends would be one long comment.
 bool has_line_end_or_nul(std::string_view text) noexcept {
-  constexpr char kForbidden[] = {'\0', '\r', '\n'};
-  return std::any_of(std::begin(kForbidden), std::end(kForbidden),
-                     [text](char byte) { return text.find(byte) != std::string_view::npos; });
+  return text.find('\0') != std::string_view::npos || text.find('\r') != std::string_view::npos ||
+         text.find('\n') != std::string_view::npos;
 }
 
 // Takes `@host,@host:` off the front of `rest`, which starts with the '@'. The hosts are checked and forgotten, as RFC

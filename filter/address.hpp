@@ -5,7 +5,7 @@
 // `joe.doe@example.org` are one, and so are `joe@müller.example` and `joe@xn--mller-kva.example`. What is not a mailbox
 // is rejected with a named reason. Nothing here throws, logs or reads anything but its argument; all functions may be
 // called from any number of threads. ASCII input is handled without allocation, a plain address in some 30 ns; the time
-// is linear in the length, which is cut off at kMaxInputBytes: a tenth of a millisecond at worst, for 2 KiB of Unicode.
+// is linear in the length, which is cut off at kMaxInputBytes: half a millisecond at worst, for 2 KiB of Unicode.
 //
 // A key is itself a spelling of its entry, and gives the same key again. In a list, an address that starts with '#' has
 // to stand in angle brackets, or it is a comment.

@@ -93,8 +93,9 @@ RejectReason map_to_ascii(std::string_view name, MappedName& out) noexcept {
   return out.overflowed() ? RejectReason::domain_too_long : RejectReason::none;
 }
 
+constexpr std::string_view kIpv6Tag = "ipv6:";
+
 RejectReason canonicalize_address_literal(std::string_view text, Domain& out) noexcept {
-  constexpr std::string_view kIpv6Tag = "ipv6:";
   if (const RejectReason reason = characters::check(text); reason != RejectReason::none) return reason;
   if (!text.ends_with(']')) return RejectReason::bad_address_literal;
   std::string_view content = text.substr(1, text.size() - 2);

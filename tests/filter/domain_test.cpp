@@ -60,6 +60,9 @@ const std::vector<Row>& rows() {
       // Dots
       {"wide dots", "a．b。c｡müller", "a.b.c.xn--mller-kva"},
       {"wide dots and nothing else beyond ASCII", "mail。example．org", "mail.example.org"},
+      {"an ideographic dot after an ASCII label that IDNA would not have", "r3---sn。müller", "r3---sn.xn--mller-kva"},
+      {"a full-width dot after it", "r3---sn．müller", "r3---sn.xn--mller-kva"},
+      {"a half-width dot after it", "r3---sn｡müller", "r3---sn.xn--mller-kva"},
       {"two wide dots in a row", "a。。b", "rejected: empty-label"},
       {"a wide dot first", "。example", "rejected: empty-label"},
       {"a dot and a wide dot at the end", "example.。", "rejected: empty-label"},

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <string>
 #include <string_view>
 
@@ -17,8 +17,8 @@ constexpr AddressProfile kKeep{.keep_local_part_case = true};
 
 void require(bool holds, const char* what, const Entry& entry) {
   if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\nkey: %.*s\nreason: %s\n", what, static_cast<int>(entry.key().size()),
-               entry.key().data(), reject_reason_name(entry.reason()).data());
+  std::cerr << "does not hold: " << what << "\nkey: " << entry.key()
+            << "\nreason: " << reject_reason_name(entry.reason()) << '\n';
   std::abort();
 }
 
@@ -34,8 +34,7 @@ bool has_control_character(std::string_view text) {
 }
 
 bool is_canonical_name(std::string_view domain) {
-  constexpr std::string_view kCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
-  if (domain.find_first_not_of(kCharacters) != std::string_view::npos) return false;
+  if (domain.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_.") != std::string_view::npos) return false;
   while (!domain.empty()) {
     const std::string_view label = domain.substr(0, domain.find('.'));
     if (label.empty() || label.size() > kMaxLabelBytes || label.front() == '-' || label.back() == '-') return false;
@@ -46,9 +45,8 @@ bool is_canonical_name(std::string_view domain) {
 }
 
 bool is_canonical_literal(std::string_view domain) {
-  constexpr std::string_view kCharacters = "0123456789abcdef:.ipv";
   return domain.starts_with('[') && domain.ends_with(']') &&
-         domain.substr(1, domain.size() - 2).find_first_not_of(kCharacters) == std::string_view::npos;
+         domain.substr(1, domain.size() - 2).find_first_not_of("0123456789abcdef:.ipv") == std::string_view::npos;
 }
 
 void check_address(const Entry& entry) {
@@ -138,6 +136,7 @@ void check_input(std::string_view input) {
 }  // namespace
 }  // namespace bloomgate
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   bloomgate::check_input({reinterpret_cast<const char*>(data), size});
   return 0;
