@@ -1,0 +1,110 @@
+#include "config/option_table.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace bloomgate {
+namespace {
+
+constexpr std::array kTable = {
+    OptionSpec{"socket", "ADDRESS", "unix:/run/bloomgate/milter.sock", "where the mail server connects",
+               "unix:PATH (or local:PATH), inet:PORT@HOST or inet6:PORT@HOST, as in inet:8891@127.0.0.1.\n"
+               "There is no password: whoever can connect can ask who is on the whitelist.",
+               true},
+    OptionSpec{"socket-mode", "MODE", "0660", "permissions of a unix socket, in octal",
+               "Whoever may write to the socket may connect.", true},
+    OptionSpec{"socket-group", "GROUP", "", "group of a unix socket",
+               "Empty: the group that the daemon runs as. Put the mail server's user into that group:\n"
+               "usermod -a -G bloomgate postfix",
+               true},
+    OptionSpec{"whitelist", "FILE", "/var/lib/bloomgate/whitelist.bloom", "the filter file made by 'bloomgate build'",
+               "All of it is checked when it is loaded: at the start, and again on SIGUSR1 (systemctl reload).\n"
+               "Replace it by renaming a new file over it, as 'bloomgate build' does; never change it in place.",
+               true},
+    OptionSpec{"allow-missing-whitelist", "yes|no", "no", "start although the whitelist cannot be used",
+               "With 'yes' the daemon runs without a whitelist, and all mail is sent to the deeper check, until a\n"
+               "good file is there and the daemon is told to reload.",
+               true},
+    OptionSpec{"mode", "enforce|observe", "enforce", "mark messages, or only log what would be done",
+               "enforce: every X-Bloomgate field that came with a message is removed, and ours is put in.\n"
+               "observe: decide and log, and touch nothing. Forged X-Bloomgate fields then stay in the message, so\n"
+               "nothing downstream may trust that field while the mode is observe.",
+               true},
+    OptionSpec{"host-name", "NAME", "", "this host's name in the X-Bloomgate field",
+               "Empty: the name that the mail server gives (its macro j), else the name of this machine.", true},
+    OptionSpec{"lock-memory", "yes|no", "no", "keep the whitelist in memory, never paged out",
+               "Needs a limit on locked memory (LimitMEMLOCK= in the systemd unit) of at least twice the file's\n"
+               "size, since the old and the new file are in memory at once during a reload.",
+               true},
+    OptionSpec{"log-target", "stderr|syslog|journal", "syslog", "where the log goes",
+               "syslog: facility mail, beside the mail server's own lines. journal: straight to the systemd journal.",
+               true},
+    OptionSpec{"log-level", "error|warning|info|debug", "info", "how much is logged",
+               "info has one line for each message; warning and error have none of these.", true},
+    OptionSpec{"config", "FILE", "/etc/bloomgate/bloomgate-milter.conf", "the configuration file",
+               "Use /dev/null to run without one.", false},
+    OptionSpec{"check-config", "", "", "check the configuration and the whitelist's header, then exit", "", false},
+    OptionSpec{"help", "", "", "show this help, then exit", "", false},
+    OptionSpec{"version", "", "", "show the version, then exit", "", false},
+};
+
+std::string usage_form(const OptionSpec& option) {
+  std::string text = "--" + std::string(option.name);
+  if (!option.argument.empty()) text += "=" + std::string(option.argument);
+  return text;
+}
+
+// `text` with `prefix` before each of its lines, and a line end.
+void append_lines(std::string& out, std::string_view prefix, std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out.append(prefix).append(text.substr(0, end)).append("\n");
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+}  // namespace
+
+std::span<const OptionSpec> daemon_option_table() noexcept {
+  return kTable;
+}
+
+std::string daemon_help_text() {
+  std::string out =
+      "usage: bloomgate-milter [OPTION...]\n\n"
+      "Tells a mail server, for each message, whether its sender is on the whitelist (X-Bloomgate: deliver)\n"
+      "or the message has to be checked more deeply (X-Bloomgate: check).\n\n"
+      "Options; what the command line says goes before what the configuration file says:\n";
+  for (const OptionSpec& option : kTable) {
+    out += "  " + usage_form(option) + "\n";
+    out.append("      ").append(option.summary);
+    if (!option.default_value.empty()) out.append(" (default: ").append(option.default_value).append(")");
+    out += "\n";
+  }
+  out +=
+      "\nSIGUSR1 loads the whitelist again; SIGTERM stops the daemon.\n"
+      "The manuals are bloomgate-milter(8) and bloomgate-milter.conf(5).\n";
+  return out;
+}
+
+std::string daemon_config_file_text() {
+  std::string out =
+      "# Configuration of bloomgate-milter: see bloomgate-milter.conf(5).\n"
+      "#\n"
+      "# Each line is 'name = value'; what follows a '#' is a comment. Every option is shown with its default. The "
+      "same\n"
+      "# names, with two dashes before them, work on the command line, which goes before this file.\n"
+      "# After a change: systemctl restart bloomgate-milter (a reload reads the whitelist again, not this file).\n";
+  for (const OptionSpec& option : kTable) {
+    if (!option.in_file) continue;
+    out.append("\n# ").append(option.name).append(": ").append(option.summary);
+    out.append(" (").append(option.argument).append(")\n");
+    append_lines(out, "# ", option.details);
+    out.append("#").append(option.name).append(" =");
+    if (!option.default_value.empty()) out.append(" ").append(option.default_value);
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace bloomgate

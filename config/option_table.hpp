@@ -1,0 +1,29 @@
+// The table of the daemon's options: each is declared once, here. The command line, the configuration file, `--help`
+// and the shipped bloomgate-milter.conf come from it; a test holds the manual pages against it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace bloomgate {
+
+struct OptionSpec {
+  std::string_view name;           // without dashes: the same on the command line and in the file
+  std::string_view argument;       // what stands for the value in help texts; empty: the option takes none
+  std::string_view default_value;  // as an operator would write it; may be empty
+  std::string_view summary;        // one line
+  std::string_view details;        // what to know before changing it, in lines; may be empty
+  bool in_file;                    // false: on the command line only
+};
+
+// In the order in which they are shown.
+std::span<const OptionSpec> daemon_option_table() noexcept;
+
+// What `bloomgate-milter --help` prints.
+std::string daemon_help_text();
+
+// The text of the shipped bloomgate-milter.conf: every option at its default, commented out, with its explanation.
+std::string daemon_config_file_text();
+
+}  // namespace bloomgate

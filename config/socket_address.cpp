@@ -1,0 +1,54 @@
+#include "config/socket_address.hpp"
+
+#include <sys/un.h>
+
+#include <charconv>
+
+namespace bloomgate {
+namespace {
+
+constexpr std::size_t kMaxPathBytes = sizeof(sockaddr_un::sun_path) - 1;
+
+bool is_port(std::string_view text) {
+  unsigned port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return error == std::errc() && end == text.data() + text.size() && port >= 1 && port <= 65535;
+}
+
+std::optional<SocketAddress> parse_inet(SocketAddress::Family family, std::string_view rest) {
+  const std::size_t at = rest.find('@');
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view port = rest.substr(0, at);
+  std::string_view host = rest.substr(at + 1);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  if (!is_port(port) || host.empty() || host.find_first_of("[]@ ") != std::string_view::npos) return std::nullopt;
+  return SocketAddress{family, {}, std::string(host), std::string(port)};
+}
+
+}  // namespace
+
+std::optional<SocketAddress> parse_socket_address(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::string_view scheme = text.substr(0, colon);
+  const std::string_view rest = text.substr(colon + 1);
+  if (scheme == "inet") return parse_inet(SocketAddress::Family::inet, rest);
+  if (scheme == "inet6") return parse_inet(SocketAddress::Family::inet6, rest);
+  if (scheme != "unix" && scheme != "local") return std::nullopt;
+  if (rest.empty() || rest.size() > kMaxPathBytes) return std::nullopt;
+  return SocketAddress{SocketAddress::Family::unix_path, std::string(rest), {}, {}};
+}
+
+std::string to_string(const SocketAddress& address) {
+  switch (address.family) {
+    case SocketAddress::Family::unix_path:
+      break;
+    case SocketAddress::Family::inet:
+      return "inet:" + address.port + "@" + address.host;
+    case SocketAddress::Family::inet6:
+      return "inet6:" + address.port + "@" + address.host;
+  }
+  return "unix:" + address.path;
+}
+
+}  // namespace bloomgate

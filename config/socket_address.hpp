@@ -1,0 +1,32 @@
+// Where a milter listens, as operators of Postfix and Sendmail write it. A plain value; making the socket is
+// milter/listening_socket.hpp's business.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bloomgate {
+
+struct SocketAddress {
+  enum class Family { unix_path, inet, inet6 };
+
+  Family family = Family::unix_path;
+  std::string path;  // unix_path only
+  std::string host;  // inet and inet6: a name or a number, without brackets
+  std::string port;  // inet and inet6: decimal, 1 to 65535
+
+  friend bool operator==(const SocketAddress&, const SocketAddress&) = default;
+};
+
+// What parse_socket_address() accepts, for messages.
+inline constexpr std::string_view kSocketAddressForms = "unix:PATH, local:PATH, inet:PORT@HOST or inet6:PORT@HOST";
+
+// The forms are those of libmilter, but a host must be named: to listen on every address of a machine should be a
+// decision (`inet:8891@0.0.0.0`). A path has at most 107 bytes (unix(7)). Gives nothing for anything else.
+std::optional<SocketAddress> parse_socket_address(std::string_view text);
+
+// The address in the form that it was parsed from; `local:` comes back as `unix:`.
+std::string to_string(const SocketAddress& address);
+
+}  // namespace bloomgate

@@ -1,0 +1,195 @@
+#include "config/daemon_options.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "config/option_table.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using test::TemporaryFolder;
+using test::write_file;
+
+// Reads a configuration file of that text, and a command line beside it.
+class Config {
+ public:
+  explicit Config(std::string_view text) { write_file(path(), text); }
+
+  std::string path() const { return folder_.file("test.conf"); }
+
+  DaemonCommand read(std::vector<std::string> arguments = {}) const {
+    arguments.insert(arguments.begin(), {"--config", path()});
+    return read_daemon_command(arguments);
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+// The error that reading gives; fails the test where there is none.
+template <typename Read>
+ConfigError error_of(Read read) {
+  try {
+    read();
+  } catch (const ConfigError& error) {
+    return error;
+  }
+  throw std::logic_error("no ConfigError was thrown");
+}
+
+TEST_CASE("without any setting every option has the default of the table") {
+  const DaemonOptions options = read_daemon_command({"--config", "/dev/null"}).options;
+  CHECK(to_string(options.socket) == "unix:/run/bloomgate/milter.sock");
+  CHECK(options.socket_mode == 0660);
+  CHECK(options.socket_group.empty());
+  CHECK(options.whitelist == "/var/lib/bloomgate/whitelist.bloom");
+  CHECK_FALSE(options.allow_missing_whitelist);
+  CHECK(options.mode == Mode::enforce);
+  CHECK(options.host_name.empty());
+  CHECK_FALSE(options.lock_memory);
+  CHECK(options.log_target == LogTarget::syslog);
+  CHECK(options.log_level == LogLevel::info);
+}
+
+TEST_CASE("every option can be set in the file, with comments, spaces and blank lines about it") {
+  const Config config(
+      "# a comment\n\n"
+      "socket = inet:8891@127.0.0.1   # behind a value\n"
+      "socket-mode=0600\n"
+      "  socket-group  =  mail  \r\n"
+      "whitelist = /tmp/with space.bloom\n"
+      "allow-missing-whitelist = yes\n"
+      "mode = observe\n"
+      "host-name = mx.example.org\n"
+      "lock-memory = yes\n"
+      "log-target = journal\n"
+      "log-level = debug");  // and no line end
+  const DaemonOptions options = config.read().options;
+  CHECK(to_string(options.socket) == "inet:8891@127.0.0.1");
+  CHECK(options.socket_mode == 0600);
+  CHECK(options.socket_group == "mail");
+  CHECK(options.whitelist == "/tmp/with space.bloom");
+  CHECK(options.allow_missing_whitelist);
+  CHECK(options.mode == Mode::observe);
+  CHECK(options.host_name == "mx.example.org");
+  CHECK(options.lock_memory);
+  CHECK(options.log_target == LogTarget::journal);
+  CHECK(options.log_level == LogLevel::debug);
+}
+
+TEST_CASE("the command line goes before the file, option by option") {
+  const Config config("mode = observe\nlog-level = error\n");
+  const DaemonOptions options = config.read({"--mode=enforce", "--log-target", "stderr"}).options;
+  CHECK(options.mode == Mode::enforce);
+  CHECK(options.log_target == LogTarget::standard_error);
+  CHECK(options.log_level == LogLevel::error);
+}
+
+TEST_CASE("actions are read from the command line, and help and version need no file") {
+  using Action = DaemonCommand::Action;
+  CHECK(read_daemon_command({"--config", "/dev/null"}).action == Action::run);
+  CHECK(read_daemon_command({"--config", "/dev/null", "--check-config"}).action == Action::check_config);
+  CHECK(read_daemon_command({"--config", "/nonexistent", "--help"}).action == Action::help);
+  CHECK(read_daemon_command({"--version", "--config", "/nonexistent"}).action == Action::version);
+}
+
+TEST_CASE("what a file cannot say is refused with its line, its option, what was expected and what was found") {
+  struct Case {
+    std::string_view name, text;
+    unsigned line;
+    std::string_view option, expected, got;
+  };
+  const Case cases[] = {
+      {"unknown option", "\nwhite-list = /x\n", 2, "white-list", "no such option", ""},
+      {"an option of the command line only", "config = /x\n", 1, "config", "no such option", ""},
+      {"an action", "help = yes\n", 1, "help", "no such option", ""},
+      {"an abbreviation", "sock = unix:/x\n", 1, "sock", "no such option", ""},
+      {"no equals sign", "mode observe\n", 1, "", "'name = value'", "'mode observe'"},
+      {"a section", "mode = observe\n[milter]\n", 2, "", "'name = value'", "'[milter]'"},
+      {"a name of another case", "Mode = observe\n", 1, "Mode", "no such option", ""},
+      {"twice", "mode = observe\n\nmode = enforce\n", 3, "mode", "second time", "line 1"},
+      {"socket", "socket = /run/s\n", 1, "socket", "unix:PATH", "'/run/s'"},
+      {"socket-mode not octal", "socket-mode = 0668\n", 1, "socket-mode", "octal", "'0668'"},
+      {"socket-mode too large", "socket-mode = 1777\n", 1, "socket-mode", "0777", "'1777'"},
+      {"socket-mode empty", "socket-mode =\n", 1, "socket-mode", "octal", "nothing"},
+      {"whitelist empty", "whitelist =\n", 1, "whitelist", "a path", "nothing"},
+      {"yes or no", "lock-memory = true\n", 1, "lock-memory", "yes, no", "'true'"},
+      {"allow-missing-whitelist", "allow-missing-whitelist = 1\n", 1, "allow-missing-whitelist", "yes, no", "'1'"},
+      {"mode", "mode = ENFORCE\n", 1, "mode", "enforce, observe", "'ENFORCE'"},
+      {"host-name", "host-name = mx; x\n", 1, "host-name", "host name", "'mx; x'"},
+      {"log-target", "log-target = file\n", 1, "log-target", "stderr, syslog, journal", "'file'"},
+      {"log-level", "log-level = notice\n", 1, "log-level", "error, warning, info, debug", "'notice'"},
+      {"control bytes", "log-level = \x1b[2J\n", 1, "log-level", "debug", "'\\x1b[2J'"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.name);
+    const Config config(c.text);
+    const ConfigError error = error_of([&] { config.read(); });
+    CHECK(error.place().path == config.path());
+    CHECK(error.place().line == c.line);
+    CHECK(error.option() == c.option);
+    CHECK_FALSE(error.on_command_line());
+    using Catch::Contains;
+    CHECK_THAT(error.what(), Contains(config.path() + ":" + std::to_string(c.line) + ":"));
+    CHECK_THAT(error.what(), Contains(std::string(c.expected)) && Contains(std::string(c.got)));
+  }
+}
+
+TEST_CASE("what the command line cannot say is refused") {
+  struct Case {
+    std::string_view name;
+    std::vector<std::string> arguments;
+    std::string_view option, expected;
+  };
+  const Case cases[] = {
+      {"unknown option", {"--white-list", "x"}, "", "--white-list"},
+      {"an abbreviation", {"--sock", "unix:/x"}, "", "--sock"},
+      {"a short option", {"-c", "x"}, "", "-c"},
+      {"a missing value", {"--mode"}, "", "mode"},
+      {"a value too many", {"--help=yes"}, "", "help"},
+      {"a word that is no option", {"observe"}, "", "positional"},
+      {"twice", {"--mode", "observe", "--mode", "observe"}, "mode", "second time"},
+      {"a bad value", {"--mode", "off"}, "mode", "one of enforce, observe, got 'off'"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.name);
+    const ConfigError error = error_of([&] {
+      std::vector<std::string> arguments = c.arguments;
+      arguments.insert(arguments.begin(), {"--config", "/dev/null"});
+      read_daemon_command(arguments);
+    });
+    CHECK(error.on_command_line());
+    CHECK(error.option() == c.option);
+    CHECK_THAT(error.what(), Catch::StartsWith("command line: ") && Catch::Contains(std::string(c.expected)));
+  }
+}
+
+TEST_CASE("a bad value in the file is refused although the command line overrides it") {
+  const Config config("mode = off\n");
+  CHECK(error_of([&] { config.read({"--mode", "observe"}); }).place().line == 1);
+}
+
+TEST_CASE("a file that is not there, or is a folder, is an error that names the way out") {
+  const TemporaryFolder folder;
+  for (const std::string& path : {folder.file("missing.conf"), folder.path().string()}) {
+    const ConfigError error = error_of([&] { read_daemon_command({"--config", path}); });
+    CHECK(error.place().path == path);
+    CHECK_THAT(error.what(), Catch::Contains(path) && Catch::Contains("--config /dev/null"));
+  }
+}
+
+TEST_CASE("a host name is what can stand in a header field") {
+  for (const char* const name : {"mx", "mx.example.org", "xn--mx-mia.example", "[192.0.2.1]", "[IPv6:2001:db8::1]"}) {
+    CHECK(is_host_name(name));
+  }
+  CHECK(is_host_name(std::string(255, 'x')));
+  CHECK_FALSE(is_host_name(std::string(256, 'x')));
+  for (const char* const name : {"", "mx example", "mx;x", "mx\n", "m\xc3\xbc.example", "mx=1", "(mx)"}) {
+    INFO(name);
+    CHECK_FALSE(is_host_name(name));
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate

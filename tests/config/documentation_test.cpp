@@ -1,0 +1,86 @@
+// Everything that names the daemon's options says the same as the table.
+#include <catch2/catch.hpp>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "config/daemon_options.hpp"
+#include "config/option_table.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+const std::string kSource = BLOOMGATE_SOURCE_FOLDER;
+
+using Defaults = std::map<std::string, std::string>;
+
+Defaults table_defaults(bool command_line_too) {
+  Defaults defaults;
+  for (const OptionSpec& spec : daemon_option_table()) {
+    if (spec.in_file || command_line_too) defaults[std::string(spec.name)] = spec.default_value;
+  }
+  return defaults;
+}
+
+// Matches `item`, whose first group is an option's name, and then `default_value`, whose first group is its default,
+// until the next item.
+Defaults defaults_in(const std::string& text, const std::regex& item, const std::regex& default_value) {
+  Defaults defaults;
+  std::string* current = nullptr;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (std::regex_search(line, match, item)) current = &defaults[match[1]];
+    if (current != nullptr && std::regex_search(line, match, default_value)) *current = match[1];
+  }
+  return defaults;
+}
+
+TEST_CASE("each option of the table is declared once") {
+  CHECK(table_defaults(true).size() == daemon_option_table().size());
+}
+
+TEST_CASE("the shipped configuration file is the one that the table makes") {
+  const std::string shipped = test::read_file(kSource + "/config/bloomgate-milter.conf");
+  const std::string wanted = daemon_config_file_text();
+  if (shipped != wanted) test::write_file("bloomgate-milter.conf.wanted", wanted);
+  INFO("to bring it up to date, copy bloomgate-milter.conf.wanted from this folder over config/bloomgate-milter.conf");
+  CHECK(shipped == wanted);
+}
+
+TEST_CASE("the shipped configuration file is good, also with every line of it switched on") {
+  const std::string shipped = test::read_file(kSource + "/config/bloomgate-milter.conf");
+  const std::string switched_on = std::regex_replace(shipped, std::regex("\n#([a-z-]+ =)"), "\n$1");
+  const auto count = std::count(switched_on.begin(), switched_on.end(), '=');
+  CHECK(std::count(shipped.begin(), shipped.end(), '=') == count);
+  const test::TemporaryFolder folder;
+  for (const std::string& text : {shipped, switched_on}) {
+    test::write_file(folder.file("test.conf"), text);
+    const DaemonOptions options = read_daemon_command({"--config", folder.file("test.conf")}).options;
+    CHECK(to_string(options.socket) == "unix:/run/bloomgate/milter.sock");
+    CHECK(options.log_level == LogLevel::info);
+  }
+}
+
+TEST_CASE("the help shows every option with its default") {
+  const Defaults shown =
+      defaults_in(daemon_help_text(), std::regex("^  --([a-z-]+)"), std::regex("\\(default: (.*)\\)$"));
+  CHECK(shown == table_defaults(true));
+}
+
+TEST_CASE("the manual page of the configuration file explains every option with its default") {
+  const std::string page = test::read_file(kSource + "/config/bloomgate-milter.conf.5");
+  const Defaults shown = defaults_in(page, std::regex("^\\.It Cm ([a-z-]+)"), std::regex("^\\.Pq default: Ql (.*)$"));
+  CHECK(shown == table_defaults(false));
+}
+
+TEST_CASE("the manual page of the daemon names every option with its default") {
+  const std::string page = test::read_file(kSource + "/milter/bloomgate-milter.8");
+  const Defaults shown =
+      defaults_in(page, std::regex("^\\.It Fl Fl ([a-z-]+)"), std::regex("^\\.Pq default: Ql (.*)$"));
+  CHECK(shown == table_defaults(true));
+}
+
+}  // namespace
+}  // namespace bloomgate
