@@ -1,0 +1,27 @@
+#include "milter/policy/header_field.hpp"
+
+#include <algorithm>
+
+namespace bloomgate {
+namespace {
+
+// Of ASCII only, whatever the locale.
+char lower(char character) noexcept {
+  return character >= 'A' && character <= 'Z' ? static_cast<char>(character - 'A' + 'a') : character;
+}
+
+}  // namespace
+
+bool is_our_header(std::string_view name) noexcept {
+  name = name.substr(0, name.find_last_not_of(" \t") + 1);
+  return std::ranges::equal(name, kHeaderName, {}, lower, lower);
+}
+
+std::string header_value(const Decision& decision, std::string_view host) {
+  std::string value(verdict_name(decision.verdict));
+  value.append("; reason=").append(reason_name(decision.reason));
+  value.append("; host=").append(host);
+  return value;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,28 @@
+// The header field that carries the decision. Everything downstream matches on it, so its form is fixed:
+//
+//     X-Bloomgate: deliver; reason=listed; host=mx.example.org
+//
+// Pure; safe from any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "milter/policy/decide.hpp"
+
+namespace bloomgate {
+
+inline constexpr std::string_view kHeaderName = "X-Bloomgate";
+
+// Whether a field of that name is ours, or pretends to be: any case, and with space before its colon, which obsolete
+// syntax allows (RFC 5322 section 4.5) and some readers take.
+bool is_our_header(std::string_view name) noexcept;
+
+// The field's value. `host` must be fit to stand in a header (is_host_name() in config/daemon_options.hpp). Nothing of
+// the sender's is in it. Throws std::bad_alloc.
+std::string header_value(const Decision& decision, std::string_view host);
+
+// The value where none can be made.
+inline constexpr std::string_view kFallbackHeaderValue = "check; reason=internal-error";
+
+}  // namespace bloomgate

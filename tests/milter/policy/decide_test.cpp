@@ -1,0 +1,188 @@
+#include "milter/policy/decide.hpp"
+
+#include <catch2/catch.hpp>
+#include <type_traits>
+#include <vector>
+
+#include "filter/hash.hpp"
+#include "filter/page_layout.hpp"
+
+namespace bloomgate {
+namespace {
+
+// A whitelist in memory, made from lines of a list, that turns damaged when it is told to.
+class MemoryWhitelist final : public Whitelist {
+ public:
+  explicit MemoryWhitelist(const std::vector<std::string>& lines, AddressProfile profile = {}) {
+    FilterShape shape;
+    shape.block_count = kBlocks;
+    shape.seed = 7;
+    shape.profile = profile;
+    for (const std::string& line : lines) {
+      const Entry entry = canonicalize_line(line, profile);
+      if (!entry.is_key()) throw std::logic_error("not an entry: " + line);
+      shape.has_domains |= entry.kind() == EntryKind::domain;
+      shape.has_domain_trees |= entry.kind() == EntryKind::domain_tree;
+      const KeyHash hash = hash_key(entry.key(), shape.seed);
+      std::byte* const block = bits_.data() + page_layout::block_of(hash, kBlocks) * page_layout::kBlockBytes;
+      page_layout::insert(block, hash, shape.hashes);
+    }
+    view_ = FilterView(shape, bits_);
+  }
+
+  const FilterView& view() const noexcept override { return view_; }
+  bool damaged() const noexcept override { return times_asked_++ >= damaged_from_; }
+
+  // The answer is no for that many times, and yes from then on.
+  void damage_after(unsigned times) { damaged_from_ = times; }
+
+ private:
+  static constexpr std::uint64_t kBlocks = 4;
+  std::vector<std::byte> bits_ = std::vector<std::byte>(kBlocks * page_layout::kBlockBytes);
+  FilterView view_{{}, {}};
+  unsigned damaged_from_ = ~0U;
+  mutable unsigned times_asked_ = 0;
+};
+
+Decision deliver(Reason reason) {
+  return {Verdict::deliver, reason};
+}
+Decision check(Reason reason) {
+  return {Verdict::check, reason};
+}
+Decision malformed(RejectReason fault) {
+  return {Verdict::check, Reason::malformed_sender, fault};
+}
+
+const std::vector<std::string> kList = {"joe@example.org",         "\"odd name\"@example.org",
+                                        "j\xc3\xb8rn@example.org", "joe@m\xc3\xbcller.example",
+                                        "joe@[192.0.2.1]",         "@corp.example",
+                                        "@.tree.example"};
+
+TEST_CASE(
+    "a sender is delivered only where the whitelist has its address, its domain or a tree that its domain is in") {
+  struct Case {
+    std::string_view name, sender;
+    Decision want;
+  };
+  const Case cases[] = {
+      {"the address", "<joe@example.org>", deliver(Reason::listed)},
+      {"without brackets", "joe@example.org", deliver(Reason::listed)},
+      {"in other case", "<JOE@Example.ORG>", deliver(Reason::listed)},
+      {"with a trailing dot", "<joe@example.org.>", deliver(Reason::listed)},
+      {"with a source route", "<@relay.example,@two.example:joe@example.org>", deliver(Reason::listed)},
+      {"with ESMTP parameters", "<joe@example.org> SIZE=1000 BODY=8BITMIME", deliver(Reason::listed)},
+      {"quoted without need", "<\"joe\"@example.org>", deliver(Reason::listed)},
+      {"quoted with need", "<\"odd name\"@example.org>", deliver(Reason::listed)},
+      {"UTF-8 local part", "<j\xc3\xb8rn@example.org>", deliver(Reason::listed)},
+      {"U-label", "<joe@m\xc3\xbcller.example>", deliver(Reason::listed)},
+      {"A-label", "<joe@xn--mller-kva.example>", deliver(Reason::listed)},
+      {"address literal", "<joe@[192.0.2.1]>", deliver(Reason::listed)},
+      {"@domain", "<anyone@corp.example>", deliver(Reason::listed_domain)},
+      {"@.domain, the domain itself", "<anyone@tree.example>", deliver(Reason::listed_domain_tree)},
+      {"@.domain, deep below it", "<anyone@a.b.tree.example>", deliver(Reason::listed_domain_tree)},
+
+      {"another local part", "<joan@example.org>", check(Reason::not_listed)},
+      {"another domain", "<joe@example.net>", check(Reason::not_listed)},
+      {"a prefix of the address", "<joe@example.or>", check(Reason::not_listed)},
+      {"a domain below an address's", "<joe@sub.example.org>", check(Reason::not_listed)},
+      {"below @domain", "<anyone@sub.corp.example>", check(Reason::not_listed)},
+      {"beside @.domain", "<anyone@nottree.example>", check(Reason::not_listed)},
+      {"above @.domain", "<anyone@example>", check(Reason::not_listed)},
+      {"listed in the route only", "<@tree.example:anyone@other.example>", check(Reason::not_listed)},
+      {"listed in the quoted part only", "<\"joe@example.org\"@evil.example>", check(Reason::not_listed)},
+      {"listed in the parameters only", "<a@evil.example> AUTH=joe@example.org", check(Reason::not_listed)},
+
+      {"null sender", "<>", check(Reason::null_sender)},
+      {"null sender with parameters", "<> SIZE=1", check(Reason::null_sender)},
+
+      {"nothing at all", "", malformed(RejectReason::missing_at_sign)},
+      {"no at sign", "<joe>", malformed(RejectReason::missing_at_sign)},
+      {"a domain entry", "<@corp.example>", malformed(RejectReason::empty_local_part)},
+      {"an open bracket", "<joe@example.org", malformed(RejectReason::unbalanced_brackets)},
+      {"control character", "<joe\x01@example.org>", malformed(RejectReason::control_character)},
+      {"line end", "<joe@example.org\n>", malformed(RejectReason::control_character)},
+      {"bad UTF-8", "<j\xff@example.org>", malformed(RejectReason::invalid_utf8)},
+      {"two dots", "<joe..doe@example.org>", malformed(RejectReason::misplaced_dot)},
+      {"two addresses", "<joe@example.org><joe@example.org>", malformed(RejectReason::trailing_text)},
+  };
+  const MemoryWhitelist whitelist(kList);
+  for (const Case& c : cases) {
+    INFO(c.name << ": " << c.sender);
+    const Decision got = decide({c.sender}, &whitelist);
+    CHECK(verdict_name(got.verdict) == verdict_name(c.want.verdict));
+    CHECK(reason_name(got.reason) == reason_name(c.want.reason));
+    CHECK(reject_reason_name(got.sender_fault) == reject_reason_name(c.want.sender_fault));
+  }
+}
+
+TEST_CASE("domains count only where the whitelist says that it holds domains") {
+  const MemoryWhitelist addresses({"joe@example.org"});
+  CHECK(decide({"<anyone@corp.example>"}, &addresses) == check(Reason::not_listed));
+  CHECK(decide({"<joe@example.org>"}, &addresses) == deliver(Reason::listed));
+}
+
+TEST_CASE("the sender's key is made as the whitelist's profile says") {
+  const MemoryWhitelist folded({"joe@example.org"}, {.keep_local_part_case = false});
+  const MemoryWhitelist kept({"Joe@example.org"}, {.keep_local_part_case = true});
+  CHECK(decide({"<JOE@example.org>"}, &folded) == deliver(Reason::listed));
+  CHECK(decide({"<Joe@EXAMPLE.org>"}, &kept) == deliver(Reason::listed));
+  CHECK(decide({"<joe@example.org>"}, &kept) == check(Reason::not_listed));
+}
+
+TEST_CASE("without a sender nothing is delivered") {
+  const MemoryWhitelist whitelist(kList);
+  CHECK(decide({}, &whitelist) == check(Reason::no_sender));
+}
+
+TEST_CASE("without a whitelist that has its own reason, whatever the sender") {
+  for (const auto& sender : {"<joe@example.org>", "<>", "nonsense"}) {
+    CHECK(decide({sender}, nullptr) == check(Reason::no_whitelist));
+  }
+  CHECK(decide({}, nullptr) == check(Reason::no_whitelist));
+}
+
+TEST_CASE("with a damaged whitelist that has its own reason, whatever the sender") {
+  for (const auto& sender : {"<joe@example.org>", "<anyone@corp.example>", "<else@example.net>", "<>", "nonsense"}) {
+    MemoryWhitelist whitelist(kList);
+    whitelist.damage_after(0);
+    CHECK(decide({sender}, &whitelist) == check(Reason::whitelist_damaged));
+  }
+}
+
+TEST_CASE("a look-up that meets the damage itself is not trusted, be its answer yes or no") {
+  for (const auto& sender : {"<joe@example.org>", "<anyone@corp.example>", "<else@example.net>"}) {
+    MemoryWhitelist whitelist(kList);
+    whitelist.damage_after(1);
+    CHECK(decide({sender}, &whitelist) == check(Reason::whitelist_damaged));
+  }
+}
+
+TEST_CASE("a decision that nobody made is check, with internal-error as its reason") {
+  CHECK(Decision{} == check(Reason::internal_error));
+}
+
+TEST_CASE("deciding cannot throw") {
+  STATIC_REQUIRE(noexcept(decide(Facts{}, nullptr)));
+}
+
+TEST_CASE("names of verdicts and reasons are what operators match on") {
+  CHECK(verdict_name(Verdict::deliver) == "deliver");
+  CHECK(verdict_name(Verdict::check) == "check");
+  const std::pair<Reason, std::string_view> names[] = {
+      {Reason::listed, "listed"},
+      {Reason::listed_domain, "listed-domain"},
+      {Reason::listed_domain_tree, "listed-domain-tree"},
+      {Reason::not_listed, "not-listed"},
+      {Reason::null_sender, "null-sender"},
+      {Reason::malformed_sender, "malformed-sender"},
+      {Reason::no_sender, "no-sender"},
+      {Reason::no_whitelist, "no-whitelist"},
+      {Reason::whitelist_damaged, "whitelist-damaged"},
+      {Reason::internal_error, "internal-error"},
+  };
+  for (const auto& [reason, name] : names) CHECK(reason_name(reason) == name);
+}
+
+}  // namespace
+}  // namespace bloomgate
