@@ -1,0 +1,56 @@
+// The socket on which mail servers connect. Made by the daemon itself rather than by libmilter, so that a unix socket
+// has its mode and group before anyone can connect, and so that errors say what to do.
+//
+// Not thread-safe, but for poke().
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "config/socket_address.hpp"
+#include "filter/file_descriptor.hpp"
+
+namespace bloomgate {
+
+class ListeningSocket {
+ public:
+  // Listens on `address`. For a unix socket: a socket that nobody listens on any more is replaced; one in use, or
+  // anything that is not a socket, is left alone and an error. `mode` and `group` (empty: leave it) are for unix
+  // sockets only. Throws StartError.
+  ListeningSocket(const SocketAddress& address, mode_t mode, const std::string& group);
+
+  // Going away, it stops listening and removes the unix socket's path.
+
+  int descriptor() const noexcept { return socket_.get(); }
+
+  // Makes a connection and closes it at once: it wakes up whoever waits in accept(2) or poll(2). Never blocks, never
+  // fails loudly. Safe from any thread.
+  void poke() const noexcept;
+
+ private:
+  // A path in the file system, removed at the end unless somebody else has put another socket there meanwhile.
+  class OwnPath {
+   public:
+    OwnPath() = default;
+    ~OwnPath();
+    OwnPath(const OwnPath&) = delete;
+    OwnPath& operator=(const OwnPath&) = delete;
+    // Takes over what is at `path` now. False, with errno, where there is nothing.
+    bool take(const std::string& path);
+
+   private:
+    std::string path_;
+    dev_t device_ = 0;
+    ino_t inode_ = 0;
+  };
+
+  void listen_on_path(mode_t mode, const std::string& group);
+  void listen_on_network();
+
+  SocketAddress address_;
+  FileDescriptor socket_;
+  OwnPath path_;
+};
+
+}  // namespace bloomgate

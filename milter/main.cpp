@@ -1,0 +1,150 @@
+// The daemon bloomgate-milter: puts the parts together and reports what goes wrong at the start. See
+// bloomgate-milter(8).
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "config/daemon_options.hpp"
+#include "config/option_table.hpp"
+#include "config/printable.hpp"
+#include "filter/bus_fault.hpp"
+#include "filter/error.hpp"
+#include "milter/logging.hpp"
+#include "milter/milter_server.hpp"
+#include "milter/start_error.hpp"
+#include "milter/supervisor.hpp"
+
+namespace {
+
+using namespace bloomgate;
+
+constexpr std::chrono::seconds kLongestFarewell{5};
+
+std::string machine_name() {
+  std::array<char, 256> name = {};
+  if (gethostname(name.data(), name.size() - 1) != 0 || !is_host_name(name.data())) return "localhost";
+  return name.data();
+}
+
+int check_config(const DaemonCommand& command) {
+  const DaemonOptions& options = command.options;
+  std::cout << "configuration " << printable(command.config_path) << ": good\n";
+  try {
+    const MappedFilter whitelist(options.whitelist);
+    std::cout << "whitelist " << printable(options.whitelist) << ": " << whitelist.header().entries
+              << " entries; its header is good (all of it is checked when it is loaded)\n";
+  } catch (const BloomgateError& error) {
+    if (!options.allow_missing_whitelist) throw;
+    std::cout << "whitelist: none that can be used, which is allowed: " << printable(error.what()) << '\n';
+  }
+  return EX_OK;
+}
+
+// Everything that session threads use is made here and lives until the process ends: libmilter never joins those
+// threads.
+struct Daemon {
+  Daemon(const DaemonOptions& options, std::shared_ptr<spdlog::logger> logger)
+      : log(std::move(logger)),
+        gate(slot, log, [this] { wakeup.post(Wakeup::kDamage); }),
+        supervisor(options.whitelist, options.lock_memory, slot, wakeup, log),
+        context{&gate, &in_progress, log, options.mode, options.host_name, machine_name()} {}
+
+  std::shared_ptr<spdlog::logger> log;
+  Wakeup wakeup;
+  FilterSlot slot;
+  MessagesInProgress in_progress;
+  Gate gate;
+  Supervisor supervisor;
+  CallbackContext context;
+};
+
+int serve(Daemon& daemon, const DaemonOptions& options) {
+  daemon.log->info("bloomgate-milter " BLOOMGATE_VERSION " starting, mode {}",
+                   options.mode == Mode::enforce ? "enforce" : "observe");
+  daemon.supervisor.load_first(options.allow_missing_whitelist);
+  auto socket = std::make_unique<ListeningSocket>(options.socket, options.socket_mode, options.socket_group);
+  route_signals(daemon.wakeup);
+  hold_signals();
+  MilterServer server(daemon.context, std::move(socket), [&daemon] { daemon.wakeup.post(Wakeup::kMilterEnded); });
+  daemon.log->info("listening on {}", printable(to_string(options.socket)));
+  release_signals();
+  daemon.supervisor.run();
+
+  daemon.log->info("stopping");
+  const bool ended_well = server.stop();
+  const std::size_t cut_off = daemon.in_progress.wait_for_none(kLongestFarewell);
+  if (cut_off != 0) daemon.log->warn("{} messages were under way and are cut off", cut_off);
+  daemon.log->info("stopped");
+  return ended_well ? EX_OK : EX_SOFTWARE;
+}
+
+int run(const DaemonOptions& options) {
+  const auto log = make_logger(options.log_target, options.log_level);
+  // On purpose never destroyed: see Daemon.
+  auto* const daemon = new Daemon(options, log);
+  try {
+    const int status = serve(*daemon, options);
+    log->flush();
+    // Without static destructors: session threads may still be running.
+    std::_Exit(status);
+  } catch (const std::exception& error) {
+    // For those who read the log only; main() tells standard error.
+    if (options.log_target != LogTarget::standard_error) log->critical("{}", printable(error.what()));
+    throw;
+  }
+}
+
+int run_command(const std::vector<std::string>& arguments) {
+  const DaemonCommand command = read_daemon_command(arguments);
+  switch (command.action) {
+    case DaemonCommand::Action::help:
+      std::cout << daemon_help_text();
+      return EX_OK;
+    case DaemonCommand::Action::version:
+      std::cout << "bloomgate-milter " BLOOMGATE_VERSION "\n";
+      return EX_OK;
+    case DaemonCommand::Action::check_config:
+      return check_config(command);
+    case DaemonCommand::Action::run:
+      break;
+  }
+  return run(command.options);
+}
+
+int fail(int exit_status, const char* what) {
+  std::cerr << "bloomgate-milter: " << printable(what) << '\n';
+  return exit_status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Until the daemon listens, a reload request would end it; it can wait.
+  sigset_t reload_signal;
+  sigemptyset(&reload_signal);
+  sigaddset(&reload_signal, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &reload_signal, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    install_bus_fault_handler();
+    return run_command({argv + std::min(argc, 1), argv + argc});
+  } catch (const ConfigError& error) {
+    return fail(error.on_command_line() ? EX_USAGE : EX_CONFIG, error.what());
+  } catch (const BloomgateError& error) {
+    return fail(exit_status(error.code()), error.what());
+  } catch (const StartError& error) {
+    return fail(error.exit_status(), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(EX_OSERR, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(EX_SOFTWARE, error.what());
+  }
+}

@@ -1,0 +1,51 @@
+#include "milter/negotiation.hpp"
+
+#include <libmilter/mfapi.h>
+#include <libmilter/mfdef.h>
+
+#include <string_view>
+
+namespace bloomgate {
+namespace {
+
+// Steps that tell us nothing: we ask to be spared them where the mail server can do that.
+constexpr unsigned long kUnwantedSteps =
+    SMFIP_NOCONNECT | SMFIP_NOHELO | SMFIP_NORCPT | SMFIP_NODATA | SMFIP_NOEOH | SMFIP_NOBODY | SMFIP_NOUNKNOWN;
+
+struct Need {
+  unsigned long bit;
+  std::string_view words;
+};
+
+constexpr Need kActions[] = {
+    {SMFIF_ADDHDRS, "adding headers"},
+    {SMFIF_CHGHDRS, "changing headers"},
+};
+
+// Our callbacks never reply to these. libmilter offers both whatever the mail server does, and replies in our place.
+constexpr Need kSteps[] = {
+    {SMFIP_NR_MAIL, "MAIL without a reply"},
+    {SMFIP_NR_HDR, "headers without a reply"},
+};
+
+void require(const Need& need, unsigned long offered, unsigned long& asked, std::string& missing) {
+  asked |= need.bit;
+  if ((offered & need.bit) != 0) return;
+  if (!missing.empty()) missing += ", ";
+  missing += need.words;
+}
+
+}  // namespace
+
+MilterRequest milter_request(const MilterOffer& offer, Mode mode) {
+  MilterRequest request;
+  request.steps = offer.steps & kUnwantedSteps;
+  for (const Need& need : kSteps) require(need, offer.steps, request.steps, request.missing);
+  if (mode == Mode::observe) return request;
+  for (const Need& need : kActions) require(need, offer.actions, request.actions, request.missing);
+  request.choose_macros = (offer.actions & SMFIF_SETSYMLIST) != 0;
+  if (request.choose_macros) request.actions |= SMFIF_SETSYMLIST;
+  return request;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,52 @@
+#include "milter/service_status.hpp"
+
+#include <systemd/sd-daemon.h>
+
+#include <ctime>
+
+#include "config/printable.hpp"
+
+namespace bloomgate {
+namespace {
+
+std::string utc_time(std::chrono::system_clock::time_point time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts = {};
+  gmtime_r(&seconds, &parts);
+  char text[sizeof "2026-11-21 10:15:00 UTC" + 8];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts)};
+}
+
+}  // namespace
+
+std::string service_status(const LoadedFilter* whitelist) {
+  if (whitelist == nullptr) return "no whitelist is loaded: all mail is sent to the deeper checks";
+  if (whitelist->damaged()) {
+    return "damaged: " + printable(whitelist->path()) +
+           " cannot be read in full any more; all mail is sent to the deeper checks until a good file is loaded";
+  }
+  return "serving " + whitelist->description() + ", loaded " + utc_time(whitelist->loaded_at());
+}
+
+void notify_ready(const std::string& status) {
+  sd_notify(0, ("READY=1\nSTATUS=" + status).c_str());
+}
+
+void notify_reloading() {
+  // systemd tells by the time whether a READY=1 is the answer to this reload (sd_notify(3)).
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const long long microseconds = now.tv_sec * 1'000'000LL + now.tv_nsec / 1000;
+  sd_notify(0,
+            ("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(microseconds) + "\nSTATUS=loading the whitelist").c_str());
+}
+
+void notify_status(const std::string& status) {
+  sd_notify(0, ("STATUS=" + status).c_str());
+}
+
+void notify_stopping() {
+  sd_notify(0, "STOPPING=1\nSTATUS=stopping");
+}
+
+}  // namespace bloomgate

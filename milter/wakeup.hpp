@@ -1,0 +1,44 @@
+// How signals and other threads reach the supervisor: each event is a bit, and an eventfd wakes whoever waits for them.
+// Events of one kind that come before they are taken count once.
+#pragma once
+
+#include <atomic>
+
+#include "filter/file_descriptor.hpp"
+
+namespace bloomgate {
+
+class Wakeup {
+ public:
+  using Events = unsigned;
+  static constexpr Events kReload = 1;       // load the whitelist again
+  static constexpr Events kStop = 2;         // end the daemon
+  static constexpr Events kDamage = 4;       // the whitelist in use turned out damaged
+  static constexpr Events kMilterEnded = 8;  // libmilter has returned
+
+  // Throws StartError.
+  Wakeup();
+
+  // Safe from any thread and from signal handlers.
+  void post(Events events) noexcept;
+
+  // Waits until there is an event, and takes all there are. One thread only.
+  Events wait() noexcept;
+
+ private:
+  std::atomic<Events> pending_{0};
+  FileDescriptor eventfd_;
+};
+
+// Routes SIGUSR1 to kReload, and SIGTERM, SIGINT and SIGHUP to kStop. `wakeup` must live as long as the process. They
+// should be delivered to the main thread: see hold_signals().
+void route_signals(Wakeup& wakeup);
+
+// Keeps these signals from the calling thread, and from all threads that it starts from now on; release_signals() lets
+// them through again in the calling thread. libmilter waits for SIGTERM, SIGINT and SIGHUP in a thread of its own, but
+// the kernel offers a process's signal to the main thread first, where that does not hold it back. Should libmilter get
+// one all the same it stops by itself, which takes up to five seconds.
+void hold_signals();
+void release_signals();
+
+}  // namespace bloomgate

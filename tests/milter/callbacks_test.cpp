@@ -1,0 +1,213 @@
+#include "milter/callbacks.hpp"
+
+#include <libmilter/mfapi.h>
+#include <libmilter/mfdef.h>
+
+#include <catch2/catch.hpp>
+#include <stdexcept>
+
+#include "tests/milter/daemon_parts.hpp"
+#include "tests/milter/fake_libmilter.hpp"
+
+namespace bloomgate {
+namespace {
+
+using test::FakeMailServer;
+using test::Parts;
+using Edits = std::vector<std::string>;
+
+const std::string kDeliver = "insert 0 deliver; reason=listed; host=fallback.example";
+const std::string kCheck = "insert 0 check; reason=not-listed; host=fallback.example";
+
+TEST_CASE("a listed sender's message is marked deliver, another's check") {
+  Parts parts;
+  FakeMailServer server;
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  server.mail("<joe@example.org>");
+  server.header("From", "someone");
+  CHECK(server.end_of_message() == SMFIS_CONTINUE);
+  CHECK(server.edits() == Edits{kDeliver});
+
+  server.mail("<ann@example.org>");
+  CHECK(server.end_of_message() == SMFIS_CONTINUE);
+  CHECK(server.edits() == Edits{kCheck});
+}
+
+TEST_CASE("MAIL and headers are not replied to, as was agreed") {
+  Parts parts;
+  FakeMailServer server;
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  REQUIRE((server.asked_steps() & SMFIP_NR_MAIL) != 0);
+  REQUIRE((server.asked_steps() & SMFIP_NR_HDR) != 0);
+  CHECK(server.mail("<joe@example.org>") == SMFIS_NOREPLY);
+  CHECK(server.header("From") == SMFIS_NOREPLY);
+  CHECK(server.header("X-Bloomgate") == SMFIS_NOREPLY);
+}
+
+TEST_CASE("only the macros that are used are asked for") {
+  Parts parts;
+  FakeMailServer server;
+  server.negotiate();
+  CHECK(server.context().asked_macros ==
+        Edits{std::to_string(SMFIM_ENVFROM) + " i", std::to_string(SMFIM_EOM) + " i j"});
+}
+
+TEST_CASE("forged headers are removed from the last to the first, on both verdicts, before ours goes in") {
+  Parts parts;
+  FakeMailServer server;
+  server.negotiate();
+  for (const auto& [sender, ours] : {std::pair{"<joe@example.org>", kDeliver}, {"<ann@example.org>", kCheck}}) {
+    server.mail(sender);
+    for (const char* const name : {"X-Bloomgate", "Subject", "x-bloomgate", "X-BLOOMGATE "}) server.header(name);
+    CHECK(server.end_of_message() == SMFIS_CONTINUE);
+    CHECK(server.edits() == Edits{"delete 3", "delete 2", "delete 1", ours});
+  }
+}
+
+TEST_CASE("nothing of a message that was given up is left for the next one") {
+  Parts parts;
+  FakeMailServer server;
+  server.negotiate();
+  server.mail("<joe@example.org>");
+  server.header("X-Bloomgate");
+  SECTION("RSET") {
+    server.abort();
+  }
+  SECTION("another MAIL without RSET") {}
+  SECTION("QUIT, and another session on the same connection, without negotiation") {
+    server.close();
+  }
+  server.mail("<ann@example.org>");
+  server.end_of_message();
+  CHECK(server.edits() == Edits{kCheck});
+}
+
+TEST_CASE("the end of a message without MAIL is check, with forged headers removed") {
+  Parts parts;
+  FakeMailServer server;
+  server.negotiate();
+  server.header("X-Bloomgate");
+  CHECK(server.end_of_message() == SMFIS_CONTINUE);
+  CHECK(server.edits() == Edits{"delete 1", "insert 0 check; reason=no-sender; host=fallback.example"});
+}
+
+TEST_CASE("the host is the configured name, else the mail server's, else the machine's") {
+  Parts parts;
+  FakeMailServer server;
+  server.negotiate();
+  const auto host = [&] {
+    server.mail("<joe@example.org>");
+    server.end_of_message();
+    const std::string& edit = server.edits().back();
+    return edit.substr(edit.find("host=") + 5);
+  };
+  CHECK(host() == "fallback.example");
+  server.context().macros["j"] = "mx.example.org";
+  CHECK(host() == "mx.example.org");
+  server.context().macros["j"] = "mx;\r\nX-Spam: no";  // cannot stand in a header
+  CHECK(host() == "fallback.example");
+  parts.context.host_name = "configured.example";
+  CHECK(host() == "configured.example");
+}
+
+TEST_CASE("observing, messages are decided and logged, and not touched") {
+  Parts parts;
+  parts.context.mode = Mode::observe;
+  FakeMailServer server;
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  CHECK(server.asked_actions() == 0);
+  server.mail("<joe@example.org>");
+  server.header("X-Bloomgate");
+  CHECK(server.end_of_message("Q7") == SMFIS_CONTINUE);
+  CHECK(server.edits().empty());
+  CHECK_THAT(parts.log.text(), Catch::Contains("queue_id=Q7") && Catch::Contains("decision=deliver reason=listed") &&
+                                   Catch::Contains("forged_headers=1"));
+}
+
+TEST_CASE("a message whose headers cannot be edited is refused for now, wherever the editing fails") {
+  Parts parts;
+  FakeMailServer server;
+  server.negotiate();
+  for (const int successes : {0, 1, 2}) {
+    INFO(successes << " edits succeed");
+    server.context().edits_until_failure = successes;
+    server.mail("<joe@example.org>");
+    server.header("X-Bloomgate");
+    server.header("X-Bloomgate");
+    CHECK(server.end_of_message() == SMFIS_TEMPFAIL);
+  }
+  server.context().edits_until_failure = -1;
+  server.mail("<joe@example.org>");
+  CHECK(server.end_of_message() == SMFIS_CONTINUE);
+  CHECK(server.edits() == Edits{kDeliver});
+  CHECK_THAT(parts.log.text(), Catch::Contains("error: the headers of a message could not be edited"));
+}
+
+TEST_CASE("a mail server that lets no headers be changed is refused, and the log says what is missing") {
+  Parts parts;
+  FakeMailServer server;
+  CHECK(server.negotiate(SMFIF_ADDHDRS, SMFI_CURR_PROT) == SMFIS_REJECT);
+  CHECK_THAT(parts.log.text(), Catch::Contains("error: ") && Catch::Contains("changing headers"));
+}
+
+TEST_CASE("an exception on the way makes the message check with internal-error, and it is marked all the same") {
+  Parts parts;
+  // The report of the damage is the one thing on the way that a test can make throw.
+  const Gate throwing(parts.slot, parts.log.logger(), [] { throw std::runtime_error("made up\nby a test"); });
+  parts.context.gate = &throwing;
+  parts.whitelist.truncate();
+  FakeMailServer server;
+  server.negotiate();
+  server.mail("<joe@example.org>");
+  server.header("X-Bloomgate");
+  CHECK(server.end_of_message() == SMFIS_CONTINUE);
+  CHECK(server.edits() == Edits{"delete 1", "insert 0 check; reason=internal-error"});
+  CHECK_THAT(parts.log.text(), Catch::Contains("error: internal error at the end of a message: made up\\x0aby a test"));
+}
+
+TEST_CASE("a message is in progress from MAIL to its end, however it ends") {
+  using namespace std::chrono_literals;
+  Parts parts;
+  FakeMailServer server;
+  server.negotiate();
+  const auto in_progress = [&] { return parts.in_progress.wait_for_none(0ms); };
+  CHECK(in_progress() == 0);
+  server.mail("<joe@example.org>");
+  CHECK(in_progress() == 1);
+  SECTION("its end") {
+    server.end_of_message();
+  }
+  SECTION("RSET") {
+    server.abort();
+  }
+  SECTION("the connection's end") {
+    server.close();
+  }
+  SECTION("MAIL again, then its end") {
+    server.mail("<joe@example.org>");
+    CHECK(in_progress() == 1);
+    server.end_of_message();
+  }
+  CHECK(in_progress() == 0);
+  server.abort();
+  server.close();
+  CHECK(in_progress() == 0);
+}
+
+TEST_CASE("hundreds of messages on one connection do not disturb each other") {
+  Parts parts;
+  FakeMailServer server;
+  server.negotiate();
+  for (int i = 0; i < 300; ++i) {
+    const bool listed = i % 3 == 0;
+    server.mail(listed ? "<joe@example.org>" : "<ann@example.org>");
+    for (int forged = 0; forged < i % 4; ++forged) server.header("X-Bloomgate");
+    REQUIRE(server.end_of_message() == SMFIS_CONTINUE);
+    REQUIRE(server.edits().size() == static_cast<std::size_t>(i % 4 + 1));
+    REQUIRE(server.edits().back() == (listed ? kDeliver : kCheck));
+    if (i % 7 == 0) server.close();
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate

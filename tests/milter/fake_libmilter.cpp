@@ -1,0 +1,93 @@
+#include "tests/milter/fake_libmilter.hpp"
+
+#include <libmilter/mfdef.h>
+
+#include "milter/callbacks.hpp"
+
+namespace {
+
+int edit(SMFICTX* context, const std::string& what) {
+  if (context->edits_until_failure == 0) return MI_FAILURE;
+  if (context->edits_until_failure > 0) --context->edits_until_failure;
+  context->edits.push_back(what);
+  return MI_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+void* smfi_getpriv(SMFICTX* context) {
+  return context->private_data;
+}
+
+int smfi_setpriv(SMFICTX* context, void* data) {
+  context->private_data = data;
+  return MI_SUCCESS;
+}
+
+char* smfi_getsymval(SMFICTX* context, char* name) {
+  const auto found = context->macros.find(name);
+  return found == context->macros.end() ? nullptr : found->second.data();
+}
+
+int smfi_setsymlist(SMFICTX* context, int where, char* macros) {
+  context->asked_macros.push_back(std::to_string(where) + " " + macros);
+  return MI_SUCCESS;
+}
+
+int smfi_chgheader(SMFICTX* context, char* name, int index, char* value) {
+  if (std::string(name) != "X-Bloomgate" || value != nullptr) return MI_FAILURE;
+  return edit(context, "delete " + std::to_string(index));
+}
+
+int smfi_insheader(SMFICTX* context, int index, char* name, char* value) {
+  if (std::string(name) != "X-Bloomgate") return MI_FAILURE;
+  return edit(context, "insert " + std::to_string(index) + " " + value);
+}
+
+}  // extern "C"
+
+namespace bloomgate::test {
+
+FakeMailServer::FakeMailServer() : callbacks_(callback_description()) {}
+
+FakeMailServer::~FakeMailServer() {
+  close();
+}
+
+sfsistat FakeMailServer::negotiate() {
+  return negotiate(SMFI_CURR_ACTS, SMFI_CURR_PROT);
+}
+
+sfsistat FakeMailServer::negotiate(unsigned long actions, unsigned long steps) {
+  unsigned long unused_0 = 0;
+  unsigned long unused_1 = 0;
+  return callbacks_.xxfi_negotiate(&context_, actions, steps, 0, 0, &asked_actions_, &asked_steps_, &unused_0,
+                                   &unused_1);
+}
+
+sfsistat FakeMailServer::mail(std::string path) {
+  char* arguments[] = {path.data(), nullptr};
+  return callbacks_.xxfi_envfrom(&context_, arguments);
+}
+
+sfsistat FakeMailServer::header(std::string name, std::string value) {
+  return callbacks_.xxfi_header(&context_, name.data(), value.data());
+}
+
+sfsistat FakeMailServer::end_of_message(const std::string& queue_id) {
+  context_.edits.clear();
+  context_.macros["i"] = queue_id;
+  return callbacks_.xxfi_eom(&context_);
+}
+
+sfsistat FakeMailServer::abort() {
+  return callbacks_.xxfi_abort(&context_);
+}
+
+sfsistat FakeMailServer::close() {
+  return callbacks_.xxfi_close(&context_);
+}
+
+}  // namespace bloomgate::test

@@ -1,0 +1,51 @@
+// A stand-in for libmilter, linked in its place, and the mail server behind it: tests call our callbacks as libmilter
+// would, and see what they say to it. One object is one connection; it may be used by one thread at a time.
+#pragma once
+
+#include <libmilter/mfapi.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+// libmilter's own name for a connection.
+struct smfi_str {
+  void* private_data = nullptr;
+  std::map<std::string, std::string> macros;
+  std::vector<std::string> edits;  // in the order in which they were asked for: "delete 2", "insert 0 value"
+  std::vector<std::string> asked_macros;
+  int edits_until_failure = -1;  // that many succeed, then all fail; negative: none fails
+};
+
+namespace bloomgate::test {
+
+class FakeMailServer {
+ public:
+  FakeMailServer();
+  ~FakeMailServer();
+  FakeMailServer(const FakeMailServer&) = delete;
+  FakeMailServer& operator=(const FakeMailServer&) = delete;
+
+  // Offers everything that libmilter knows, unless told otherwise.
+  sfsistat negotiate();
+  sfsistat negotiate(unsigned long actions, unsigned long steps);
+  sfsistat mail(std::string path);
+  sfsistat header(std::string name, std::string value = "deliver; reason=listed; host=forged");
+  // `queue_id` is the macro i. The edits of earlier messages are forgotten.
+  sfsistat end_of_message(const std::string& queue_id = "Q1");
+  sfsistat abort();
+  sfsistat close();  // QUIT, or a QUIT that another session on the same connection follows
+
+  smfi_str& context() noexcept { return context_; }
+  const std::vector<std::string>& edits() const noexcept { return context_.edits; }
+  unsigned long asked_actions() const noexcept { return asked_actions_; }
+  unsigned long asked_steps() const noexcept { return asked_steps_; }
+
+ private:
+  smfi_str context_;
+  smfiDesc callbacks_;
+  unsigned long asked_actions_ = 0;
+  unsigned long asked_steps_ = 0;
+};
+
+}  // namespace bloomgate::test

@@ -1,0 +1,188 @@
+#include "milter/listening_socket.hpp"
+
+#include <grp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <filesystem>
+
+#include "milter/start_error.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using test::TemporaryFolder;
+
+SocketAddress unix_socket(const std::string& path) {
+  return *parse_socket_address("unix:" + path);
+}
+
+bool connects(const std::string& path) {
+  const FileDescriptor client(socket(AF_UNIX, SOCK_STREAM, 0));
+  sockaddr_un target = {};
+  target.sun_family = AF_UNIX;
+  std::strncpy(target.sun_path, path.c_str(), sizeof target.sun_path - 1);
+  return connect(client.get(), reinterpret_cast<const sockaddr*>(&target), sizeof target) == 0;
+}
+
+// A port of the loopback interface that was free a moment ago.
+std::string free_port() {
+  const FileDescriptor probe(socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (bind(probe.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+      getsockname(probe.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    throw std::runtime_error("no free port");
+  }
+  return std::to_string(ntohs(address.sin_port));
+}
+
+template <typename Make>
+StartError error_of(Make make) {
+  try {
+    make();
+  } catch (const StartError& error) {
+    return error;
+  }
+  throw std::logic_error("no StartError was thrown");
+}
+
+TEST_CASE("a unix socket has the mode it was given, takes connections, and goes away with its object") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("milter.sock");
+  for (const mode_t mode : {0600U, 0660U, 0666U}) {
+    const ListeningSocket listening(unix_socket(path), mode, "");
+    struct stat status = {};
+    REQUIRE(lstat(path.c_str(), &status) == 0);
+    CHECK((status.st_mode & 07777) == mode);
+    CHECK(connects(path));
+  }
+  CHECK_FALSE(std::filesystem::exists(std::filesystem::symlink_status(path)));
+}
+
+TEST_CASE("a unix socket is given to a group that the user may give it to") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("milter.sock");
+  const ListeningSocket listening(unix_socket(path), 0660, getgrgid(getegid())->gr_name);
+  struct stat status = {};
+  REQUIRE(lstat(path.c_str(), &status) == 0);
+  CHECK(status.st_gid == getegid());
+}
+
+TEST_CASE("an unknown group is an error that leaves nothing behind") {
+  const TemporaryFolder folder;
+  const StartError error =
+      error_of([&] { ListeningSocket(unix_socket(folder.file("milter.sock")), 0660, "no-such-group"); });
+  CHECK(error.exit_status() == EX_CONFIG);
+  CHECK_THAT(error.what(), Catch::Contains("'no-such-group'"));
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("a socket that nobody listens on any more is replaced") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("milter.sock");
+  {
+    const FileDescriptor dead(socket(AF_UNIX, SOCK_STREAM, 0));
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+    REQUIRE(bind(dead.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    REQUIRE(listen(dead.get(), 1) == 0);
+  }
+  REQUIRE_FALSE(connects(path));
+  const ListeningSocket listening(unix_socket(path), 0660, "");
+  CHECK(connects(path));
+}
+
+TEST_CASE("a socket in use is left alone") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("milter.sock");
+  const ListeningSocket first(unix_socket(path), 0660, "");
+  const StartError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
+  CHECK(error.exit_status() == EX_UNAVAILABLE);
+  CHECK_THAT(error.what(), Catch::Contains(path) && Catch::Contains("running already"));
+  CHECK(connects(path));
+}
+
+TEST_CASE("what is not a socket is left alone") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("milter.sock");
+  const std::string target = folder.file("target");
+  test::write_file(target, "precious");
+  SECTION("a file") {
+    std::filesystem::copy_file(target, path);
+  }
+  SECTION("a folder") {
+    std::filesystem::create_directory(path);
+  }
+  SECTION("a link, whatever it leads to") {
+    std::filesystem::create_symlink(target, path);
+  }
+  SECTION("a FIFO") {
+    REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  }
+  const auto before = std::filesystem::symlink_status(path).type();
+  const StartError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
+  CHECK(error.exit_status() == EX_CANTCREAT);
+  CHECK_THAT(error.what(), Catch::Contains("not a socket"));
+  CHECK(std::filesystem::symlink_status(path).type() == before);
+  CHECK(test::read_file(target) == "precious");
+}
+
+TEST_CASE("a socket that another program has put in the place is not removed at the end") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("milter.sock");
+  auto first = std::make_unique<ListeningSocket>(unix_socket(path), 0660, "");
+  std::filesystem::remove(path);
+  const ListeningSocket second(unix_socket(path), 0660, "");
+  first.reset();
+  CHECK(connects(path));
+}
+
+TEST_CASE("a folder that is not there is an error that names the socket") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("missing/milter.sock");
+  const StartError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
+  CHECK(error.exit_status() == EX_CANTCREAT);
+  CHECK_THAT(error.what(), Catch::Contains("unix:" + path) && Catch::Contains("No such file"));
+}
+
+TEST_CASE("a port of the network is taken, and a second taker is refused") {
+  for (const std::string& form : {"inet:" + free_port() + "@127.0.0.1", "inet6:" + free_port() + "@::1"}) {
+    INFO(form);
+    const ListeningSocket first(*parse_socket_address(form), 0660, "");
+    const StartError error = error_of([&] { ListeningSocket(*parse_socket_address(form), 0660, ""); });
+    CHECK(error.exit_status() == EX_UNAVAILABLE);
+    CHECK_THAT(error.what(), Catch::Contains(form));
+  }
+}
+
+TEST_CASE("a host that is not one of its family is an error") {
+  const StartError error = error_of([&] { ListeningSocket(*parse_socket_address("inet:8891@::1"), 0660, ""); });
+  CHECK(error.exit_status() == EX_NOHOST);
+}
+
+TEST_CASE("a poke wakes whoever waits for a connection") {
+  const TemporaryFolder folder;
+  for (const std::string& form : {"unix:" + folder.file("milter.sock"), "inet:" + free_port() + "@0.0.0.0"}) {
+    INFO(form);
+    const ListeningSocket listening(*parse_socket_address(form), 0660, "");
+    pollfd waiter = {.fd = listening.descriptor(), .events = POLLIN, .revents = 0};
+    CHECK(poll(&waiter, 1, 0) == 0);
+    listening.poke();
+    CHECK(poll(&waiter, 1, 5000) == 1);
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate

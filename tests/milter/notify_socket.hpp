@@ -1,0 +1,52 @@
+// Plays systemd: a socket that receives what sd_notify(3) sends, for as long as it lives.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate::test {
+
+class NotifySocket {
+ public:
+  NotifySocket() : socket_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    const std::string path = folder_.file("notify");
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+    if (bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+      throw std::runtime_error("bind");
+    setenv("NOTIFY_SOCKET", path.c_str(), 1);
+  }
+  ~NotifySocket() {
+    unsetenv("NOTIFY_SOCKET");
+    close(socket_);
+  }
+  NotifySocket(const NotifySocket&) = delete;
+  NotifySocket& operator=(const NotifySocket&) = delete;
+
+  // The next message that was sent; empty where there is none.
+  std::string next() const { return receive(MSG_DONTWAIT); }
+
+  // The next message, for which it waits.
+  std::string wait_for_next() const { return receive(0); }
+
+ private:
+  std::string receive(int flags) const {
+    char text[4096];
+    const ssize_t size = recv(socket_, text, sizeof text, flags);
+    return size < 0 ? std::string() : std::string(text, static_cast<std::size_t>(size));
+  }
+
+  TemporaryFolder folder_;
+  int socket_;
+};
+
+}  // namespace bloomgate::test

@@ -1,0 +1,48 @@
+#include "milter/wakeup.hpp"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <thread>
+
+namespace bloomgate {
+namespace {
+
+TEST_CASE("events that were posted are taken together, and once") {
+  Wakeup wakeup;
+  wakeup.post(Wakeup::kReload);
+  wakeup.post(Wakeup::kReload);
+  wakeup.post(Wakeup::kDamage);
+  CHECK(wakeup.wait() == (Wakeup::kReload | Wakeup::kDamage));
+  wakeup.post(Wakeup::kStop);
+  CHECK(wakeup.wait() == Wakeup::kStop);
+}
+
+TEST_CASE("whoever waits is woken by another thread") {
+  Wakeup wakeup;
+  for (int i = 0; i < 100; ++i) {
+    const std::jthread other([&] { wakeup.post(Wakeup::kStop); });
+    CHECK(wakeup.wait() == Wakeup::kStop);
+  }
+}
+
+TEST_CASE("SIGUSR1 asks for a reload, and SIGTERM, SIGINT and SIGHUP for a stop") {
+  // For the process's life, as route_signals() wants it.
+  static Wakeup wakeup;
+  route_signals(wakeup);
+  for (const auto& [signal, event] : {std::pair{SIGUSR1, Wakeup::kReload},
+                                      {SIGTERM, Wakeup::kStop},
+                                      {SIGINT, Wakeup::kStop},
+                                      {SIGHUP, Wakeup::kStop}}) {
+    INFO(signal);
+    hold_signals();
+    std::raise(signal);
+    wakeup.post(Wakeup::kMilterEnded);
+    CHECK(wakeup.wait() == Wakeup::kMilterEnded);  // held back
+    release_signals();
+    CHECK(wakeup.wait() == event);
+  }
+  for (const int signal : {SIGUSR1, SIGTERM, SIGINT, SIGHUP}) std::signal(signal, SIG_DFL);
+}
+
+}  // namespace
+}  // namespace bloomgate
