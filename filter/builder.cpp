@@ -1,7 +1,7 @@
 #include "filter/builder.hpp"
 
 #include <algorithm>
-#include <new>
+#include <bit>
 
 #include "filter/error.hpp"
 #include "filter/filter_writer.hpp"
@@ -11,18 +11,51 @@
 namespace bloomgate {
 namespace {
 
+using page_layout::kBlockBytes;
+
 void check_stop(const std::atomic<bool>& stop) {
   if (stop.load(std::memory_order_relaxed)) {
     throw BloomgateError(ErrorCode::interrupted, "stopped before the filter was complete; nothing was changed");
   }
 }
 
-std::vector<std::byte> allocate_body(std::uint64_t bytes) {
-  try {
-    return std::vector<std::byte>(bytes);
-  } catch (const std::exception&) {  // bad_alloc, or length_error past the address space
-    throw BloomgateError(ErrorCode::out_of_memory, "no memory for a bit array of " + std::to_string(bytes) +
-                                                       " bytes; ask for fewer bits per entry or expect fewer entries");
+// Partitions whose part of the array is about half a MiB, so that it stays in a core's own cache while its bits are
+// set; where the array's size is not known, as many as suit a filter of the memory's size.
+unsigned partition_bits_for(std::uint64_t body_bytes) noexcept {
+  constexpr std::uint64_t kPartBytes = std::uint64_t{1} << 19;
+  constexpr unsigned kMost = 12;  // each lane has 64 bytes for each partition in the cache
+  const auto parts = std::max<std::uint64_t>(1, body_bytes / kPartBytes);
+  return std::min<unsigned>(kMost, static_cast<unsigned>(std::bit_width(parts) - 1));
+}
+
+// Sets the bits of all the partition's hashes. The number of hashes is a constant in here, so that the loop unrolls.
+template <std::uint32_t kHashes>
+void set_partition(std::byte* body, const FilterShape& shape, const HashPartitions& partitions, std::size_t partition) {
+  const std::uint32_t hashes = kHashes == 0 ? shape.hashes : kHashes;
+  const std::uint64_t block_count = shape.block_count;
+  partitions.for_each_run(partition, [=](std::span<const KeyHash> run) {
+    for (const KeyHash hash : run) {
+      page_layout::insert(body + page_layout::block_of(hash, block_count) * kBlockBytes, hash, hashes);
+    }
+  });
+}
+
+auto set_partition_for(std::uint32_t hashes) noexcept {
+  switch (hashes) {
+    case 4:
+      return set_partition<4>;
+    case 5:
+      return set_partition<5>;
+    case 6:
+      return set_partition<6>;
+    case 7:
+      return set_partition<7>;
+    case 8:
+      return set_partition<8>;
+    case 11:
+      return set_partition<11>;
+    default:
+      return set_partition<0>;
   }
 }
 
@@ -34,43 +67,104 @@ FilterBuilder::FilterBuilder(const BuildOptions& options) : options_(options) {
                                                       std::to_string(kMaxHashes) + ", not " +
                                                       std::to_string(options.hashes));
   }
-  blocks_for(1, options.bits_per_entry, page_layout::kBlockBytes);
+  blocks_for(1, options.bits_per_entry, kBlockBytes);  // refuses bits per entry out of range
+  shape_ = {.hashes = options.hashes, .block_bytes = kBlockBytes, .seed = options.seed, .profile = options.profile};
+  add_partitions();
+  if (options.expected_entries) expect(*options.expected_entries);
+}
+
+FilterBuilder::~FilterBuilder() = default;
+
+void FilterBuilder::expect(std::uint64_t entries) {
+  options_.expected_entries = std::max<std::uint64_t>(1, entries);
+  shape_.block_count = blocks_for(*options_.expected_entries, options_.bits_per_entry, kBlockBytes);
+  body_.emplace(file_extent(shape_).body_bytes, "the bit array; ask for fewer bits per entry or expect fewer entries");
+  partitions_.clear();
+  add_partitions();
+}
+
+void FilterBuilder::add_partitions() {
+  const std::uint64_t body_bytes = body_ ? body_->bytes().size() : options_.memory_bytes;
+  partitions_.push_back(
+      std::make_unique<HashPartitions>(partition_bits_for(body_bytes), options_.threads, options_.memory_bytes));
+  for (unsigned i = 0; i < options_.threads; ++i) {
+    HashPartitions::Lane& hashes = partitions_.back()->lane(i);
+    if (lanes_.size() <= i) {
+      lanes_.emplace_back(hashes, options_.seed);
+    } else {
+      lanes_[i].hashes_ = &hashes;
+    }
+  }
 }
 
 void FilterBuilder::add(const Entry& entry) {
-  has_domains_ |= entry.kind() == EntryKind::domain;
-  has_domain_trees_ |= entry.kind() == EntryKind::domain_tree;
-  const KeyHash hash = hash_key(entry.key(), options_.seed);
-  partitions_[hash >> (64 - kPartitionBits)].push_back(hash);
-  ++entries_;
+  if (!has_room_for(1)) {
+    lane(0).settle();
+    flush();
+  }
+  lane(0).add(entry);
 }
 
-FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<bool>& stop) const {
-  FilterHeader header;
-  header.expected_entries = std::max<std::uint64_t>(1, options_.expected_entries.value_or(entries_));
-  header.entries = entries_;
-  header.shape = {.hashes = options_.hashes,
-                  .block_bytes = page_layout::kBlockBytes,
-                  .block_count = blocks_for(header.expected_entries, options_.bits_per_entry, page_layout::kBlockBytes),
-                  .seed = options_.seed,
-                  .profile = options_.profile,
-                  .has_domains = has_domains_,
-                  .has_domain_trees = has_domain_trees_};
-  check_stop(stop);
-  FilterWriter writer(path, header.shape);
-  std::vector<std::byte> body = allocate_body(file_extent(header.shape).body_bytes);
-  for (const std::vector<KeyHash>& partition : partitions_) {
-    check_stop(stop);
-    for (const KeyHash hash : partition) {
-      const std::uint64_t block = page_layout::block_of(hash, header.shape.block_count);
-      page_layout::insert(body.data() + block * page_layout::kBlockBytes, hash, header.shape.hashes);
-    }
+std::uint64_t FilterBuilder::entries() const noexcept {
+  std::uint64_t entries = 0;
+  for (const Lane& lane : lanes_) entries += lane.entries_;
+  return entries;
+}
+
+void FilterBuilder::flush() {
+  if (body_) {
+    set_bits();
+  } else {
+    add_partitions();
   }
-  header.bits_set = FilterView(header.shape, body).count_ones();
+}
+
+void FilterBuilder::set_bits() {
+  const auto set = set_partition_for(shape_.hashes);
+  for (const std::unique_ptr<HashPartitions>& partitions : partitions_) {
+    // Neighbouring partitions may share a block; every other one at a time, none is touched by two threads.
+    for (const std::size_t first : {std::size_t{0}, std::size_t{1}}) {
+      const std::size_t count = (partitions->partition_count() + 1 - first) / 2;
+      // More partitions than blocks: even those two apart may share one.
+      const unsigned threads = partitions->partition_count() > shape_.block_count ? 1 : options_.threads;
+      for_each_parallel(threads, count,
+                        [&](std::size_t i) { set(body_->bytes().data(), shape_, *partitions, 2 * i + first); });
+    }
+    partitions->clear();
+  }
+}
+
+FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<bool>& stop) {
   check_stop(stop);
-  writer.write_body(0, body);
+  for (Lane& lane : lanes_) {
+    lane.settle();
+    shape_.has_domains |= lane.has_domains_;
+    shape_.has_domain_trees |= lane.has_domain_trees_;
+  }
+  if (!body_) {
+    shape_.block_count = blocks_for(std::max<std::uint64_t>(1, entries()), options_.bits_per_entry, kBlockBytes);
+    body_.emplace(file_extent(shape_).body_bytes, "the bit array; ask for fewer bits per entry");
+  }
+  FilterHeader header;
+  header.shape = shape_;
+  header.entries = entries();
+  header.expected_entries = options_.expected_entries.value_or(std::max<std::uint64_t>(1, header.entries));
+
+  FilterWriter writer(path, shape_);
+  set_bits();
+  const std::span<const std::byte> body = body_->bytes();
+  const std::uint64_t chunk_count = file_extent(shape_).chunk_count;
+  std::atomic<std::uint64_t> bits_set{0};
+  for_each_parallel(options_.threads, chunk_count, [&](std::size_t chunk) {
+    check_stop(stop);
+    const std::uint64_t begin = chunk * kChecksumChunkBytes;
+    const auto bytes = body.subspan(begin, std::min(kChecksumChunkBytes, body.size() - begin));
+    bits_set += FilterView(shape_, bytes).count_ones();
+    writer.write_body(begin, bytes);
+  });
+  header.bits_set = bits_set;
   check_stop(stop);
-  writer.commit(header);
+  writer.commit(header, options_.threads);
   return header;
 }
 

@@ -1,56 +1,111 @@
 // From entries to a filter file. Used by `bloomgate build` and by tests.
 //
-// Entries are kept as 64-bit hashes, 8 bytes each, until their number is known and the bit array can be
-// sized. They are kept in partitions by their high bits: a partition's blocks are neighbours, so that when
-// its bits are set they sit in the processor's cache. The same entries (in any order), options and seed give
-// the same bytes.
+// Call order: constructor, (expect)?, (add | lane().add | flush)*, write. The same entries (in any order), options and
+// seed give the same bytes, whatever the number of threads and the memory.
 //
-// Not thread-safe.
+// Where the number of entries is known before the first one (options or expect()), the bit array is in memory from the
+// start, and hashes are kept only until the working memory is full: then flush() sets their bits. Otherwise all hashes
+// are kept, 8 bytes each, until write() knows how many there are.
+//
+// Lanes are for worker threads: each lane may be used by one thread at a time, different lanes at once. Everything else
+// is for one thread while no lane is in use.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "filter/address.hpp"
+#include "filter/anonymous_memory.hpp"
 #include "filter/file_format.hpp"
+#include "filter/hash_partitions.hpp"
+#include "filter/parallel.hpp"
 
 namespace bloomgate {
 
 struct BuildOptions {
-  double bits_per_entry = 8;                           // 1 to 64
-  std::uint32_t hashes = 6;                            // 1 to kMaxHashes
-  std::optional<std::uint64_t> expected_entries = {};  // sizes the filter; without it the entries are counted
-  std::uint64_t seed = 0;                              // random_seed(), unless the same bytes are wanted again
-  AddressProfile profile = {};                         // must be the one that the entries were made with
+  double bits_per_entry = 8;                             // 1 to 64
+  std::uint32_t hashes = 6;                              // 1 to kMaxHashes
+  std::optional<std::uint64_t> expected_entries = {};    // sizes the filter; without it the entries are counted
+  std::uint64_t seed = 0;                                // random_seed(), unless the same bytes are wanted again
+  AddressProfile profile = {};                           // must be the one that the entries were made with
+  unsigned threads = 1;                                  // at least 1; as many lanes
+  std::uint64_t memory_bytes = std::uint64_t{16} << 20;  // for hashes, beside the bit array
 };
 
 class FilterBuilder {
  public:
-  // Throws BloomgateError{bad_argument} for options out of range.
-  explicit FilterBuilder(const BuildOptions& options);
+  class Lane {
+   public:
+    Lane(HashPartitions::Lane& hashes, std::uint64_t seed) : hashes_(&hashes), seed_(seed) {}
 
-  // `entry` must be a key (Entry::is_key()). Amortised constant time. Throws std::bad_alloc.
+    // `entry` must be a key (Entry::is_key()).
+    void add(const Entry& entry) {
+      has_domains_ |= entry.kind() == EntryKind::domain;
+      has_domain_trees_ |= entry.kind() == EntryKind::domain_tree;
+      add_address(entry.key());
+    }
+
+    // The key of an address, as the canonicaliser makes it.
+    void add_address(std::string_view key) {
+      hashes_->add(hash_key(key, seed_));
+      ++entries_;
+    }
+
+    // To be called by the worker when it is done for now; see HashPartitions::Lane.
+    void settle() noexcept { hashes_->settle(); }
+
+   private:
+    friend class FilterBuilder;
+    HashPartitions::Lane* hashes_;
+    std::uint64_t seed_;
+    std::uint64_t entries_ = 0;
+    bool has_domains_ = false;
+    bool has_domain_trees_ = false;
+  };
+
+  // Throws BloomgateError{bad_argument} for options out of range, {out_of_memory, size_overflow}.
+  explicit FilterBuilder(const BuildOptions& options);
+  ~FilterBuilder();
+  FilterBuilder(const FilterBuilder&) = delete;
+  FilterBuilder& operator=(const FilterBuilder&) = delete;
+
+  // Sizes the filter for that many entries, as options.expected_entries would have. Before the first entry only. Throws
+  // BloomgateError{out_of_memory, size_overflow}.
+  void expect(std::uint64_t entries);
+
+  // For one thread: an entry through the first lane, with flush() where it is time.
   void add(const Entry& entry);
 
-  std::uint64_t entries() const noexcept { return entries_; }
+  Lane& lane(unsigned index) noexcept { return lanes_[index]; }
 
-  // Builds the filter and puts it at `path` (see FilterWriter). Where `stop` turns true on the way it gives
-  // up with BloomgateError{interrupted} and leaves nothing behind. Throws BloomgateError also for what
-  // FilterWriter throws and {out_of_memory, size_overflow}. Gives the header as written.
-  FilterHeader write(const std::string& path, const std::atomic<bool>& stop) const;
+  // Whether each lane can take that many more entries before a flush(). Safe from any thread.
+  bool has_room_for(std::uint64_t entries) const noexcept { return partitions_.back()->has_room_for(entries); }
+
+  // Makes room: sets the bits of what was added, or, where the size is not known yet, takes more memory. Throws
+  // BloomgateError{out_of_memory}.
+  void flush();
+
+  std::uint64_t entries() const noexcept;
+
+  // Builds the filter and puts it at `path` (see FilterWriter), after reading back what was written and checking it.
+  // Where `stop` turns true on the way it gives up with BloomgateError{interrupted} and leaves nothing behind. Throws
+  // BloomgateError also for what FilterWriter throws and {out_of_memory, size_overflow}. Gives the header as written.
+  FilterHeader write(const std::string& path, const std::atomic<bool>& stop);
 
  private:
-  static constexpr int kPartitionBits = 8;
+  void add_partitions();
+  void set_bits();
 
   BuildOptions options_;
-  std::array<std::vector<KeyHash>, std::size_t{1} << kPartitionBits> partitions_;
-  std::uint64_t entries_ = 0;
-  bool has_domains_ = false;
-  bool has_domain_trees_ = false;
+  FilterShape shape_;
+  std::vector<std::unique_ptr<HashPartitions>> partitions_;  // all but the last one are full
+  std::vector<Lane> lanes_;
+  std::optional<AnonymousMemory> body_;  // once the size is known
 };
 
 }  // namespace bloomgate

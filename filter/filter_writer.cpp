@@ -13,6 +13,7 @@
 #include "filter/error.hpp"
 #include "filter/hash.hpp"
 #include "filter/little_endian.hpp"
+#include "filter/mapped_filter.hpp"
 
 namespace bloomgate {
 namespace {
@@ -102,13 +103,14 @@ void FilterWriter::write_body(std::uint64_t offset, std::span<const std::byte> b
   }
 }
 
-void FilterWriter::commit(FilterHeader header) {
+void FilterWriter::commit(FilterHeader header, unsigned threads) {
   header.table_checksum = checksum(table_);
   std::array<std::byte, kHeaderBytes> header_bytes;
   encode_header(header, header_bytes);
   write_at(file_.get(), table_, kHeaderBytes + extent_.body_bytes, temporary_path_);
   write_at(file_.get(), header_bytes, 0, temporary_path_);
   sync(file_.get(), temporary_path_);
+  MappedFilter(temporary_path_).verify_body(threads);
   if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
     throw system_error(ErrorCode::cannot_write, "rename the finished file to", path_, errno);
   }

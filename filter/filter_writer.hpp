@@ -32,9 +32,10 @@ class FilterWriter {
   // BloomgateError{cannot_write}.
   void write_body(std::uint64_t offset, std::span<const std::byte> bytes);
 
-  // Completes the file and puts it at its path, durably. `header.shape` may differ from the constructor's in
-  // nothing but the has_* flags; `table_checksum` is filled in here. Throws BloomgateError{cannot_write}.
-  void commit(FilterHeader header);
+  // Completes the file, reads it back and checks it with `threads` threads, and puts it at its path, durably.
+  // `header.shape` may differ from the constructor's in nothing but the has_* flags; `table_checksum` is filled in
+  // here. Throws BloomgateError{cannot_write}, and what MappedFilter throws for a file that is not what was written.
+  void commit(FilterHeader header, unsigned threads = 1);
 
  private:
   std::string path_;

@@ -10,13 +10,12 @@
 #include <cerrno>
 #include <limits>
 #include <mutex>
-#include <thread>
-#include <vector>
 
 #include "filter/bus_fault.hpp"
 #include "filter/error.hpp"
 #include "filter/file_descriptor.hpp"
 #include "filter/little_endian.hpp"
+#include "filter/parallel.hpp"
 
 namespace bloomgate {
 
@@ -163,12 +162,7 @@ void MappedFilter::verify_body(unsigned threads, const std::function<void(std::u
   const std::span<const std::byte> body = view_.body();
   madvise(const_cast<std::byte*>(file.data()), file.size(), MADV_SEQUENTIAL);
   BodyCheck check(body, file.subspan(kHeaderBytes + body.size()), progress);
-  if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
-  {
-    std::vector<std::jthread> workers;
-    for (unsigned i = 1; i < threads; ++i) workers.emplace_back([&check] { check.run(); });
-    check.run();
-  }
+  run_parallel(threads == 0 ? default_threads() : threads, [&](unsigned) { check.run(); });
   // From here on look-ups come, each to a page of its own: reading ahead would only push others out.
   madvise(const_cast<std::byte*>(file.data()), file.size(), MADV_RANDOM);
   if (mapping_->faulted()) throw_changed(path_);

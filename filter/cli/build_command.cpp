@@ -7,10 +7,11 @@
 
 #include "filter/builder.hpp"
 #include "filter/cli/command.hpp"
+#include "filter/cli/list_reader.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/reject_log.hpp"
 #include "filter/cli/stop_signal.hpp"
-#include "filter/cli/text_input.hpp"
+#include "filter/cli/text_blocks.hpp"
 #include "filter/error.hpp"
 #include "filter/sizing.hpp"
 
@@ -19,11 +20,14 @@ namespace {
 
 namespace po = boost::program_options;
 
+constexpr unsigned kMostThreads = 256;
+
 struct BuildCommand {
   std::string output;
   std::string reject_file;
   std::string expected_entries;
   std::string seed;
+  std::string memory;
   bool strict = false;
   std::vector<std::string> inputs;
   BuildOptions options;
@@ -44,6 +48,10 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
        "size the filter for N entries (default: as many as the lists have)")  //
       ("seed", po::value(&command.seed)->value_name("N"),
        "seed of the hash; the same lists, options and seed give the same bytes (default: random)")  //
+      ("threads", po::value(&command.options.threads)->value_name("N"),
+       "use N threads (default: one for each processor)")  //
+      ("memory", po::value(&command.memory)->value_name("M"),
+       "memory to work with, beside the filter itself (default: 1G)")  //
       ("keep-case", po::bool_switch(&command.options.profile.keep_local_part_case),
        "tell Joe@example.org from joe@example.org (default: they are one)")                                    //
       ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "keep all rejected lines in FILE")  //
@@ -66,6 +74,12 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   if (values->count("expected-entries") != 0) {
     command.options.expected_entries = parse_count(command.expected_entries, "--expected-entries");
   }
+  command.options.memory_bytes =
+      values->count("memory") != 0 ? parse_bytes(command.memory, "--memory") : std::uint64_t{1} << 30;
+  if (values->count("threads") == 0) command.options.threads = default_threads();
+  if (command.options.threads < 1 || command.options.threads > kMostThreads) {
+    throw UsageError("--threads takes 1 to " + std::to_string(kMostThreads));
+  }
   return command;
 }
 
@@ -85,6 +99,12 @@ void refuse_to_overwrite_inputs(const BuildCommand& command) {
   if (command.reject_file == command.output || same_file(command.reject_file, command.output)) {
     throw UsageError("--reject-file and --output are the same file");
   }
+}
+
+std::vector<std::string> names_of(const TextBlocks& blocks) {
+  std::vector<std::string> names;
+  for (std::size_t input = 0; input < blocks.input_count(); ++input) names.push_back(blocks.name(input));
+  return names;
 }
 
 void print_report(const std::string& path, const FilterHeader& header, std::uint64_t rejected, double seconds) {
@@ -110,16 +130,12 @@ int run_build(const Arguments& arguments) {
   const std::atomic<bool>& stop = stop_flag();
   const auto start = std::chrono::steady_clock::now();
 
-  FilterBuilder builder(command->options);
-  RejectLog rejects(command->reject_file);
-  for_each_line(command->inputs, stop, [&](const InputLine& line) {
-    const Entry entry = canonicalize_line(line.text, command->options.profile);
-    if (entry.is_key()) {
-      builder.add(entry);
-    } else if (entry.kind() == EntryKind::rejected) {
-      rejects.add(line, entry.reason());
-    }
-  });
+  TextBlocks blocks(command->inputs, stop);
+  RejectLog rejects(command->reject_file, names_of(blocks));
+  BuildOptions options = command->options;
+  if (!options.expected_entries) options.expected_entries = estimate_entries(blocks, options.profile);
+  FilterBuilder builder(options);
+  read_lists(blocks, builder, options, rejects);
   if (command->strict && rejects.count() != 0) {
     rejects.keep();
     throw BloomgateError(ErrorCode::bad_input, format_count(rejects.count()) +

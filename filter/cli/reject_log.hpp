@@ -1,39 +1,73 @@
 // What becomes of the bad lines of a list: counted, the first ones shown, all of them kept in a file if asked.
 //
 // The reject file is itself a list: each bad line as it was, below a comment that says where it came from and why it
-// was left out, so that it can be corrected and fed to `bloomgate build` again. Not thread-safe.
+// was left out, so that it can be corrected and fed to `bloomgate build` again.
+//
+// Lists are read in blocks by several workers, and a block's place in its list is known only when all before it have
+// been counted. So reports of blocks wait here until it is their turn. add() is safe from several threads, the rest is
+// not.
 #pragma once
 
 #include <cstdint>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "filter/address.hpp"
-#include "filter/cli/text_input.hpp"
 
 namespace bloomgate::cli {
+
+struct RejectedLine {
+  std::uint64_t line;  // in its block, from 1
+  RejectReason reason;
+  std::string text;    // cut where the canonicaliser would not read on
+};
+
+// What was found in a block: how many lines, and which of them are no entries.
+struct BlockReport {
+  std::size_t input = 0;
+  std::uint64_t index = 0;  // of the block in its input, from 0 without gaps
+  std::uint64_t lines = 0;
+  std::vector<RejectedLine> rejected = {};
+};
 
 class RejectLog {
  public:
   static constexpr std::uint64_t kShown = 10;  // lines shown on standard error
 
-  // An empty path keeps no file. Throws BloomgateError{cannot_write}.
-  explicit RejectLog(const std::string& path);
+  // `names` are those of the inputs. An empty path keeps no file. Throws BloomgateError{cannot_write}.
+  RejectLog(const std::string& path, std::vector<std::string> names);
   // Removes the file unless keep() was called: a build that fails leaves nothing behind.
   ~RejectLog();
   RejectLog(const RejectLog&) = delete;
   RejectLog& operator=(const RejectLog&) = delete;
 
-  void add(const InputLine& line, RejectReason reason);
-  std::uint64_t count() const noexcept { return count_; }
+  void add(BlockReport report);
 
+  std::uint64_t count() const noexcept { return count_; }
+  // Forgets what came, for another run over the same inputs.
+  void restart();
   // Completes the file and lets it stay. Throws BloomgateError{cannot_write}.
   void keep();
 
  private:
+  struct InputState {
+    std::string name;
+    std::uint64_t next_index = 0;
+    std::uint64_t lines = 0;                            // in the blocks before
+    std::map<std::uint64_t, BlockReport> waiting = {};  // for a block before them
+  };
+
+  void log(InputState& input, const BlockReport& report);
+
   std::string path_;
   std::ofstream file_;
+  std::mutex mutex_;
+  std::vector<InputState> inputs_;
   std::uint64_t count_ = 0;
+  bool quiet_ = false;  // everything was shown in an earlier run
 };
 
 }  // namespace bloomgate::cli

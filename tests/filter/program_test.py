@@ -135,6 +135,39 @@ class BuildTest(ProgramTest):
         self.check(EX_USAGE, "build", "-o", "filter", "--reject-file", "filter", "list")
         self.assertEqual((self.folder / "list").read_text(), "a@example.org\n")
 
+    def test_the_bytes_do_not_depend_on_threads_memory_order_or_the_way_in(self):
+        # Lines of many lengths, over several blocks of a MiB, so that lines lie across the ends of blocks.
+        lines = [f"user{i}.{'x' * (1 + i * 7919 % 40)}@Example{i % 97}.org\n" for i in range(150_000)]
+        whole = self.write("whole", "".join(lines))
+        parts = [self.write(f"part{i}", "".join(lines[i * 50_000 : (i + 1) * 50_000])) for i in range(3)]
+        self.check(0, "build", "-o", "want", "--seed", "1", "--threads", "1", whole)
+        want = (self.folder / "want").read_bytes()
+        self.assertRegex(self.check(0, "verify", "want", "--against", *parts)[0], r"(?m)^found +150,000 ")
+        for arguments in (
+            ["--threads", "2", whole],
+            ["--threads", "7", *parts],
+            ["--threads", "3", *reversed(parts)],
+            ["--memory", "16M", whole],
+            ["--memory", "16M", "--expected-entries", "150000", whole],
+            ["--threads", "4", "-"],
+            ["--threads", "4", parts[2], "-", parts[0]],
+        ):
+            with self.subTest(arguments=arguments):
+                stdin = "".join(lines if arguments[-1] == "-" else lines[50_000:100_000]).encode()
+                self.check(0, "build", "-o", "got", "--seed", "1", *arguments, stdin=stdin)
+                self.assertEqual((self.folder / "got").read_bytes(), want)
+
+    def test_line_numbers_are_right_in_every_block_of_a_large_list(self):
+        lines = [f"user{i}@example.org\n" for i in range(200_000)]
+        bad = list(range(17, 200_000, 9973))
+        for line in bad:
+            lines[line - 1] = f"bad..{line}@example.org\n"
+        text = "".join(lines)
+        for arguments, stdin in (([self.write("list", text)], b""), (["-"], text.encode())):
+            self.check(0, "build", "-o", "filter", "--threads", "4", "--reject-file", "rejects", *arguments, stdin=stdin)
+            rejects = re.findall(r"(?m)^# .*:(\d+): misplaced-dot\nbad\.\.(\d+)@", (self.folder / "rejects").read_text())
+            self.assertEqual(rejects, [(str(line), str(line)) for line in bad])
+
     def test_an_empty_list_is_built_with_a_warning(self):
         _, err = self.build("# nobody\n\n")
         self.assertIn("warning: the lists hold no entries", err)

@@ -1,0 +1,56 @@
+// Fork and join: the one way in which the filter library uses threads.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace bloomgate {
+
+// The number of threads to use where nobody said: one for each processor.
+inline unsigned default_threads() noexcept {
+  const unsigned processors = std::thread::hardware_concurrency();
+  return processors == 0 ? 1 : processors;
+}
+
+// Calls `work(index)` for every index in [0, threads), each in a thread of its own (the last one in this), and waits
+// for all. The first exception that one of them throws is thrown here, after all have ended.
+template <typename Work>
+void run_parallel(unsigned threads, Work work) {
+  std::exception_ptr failure;
+  std::mutex mutex;
+  const auto guarded = [&](unsigned index) noexcept {
+    try {
+      work(index);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    others.reserve(threads);
+    for (unsigned index = 0; index + 1 < threads; ++index) others.emplace_back(guarded, index);
+    guarded(threads - 1);
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+// Calls `work(item)` for every item in [0, count), handed out one by one to `threads` threads. After an exception no
+// further items are handed out.
+template <typename Work>
+void for_each_parallel(unsigned threads, std::size_t count, Work work) {
+  std::atomic<std::size_t> next{0};
+  run_parallel(threads, [&](unsigned) {
+    try {
+      for (std::size_t item; (item = next.fetch_add(1, std::memory_order_relaxed)) < count;) work(item);
+    } catch (...) {
+      next.store(count, std::memory_order_relaxed);
+      throw;
+    }
+  });
+}
+
+}  // namespace bloomgate
