@@ -1,0 +1,27 @@
+-- A new whitelist that is no good is refused: the old one stays in use, and the log and the status say so. Any bad file
+-- will do: damaged in its body, not a filter at all, or gone.
+whitelist = folder .. "/whitelist.bloom"
+
+function refused()
+  reload("reload refused: [^\n]*; still serving ")
+  expect_verdicts({{"<joe@example.org>", "deliver; reason=listed"}, {"<ann@example.org>", "check; reason=not-listed"}})
+end
+
+-- The bad files are put in place by renaming: the one that is in use must not be touched.
+run("cp " .. whitelist .. " " .. folder .. "/copy && printf x | dd of=" .. folder .. "/copy bs=1 seek=5000 conv=notrunc")
+run("mv " .. folder .. "/copy " .. whitelist)
+refused()
+
+write_file("text", "joe@example.org\n")
+run("mv " .. folder .. "/text " .. whitelist)
+refused()
+
+run("rm " .. whitelist)
+refused()
+
+_, refusals = string.gsub(read_file("daemon.log"), "error: reload refused: ", "")
+expect("refusals in the log", refusals, 3)
+
+build({"ann@example.org"})
+reload("serving ")
+expect_verdicts({{"<joe@example.org>", "check; reason=not-listed"}, {"<ann@example.org>", "deliver; reason=listed"}})

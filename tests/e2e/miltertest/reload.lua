@@ -1,0 +1,13 @@
+-- SIGUSR1 puts a new whitelist into use while a connection is open and a message is under way: it is decided by the whitelist
+-- that is in use at its end.
+conn = connect()
+expect("before", send(conn, "<joe@example.org>"), "deliver; reason=listed")
+expect("before", send(conn, "<ann@example.org>"), "check; reason=not-listed")
+
+begin(conn, "<ann@example.org>")
+build({"ann@example.org"})
+reload("serving [^\n]*: 1 entries, ")
+expect("the message under way", finish(conn), "deliver; reason=listed")
+expect("after", send(conn, "<joe@example.org>"), "check; reason=not-listed")
+mt.disconnect(conn)
+expect_match("the log", read_file("daemon.log"), "loading [^\n]* again\n[^\n]*loaded [^\n]*: 1 entries, ")

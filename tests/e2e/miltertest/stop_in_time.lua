@@ -1,0 +1,9 @@
+-- ends the daemon
+--
+-- A message that does not come to its end does not keep the daemon from stopping: it is cut off after three seconds, and
+-- the log says so.
+conn = connect()
+begin(conn, "<joe@example.org>")
+run("kill -TERM " .. pid)
+wait_for("daemon.log", "warning: 1 messages were under way and are cut off\n")
+wait_for("daemon.log", "stopped\n")
