@@ -26,7 +26,7 @@ namespace {
 
 using namespace bloomgate;
 
-constexpr std::chrono::seconds kLongestFarewell{5};
+constexpr std::chrono::seconds kLongestFarewell{3};
 
 std::string machine_name() {
   std::array<char, 256> name = {};
@@ -76,11 +76,12 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   MilterServer server(daemon.context, std::move(socket), [&daemon] { daemon.wakeup.post(Wakeup::kMilterEnded); });
   daemon.log->info("listening on {}", printable(to_string(options.socket)));
   release_signals();
-  daemon.supervisor.run();
+  const bool told_to_stop = daemon.supervisor.run();
 
   daemon.log->info("stopping");
+  // While libmilter still serves: once it stops, it answers no connection any more, old or new.
+  const std::size_t cut_off = told_to_stop ? daemon.in_progress.wait_for_none(kLongestFarewell) : 0;
   const bool ended_well = server.stop();
-  const std::size_t cut_off = daemon.in_progress.wait_for_none(kLongestFarewell);
   if (cut_off != 0) daemon.log->warn("{} messages were under way and are cut off", cut_off);
   daemon.log->info("stopped");
   return ended_well ? EX_OK : EX_SOFTWARE;

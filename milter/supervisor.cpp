@@ -17,15 +17,17 @@ void Supervisor::load_first(bool allow_missing) {
   }
 }
 
-void Supervisor::run() {
+bool Supervisor::run() {
   notify_ready(current_status());
   for (;;) {
     const Wakeup::Events events = wakeup_.wait();
-    if ((events & (Wakeup::kStop | Wakeup::kMilterEnded)) != 0) break;
+    if ((events & (Wakeup::kStop | Wakeup::kMilterEnded)) != 0) {
+      notify_stopping();
+      return (events & Wakeup::kMilterEnded) == 0;
+    }
     if ((events & Wakeup::kDamage) != 0) report_damage();
     if ((events & Wakeup::kReload) != 0) reload();
   }
-  notify_stopping();
 }
 
 void Supervisor::reload() {
