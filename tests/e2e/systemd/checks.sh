@@ -5,7 +5,8 @@ set -u
 cd /checks || exit 1
 
 await() {  # await COMMAND...: until it succeeds, a minute at most
-  local deadline=$((SECONDS + 60))
+  local - deadline=$((SECONDS + 60))
+  set +x
   until "$@"; do
     ((SECONDS < deadline)) || { echo "waited for: $*"; return 1; }
     sleep 0.05
@@ -16,7 +17,8 @@ fails() { if "$@"; then echo "should have failed: $*"; return 1; fi; }
 property() { systemctl show --value -p "$1" bloomgate-milter; }
 is() { [[ $(property "$1") == "$2" ]]; }
 status_has() { [[ $(property StatusText) == *"$1"* ]]; }
-journal_has() { journalctl -q -u bloomgate-milter --after-cursor "$cursor" | grep -qE "$1"; }
+# By name rather than by unit: where the kernel's cgroups are of version 1, the journal does not know the unit.
+journal_has() { journalctl -q ${cursor:+--after-cursor "$cursor"} | grep -qE "bloomgate-milter.*($1)"; }
 mark_journal() { cursor=$(journalctl -n 0 --show-cursor | sed -n 's/^-- cursor: //p'); }
 whitelist() { printf '%s\n' "$@" | bloomgate build --output /var/lib/bloomgate/whitelist.bloom -; }
 
@@ -54,9 +56,8 @@ check_the_unit_is_rated_as_well_protected() {  # 0 is best, 10 is worst; most se
 check_without_a_whitelist_the_start_fails_and_says_why() {
   mark_journal
   fails systemctl start bloomgate-milter
-  journal_has whitelist.bloom
+  await journal_has 'whitelist.bloom: No such file'
   systemctl stop bloomgate-milter
-  systemctl reset-failed bloomgate-milter
 }
 
 check_it_starts_and_its_status_says_what_it_serves() {
@@ -111,13 +112,12 @@ check_reload_serves_the_new_whitelist_with_the_same_process() {
   mark_journal
   whitelist listed@example.org new@example.org
   systemctl reload bloomgate-milter
-  await journal_has 'SIGUSR1|reload'
-  await is_served new@example.org
+  await journal_has 'loaded .*: 2 entries'
+  [[ $(way_of new@example.org) == light-path ]]
   is MainPID "$pid"
   is ActiveState active
   [[ $(way_of listed@example.org) == light-path ]]
 }
-is_served() { [[ $(way_of "$1") == light-path ]]; }
 
 check_a_damaged_whitelist_is_refused_and_the_old_one_stays() {
   local pid
@@ -157,12 +157,14 @@ check_after_a_crash_systemd_starts_it_again() {
 started_after() { is ActiveState active && ! is MainPID "$1" && ! is MainPID 0; }
 
 check_lock_memory_keeps_the_whitelist_in_memory() {
+  is LimitMEMLOCK infinity
   echo 'lock-memory = yes' >>/etc/bloomgate/bloomgate-milter.conf
-  bloomgate build --output /var/lib/bloomgate/whitelist.bloom --expected-entries 20000000 - <<<listed@example.org
+  # 4 MB: less than the limit that a machine without the right to raise it (a container, say) starts with.
+  echo listed@example.org | bloomgate build --output /var/lib/bloomgate/whitelist.bloom --expected-entries 4000000 -
   systemctl restart bloomgate-milter
   local kilobytes
   kilobytes=$(awk '$1 == "VmLck:" { print $2 }' "/proc/$(property MainPID)/status")
-  ((kilobytes * 1024 >= 20000000))
+  ((kilobytes * 1024 >= 4000000))
 }
 
 check_a_bad_configuration_fails_the_start_and_says_where() {

@@ -87,18 +87,23 @@ def base_root(build, programs):
     return root
 
 
+def nspawn(root):
+    """Without machined, without a network but its own loopback, and allowed to lock memory, as services may be."""
+    return ["systemd-nspawn", "-q", "-D", root, "--register=no", "--keep-unit", "--private-network",
+            "--system-call-filter=@memlock"]
+
+
 def can_start(root):
     """Empty, or why no container starts on this machine."""
-    done = subprocess.run(["systemd-nspawn", "-q", "-D", root, "--register=no", "--keep-unit", "--private-network",
-                           "true"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run([*nspawn(root), "true"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     return "" if done.returncode == 0 else f"systemd-nspawn cannot start a container here: {done.stderr.strip()}"
 
 
 def boot(root, log_file):
-    """Boots the root folder, and returns when it has powered itself off."""
-    program = Program(["systemd-nspawn", "-q", "-D", root, "--register=no", "--keep-unit", "--private-network",
-                       "--console=pipe", "--boot", "--unit=multi-user.target"], log_file)
+    """Boots the root folder. Returns what its console showed, when it has powered itself off."""
+    program = Program([*nspawn(root), "--console=pipe", "--boot", "--", "--unit=multi-user.target"], log_file)
     try:
         wait_until(lambda: not program.alive(), "the container to power off", BOOT_SECONDS)
     finally:
         program.kill()
+    return program.log()

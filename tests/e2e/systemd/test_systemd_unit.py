@@ -28,13 +28,20 @@ def results():
         root = folder / "root"
         subprocess.run(["cp", "-a", "--reflink=auto", base, root], check=True)
         install(build, root)
-        container.boot(root, folder / "console.log")
-        checks = root / "checks"
-        done = dict(reversed(line.split()) for line in (checks / "results").read_text().splitlines())
-        journal = (checks / "journal").read_text() if (checks / "journal").exists() else ""
-        ours = "\n".join(line for line in journal.splitlines() if "bloomgate" in line)
-        yield {name: (int(code), (checks / f"log-{name}").read_text() + "\n--- journal\n" + ours)
-               for name, code in done.items()}
+        console = container.boot(root, folder / "console.log")
+        yield read_results(root / "checks", console)
+
+
+def read_results(checks, console):
+    if not (checks / "results").exists():
+        raise RuntimeError(f"the container did not come as far as the checks:\n{console}")
+    journal = (checks / "journal").read_text() if (checks / "journal").exists() else console
+    ours = "\n".join(line for line in journal.splitlines() if "bloomgate" in line)
+    found = {}
+    for line in (checks / "results").read_text().splitlines():
+        code, name = line.split()
+        found[name] = (int(code), (checks / f"log-{name}").read_text() + "\n--- journal\n" + ours)
+    return found
 
 
 def install(build, root):
