@@ -38,7 +38,7 @@ std::uint64_t mask_of(__m128i bytes, unsigned shift) noexcept {
 }
 
 // Classifies 16 bytes and writes them to `folded` in lower case.
-void classify(const char* line, unsigned offset, Masks& masks, char* folded) noexcept {
+inline void classify(const char* line, unsigned offset, Masks& masks, char* folded) noexcept {
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(line + offset));
   const __m128i case_bit = _mm_set1_epi8(0x20);
   const __m128i letter = in_range(_mm_or_si128(bytes, case_bit), 'a', 25);

@@ -1,0 +1,87 @@
+// Writes a list of addresses as a large mail system would have them, for benchmarks and tests: `make_addresses COUNT
+// [SEED] > list`. No two of its entries are alike, and the same arguments give the same list.
+//
+// One in eight addresses has upper-case letters, one in eight a +tag; one in 256 has an international domain, one in
+// 512 a quoted local part, and one line in 1,024 is bad.
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+namespace {
+
+constexpr std::array<std::string_view, 16> kGivenNames = {"al",  "ann", "ben", "bo",  "eva", "ida",  "ines", "jo",
+                                                          "jun", "kim", "lea", "max", "mia", "olga", "tom",  "zoe"};
+constexpr std::array<std::string_view, 16> kProviders = {
+    "a.example",    "b.example",    "go.example",  "io.example",  "pm.example", "web.example",
+    "post.example", "example.com",  "example.org", "example.net", "mx.example", "uk.example",
+    "mail.example", "corp.example", "uni.example", "news.example"};
+constexpr std::array<std::string_view, 4> kInternational = {"m\u00fcller.example", "caf\u00e9.example.org",
+                                                            "\u4f8b\u5b50.example", "xn--bcher-kva.example"};
+
+// splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014): one number of any index.
+std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+// The index makes a line unlike all others: it stands in its local part, in base 36.
+class Line {
+ public:
+  Line(std::uint64_t index, std::uint64_t seed) : random_(mix(index ^ mix(seed))) {
+    const bool quoted = take(9) == 0;
+    if (quoted) add("\"");
+    add(kGivenNames[take(4)]);
+    add(quoted ? " " : ".");
+    at_ = std::to_chars(at_, text_.data() + text_.size(), index, 36).ptr;
+    if (quoted) add("\"");
+    if (take(3) == 0) add("+tag");
+    const bool upper = take(3) == 0;
+    const bool bad = take(10) == 0;
+    add(bad ? "@@" : "@");
+    add(take(8) == 0 ? kInternational[take(2)] : kProviders[take(4)]);
+    if (upper) text_.front() = static_cast<char>(text_.front() & ~(quoted ? 0 : 0x20));
+    add("\n");
+  }
+
+  std::string_view text() const { return {text_.data(), static_cast<std::size_t>(at_ - text_.data())}; }
+
+ private:
+  // So many random bits.
+  std::size_t take(unsigned bits) {
+    const std::size_t value = random_ & ((std::uint64_t{1} << bits) - 1);
+    random_ >>= bits;
+    return value;
+  }
+  void add(std::string_view piece) { at_ += piece.copy(at_, piece.size()); }
+
+  std::uint64_t random_;
+  std::array<char, 128> text_;
+  char* at_ = text_.data();
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2 || argc > 3) {
+    std::cerr << "usage: make_addresses COUNT [SEED] > list\n";
+    return 64;
+  }
+  const auto count = static_cast<std::uint64_t>(std::strtod(argv[1], nullptr));
+  const std::uint64_t seed = argc == 3 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  std::string buffer;
+  constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
+  for (std::uint64_t index = 0; index < count; ++index) {
+    buffer += Line(index, seed).text();
+    if (buffer.size() >= kFlushBytes || index + 1 == count) {
+      std::cout.write(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+      buffer.clear();
+    }
+  }
+  return std::cout.flush() ? 0 : 74;
+}
