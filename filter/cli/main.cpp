@@ -28,6 +28,9 @@ constexpr std::array kCommands = {
     Command{"query", "tell whether addresses are listed", run_query},
     Command{"info", "show what a filter file holds", run_info},
     Command{"verify", "check a filter file, and that it holds the lists it was built from", run_verify},
+    Command{"merge", "put filters together: listed by any", run_merge},
+    Command{"intersect", "put filters together: listed by all", run_intersect},
+    Command{"compare", "estimate what two filters have in common", run_compare},
     Command{"size", "calculate size, hashes and false-positive rate", run_size},
 };
 
@@ -35,7 +38,7 @@ void print_help(std::ostream& out) {
   out << "usage: bloomgate COMMAND [OPTION...]\n\n"
          "Builds and examines the whitelist filters of bloomgate-milter.\n\ncommands:\n";
   for (const Command& command : kCommands) {
-    out << "  " << command.name << std::string(10 - command.name.size(), ' ') << command.summary << '\n';
+    out << "  " << command.name << std::string(11 - command.name.size(), ' ') << command.summary << '\n';
   }
   out << "\n'bloomgate COMMAND --help' shows a command's options; --version shows the version.\n"
          "The manual is bloomgate(1).\n";

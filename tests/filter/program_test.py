@@ -300,6 +300,67 @@ class VerifyTest(ProgramTest):
         self.check(0, "info", "filter")
 
 
+class CombineTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make("a", range(0, 60_000))
+        self.make("b", range(40_000, 100_000))
+
+    def make(self, name, numbers, *options):
+        options = options or ("--seed", "1", "--expected-entries", "100000")
+        self.write("list", "".join(f"user{i}@example.org\n" for i in numbers))
+        self.check(0, "build", "-o", name, *options, "list")
+
+    def test_a_merge_is_what_a_build_from_both_lists_gives(self):
+        self.check(0, "merge", "-o", "merged", "a", "b")
+        # Built with each entry of the overlap twice, as it was inserted twice.
+        self.make("both", [*range(0, 60_000), *range(40_000, 100_000)])
+        self.assertEqual((self.folder / "merged").read_bytes(), (self.folder / "both").read_bytes())
+        self.check(0, "verify", "merged")
+
+    def test_an_intersection_lists_the_common_entries_and_few_others(self):
+        self.check(0, "intersect", "-o", "common", "a", "b")
+        self.check(0, "verify", "common")
+        common = self.write("common.txt", "".join(f"user{i}@example.org\n" for i in range(40_000, 60_000)))
+        self.assertRegex(self.check(0, "verify", "common", "--against", common)[0], r"(?m)^found +20,000 ")
+        only_a = "".join(f"user{i}@example.org\n" for i in range(0, 40_000))
+        out, _ = self.check(1, "query", "common", "-", stdin=only_a.encode())
+        self.assertLess(out.count("\nlisted"), 40_000 * 0.01)
+
+    def test_a_comparison_estimates_the_overlap(self):
+        estimate = json.loads(self.check(0, "compare", "a", "b", "--json")[0])
+        for name, want in (("a", 60_000), ("b", 60_000), ("either", 100_000), ("both", 20_000)):
+            self.assertAlmostEqual(estimate[name], want, delta=800, msg=name)
+        self.assertRegex(self.check(0, "compare", "a", "b")[0], r"(?m)^in both: (19|20),\d\d\d$")
+
+    def test_the_result_may_replace_one_of_the_filters(self):
+        self.check(0, "merge", "-o", "a", "a", "b")
+        self.check(0, "query", "a", "user1@example.org", "user99999@example.org")
+
+    def test_what_does_not_fit_together_is_refused_with_the_difference(self):
+        cases = {
+            "seed": ("--seed", "2", "--expected-entries", "100000"),
+            "number of blocks": ("--seed", "1", "--expected-entries", "200000"),
+            "number of hashes": ("--seed", "1", "--expected-entries", "100000", "--hashes", "5"),
+            "case of local parts": ("--seed", "1", "--expected-entries", "100000", "--keep-case"),
+        }
+        for difference, options in cases.items():
+            with self.subTest(difference=difference):
+                self.make("other", range(10), *options)
+                for arguments in (["merge", "-o", "out", "a", "other"], ["intersect", "-o", "out", "a", "other"],
+                                  ["compare", "a", "other"]):  # fmt: skip
+                    _, err = self.check(EX_USAGE, *arguments)
+                    self.assertIn(difference, err)
+        self.assertNotIn("out", self.names())
+
+    def test_a_damaged_filter_is_not_merged(self):
+        data = bytearray((self.folder / "b").read_bytes())
+        data[5000] ^= 1
+        (self.folder / "b").write_bytes(data)
+        self.check(EX_DATAERR, "merge", "-o", "out", "a", "b")
+        self.assertNotIn("out", self.names())
+
+
 class SizeTest(ProgramTest):
     def test_the_default_is_the_mission(self):
         out, _ = self.check(0, "size", "--entries", "1e9")
@@ -338,7 +399,7 @@ class HelpTest(ProgramTest):
     def test_every_command_has_help_with_examples(self):
         out, _ = self.check(0, "--help")
         commands = re.findall(r"(?m)^  (\w+) {2,}", out)
-        self.assertEqual(commands, ["build", "query", "info", "verify", "size"])
+        self.assertEqual(commands, ["build", "query", "info", "verify", "merge", "intersect", "compare", "size"])
         for command in commands:
             out, _ = self.check(0, command, "--help")
             self.assertTrue(out.startswith(f"usage: bloomgate {command} "))
@@ -347,7 +408,7 @@ class HelpTest(ProgramTest):
     def test_the_manual_names_every_option_of_every_command(self):
         manual = (pathlib.Path(__file__).parents[2] / "filter/cli/bloomgate.1").read_text()
         sections = dict(re.findall(r"(?ms)^\.Ss (\w+)\n(.*?)(?=^\.Ss |^\.Sh )", manual))
-        for command in ["build", "query", "info", "verify", "size"]:
+        for command in sections:
             out, _ = self.check(0, command, "--help")
             in_help = set(re.findall(r"(?m)^  (?:-\w \[ )?--([\w-]+)", out)) - {"help"}
             in_manual = set(re.findall(r"(?m)^\.It .*?Fl Fl ([\w-]+)", sections[command]))
