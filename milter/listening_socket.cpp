@@ -149,13 +149,4 @@ ListeningSocket::OwnPath::~OwnPath() {
   if (status.st_dev == device_ && status.st_ino == inode_) unlink(path_.c_str());
 }
 
-void ListeningSocket::poke() const noexcept {
-  sockaddr_storage own = {};
-  socklen_t size = sizeof own;
-  if (getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&own), &size) != 0) return;
-  const FileDescriptor client(socket(own.ss_family, kSocketType, 0));
-  // Either it works, or there is nobody left to wake.
-  static_cast<void>(connect(client.get(), reinterpret_cast<const sockaddr*>(&own), size));
-}
-
 }  // namespace bloomgate

@@ -1,7 +1,7 @@
 // The socket on which mail servers connect. Made by the daemon itself rather than by libmilter, so that a unix socket
 // has its mode and group before anyone can connect, and so that errors say what to do.
 //
-// Not thread-safe, but for poke().
+// Not thread-safe.
 #pragma once
 
 #include <sys/types.h>
@@ -23,10 +23,6 @@ class ListeningSocket {
   // Going away, it stops listening and removes the unix socket's path.
 
   int descriptor() const noexcept { return socket_.get(); }
-
-  // Makes a connection and closes it at once: it wakes up whoever waits in accept(2) or poll(2). Never blocks, never
-  // fails loudly. Safe from any thread.
-  void poke() const noexcept;
 
  private:
   // A path in the file system, removed at the end unless somebody else has put another socket there meanwhile.

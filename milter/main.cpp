@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <new>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "config/daemon_options.hpp"
@@ -26,7 +28,10 @@ namespace {
 
 using namespace bloomgate;
 
+// How long a stop waits for messages that are under way, and then for libmilter to send its last answers: it does so
+// after our callback has returned, and there is no way to know when.
 constexpr std::chrono::seconds kLongestFarewell{3};
+constexpr std::chrono::milliseconds kLastAnswers{50};
 
 std::string machine_name() {
   std::array<char, 256> name = {};
@@ -48,8 +53,7 @@ int check_config(const DaemonCommand& command) {
   return EX_OK;
 }
 
-// Everything that session threads use is made here and lives until the process ends: libmilter never joins those
-// threads.
+// Everything that libmilter's threads use. It lives until the process ends, as they do.
 struct Daemon {
   Daemon(const DaemonOptions& options, std::shared_ptr<spdlog::logger> logger)
       : log(std::move(logger)),
@@ -64,7 +68,15 @@ struct Daemon {
   Gate gate;
   Supervisor supervisor;
   CallbackContext context;
+  std::atomic<bool> libmilter_failed{false};
 };
+
+// Lets the messages that are under way come to their end. Mail is served as before meanwhile.
+void say_farewell(Daemon& daemon) {
+  const std::size_t cut_off = daemon.in_progress.wait_for_none(kLongestFarewell);
+  if (cut_off != 0) daemon.log->warn("{} messages were under way and are cut off", cut_off);
+  std::this_thread::sleep_for(kLastAnswers);
+}
 
 int serve(Daemon& daemon, const DaemonOptions& options) {
   daemon.log->info("bloomgate-milter " BLOOMGATE_VERSION " starting, mode {}",
@@ -73,18 +85,19 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   auto socket = std::make_unique<ListeningSocket>(options.socket, options.socket_mode, options.socket_group);
   route_signals(daemon.wakeup);
   hold_signals();
-  MilterServer server(daemon.context, std::move(socket), [&daemon] { daemon.wakeup.post(Wakeup::kMilterEnded); });
+  const MilterServer server(daemon.context, std::move(socket), [&daemon](bool all_was_well) {
+    daemon.libmilter_failed = !all_was_well;
+    daemon.wakeup.post(Wakeup::kMilterEnded);
+  });
   daemon.log->info("listening on {}", printable(to_string(options.socket)));
   release_signals();
   const bool told_to_stop = daemon.supervisor.run();
 
   daemon.log->info("stopping");
-  // While libmilter still serves: once it stops, it answers no connection any more, old or new.
-  const std::size_t cut_off = told_to_stop ? daemon.in_progress.wait_for_none(kLongestFarewell) : 0;
-  const bool ended_well = server.stop();
-  if (cut_off != 0) daemon.log->warn("{} messages were under way and are cut off", cut_off);
+  if (told_to_stop) say_farewell(daemon);
+  if (daemon.libmilter_failed) daemon.log->error("libmilter failed; its reason is in the system log");
   daemon.log->info("stopped");
-  return ended_well ? EX_OK : EX_SOFTWARE;
+  return daemon.libmilter_failed ? EX_SOFTWARE : EX_OK;
 }
 
 int run(const DaemonOptions& options) {
@@ -94,7 +107,7 @@ int run(const DaemonOptions& options) {
   try {
     const int status = serve(*daemon, options);
     log->flush();
-    // Without static destructors: session threads may still be running.
+    // Without static destructors: session threads are still running.
     std::_Exit(status);
   } catch (const std::exception& error) {
     // For those who read the log only; main() tells standard error.

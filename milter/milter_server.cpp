@@ -3,10 +3,8 @@
 #include <fcntl.h>
 #include <libmilter/mfapi.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -17,7 +15,7 @@
 namespace bloomgate {
 
 MilterServer::MilterServer(const CallbackContext& context, std::unique_ptr<ListeningSocket> socket,
-                           std::function<void()> on_end)
+                           std::function<void(bool)> on_end)
     : socket_(std::move(socket)) {
   set_callback_context(&context);
   // libmilter closes the descriptor that it is given.
@@ -30,21 +28,7 @@ MilterServer::MilterServer(const CallbackContext& context, std::unique_ptr<Liste
       smfi_opensocket(false) != MI_SUCCESS) {
     throw StartError(EX_SOFTWARE, "libmilter refused to start; its reason is in the system log");
   }
-  result_ = std::async(std::launch::async, [on_end = std::move(on_end)] {
-    const int result = smfi_main();
-    on_end();
-    return result;
-  });
-}
-
-bool MilterServer::stop() {
-  using namespace std::chrono_literals;
-  // smfi_stop() waits for a lock that libmilter holds while it waits for a connection, up to five seconds; so it waits
-  // in a thread of its own, and the connections are ours.
-  std::thread(smfi_stop).detach();
-  while (result_.wait_for(10ms) != std::future_status::ready) socket_->poke();
-  socket_.reset();
-  return result_.get() == MI_SUCCESS;
+  std::thread([on_end = std::move(on_end)] { on_end(smfi_main() == MI_SUCCESS); }).detach();
 }
 
 }  // namespace bloomgate

@@ -1,12 +1,13 @@
-// Runs libmilter: registers the callbacks, serves the socket in a thread of its own, and stops. There can be one in a
-// process, once, since libmilter keeps its state in globals.
+// Runs libmilter: registers the callbacks and serves the socket in a thread of its own. There can be one in a process,
+// once, since libmilter keeps its state in globals.
+//
+// It cannot be stopped: libmilter never joins its session threads, takes seconds to stop its own, and races with itself
+// on the way. So it serves until the process ends, by std::_Exit(), which closes every connection at once.
 //
 // This is glue. Used by one thread; `on_end` is called from another.
 #pragma once
 
-#include <atomic>
 #include <functional>
-#include <future>
 #include <memory>
 
 #include "milter/callbacks.hpp"
@@ -16,18 +17,14 @@ namespace bloomgate {
 
 class MilterServer {
  public:
-  // Starts serving `socket`; from then on mail servers are answered. `context` must outlive the process's session
-  // threads, which libmilter never joins. `on_end` is called once, when libmilter has returned, for whatever reason.
-  // Signals must be held (wakeup.hpp). Throws StartError.
-  MilterServer(const CallbackContext& context, std::unique_ptr<ListeningSocket> socket, std::function<void()> on_end);
-
-  // Stops accepting connections, and waits for that. Those that are there stay, for as long as the process lives.
-  // Returns whether libmilter ended well.
-  bool stop();
+  // Starts serving `socket`; from then on mail servers are answered. `context` must live until the process ends.
+  // `on_end` is called with whether all was well when libmilter has returned by itself: it failed, or it took a signal
+  // to stop. Signals must be held (wakeup.hpp). Throws StartError.
+  MilterServer(const CallbackContext& context, std::unique_ptr<ListeningSocket> socket,
+               std::function<void(bool)> on_end);
 
  private:
-  std::unique_ptr<ListeningSocket> socket_;
-  std::future<int> result_;
+  std::unique_ptr<ListeningSocket> socket_;  // to remove its path at the end
 };
 
 }  // namespace bloomgate

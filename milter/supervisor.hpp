@@ -22,8 +22,8 @@ class Supervisor {
   // log, and the slot stays empty.
   void load_first(bool allow_missing);
 
-  // Tells systemd that the daemon is ready, and serves events until the daemon is to end. Returns whether it was told to;
-  // else libmilter has ended by itself.
+  // Tells systemd that the daemon is ready, and serves events until the daemon is to end. Returns whether it was told
+  // to; else libmilter has ended by itself.
   bool run();
 
   // Loads the file again. Where it cannot be used, whatever is in the slot stays there.

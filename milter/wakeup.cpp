@@ -1,5 +1,6 @@
 #include "milter/wakeup.hpp"
 
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -35,7 +36,7 @@ void change_mask(int how) {
 
 }  // namespace
 
-Wakeup::Wakeup() : eventfd_(eventfd(0, EFD_CLOEXEC)) {
+Wakeup::Wakeup() : eventfd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!eventfd_.is_open()) {
     throw StartError(EX_OSERR, "cannot make an eventfd: " + std::generic_category().message(errno));
   }
@@ -51,8 +52,10 @@ void Wakeup::post(Events events) noexcept {
 Wakeup::Events Wakeup::wait() noexcept {
   Events events = 0;
   while ((events = pending_.exchange(0)) == 0) {
+    pollfd posted = {.fd = eventfd_.get(), .events = POLLIN, .revents = 0};
+    poll(&posted, 1, -1);  // a signal interrupts it, which is as good
     std::uint64_t count = 0;
-    static_cast<void>(!read(eventfd_.get(), &count, sizeof count));  // a signal interrupts it, which is as good
+    static_cast<void>(!read(eventfd_.get(), &count, sizeof count));
   }
   return events;
 }

@@ -2,7 +2,6 @@
 
 #include <grp.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -181,18 +180,6 @@ TEST_CASE("a port of the network is taken, and a second taker is refused") {
 TEST_CASE("a host that is not one of its family is an error") {
   const StartError error = error_of([&] { ListeningSocket(*parse_socket_address("inet:8891@::1"), 0660, ""); });
   CHECK(error.exit_status() == EX_NOHOST);
-}
-
-TEST_CASE("a poke wakes whoever waits for a connection") {
-  const TemporaryFolder folder;
-  for (const std::string& form : {"unix:" + folder.file("milter.sock"), "inet:" + free_port() + "@0.0.0.0"}) {
-    INFO(form);
-    const ListeningSocket listening(*parse_socket_address(form), 0660, "");
-    pollfd waiter = {.fd = listening.descriptor(), .events = POLLIN, .revents = 0};
-    CHECK(poll(&waiter, 1, 0) == 0);
-    listening.poke();
-    CHECK(poll(&waiter, 1, 5000) == 1);
-  }
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ TEST_CASE("a start that cannot succeed ends with a status of sysexits and a sent
   }
 }
 
-TEST_CASE("--check-config tells of the configuration and the whitelist, and starts nothing") {
+TEST_CASE("option --check-config tells of the configuration and the whitelist, and starts nothing") {
   const test::TemporaryFolder folder;
   const test::WhitelistFile whitelist({"joe@example.org"});
   const std::string config = folder.file("test.conf");

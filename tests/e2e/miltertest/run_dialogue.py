@@ -142,6 +142,9 @@ def check_stopped(daemon, folder):
         raise RuntimeError(f"the daemon ended with exit code {code}")
     if (folder / "milter.sock").exists():
         raise RuntimeError("the daemon left its socket behind")
+    # A daemon built with a sanitizer reports there, and may still end with exit code 0.
+    if re.search("Sanitizer|runtime error:", (folder / "daemon.log").read_text(errors="replace")):
+        raise RuntimeError("a sanitizer has found something")
 
 
 def run(bloomgate, program, dialogue, folder):
