@@ -20,6 +20,8 @@ namespace {
 
 namespace po = boost::program_options;
 
+constexpr std::string_view kHostNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]";
+
 // An option's value as it was given, and where.
 struct Given {
   std::string text;
@@ -228,8 +230,7 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
 }
 
 bool is_host_name(std::string_view name) noexcept {
-  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]";
-  return !name.empty() && name.size() <= 255 && name.find_first_not_of(kAllowed) == std::string_view::npos;
+  return !name.empty() && name.size() <= 255 && name.find_first_not_of(kHostNameCharacters) == std::string_view::npos;
 }
 
 }  // namespace bloomgate

@@ -3,8 +3,9 @@
 namespace bloomgate {
 namespace {
 
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+
 void append_escaped(std::string& out, std::string_view text, bool as_word) {
-  constexpr std::string_view kHexDigits = "0123456789abcdef";
   for (const char character : text) {
     const auto byte = static_cast<unsigned char>(character);
     const bool is_printable = byte >= ' ' && byte <= '~';

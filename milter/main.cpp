@@ -102,8 +102,8 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
 
 int run(const DaemonOptions& options) {
   const auto log = make_logger(options.log_target, options.log_level);
-  // On purpose never destroyed: see Daemon.
-  auto* const daemon = new Daemon(options, log);
+  // Never destroyed: see Daemon.
+  static auto* const daemon = new Daemon(options, log);
   try {
     const int status = serve(*daemon, options);
     log->flush();
@@ -146,7 +146,7 @@ int main(int argc, char** argv) {
   sigemptyset(&reload_signal);
   sigaddset(&reload_signal, SIGUSR1);
   pthread_sigmask(SIG_BLOCK, &reload_signal, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
+  static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
   try {
     install_bus_fault_handler();
     return run_command({argv + std::min(argc, 1), argv + argc});
