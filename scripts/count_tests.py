@@ -1,6 +1,6 @@
 """Reads JUnit reports (of ctest, of pytest) and prints what scripts/test adds up.
 
-The first line is `PASSED FAILED SKIPPED`; then one line `failed: NAME` or `skipped: REASON (N tests)` for each.
+The first line is `PASSED FAILED SKIPPED`; then come lines `failed: NAME` and `skipped: REASON (N tests)`.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""The mail part of scripts/quickstart: five messages through a private gateway, and a table of where they went."""
+"""The mail part of scripts/quickstart: five messages through a private gateway, and a table."""
 
 import argparse
 import os

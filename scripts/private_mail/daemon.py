@@ -52,9 +52,10 @@ class Daemon:
         if self.program:
             self.program.kill()
 
-    def write_config(self, **changes):
-        settings = {"socket": self.socket, "whitelist": self.config.whitelist, "host-name": self.config.host_name,
-                    "log-target": "stderr", "log-level": "info", **self.config.settings, **changes}
+    def write_config(self):
+        settings = {"socket": self.socket, "whitelist": self.config.whitelist,
+                    "host-name": self.config.host_name, "log-target": "stderr", "log-level": "info",
+                    **self.config.settings}
         if not self.config.inet:
             settings.setdefault("socket-mode", "0666")  # Postfix is another user
         self.config_file.write_text("".join(f"{key} = {value}\n" for key, value in settings.items()))
@@ -74,7 +75,8 @@ class Daemon:
 
     def start(self):
         self.launch()
-        wait_until(lambda: accepts_connections(self.address) or not self.program.alive(), "the daemon to listen")
+        wait_until(lambda: accepts_connections(self.address) or not self.program.alive(),
+                   "the daemon to listen")
         if not self.program.alive():
             raise RuntimeError(f"the daemon ended with exit code {self.program.wait()}:\n{self.log()}")
 
@@ -87,7 +89,7 @@ class Daemon:
         return self.program.kill()
 
     def reload(self, expected):
-        """Sends SIGUSR1 and waits until the log has a new line that matches the regular expression `expected`."""
+        """Sends SIGUSR1 and waits until the log has a new line that matches the regular expression."""
         before = len(self.log())
         self.program.signal(signal.SIGUSR1)
         wait_until(lambda: re.search(expected, self.log()[before:]), f"the daemon to log '{expected}'")

@@ -16,7 +16,8 @@ def built(program):
     """The path of a program in the build folder. Raises where it has not been built."""
     path = build_folder() / program
     if not path.exists():
-        raise RuntimeError(f"{path} is not there. Build it first: cmake --preset release && cmake --build --preset release")
+        raise RuntimeError(f"{path} is not there. Build it first: "
+                           "cmake --preset release && cmake --build --preset release")
     return path
 
 
@@ -25,12 +26,13 @@ def build_filter(output, list_file, *options):
     command = [built("filter/cli/bloomgate"), "build", "--output", output, *options, list_file]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if done.returncode != 0:
-        raise RuntimeError(f"building {output} failed with exit code {done.returncode}:\n{done.stdout}{done.stderr}")
+        raise RuntimeError(f"building {output} failed with exit code {done.returncode}:\n"
+                           f"{done.stdout}{done.stderr}")
     os.chmod(output, 0o644)
 
 
 def build_filter_of(output, addresses, *options):
-    """The same from addresses. The seed is fixed: which senders are false positives does not change from run to run."""
+    """The same from addresses. The seed is fixed: which senders are false positives stays the same."""
     list_file = Path(f"{output}.txt")
     list_file.write_text("".join(f"{address}\n" for address in addresses), encoding="utf-8")
     build_filter(output, list_file, "--seed", "1", *options)

@@ -1,11 +1,11 @@
-"""A whole mail gateway on loopback: Postfix, Bloomgate, and the destinations, connected as an operator would do it.
+"""A whole mail gateway on loopback: Postfix, Bloomgate and the destinations, connected as an operator does.
 
                                            /-> light path   (a sink)
     Client -> Postfix + bloomgate-milter -<
                                            \\-> deep check   (a sink)
 
-Postfix uses the shipped files of config/mta/postfix, with nothing changed in them but ports and paths. Mail that is
-handed back to Postfix after a check goes to a third sink, the mailbox.
+Postfix uses the shipped files of config/mta/postfix, with nothing changed in them but ports and paths. Mail
+that is handed back to Postfix after a check goes to a third sink, the mailbox.
 """
 
 from contextlib import ExitStack
@@ -66,7 +66,8 @@ class Gateway:
     def __enter__(self):
         with ExitStack() as stack:
             self.sinks = deep, light, mailbox = [
-                stack.enter_context(Sink(name, self._mail_folder(name))) for name in (DEEP_CHECK, LIGHT_PATH, MAILBOX)]
+                stack.enter_context(Sink(name, self._mail_folder(name)))
+                for name in (DEEP_CHECK, LIGHT_PATH, MAILBOX)]
             self.daemon = stack.enter_context(Daemon(self.folder / "daemon", DaemonConfig(
                 self.config.whitelist, self.config.inet, settings=self.config.settings)))
             self.reinjection_port = free_port()
@@ -124,7 +125,8 @@ class Gateway:
                 "[127.0.0.1]:10024": deep.address,
                 "unix:/run/bloomgate/milter.sock": self.daemon.mta_socket,
                 "/etc/postfix/bloomgate_header_checks": str(header_checks)}),
-            "master_cf": adapted("master.cf", {"127.0.0.1:10025 inet": f"127.0.0.1:{self.reinjection_port} inet"}),
+            "master_cf": adapted("master.cf", {
+                "127.0.0.1:10025 inet": f"127.0.0.1:{self.reinjection_port} inet"}),
         }
 
 
@@ -134,6 +136,7 @@ def adapted(name, replacements):
     text = "".join(line + "\n" for line in lines if not line.startswith("#"))
     for shipped, ours in replacements.items():
         if text.count(shipped) != 1:
-            raise RuntimeError(f"expected '{shipped}' once in {SHIPPED_FILES / name}, found it {text.count(shipped)} times")
+            raise RuntimeError(f"expected '{shipped}' once in {SHIPPED_FILES / name}, "
+                               f"found it {text.count(shipped)} times")
         text = text.replace(shipped, ours)
     return text

@@ -55,7 +55,7 @@ enable_long_queue_ids = yes
 in_flow_delay = 0
 """
 
-# What Postfix expects below its queue directory, with the rights it expects (its own list is in postfix-files).
+# What Postfix expects below its queue directory, with the rights it expects (as in its own postfix-files).
 ROOT_FOLDERS = {"pid": 0o755}
 MAIL_OWNER_FOLDERS = {
     "active": 0o700, "bounce": 0o700, "corrupt": 0o700, "defer": 0o700, "deferred": 0o700, "flush": 0o700,
@@ -63,8 +63,8 @@ MAIL_OWNER_FOLDERS = {
 SETGID_FOLDERS = {"maildrop": 0o730, "public": 0o710}
 
 
-# Ends Postfix when this process dies. The kernel forgets the death signal of a process that changes its user, as
-# Postfix's master does, so a shell that stays as it is gets the signal and passes it on.
+# Ends Postfix when this process dies. The kernel forgets the death signal of a process that changes its user,
+# as Postfix's master does, so a shell that stays as it is gets the signal and passes it on.
 GUARD = """\
 trap 'kill "$master" 2>/dev/null' TERM
 "$@" & master=$!
@@ -119,7 +119,7 @@ class Postfix:
         return set(re.findall(r"qmgr\[\d+\]: (\w+): removed", self.log()))
 
     def wait_until_removed(self, queue_ids, seconds=PATIENCE_SECONDS):
-        wait_until(lambda: self.removed().issuperset(queue_ids), "messages to leave the queue of Postfix", seconds)
+        wait_until(lambda: self.removed().issuperset(queue_ids), "messages to leave Postfix's queue", seconds)
 
     def _write_files(self):
         etc, queue, data = (self.folder / name for name in ("etc", "queue", "data"))

@@ -57,7 +57,7 @@ def temporary_folder(name):
 
 
 class Program:
-    """One running program in a process group of its own. The kernel sends it death_signal when this process dies."""
+    """A running program in a process group of its own. The kernel sends it death_signal when we die."""
 
     def __init__(self, command, log_file, user=None, death_signal="KILL"):
         self.name = Path(command[0]).name
@@ -65,7 +65,8 @@ class Program:
         wrapped = ["setpriv", "--pdeathsig", death_signal, *become(user), "--", *command]
         with open(log_file, "ab") as log:
             self.process = subprocess.Popen(
-                [str(word) for word in wrapped], stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+                [str(word) for word in wrapped], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True)
         self.pid = self.process.pid
 
     def alive(self):
@@ -103,7 +104,7 @@ class Program:
 
 
 def become(user):
-    """The options of setpriv that make a program run as user, and not as root. Without root it is us anyway."""
+    """The options of setpriv that make a program run as user. Without root it runs as us anyway."""
     if user is None or os.geteuid() != 0:
         return []
     group = subprocess.run(["id", "-gn", user], check=True, capture_output=True, text=True).stdout.strip()

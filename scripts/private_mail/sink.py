@@ -25,7 +25,7 @@ class Received:
         return found.group(1).decode() if found else ""
 
     def headers(self, name=None):
-        """The header fields as (name, value) in order, folded ones joined; only those called name where given."""
+        """The header fields as (name, value) in order, folded ones joined; all, or those called name."""
         block = self.content.split(b"\r\n\r\n", 1)[0]
         unfolded = re.sub(rb"\r\n(?=[ \t])", b"", block)
         fields = []
@@ -73,7 +73,7 @@ class Sink:
             return list(self.received)
 
     def wait_for(self, count, seconds=PATIENCE_SECONDS):
-        wait_until(lambda: len(self.messages()) >= count, f"{count} messages in the sink {self.name}", seconds)
+        wait_until(lambda: len(self.messages()) >= count, f"{count} messages in {self.name}", seconds)
         return self.messages()
 
 
@@ -96,8 +96,8 @@ class _Session(socketserver.StreamRequestHandler):
             verb, _, rest = line.rstrip(b"\r\n").decode("utf-8", "surrogateescape").partition(" ")
             verb = verb.upper()
             if verb == "EHLO":
-                self.reply("250-sink.example", "250-PIPELINING", "250-8BITMIME", "250-XFORWARD NAME ADDR PROTO HELO",
-                           "250 SMTPUTF8")
+                self.reply("250-sink.example", "250-PIPELINING", "250-8BITMIME",
+                           "250-XFORWARD NAME ADDR PROTO HELO", "250 SMTPUTF8")
             elif verb == "MAIL":
                 self.reset()
                 self.sender = path_of(rest)

@@ -2,7 +2,7 @@
 
     /usr/bin/python3 -B -m pytest -p no:cacheprovider tests/e2e
 
-BLOOMGATE_BUILD names another build folder than build/release. All of it stays on loopback, and ends with the test.
+BLOOMGATE_BUILD names another build folder than build/release. All stays on loopback, and ends with the test.
 """
 
 import os
@@ -39,7 +39,7 @@ def pytest_runtest_makereport(item, call):
 
 
 class Gateways:
-    """start(addresses, *build_options, inet=…, settings=…) starts a gateway with that whitelist; each ends with us."""
+    """start(addresses, *build_options, inet=…, settings=…) starts a gateway with that whitelist."""
 
     def __init__(self):
         self._open = ExitStack()

@@ -10,9 +10,9 @@ DELIVER = "deliver; reason=listed; host=mx.example.net"
 
 FORGERIES = {
     "one": [b"X-Bloomgate: deliver"],
-    "the whole value": [DELIVER.join(["X-Bloomgate: ", ""]).encode()],
+    "the whole value": [f"X-Bloomgate: {DELIVER}".encode()],
     "two": [b"X-Bloomgate: deliver", b"X-Bloomgate: deliver; reason=listed"],
-    "two with others between": [b"X-Bloomgate: deliver", b"X-Other: a", b"X-Bloomgate: deliver", b"X-Other: b"],
+    "two with another between": [b"X-Bloomgate: deliver", b"X-Other: a", b"X-Bloomgate: deliver"],
     "lower case": [b"x-bloomgate: deliver"],
     "upper case": [b"X-BLOOMGATE: DELIVER"],
     "mixed case, each other": [b"x-BloomGate: deliver", b"X-bLOOMgATE: deliver", b"X-Bloomgate: deliver"],
@@ -43,7 +43,8 @@ def gateway(start_shared_gateway):
     return start_shared_gateway()
 
 
-@pytest.mark.parametrize("sender, place, mark", [(UNLISTED, DEEP_CHECK, CHECK), (LISTED, LIGHT_PATH, DELIVER)],
+@pytest.mark.parametrize("sender, place, mark",
+                         [(UNLISTED, DEEP_CHECK, CHECK), (LISTED, LIGHT_PATH, DELIVER)],
                          ids=["unlisted", "listed"])
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_only_our_mark_arrives(gateway, forgery, sender, place, mark):
@@ -52,7 +53,8 @@ def test_only_our_mark_arrives(gateway, forgery, sender, place, mark):
 
 
 def test_other_fields_stay(gateway):
-    fields = [b"X-Other: a", b"X-Bloomgate: deliver", b"X-Bloomgate2: b", b"X-Bloomgate : deliver", b"Bloomgate: c"]
+    fields = [b"X-Other: a", b"X-Bloomgate: deliver", b"X-Bloomgate2: b", b"X-Bloomgate : deliver",
+              b"Bloomgate: c"]
     [delivery] = gateway.send(Message(UNLISTED, tuple(fields)))
-    kept = [(name, value) for name, value in delivery.received.headers() if "loom" in name or name == "X-Other"]
+    kept = [field for field in delivery.received.headers() if "loom" in field[0] or field[0] == "X-Other"]
     assert kept == [("X-Bloomgate", CHECK), ("X-Other", "a"), ("X-Bloomgate2", "b"), ("Bloomgate", "c")]

@@ -46,7 +46,8 @@ def test_the_socket_has_the_mode_and_group_of_the_configuration(start_gateway):
     assert gateway.send(Message(LISTED))[0].place == DEEP_CHECK  # Postfix is another user: it cannot connect
 
 
-@pytest.mark.parametrize("inet, words", [(False, "another program listens on it"), (True, "Address already in use")],
+@pytest.mark.parametrize("inet, words",
+                         [(False, "another program listens on it"), (True, "Address already in use")],
                          ids=["unix", "inet"])
 def test_a_socket_in_use_is_not_taken_over(start_gateway, inet, words):
     gateway = start_gateway(inet=inet)

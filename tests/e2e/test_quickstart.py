@@ -21,7 +21,8 @@ def temporary():
 
 def quickstart(temporary, *options):
     command = [sys.executable, "-B", REPOSITORY / "scripts/quickstart.py", *options]
-    return subprocess.run(command, env={**os.environ, "TMPDIR": str(temporary)}, capture_output=True, text=True)
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
 
 
 def processes_that_mention(folder):

@@ -60,7 +60,8 @@ def test_the_message_itself_is_not_touched(gateway):
 
 def test_mail_that_comes_back_from_a_check_is_not_decided_again(gateway):
     with smtplib.SMTP("127.0.0.1", gateway.reinjection_port) as client:
-        client.sendmail(UNLISTED, ["user@example.net"], f"X-Bloomgate: {DELIVER}\r\nSubject: back\r\n\r\nHello.\r\n")
+        content = f"X-Bloomgate: {DELIVER}\r\nSubject: back\r\n\r\nHello.\r\n"
+        client.sendmail(UNLISTED, ["user@example.net"], content)
     back = wait_until(lambda: [message for message in gateway.sinks[2].messages()
                                if message.headers("Subject") == [("Subject", "back")]], "it in the mailbox")
     gateway.sinks[2].received.clear()

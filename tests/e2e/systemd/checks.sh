@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs inside the container, as root, in place of the operator: one function a check, in the order in which they stand
-# here, each named by what holds. Leaves in /checks: `results` (exit code and name), `log-NAME` of each, `journal`.
+# Runs inside the container, as root, in place of the operator: one function a check, in the order in which
+# they stand here, each named by what holds. Leaves in /checks: `results` (exit code and name), `log-NAME` of
+# each, `journal`.
 set -u
 cd /checks || exit 1
 
@@ -17,7 +18,8 @@ fails() { if "$@"; then echo "should have failed: $*"; return 1; fi; }
 property() { systemctl show --value -p "$1" bloomgate-milter; }
 is() { [[ $(property "$1") == "$2" ]]; }
 status_has() { [[ $(property StatusText) == *"$1"* ]]; }
-# By name rather than by unit: where the kernel's cgroups are of version 1, the journal does not know the unit.
+# By name rather than by unit: where the kernel's cgroups are of version 1, the journal does not know the
+# unit.
 journal_has() { journalctl -q ${cursor:+--after-cursor "$cursor"} | grep -qE "bloomgate-milter.*($1)"; }
 mark_journal() { cursor=$(journalctl -n 0 --show-cursor | sed -n 's/^-- cursor: //p'); }
 whitelist() { printf '%s\n' "$@" | bloomgate build --output /var/lib/bloomgate/whitelist.bloom -; }
@@ -160,7 +162,8 @@ check_lock_memory_keeps_the_whitelist_in_memory() {
   is LimitMEMLOCK infinity
   echo 'lock-memory = yes' >>/etc/bloomgate/bloomgate-milter.conf
   # 4 MB: less than the limit that a machine without the right to raise it (a container, say) starts with.
-  echo listed@example.org | bloomgate build --output /var/lib/bloomgate/whitelist.bloom --expected-entries 4000000 -
+  echo listed@example.org |
+    bloomgate build --output /var/lib/bloomgate/whitelist.bloom --expected-entries 4000000 -
   systemctl restart bloomgate-milter
   local kilobytes
   kilobytes=$(awk '$1 == "VmLck:" { print $2 }' "/proc/$(property MainPID)/status")

@@ -1,4 +1,4 @@
-"""A minimal Debian with a real systemd, made by debootstrap once a build folder and booted by systemd-nspawn."""
+"""A minimal Debian with a real systemd, made by debootstrap (once) and booted by systemd-nspawn."""
 
 import hashlib
 import os
@@ -10,7 +10,8 @@ from pathlib import Path
 
 from private_mail.processes import Program, wait_until
 
-# postfix: Debian's own configuration of it, which an operator starts from. The libraries of the programs come beside.
+# postfix: Debian's own configuration of it, which an operator starts from. The libraries of the programs come
+# beside.
 PACKAGES = ("systemd", "systemd-sysv", "postfix")
 BOOT_SECONDS = 180
 
@@ -61,14 +62,14 @@ def library_packages(*programs):
     output = subprocess.run(["ldd", *map(str, programs)], check=True, capture_output=True, text=True).stdout
     packages = set()
     for library in sorted(set(re.findall(r"=> (/\S+)", output))):
-        path = re.sub("^/usr/", "/", library)  # dpkg knows a file by the one or the other name, since /lib is /usr/lib
+        path = re.sub("^/usr/", "/", library)  # dpkg knows it by one name or the other: /lib is /usr/lib
         found = subprocess.run(["dpkg", "-S", path, f"/usr{path}"], capture_output=True, text=True).stdout
         packages.update(re.findall(r"(?m)^([\w.+-]+)(?::\w+)?: ", found))
     return packages
 
 
 def base_root(build, programs):
-    """The root folder that every test starts from. Made when it is not there yet; that takes half a minute."""
+    """The root folder that tests copy. Made when it is not there yet; that takes half a minute."""
     packages = sorted({*PACKAGES, *library_packages(*programs)})
     archive = own_archive()
     key = hashlib.sha256(" ".join([archive.suite, *packages]).encode()).hexdigest()[:12]
@@ -88,7 +89,7 @@ def base_root(build, programs):
 
 
 def nspawn(root):
-    """Without machined, without a network but its own loopback, and allowed to lock memory, as services may be."""
+    """Without machined, with no network but its own loopback, and allowed to lock memory as services are."""
     return ["systemd-nspawn", "-q", "-D", root, "--register=no", "--keep-unit", "--private-network",
             "--system-call-filter=@memlock"]
 
@@ -96,7 +97,7 @@ def nspawn(root):
 def can_start(root):
     """Empty, or why no container starts on this machine."""
     done = subprocess.run([*nspawn(root), "true"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    return "" if done.returncode == 0 else f"systemd-nspawn cannot start a container here: {done.stderr.strip()}"
+    return "" if done.returncode == 0 else f"systemd-nspawn cannot start a container: {done.stderr.strip()}"
 
 
 def boot(root, log_file):
