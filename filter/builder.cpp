@@ -70,8 +70,12 @@ void FilterBuilder::expect(std::uint64_t entries) {
 
 void FilterBuilder::add_partitions() {
   const std::uint64_t body_bytes = body_ ? body_->bytes().size() : options_.memory_bytes;
+  // A quarter more, since each lane has a started chunk in each partition.
+  const std::uint64_t least_bytes = std::uint64_t{options_.threads} * kEntriesAtOnce * sizeof(std::uint64_t) *
+                                    layout_rules(shape_.layout).values_per_entry(shape_.hashes) * 5 / 4;
+  const std::uint64_t memory_bytes = std::max(options_.memory_bytes, least_bytes);
   partitions_.push_back(
-      std::make_unique<HashPartitions>(partition_bits_for(body_bytes), options_.threads, options_.memory_bytes));
+      std::make_unique<HashPartitions>(partition_bits_for(body_bytes), options_.threads, memory_bytes));
   for (unsigned i = 0; i < options_.threads; ++i) {
     HashPartitions::Lane& hashes = partitions_.back()->lane(i);
     if (lanes_.size() <= i) {

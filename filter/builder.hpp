@@ -29,6 +29,9 @@
 
 namespace bloomgate {
 
+// Entries that every lane can take at once: room for so many is made however little memory is allowed.
+inline constexpr std::uint64_t kEntriesAtOnce = 400'000;
+
 struct BuildOptions {
   Layout layout = Layout::page;
   std::optional<std::uint32_t> block_bytes = {};  // within the layout's limits; its default otherwise
@@ -39,7 +42,7 @@ struct BuildOptions {
   std::uint64_t seed = 0;                                // random_seed(), unless the same bytes are wanted again
   AddressProfile profile = {};                           // must be the one that the entries were made with
   unsigned threads = 1;                                  // at least 1; as many lanes
-  std::uint64_t memory_bytes = std::uint64_t{16} << 20;  // for hashes, beside the bit array
+  std::uint64_t memory_bytes = std::uint64_t{16} << 20;  // for hashes, beside the bit array; see kEntriesAtOnce
 };
 
 class FilterBuilder {

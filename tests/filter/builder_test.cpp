@@ -88,6 +88,18 @@ TEST_CASE("in every layout the builder sets the bits that the layout's own inser
   CHECK(std::ranges::equal(filter.view().body(), want));
 }
 
+TEST_CASE("each lane has room for a piece of work, however little memory is allowed") {
+  const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
+  const auto hashes = GENERATE(1U, 6U, 32U);
+  const auto threads = GENERATE(1U, 64U);
+  const auto expected_entries = GENERATE(values<std::uint64_t>({1, 1'000'000'000}));
+  CAPTURE(layout_rules(layout).name(), hashes, threads, expected_entries);
+  BuildOptions options = {.layout = layout, .hashes = hashes, .expected_entries = expected_entries};
+  options.threads = threads;
+  options.memory_bytes = 1;
+  CHECK(FilterBuilder(options).has_room_for(kEntriesAtOnce));
+}
+
 TEST_CASE("duplicates count as entries but not as distinct ones") {
   const TemporaryFolder folder;
   auto addresses = numbered_addresses(0, 50'000);
