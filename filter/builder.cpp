@@ -1,17 +1,17 @@
 #include "filter/builder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "filter/error.hpp"
+#include "filter/filter_view.hpp"
 #include "filter/filter_writer.hpp"
-#include "filter/page_layout.hpp"
+#include "filter/layout.hpp"
 #include "filter/sizing.hpp"
 
 namespace bloomgate {
 namespace {
-
-using page_layout::kBlockBytes;
 
 void check_stop(const std::atomic<bool>& stop) {
   if (stop.load(std::memory_order_relaxed)) {
@@ -28,47 +28,32 @@ unsigned partition_bits_for(std::uint64_t body_bytes) noexcept {
   return std::min<unsigned>(kMost, static_cast<unsigned>(std::bit_width(parts) - 1));
 }
 
-// Sets the bits of all the partition's hashes. The number of hashes is a constant in here, so that the loop unrolls.
-template <std::uint32_t kHashes>
-void set_partition(std::byte* body, const FilterShape& shape, const HashPartitions& partitions, std::size_t partition) {
-  const std::uint32_t hashes = kHashes == 0 ? shape.hashes : kHashes;
-  const std::uint64_t block_count = shape.block_count;
-  partitions.for_each_run(partition, [=](std::span<const KeyHash> run) {
-    for (const KeyHash hash : run) {
-      page_layout::insert(body + page_layout::block_of(hash, block_count) * kBlockBytes, hash, hashes);
-    }
-  });
-}
-
-auto set_partition_for(std::uint32_t hashes) noexcept {
-  switch (hashes) {
-    case 4:
-      return set_partition<4>;
-    case 5:
-      return set_partition<5>;
-    case 6:
-      return set_partition<6>;
-    case 7:
-      return set_partition<7>;
-    case 8:
-      return set_partition<8>;
-    case 11:
-      return set_partition<11>;
-    default:
-      return set_partition<0>;
-  }
-}
-
-}  // namespace
-
-FilterBuilder::FilterBuilder(const BuildOptions& options) : options_(options) {
+// The shape that the options ask for, but for the number of blocks. Throws BloomgateError{bad_argument}.
+FilterShape shape_of(const BuildOptions& options) {
   if (options.hashes < 1 || options.hashes > kMaxHashes) {
     throw BloomgateError(ErrorCode::bad_argument, "the number of hashes must be between 1 and " +
                                                       std::to_string(kMaxHashes) + ", not " +
                                                       std::to_string(options.hashes));
   }
-  blocks_for(1, options.bits_per_entry, kBlockBytes);  // refuses bits per entry out of range
-  shape_ = {.hashes = options.hashes, .block_bytes = kBlockBytes, .seed = options.seed, .profile = options.profile};
+  const LayoutRules& rules = layout_rules(options.layout);
+  const std::uint32_t block_bytes = options.block_bytes.value_or(rules.default_block_bytes(options.hashes));
+  if (!rules.allows_block_bytes(block_bytes, options.hashes)) {
+    throw BloomgateError(ErrorCode::bad_argument, "the bytes of a block of the layout " + std::string(rules.name()) +
+                                                      " must be " + rules.block_bytes_rule(options.hashes) + ", not " +
+                                                      std::to_string(block_bytes));
+  }
+  blocks_for(1, options.bits_per_entry, block_bytes);  // refuses bits per entry out of range
+  return {.layout = options.layout,
+          .hash_family = options.hash_family,
+          .hashes = options.hashes,
+          .block_bytes = block_bytes,
+          .seed = options.seed,
+          .profile = options.profile};
+}
+
+}  // namespace
+
+FilterBuilder::FilterBuilder(const BuildOptions& options) : options_(options), shape_(shape_of(options)) {
   add_partitions();
   if (options.expected_entries) expect(*options.expected_entries);
 }
@@ -77,7 +62,7 @@ FilterBuilder::~FilterBuilder() = default;
 
 void FilterBuilder::expect(std::uint64_t entries) {
   options_.expected_entries = std::max<std::uint64_t>(1, entries);
-  shape_.block_count = blocks_for(*options_.expected_entries, options_.bits_per_entry, kBlockBytes);
+  shape_.block_count = blocks_for(*options_.expected_entries, options_.bits_per_entry, shape_.block_bytes);
   body_.emplace(file_extent(shape_).body_bytes, "the bit array; ask for fewer bits per entry or expect fewer entries");
   partitions_.clear();
   add_partitions();
@@ -85,12 +70,16 @@ void FilterBuilder::expect(std::uint64_t entries) {
 
 void FilterBuilder::add_partitions() {
   const std::uint64_t body_bytes = body_ ? body_->bytes().size() : options_.memory_bytes;
+  // A quarter more, since each lane has a started chunk in each partition.
+  const std::uint64_t least_bytes = std::uint64_t{options_.threads} * kEntriesAtOnce * sizeof(std::uint64_t) *
+                                    layout_rules(shape_.layout).values_per_entry(shape_.hashes) * 5 / 4;
+  const std::uint64_t memory_bytes = std::max(options_.memory_bytes, least_bytes);
   partitions_.push_back(
-      std::make_unique<HashPartitions>(partition_bits_for(body_bytes), options_.threads, options_.memory_bytes));
+      std::make_unique<HashPartitions>(partition_bits_for(body_bytes), options_.threads, memory_bytes));
   for (unsigned i = 0; i < options_.threads; ++i) {
     HashPartitions::Lane& hashes = partitions_.back()->lane(i);
     if (lanes_.size() <= i) {
-      lanes_.emplace_back(hashes, options_.seed);
+      lanes_.emplace_back(hashes, shape_);
     } else {
       lanes_[i].hashes_ = &hashes;
     }
@@ -103,6 +92,12 @@ void FilterBuilder::add(const Entry& entry) {
     flush();
   }
   lane(0).add(entry);
+}
+
+void FilterBuilder::Lane::add_values(std::string_view key) {
+  std::array<std::uint64_t, kMaxHashes> values;
+  rules_->values_of(shape_, key, values.data());
+  for (std::uint32_t i = 0; i < values_per_entry_; ++i) hashes_->add(values[i]);
 }
 
 std::uint64_t FilterBuilder::entries() const noexcept {
@@ -120,15 +115,18 @@ void FilterBuilder::flush() {
 }
 
 void FilterBuilder::set_bits() {
-  const auto set = set_partition_for(shape_.hashes);
+  const LayoutRules& rules = layout_rules(shape_.layout);
+  std::byte* const body = body_->bytes().data();
   for (const std::unique_ptr<HashPartitions>& partitions : partitions_) {
     // Neighbouring partitions may share a block; every other one at a time, none is touched by two threads.
     for (const std::size_t first : {std::size_t{0}, std::size_t{1}}) {
       const std::size_t count = (partitions->partition_count() + 1 - first) / 2;
       // More partitions than blocks: even those two apart may share one.
       const unsigned threads = partitions->partition_count() > shape_.block_count ? 1 : options_.threads;
-      for_each_parallel(threads, count,
-                        [&](std::size_t i) { set(body_->bytes().data(), shape_, *partitions, 2 * i + first); });
+      for_each_parallel(threads, count, [&](std::size_t i) {
+        partitions->for_each_run(2 * i + first,
+                                 [&](std::span<const KeyHash> run) { rules.set_bits(shape_, body, run); });
+      });
     }
     partitions->clear();
   }
@@ -142,7 +140,7 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
     shape_.has_domain_trees |= lane.has_domain_trees_;
   }
   if (!body_) {
-    shape_.block_count = blocks_for(std::max<std::uint64_t>(1, entries()), options_.bits_per_entry, kBlockBytes);
+    shape_.block_count = blocks_for(std::max<std::uint64_t>(1, entries()), options_.bits_per_entry, shape_.block_bytes);
     body_.emplace(file_extent(shape_).body_bytes, "the bit array; ask for fewer bits per entry");
   }
   FilterHeader header;

@@ -5,7 +5,8 @@
 //
 // Where the number of entries is known before the first one (options or expect()), the bit array is in memory from the
 // start, and hashes are kept only until the working memory is full: then flush() sets their bits. Otherwise all hashes
-// are kept, 8 bytes each, until write() knows how many there are.
+// are kept until write() knows how many there are: 8 bytes an entry in the layouts page and line, 8 for each of its k
+// probes in the others.
 //
 // Lanes are for worker threads: each lane may be used by one thread at a time, different lanes at once. Everything else
 // is for one thread while no lane is in use.
@@ -23,25 +24,37 @@
 #include "filter/anonymous_memory.hpp"
 #include "filter/file_format.hpp"
 #include "filter/hash_partitions.hpp"
+#include "filter/layout.hpp"
 #include "filter/parallel.hpp"
 
 namespace bloomgate {
 
+// Entries that every lane can take at once: room for so many is made however little memory is allowed.
+inline constexpr std::uint64_t kEntriesAtOnce = 400'000;
+
 struct BuildOptions {
+  Layout layout = Layout::page;
+  std::optional<std::uint32_t> block_bytes = {};  // within the layout's limits; its default otherwise
+  HashFamily hash_family = HashFamily::xxh3;
   double bits_per_entry = 8;                             // 1 to 64
   std::uint32_t hashes = 6;                              // 1 to kMaxHashes
   std::optional<std::uint64_t> expected_entries = {};    // sizes the filter; without it the entries are counted
   std::uint64_t seed = 0;                                // random_seed(), unless the same bytes are wanted again
   AddressProfile profile = {};                           // must be the one that the entries were made with
   unsigned threads = 1;                                  // at least 1; as many lanes
-  std::uint64_t memory_bytes = std::uint64_t{16} << 20;  // for hashes, beside the bit array
+  std::uint64_t memory_bytes = std::uint64_t{16} << 20;  // for hashes, beside the bit array; see kEntriesAtOnce
 };
 
 class FilterBuilder {
  public:
   class Lane {
    public:
-    Lane(HashPartitions::Lane& hashes, std::uint64_t seed) : hashes_(&hashes), seed_(seed) {}
+    Lane(HashPartitions::Lane& hashes, const FilterShape& shape)
+        : hashes_(&hashes),
+          shape_(shape),
+          rules_(&layout_rules(shape.layout)),
+          value_is_hash_(rules_->value_is_hash()),
+          values_per_entry_(rules_->values_per_entry(shape.hashes)) {}
 
     // `entry` must be a key (Entry::is_key()).
     void add(const Entry& entry) {
@@ -52,7 +65,11 @@ class FilterBuilder {
 
     // The key of an address, as the canonicaliser makes it.
     void add_address(std::string_view key) {
-      hashes_->add(hash_key(key, seed_));
+      if (value_is_hash_) {
+        hashes_->add(hash_key(key, shape_.seed, shape_.hash_family));
+      } else {
+        add_values(key);
+      }
       ++entries_;
     }
 
@@ -61,8 +78,13 @@ class FilterBuilder {
 
    private:
     friend class FilterBuilder;
+    void add_values(std::string_view key);
+
     HashPartitions::Lane* hashes_;
-    std::uint64_t seed_;
+    FilterShape shape_;
+    const LayoutRules* rules_;
+    bool value_is_hash_;
+    std::uint32_t values_per_entry_;
     std::uint64_t entries_ = 0;
     bool has_domains_ = false;
     bool has_domain_trees_ = false;
@@ -84,7 +106,9 @@ class FilterBuilder {
   Lane& lane(unsigned index) noexcept { return lanes_[index]; }
 
   // Whether each lane can take that many more entries before a flush(). Safe from any thread.
-  bool has_room_for(std::uint64_t entries) const noexcept { return partitions_.back()->has_room_for(entries); }
+  bool has_room_for(std::uint64_t entries) const noexcept {
+    return partitions_.back()->has_room_for(entries * lanes_.front().values_per_entry_);
+  }
 
   // Makes room: sets the bits of what was added, or, where the size is not known yet, takes more memory. Throws
   // BloomgateError{out_of_memory}.

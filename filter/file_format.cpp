@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "filter/error.hpp"
+#include "filter/layout.hpp"
 #include "filter/little_endian.hpp"
-#include "filter/page_layout.hpp"
 
 namespace bloomgate {
 namespace {
@@ -72,10 +72,30 @@ void expect_equal(ConstHeaderBytes bytes, Field field, Integer expected, ErrorCo
   if (got != expected) reject(code, path, field, std::to_string(expected), std::to_string(got));
 }
 
-// The table is smaller than the body (one 8-byte entry for each started MiB) and the header is a page, so half the
-// range of off_t for the body leaves room for the rest.
+void append_code(std::string& list, std::uint32_t code, std::string_view name) {
+  list += (list.empty() ? "" : ", ") + std::to_string(code) + " (" + std::string(name) + ")";
+}
+
+// "1 (page), 2 (line)": what this version can read, for a person.
+std::string layout_codes() {
+  std::string list;
+  for (const Layout layout : kLayouts) {
+    append_code(list, static_cast<std::uint32_t>(layout), layout_rules(layout).name());
+  }
+  return list;
+}
+
+std::string hash_family_codes() {
+  std::string list;
+  for (const HashFamily family : kHashFamilies) {
+    append_code(list, static_cast<std::uint32_t>(family), hash_family_name(family));
+  }
+  return list;
+}
+
+// The number of a bit fits in 64 bits, which is far below the range of off_t.
 bool fits_in_a_file(const FilterShape& shape) noexcept {
-  constexpr auto kLargestBody = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / 2;
+  constexpr auto kLargestBody = std::numeric_limits<std::uint64_t>::max() / 8;
   return shape.block_bytes != 0 && shape.block_count <= kLargestBody / shape.block_bytes;
 }
 
@@ -96,20 +116,21 @@ FileExtent file_extent(const FilterShape& shape) {
 }
 
 void validate_shape(const FilterShape& shape, const std::string& path) {
-  if (shape.layout != Layout::page) {
-    reject(ErrorCode::unsupported_layout, path, kLayoutField, "1 (page)",
+  const LayoutRules* const rules = find_layout(shape.layout);
+  if (rules == nullptr) {
+    reject(ErrorCode::unsupported_layout, path, kLayoutField, "one of " + layout_codes(),
            std::to_string(static_cast<std::uint32_t>(shape.layout)));
   }
-  if (shape.hash_family != HashFamily::xxh3) {
-    reject(ErrorCode::unsupported_hash, path, kHashFamilyField, "1 (XXH3)",
+  if (std::ranges::find(kHashFamilies, shape.hash_family) == std::end(kHashFamilies)) {
+    reject(ErrorCode::unsupported_hash, path, kHashFamilyField, "one of " + hash_family_codes(),
            std::to_string(static_cast<std::uint32_t>(shape.hash_family)));
   }
   if (shape.hashes < 1 || shape.hashes > kMaxHashes) {
     reject(ErrorCode::bad_header_field, path, kHashesField, "1 to " + std::to_string(kMaxHashes),
            std::to_string(shape.hashes));
   }
-  if (shape.block_bytes != page_layout::kBlockBytes) {
-    reject(ErrorCode::bad_header_field, path, kBlockBytesField, std::to_string(page_layout::kBlockBytes),
+  if (!rules->allows_block_bytes(shape.block_bytes, shape.hashes)) {
+    reject(ErrorCode::bad_header_field, path, kBlockBytesField, rules->block_bytes_rule(shape.hashes),
            std::to_string(shape.block_bytes));
   }
   if (shape.block_count < 1) {

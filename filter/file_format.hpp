@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "filter/filter_view.hpp"
+#include "filter/filter_shape.hpp"
 
 namespace bloomgate {
 
@@ -33,8 +33,8 @@ struct FileExtent {
   std::uint64_t file_bytes = 0;
 };
 
-// The extent of a file of that shape. Throws BloomgateError{size_overflow} where a sum or product does not fit in 63
-// bits (the range of off_t).
+// The extent of a file of that shape. Throws BloomgateError{size_overflow} for a body of 2^61 bytes or more: the
+// numbers of its bits would not fit in 64 bits.
 FileExtent file_extent(const FilterShape& shape);
 
 // Throws BloomgateError (bad_header_field, unsupported_layout, unsupported_hash, size_overflow) unless every field is

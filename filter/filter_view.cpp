@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "filter/little_endian.hpp"
-#include "filter/page_layout.hpp"
 
 namespace bloomgate {
 
@@ -21,12 +20,6 @@ std::string_view match_name(Match match) noexcept {
       return "domain-tree";
   }
   return "not-listed";
-}
-
-bool FilterView::may_contain(std::string_view key) const noexcept {
-  const KeyHash hash = hash_key(key, shape_.seed);
-  const std::uint64_t block = page_layout::block_of(hash, shape_.block_count);
-  return page_layout::may_contain(body_.data() + block * shape_.block_bytes, hash, shape_.hashes);
 }
 
 namespace {
@@ -74,7 +67,7 @@ Match FilterView::find(const Entry& entry) const noexcept {
 
 std::uint64_t FilterView::count_ones() const noexcept {
   std::uint64_t ones = 0;
-  std::span<const std::byte> rest = body_;  // whole blocks, and so whole words
+  std::span<const std::byte> rest = body_;  // whole words, in every layout
   for (; rest.size() >= sizeof(std::uint64_t); rest = rest.subspan(sizeof(std::uint64_t))) {
     ones += static_cast<unsigned>(std::popcount(load_little_endian<std::uint64_t>(rest.data())));
   }

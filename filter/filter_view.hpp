@@ -1,8 +1,8 @@
 // A filter in memory, however it came there: the shape of the bit array, and look-ups in it.
 //
 // A view owns nothing: the bytes must outlive it. Look-ups are const, noexcept, allocate nothing and may run in any
-// number of threads at once; each touches one block. A view is made by MappedFilter, or by tests and the builder over
-// an array of their own.
+// number of threads at once; what each touches, the layout says (layout.hpp). A view is made by MappedFilter, or by
+// tests and the builder over an array of their own.
 #pragma once
 
 #include <cstddef>
@@ -11,30 +11,10 @@
 #include <string_view>
 
 #include "filter/address.hpp"
-#include "filter/hash.hpp"
+#include "filter/filter_shape.hpp"
+#include "filter/layout.hpp"
 
 namespace bloomgate {
-
-enum class Layout : std::uint32_t {
-  page = 1,  // blocks of 4,096 bytes: page_layout.hpp
-};
-
-inline constexpr std::uint32_t kMaxHashes = 32;
-
-// Everything that a look-up depends on beside the bits; all of it is in the file's header.
-struct FilterShape {
-  Layout layout = Layout::page;
-  HashFamily hash_family = HashFamily::xxh3;
-  std::uint32_t hashes = 6;  // k: probes an entry, 1 to kMaxHashes
-  std::uint32_t block_bytes = 4096;
-  std::uint64_t block_count = 0;  // at least 1
-  std::uint64_t seed = 0;
-  AddressProfile profile = {};    // how keys are made from addresses
-  bool has_domains = false;       // some entry is `@domain`
-  bool has_domain_trees = false;  // some entry is `@.domain`
-
-  friend bool operator==(const FilterShape&, const FilterShape&) = default;
-};
 
 // By which entry an address is listed; the most specific one found.
 enum class Match : std::uint8_t {
@@ -50,13 +30,14 @@ std::string_view match_name(Match match) noexcept;
 class FilterView {
  public:
   // `body` must be block_count * block_bytes long and the shape one that validate_shape() in file_format.hpp accepts.
-  FilterView(const FilterShape& shape, std::span<const std::byte> body) noexcept : shape_(shape), body_(body) {}
+  FilterView(const FilterShape& shape, std::span<const std::byte> body) noexcept
+      : shape_(shape), body_(body), rules_(&layout_rules(shape.layout)) {}
 
   const FilterShape& shape() const noexcept { return shape_; }
   std::span<const std::byte> body() const noexcept { return body_; }
 
   // Whether `key` (canonical bytes) may be in the filter. False is certain; true is wrong at the false-positive rate.
-  bool may_contain(std::string_view key) const noexcept;
+  bool may_contain(std::string_view key) const noexcept { return rules_->may_contain(shape_, body_.data(), key); }
 
   // How an address entry is listed: one look-up for itself; where the filter holds `@domain` entries one more; where it
   // holds `@.domain` entries one for each label of its domain (each look-up adds its own false positives, hence the
@@ -70,6 +51,7 @@ class FilterView {
  private:
   FilterShape shape_;
   std::span<const std::byte> body_;
+  const LayoutRules* rules_;
 };
 
 }  // namespace bloomgate

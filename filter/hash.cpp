@@ -8,11 +8,49 @@
 #include <cerrno>
 
 #include "filter/error.hpp"
+#include "filter/fnv1a.hpp"
+#include "filter/murmur3.hpp"
 
 namespace bloomgate {
 
-KeyHash hash_key(std::string_view key, std::uint64_t seed) noexcept {
-  return XXH3_64bits_withSeed(key.data(), key.size(), seed);
+std::string_view hash_family_name(HashFamily family) noexcept {
+  switch (family) {
+    case HashFamily::xxh3:
+      return "xxh3";
+    case HashFamily::murmur3:
+      return "murmur3";
+    case HashFamily::fnv1a_murmur3:
+      return "fnv1a-murmur3";
+  }
+  return "unknown";
+}
+
+std::optional<HashFamily> find_hash_family(std::string_view name) noexcept {
+  for (const HashFamily family : kHashFamilies) {
+    if (hash_family_name(family) == name) return family;
+  }
+  return std::nullopt;
+}
+
+KeyHash hash_key(std::string_view key, std::uint64_t seed, HashFamily family) noexcept {
+  if (family == HashFamily::xxh3) [[likely]]
+    return XXH3_64bits_withSeed(key.data(), key.size(), seed);
+  const HashPair pair = hash_pair(key, seed, family);
+  // FNV-1a hardly stirs its high bits, which choose the block: a sum with a good hash is as good as that one.
+  return family == HashFamily::murmur3 ? pair.first : pair.first + pair.second;
+}
+
+HashPair hash_pair(std::string_view key, std::uint64_t seed, HashFamily family) noexcept {
+  switch (family) {
+    case HashFamily::murmur3:
+      return murmur3_128(key, seed);
+    case HashFamily::fnv1a_murmur3:
+      return {fnv1a(key, seed), murmur3_128(key, seed).first};
+    case HashFamily::xxh3:
+      break;
+  }
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(key.data(), key.size(), seed);
+  return {hash.low64, hash.high64};
 }
 
 std::uint64_t random_seed() {

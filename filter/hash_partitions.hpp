@@ -2,8 +2,8 @@
 //
 // The bits of a filter lie in random places of an array that is far larger than the processor's caches; set one by one,
 // each would cost a trip to memory. So hashes are first gathered by the part of the array that they belong to (a radix
-// partition: page_layout::block_of grows with the hash, so the high bits are enough), and later each part's bits are
-// set while it sits in the cache.
+// partition: that part grows with the hash in every layout, so the high bits are enough; see LayoutRules::values_of),
+// and later each part's bits are set while it sits in the cache.
 //
 // Each worker thread writes through a lane of its own: 64 bytes are collected for each partition and then written out
 // as one cache line past the caches (software write-combining: Satish et al., "Fast sort on CPUs and GPUs", SIGMOD

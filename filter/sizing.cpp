@@ -7,27 +7,56 @@
 
 #include "filter/error.hpp"
 #include "filter/file_format.hpp"
+#include "filter/layout.hpp"
 
 namespace bloomgate {
 namespace {
 
-// The asymptotic classic rate for real k, enough to compare two values of k.
-double rate_at(double bits_per_entry, double hashes) {
-  return std::pow(1 - std::exp(-hashes / bits_per_entry), hashes);
+// The rate at that many bits an entry in an array so large that its size no longer matters.
+double rate_at(double bits_per_entry, std::uint32_t hashes, Layout layout, std::uint32_t block_bytes) {
+  const LayoutRules& rules = layout_rules(layout);
+  FilterShape shape = {.layout = layout, .hashes = hashes, .block_bytes = block_bytes, .block_count = 1'000'000};
+  // The size of a block may follow from k.
+  if (!rules.allows_block_bytes(block_bytes, hashes)) shape.block_bytes = rules.default_block_bytes(hashes);
+  const double bits = 8.0 * shape.block_bytes * static_cast<double>(shape.block_count);
+  return rules.false_positive_rate(shape, bits / bits_per_entry);
 }
 
-// The probability that one inserted entry leaves a given bit of a block of `bits` at 0.
-double log_miss(double bits, std::uint32_t hashes) {
-  return hashes * std::log1p(-1 / bits);
+// The mean of f^k, f being the share of ones in `bits` bits after `probes` of them were set at random, again and again
+// the same ones among them. It is more than the k-th power of the mean: by 5 % for k = 14 in 512 bits (Bose et al., "On
+// the false-positive rate of Bloom filters", 2008). The exact sum cancels badly; the beta distribution with the mean
+// and variance of f agrees with it to a part in a thousand.
+double mean_power_of_fill(double bits, double probes, std::uint32_t hashes) {
+  const double log_zero = probes * std::log1p(-1 / bits);
+  const double zero = std::exp(log_zero);  // a given bit is 0
+  const double mean = -std::expm1(log_zero);
+  const double both_zero = std::exp(probes * std::log1p(-2 / bits));  // two given bits are
+  const double variance =
+      (zero - both_zero) / bits + zero * zero * std::expm1(probes * std::log1p(-1 / ((bits - 1) * (bits - 1))));
+  if (variance <= mean * 1e-15) return std::pow(mean, hashes);
+  const double weight = mean * (1 - mean) / variance - 1;
+  double power = 1;
+  for (std::uint32_t i = 0; i < hashes; ++i) power *= (mean * weight + i) / (weight + i);
+  return power;
 }
 
 }  // namespace
 
-std::uint32_t best_hashes(double bits_per_entry) noexcept {
-  const double ideal = bits_per_entry * std::numbers::ln2;
-  const double low = std::clamp(std::floor(ideal), 1.0, double{kMaxHashes});
-  const double high = std::min(low + 1, double{kMaxHashes});
-  return static_cast<std::uint32_t>(rate_at(bits_per_entry, low) <= rate_at(bits_per_entry, high) ? low : high);
+std::uint32_t best_hashes(double bits_per_entry, Layout layout, std::uint32_t block_bytes) noexcept {
+  const double ideal = std::clamp(std::floor(bits_per_entry * std::numbers::ln2), 1.0, double{kMaxHashes});
+  auto best = static_cast<std::uint32_t>(ideal);
+  double best_rate = rate_at(bits_per_entry, best, layout, block_bytes);
+  const auto improve_by = [&](std::uint32_t step, std::uint32_t end) {
+    while (best != end) {
+      const double rate = rate_at(bits_per_entry, best + step, layout, block_bytes);
+      if (rate >= best_rate) return;
+      best += step;
+      best_rate = rate;
+    }
+  };
+  improve_by(1, kMaxHashes);
+  improve_by(~std::uint32_t{0}, 1);  // one less; small blocks want fewer
+  return best;
 }
 
 std::uint64_t blocks_for(std::uint64_t entries, double bits_per_entry, std::uint32_t block_bytes) {
@@ -49,32 +78,36 @@ std::uint64_t blocks_for(std::uint64_t entries, double bits_per_entry, std::uint
 }
 
 double classic_fpr(double entries, double bits, std::uint32_t hashes) noexcept {
-  return std::pow(-std::expm1(entries * log_miss(bits, hashes)), hashes);
+  return std::pow(-std::expm1(entries * hashes * std::log1p(-1 / bits)), hashes);
+}
+
+double partitioned_fpr(double entries, double bits, std::uint32_t hashes) noexcept {
+  return std::pow(-std::expm1(entries * std::log1p(-(hashes / bits))), hashes);
 }
 
 double blocked_fpr(double entries, std::uint64_t block_count, std::uint32_t block_bytes,
                    std::uint32_t hashes) noexcept {
   if (entries <= 0) return 0;
   const double load = entries / static_cast<double>(block_count);
-  const double log_miss_of_one = log_miss(8.0 * block_bytes, hashes);
-  // Twenty standard deviations, and some for small loads, leave out less than 10^-80 of the mass.
-  const double reach = 20 * std::sqrt(load) + 40;
-  const double first = std::max(0.0, std::floor(load - reach));
+  // Twelve standard deviations, and some for small loads, leave out less than 10^-30 of the mass.
+  const double reach = 12 * std::sqrt(load) + 40;
+  const double first = std::max(1.0, std::floor(load - reach));
   const double last = std::ceil(load + reach);
   double rate = 0;
   for (double j = first; j <= last; ++j) {
     const double probability = std::exp(j * std::log(load) - load - std::lgamma(j + 1));
-    rate += probability * std::pow(-std::expm1(j * log_miss_of_one), hashes);
+    rate += probability * mean_power_of_fill(8.0 * block_bytes, j * hashes, hashes);
   }
   return std::min(rate, 1.0);
 }
 
-double bits_per_entry_for_fpr(double fpr, std::uint32_t block_bytes) {
-  // A large number of blocks stands for "any": the rate depends on their average load only.
-  constexpr std::uint64_t kBlocks = 1'000'000;
+double expected_fpr(double entries, const FilterShape& shape) noexcept {
+  return layout_rules(shape.layout).false_positive_rate(shape, entries);
+}
+
+double bits_per_entry_for_fpr(double fpr, Layout layout, std::uint32_t block_bytes) {
   const auto rate = [&](double bits_per_entry) {
-    const double entries = static_cast<double>(kBlocks) * block_bytes * 8 / bits_per_entry;
-    return blocked_fpr(entries, kBlocks, block_bytes, best_hashes(bits_per_entry));
+    return rate_at(bits_per_entry, best_hashes(bits_per_entry, layout, block_bytes), layout, block_bytes);
   };
   double low = 1;
   double high = 64;
@@ -90,17 +123,13 @@ double bits_per_entry_for_fpr(double fpr, std::uint32_t block_bytes) {
 }
 
 double distinct_entries(std::uint64_t bits_set, const FilterShape& shape) noexcept {
-  const double block_bits = 8.0 * shape.block_bytes;
-  const double fill = static_cast<double>(bits_set) / (block_bits * static_cast<double>(shape.block_count));
-  // With a Poisson load of mean L, the expected share of zeros is exp(-L (1 - miss)): the mean of miss^j.
-  const double load = -std::log1p(-fill) / -std::expm1(log_miss(block_bits, shape.hashes));
-  return load * static_cast<double>(shape.block_count);
+  const double bits = 8.0 * shape.block_bytes * static_cast<double>(shape.block_count);
+  return layout_rules(shape.layout).entries_of_fill(shape, static_cast<double>(bits_set) / bits);
 }
 
 double fpr_from_fill(std::uint64_t bits_set, const FilterShape& shape) noexcept {
   const double entries = distinct_entries(bits_set, shape);
-  if (!std::isfinite(entries)) return 1;
-  return blocked_fpr(entries, shape.block_count, shape.block_bytes, shape.hashes);
+  return std::isfinite(entries) ? expected_fpr(entries, shape) : 1;
 }
 
 }  // namespace bloomgate

@@ -10,6 +10,7 @@
 #include "filter/cli/list_reader.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/reject_log.hpp"
+#include "filter/cli/shape_options.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/cli/text_blocks.hpp"
 #include "filter/error.hpp"
@@ -30,6 +31,7 @@ struct BuildCommand {
   std::string memory;
   bool strict = false;
   std::vector<std::string> inputs;
+  ShapeOptions shape;
   BuildOptions options;
 };
 
@@ -56,6 +58,8 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
        "tell Joe@example.org from joe@example.org (default: they are one)")                                    //
       ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "keep all rejected lines in FILE")  //
       ("strict", po::bool_switch(&command.strict), "fail if any line is rejected");
+  command.shape.add_layout_to(visible);
+  command.shape.add_hash_to(visible);
   po::options_description hidden;
   hidden.add_options()("input", po::value(&command.inputs));
   po::positional_options_description positional;
@@ -70,6 +74,9 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
            "  zcat addresses.gz | bloomgate build --output whitelist.bloom --bits-per-entry 16 --hashes 11 -\n"});
   if (!values) return std::nullopt;
   if (command.inputs.empty()) throw UsageError("name at least one list, or - for standard input");
+  command.options.layout = command.shape.chosen_layout();
+  command.options.block_bytes = command.shape.chosen_block_bytes();
+  command.options.hash_family = command.shape.chosen_hash_family();
   command.options.seed = values->count("seed") != 0 ? parse_seed(command.seed, "--seed") : random_seed();
   if (values->count("expected-entries") != 0) {
     command.options.expected_entries = parse_count(command.expected_entries, "--expected-entries");

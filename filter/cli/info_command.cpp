@@ -7,6 +7,7 @@
 
 #include "filter/cli/command.hpp"
 #include "filter/cli/numbers.hpp"
+#include "filter/layout.hpp"
 #include "filter/mapped_filter.hpp"
 #include "filter/sizing.hpp"
 
@@ -19,13 +20,21 @@ double fill(const FilterHeader& header) {
   return static_cast<double>(header.bits_set) / (8 * static_cast<double>(file_extent(header.shape).body_bytes));
 }
 
+// "page: 244,141 blocks of 4,096 bytes".
+std::string layout_text(const FilterShape& shape) {
+  const LayoutRules& rules = layout_rules(shape.layout);
+  const LayoutParts parts = rules.parts(shape);
+  return std::string(rules.name()) + ": " + format_count(parts.count) + " " + std::string(parts.name) + " of " +
+         format_count(parts.bytes) + " bytes";
+}
+
 void print_text(const std::string& path, const FilterHeader& header) {
   const FilterShape& shape = header.shape;
   const FileExtent extent = file_extent(shape);
   std::cout << "file             " << path << "\nformat           version " << kFormatVersion << "\nsize             "
-            << format_bytes(extent.file_bytes) << "\nlayout           page: " << format_count(shape.block_count)
-            << " blocks of " << format_count(std::uint64_t{shape.block_bytes}) << " bytes\nhash             xxh3, seed "
-            << format_seed(shape.seed) << "\nhashes           " << shape.hashes << "\nlocal parts      "
+            << format_bytes(extent.file_bytes) << "\nlayout           " << layout_text(shape) << "\nhash             "
+            << hash_family_name(shape.hash_family) << ", seed " << format_seed(shape.seed) << "\nhashes           "
+            << shape.hashes << "\nlocal parts      "
             << (shape.profile.keep_local_part_case ? "case kept" : "case-folded") << "\nholds            addresses"
             << (shape.has_domains ? ", @domain entries" : "") << (shape.has_domain_trees ? ", @.domain entries" : "")
             << "\nsized for        " << format_count(header.expected_entries) << " entries\nentries          "
@@ -45,10 +54,10 @@ void print_json(const std::string& path, const FilterHeader& header) {
       {"format_version", kFormatVersion},
       {"file_bytes", extent.file_bytes},
       {"body_bytes", extent.body_bytes},
-      {"layout", "page"},
+      {"layout", layout_rules(shape.layout).name()},
       {"block_bytes", shape.block_bytes},
       {"block_count", shape.block_count},
-      {"hash_family", "xxh3"},
+      {"hash_family", hash_family_name(shape.hash_family)},
       {"hashes", shape.hashes},
       {"seed", format_seed(shape.seed)},
       {"keep_local_part_case", shape.profile.keep_local_part_case},

@@ -55,6 +55,15 @@ Damage field64(std::size_t offset, std::uint64_t value) {
   };
 }
 
+// The three fields that make up a shape, with the k of the sound file.
+Damage shape(Layout layout, std::uint32_t block_bytes, std::uint64_t block_count) {
+  return [=](Image& image) {
+    field32(16, static_cast<std::uint32_t>(layout))(image);
+    field32(28, block_bytes)(image);
+    field64(32, block_count)(image);
+  };
+}
+
 Damage flip(std::size_t offset) {
   return [=](Image& image) { image.at(offset) ^= std::byte{1}; };
 }
@@ -103,17 +112,36 @@ std::vector<BadFile> bad_files() {
       {"header-bytes-0", bad_header_field, field32(12, 0)},
       {"header-bytes-8192", bad_header_field, field32(12, 8192)},
       {"layout-0", unsupported_layout, field32(16, 0)},
+      {"layout-5", unsupported_layout, field32(16, 5)},
       {"layout-unknown", unsupported_layout, field32(16, 0xffffffff)},
       {"hash-0", unsupported_hash, field32(20, 0)},
+      {"hash-4", unsupported_hash, field32(20, 4)},
       {"hash-unknown", unsupported_hash, field32(20, 0xffffffff)},
       {"hashes-0", bad_header_field, field32(24, 0)},
       {"hashes-33", bad_header_field, field32(24, 33)},
       {"hashes-4294967295", bad_header_field, field32(24, 0xffffffff)},
       {"block-bytes-0", bad_header_field, field32(28, 0)},
       {"block-bytes-not-a-page", bad_header_field, field32(28, 4095)},
+      {"block-bytes-half-a-page", bad_header_field, field32(28, 2048)},
+      {"block-bytes-three-pages", bad_header_field, field32(28, 12288)},
+      {"block-bytes-two-pages-in-a-file-of-one", wrong_size, field32(28, 8192)},
+      {"block-bytes-2-mib", bad_header_field, field32(28, 2 << 20)},
       {"block-bytes-huge", bad_header_field, field32(28, 0x80000000)},
+      {"line-with-a-page", bad_header_field, shape(Layout::line, 4096, 1)},
+      {"line-with-half-a-line", bad_header_field, shape(Layout::line, 32, 128)},
+      {"line-one-block-more", wrong_size, shape(Layout::line, 64, 65)},
+      {"line-product-wraps-to-4096", size_overflow, shape(Layout::line, 64, (std::uint64_t{1} << 58) + 64)},
+      {"classic-with-a-page", bad_header_field, shape(Layout::classic, 4096, 1)},
+      {"classic-one-word-less", wrong_size, shape(Layout::classic, 8, 511)},
+      {"classic-bits-past-64-bits", size_overflow, shape(Layout::classic, 8, std::uint64_t{1} << 58)},
+      {"classic-product-wraps-to-4096", size_overflow, shape(Layout::classic, 8, (std::uint64_t{1} << 61) + 512)},
+      {"partitioned-with-a-page", bad_header_field, shape(Layout::partitioned, 4096, 1)},
+      {"partitioned-for-another-k", bad_header_field, shape(Layout::partitioned, 64, 64)},
+      {"partitioned-one-word-a-slice-more", wrong_size, shape(Layout::partitioned, 48, 86)},
+      {"partitioned-bits-past-64-bits", size_overflow, shape(Layout::partitioned, 48, std::uint64_t{1} << 56)},
       {"block-count-0", bad_header_field, field64(32, 0)},
       {"block-count-one-more", wrong_size, field64(32, 2)},
+      {"block-count-bits-past-64-bits", size_overflow, field64(32, std::uint64_t{1} << 49)},
       {"block-count-larger-than-a-file", size_overflow, field64(32, std::uint64_t{1} << 51)},
       {"block-count-product-wraps-to-0", size_overflow, field64(32, std::uint64_t{1} << 52)},
       {"block-count-product-wraps-to-4096", size_overflow, field64(32, (std::uint64_t{1} << 52) + 1)},

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "filter/error.hpp"
+#include "filter/layout.hpp"
 #include "filter/mapped_filter.hpp"
 #include "filter/sizing.hpp"
 #include "tests/support/filter_files.hpp"
@@ -62,6 +63,43 @@ TEST_CASE("members are always found and others at the rate of the theory") {
   CHECK(fpr_from_fill(header.bits_set, header.shape) == Approx(want).epsilon(0.02));
 }
 
+TEST_CASE("in every layout the builder sets the bits that the layout's own insertion sets, whatever the way there") {
+  struct Row {
+    unsigned threads;
+    std::uint64_t memory_bytes;
+    bool size_known;
+  };
+  const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
+  const auto hashes = GENERATE(1U, 3U, 32U);
+  const auto entries = GENERATE(values<std::uint64_t>({5, 100'000}));
+  const Row row = GENERATE(values<Row>({{1, 64 << 20, false}, {3, 64 << 20, true}, {1, 1 << 20, true}}));
+  CAPTURE(layout_rules(layout).name(), hashes, entries, row.threads, row.memory_bytes, row.size_known);
+  BuildOptions options = {.layout = layout, .hashes = hashes, .seed = 9};
+  options.threads = row.threads;
+  options.memory_bytes = row.memory_bytes;
+  if (row.size_known) options.expected_entries = entries;
+
+  const TemporaryFolder folder;
+  const auto addresses = numbered_addresses(0, entries);
+  build_filter(folder.file("filter"), addresses, options);
+  const MappedFilter filter(folder.file("filter"));
+  std::vector<std::byte> want(filter.view().body().size());
+  for (const std::string& address : addresses) insert_key(filter.header().shape, want, address);
+  CHECK(std::ranges::equal(filter.view().body(), want));
+}
+
+TEST_CASE("each lane has room for a piece of work, however little memory is allowed") {
+  const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
+  const auto hashes = GENERATE(1U, 6U, 32U);
+  const auto threads = GENERATE(1U, 64U);
+  const auto expected_entries = GENERATE(values<std::uint64_t>({1, 1'000'000'000}));
+  CAPTURE(layout_rules(layout).name(), hashes, threads, expected_entries);
+  BuildOptions options = {.layout = layout, .hashes = hashes, .expected_entries = expected_entries};
+  options.threads = threads;
+  options.memory_bytes = 1;
+  CHECK(FilterBuilder(options).has_room_for(kEntriesAtOnce));
+}
+
 TEST_CASE("duplicates count as entries but not as distinct ones") {
   const TemporaryFolder folder;
   auto addresses = numbered_addresses(0, 50'000);
@@ -101,8 +139,13 @@ TEST_CASE("an empty list gives a filter that lists nobody") {
 }
 
 TEST_CASE("options out of range are refused") {
-  const BuildOptions options = GENERATE(values<BuildOptions>(
-      {{.hashes = 0}, {.hashes = 33}, {.bits_per_entry = 0.5}, {.bits_per_entry = 65}, {.bits_per_entry = -1}}));
+  const BuildOptions options = GENERATE(values<BuildOptions>({{.hashes = 0},
+                                                              {.hashes = 33},
+                                                              {.block_bytes = 4095},
+                                                              {.layout = Layout::classic, .block_bytes = 4096},
+                                                              {.bits_per_entry = 0.5},
+                                                              {.bits_per_entry = 65},
+                                                              {.bits_per_entry = -1}}));
   CHECK(error_code_of([&] { FilterBuilder builder(options); }) == ErrorCode::bad_argument);
 }
 

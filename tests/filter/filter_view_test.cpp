@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "filter/page_layout.hpp"
+#include "filter/layout.hpp"
 
 namespace bloomgate {
 namespace {
@@ -15,11 +15,7 @@ class SmallFilter {
   explicit SmallFilter(const std::vector<std::string>& keys, bool domains = true, bool domain_trees = true)
       : shape_{.hashes = 20, .block_count = 4, .seed = 7, .has_domains = domains, .has_domain_trees = domain_trees},
         body_(shape_.block_count * shape_.block_bytes) {
-    for (const std::string& key : keys) {
-      const KeyHash hash = hash_key(key, shape_.seed);
-      const std::uint64_t block = page_layout::block_of(hash, shape_.block_count);
-      page_layout::insert(body_.data() + block * shape_.block_bytes, hash, shape_.hashes);
-    }
+    for (const std::string& key : keys) insert_key(shape_, body_, key);
   }
 
   FilterView view() const { return {shape_, body_}; }

@@ -29,6 +29,35 @@ TEST_CASE("the hash of a key is frozen") {
   CHECK(hash_key(row.key, row.seed) == row.want);
 }
 
+// Worked out by tests/golden/format_test.py, which is an implementation of its own.
+TEST_CASE("the hash and the pair of a key are frozen in every family") {
+  struct Row {
+    HashFamily family;
+    KeyHash hash;
+    HashPair pair;
+  };
+  const Row row = GENERATE(values<Row>({
+      {HashFamily::xxh3, 0x7b9b137c9d5acd62, {0xa4225cb4b0289770, 0x4268c633a8af6191}},
+      {HashFamily::murmur3, 0x06df882e3471ea51, {0x06df882e3471ea51, 0x63b61c938074d6fe}},
+      {HashFamily::fnv1a_murmur3, 0xdc86eb15c56b4c73, {0xd5a762e790f96222, 0x06df882e3471ea51}},
+  }));
+  CAPTURE(hash_family_name(row.family));
+  CHECK(hash_key("j\xc3\xbcrgen@example.org", 42, row.family) == row.hash);
+  CHECK(hash_pair("j\xc3\xbcrgen@example.org", 42, row.family) == row.pair);
+}
+
+TEST_CASE("every bit of the seed counts in every family") {
+  const HashFamily family = GENERATE(from_range(std::begin(kHashFamilies), std::end(kHashFamilies)));
+  CAPTURE(hash_family_name(family));
+  std::set<KeyHash> hashes;
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    hashes.insert(hash_key("joe@example.org", std::uint64_t{1} << bit, family));
+    hashes.insert(hash_pair("joe@example.org", std::uint64_t{1} << bit, family).first);
+  }
+  CHECK(hashes.size() >= 64);
+  CHECK(hashes.count(hash_key("joe@example.org", 0, family)) == 0);
+}
+
 TEST_CASE("another seed gives another hash") {
   CHECK(hash_key("joe@example.org", 1) != hash_key("joe@example.org", 2));
 }

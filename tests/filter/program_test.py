@@ -106,6 +106,32 @@ class BuildTest(ProgramTest):
         self.check(0, "query", "filter", "Joe@example.org")
         self.check(1, "query", "filter", "joe@example.org")
 
+    def test_every_layout_and_hash_family_is_built_shown_and_queried(self):
+        entries = "".join(f"user{i}@example.org\n" for i in range(20_000))
+        for layout, parts in (
+            ("page", "page: 5 blocks of 4,096 bytes"),
+            ("line", "line: 313 blocks of 64 bytes"),
+            ("classic", "classic: 1 array of 20,000 bytes"),
+            ("partitioned", "partitioned: 6 slices of 3,336 bytes"),
+        ):
+            for family in ("xxh3", "murmur3", "fnv1a-murmur3"):
+                with self.subTest(layout=layout, family=family):
+                    self.build(entries, "--layout", layout, "--hash", family)
+                    out, _ = self.check(0, "verify", "filter", "--against", "list")
+                    self.assertRegex(out, r"(?m)^found +20,000 entries")
+                    text, _ = self.check(0, "info", "filter")
+                    self.assertIn(parts, text)
+                    self.assertIn(f"{family}, seed", text)
+                    info = json.loads(self.check(0, "info", "filter", "--json")[0])
+                    self.assertEqual((info["layout"], info["hash_family"]), (layout, family))
+
+    def test_blocks_have_the_size_that_was_asked_for(self):
+        for layout, size in (("page", "64K"), ("line", "256")):
+            self.build("joe@example.org\n", "--layout", layout, "--block-bytes", size)
+            self.check(0, "query", "filter", "joe@example.org")
+            info = json.loads(self.check(0, "info", "filter", "--json")[0])
+            self.assertEqual(info["block_bytes"], {"64K": 65536, "256": 256}[size])
+
     def test_nothing_is_left_behind_when_it_fails(self):
         cases = [
             (EX_NOINPUT, ["missing"]),
@@ -117,6 +143,12 @@ class BuildTest(ProgramTest):
             (EX_USAGE, ["--seed", "-1", "list"]),
             (EX_USAGE, ["--expected-entries", "many", "list"]),
             (EX_USAGE, ["--unknown", "list"]),
+            (EX_USAGE, ["--layout", "pages", "list"]),
+            (EX_USAGE, ["--hash", "md5", "list"]),
+            (EX_USAGE, ["--block-bytes", "4095", "list"]),
+            (EX_USAGE, ["--block-bytes", "2M", "list"]),
+            (EX_USAGE, ["--layout", "line", "--block-bytes", "4096", "list"]),
+            (EX_USAGE, ["--layout", "classic", "--block-bytes", "8", "list"]),
             (EX_DATAERR, ["--expected-entries", "9e18", "--bits-per-entry", "64", "list"]),
             (EX_CANTCREAT, ["--output", "no/such/folder/filter", "list"]),
         ]
@@ -144,7 +176,7 @@ class BuildTest(ProgramTest):
         want = (self.folder / "want").read_bytes()
         self.assertRegex(self.check(0, "verify", "want", "--against", *parts)[0], r"(?m)^found +150,000 ")
         for arguments in (
-            ["--threads", "2", whole],
+            ["--threads", "2", "--layout", "page", "--hash", "xxh3", "--block-bytes", "4096", whole],
             ["--threads", "7", *parts],
             ["--threads", "3", *reversed(parts)],
             ["--memory", "16M", whole],
@@ -156,6 +188,20 @@ class BuildTest(ProgramTest):
                 stdin = "".join(lines if arguments[-1] == "-" else lines[50_000:100_000]).encode()
                 self.check(0, "build", "-o", "got", "--seed", "1", *arguments, stdin=stdin)
                 self.assertEqual((self.folder / "got").read_bytes(), want)
+
+    def test_in_no_layout_do_the_bytes_depend_on_threads_or_memory(self):
+        path = self.write("whole", "".join(f"user{i}@example{i % 97}.org\n" for i in range(150_000)))
+        for layout in ("line", "classic", "partitioned"):
+            built = set()
+            for options in (
+                ["--threads", "1"],
+                ["--threads", "2"],
+                ["--threads", "2", "--expected-entries", "150000", "--memory", "64M"],
+            ):
+                shape = ["--layout", layout, "--hashes", "5", "--seed", "1"]
+                self.check(0, "build", "-o", "filter", *shape, *options, path)
+                built.add((self.folder / "filter").read_bytes())
+            self.assertEqual(len(built), 1, layout)
 
     def test_line_numbers_are_right_in_every_block_of_a_large_list(self):
         lines = [f"user{i}@example.org\n" for i in range(200_000)]
@@ -378,6 +424,23 @@ class SizeTest(ProgramTest):
         self.assertLessEqual(size, 2 * 1024**3)
         self.assertGreater(size, 2 * 1024**3 - 20_000)
 
+    def test_each_layout_has_its_own_rate_and_best_k(self):
+        for layout, hashes, rate in (
+            ("page", 11, "0.0464"),
+            ("line", 9, "0.0844"),
+            ("classic", 11, "0.0459"),
+            ("partitioned", 11, "0.0459"),
+        ):
+            out, _ = self.check(0, "size", "--entries", "1e9", "--bits-per-entry", "16", "--layout", layout)
+            self.assertRegex(out, rf"(?m)^layout +{layout}$")
+            self.assertRegex(out, rf"(?m)^hashes +{hashes}$")
+            self.assertRegex(out, rf"(?m)^FPR +{rate} %")
+        small, large = (
+            re.search(r"(?m)^FPR +([\d.]+) %", self.check(0, "size", "--entries", "1e9", "--layout", "line", *size)[0])
+            for size in ([], ["--block-bytes", "512"])
+        )
+        self.assertGreater(float(small.group(1)), float(large.group(1)))
+
     def test_what_cannot_be_is_refused(self):
         for arguments in (
             [],
@@ -390,6 +453,9 @@ class SizeTest(ProgramTest):
             ["--entries", "1e9", "--memory", "64M"],
             ["--entries", "10", "--memory", "1X"],
             ["--entries", "10", "--hashes", "33"],
+            ["--entries", "10", "--layout", "square"],
+            ["--entries", "10", "--block-bytes", "64"],
+            ["--entries", "10", "--layout", "partitioned", "--block-bytes", "64"],
         ):
             with self.subTest(arguments=arguments):
                 self.check(EX_USAGE, "size", *arguments)

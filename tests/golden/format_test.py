@@ -20,28 +20,102 @@ FIELDS = (
 ).split()
 
 
-def probes(key, seed, hashes, block_count):
-    h = xxhash.xxh3_64_intdigest(key, seed=seed)
-    block = h * block_count >> 64
-    x = h
-    for _ in range(hashes):
-        x = x * MULTIPLIER & MASK
-        yield block * 32768 + (x >> 49)
+PAGE, LINE, CLASSIC, PARTITIONED = 1, 2, 3, 4
+XXH3, MURMUR3, FNV1A_MURMUR3 = 1, 2, 3
 
 
-def build(keys, seed, hashes=6, bits_per_entry=8, expected_entries=None, flags=0):
+def rotate_left(x, n):
+    return (x << n | x >> 64 - n) & MASK
+
+
+def fnv1a(key, seed):
+    h = 0xCBF29CE484222325 ^ seed
+    for byte in key:
+        h = (h ^ byte) * 0x100000001B3 & MASK
+    return h
+
+
+def murmur3(key, seed):
+    def stir_a(x):
+        return rotate_left(x * 0x87C37B91114253D5 & MASK, 31) * 0x4CF5AD432745937F & MASK
+
+    def stir_b(x):
+        return rotate_left(x * 0x4CF5AD432745937F & MASK, 33) * 0x87C37B91114253D5 & MASK
+
+    def finish(x):
+        x = (x ^ x >> 33) * 0xFF51AFD7ED558CCD & MASK
+        x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53 & MASK
+        return x ^ x >> 33
+
+    a = b = seed
+    whole = len(key) // 16 * 16
+    for at in range(0, whole, 16):
+        first, second = struct.unpack_from("<QQ", key, at)
+        a = ((rotate_left(a ^ stir_a(first), 27) + b) * 5 + 0x52DCE729) & MASK
+        b = ((rotate_left(b ^ stir_b(second), 31) + a) * 5 + 0x38495AB5) & MASK
+    first, second = struct.unpack("<QQ", key[whole:].ljust(16, b"\0"))
+    a ^= stir_a(first) ^ len(key)
+    b ^= stir_b(second) ^ len(key)
+    a = (a + b) & MASK
+    b = (b + a) & MASK
+    a, b = finish(a), finish(b)
+    a = (a + b) & MASK
+    return a, (b + a) & MASK
+
+
+def hash_pair(family, key, seed):
+    if family == XXH3:
+        both = xxhash.xxh3_128_intdigest(key, seed=seed)
+        return both & MASK, both >> 64
+    if family == MURMUR3:
+        return murmur3(key, seed)
+    return fnv1a(key, seed), murmur3(key, seed)[0]
+
+
+def hash_of(family, key, seed):
+    if family == XXH3:
+        return xxhash.xxh3_64_intdigest(key, seed=seed)
+    a, b = hash_pair(family, key, seed)
+    return a if family == MURMUR3 else (a + b) & MASK
+
+
+def multiply_high(a, b):
+    return a * b >> 64
+
+
+def probes(key, shape):
+    layout, family, hashes, block_bytes, block_count, seed = shape
+    if layout in (PAGE, LINE):
+        block_bits = 8 * block_bytes
+        x = hash_of(family, key, seed)
+        block = multiply_high(x, block_count)
+        for _ in range(hashes):
+            x = x * MULTIPLIER & MASK
+            yield block * block_bits + multiply_high(x, block_bits)
+        return
+    x, step = hash_pair(family, key, seed)
+    for i in range(hashes):
+        x = (x + step) & MASK
+        if layout == CLASSIC:
+            yield multiply_high(x, 64 * block_count)
+        else:
+            yield i * 64 * block_count + multiply_high(x - x % 32, 64 * block_count)
+
+
+def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, block_bytes=None, expected_entries=None, flags=0):
     expected = expected_entries or len(keys)
-    block_count = max(1, math.ceil(expected * bits_per_entry / 32768))
-    body = bytearray(block_count * 4096)
+    block_bytes = block_bytes or {PAGE: 4096, LINE: 64, CLASSIC: 8, PARTITIONED: 8 * hashes}[layout]
+    block_count = max(1, math.ceil(expected * bits_per_entry / (8 * block_bytes)))
+    body = bytearray(block_count * block_bytes)
     for key in keys:
-        for p in probes(key, seed, hashes, block_count):
+        for p in probes(key, (layout, family, hashes, block_bytes, block_count, seed)):
             body[p // 8] |= 1 << p % 8
     chunks = [body[at : at + 2**20] for at in range(0, len(body), 2**20)]
     table = b"".join(struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(chunk))) for chunk in chunks)
     ones = sum(byte.bit_count() for byte in body)
     header = HEADER.pack(
-        bytes.fromhex("89424C4D0D0A1A0A"), 1, 4096, 1, 1, hashes, 4096, block_count, seed, flags, 2**20,
-        expected, len(keys), ones, xxhash.xxh3_64_intdigest(table),
+        bytes.fromhex("89424C4D0D0A1A0A"), 1, 4096, layout, family, hashes, block_bytes, block_count, seed,
+        flags, 2**20, expected, len(keys), ones, xxhash.xxh3_64_intdigest(table),
     )  # fmt: skip
     header += bytes(4088 - len(header))
     return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + bytes(body) + table
@@ -51,8 +125,9 @@ class FormatTest(unittest.TestCase):
     def golden(self, name):
         return (GOLDEN / f"{name}.bloom").read_bytes()
 
-    def test_addresses(self):
-        keys = [
+    addresses = [
+        key.encode()
+        for key in (
             "joe@example.org",
             "ann.smith@example.net",
             "news+list@mail.example.com",
@@ -64,8 +139,31 @@ class FormatTest(unittest.TestCase):
             "root@[192.0.2.1]",
             "root@[ipv6:2001:db8::1]",
             "trailing.dot@example.org",
-        ]
-        self.assertEqual(build([key.encode() for key in keys], seed=42), self.golden("addresses"))
+        )
+    ]
+
+    def test_addresses(self):
+        self.assertEqual(build(self.addresses, seed=42), self.golden("addresses"))
+
+    def test_layouts_and_hash_families(self):
+        for name, options in {
+            "page-8192": {"block_bytes": 8192},
+            "line": {"layout": LINE},
+            "line-256": {"layout": LINE, "block_bytes": 256, "hashes": 3},
+            "classic": {"layout": CLASSIC},
+            "partitioned": {"layout": PARTITIONED},
+            "murmur3": {"family": MURMUR3},
+            "fnv1a-murmur3": {"family": FNV1A_MURMUR3},
+            "classic-murmur3": {"layout": CLASSIC, "family": MURMUR3, "bits_per_entry": 64, "hashes": 32},
+            "partitioned-fnv1a-murmur3": {"layout": PARTITIONED, "family": FNV1A_MURMUR3, "hashes": 5},
+        }.items():
+            with self.subTest(name=name):
+                self.assertEqual(build(self.addresses, seed=42, **options), self.golden(name))
+
+    def test_hashes_have_their_published_values(self):
+        self.assertEqual(fnv1a(b"foobar", 0), 0x85944171F73967E8)
+        hashes = b"".join(struct.pack("<QQ", *murmur3(bytes(range(i)), 256 - i)) for i in range(256))
+        self.assertEqual(murmur3(hashes, 0)[0] & 0xFFFFFFFF, 0x6384BA69)
 
     def test_domains(self):
         keys = [b"joe@example.org", b"@example.net", b"@.example.com", b"@.xn--strae-oqa.example"]
@@ -81,6 +179,24 @@ class FormatTest(unittest.TestCase):
         keys = [f"user{i}@example.org".encode() for i in range(50_000)]
         # The same number stands in tests/filter/golden_test.cpp.
         self.assertEqual(xxhash.xxh3_64_intdigest(build(keys, seed=7)), 0x88FFAF7D39FA6810)
+
+    def test_many_in_every_layout_and_hash_family(self):
+        keys = [f"user{i}@example.org".encode() for i in range(5_000)]
+        checksums = [
+            xxhash.xxh3_64_intdigest(build(keys, seed=7, layout=layout, family=family))
+            for layout in (PAGE, LINE, CLASSIC, PARTITIONED)
+            for family in (XXH3, MURMUR3, FNV1A_MURMUR3)
+        ]
+        # The same numbers stand in tests/filter/golden_test.cpp.
+        self.assertEqual(
+            checksums,
+            [
+                0x19F2BB4B9438C8C6, 0xCF01CB6452901083, 0x5B74D0F960F4FF95,
+                0x9E1FE68CED54AB02, 0x52381DB7CCADA726, 0x8AA0EC5483A8E94B,
+                0xAC7A2B7452B046AC, 0xDEB2B7A223DF357D, 0x221F7FF9580CED62,
+                0x39511F96C602D96D, 0xDB9B712BA4D1253F, 0x57FA410A583B46C5,
+            ],
+        )
 
     def test_header_table(self):
         header = dict(zip(FIELDS, HEADER.unpack_from(self.golden("addresses"))))

@@ -4,8 +4,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "filter/hash.hpp"
-#include "filter/page_layout.hpp"
+#include "filter/layout.hpp"
 
 namespace bloomgate {
 namespace {
@@ -23,9 +22,7 @@ class MemoryWhitelist final : public Whitelist {
       if (!entry.is_key()) throw std::logic_error("not an entry: " + line);
       shape.has_domains |= entry.kind() == EntryKind::domain;
       shape.has_domain_trees |= entry.kind() == EntryKind::domain_tree;
-      const KeyHash hash = hash_key(entry.key(), shape.seed);
-      std::byte* const block = bits_.data() + page_layout::block_of(hash, kBlocks) * page_layout::kBlockBytes;
-      page_layout::insert(block, hash, shape.hashes);
+      insert_key(shape, bits_, entry.key());
     }
     view_ = FilterView(shape, bits_);
   }
@@ -38,7 +35,7 @@ class MemoryWhitelist final : public Whitelist {
 
  private:
   static constexpr std::uint64_t kBlocks = 4;
-  std::vector<std::byte> bits_ = std::vector<std::byte>(kBlocks * page_layout::kBlockBytes);
+  std::vector<std::byte> bits_ = std::vector<std::byte>(kBlocks * FilterShape{}.block_bytes);
   FilterView view_{{}, {}};
   unsigned damaged_from_ = ~0U;
   mutable unsigned times_asked_ = 0;

@@ -1,0 +1,24 @@
+// Single bits of an array of bytes, and the scaling of a 64-bit value to a range. Bit i is bit i % 8 of byte i / 8.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bloomgate {
+
+// The high half of the 128-bit product: scales a value that is even over 2^64 to [0, range), without a division and in
+// ascending order (Lemire, "Fast random integer generation in an interval", 2019).
+constexpr std::uint64_t multiply_high(std::uint64_t value, std::uint64_t range) noexcept {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>((Wide{value} * range) >> 64);
+}
+
+inline void set_bit(std::byte* bytes, std::uint64_t bit) noexcept {
+  bytes[bit / 8] |= std::byte{1} << (bit % 8);
+}
+
+inline bool has_bit(const std::byte* bytes, std::uint64_t bit) noexcept {
+  return (bytes[bit / 8] & (std::byte{1} << (bit % 8))) != std::byte{0};
+}
+
+}  // namespace bloomgate

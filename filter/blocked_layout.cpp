@@ -1,0 +1,110 @@
+#include "filter/blocked_layout.hpp"
+
+#include <cmath>
+
+#include "filter/sizing.hpp"
+
+namespace bloomgate {
+namespace {
+
+using SetBits = void (*)(const FilterShape&, std::byte*, std::span<const std::uint64_t>) noexcept;
+
+// Sets the bits of all the hashes. Where the number of probes and the size of a block are constants, the loop unrolls
+// and its shifts are fixed; 0 stands for any.
+template <std::uint32_t kHashes, std::uint32_t kBlockBytes>
+void set_bits_of(const FilterShape& shape, std::byte* body, std::span<const std::uint64_t> run) noexcept {
+  const std::uint32_t hashes = kHashes == 0 ? shape.hashes : kHashes;
+  const std::uint32_t block_bytes = kBlockBytes == 0 ? shape.block_bytes : kBlockBytes;
+  const std::uint64_t block_count = shape.block_count;
+  for (const KeyHash hash : run) {
+    std::byte* const block = body + multiply_high(hash, block_count) * block_bytes;
+    BlockProbes probes(hash, block_bytes * 8);
+    for (std::uint32_t i = 0; i < hashes; ++i) set_bit(block, probes.next());
+  }
+}
+
+template <std::uint32_t kBlockBytes>
+SetBits set_bits_for(std::uint32_t hashes) noexcept {
+  switch (hashes) {
+    case 4:
+      return set_bits_of<4, kBlockBytes>;
+    case 5:
+      return set_bits_of<5, kBlockBytes>;
+    case 6:
+      return set_bits_of<6, kBlockBytes>;
+    case 7:
+      return set_bits_of<7, kBlockBytes>;
+    case 8:
+      return set_bits_of<8, kBlockBytes>;
+    case 11:
+      return set_bits_of<11, kBlockBytes>;
+    default:
+      return set_bits_of<0, kBlockBytes>;
+  }
+}
+
+SetBits set_bits_for(const FilterShape& shape) noexcept {
+  switch (shape.block_bytes) {
+    case 4096:
+      return set_bits_for<4096>(shape.hashes);
+    case 64:
+      return set_bits_for<64>(shape.hashes);
+    default:
+      return set_bits_of<0, 0>;
+  }
+}
+
+}  // namespace
+
+std::uint32_t BlockedLayout::default_block_bytes(std::uint32_t /*hashes*/) const noexcept {
+  return smallest_;
+}
+
+bool BlockedLayout::allows_block_bytes(std::uint32_t block_bytes, std::uint32_t /*hashes*/) const noexcept {
+  return std::has_single_bit(block_bytes) && block_bytes >= smallest_ && block_bytes <= largest_;
+}
+
+std::string BlockedLayout::block_bytes_rule(std::uint32_t /*hashes*/) const {
+  return "a power of two from " + std::to_string(smallest_) + " to " + std::to_string(largest_);
+}
+
+LayoutParts BlockedLayout::parts(const FilterShape& shape) const noexcept {
+  return {shape.block_count, "blocks", shape.block_bytes};
+}
+
+bool BlockedLayout::may_contain(const FilterShape& shape, const std::byte* body, std::string_view key) const noexcept {
+  const KeyHash hash = hash_key(key, shape.seed, shape.hash_family);
+  const std::byte* const block = body + multiply_high(hash, shape.block_count) * shape.block_bytes;
+  BlockProbes probes(hash, shape.block_bytes * 8);
+  for (std::uint32_t i = 0; i < shape.hashes; ++i) {
+    if (!has_bit(block, probes.next())) return false;
+  }
+  return true;
+}
+
+std::uint32_t BlockedLayout::values_per_entry(std::uint32_t /*hashes*/) const noexcept {
+  return 1;
+}
+
+void BlockedLayout::values_of(const FilterShape& shape, std::string_view key, std::uint64_t* values) const noexcept {
+  values[0] = hash_key(key, shape.seed, shape.hash_family);
+}
+
+void BlockedLayout::set_bits(const FilterShape& shape, std::byte* body,
+                             std::span<const std::uint64_t> values) const noexcept {
+  set_bits_for(shape)(shape, body, values);
+}
+
+double BlockedLayout::false_positive_rate(const FilterShape& shape, double entries) const noexcept {
+  return blocked_fpr(entries, shape.block_count, shape.block_bytes, shape.hashes);
+}
+
+double BlockedLayout::entries_of_fill(const FilterShape& shape, double fill) const noexcept {
+  const double bits = 8.0 * shape.block_bytes;
+  // With a Poisson load of mean L, the expected share of zeros is exp(-L (1 - miss)): the mean of miss^j, miss being
+  // the probability that one entry leaves a given bit of its block at 0.
+  const double load = -std::log1p(-fill) / -std::expm1(shape.hashes * std::log1p(-1 / bits));
+  return load * static_cast<double>(shape.block_count);
+}
+
+}  // namespace bloomgate

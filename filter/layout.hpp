@@ -1,0 +1,78 @@
+// A layout: where the bits of an entry lie in the array, what that means for the false positives, and how a builder
+// sets them. One file for each layout (page_layout.cpp, line_layout.cpp, classic_layout.cpp, partitioned_layout.cpp)
+// and one place that knows them all (layout.cpp).
+//
+// Used by FilterView, the builder and the sizing, which choose the rules once for a filter and not once for a probe.
+// Rules are constants; everything here is safe from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "filter/filter_shape.hpp"
+
+namespace bloomgate {
+
+// What the array consists of, in the words of the layout: "244141 blocks of 4096 bytes".
+struct LayoutParts {
+  std::uint64_t count = 0;
+  std::string_view name;
+  std::uint64_t bytes = 0;  // of each
+};
+
+class LayoutRules {
+ public:
+  // As it stands on the command line.
+  virtual std::string_view name() const noexcept = 0;
+
+  // The limits of FilterShape::block_bytes, which is also the step in which the array grows. Where there is nothing to
+  // choose, k alone decides.
+  virtual bool block_bytes_can_be_chosen() const noexcept { return false; }
+  virtual std::uint32_t default_block_bytes(std::uint32_t hashes) const noexcept = 0;
+  virtual bool allows_block_bytes(std::uint32_t block_bytes, std::uint32_t hashes) const noexcept = 0;
+  virtual std::string block_bytes_rule(std::uint32_t hashes) const = 0;  // "a power of two from 64 to 512"
+
+  virtual LayoutParts parts(const FilterShape& shape) const noexcept = 0;
+
+  // Whether all bits of `key` are set in `body`, which has the shape's size. Stops at the first that is not.
+  virtual bool may_contain(const FilterShape& shape, const std::byte* body, std::string_view key) const noexcept = 0;
+
+  // The way in, which a builder may take in two steps. An entry is so many 64-bit values (1 or `hashes`) that depend on
+  // the key, seed and family, but not on the array's size. Values in ascending order set bits from the front of the
+  // array to its end, whatever its size: a builder can sort values by their high bits first, and then set the bits of
+  // one part of the array after the other.
+  virtual std::uint32_t values_per_entry(std::uint32_t hashes) const noexcept = 0;
+  // Whether the one value is hash_key(), which a builder may then call by itself.
+  virtual bool value_is_hash() const noexcept { return false; }
+  virtual void values_of(const FilterShape& shape, std::string_view key, std::uint64_t* values) const noexcept = 0;
+  virtual void set_bits(const FilterShape& shape, std::byte* body,
+                        std::span<const std::uint64_t> values) const noexcept = 0;
+
+  // The false-positive rate of the theory, and the number of distinct entries that give a share of ones in the array on
+  // average (infinity for 1).
+  virtual double false_positive_rate(const FilterShape& shape, double entries) const noexcept = 0;
+  virtual double entries_of_fill(const FilterShape& shape, double fill) const noexcept = 0;
+
+ protected:
+  constexpr LayoutRules() = default;
+  ~LayoutRules() = default;
+};
+
+inline constexpr Layout kLayouts[] = {Layout::page, Layout::line, Layout::classic, Layout::partitioned};
+
+// The rules of a layout; null for one that this version does not know.
+const LayoutRules* find_layout(Layout layout) noexcept;
+
+// The same for one of kLayouts.
+const LayoutRules& layout_rules(Layout layout) noexcept;
+
+// The layout of that name; null if there is none.
+const Layout* find_layout(std::string_view name) noexcept;
+
+// Puts a key into an array in memory: all that a builder does, for one entry.
+void insert_key(const FilterShape& shape, std::span<std::byte> body, std::string_view key) noexcept;
+
+}  // namespace bloomgate
