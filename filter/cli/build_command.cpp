@@ -1,14 +1,19 @@
 // `bloomgate build`: from lists of addresses to a filter file.
 #include <sys/stat.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cmath>
+#include <csignal>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "filter/builder.hpp"
 #include "filter/cli/command.hpp"
 #include "filter/cli/list_reader.hpp"
 #include "filter/cli/numbers.hpp"
+#include "filter/cli/progress.hpp"
 #include "filter/cli/reject_log.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/cli/text_blocks.hpp"
@@ -29,6 +34,8 @@ struct BuildCommand {
   std::string seed;
   std::string memory;
   bool strict = false;
+  bool quiet = false;
+  bool json = false;
   std::vector<std::string> inputs;
   BuildOptions options;
 };
@@ -53,9 +60,11 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
       ("memory", po::value(&command.memory)->value_name("M"),
        "memory to work with, beside the filter itself (default: 1G)")  //
       ("keep-case", po::bool_switch(&command.options.profile.keep_local_part_case),
-       "tell Joe@example.org from joe@example.org (default: they are one)")                                    //
-      ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "keep all rejected lines in FILE")  //
-      ("strict", po::bool_switch(&command.strict), "fail if any line is rejected");
+       "tell Joe@example.org from joe@example.org (default: they are one)")                                         //
+      ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "keep all rejected lines in FILE")       //
+      ("strict", po::bool_switch(&command.strict), "fail if any line is rejected")                                  //
+      ("quiet", po::bool_switch(&command.quiet), "tell nothing of the progress; warnings and bad lines are shown")  //
+      ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
   po::options_description hidden;
   hidden.add_options()("input", po::value(&command.inputs));
   po::positional_options_description positional;
@@ -107,18 +116,50 @@ std::vector<std::string> names_of(const TextBlocks& blocks) {
   return names;
 }
 
-void print_report(const std::string& path, const FilterHeader& header, std::uint64_t rejected, double seconds) {
-  const FileExtent extent = file_extent(header.shape);
-  const double bits = static_cast<double>(extent.body_bytes) * 8;
-  std::cout << "built     " << path << "\nentries   " << format_count(header.entries) << "\nrejected  "
-            << format_count(rejected) << "\ndistinct  " << format_count(distinct_entries(header.bits_set, header.shape))
-            << " (estimated from the fill)\nsize      " << format_bytes(extent.file_bytes);
-  if (header.entries != 0) {
-    std::cout << ", " << format_decimal(bits / static_cast<double>(header.entries), 2) << " bits per entry";
+struct Report {
+  std::string output;
+  FilterHeader header;
+  std::uint64_t rejected;
+  double seconds;
+
+  double entries_per_second() const { return static_cast<double>(header.entries) / std::max(seconds, 1e-9); }
+  double bits_per_entry() const {  // infinite where there are no entries
+    return static_cast<double>(file_extent(header.shape).body_bytes) * 8 / static_cast<double>(header.entries);
   }
-  std::cout << "\nFPR       " << format_rate(fpr_from_fill(header.bits_set, header.shape))
-            << " (expected from the fill)\ntime      " << format_decimal(seconds, 2) << " s, "
-            << format_count(static_cast<double>(header.entries) / std::max(seconds, 1e-9)) << " entries per second\n";
+};
+
+void print_text(const Report& report) {
+  const FilterHeader& header = report.header;
+  std::cout << "built     " << report.output << "\nentries   " << format_count(header.entries) << "\nrejected  "
+            << format_count(report.rejected) << "\ndistinct  "
+            << format_count(distinct_entries(header.bits_set, header.shape)) << " (estimated from the fill)\nsize      "
+            << format_bytes(file_extent(header.shape).file_bytes);
+  if (header.entries != 0) std::cout << ", " << format_decimal(report.bits_per_entry(), 2) << " bits per entry";
+  std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       "
+            << format_rate(fpr_from_fill(header.bits_set, header.shape)) << " (expected from the fill)\ntime      "
+            << format_decimal(report.seconds, 2) << " s, " << format_count(report.entries_per_second())
+            << " entries per second\n";
+}
+
+void print_json(const Report& report) {
+  const FilterHeader& header = report.header;
+  const double distinct = distinct_entries(header.bits_set, header.shape);
+  using Json = nlohmann::ordered_json;
+  // The seed is a string: many readers of JSON keep 53 bits of a number only.
+  const Json json = {
+      {"file", report.output},
+      {"entries", header.entries},
+      {"rejected", report.rejected},
+      {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : Json(nullptr)},
+      {"file_bytes", file_extent(header.shape).file_bytes},
+      {"bits_per_entry", header.entries != 0 ? Json(report.bits_per_entry()) : Json(nullptr)},
+      {"seed", format_seed(header.shape.seed)},
+      {"fpr", fpr_from_fill(header.bits_set, header.shape)},
+      {"seconds", report.seconds},
+      {"entries_per_second", std::round(report.entries_per_second())},
+  };
+  // A path need not be UTF-8; what is not is replaced.
+  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace
@@ -128,10 +169,19 @@ int run_build(const Arguments& arguments) {
   if (!command) return EX_OK;
   refuse_to_overwrite_inputs(*command);
   const std::atomic<bool>& stop = stop_flag();
+  // Nobody who stops listening to the progress or the report stops the work.
+  std::signal(SIGPIPE, SIG_IGN);
   const auto start = std::chrono::steady_clock::now();
 
   TextBlocks blocks(command->inputs, stop);
-  RejectLog rejects(command->reject_file, names_of(blocks));
+  std::atomic<bool> writing{false};
+  const auto look = [&]() -> Progress::State {
+    if (writing) return {.doing = "writing"};
+    return {.doing = "reading", .done_bytes = blocks.done_bytes(), .total_bytes = blocks.total_bytes()};
+  };
+  const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
+  Progress progress(style, look, Progress::interval_of(style));
+  RejectLog rejects(command->reject_file, names_of(blocks), [&](std::string_view line) { progress.show(line); });
   BuildOptions options = command->options;
   if (!options.expected_entries) options.expected_entries = estimate_entries(blocks, options.profile);
   FilterBuilder builder(options);
@@ -141,14 +191,16 @@ int run_build(const Arguments& arguments) {
     throw BloomgateError(ErrorCode::bad_input, format_count(rejects.count()) +
                                                    " lines were rejected and --strict was given; no filter was built");
   }
-  if (builder.entries() == 0) std::cerr << "warning: the lists hold no entries; nobody will be listed\n";
+  if (builder.entries() == 0) progress.show("warning: the lists hold no entries; nobody will be listed");
+  writing = true;
   const FilterHeader header = builder.write(command->output, stop);
   rejects.keep();
+  progress.stop();
   if (header.entries > header.expected_entries) {
     std::cerr << "warning: the lists hold more entries than expected; the false-positive rate is higher for it\n";
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  print_report(command->output, header, rejects.count(), elapsed.count());
+  (command->json ? print_json : print_text)({command->output, header, rejects.count(), elapsed.count()});
   return EX_OK;
 }
 

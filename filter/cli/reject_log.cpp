@@ -3,13 +3,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <iostream>
 
 #include "filter/error.hpp"
 
 namespace bloomgate::cli {
 
-RejectLog::RejectLog(const std::string& path, std::vector<std::string> names) : path_(path) {
+RejectLog::RejectLog(const std::string& path, std::vector<std::string> names,
+                     std::function<void(std::string_view)> show)
+    : path_(path), show_(std::move(show)) {
   for (std::string& name : names) inputs_.push_back({.name = std::move(name)});
   if (path_.empty()) return;
   file_.open(path_, std::ios::binary | std::ios::trunc);
@@ -40,18 +41,16 @@ void RejectLog::add(BlockReport report) {
 
 void RejectLog::log(InputState& input, const BlockReport& report) {
   for (const RejectedLine& rejected : report.rejected) {
-    const std::uint64_t line = input.lines + rejected.line;
+    const std::string place = input.name + ':' + std::to_string(input.lines + rejected.line) + ": ";
+    const std::string reason(reject_reason_name(rejected.reason));
     ++count_;
     if (!quiet_ && count_ <= kShown) {
-      std::cerr << input.name << ':' << line << ": " << reject_reason_name(rejected.reason) << ": "
-                << reject_reason_text(rejected.reason) << '\n';
+      show_(place + reason + ": " + std::string(reject_reason_text(rejected.reason)));
     } else if (!quiet_ && count_ == kShown + 1) {
-      std::cerr << "further rejected lines are "
-                << (path_.empty() ? "only counted; --reject-file keeps them" : "in " + path_) << '\n';
+      show_("further rejected lines are " + (path_.empty() ? "only counted; --reject-file keeps them" : "in " + path_));
     }
     if (!path_.empty()) {
-      file_ << "# " << input.name << ':' << line << ": " << reject_reason_name(rejected.reason) << '\n'
-            << rejected.text << '\n';
+      file_ << "# " << place << reason << '\n' << rejected.text << '\n';
     }
   }
   input.lines += report.lines;

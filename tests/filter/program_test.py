@@ -202,6 +202,97 @@ class BuildTest(ProgramTest):
                 self.assertEqual(self.names(), ["filter", "list"])
 
 
+class ProgressTest(ProgramTest):
+    """A build whose list comes through a pipe, so that it lasts as long as the test wants."""
+
+    def start(self, *options, stderr):
+        read_end, self.list = os.pipe()
+        command = [BLOOMGATE, "build", "-o", "filter", *options, "-"]
+        environment = dict(os.environ, TERM="xterm")
+        process = subprocess.Popen(command, stdin=read_end, stdout=subprocess.PIPE, stderr=stderr, cwd=self.folder,
+                                   env=environment)  # fmt: skip
+        os.close(read_end)
+        os.write(self.list, b"joe@example.org\nbad..line@example.org\n")
+        return process
+
+    def finish(self, process):
+        os.close(self.list)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.assertRegex(out, rb"(?m)^entries +1$")
+        return err
+
+    def read_until(self, file, text):
+        """What `file` gives up to `text`; a test that hangs here is ended by ctest."""
+        got = b""
+        while text not in got:
+            piece = os.read(file, 4096)
+            self.assertTrue(piece, got)
+            got += piece
+        return got
+
+    def test_a_terminal_shows_a_bar_that_goes_before_the_report(self):
+        master, slave = pty.openpty()
+        process = self.start(stderr=slave)
+        os.close(slave)
+        shown = self.read_until(master, b"\r\x1b[Kreading  38 bytes  ")
+        self.finish(process)
+        try:
+            shown += os.read(master, 4096)
+        except OSError:  # the terminal is gone with its last user
+            pass
+        os.close(master)
+        self.assertIn(b"standard input:2: misplaced-dot: ", shown)
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
+
+    def test_elsewhere_a_line_comes_every_ten_seconds(self):
+        process = self.start(stderr=subprocess.PIPE)
+        started = time.monotonic()
+        shown = self.read_until(process.stderr.fileno(), b"reading: 38 bytes, 3 bytes/s, 0:10\n")
+        self.assertGreater(time.monotonic() - started, 9)
+        self.assertNotIn(b"\x1b", shown + self.finish(process))
+
+    def test_quiet_tells_of_bad_lines_only(self):
+        master, slave = pty.openpty()
+        process = self.start("--quiet", stderr=slave)
+        os.close(slave)
+        shown = self.read_until(master, b"\n")
+        time.sleep(0.5)  # more than the bar's interval: that nothing comes cannot be awaited
+        self.finish(process)
+        try:
+            shown += os.read(master, 4096)
+        except OSError:
+            pass
+        os.close(master)
+        self.assertRegex(shown, rb"\Astandard input:2: misplaced-dot: [^\r\n]*\r\n\Z")
+
+    def test_the_report_as_json_has_what_the_text_has(self):
+        text, _ = self.build("a@example.org\na@example.org\nnonsense\n", "--seed", "5")
+        report = json.loads(self.build("a@example.org\na@example.org\nnonsense\n", "--seed", "5", "--json")[0])
+        self.assertEqual(report["file"], "filter")
+        self.assertEqual((report["entries"], report["rejected"], report["distinct_entries"]), (2, 1, 1))
+        self.assertEqual(report["file_bytes"], (self.folder / "filter").stat().st_size)
+        self.assertEqual(report["bits_per_entry"], 4096 * 8 / 2)
+        self.assertEqual(report["seed"], "0x0000000000000005")
+        self.assertEqual(report["fpr"], json.loads(self.check(0, "info", "filter", "--json")[0])["fpr"])
+        self.assertGreater(report["seconds"], 0)
+        self.assertAlmostEqual(report["entries_per_second"] * report["seconds"], 2, delta=0.1)
+        for pattern in (r"^entries +2$", r"^rejected +1$", r"^distinct +1 ", r"^seed +0x0{15}5$", r"16384.00 bits per entry"):
+            self.assertRegex(text, "(?m)" + pattern)
+
+    def test_an_empty_list_has_no_bits_per_entry(self):
+        self.assertIsNone(json.loads(self.build("", "--json")[0])["bits_per_entry"])
+
+    def test_nobody_listening_does_no_harm(self):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        command = [BLOOMGATE, "build", "-o", "filter", self.write("list", "nonsense\n")]
+        result = subprocess.run(command, stdout=write_end, stderr=write_end, cwd=self.folder, timeout=60)
+        os.close(write_end)
+        self.assertEqual(result.returncode, 74)
+        self.assertEqual(self.names(), ["filter", "list"])
+
+
 class QueryTest(ProgramTest):
     def setUp(self):
         super().setUp()
