@@ -11,6 +11,7 @@
 
 #include "filter/builder.hpp"
 #include "filter/cli/command.hpp"
+#include "filter/cli/input_files.hpp"
 #include "filter/cli/list_reader.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/progress.hpp"
@@ -72,13 +73,16 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   const auto values = parse_command_line(
       arguments, visible, hidden, positional,
       {.synopsis = "bloomgate build --output FILE [OPTION...] INPUT...",
-       .purpose = "Builds a filter from lists: one address, @domain or @.domain (the domain and all below it)\n"
-                  "a line; # starts a comment. INPUT is a file, or - for standard input.",
+       .purpose =
+           "Builds a filter from lists: one address, @domain or @.domain (the domain and all below it)\n"
+           "a line; # starts a comment. INPUT is a file, a folder of files, or - for standard input; gzip, zstd, xz\n"
+           "and bzip2 are recognised by their content.",
        .examples =
            "  bloomgate build --output /var/lib/bloomgate/whitelist.bloom customers.txt partners.txt\n"
-           "  zcat addresses.gz | bloomgate build --output whitelist.bloom --bits-per-entry 16 --hashes 11 -\n"});
+           "  bloomgate build --output whitelist.bloom --bits-per-entry 16 --hashes 11 lists/ partners.txt.gz\n"});
   if (!values) return std::nullopt;
   if (command.inputs.empty()) throw UsageError("name at least one list, or - for standard input");
+  command.inputs = list_files(command.inputs);
   command.options.seed = values->count("seed") != 0 ? parse_seed(command.seed, "--seed") : random_seed();
   if (values->count("expected-entries") != 0) {
     command.options.expected_entries = parse_count(command.expected_entries, "--expected-entries");

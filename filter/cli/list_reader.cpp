@@ -93,7 +93,7 @@ std::optional<std::uint64_t> estimate_entries(TextBlocks& blocks, AddressProfile
   constexpr std::uint64_t kWorthIt = std::uint64_t{1} << 30;  // less is counted, in memory
   constexpr std::uint64_t kSampleBytes = std::uint64_t{1} << 15;
   constexpr std::uint64_t kOneSampleIn = std::uint64_t{1} << 24;
-  if (blocks.total_bytes() < kWorthIt) return std::nullopt;
+  if (!blocks.in_parts() || blocks.total_bytes() < kWorthIt) return std::nullopt;
   std::uint64_t total = 0;
   TextBlock block;
   for (std::size_t input = 0; input < blocks.input_count(); ++input) {

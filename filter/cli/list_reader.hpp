@@ -15,8 +15,8 @@ namespace bloomgate::cli {
 void read_lists(TextBlocks& blocks, FilterBuilder& builder, const BuildOptions& options, RejectLog& rejects);
 
 // How many entries the lists hold, from samples of a thousandth or so of their text; nothing where that is not worth it
-// (the lists are short) or not possible (they are not all regular files). Depends on nothing but the lists: not on
-// their order, the memory or the number of threads.
+// (the lists are short) or not possible (they are not all plain regular files). Depends on nothing but the lists: not
+// on their order, the memory or the number of threads.
 std::optional<std::uint64_t> estimate_entries(TextBlocks& blocks, AddressProfile profile);
 
 }  // namespace bloomgate::cli

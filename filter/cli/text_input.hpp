@@ -19,8 +19,8 @@ struct InputLine {
   std::string_view text;    // without its line end; at most kMaxInputBytes + 1 bytes, valid during the call
 };
 
-// Calls `visit` for each line of each input in turn; `-` is standard input. Throws BloomgateError: cannot_open and
-// cannot_read with the input's name, bad_argument for a folder, and interrupted soon after `stop` turned true.
+// Calls `visit` for each line of each input in turn: a file, plain or compressed, a folder of them, or `-` for standard
+// input. Throws what list_files() and TextBlocks throw.
 void for_each_line(const std::vector<std::string>& inputs, const std::atomic<bool>& stop,
                    const std::function<void(const InputLine&)>& visit);
 

@@ -8,6 +8,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -107,9 +108,11 @@ class BuildTest(ProgramTest):
         self.check(1, "query", "filter", "joe@example.org")
 
     def test_nothing_is_left_behind_when_it_fails(self):
+        empty = tempfile.TemporaryDirectory(prefix="bloomgate-test-")
+        self.addCleanup(empty.cleanup)
         cases = [
             (EX_NOINPUT, ["missing"]),
-            (EX_USAGE, ["."]),
+            (EX_DATAERR, [os.path.join(empty.name, "")]),
             (EX_USAGE, []),
             (EX_USAGE, ["--bits-per-entry", "65", "list"]),
             (EX_USAGE, ["--bits-per-entry", "eight", "list"]),
@@ -200,6 +203,159 @@ class BuildTest(ProgramTest):
                 self.assertEqual(process.returncode, 128 + number, err)
                 self.assertEqual((self.folder / "filter").read_bytes(), before)
                 self.assertEqual(self.names(), ["filter", "list"])
+
+
+class InputTest(ProgramTest):
+    TOOLS = {"gz": ["gzip"], "zst": ["zstd", "-q"], "xz": ["xz"], "bz2": ["bzip2"]}
+
+    def compress(self, kind, text, *options):
+        text = text.encode() if isinstance(text, str) else text
+        return subprocess.run([*self.TOOLS[kind], *options, "-c"], input=text, capture_output=True, check=True).stdout
+
+    def built_from(self, *inputs, stdin=b"", options=()):
+        self.check(0, "build", "-o", "filter", "--seed", "1", "--strict", *options, *inputs, stdin=stdin)
+        return (self.folder / "filter").read_bytes()
+
+    def test_a_folder_stands_for_the_files_in_it(self):
+        deep = self.folder / "lists" / "b" / "c"
+        deep.mkdir(parents=True)
+        self.write("lists/z", "z@example.org\n")
+        self.write("lists/b/y", "bad..y@example.org\ny@example.org\n")
+        self.write("lists/b/c/x", "bad..x@example.org\nx@example.org\n")
+        self.write("outside", "outside@example.org\n")
+        os.symlink(self.folder / "outside", deep / "link")
+        self.write("lists/.hidden", "hidden@example.org\n")
+        (self.folder / "lists/.git").mkdir()
+        self.write("lists/.git/config", "git@example.org\n")
+        os.symlink("..", self.folder / "lists" / "loop")
+        os.mkfifo(self.folder / "lists" / "fifo")
+        _, err = self.check(0, "build", "-o", "filter", "--threads", "1", "--expected-entries", "1e5", "lists")
+        self.assertEqual(re.findall(r"(?m)^(.*):1: misplaced-dot", err), ["lists/b/c/x", "lists/b/y"])
+        self.check(0, "query", "filter", *(f"{name}@example.org" for name in ("x", "y", "z", "outside")))
+        for name in ("hidden", "git"):
+            self.check(1, "query", "filter", f"{name}@example.org")
+        self.assertRegex(self.check(0, "verify", "filter", "--against", "lists")[0], r"(?m)^found +4 ")
+
+    def test_an_output_in_the_folder_of_lists_is_refused_once_it_is_there(self):
+        (self.folder / "lists").mkdir()
+        self.write("lists/a", "a@example.org\n")
+        self.write("lists/filter", "not a filter\n")
+        _, err = self.check(EX_USAGE, "build", "-o", "lists/filter", "lists")
+        self.assertIn("--output would overwrite the list lists/filter", err)
+
+    def test_more_files_than_may_be_open_at_once_are_read(self):
+        (self.folder / "lists").mkdir()
+        for i in range(300):
+            self.write(f"lists/{i}", f"user{i}@example.org\n")
+        limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))  # noqa: E731
+        result = subprocess.run([BLOOMGATE, "build", "-o", "filter", "--threads", "3", "lists"], capture_output=True,
+                                cwd=self.folder, timeout=60, preexec_fn=limit)  # fmt: skip
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, rb"(?m)^entries +300$")
+
+    def test_compressed_lists_give_the_same_filter_whatever_their_name(self):
+        lines = [f"user{i}.{'x' * (1 + i * 7919 % 40)}@example{i % 97}.org\n" for i in range(100_000)]
+        parts = ["".join(lines[:30_000]), "".join(lines[30_000:])[:-1]]
+        want = self.built_from(self.write("plain", "".join(parts)))
+        for kind in self.TOOLS:
+            # Two files put together are one: members, frames and streams are read to the end.
+            whole = self.compress(kind, parts[0]) + self.compress(kind, parts[1])
+            with self.subTest(kind=kind, how="file"):
+                self.assertEqual(self.built_from(self.write("list.txt", whole), options=["--threads", "3"]), want)
+            with self.subTest(kind=kind, how="standard input"):
+                self.assertEqual(self.built_from("-", stdin=whole), want)
+            with self.subTest(kind=kind, how="two files"):
+                names = [self.write(f"{kind}{i}", self.compress(kind, part)) for i, part in enumerate(parts)]
+                self.assertEqual(self.built_from(*names, options=["--threads", "2"]), want)
+            with self.subTest(kind=kind, how="verify"):
+                found, _ = self.check(0, "verify", "filter", "--against", "list.txt")
+                self.assertRegex(found, r"(?m)^found +100,000 ")
+
+    def test_empty_members_and_skippable_frames_are_passed_over(self):
+        text = "joe@example.org\n"
+        for kind in self.TOOLS:
+            empty = self.compress(kind, "")
+            self.built_from(self.write("list", empty + self.compress(kind, text) + empty))
+            self.check(0, "query", "filter", "joe@example.org")
+        skippable = b"\x5e\x2a\x4d\x18\x05\x00\x00\x00hello"
+        self.built_from(self.write("list", skippable + self.compress("zst", text) + skippable))
+        self.check(0, "query", "filter", "joe@example.org")
+
+    def test_text_that_starts_like_a_compressed_file_is_text(self):
+        for text in ("BZh9@example.org\n", "BZh", "(\n", "P*M@example.org\n", ""):
+            self.check(0, "build", "-o", "filter", "-", stdin=text.encode())
+            self.check(0, "build", "-o", "filter", self.write("list", text))
+        self.build("BZh91A@example.org\n", "--strict")
+        self.check(0, "query", "filter", "BZh91A@example.org")
+
+    def test_what_is_cut_off_or_damaged_is_refused_by_name(self):
+        self.build("old@example.org\n")
+        before = (self.folder / "filter").read_bytes()
+        text = "".join(f"user{i * 7919 % 10007}@example.org\n" for i in range(2000))
+        for kind in self.TOOLS:
+            whole = self.compress(kind, text, *(["--check"] if kind == "zst" else []))
+            cuts = [whole[:length] for length in (10, len(whole) // 2, len(whole) - 9, len(whole) - 1)]
+            second = whole + whole[: len(whole) // 2]
+            damaged = bytearray(whole)
+            damaged[len(whole) // 2] ^= 0x10
+            for number, content in enumerate([*cuts, second, bytes(damaged), whole + b"garbage that is no member"]):
+                for inputs, stdin in (([self.write("list", content)], b""), (["-"], content)):
+                    with self.subTest(kind=kind, number=number, inputs=inputs):
+                        _, err = self.check(EX_DATAERR, "build", "-o", "filter", "--reject-file", "rejects", *inputs, stdin=stdin)
+                        self.assertRegex(err, rf" data of ({'|'.join(inputs)}|standard input) are damaged or cut off")
+                        self.assertEqual((self.folder / "filter").read_bytes(), before)
+                        self.assertEqual(self.names(), ["filter", "list"])
+
+    def test_a_bomb_is_only_a_long_list(self):
+        # More text than the build may have memory, in one line or in short ones.
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))  # noqa: E731
+        for name, unit in (("line", b"x" * (1 << 20)), ("lines", b"#" * 1023 + b"\n")):
+            with self.subTest(name), open(self.folder / "bomb", "wb") as file:
+                packer = subprocess.Popen(["gzip", "-1", "-c"], stdin=subprocess.PIPE, stdout=file)
+                for _ in range(512):
+                    packer.stdin.write(unit * ((1 << 20) // len(unit)))
+                packer.stdin.write(b"\njoe@example.org\n")
+                packer.stdin.close()
+                self.assertEqual(packer.wait(), 0)
+                command = [BLOOMGATE, "build", "-o", "filter", "--threads", "2", "--memory", "32M", "bomb"]
+                result = subprocess.run(command, capture_output=True, cwd=self.folder, timeout=60, preexec_fn=limit)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.check(0, "query", "filter", "joe@example.org")
+
+    def test_a_header_without_end_is_no_way_to_fill_the_memory(self):
+        header = b"\x1f\x8b\x08\x08" + bytes(6)  # a name follows, up to a zero byte
+        result = subprocess.run([BLOOMGATE, "build", "-o", "filter", "-"], input=header + b"x" * (80 << 20),
+                                capture_output=True, cwd=self.folder, timeout=60)  # fmt: skip
+        self.assertEqual(result.returncode, EX_DATAERR)
+        self.assertIn(b"gzip data of standard input are damaged", result.stderr)
+
+    def test_what_takes_too_much_memory_to_decompress_is_refused_with_advice(self):
+        text = b"joe@example.org\n" * 1000
+        for kind, options, want in (
+            ("xz", ["--lzma2=dict=1GiB"], "with 100 MiB of memory"),
+            ("zst", ["--long=31", "--ultra"], "with a window of 128 MiB"),
+        ):
+            with self.subTest(kind):
+                content = self.compress(kind, text, *options)
+                _, err = self.check(EX_DATAERR, "build", "-o", "filter", "-", stdin=content)
+                self.assertIn(want, err)
+
+    def test_several_compressed_lists_are_read_at_once(self):
+        # One of two pipes gives nothing until the other was read: a single reader at a time would wait for ever.
+        fifos = [str(self.folder / name) for name in ("first", "second")]
+        for fifo in fifos:
+            os.mkfifo(fifo)
+        command = [BLOOMGATE, "build", "-o", "filter", "--threads", "2", *fifos]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=self.folder)
+        first, second = (open(fifo, "wb") for fifo in fifos)
+        second.write(self.compress("gz", "bad..line@example.org\n"))
+        second.close()
+        self.assertIn(b"second:1: misplaced-dot", process.stderr.readline())
+        first.write(self.compress("xz", "joe@example.org\n"))
+        first.close()
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.check(0, "query", "filter", "joe@example.org")
 
 
 class ProgressTest(ProgramTest):
