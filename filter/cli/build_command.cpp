@@ -34,6 +34,7 @@ struct BuildCommand {
   std::string expected_entries;
   std::string seed;
   std::string memory;
+  std::string format;
   bool strict = false;
   bool quiet = false;
   bool json = false;
@@ -61,8 +62,11 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
       ("memory", po::value(&command.memory)->value_name("M"),
        "memory to work with, beside the filter itself (default: 1G)")  //
       ("keep-case", po::bool_switch(&command.options.profile.keep_local_part_case),
-       "tell Joe@example.org from joe@example.org (default: they are one)")                                         //
-      ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "keep all rejected lines in FILE")       //
+       "tell Joe@example.org from joe@example.org (default: they are one)")  //
+      ("format", po::value(&command.format)->default_value("text")->value_name("FORMAT"),
+       "how the lists are written: text (an entry a line), csv:COLUMN (a number from 1, or a name in the first line) "
+       "or postfix-map (access(5), transport(5))")("reject-file", po::value(&command.reject_file)->value_name("FILE"),
+                                                   "keep all rejected lines in FILE")                               //
       ("strict", po::bool_switch(&command.strict), "fail if any line is rejected")                                  //
       ("quiet", po::bool_switch(&command.quiet), "tell nothing of the progress; warnings and bad lines are shown")  //
       ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
@@ -177,7 +181,8 @@ int run_build(const Arguments& arguments) {
   std::signal(SIGPIPE, SIG_IGN);
   const auto start = std::chrono::steady_clock::now();
 
-  TextBlocks blocks(command->inputs, stop);
+  const std::unique_ptr<ListFormat> format = make_list_format(command->format, command->inputs.size());
+  TextBlocks blocks(command->inputs, stop, format->quotes_line_ends());
   std::atomic<bool> writing{false};
   const auto look = [&]() -> Progress::State {
     if (writing) return {.doing = "writing"};
@@ -187,9 +192,9 @@ int run_build(const Arguments& arguments) {
   Progress progress(style, look, Progress::interval_of(style));
   RejectLog rejects(command->reject_file, names_of(blocks), [&](std::string_view line) { progress.show(line); });
   BuildOptions options = command->options;
-  if (!options.expected_entries) options.expected_entries = estimate_entries(blocks, options.profile);
+  if (!options.expected_entries) options.expected_entries = estimate_entries(blocks, *format, options.profile);
   FilterBuilder builder(options);
-  read_lists(blocks, builder, options, rejects);
+  read_lists(blocks, *format, builder, options, rejects);
   if (command->strict && rejects.count() != 0) {
     rejects.keep();
     throw BloomgateError(ErrorCode::bad_input, format_count(rejects.count()) +

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "filter/address.hpp"
+#include "filter/cli/list_format.hpp"
 #include "filter/error.hpp"
 #include "filter/plain_line.hpp"
 
@@ -22,8 +23,8 @@ constexpr std::size_t kStorageBytes = 1 + TextBlock::kTextBytes + kKeptBytes + k
 
 }  // namespace
 
-ListInput::ListInput(std::size_t index, const std::string& path, const std::atomic<bool>& stop)
-    : stop_(stop), index_(index), path_(path), name_(path == "-" ? "standard input" : path) {
+ListInput::ListInput(std::size_t index, const std::string& path, bool quotes, const std::atomic<bool>& stop)
+    : stop_(stop), index_(index), path_(path), name_(path == "-" ? "standard input" : path), quotes_(quotes) {
   if (path_ == "-") {
     fd_ = STDIN_FILENO;
   } else {
@@ -42,7 +43,7 @@ ListInput::ListInput(std::size_t index, const std::string& path, const std::atom
   file_bytes_ = static_cast<std::uint64_t>(status.st_size);
   std::array<char, kCompressionMarkBytes> start;
   compression_ = recognise_compression({start.data(), read_at(start.data(), start.size(), 0)}, true);
-  in_parts_ = compression_ == Compression::none;
+  in_parts_ = compression_ == Compression::none && !quotes_;
   close_file();
 }
 
@@ -193,6 +194,18 @@ std::uint64_t ListInput::read_part(std::uint64_t offset, std::uint64_t bytes, Te
   return part_end - offset;
 }
 
+// Where the last line of `text` starts, which has no end in there.
+std::size_t ListInput::find_last_line(std::string_view text) const noexcept {
+  if (!quotes_) return text.rfind('\n') + 1;
+  std::size_t at = 0;
+  while (true) {
+    bool in_quotes = false;
+    const std::size_t bytes = find_line_end(text.substr(at), quotes_, in_quotes);
+    if (bytes == std::string_view::npos) return at;
+    at += bytes;
+  }
+}
+
 std::uint64_t ListInput::read_stream(TextBlock& block) {
   char* const storage = block.storage.data();
   std::size_t have = started_.size();
@@ -207,20 +220,24 @@ std::uint64_t ListInput::read_stream(TextBlock& block) {
     }
     char* const end = storage + have + count;
     if (skip_to_end_) {
-      char* const line_end = std::find(storage + have, end, '\n');
-      skip_to_end_ = line_end == end;
-      have = static_cast<std::size_t>(std::copy(skip_to_end_ ? end : line_end + 1, end, storage + have) - storage);
+      const std::size_t skipped = find_line_end({storage + have, count}, quotes_, in_quotes_);
+      skip_to_end_ = skipped == std::string_view::npos;
+      have =
+          static_cast<std::size_t>(std::copy(storage + have + std::min(skipped, count), end, storage + have) - storage);
     } else {
       have += count;
     }
     // A pipe gives little at a time; whole lines are passed on as they come, so that nobody waits for more.
-    if (!is_regular_ && std::find(storage, storage + have, '\n') != storage + have) break;
+    bool in_quotes = false;
+    if (!is_regular_ && find_line_end({storage, have}, quotes_, in_quotes) != std::string_view::npos) break;
   }
   std::string_view text(storage, have);
   if (!ended_) {
-    const std::size_t last_line = text.rfind('\n') + 1;  // 0 where there is no line end
+    const std::size_t last_line = find_last_line(text);  // 0 where there is no line end
     if (last_line == 0 && have == TextBlock::kTextBytes) {
       skip_to_end_ = true;
+      in_quotes_ = false;
+      find_line_end(text, quotes_, in_quotes_);
       text = text.substr(0, kKeptBytes);
     } else {
       started_ = text.substr(last_line);

@@ -1,5 +1,6 @@
 // One list, opened and read: a plain regular file, of which any part can be read at any time, or a stream, which has to
-// be read in order: a pipe, or compressed text. TextBlocks hands its blocks out; the locking is there.
+// be read in order: a pipe, compressed text, or text with quoted line ends. TextBlocks hands its blocks out; the
+// locking is there.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +23,7 @@ class ListInput {
   // Opens the list, so that one that is missing shows before the work; a regular file is closed again until its turn
   // comes, since there may be more of them than a process may have open. Throws BloomgateError{cannot_open,
   // cannot_read}, and bad_argument for a folder.
-  ListInput(std::size_t index, const std::string& path, const std::atomic<bool>& stop);
+  ListInput(std::size_t index, const std::string& path, bool quotes, const std::atomic<bool>& stop);
 
   const std::string& name() const noexcept { return name_; }
   bool is_regular() const noexcept { return is_regular_; }
@@ -49,6 +50,7 @@ class ListInput {
   void wait_for_stream() const;
   std::uint64_t read_part(std::uint64_t offset, std::uint64_t bytes, TextBlock& block);
   std::uint64_t read_stream(TextBlock& block);
+  std::size_t find_last_line(std::string_view text) const noexcept;
   std::size_t read_at(char* to, std::size_t bytes, std::uint64_t offset) const;
   std::size_t read_next(char* to, std::size_t bytes);
   std::size_t read_raw(char* to, std::size_t bytes);
@@ -62,6 +64,7 @@ class ListInput {
   int fd_ = -1;
   dev_t device_ = 0;
   ino_t inode_ = 0;
+  bool quotes_;
   bool is_regular_ = false;
   bool in_parts_ = false;
   std::uint64_t file_bytes_ = 0;
@@ -77,6 +80,7 @@ class ListInput {
   std::uint64_t raw_bytes_ = 0;
   std::string started_;       // the start of a line whose end is in the next block
   bool skip_to_end_ = false;  // the rest of a line that was cut
+  bool in_quotes_ = false;    // where that rest starts
 };
 
 }  // namespace bloomgate::cli

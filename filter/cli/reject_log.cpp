@@ -42,10 +42,10 @@ void RejectLog::add(BlockReport report) {
 void RejectLog::log(InputState& input, const BlockReport& report) {
   for (const RejectedLine& rejected : report.rejected) {
     const std::string place = input.name + ':' + std::to_string(input.lines + rejected.line) + ": ";
-    const std::string reason(reject_reason_name(rejected.reason));
+    const std::string reason(rejected.fault.name);
     ++count_;
     if (!quiet_ && count_ <= kShown) {
-      show_(place + reason + ": " + std::string(reject_reason_text(rejected.reason)));
+      show_(place + reason + ": " + std::string(rejected.fault.text));
     } else if (!quiet_ && count_ == kShown + 1) {
       show_("further rejected lines are " + (path_.empty() ? "only counted; --reject-file keeps them" : "in " + path_));
     }

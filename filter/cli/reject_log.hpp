@@ -17,13 +17,13 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/address.hpp"
+#include "filter/cli/list_format.hpp"
 
 namespace bloomgate::cli {
 
 struct RejectedLine {
   std::uint64_t line;  // in its block, from 1
-  RejectReason reason;
+  LineFault fault;
   std::string text;  // cut where the canonicaliser would not read on
 };
 

@@ -7,8 +7,9 @@
 
 namespace bloomgate::cli {
 
-TextBlocks::TextBlocks(const std::vector<std::string>& inputs, const std::atomic<bool>& stop) {
-  for (const std::string& input : inputs) inputs_.push_back(std::make_unique<ListInput>(inputs_.size(), input, stop));
+TextBlocks::TextBlocks(const std::vector<std::string>& inputs, const std::atomic<bool>& stop, bool quotes) {
+  for (const std::string& input : inputs)
+    inputs_.push_back(std::make_unique<ListInput>(inputs_.size(), input, quotes, stop));
   if (std::ranges::all_of(inputs_, [](const auto& input) { return input->is_regular(); })) {
     for (const auto& input : inputs_) total_bytes_ += input->file_bytes();
   }

@@ -33,7 +33,8 @@ class TextBlocks {
   // `inputs` are paths of files (see list_files), or `-` for standard input; compressed ones are told by their content.
   // Opens them all, so that one that is missing shows before the work. Throws BloomgateError: cannot_open with the
   // input's name, bad_argument for a folder.
-  TextBlocks(const std::vector<std::string>& inputs, const std::atomic<bool>& stop);
+  // Where `quotes` is true, a line end between double quotes ends no line, and every list is read in order.
+  TextBlocks(const std::vector<std::string>& inputs, const std::atomic<bool>& stop, bool quotes = false);
   ~TextBlocks();
   TextBlocks(const TextBlocks&) = delete;
   TextBlocks& operator=(const TextBlocks&) = delete;

@@ -358,6 +358,51 @@ class InputTest(ProgramTest):
         self.check(0, "query", "filter", "joe@example.org")
 
 
+class FormatTest(ProgramTest):
+    def test_rows_with_line_ends_in_them_are_read_whole_in_every_block(self):
+        # Notes of three lines, of which the middle one looks like a row of its own: nobody in there may be listed.
+        rows = [f'"note\nevil{i}@example.org,x\n{"x" * (i * 7919 % 60)}",user{i}@example.org\r\n' for i in range(60_000)]
+        rows[50_000] = "short\r\n"
+        text = "note,mail\r\n" + "".join(rows)
+        path = self.write("list", text)
+        for inputs, stdin in (([path], b""), (["-"], text.encode())):
+            out, err = self.check(0, "build", "-o", "filter", "--format", "csv:mail", "--threads", "3", *inputs, stdin=stdin)
+            self.assertRegex(out, r"(?m)^entries +59,999$")
+            self.assertRegex(out, r"(?m)^rejected +1$")
+            self.assertIn(f":{2 + 3 * 50_000}: csv-missing-field: ", err)
+        out, _ = self.check(0, "verify", "filter", "--format", "csv:2", "--against", path)
+        self.assertRegex(out, r"(?m)^found +59,999 ")
+
+    def test_each_list_has_its_own_first_line(self):
+        a = self.write("a", "mail,id\na@example.org,1\n")
+        b = self.write("b", "id,mail\n2,b@example.org\n")
+        self.check(0, "build", "-o", "filter", "--format", "csv:mail", "--strict", a, b, self.write("empty", ""))
+        self.check(0, "query", "filter", "a@example.org", "b@example.org")
+        _, err = self.check(EX_DATAERR, "build", "-o", "filter", "--format", "csv:e-mail", a, b)
+        self.assertIn("has no column 'e-mail': its first line has 'mail', 'id'", err)
+
+    def test_a_row_without_end_takes_no_more_than_itself(self):
+        text = "mail,note\na@example.org,\"" + "x\n" * 2_000_000 + "\"\nb@example.org,\n"
+        out, err = self.check(0, "build", "-o", "filter", "--format", "csv:1", self.write("list", text))
+        self.assertRegex(err, r"list:2: csv-bad-quotes")
+        self.check(0, "query", "filter", "b@example.org")
+        self.assertRegex(out, r"(?m)^entries +1$")
+
+    def test_the_bad_of_a_postfix_table_are_not_listed(self):
+        access = "# access\ngood@example.org OK\n.example.net\tRELAY\nbad@example.org REJECT\nworse.example 550 no\nodd.example ?\n"
+        out, err = self.check(0, "build", "-o", "filter", "--format", "postfix-map", self.write("access", access))
+        self.assertRegex(out, r"(?m)^entries +2$")
+        self.assertIn("access:6: map-unknown-value: ", err)
+        self.check(0, "query", "filter", "good@example.org", "x@a.example.net", "x@example.net")
+        for bad in ("bad@example.org", "x@worse.example", "x@odd.example"):
+            self.check(1, "query", "filter", bad)
+
+    def test_wrong_formats_are_refused(self):
+        for name in ("csv", "csv:0", "json"):
+            _, err = self.check(EX_USAGE, "build", "-o", "filter", "--format", name, self.write("list", ""))
+            self.assertIn("--format ", err)
+
+
 class ProgressTest(ProgramTest):
     """A build whose list comes through a pipe, so that it lasts as long as the test wants."""
 
