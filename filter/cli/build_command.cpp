@@ -19,6 +19,7 @@
 #include "filter/cli/stop_signal.hpp"
 #include "filter/cli/text_blocks.hpp"
 #include "filter/error.hpp"
+#include "filter/mapped_filter.hpp"
 #include "filter/sizing.hpp"
 
 namespace bloomgate::cli {
@@ -33,6 +34,7 @@ struct BuildCommand {
   std::string reject_file;
   std::string expected_entries;
   std::string seed;
+  std::string seed_from;
   std::string memory;
   std::string format;
   bool strict = false;
@@ -41,6 +43,14 @@ struct BuildCommand {
   std::vector<std::string> inputs;
   BuildOptions options;
 };
+
+std::uint64_t seed_of(const BuildCommand& command, const po::variables_map& values) {
+  if (values.count("seed-from") == 0) {
+    return values.count("seed") != 0 ? parse_seed(command.seed, "--seed") : random_seed();
+  }
+  if (values.count("seed") != 0) throw UsageError("--seed and --seed-from cannot go together");
+  return MappedFilter(command.seed_from).header().shape.seed;
+}
 
 // Nothing given: --help was.
 std::optional<BuildCommand> parse(const Arguments& arguments) {
@@ -57,8 +67,10 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
        "size the filter for N entries (default: as many as the lists have)")  //
       ("seed", po::value(&command.seed)->value_name("N"),
        "seed of the hash; the same lists, options and seed give the same bytes (default: random)")  //
-      ("threads", po::value(&command.options.threads)->value_name("N"),
-       "use N threads (default: one for each processor)")  //
+      ("seed-from", po::value(&command.seed_from)->value_name("FILE"),
+       "the seed of that filter, so that few bytes change")("threads",
+                                                            po::value(&command.options.threads)->value_name("N"),
+                                                            "use N threads (default: one for each processor)")  //
       ("memory", po::value(&command.memory)->value_name("M"),
        "memory to work with, beside the filter itself (default: 1G)")  //
       ("keep-case", po::bool_switch(&command.options.profile.keep_local_part_case),
@@ -87,7 +99,7 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   if (!values) return std::nullopt;
   if (command.inputs.empty()) throw UsageError("name at least one list, or - for standard input");
   command.inputs = list_files(command.inputs);
-  command.options.seed = values->count("seed") != 0 ? parse_seed(command.seed, "--seed") : random_seed();
+  command.options.seed = seed_of(command, *values);
   if (values->count("expected-entries") != 0) {
     command.options.expected_entries = parse_count(command.expected_entries, "--expected-entries");
   }

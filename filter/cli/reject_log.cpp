@@ -1,5 +1,6 @@
 #include "filter/cli/reject_log.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -22,7 +23,9 @@ RejectLog::RejectLog(const std::string& path, std::vector<std::string> names,
 }
 
 RejectLog::~RejectLog() {
-  if (!path_.empty()) unlink(path_.c_str());
+  struct stat status = {};
+  // Of what was there before, such as /dev/null, nothing is removed.
+  if (!path_.empty() && stat(path_.c_str(), &status) == 0 && S_ISREG(status.st_mode)) unlink(path_.c_str());
 }
 
 void RejectLog::add(BlockReport report) {

@@ -93,6 +93,21 @@ class BuildTest(ProgramTest):
         self.assertEqual(contents[0], contents[1])
         self.assertEqual(len(set(contents)), 3)
 
+    def test_the_seed_of_an_earlier_filter_is_kept(self):
+        lines = "".join(f"user{i}@example.org\n" for i in range(200_000))
+        self.build(lines, "--expected-entries", "200000")
+        os.rename(self.folder / "filter", self.folder / "earlier")
+        self.build(lines + "one-more@example.org\n", "--expected-entries", "200000", "--seed-from", "earlier")
+        seeds = [json.loads(self.check(0, "info", name, "--json")[0])["seed"] for name in ("earlier", "filter")]
+        self.assertEqual(seeds[0], seeds[1])
+        earlier, new = ((self.folder / name).read_bytes()[4096 : 4096 + 49 * 4096] for name in ("earlier", "filter"))
+        self.assertLessEqual(sum(a != b for a, b in zip(earlier, new)), 6)
+        self.build("a@example.org\n", "--seed-from", "filter")  # the very one that is replaced
+        self.assertEqual(json.loads(self.check(0, "info", "filter", "--json")[0])["seed"], seeds[0])
+        self.check(EX_USAGE, "build", "-o", "filter", "--seed", "1", "--seed-from", "earlier", "list")
+        self.check(EX_DATAERR, "build", "-o", "filter", "--seed-from", "list", "list")
+        self.check(EX_NOINPUT, "build", "-o", "filter", "--seed-from", "missing", "list")
+
     def test_options_reach_the_filter(self):
         options = "--bits-per-entry 16 --hashes 11 --expected-entries 1e6 --seed 7 --keep-case".split()
         self.build("Joe@Example.ORG\n@example.net\n", *options)
@@ -308,7 +323,6 @@ class InputTest(ProgramTest):
 
     def test_a_bomb_is_only_a_long_list(self):
         # More text than the build may have memory, in one line or in short ones.
-        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))  # noqa: E731
         for name, unit in (("line", b"x" * (1 << 20)), ("lines", b"#" * 1023 + b"\n")):
             with self.subTest(name), open(self.folder / "bomb", "wb") as file:
                 packer = subprocess.Popen(["gzip", "-1", "-c"], stdin=subprocess.PIPE, stdout=file)
@@ -318,8 +332,11 @@ class InputTest(ProgramTest):
                 packer.stdin.close()
                 self.assertEqual(packer.wait(), 0)
                 command = [BLOOMGATE, "build", "-o", "filter", "--threads", "2", "--memory", "32M", "bomb"]
-                result = subprocess.run(command, capture_output=True, cwd=self.folder, timeout=60, preexec_fn=limit)
-                self.assertEqual(result.returncode, 0, result.stderr)
+                process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder)
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+                self.assertEqual(process.returncode, 0)
+                self.assertLess(usage.ru_maxrss, 400 << 10)  # KiB; a sanitizer takes much of it
                 self.check(0, "query", "filter", "joe@example.org")
 
     def test_a_header_without_end_is_no_way_to_fill_the_memory(self):
@@ -358,6 +375,155 @@ class InputTest(ProgramTest):
         self.check(0, "query", "filter", "joe@example.org")
 
 
+class FaultTest(ProgramTest):
+    """Whatever happens, the output is the old filter or a whole new one."""
+
+    def setUp(self):
+        super().setUp()
+        self.build("old@example.org\n")
+        self.before = (self.folder / "filter").read_bytes()
+        self.large = self.write("large", "".join(f"user{i}@example.org\n" for i in range(300_000)))
+
+    def leftovers(self):
+        return [name for name in self.names() if name.startswith(".filter.tmp-")]
+
+    def check_old_filter_alone(self):
+        self.assertEqual((self.folder / "filter").read_bytes(), self.before)
+        self.assertEqual(self.names(), ["filter", "large", "list"])
+
+    def test_a_kill_at_any_moment_leaves_a_whole_filter_and_the_next_build_clears_up(self):
+        command = [BLOOMGATE, "build", "-o", "filter", "--seed", "1", "--bits-per-entry", "64", "large"]
+        started = time.monotonic()
+        subprocess.run(command, capture_output=True, cwd=self.folder, check=True)
+        duration = time.monotonic() - started
+        states = {self.before, (self.folder / "filter").read_bytes()}
+        for tenth in range(11):
+            (self.folder / "filter").write_bytes(self.before)
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder)
+            time.sleep(duration * tenth / 10)
+            process.kill()
+            process.wait()
+            self.assertIn((self.folder / "filter").read_bytes(), states)
+            self.check(0, "verify", "filter")
+        # The moments above may all miss the writing: one more kill, while the temporary file is there.
+        while not self.leftovers():
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder)
+            while process.poll() is None and not self.leftovers():
+                pass
+            process.kill()
+            process.wait()
+        self.check(0, "verify", "filter")
+        self.build("next@example.org\n")
+        self.assertEqual(self.leftovers(), [])
+
+    def test_a_build_leaves_the_temporary_file_of_one_that_runs(self):
+        command = [BLOOMGATE, "build", "-o", "filter", "--bits-per-entry", "64", "large"]
+        while not self.leftovers():
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.folder)
+            while process.poll() is None and not self.leftovers():
+                pass
+            process.send_signal(signal.SIGSTOP)
+            if process.poll() is not None:
+                process.communicate()
+        during = self.leftovers()
+        self.build("next@example.org\n")
+        self.assertEqual(self.leftovers(), during)
+        process.send_signal(signal.SIGCONT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, err)
+        self.check(0, "verify", "filter", "--against", "large")
+        self.assertEqual(self.leftovers(), [])
+
+    def test_a_limit_of_file_size_is_an_error_like_a_full_disk(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))  # noqa: E731
+        result = subprocess.run([BLOOMGATE, "build", "-o", "filter", "large"], capture_output=True, cwd=self.folder,
+                                timeout=60, preexec_fn=limit)  # fmt: skip
+        self.assertEqual(result.returncode, EX_CANTCREAT, result.stderr)
+        self.assertIn(b"File too large", result.stderr)
+        self.check_old_filter_alone()
+
+    def test_a_full_disk_leaves_the_old_filter(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(disk)]
+        if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
+            self.skipTest("a small file system cannot be mounted here")
+        try:
+            self.check(0, "build", "-o", "disk/filter", "list")
+            before = (disk / "filter").read_bytes()
+            _, err = self.check(EX_CANTCREAT, "build", "-o", "disk/filter", "large")
+            self.assertIn("No space left on device", err)
+            self.assertEqual((disk / "filter").read_bytes(), before)
+            self.assertEqual(os.listdir(disk), ["filter"])
+        finally:
+            subprocess.run(["umount", str(disk)], check=True)
+
+    def test_a_reject_file_that_is_no_regular_file_stays_when_a_build_fails(self):
+        # A FIFO of our own stands for /dev/null, which root could remove.
+        fifo = self.folder / "rejects"
+        os.mkfifo(fifo)
+        reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        self.check(EX_DATAERR, "build", "-o", "filter", "--reject-file", "rejects", "-", stdin=b"\x1f\x8b\x08")
+        self.assertTrue(fifo.is_fifo())
+        fifo.unlink()
+        self.check_old_filter_alone()
+
+    def test_a_list_that_vanishes_leaves_the_old_filter(self):
+        fifo = str(self.folder / "fifo")
+        os.mkfifo(fifo)
+        for change, want in (
+            (lambda: os.truncate(self.large, 3_000_000), b"large shrank while it was read"),
+            (lambda: os.replace(self.write("other", "a@example.org\n"), self.large), b"large was replaced"),
+            (lambda: os.unlink(self.large), b"open /.*large: No such file"),
+        ):
+            content = pathlib.Path(self.large).read_bytes()
+            # The pipe holds the only worker until the list is changed.
+            command = [BLOOMGATE, "build", "-o", "filter", "--threads", "1", fifo, self.large]
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.folder)
+            with open(fifo, "wb") as pipe:
+                pipe.write(b"bad..line@example.org\n")
+                pipe.flush()
+                process.stderr.readline()
+                change()
+            _, err = process.communicate(timeout=60)
+            self.assertIn(process.returncode, (74, EX_NOINPUT))
+            self.assertRegex(err, want)
+            self.write("large", content)
+            self.assertEqual((self.folder / "filter").read_bytes(), self.before)
+            self.assertEqual(self.names(), ["fifo", "filter", "large", "list"])
+
+    def test_a_pipe_that_closes_half_way_through_compressed_text_leaves_the_old_filter(self):
+        fifo = str(self.folder / "large")
+        packed = subprocess.run(["gzip", "-c", self.large], capture_output=True, check=True).stdout
+        os.unlink(self.large)
+        os.mkfifo(fifo)
+        process = subprocess.Popen([BLOOMGATE, "build", "-o", "filter", fifo], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, cwd=self.folder)  # fmt: skip
+        with open(fifo, "wb") as pipe:
+            pipe.write(packed[: len(packed) // 2])
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, EX_DATAERR)
+        self.assertIn(b"damaged or cut off", err)
+        self.check_old_filter_alone()
+
+    def test_a_list_that_cannot_be_read_leaves_the_old_filter(self):
+        _, err = self.check(74, "build", "-o", "filter", "large", "/proc/self/mem")
+        self.assertIn("read /proc/self/mem: Input/output error", err)
+        self.check_old_filter_alone()
+
+    def test_the_loss_of_the_terminal_is_a_stop(self):
+        process = subprocess.Popen([BLOOMGATE, "build", "-o", "filter", "-"], stdin=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, cwd=self.folder)  # fmt: skip
+        process.stdin.write(b"bad..line@example.org\n")
+        process.stdin.flush()
+        process.stderr.readline()
+        process.send_signal(signal.SIGHUP)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGHUP)
+        self.check_old_filter_alone()
+
+
 class FormatTest(ProgramTest):
     def test_rows_with_line_ends_in_them_are_read_whole_in_every_block(self):
         # Notes of three lines, of which the middle one looks like a row of its own: nobody in there may be listed.
@@ -378,7 +544,7 @@ class FormatTest(ProgramTest):
         b = self.write("b", "id,mail\n2,b@example.org\n")
         self.check(0, "build", "-o", "filter", "--format", "csv:mail", "--strict", a, b, self.write("empty", ""))
         self.check(0, "query", "filter", "a@example.org", "b@example.org")
-        _, err = self.check(EX_DATAERR, "build", "-o", "filter", "--format", "csv:e-mail", a, b)
+        _, err = self.check(EX_DATAERR, "build", "-o", "filter", "--threads", "1", "--format", "csv:e-mail", a, b)
         self.assertIn("has no column 'e-mail': its first line has 'mail', 'id'", err)
 
     def test_a_row_without_end_takes_no_more_than_itself(self):
