@@ -31,7 +31,7 @@ enum class ErrorCode : std::uint8_t {
   bad_body_checksum,    // a part of the bit array was damaged
   changed_while_open,   // the file shrank or became unreadable under a mapping
   bad_argument,         // a size, rate or option that cannot be honoured
-  bad_input,            // an input list that cannot be used as asked (--strict)
+  bad_input,            // an input list that cannot be used: damaged, or not as asked (--strict)
   out_of_memory,        // the filter does not fit in the memory that may be used
   too_many_mappings,    // more filters open at once than bus_fault.hpp has places for
   interrupted,          // the caller asked for a stop

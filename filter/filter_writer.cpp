@@ -1,6 +1,7 @@
 #include "filter/filter_writer.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,6 +57,30 @@ void sync(int fd, const std::string& path) {
   if (fsync(fd) != 0) throw system_error(ErrorCode::cannot_write, "sync", path, errno);
 }
 
+// A writer holds a lock on its temporary file, which goes when it dies, whatever it dies of. False where another build
+// took the file away before it was locked.
+bool lock_own(int file) {
+  while (flock(file, LOCK_EX) != 0 && errno == EINTR) continue;  // some file systems have no locks
+  struct stat status = {};
+  return fstat(file, &status) != 0 || status.st_nlink != 0;
+}
+
+// Removes the temporary files of writers that are gone. What cannot be removed stays: it is no reason not to build.
+void remove_leftovers(const std::string& folder, const std::string& prefix) {
+  std::error_code error;
+  std::filesystem::directory_iterator at(folder, error);
+  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    const bool is_ours = name.size() > prefix.size() && name.starts_with(prefix) &&
+                         name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+    if (!is_ours) continue;
+    const FileDescriptor file(open(at->path().c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat status = {};
+    if (!file.is_open() || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (flock(file.get(), LOCK_EX | LOCK_NB) == 0) unlink(at->path().c_str());
+  }
+}
+
 }  // namespace
 
 FilterWriter::FilterWriter(const std::string& path, const FilterShape& shape)
@@ -63,13 +88,16 @@ FilterWriter::FilterWriter(const std::string& path, const FilterShape& shape)
   const std::optional<struct stat> old = existing_file(path_);
   const std::filesystem::path parent = std::filesystem::path(path_).parent_path();
   folder_ = parent.empty() ? "." : parent.string();
-  const std::string name = std::filesystem::path(path_).filename().string();
+  const std::string prefix = "." + std::filesystem::path(path_).filename().string() + ".tmp-";
+  remove_leftovers(folder_, prefix);
   do {
-    temporary_path_ = folder_ + "/." + name + ".tmp-" + std::to_string(random_seed());
+    temporary_path_ = folder_ + "/" + prefix + std::to_string(random_seed());
     file_.reset(open(temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  } while (!file_.is_open() && errno == EEXIST);
+  } while (file_.is_open() ? !lock_own(file_.get()) : errno == EEXIST);
   if (!file_.is_open()) {
-    throw system_error(ErrorCode::cannot_write, "create a file in the folder of", path_, errno);
+    const int error = errno;
+    temporary_path_.clear();
+    throw system_error(ErrorCode::cannot_write, "create a file in the folder of", path_, error);
   }
   try {
     // An operator who let the daemon's group read the old file wants the same for the new one. Only root can

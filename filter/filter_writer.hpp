@@ -1,6 +1,9 @@
 // Writes a filter file so that its path always holds either the old file or the whole new one: into a
 // temporary file in the same folder, synced, then renamed over the path, then the folder is synced.
 //
+// What a writer left behind that was killed is removed by the next one for the same path: a temporary file is locked
+// (flock(2)) as long as its writer lives.
+//
 // Used by the builder. Call order: constructor, write_body* (every byte of the body once, in any order),
 // commit. Destroyed without commit, it leaves nothing behind. write_body may be called from several threads
 // at once; the rest not.

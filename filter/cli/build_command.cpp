@@ -1,19 +1,26 @@
 // `bloomgate build`: from lists of addresses to a filter file.
 #include <sys/stat.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cmath>
+#include <csignal>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "filter/builder.hpp"
 #include "filter/cli/command.hpp"
+#include "filter/cli/input_files.hpp"
 #include "filter/cli/list_reader.hpp"
 #include "filter/cli/numbers.hpp"
+#include "filter/cli/progress.hpp"
 #include "filter/cli/reject_log.hpp"
 #include "filter/cli/shape_options.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/cli/text_blocks.hpp"
 #include "filter/error.hpp"
+#include "filter/mapped_filter.hpp"
 #include "filter/sizing.hpp"
 
 namespace bloomgate::cli {
@@ -28,12 +35,24 @@ struct BuildCommand {
   std::string reject_file;
   std::string expected_entries;
   std::string seed;
+  std::string seed_from;
   std::string memory;
+  std::string format;
   bool strict = false;
+  bool quiet = false;
+  bool json = false;
   std::vector<std::string> inputs;
   ShapeOptions shape;
   BuildOptions options;
 };
+
+std::uint64_t seed_of(const BuildCommand& command, const po::variables_map& values) {
+  if (values.count("seed-from") == 0) {
+    return values.count("seed") != 0 ? parse_seed(command.seed, "--seed") : random_seed();
+  }
+  if (values.count("seed") != 0) throw UsageError("--seed and --seed-from cannot go together");
+  return MappedFilter(command.seed_from).header().shape.seed;
+}
 
 // Nothing given: --help was.
 std::optional<BuildCommand> parse(const Arguments& arguments) {
@@ -50,14 +69,21 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
        "size the filter for N entries (default: as many as the lists have)")  //
       ("seed", po::value(&command.seed)->value_name("N"),
        "seed of the hash; the same lists, options and seed give the same bytes (default: random)")  //
-      ("threads", po::value(&command.options.threads)->value_name("N"),
-       "use N threads (default: one for each processor)")  //
+      ("seed-from", po::value(&command.seed_from)->value_name("FILE"),
+       "the seed of that filter, so that few bytes change")("threads",
+                                                            po::value(&command.options.threads)->value_name("N"),
+                                                            "use N threads (default: one for each processor)")  //
       ("memory", po::value(&command.memory)->value_name("M"),
        "memory to work with, beside the filter itself (default: 1G)")  //
       ("keep-case", po::bool_switch(&command.options.profile.keep_local_part_case),
-       "tell Joe@example.org from joe@example.org (default: they are one)")                                    //
-      ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "keep all rejected lines in FILE")  //
-      ("strict", po::bool_switch(&command.strict), "fail if any line is rejected");
+       "tell Joe@example.org from joe@example.org (default: they are one)")  //
+      ("format", po::value(&command.format)->default_value("text")->value_name("FORMAT"),
+       "how the lists are written: text (an entry a line), csv:COLUMN (a number from 1, or a name in the first line) "
+       "or postfix-map (access(5), transport(5))")("reject-file", po::value(&command.reject_file)->value_name("FILE"),
+                                                   "keep all rejected lines in FILE")                               //
+      ("strict", po::bool_switch(&command.strict), "fail if any line is rejected")                                  //
+      ("quiet", po::bool_switch(&command.quiet), "tell nothing of the progress; warnings and bad lines are shown")  //
+      ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
   command.shape.add_layout_to(visible);
   command.shape.add_hash_to(visible);
   po::options_description hidden;
@@ -67,17 +93,20 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   const auto values = parse_command_line(
       arguments, visible, hidden, positional,
       {.synopsis = "bloomgate build --output FILE [OPTION...] INPUT...",
-       .purpose = "Builds a filter from lists: one address, @domain or @.domain (the domain and all below it)\n"
-                  "a line; # starts a comment. INPUT is a file, or - for standard input.",
+       .purpose =
+           "Builds a filter from lists: one address, @domain or @.domain (the domain and all below it)\n"
+           "a line; # starts a comment. INPUT is a file, a folder of files, or - for standard input; gzip, zstd, xz\n"
+           "and bzip2 are recognised by their content.",
        .examples =
            "  bloomgate build --output /var/lib/bloomgate/whitelist.bloom customers.txt partners.txt\n"
-           "  zcat addresses.gz | bloomgate build --output whitelist.bloom --bits-per-entry 16 --hashes 11 -\n"});
+           "  bloomgate build --output whitelist.bloom --bits-per-entry 16 --hashes 11 lists/ partners.txt.gz\n"});
   if (!values) return std::nullopt;
   if (command.inputs.empty()) throw UsageError("name at least one list, or - for standard input");
   command.options.layout = command.shape.chosen_layout();
   command.options.block_bytes = command.shape.chosen_block_bytes();
   command.options.hash_family = command.shape.chosen_hash_family();
-  command.options.seed = values->count("seed") != 0 ? parse_seed(command.seed, "--seed") : random_seed();
+  command.inputs = list_files(command.inputs);
+  command.options.seed = seed_of(command, *values);
   if (values->count("expected-entries") != 0) {
     command.options.expected_entries = parse_count(command.expected_entries, "--expected-entries");
   }
@@ -114,18 +143,50 @@ std::vector<std::string> names_of(const TextBlocks& blocks) {
   return names;
 }
 
-void print_report(const std::string& path, const FilterHeader& header, std::uint64_t rejected, double seconds) {
-  const FileExtent extent = file_extent(header.shape);
-  const double bits = static_cast<double>(extent.body_bytes) * 8;
-  std::cout << "built     " << path << "\nentries   " << format_count(header.entries) << "\nrejected  "
-            << format_count(rejected) << "\ndistinct  " << format_count(distinct_entries(header.bits_set, header.shape))
-            << " (estimated from the fill)\nsize      " << format_bytes(extent.file_bytes);
-  if (header.entries != 0) {
-    std::cout << ", " << format_decimal(bits / static_cast<double>(header.entries), 2) << " bits per entry";
+struct Report {
+  std::string output;
+  FilterHeader header;
+  std::uint64_t rejected;
+  double seconds;
+
+  double entries_per_second() const { return static_cast<double>(header.entries) / std::max(seconds, 1e-9); }
+  double bits_per_entry() const {  // infinite where there are no entries
+    return static_cast<double>(file_extent(header.shape).body_bytes) * 8 / static_cast<double>(header.entries);
   }
-  std::cout << "\nFPR       " << format_rate(fpr_from_fill(header.bits_set, header.shape))
-            << " (expected from the fill)\ntime      " << format_decimal(seconds, 2) << " s, "
-            << format_count(static_cast<double>(header.entries) / std::max(seconds, 1e-9)) << " entries per second\n";
+};
+
+void print_text(const Report& report) {
+  const FilterHeader& header = report.header;
+  std::cout << "built     " << report.output << "\nentries   " << format_count(header.entries) << "\nrejected  "
+            << format_count(report.rejected) << "\ndistinct  "
+            << format_count(distinct_entries(header.bits_set, header.shape)) << " (estimated from the fill)\nsize      "
+            << format_bytes(file_extent(header.shape).file_bytes);
+  if (header.entries != 0) std::cout << ", " << format_decimal(report.bits_per_entry(), 2) << " bits per entry";
+  std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       "
+            << format_rate(fpr_from_fill(header.bits_set, header.shape)) << " (expected from the fill)\ntime      "
+            << format_decimal(report.seconds, 2) << " s, " << format_count(report.entries_per_second())
+            << " entries per second\n";
+}
+
+void print_json(const Report& report) {
+  const FilterHeader& header = report.header;
+  const double distinct = distinct_entries(header.bits_set, header.shape);
+  using Json = nlohmann::ordered_json;
+  // The seed is a string: many readers of JSON keep 53 bits of a number only.
+  const Json json = {
+      {"file", report.output},
+      {"entries", header.entries},
+      {"rejected", report.rejected},
+      {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : Json(nullptr)},
+      {"file_bytes", file_extent(header.shape).file_bytes},
+      {"bits_per_entry", header.entries != 0 ? Json(report.bits_per_entry()) : Json(nullptr)},
+      {"seed", format_seed(header.shape.seed)},
+      {"fpr", fpr_from_fill(header.bits_set, header.shape)},
+      {"seconds", report.seconds},
+      {"entries_per_second", std::round(report.entries_per_second())},
+  };
+  // A path need not be UTF-8; what is not is replaced.
+  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace
@@ -135,27 +196,39 @@ int run_build(const Arguments& arguments) {
   if (!command) return EX_OK;
   refuse_to_overwrite_inputs(*command);
   const std::atomic<bool>& stop = stop_flag();
+  // Nobody who stops listening to the progress or the report stops the work.
+  std::signal(SIGPIPE, SIG_IGN);
   const auto start = std::chrono::steady_clock::now();
 
-  TextBlocks blocks(command->inputs, stop);
-  RejectLog rejects(command->reject_file, names_of(blocks));
+  const std::unique_ptr<ListFormat> format = make_list_format(command->format, command->inputs.size());
+  TextBlocks blocks(command->inputs, stop, format->quotes_line_ends());
+  std::atomic<bool> writing{false};
+  const auto look = [&]() -> Progress::State {
+    if (writing) return {.doing = "writing"};
+    return {.doing = "reading", .done_bytes = blocks.done_bytes(), .total_bytes = blocks.total_bytes()};
+  };
+  const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
+  Progress progress(style, look, Progress::interval_of(style));
+  RejectLog rejects(command->reject_file, names_of(blocks), [&](std::string_view line) { progress.show(line); });
   BuildOptions options = command->options;
-  if (!options.expected_entries) options.expected_entries = estimate_entries(blocks, options.profile);
+  if (!options.expected_entries) options.expected_entries = estimate_entries(blocks, *format, options.profile);
   FilterBuilder builder(options);
-  read_lists(blocks, builder, options, rejects);
+  read_lists(blocks, *format, builder, options, rejects);
   if (command->strict && rejects.count() != 0) {
     rejects.keep();
     throw BloomgateError(ErrorCode::bad_input, format_count(rejects.count()) +
                                                    " lines were rejected and --strict was given; no filter was built");
   }
-  if (builder.entries() == 0) std::cerr << "warning: the lists hold no entries; nobody will be listed\n";
+  if (builder.entries() == 0) progress.show("warning: the lists hold no entries; nobody will be listed");
+  writing = true;
   const FilterHeader header = builder.write(command->output, stop);
   rejects.keep();
+  progress.stop();
   if (header.entries > header.expected_entries) {
     std::cerr << "warning: the lists hold more entries than expected; the false-positive rate is higher for it\n";
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  print_report(command->output, header, rejects.count(), elapsed.count());
+  (command->json ? print_json : print_text)({command->output, header, rejects.count(), elapsed.count()});
   return EX_OK;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <iostream>
 #include <new>
 #include <string_view>
@@ -92,5 +93,7 @@ int main(int argc, char** argv) {
     return EX_USAGE;
   }
   install_bus_fault_handler();
+  // A file that grows past `ulimit -f` is a write that fails, and is reported as one.
+  std::signal(SIGXFSZ, SIG_IGN);
   return run(*command, {arguments.begin() + 1, arguments.end()});
 }

@@ -102,13 +102,18 @@ std::string format_count(double count) {
   return format_count(static_cast<std::uint64_t>(std::llround(count)));
 }
 
-std::string format_bytes(std::uint64_t bytes) {
+std::string format_short_bytes(std::uint64_t bytes) {
   constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1024) return std::to_string(bytes) + " bytes";
   std::size_t unit = 0;
   double scaled = static_cast<double>(bytes) / 1024;
   for (; scaled >= 1024 && unit + 1 < kUnits.size(); ++unit) scaled /= 1024;
-  return fmt::format("{:.2f} {} ({} bytes)", scaled, kUnits[unit], format_count(bytes));
+  return fmt::format("{:.2f} {}", scaled, kUnits[unit]);
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+  const std::string text = format_short_bytes(bytes);
+  return bytes < 1024 ? text : text + " (" + format_count(bytes) + " bytes)";
 }
 
 std::string format_rate(double probability) {

@@ -30,10 +30,11 @@ class Query {
     look_up(domain ? canonicalize_line(text, profile) : canonicalize_path(text, profile));
   }
 
-  // Looks up a line of a list; blank lines and comments are passed over.
-  void look_up_line(std::string_view line) {
-    const Entry entry = canonicalize_line(line, filter_.header().shape.profile);
-    if (entry.kind() != EntryKind::blank) look_up(entry);
+  // Looks up the lines of standard input; blank ones and comments are passed over.
+  void look_up_list() {
+    for_each_entry({"-"}, "text", filter_.header().shape.profile, stop_flag(), [this](const InputEntry& line) {
+      if (line.entry.kind() != EntryKind::blank) look_up(line.entry);
+    });
   }
 
  private:
@@ -98,7 +99,7 @@ int run_query(const Arguments& arguments) {
   if (addresses.empty()) addresses.emplace_back("-");
   for (const std::string& address : addresses) {
     if (address == "-") {
-      for_each_line({"-"}, stop_flag(), [&](const InputLine& line) { query.look_up_line(line.text); });
+      query.look_up_list();
     } else {
       query.look_up(address);
     }

@@ -1,15 +1,17 @@
 #include "filter/cli/reject_log.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <iostream>
 
 #include "filter/error.hpp"
 
 namespace bloomgate::cli {
 
-RejectLog::RejectLog(const std::string& path, std::vector<std::string> names) : path_(path) {
+RejectLog::RejectLog(const std::string& path, std::vector<std::string> names,
+                     std::function<void(std::string_view)> show)
+    : path_(path), show_(std::move(show)) {
   for (std::string& name : names) inputs_.push_back({.name = std::move(name)});
   if (path_.empty()) return;
   file_.open(path_, std::ios::binary | std::ios::trunc);
@@ -21,7 +23,9 @@ RejectLog::RejectLog(const std::string& path, std::vector<std::string> names) : 
 }
 
 RejectLog::~RejectLog() {
-  if (!path_.empty()) unlink(path_.c_str());
+  struct stat status = {};
+  // Of what was there before, such as /dev/null, nothing is removed.
+  if (!path_.empty() && stat(path_.c_str(), &status) == 0 && S_ISREG(status.st_mode)) unlink(path_.c_str());
 }
 
 void RejectLog::add(BlockReport report) {
@@ -40,18 +44,16 @@ void RejectLog::add(BlockReport report) {
 
 void RejectLog::log(InputState& input, const BlockReport& report) {
   for (const RejectedLine& rejected : report.rejected) {
-    const std::uint64_t line = input.lines + rejected.line;
+    const std::string place = input.name + ':' + std::to_string(input.lines + rejected.line) + ": ";
+    const std::string reason(rejected.fault.name);
     ++count_;
     if (!quiet_ && count_ <= kShown) {
-      std::cerr << input.name << ':' << line << ": " << reject_reason_name(rejected.reason) << ": "
-                << reject_reason_text(rejected.reason) << '\n';
+      show_(place + reason + ": " + std::string(rejected.fault.text));
     } else if (!quiet_ && count_ == kShown + 1) {
-      std::cerr << "further rejected lines are "
-                << (path_.empty() ? "only counted; --reject-file keeps them" : "in " + path_) << '\n';
+      show_("further rejected lines are " + (path_.empty() ? "only counted; --reject-file keeps them" : "in " + path_));
     }
     if (!path_.empty()) {
-      file_ << "# " << input.name << ':' << line << ": " << reject_reason_name(rejected.reason) << '\n'
-            << rejected.text << '\n';
+      file_ << "# " << place << reason << '\n' << rejected.text << '\n';
     }
   }
   input.lines += report.lines;

@@ -10,19 +10,21 @@
 
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "filter/address.hpp"
+#include "filter/cli/list_format.hpp"
 
 namespace bloomgate::cli {
 
 struct RejectedLine {
   std::uint64_t line;  // in its block, from 1
-  RejectReason reason;
-  std::string text;    // cut where the canonicaliser would not read on
+  LineFault fault;
+  std::string text;  // cut where the canonicaliser would not read on
 };
 
 // What was found in a block: how many lines, and which of them are no entries.
@@ -35,10 +37,11 @@ struct BlockReport {
 
 class RejectLog {
  public:
-  static constexpr std::uint64_t kShown = 10;  // lines shown on standard error
+  static constexpr std::uint64_t kShown = 10;  // lines shown
 
-  // `names` are those of the inputs. An empty path keeps no file. Throws BloomgateError{cannot_write}.
-  RejectLog(const std::string& path, std::vector<std::string> names);
+  // `names` are those of the inputs. An empty path keeps no file. `show` puts a line out for a person. Throws
+  // BloomgateError{cannot_write}.
+  RejectLog(const std::string& path, std::vector<std::string> names, std::function<void(std::string_view)> show);
   // Removes the file unless keep() was called: a build that fails leaves nothing behind.
   ~RejectLog();
   RejectLog(const RejectLog&) = delete;
@@ -63,6 +66,7 @@ class RejectLog {
   void log(InputState& input, const BlockReport& report);
 
   std::string path_;
+  std::function<void(std::string_view)> show_;
   std::ofstream file_;
   std::mutex mutex_;
   std::vector<InputState> inputs_;

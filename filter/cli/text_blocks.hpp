@@ -1,5 +1,5 @@
 // Cuts lists into blocks of whole lines, for several workers at once: large files are shared out among them, and a pipe
-// is read by one at a time while the others work on what was read before.
+// or a compressed file is read by one at a time while the others work on what was read before, or read another one.
 //
 // Nothing that an input holds can exhaust memory: a block is of bounded size, and a line longer than the canonicaliser
 // would look at is cut.
@@ -26,22 +26,28 @@ struct TextBlock {
   std::vector<char> storage;  // what `text` points into; kept from block to block
 };
 
+class ListInput;
+
 class TextBlocks {
  public:
-  // `inputs` are paths, or `-` for standard input. Opens them all, so that one that is missing shows before the work.
-  // Throws BloomgateError: cannot_open with the input's name, bad_argument for a folder.
-  TextBlocks(const std::vector<std::string>& inputs, const std::atomic<bool>& stop);
+  // `inputs` are paths of files (see list_files), or `-` for standard input; compressed ones are told by their content.
+  // Opens them all, so that one that is missing shows before the work. Throws BloomgateError: cannot_open with the
+  // input's name, bad_argument for a folder.
+  // Where `quotes` is true, a line end between double quotes ends no line, and every list is read in order.
+  TextBlocks(const std::vector<std::string>& inputs, const std::atomic<bool>& stop, bool quotes = false);
   ~TextBlocks();
   TextBlocks(const TextBlocks&) = delete;
   TextBlocks& operator=(const TextBlocks&) = delete;
 
   // Fills in the next block; false when there is none left. Safe from several threads, each with a block of its own.
-  // Throws BloomgateError{cannot_read} with the input's name, and {interrupted} soon after `stop` turned true; after
-  // that there is nothing left for the other workers.
+  // Throws BloomgateError{cannot_read} with the input's name, {bad_input} where its compressed data are damaged or cut
+  // off, and {interrupted} soon after `stop` turned true; after that there is nothing left for the other workers.
   bool next(TextBlock& block);
 
-  // Fills in the lines of a regular file that start in [offset, offset + bytes); `bytes` at most kTextBytes. Moves
-  // nothing on. Throws as next() does.
+  // Whether all inputs are plain regular files, which can be read in parts.
+  bool in_parts() const noexcept;
+  // Fills in the lines of such a file that start in [offset, offset + bytes); `bytes` at most kTextBytes. Before the
+  // first next() only, and for one thread. Throws as next() does.
   void sample(std::size_t input, std::uint64_t offset, std::uint64_t bytes, TextBlock& block);
 
   // The input's name as given; "standard input" for `-`.
@@ -49,21 +55,19 @@ class TextBlocks {
   std::size_t input_count() const noexcept { return inputs_.size(); }
 
   std::uint64_t file_bytes(std::size_t input) const noexcept;  // of a regular file; else 0
-  // Bytes of all inputs, where all are regular files; else 0.
+  // Bytes of all inputs as they are, compressed or not, where all are regular files; else 0.
   std::uint64_t total_bytes() const noexcept { return total_bytes_; }
   // Bytes read so far. Safe from any thread.
   std::uint64_t done_bytes() const noexcept { return done_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  class Input;
+  ListInput* take_input(std::unique_lock<std::mutex>& lock);
 
-  Input* take_input(std::unique_lock<std::mutex>& lock);
-
-  const std::atomic<bool>& stop_;
-  std::vector<std::unique_ptr<Input>> inputs_;
+  std::vector<std::unique_ptr<ListInput>> inputs_;
+  std::size_t first_ = 0;  // all before it have ended
   std::uint64_t total_bytes_ = 0;
   std::atomic<std::uint64_t> done_bytes_{0};
-  std::atomic<bool> failed_{false};
+  bool failed_ = false;
   std::mutex mutex_;
   std::condition_variable released_;
 };

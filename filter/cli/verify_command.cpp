@@ -29,11 +29,12 @@ struct Membership {
 };
 
 // Looks up every entry of the lists by its own key, so that an `@domain` entry cannot hide a missing address.
-Membership check_members(const MappedFilter& filter, const std::vector<std::string>& inputs) {
+Membership check_members(const MappedFilter& filter, const std::vector<std::string>& inputs,
+                         const std::string& format) {
   constexpr std::uint64_t kShown = 10;
   Membership result;
-  for_each_line(inputs, stop_flag(), [&](const InputLine& line) {
-    const Entry entry = canonicalize_line(line.text, filter.header().shape.profile);
+  for_each_entry(inputs, format, filter.header().shape.profile, stop_flag(), [&](const InputEntry& line) {
+    const Entry& entry = line.entry;
     if (!entry.is_key()) {
       if (entry.kind() == EntryKind::rejected) ++result.rejected;
     } else if (filter.view().may_contain(entry.key())) {
@@ -77,8 +78,8 @@ bool report_false_positives(const MappedFilter& filter) {
   return deviations <= kMaxDeviations;
 }
 
-int verify_against(const MappedFilter& filter, const std::vector<std::string>& inputs) {
-  const Membership members = check_members(filter, inputs);
+int verify_against(const MappedFilter& filter, const std::vector<std::string>& inputs, const std::string& format) {
+  const Membership members = check_members(filter, inputs, format);
   std::cout << "found      " << format_count(members.found) << " entries of the lists\nmissing    "
             << format_count(members.missing) << "\nrejected   " << format_count(members.rejected)
             << " lines that are no entries\n";
@@ -102,16 +103,19 @@ int verify_against(const MappedFilter& filter, const std::vector<std::string>& i
 int run_verify(const Arguments& arguments) {
   std::string path;
   std::vector<std::string> inputs;
+  std::string format;
   po::options_description visible("options");
   visible.add_options()("against", po::value(&inputs)->multitoken()->value_name("INPUT..."),
-                        "lists whose every entry must be in the filter; - is standard input");
+                        "lists whose every entry must be in the filter; - is standard input")(
+      "format", po::value(&format)->default_value("text")->value_name("FORMAT"),
+      "how these lists are written, as for build");
   po::options_description hidden;
   hidden.add_options()("file", po::value(&path));
   po::positional_options_description positional;
   positional.add("file", 1);
   const auto values = parse_command_line(
       arguments, visible, hidden, positional,
-      {.synopsis = "bloomgate verify FILE [--against INPUT...]",
+      {.synopsis = "bloomgate verify FILE [--format FORMAT] [--against INPUT...]",
        .purpose = "Reads the whole file and checks every checksum. With lists, also checks that each of their entries\n"
                   "is found, and counts how many of 1,000,000 addresses that are not listed are found too.\n"
                   "The exit status is 0 for a sound file, 1 where an entry is missing, 65 for a damaged file.",
@@ -124,7 +128,7 @@ int run_verify(const Arguments& arguments) {
   check_bits_set(filter);
   std::cout << "sound      " << path << ": header, table and " << format_bytes(filter.view().body().size())
             << " of bits match their checksums\n";
-  return inputs.empty() ? EX_OK : verify_against(filter, inputs);
+  return inputs.empty() ? EX_OK : verify_against(filter, inputs, format);
 }
 
 }  // namespace bloomgate::cli

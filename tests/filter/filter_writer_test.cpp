@@ -126,5 +126,26 @@ TEST_CASE("a file system without room is noticed before the work, and nothing is
   CHECK(names_in(folder.path()).empty());
 }
 
+TEST_CASE("what a killed writer left is removed, and nothing else") {
+  const TemporaryFolder folder;
+  const std::string stale = ".filter.tmp-123";
+  // Names that only resemble one, another filter's, and what is no file.
+  const std::vector<std::string> others = {".filter.tmp-", ".filter.tmp-12x", ".other.tmp-123", "filter.tmp-123",
+                                           ".filter.tmp-1.bak"};
+  write_file(folder.file(stale), "left");
+  for (const std::string& name : others) write_file(folder.file(name), "keep");
+  fs::create_symlink(".other.tmp-123", folder.path() / ".filter.tmp-7");
+  REQUIRE(mkfifo(folder.file(".filter.tmp-8").c_str(), 0600) == 0);
+  const FilterWriter living(folder.file("filter"), kShape);
+  CHECK_FALSE(fs::exists(folder.file(stale)));
+  for (const std::string& name : others) CHECK(fs::exists(folder.file(name)));
+  CHECK(fs::exists(folder.file(".filter.tmp-8")));
+  CHECK(fs::is_symlink(folder.path() / ".filter.tmp-7"));
+  // A second writer leaves the living one's file alone, and both complete.
+  const std::size_t before = names_in(folder.path()).size();
+  build_filter(folder.file("filter"), {"joe@example.org"});
+  CHECK(names_in(folder.path()).size() == before + 1);
+}
+
 }  // namespace
 }  // namespace bloomgate

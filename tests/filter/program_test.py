@@ -8,6 +8,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -92,6 +93,21 @@ class BuildTest(ProgramTest):
         self.assertEqual(contents[0], contents[1])
         self.assertEqual(len(set(contents)), 3)
 
+    def test_the_seed_of_an_earlier_filter_is_kept(self):
+        lines = "".join(f"user{i}@example.org\n" for i in range(200_000))
+        self.build(lines, "--expected-entries", "200000")
+        os.rename(self.folder / "filter", self.folder / "earlier")
+        self.build(lines + "one-more@example.org\n", "--expected-entries", "200000", "--seed-from", "earlier")
+        seeds = [json.loads(self.check(0, "info", name, "--json")[0])["seed"] for name in ("earlier", "filter")]
+        self.assertEqual(seeds[0], seeds[1])
+        earlier, new = ((self.folder / name).read_bytes()[4096 : 4096 + 49 * 4096] for name in ("earlier", "filter"))
+        self.assertLessEqual(sum(a != b for a, b in zip(earlier, new)), 6)
+        self.build("a@example.org\n", "--seed-from", "filter")  # the very one that is replaced
+        self.assertEqual(json.loads(self.check(0, "info", "filter", "--json")[0])["seed"], seeds[0])
+        self.check(EX_USAGE, "build", "-o", "filter", "--seed", "1", "--seed-from", "earlier", "list")
+        self.check(EX_DATAERR, "build", "-o", "filter", "--seed-from", "list", "list")
+        self.check(EX_NOINPUT, "build", "-o", "filter", "--seed-from", "missing", "list")
+
     def test_options_reach_the_filter(self):
         options = "--bits-per-entry 16 --hashes 11 --expected-entries 1e6 --seed 7 --keep-case".split()
         self.build("Joe@Example.ORG\n@example.net\n", *options)
@@ -133,9 +149,11 @@ class BuildTest(ProgramTest):
             self.assertEqual(info["block_bytes"], {"64K": 65536, "256": 256}[size])
 
     def test_nothing_is_left_behind_when_it_fails(self):
+        empty = tempfile.TemporaryDirectory(prefix="bloomgate-test-")
+        self.addCleanup(empty.cleanup)
         cases = [
             (EX_NOINPUT, ["missing"]),
-            (EX_USAGE, ["."]),
+            (EX_DATAERR, [os.path.join(empty.name, "")]),
             (EX_USAGE, []),
             (EX_USAGE, ["--bits-per-entry", "65", "list"]),
             (EX_USAGE, ["--bits-per-entry", "eight", "list"]),
@@ -246,6 +264,446 @@ class BuildTest(ProgramTest):
                 self.assertEqual(process.returncode, 128 + number, err)
                 self.assertEqual((self.folder / "filter").read_bytes(), before)
                 self.assertEqual(self.names(), ["filter", "list"])
+
+
+class InputTest(ProgramTest):
+    TOOLS = {"gz": ["gzip"], "zst": ["zstd", "-q"], "xz": ["xz"], "bz2": ["bzip2"]}
+
+    def compress(self, kind, text, *options):
+        text = text.encode() if isinstance(text, str) else text
+        return subprocess.run([*self.TOOLS[kind], *options, "-c"], input=text, capture_output=True, check=True).stdout
+
+    def built_from(self, *inputs, stdin=b"", options=()):
+        self.check(0, "build", "-o", "filter", "--seed", "1", "--strict", *options, *inputs, stdin=stdin)
+        return (self.folder / "filter").read_bytes()
+
+    def test_a_folder_stands_for_the_files_in_it(self):
+        deep = self.folder / "lists" / "b" / "c"
+        deep.mkdir(parents=True)
+        self.write("lists/z", "z@example.org\n")
+        self.write("lists/b/y", "bad..y@example.org\ny@example.org\n")
+        self.write("lists/b/c/x", "bad..x@example.org\nx@example.org\n")
+        self.write("outside", "outside@example.org\n")
+        os.symlink(self.folder / "outside", deep / "link")
+        self.write("lists/.hidden", "hidden@example.org\n")
+        (self.folder / "lists/.git").mkdir()
+        self.write("lists/.git/config", "git@example.org\n")
+        os.symlink("..", self.folder / "lists" / "loop")
+        os.mkfifo(self.folder / "lists" / "fifo")
+        _, err = self.check(0, "build", "-o", "filter", "--threads", "1", "--expected-entries", "1e5", "lists")
+        self.assertEqual(re.findall(r"(?m)^(.*):1: misplaced-dot", err), ["lists/b/c/x", "lists/b/y"])
+        self.check(0, "query", "filter", *(f"{name}@example.org" for name in ("x", "y", "z", "outside")))
+        for name in ("hidden", "git"):
+            self.check(1, "query", "filter", f"{name}@example.org")
+        self.assertRegex(self.check(0, "verify", "filter", "--against", "lists")[0], r"(?m)^found +4 ")
+
+    def test_an_output_in_the_folder_of_lists_is_refused_once_it_is_there(self):
+        (self.folder / "lists").mkdir()
+        self.write("lists/a", "a@example.org\n")
+        self.write("lists/filter", "not a filter\n")
+        _, err = self.check(EX_USAGE, "build", "-o", "lists/filter", "lists")
+        self.assertIn("--output would overwrite the list lists/filter", err)
+
+    def test_more_files_than_may_be_open_at_once_are_read(self):
+        (self.folder / "lists").mkdir()
+        for i in range(300):
+            self.write(f"lists/{i}", f"user{i}@example.org\n")
+        limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))  # noqa: E731
+        result = subprocess.run([BLOOMGATE, "build", "-o", "filter", "--threads", "3", "lists"], capture_output=True,
+                                cwd=self.folder, timeout=60, preexec_fn=limit)  # fmt: skip
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, rb"(?m)^entries +300$")
+
+    def test_compressed_lists_give_the_same_filter_whatever_their_name(self):
+        lines = [f"user{i}.{'x' * (1 + i * 7919 % 40)}@example{i % 97}.org\n" for i in range(100_000)]
+        parts = ["".join(lines[:30_000]), "".join(lines[30_000:])[:-1]]
+        want = self.built_from(self.write("plain", "".join(parts)))
+        for kind in self.TOOLS:
+            # Two files put together are one: members, frames and streams are read to the end.
+            whole = self.compress(kind, parts[0]) + self.compress(kind, parts[1])
+            with self.subTest(kind=kind, how="file"):
+                self.assertEqual(self.built_from(self.write("list.txt", whole), options=["--threads", "3"]), want)
+            with self.subTest(kind=kind, how="standard input"):
+                self.assertEqual(self.built_from("-", stdin=whole), want)
+            with self.subTest(kind=kind, how="two files"):
+                names = [self.write(f"{kind}{i}", self.compress(kind, part)) for i, part in enumerate(parts)]
+                self.assertEqual(self.built_from(*names, options=["--threads", "2"]), want)
+            with self.subTest(kind=kind, how="verify"):
+                found, _ = self.check(0, "verify", "filter", "--against", "list.txt")
+                self.assertRegex(found, r"(?m)^found +100,000 ")
+
+    def test_empty_members_and_skippable_frames_are_passed_over(self):
+        text = "joe@example.org\n"
+        for kind in self.TOOLS:
+            empty = self.compress(kind, "")
+            self.built_from(self.write("list", empty + self.compress(kind, text) + empty))
+            self.check(0, "query", "filter", "joe@example.org")
+        skippable = b"\x5e\x2a\x4d\x18\x05\x00\x00\x00hello"
+        self.built_from(self.write("list", skippable + self.compress("zst", text) + skippable))
+        self.check(0, "query", "filter", "joe@example.org")
+
+    def test_text_that_starts_like_a_compressed_file_is_text(self):
+        for text in ("BZh9@example.org\n", "BZh", "(\n", "P*M@example.org\n", ""):
+            self.check(0, "build", "-o", "filter", "-", stdin=text.encode())
+            self.check(0, "build", "-o", "filter", self.write("list", text))
+        self.build("BZh91A@example.org\n", "--strict")
+        self.check(0, "query", "filter", "BZh91A@example.org")
+
+    def test_what_is_cut_off_or_damaged_is_refused_by_name(self):
+        self.build("old@example.org\n")
+        before = (self.folder / "filter").read_bytes()
+        text = "".join(f"user{i * 7919 % 10007}@example.org\n" for i in range(2000))
+        for kind in self.TOOLS:
+            whole = self.compress(kind, text, *(["--check"] if kind == "zst" else []))
+            cuts = [whole[:length] for length in (10, len(whole) // 2, len(whole) - 9, len(whole) - 1)]
+            second = whole + whole[: len(whole) // 2]
+            damaged = bytearray(whole)
+            damaged[len(whole) // 2] ^= 0x10
+            for number, content in enumerate([*cuts, second, bytes(damaged), whole + b"garbage that is no member"]):
+                for inputs, stdin in (([self.write("list", content)], b""), (["-"], content)):
+                    with self.subTest(kind=kind, number=number, inputs=inputs):
+                        _, err = self.check(EX_DATAERR, "build", "-o", "filter", "--reject-file", "rejects", *inputs, stdin=stdin)
+                        self.assertRegex(err, rf" data of ({'|'.join(inputs)}|standard input) are damaged or cut off")
+                        self.assertEqual((self.folder / "filter").read_bytes(), before)
+                        self.assertEqual(self.names(), ["filter", "list"])
+
+    def test_a_bomb_is_only_a_long_list(self):
+        # More text than the build may have memory, in one line or in short ones.
+        for name, unit in (("line", b"x" * (1 << 20)), ("lines", b"#" * 1023 + b"\n")):
+            with self.subTest(name), open(self.folder / "bomb", "wb") as file:
+                packer = subprocess.Popen(["gzip", "-1", "-c"], stdin=subprocess.PIPE, stdout=file)
+                for _ in range(512):
+                    packer.stdin.write(unit * ((1 << 20) // len(unit)))
+                packer.stdin.write(b"\njoe@example.org\n")
+                packer.stdin.close()
+                self.assertEqual(packer.wait(), 0)
+                command = [BLOOMGATE, "build", "-o", "filter", "--threads", "2", "--memory", "32M", "bomb"]
+                process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder)
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+                self.assertEqual(process.returncode, 0)
+                self.assertLess(usage.ru_maxrss, 400 << 10)  # KiB; a sanitizer takes much of it
+                self.check(0, "query", "filter", "joe@example.org")
+
+    def test_a_header_without_end_is_no_way_to_fill_the_memory(self):
+        header = b"\x1f\x8b\x08\x08" + bytes(6)  # a name follows, up to a zero byte
+        result = subprocess.run([BLOOMGATE, "build", "-o", "filter", "-"], input=header + b"x" * (80 << 20),
+                                capture_output=True, cwd=self.folder, timeout=60)  # fmt: skip
+        self.assertEqual(result.returncode, EX_DATAERR)
+        self.assertIn(b"gzip data of standard input are damaged", result.stderr)
+
+    def test_what_takes_too_much_memory_to_decompress_is_refused_with_advice(self):
+        text = b"joe@example.org\n" * 1000
+        for kind, options, want in (
+            ("xz", ["--lzma2=dict=1GiB"], "with 100 MiB of memory"),
+            ("zst", ["--long=31", "--ultra"], "with a window of 128 MiB"),
+        ):
+            with self.subTest(kind):
+                content = self.compress(kind, text, *options)
+                _, err = self.check(EX_DATAERR, "build", "-o", "filter", "-", stdin=content)
+                self.assertIn(want, err)
+
+    def test_several_compressed_lists_are_read_at_once(self):
+        # One of two pipes gives nothing until the other was read: a single reader at a time would wait for ever.
+        fifos = [str(self.folder / name) for name in ("first", "second")]
+        for fifo in fifos:
+            os.mkfifo(fifo)
+        command = [BLOOMGATE, "build", "-o", "filter", "--threads", "2", *fifos]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=self.folder)
+        first, second = (open(fifo, "wb") for fifo in fifos)
+        second.write(self.compress("gz", "bad..line@example.org\n"))
+        second.close()
+        self.assertIn(b"second:1: misplaced-dot", process.stderr.readline())
+        first.write(self.compress("xz", "joe@example.org\n"))
+        first.close()
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.check(0, "query", "filter", "joe@example.org")
+
+
+class FaultTest(ProgramTest):
+    """Whatever happens, the output is the old filter or a whole new one."""
+
+    def setUp(self):
+        super().setUp()
+        self.build("old@example.org\n")
+        self.before = (self.folder / "filter").read_bytes()
+        self.large = self.write("large", "".join(f"user{i}@example.org\n" for i in range(300_000)))
+
+    def leftovers(self):
+        return [name for name in self.names() if name.startswith(".filter.tmp-")]
+
+    def check_old_filter_alone(self):
+        self.assertEqual((self.folder / "filter").read_bytes(), self.before)
+        self.assertEqual(self.names(), ["filter", "large", "list"])
+
+    def test_a_kill_at_any_moment_leaves_a_whole_filter_and_the_next_build_clears_up(self):
+        command = [BLOOMGATE, "build", "-o", "filter", "--seed", "1", "--bits-per-entry", "64", "large"]
+        started = time.monotonic()
+        subprocess.run(command, capture_output=True, cwd=self.folder, check=True)
+        duration = time.monotonic() - started
+        states = {self.before, (self.folder / "filter").read_bytes()}
+        for tenth in range(11):
+            (self.folder / "filter").write_bytes(self.before)
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder)
+            time.sleep(duration * tenth / 10)
+            process.kill()
+            process.wait()
+            self.assertIn((self.folder / "filter").read_bytes(), states)
+            self.check(0, "verify", "filter")
+        # The moments above may all miss the writing: one more kill, while the temporary file is there.
+        while not self.leftovers():
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder)
+            while process.poll() is None and not self.leftovers():
+                pass
+            process.kill()
+            process.wait()
+        self.check(0, "verify", "filter")
+        self.build("next@example.org\n")
+        self.assertEqual(self.leftovers(), [])
+
+    def test_a_build_leaves_the_temporary_file_of_one_that_runs(self):
+        command = [BLOOMGATE, "build", "-o", "filter", "--bits-per-entry", "64", "large"]
+        while not self.leftovers():
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.folder)
+            while process.poll() is None and not self.leftovers():
+                pass
+            process.send_signal(signal.SIGSTOP)
+            if process.poll() is not None:
+                process.communicate()
+        during = self.leftovers()
+        self.build("next@example.org\n")
+        self.assertEqual(self.leftovers(), during)
+        process.send_signal(signal.SIGCONT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, err)
+        self.check(0, "verify", "filter", "--against", "large")
+        self.assertEqual(self.leftovers(), [])
+
+    def test_a_limit_of_file_size_is_an_error_like_a_full_disk(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))  # noqa: E731
+        result = subprocess.run([BLOOMGATE, "build", "-o", "filter", "large"], capture_output=True, cwd=self.folder,
+                                timeout=60, preexec_fn=limit)  # fmt: skip
+        self.assertEqual(result.returncode, EX_CANTCREAT, result.stderr)
+        self.assertIn(b"File too large", result.stderr)
+        self.check_old_filter_alone()
+
+    def test_a_full_disk_leaves_the_old_filter(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(disk)]
+        if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
+            self.skipTest("a small file system cannot be mounted here")
+        try:
+            self.check(0, "build", "-o", "disk/filter", "list")
+            before = (disk / "filter").read_bytes()
+            _, err = self.check(EX_CANTCREAT, "build", "-o", "disk/filter", "large")
+            self.assertIn("No space left on device", err)
+            self.assertEqual((disk / "filter").read_bytes(), before)
+            self.assertEqual(os.listdir(disk), ["filter"])
+        finally:
+            subprocess.run(["umount", str(disk)], check=True)
+
+    def test_a_reject_file_that_is_no_regular_file_stays_when_a_build_fails(self):
+        # A FIFO of our own stands for /dev/null, which root could remove.
+        fifo = self.folder / "rejects"
+        os.mkfifo(fifo)
+        reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        self.check(EX_DATAERR, "build", "-o", "filter", "--reject-file", "rejects", "-", stdin=b"\x1f\x8b\x08")
+        self.assertTrue(fifo.is_fifo())
+        fifo.unlink()
+        self.check_old_filter_alone()
+
+    def test_a_list_that_vanishes_leaves_the_old_filter(self):
+        fifo = str(self.folder / "fifo")
+        os.mkfifo(fifo)
+        for change, want in (
+            (lambda: os.truncate(self.large, 3_000_000), b"large shrank while it was read"),
+            (lambda: os.replace(self.write("other", "a@example.org\n"), self.large), b"large was replaced"),
+            (lambda: os.unlink(self.large), b"open /.*large: No such file"),
+        ):
+            content = pathlib.Path(self.large).read_bytes()
+            # The pipe holds the only worker until the list is changed.
+            command = [BLOOMGATE, "build", "-o", "filter", "--threads", "1", fifo, self.large]
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.folder)
+            with open(fifo, "wb") as pipe:
+                pipe.write(b"bad..line@example.org\n")
+                pipe.flush()
+                process.stderr.readline()
+                change()
+            _, err = process.communicate(timeout=60)
+            self.assertIn(process.returncode, (74, EX_NOINPUT))
+            self.assertRegex(err, want)
+            self.write("large", content)
+            self.assertEqual((self.folder / "filter").read_bytes(), self.before)
+            self.assertEqual(self.names(), ["fifo", "filter", "large", "list"])
+
+    def test_a_pipe_that_closes_half_way_through_compressed_text_leaves_the_old_filter(self):
+        fifo = str(self.folder / "large")
+        packed = subprocess.run(["gzip", "-c", self.large], capture_output=True, check=True).stdout
+        os.unlink(self.large)
+        os.mkfifo(fifo)
+        process = subprocess.Popen([BLOOMGATE, "build", "-o", "filter", fifo], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, cwd=self.folder)  # fmt: skip
+        with open(fifo, "wb") as pipe:
+            pipe.write(packed[: len(packed) // 2])
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, EX_DATAERR)
+        self.assertIn(b"damaged or cut off", err)
+        self.check_old_filter_alone()
+
+    def test_a_list_that_cannot_be_read_leaves_the_old_filter(self):
+        _, err = self.check(74, "build", "-o", "filter", "large", "/proc/self/mem")
+        self.assertIn("read /proc/self/mem: Input/output error", err)
+        self.check_old_filter_alone()
+
+    def test_the_loss_of_the_terminal_is_a_stop(self):
+        process = subprocess.Popen([BLOOMGATE, "build", "-o", "filter", "-"], stdin=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, cwd=self.folder)  # fmt: skip
+        process.stdin.write(b"bad..line@example.org\n")
+        process.stdin.flush()
+        process.stderr.readline()
+        process.send_signal(signal.SIGHUP)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGHUP)
+        self.check_old_filter_alone()
+
+
+class FormatTest(ProgramTest):
+    def test_rows_with_line_ends_in_them_are_read_whole_in_every_block(self):
+        # Notes of three lines, of which the middle one looks like a row of its own: nobody in there may be listed.
+        rows = [f'"note\nevil{i}@example.org,{"x" * (i * 7919 % 200)}\n",user{i}@example.org\r\n' for i in range(60_000)]
+        rows[50_000] = "short\r\n"
+        text = "note,mail\r\n" + "".join(rows)
+        path = self.write("list", text)
+        for inputs, stdin in (([path], b""), (["-"], text.encode())):
+            out, err = self.check(0, "build", "-o", "filter", "--format", "csv:mail", "--threads", "3", *inputs, stdin=stdin)
+            self.assertRegex(out, r"(?m)^entries +59,999$")
+            self.assertRegex(out, r"(?m)^rejected +1$")
+            self.assertIn(f":{2 + 3 * 50_000}: csv-missing-field: ", err)
+        out, _ = self.check(0, "verify", "filter", "--format", "csv:2", "--against", path)
+        self.assertRegex(out, r"(?m)^found +59,999 ")
+
+    def test_each_list_has_its_own_first_line(self):
+        a = self.write("a", "mail,id\na@example.org,1\n")
+        b = self.write("b", "id,mail\n2,b@example.org\n")
+        self.check(0, "build", "-o", "filter", "--format", "csv:mail", "--strict", a, b, self.write("empty", ""))
+        self.check(0, "query", "filter", "a@example.org", "b@example.org")
+        _, err = self.check(EX_DATAERR, "build", "-o", "filter", "--threads", "1", "--format", "csv:e-mail", a, b)
+        self.assertIn("has no column 'e-mail': its first line has 'mail', 'id'", err)
+
+    def test_a_row_without_end_takes_no_more_than_itself(self):
+        text = "mail,note\na@example.org,\"" + "x\n" * 2_000_000 + "\"\nb@example.org,\n"
+        out, err = self.check(0, "build", "-o", "filter", "--format", "csv:1", self.write("list", text))
+        self.assertRegex(err, r"list:2: csv-bad-quotes")
+        self.check(0, "query", "filter", "b@example.org")
+        self.assertRegex(out, r"(?m)^entries +1$")
+
+    def test_the_bad_of_a_postfix_table_are_not_listed(self):
+        access = "# access\ngood@example.org OK\n.example.net\tRELAY\nbad@example.org REJECT\nworse.example 550 no\nodd.example ?\n"
+        out, err = self.check(0, "build", "-o", "filter", "--format", "postfix-map", self.write("access", access))
+        self.assertRegex(out, r"(?m)^entries +2$")
+        self.assertIn("access:6: map-unknown-value: ", err)
+        self.check(0, "query", "filter", "good@example.org", "x@a.example.net", "x@example.net")
+        for bad in ("bad@example.org", "x@worse.example", "x@odd.example"):
+            self.check(1, "query", "filter", bad)
+
+    def test_wrong_formats_are_refused(self):
+        for name in ("csv", "csv:0", "json"):
+            _, err = self.check(EX_USAGE, "build", "-o", "filter", "--format", name, self.write("list", ""))
+            self.assertIn("--format ", err)
+
+
+class ProgressTest(ProgramTest):
+    """A build whose list comes through a pipe, so that it lasts as long as the test wants."""
+
+    def start(self, *options, stderr):
+        read_end, self.list = os.pipe()
+        command = [BLOOMGATE, "build", "-o", "filter", *options, "-"]
+        environment = dict(os.environ, TERM="xterm")
+        process = subprocess.Popen(command, stdin=read_end, stdout=subprocess.PIPE, stderr=stderr, cwd=self.folder,
+                                   env=environment)  # fmt: skip
+        os.close(read_end)
+        os.write(self.list, b"joe@example.org\nbad..line@example.org\n")
+        return process
+
+    def finish(self, process):
+        os.close(self.list)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.assertRegex(out, rb"(?m)^entries +1$")
+        return err
+
+    def read_until(self, file, text):
+        """What `file` gives up to `text`; a test that hangs here is ended by ctest."""
+        got = b""
+        while text not in got:
+            piece = os.read(file, 4096)
+            self.assertTrue(piece, got)
+            got += piece
+        return got
+
+    def test_a_terminal_shows_a_bar_that_goes_before_the_report(self):
+        master, slave = pty.openpty()
+        process = self.start(stderr=slave)
+        os.close(slave)
+        shown = self.read_until(master, b"\r\x1b[Kreading  38 bytes  ")
+        self.finish(process)
+        try:
+            shown += os.read(master, 4096)
+        except OSError:  # the terminal is gone with its last user
+            pass
+        os.close(master)
+        self.assertIn(b"standard input:2: misplaced-dot: ", shown)
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
+
+    def test_elsewhere_a_line_comes_every_ten_seconds(self):
+        process = self.start(stderr=subprocess.PIPE)
+        started = time.monotonic()
+        shown = self.read_until(process.stderr.fileno(), b"reading: 38 bytes, 3 bytes/s, 0:10\n")
+        self.assertGreater(time.monotonic() - started, 9)
+        self.assertNotIn(b"\x1b", shown + self.finish(process))
+
+    def test_quiet_tells_of_bad_lines_only(self):
+        master, slave = pty.openpty()
+        process = self.start("--quiet", stderr=slave)
+        os.close(slave)
+        shown = self.read_until(master, b"\n")
+        time.sleep(0.5)  # more than the bar's interval: that nothing comes cannot be awaited
+        self.finish(process)
+        try:
+            shown += os.read(master, 4096)
+        except OSError:
+            pass
+        os.close(master)
+        self.assertRegex(shown, rb"\Astandard input:2: misplaced-dot: [^\r\n]*\r\n\Z")
+
+    def test_the_report_as_json_has_what_the_text_has(self):
+        text, _ = self.build("a@example.org\na@example.org\nnonsense\n", "--seed", "5")
+        report = json.loads(self.build("a@example.org\na@example.org\nnonsense\n", "--seed", "5", "--json")[0])
+        self.assertEqual(report["file"], "filter")
+        self.assertEqual((report["entries"], report["rejected"], report["distinct_entries"]), (2, 1, 1))
+        self.assertEqual(report["file_bytes"], (self.folder / "filter").stat().st_size)
+        self.assertEqual(report["bits_per_entry"], 4096 * 8 / 2)
+        self.assertEqual(report["seed"], "0x0000000000000005")
+        self.assertEqual(report["fpr"], json.loads(self.check(0, "info", "filter", "--json")[0])["fpr"])
+        self.assertGreater(report["seconds"], 0)
+        self.assertAlmostEqual(report["entries_per_second"] * report["seconds"], 2, delta=0.1)
+        for pattern in (r"^entries +2$", r"^rejected +1$", r"^distinct +1 ", r"^seed +0x0{15}5$", r"16384.00 bits per entry"):
+            self.assertRegex(text, "(?m)" + pattern)
+
+    def test_an_empty_list_has_no_bits_per_entry(self):
+        self.assertIsNone(json.loads(self.build("", "--json")[0])["bits_per_entry"])
+
+    def test_nobody_listening_does_no_harm(self):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        command = [BLOOMGATE, "build", "-o", "filter", self.write("list", "nonsense\n")]
+        result = subprocess.run(command, stdout=write_end, stderr=write_end, cwd=self.folder, timeout=60)
+        os.close(write_end)
+        self.assertEqual(result.returncode, 74)
+        self.assertEqual(self.names(), ["filter", "list"])
 
 
 class QueryTest(ProgramTest):

@@ -1,0 +1,15 @@
+// The lists that a command line names: folders stand for the files in them. Pure but for looking at the disk.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace bloomgate::cli {
+
+// `inputs` with every folder replaced by the regular files in it and in the folders below it, in the order of their
+// bytes; what starts with a dot is left out, and links to folders are not followed. Files and `-` stay as they are.
+// Throws BloomgateError: cannot_open for what is not there or cannot be looked into, bad_input for a folder without a
+// file, since an empty list is rarely what was meant.
+std::vector<std::string> list_files(const std::vector<std::string>& inputs);
+
+}  // namespace bloomgate::cli

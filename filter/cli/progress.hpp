@@ -1,0 +1,66 @@
+// How far long work has come, told on standard error while it goes on: on a terminal as a bar that is drawn over,
+// elsewhere as a plain line now and then.
+//
+// Made by a subcommand before the work and stopped before its report; when it goes, so does the bar. show() is safe
+// from several threads, the rest is for the one that made it.
+#pragma once
+
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace bloomgate::cli {
+
+class Progress {
+ public:
+  enum class Style : std::uint8_t { none, bar, lines };
+
+  struct State {
+    std::string_view doing;         // "reading"
+    std::uint64_t done_bytes = 0;   // 0: nothing is counted
+    std::uint64_t total_bytes = 0;  // 0: not known
+  };
+
+  // A bar for a terminal, lines for anything else.
+  static Style style_for(int fd);
+  static std::chrono::milliseconds interval_of(Style style) noexcept;  // a fifth of a second, 10 s
+
+  // Looks up the state every `interval`, in a thread of its own, and tells it on `fd`, which stays the caller's.
+  Progress(Style style, std::function<State()> look, std::chrono::milliseconds interval, int fd = STDERR_FILENO);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // Puts out a line of its own, above the bar if there is one. `line` comes without its line end.
+  void show(std::string_view line);
+
+  // Tells nothing more, and takes the bar away. May be called again.
+  void stop() noexcept;
+
+ private:
+  void run(const std::stop_token& stop);
+  void put(std::string_view text) const noexcept;
+
+  Style style_;
+  std::function<State()> look_;
+  std::chrono::milliseconds interval_;
+  int fd_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  bool bar_shown_ = false;
+  std::jthread thread_;
+};
+
+// The state as a bar of at most `columns` characters, or as a sentence.
+std::string progress_bar(const Progress::State& state, std::chrono::duration<double> elapsed, std::size_t columns);
+std::string progress_line(const Progress::State& state, std::chrono::duration<double> elapsed);
+
+}  // namespace bloomgate::cli
