@@ -32,7 +32,8 @@ std::uint64_t TextBlocks::file_bytes(std::size_t input) const noexcept {
 // The first input that has a block to give, or nothing when all have ended. Waits while all that is left is being read.
 ListInput* TextBlocks::take_input(std::unique_lock<std::mutex>& lock) {
   while (!failed_) {
-    while (first_ < inputs_.size() && inputs_[first_]->ended() && !inputs_[first_]->busy()) ++first_;
+    // In this order: while a stream is being read, whether it has ended is its reader's to know.
+    while (first_ < inputs_.size() && !inputs_[first_]->busy() && inputs_[first_]->ended()) ++first_;
     for (std::size_t i = first_; i < inputs_.size(); ++i) {
       if (!inputs_[i]->busy() && !inputs_[i]->ended()) return inputs_[i].get();
     }
