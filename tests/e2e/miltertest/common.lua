@@ -26,6 +26,16 @@ function connect()
   return conn
 end
 
+-- A connection of a mail server that knows version 2 of the protocol only, and so waits for an answer to each step: what was
+-- sent has been dealt with.
+function connect_in_step()
+  local conn = connect()
+  done(mt.negotiate(conn, 2,
+                    SMFIP_NOCONNECT | SMFIP_NOHELO | SMFIP_NOMAIL | SMFIP_NORCPT | SMFIP_NOBODY | SMFIP_NOHDRS | SMFIP_NOEOH,
+                    SMFIF_ADDHDRS | SMFIF_CHGHDRS))
+  return conn
+end
+
 -- A message up to the end of its headers. `headers` is a list of names, each with a forged verdict as its value.
 function begin(conn, sender, headers)
   done(mt.mailfrom(conn, sender))

@@ -1,7 +1,7 @@
 -- ends the daemon
 --
 -- Told to stop, the daemon lets the message that is under way come to its end first.
-conn = connect()
+conn = connect_in_step()
 begin(conn, "<joe@example.org>", {"X-Bloomgate"})
 run("kill -TERM " .. pid)
 wait_for("notify.log", "STOPPING=1")

@@ -2,7 +2,7 @@
 --
 -- A message that does not come to its end does not keep the daemon from stopping: it is cut off after three seconds, and
 -- the log says so.
-conn = connect()
+conn = connect_in_step()
 begin(conn, "<joe@example.org>")
 run("kill -TERM " .. pid)
 wait_for("daemon.log", "warning: 1 messages were under way and are cut off\n")
