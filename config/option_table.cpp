@@ -22,7 +22,7 @@ constexpr std::array kTable = {
                "Replace it by renaming a new file over it, as 'bloomgate build' does; never change it in place.",
                true},
     OptionSpec{"allow-missing-whitelist", "yes|no", "no", "start although the whitelist cannot be used",
-               "With 'yes' the daemon runs without a whitelist, and all mail is sent to the deeper check, until a\n"
+               "With 'yes' the daemon runs without a whitelist, and all mail is sent to the deeper checks, until a\n"
                "good file is there and the daemon is told to reload.",
                true},
     OptionSpec{"mode", "enforce|observe", "enforce", "mark messages, or only log what would be done",
