@@ -70,17 +70,17 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
       ("seed", po::value(&command.seed)->value_name("N"),
        "seed of the hash; the same lists, options and seed give the same bytes (default: random)")  //
       ("seed-from", po::value(&command.seed_from)->value_name("FILE"),
-       "the seed of that filter, so that few bytes change")("threads",
-                                                            po::value(&command.options.threads)->value_name("N"),
-                                                            "use N threads (default: one for each processor)")  //
+       "the seed of that filter, so that few bytes change")  //
+      ("threads", po::value(&command.options.threads)->value_name("N"),
+       "use N threads (default: one for each processor)")  //
       ("memory", po::value(&command.memory)->value_name("M"),
        "memory to work with, beside the filter itself (default: 1G)")  //
       ("keep-case", po::bool_switch(&command.options.profile.keep_local_part_case),
        "tell Joe@example.org from joe@example.org (default: they are one)")  //
       ("format", po::value(&command.format)->default_value("text")->value_name("FORMAT"),
        "how the lists are written: text (an entry a line), csv:COLUMN (a number from 1, or a name in the first line) "
-       "or postfix-map (access(5), transport(5))")("reject-file", po::value(&command.reject_file)->value_name("FILE"),
-                                                   "keep all rejected lines in FILE")                               //
+       "or postfix-map (access(5), transport(5))")                                                                  //
+      ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "keep all rejected lines in FILE")       //
       ("strict", po::bool_switch(&command.strict), "fail if any line is rejected")                                  //
       ("quiet", po::bool_switch(&command.quiet), "tell nothing of the progress; warnings and bad lines are shown")  //
       ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
@@ -189,6 +189,30 @@ void print_json(const Report& report) {
   std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
+// One reading of the lists, from their first byte to their last.
+struct Reading {
+  Reading(const BuildCommand& command, const std::atomic<bool>& stop)
+      : format(make_list_format(command.format, command.inputs.size())),
+        blocks(command.inputs, stop, format->quotes_line_ends()) {}
+
+  std::unique_ptr<ListFormat> format;
+  TextBlocks blocks;
+};
+
+// The bits per entry come out as asked for to within this share.
+constexpr double kSizeTolerance = 0.01;
+
+bool is_off(std::uint64_t estimate, std::uint64_t entries) {
+  return std::abs(static_cast<double>(estimate) - static_cast<double>(entries)) >
+         kSizeTolerance * static_cast<double>(entries);
+}
+
+std::unique_ptr<FilterBuilder> read_into_builder(Reading& reading, const BuildOptions& options, RejectLog& rejects) {
+  auto builder = std::make_unique<FilterBuilder>(options);
+  read_lists(reading.blocks, *reading.format, *builder, options, rejects);
+  return builder;
+}
+
 }  // namespace
 
 int run_build(const Arguments& arguments) {
@@ -200,31 +224,43 @@ int run_build(const Arguments& arguments) {
   std::signal(SIGPIPE, SIG_IGN);
   const auto start = std::chrono::steady_clock::now();
 
-  const std::unique_ptr<ListFormat> format = make_list_format(command->format, command->inputs.size());
-  TextBlocks blocks(command->inputs, stop, format->quotes_line_ends());
-  std::atomic<bool> writing{false};
+  Reading first(*command, stop);
+  std::optional<Reading> second;
+  std::atomic<const TextBlocks*> read_now{&first.blocks};  // null: writing
   const auto look = [&]() -> Progress::State {
-    if (writing) return {.doing = "writing"};
-    return {.doing = "reading", .done_bytes = blocks.done_bytes(), .total_bytes = blocks.total_bytes()};
+    const TextBlocks* const blocks = read_now;
+    if (blocks == nullptr) return {.doing = "writing"};
+    return {.doing = "reading", .done_bytes = blocks->done_bytes(), .total_bytes = blocks->total_bytes()};
   };
   const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   Progress progress(style, look, Progress::interval_of(style));
-  RejectLog rejects(command->reject_file, names_of(blocks), [&](std::string_view line) { progress.show(line); });
+  RejectLog rejects(command->reject_file, names_of(first.blocks), [&](std::string_view line) { progress.show(line); });
+
   BuildOptions options = command->options;
-  if (!options.expected_entries) options.expected_entries = estimate_entries(blocks, *format, options.profile);
-  FilterBuilder builder(options);
-  read_lists(blocks, *format, builder, options, rejects);
+  std::optional<std::uint64_t> estimate;
+  if (!options.expected_entries) {
+    options.expected_entries = estimate = estimate_entries(first.blocks, *first.format, options.profile);
+  }
+  auto builder = read_into_builder(first, options, rejects);
+  if (estimate && is_off(*estimate, builder->entries())) {
+    // The samples were not like the rest. Now the number is known; nothing else can size the filter as asked.
+    options.expected_entries = builder->entries();
+    builder.reset();
+    rejects.restart();
+    read_now = &second.emplace(*command, stop).blocks;
+    builder = read_into_builder(*second, options, rejects);
+  }
   if (command->strict && rejects.count() != 0) {
     rejects.keep();
     throw BloomgateError(ErrorCode::bad_input, format_count(rejects.count()) +
                                                    " lines were rejected and --strict was given; no filter was built");
   }
-  if (builder.entries() == 0) progress.show("warning: the lists hold no entries; nobody will be listed");
-  writing = true;
-  const FilterHeader header = builder.write(command->output, stop);
+  if (builder->entries() == 0) progress.show("warning: the lists hold no entries; nobody will be listed");
+  read_now = nullptr;
+  const FilterHeader header = builder->write(command->output, stop);
   rejects.keep();
   progress.stop();
-  if (header.entries > header.expected_entries) {
+  if (command->options.expected_entries && header.entries > header.expected_entries) {
     std::cerr << "warning: the lists hold more entries than expected; the false-positive rate is higher for it\n";
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;

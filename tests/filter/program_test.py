@@ -221,6 +221,21 @@ class BuildTest(ProgramTest):
                 built.add((self.folder / "filter").read_bytes())
             self.assertEqual(len(built), 1, layout)
 
+    def test_a_list_whose_samples_mislead_is_sized_by_its_entries_all_the_same(self):
+        # More than a GiB, of which nearly all is one bad line: what the samples meet is not like the rest.
+        path = self.write("list", "bad..line@example.org\n")
+        os.truncate(path, 2**30)
+        with open(path, "a") as file:
+            file.write("\n" + "".join(f"user{i}@example.org\n" for i in range(100_000)) + "bad..end@example.org\n")
+        out, err = self.check(0, "build", "-o", "filter", "--reject-file", "rejects", path)
+        self.assertRegex(out, r"(?m)^entries +100,000$")
+        self.assertRegex(out, r"(?m)^rejected +3$")
+        self.assertEqual(len(re.findall(r"list:\d+: ", err)), 3)
+        self.assertEqual(len(re.findall(r"(?m)^# ", (self.folder / "rejects").read_text())), 3)
+        info = json.loads(self.check(0, "info", "filter", "--json")[0])
+        self.assertEqual(info["expected_entries"], 100_000)
+        self.assertAlmostEqual(info["body_bytes"] * 8 / 100_000, 8, delta=0.2)  # 25 whole pages
+
     def test_line_numbers_are_right_in_every_block_of_a_large_list(self):
         lines = [f"user{i}@example.org\n" for i in range(200_000)]
         bad = list(range(17, 200_000, 9973))
