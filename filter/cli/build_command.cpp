@@ -86,12 +86,8 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
       ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
   command.shape.add_layout_to(visible);
   command.shape.add_hash_to(visible);
-  po::options_description hidden;
-  hidden.add_options()("input", po::value(&command.inputs));
-  po::positional_options_description positional;
-  positional.add("input", -1);
   const auto values = parse_command_line(
-      arguments, visible, hidden, positional,
+      arguments, visible, &command.inputs,
       {.synopsis = "bloomgate build --output FILE [OPTION...] INPUT...",
        .purpose =
            "Builds a filter from lists: one address, @domain or @.domain (the domain and all below it)\n"

@@ -32,11 +32,7 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
   po::options_description visible("options");
   visible.add_options()("output,o", po::value(&output)->required()->value_name("FILE"),
                         "where to put the result; it may be one of the filters");
-  po::options_description hidden;
-  hidden.add_options()("file", po::value(&paths));
-  po::positional_options_description positional;
-  positional.add("file", -1);
-  if (!parse_command_line(arguments, visible, hidden, positional, help)) return EX_OK;
+  if (!parse_command_line(arguments, visible, &paths, help)) return EX_OK;
   if (paths.size() < 2) throw UsageError("name at least two filters");
   const auto filters = open_all(paths);
   std::vector<const MappedFilter*> views;
@@ -76,12 +72,8 @@ int run_compare(const Arguments& arguments) {
   bool json = false;
   po::options_description visible("options");
   visible.add_options()("json", po::bool_switch(&json), "print JSON, for scripts");
-  po::options_description hidden;
-  hidden.add_options()("file", po::value(&paths));
-  po::positional_options_description positional;
-  positional.add("file", -1);
   const auto values = parse_command_line(
-      arguments, visible, hidden, positional,
+      arguments, visible, &paths,
       {.synopsis = "bloomgate compare A B [--json]",
        .purpose = "Estimates how many entries two filters have in common. They must have one shape: the same size,\n"
                   "hashes, seed and profile.",

@@ -36,11 +36,14 @@ struct HelpText {
   const char* examples;  // indented command lines
 };
 
-// Parses `arguments`. Where --help is among them it prints the help and gives nothing. Throws UsageError for what the
-// options do not allow.
+// Parses `arguments`: the options of `visible`, and what stands beside options into `operands` (null: nothing may).
+// Where
+// --help is among them it prints the help and gives nothing. Throws UsageError for what the options do not allow.
 std::optional<boost::program_options::variables_map> parse_command_line(
     const Arguments& arguments, const boost::program_options::options_description& visible,
-    const boost::program_options::options_description& positional_values,
-    const boost::program_options::positional_options_description& positional, const HelpText& help);
+    std::vector<std::string>* operands, const HelpText& help);
+
+// The only operand of a command that takes one filter file. Throws UsageError for none or several.
+const std::string& only_filter(const std::vector<std::string>& operands);
 
 }  // namespace bloomgate::cli

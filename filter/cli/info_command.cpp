@@ -77,22 +77,18 @@ void print_json(const std::string& path, const FilterHeader& header) {
 }  // namespace
 
 int run_info(const Arguments& arguments) {
-  std::string path;
+  std::vector<std::string> operands;
   bool json = false;
   po::options_description visible("options");
   visible.add_options()("json", po::bool_switch(&json), "print JSON, for scripts");
-  po::options_description hidden;
-  hidden.add_options()("file", po::value(&path));
-  po::positional_options_description positional;
-  positional.add("file", 1);
   const auto values = parse_command_line(
-      arguments, visible, hidden, positional,
+      arguments, visible, &operands,
       {.synopsis = "bloomgate info FILE [--json]",
        .purpose = "Shows what a filter file holds, from its header; the bit array is not read (see verify).",
        .examples = "  bloomgate info /var/lib/bloomgate/whitelist.bloom\n"
                    "  bloomgate info whitelist.bloom --json | jq .fpr\n"});
   if (!values) return EX_OK;
-  if (path.empty()) throw UsageError("name a filter file");
+  const std::string& path = only_filter(operands);
   const MappedFilter filter(path);
   (json ? print_json : print_text)(path, filter.header());
   return EX_OK;

@@ -74,15 +74,10 @@ void ask(Query& query) {
 }  // namespace
 
 int run_query(const Arguments& arguments) {
-  std::string path;
-  std::vector<std::string> addresses;
+  std::vector<std::string> operands;
   po::options_description visible("options");
-  po::options_description hidden;
-  hidden.add_options()("file", po::value(&path))("address", po::value(&addresses));
-  po::positional_options_description positional;
-  positional.add("file", 1).add("address", -1);
   const auto values = parse_command_line(
-      arguments, visible, hidden, positional,
+      arguments, visible, &operands,
       {.synopsis = "bloomgate query FILE [ADDRESS...|-]",
        .purpose = "Prints one line an address: 'listed' or 'not-listed', a TAB, and the key that was looked up.\n"
                   "- reads addresses from standard input, one a line; on a terminal, without addresses, it asks.\n"
@@ -90,7 +85,9 @@ int run_query(const Arguments& arguments) {
        .examples = "  bloomgate query /var/lib/bloomgate/whitelist.bloom joe@example.org '<Ann@Example.NET>'\n"
                    "  cut -f2 senders.log | bloomgate query whitelist.bloom -\n"});
   if (!values) return EX_OK;
-  if (path.empty()) throw UsageError("name a filter file");
+  if (operands.empty()) throw UsageError("name a filter file");
+  const std::string path = operands.front();
+  std::vector<std::string> addresses(operands.begin() + 1, operands.end());
   Query query(path);
   if (addresses.empty() && isatty(STDIN_FILENO) != 0) {
     ask(query);

@@ -103,7 +103,7 @@ int run_size(const Arguments& arguments) {
       ("hashes", po::value(&hashes)->value_name("K"), "bits set for each entry (default: the best)");
   shape.add_layout_to(visible);
   const auto values = parse_command_line(
-      arguments, visible, {}, {},
+      arguments, visible, nullptr,
       {.synopsis = "bloomgate size --entries N [--bits-per-entry B | --fpr P | --memory M] [OPTION...]",
        .purpose = "Calculates what a filter takes and gives, with a table of the choices round it.",
        .examples = "  bloomgate size --entries 1e9\n"

@@ -101,7 +101,7 @@ int verify_against(const MappedFilter& filter, const std::vector<std::string>& i
 }  // namespace
 
 int run_verify(const Arguments& arguments) {
-  std::string path;
+  std::vector<std::string> operands;
   std::vector<std::string> inputs;
   std::string format;
   po::options_description visible("options");
@@ -109,12 +109,8 @@ int run_verify(const Arguments& arguments) {
                         "lists whose every entry must be in the filter; - is standard input")(
       "format", po::value(&format)->default_value("text")->value_name("FORMAT"),
       "how these lists are written, as for build");
-  po::options_description hidden;
-  hidden.add_options()("file", po::value(&path));
-  po::positional_options_description positional;
-  positional.add("file", 1);
   const auto values = parse_command_line(
-      arguments, visible, hidden, positional,
+      arguments, visible, &operands,
       {.synopsis = "bloomgate verify FILE [--format FORMAT] [--against INPUT...]",
        .purpose = "Reads the whole file and checks every checksum. With lists, also checks that each of their entries\n"
                   "is found, and counts how many of 1,000,000 addresses that are not listed are found too.\n"
@@ -122,7 +118,7 @@ int run_verify(const Arguments& arguments) {
        .examples = "  bloomgate verify /var/lib/bloomgate/whitelist.bloom\n"
                    "  bloomgate verify whitelist.bloom --against customers.txt partners.txt\n"});
   if (!values) return EX_OK;
-  if (path.empty()) throw UsageError("name a filter file");
+  const std::string& path = only_filter(operands);
   const MappedFilter filter(path);
   filter.verify_body();
   check_bits_set(filter);

@@ -955,6 +955,8 @@ class HelpTest(ProgramTest):
 
     def test_version_and_wrong_commands(self):
         self.assertRegex(self.check(0, "--version")[0], r"^bloomgate \d+\.\d+\.\d+\n$")
+        for arguments in (["info", "a", "b"], ["verify"], ["size", "--entries", "5", "extra"], ["compare", "a"], ["merge", "-o", "c", "a"]):
+            self.check(EX_USAGE, *arguments)
         self.check(EX_USAGE)
         self.assertIn("there is no command 'bild'", self.check(EX_USAGE, "bild")[1])
 
