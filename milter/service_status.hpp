@@ -8,7 +8,7 @@
 
 namespace bloomgate {
 
-// "serving /var/lib/…: 10 entries, …, loaded 2026-11-21 10:15:00 UTC"; "damaged: …" for a damaged one; and what it
+// "serving /var/lib/...: 10 entries, ..., loaded 2026-11-21 10:15:00 UTC"; "damaged: ..." for a damaged one; and what it
 // means to have none (null).
 std::string service_status(const LoadedFilter* whitelist);
 

@@ -1,5 +1,5 @@
--- A new whitelist that is no good is refused: the old one stays in use, and the log and the status say so. Any bad file
--- will do: damaged in its body, not a filter at all, or gone.
+-- A new whitelist that is no good is refused: the old one stays in use, and the log and the status say so.
+-- Any bad file will do: damaged in its body, not a filter at all, or gone.
 whitelist = folder .. "/whitelist.bloom"
 
 function refused()
@@ -8,8 +8,10 @@ function refused()
 end
 
 -- The bad files are put in place by renaming: the one that is in use must not be touched.
-run("cp " .. whitelist .. " " .. folder .. "/copy && printf x | dd of=" .. folder .. "/copy bs=1 seek=5000 conv=notrunc")
-run("mv " .. folder .. "/copy " .. whitelist)
+copy = folder .. "/copy"
+run("cp " .. whitelist .. " " .. copy)
+run("printf x | dd of=" .. copy .. " bs=1 seek=5000 conv=notrunc")
+run("mv " .. copy .. " " .. whitelist)
 refused()
 
 write_file("text", "joe@example.org\n")

@@ -1,5 +1,5 @@
--- What the dialogues share, and their start: miltertest runs this file, and this file runs the dialogue. Every function ends
--- the dialogue with an error where something is not as it should be.
+-- What the dialogues share, and their start: miltertest runs this file, and this file runs the dialogue.
+-- Every function ends the dialogue with an error where something is not as it should be.
 
 SMFIC_EOM = string.byte("E")  -- miltertest has no name for it
 
@@ -26,17 +26,18 @@ function connect()
   return conn
 end
 
--- A connection of a mail server that knows version 2 of the protocol only, and so waits for an answer to each step: what was
--- sent has been dealt with.
+-- A connection of a mail server that knows version 2 of the protocol only, and so waits for an answer to
+-- each step: what was sent has been dealt with.
 function connect_in_step()
   local conn = connect()
-  done(mt.negotiate(conn, 2,
-                    SMFIP_NOCONNECT | SMFIP_NOHELO | SMFIP_NOMAIL | SMFIP_NORCPT | SMFIP_NOBODY | SMFIP_NOHDRS | SMFIP_NOEOH,
-                    SMFIF_ADDHDRS | SMFIF_CHGHDRS))
+  local steps = SMFIP_NOCONNECT | SMFIP_NOHELO | SMFIP_NOMAIL | SMFIP_NORCPT | SMFIP_NOBODY | SMFIP_NOHDRS |
+                SMFIP_NOEOH
+  done(mt.negotiate(conn, 2, steps, SMFIF_ADDHDRS | SMFIF_CHGHDRS))
   return conn
 end
 
--- A message up to the end of its headers. `headers` is a list of names, each with a forged verdict as its value.
+-- A message up to the end of its headers. `headers` is a list of names, each with a forged verdict as its
+-- value.
 function begin(conn, sender, headers)
   done(mt.mailfrom(conn, sender))
   done(mt.header(conn, "From", "someone@example.net"))
@@ -45,8 +46,8 @@ function begin(conn, sender, headers)
   end
 end
 
--- The end of a message. Returns the X-Bloomgate field that was put in, which must be one only and at the top, without its
--- host.
+-- The end of a message. Returns the X-Bloomgate field that was put in, which must be one only and at the
+-- top, without its host.
 function finish(conn)
   done(mt.eom(conn))
   expect("the answer at the end of the message", mt.getreply(conn), SMFIR_CONTINUE)
@@ -106,7 +107,8 @@ function build(entries)
   run(bloomgate .. " build --output " .. folder .. "/whitelist.bloom " .. folder .. "/list.txt")
 end
 
--- Tells the daemon to reload and waits for systemd to be told that it has; `status` is a pattern for what it says then.
+-- Tells the daemon to reload and waits for systemd to be told that it has; `status` is a pattern for what
+-- it says then.
 function reload(status)
   local before = #read_file("notify.log")
   run("kill -USR1 " .. pid)

@@ -1,5 +1,6 @@
--- A whitelist that is cut off under the running daemon does not kill it: from the first look-up that meets the damage on
--- everything is `check`, the log and the status say so once, and a good file puts an end to it.
+-- A whitelist that is cut off under the running daemon does not kill it: from the first look-up that meets
+-- the damage on everything is `check`, the log and the status say so once, and a good file puts an end to
+-- it.
 expect_verdicts({{"<joe@example.org>", "deliver; reason=listed"}})
 run("truncate --size 4096 " .. folder .. "/whitelist.bloom")
 expect_verdicts({

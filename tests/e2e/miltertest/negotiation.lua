@@ -1,5 +1,6 @@
--- The mail server is asked for no more than is needed: the MAIL command, the headers and the end of the message, no body,
--- and no answers before the end. Of the macros only the queue ID and the host's name are asked for.
+-- The mail server is asked for no more than is needed: the MAIL command, the headers and the end of the
+-- message, no body, and no answers before the end. Of the macros only the queue ID and the host's name are
+-- asked for.
 conn = connect()
 done(mt.negotiate(conn, nil, nil, nil))
 for name, option in pairs({CONNECT = SMFIP_NOCONNECT, HELO = SMFIP_NOHELO, RCPT = SMFIP_NORCPT, DATA = SMFIP_NODATA,
@@ -16,12 +17,14 @@ for name, action in pairs({["adding headers"] = SMFIF_ADDHDRS, ["changing header
                            ["choosing macros"] = SMFIF_SETSYMLIST}) do
   expect(name .. " is asked for", mt.test_action(conn, action), true)
 end
-for _, action in ipairs({SMFIF_CHGBODY, SMFIF_ADDRCPT, SMFIF_DELRCPT, SMFIF_QUARANTINE, SMFIF_CHGFROM, SMFIF_ADDRCPT_PAR}) do
+for _, action in ipairs({SMFIF_CHGBODY, SMFIF_ADDRCPT, SMFIF_DELRCPT, SMFIF_QUARANTINE, SMFIF_CHGFROM,
+                         SMFIF_ADDRCPT_PAR}) do
   expect("action " .. action .. " is asked for", mt.test_action(conn, action), false)
 end
 expect_match("the macros", wire(), "< O %d+ %x+ %x+ 2:i 5:i j\n")
 
 send(conn, "<joe@example.org>", {"X-Bloomgate"})
 expect_match("the whole message", wire(),
-             "^> M <joe@example.org>\n> L From [^\n]*\n> L X%-Bloomgate [^\n]*\n> E\n< m 1 X%-Bloomgate\n< i 0 [^\n]*\n< c\n$")
+             "^> M <joe@example.org>\n> L From [^\n]*\n> L X%-Bloomgate [^\n]*\n> E\n" ..
+             "< m 1 X%-Bloomgate\n< i 0 [^\n]*\n< c\n$")
 mt.disconnect(conn)

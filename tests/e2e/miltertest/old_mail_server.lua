@@ -1,5 +1,6 @@
--- A mail server that knows version 2 of the protocol only, and so can leave out less, waits for an answer to each step, and
--- cannot be told which macros to send: it gets its answers, and its messages are decided all the same.
+-- A mail server that knows version 2 of the protocol only, and so can leave out less, waits for an answer
+-- to each step, and cannot be told which macros to send: it gets its answers, and its messages are decided
+-- all the same.
 conn = connect_in_step()
 expect("MAIL is answered", mt.test_option(conn, SMFIP_NR_MAIL), false)
 expect("unknown commands are left out", mt.test_option(conn, SMFIP_NOUNKNOWN), false)

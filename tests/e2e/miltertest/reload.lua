@@ -1,5 +1,5 @@
--- SIGUSR1 puts a new whitelist into use while a connection is open and a message is under way: it is decided by the whitelist
--- that is in use at its end.
+-- SIGUSR1 puts a new whitelist into use while a connection is open and a message is under way: it is
+-- decided by the whitelist that is in use at its end.
 conn = connect()
 expect("before", send(conn, "<joe@example.org>"), "deliver; reason=listed")
 expect("before", send(conn, "<ann@example.org>"), "check; reason=not-listed")

@@ -9,8 +9,9 @@ A dialogue may say in comment lines how its daemon is to be started:
     -- no whitelist             start without a filter file
     -- ends the daemon          the dialogue has stopped it when it is over
 
-The dialogue finds in global variables: `socket` (where to connect), `pid`, `folder`, and there the files whitelist.bloom,
-daemon.log, notify.log (what systemd would be told, a line each) and wire.log (every packet, see Relay), and `bloomgate`.
+The dialogue finds in global variables: `socket` (where to connect), the daemon's `pid`, the program `bloomgate`, and
+`folder`, which holds whitelist.bloom, daemon.log, notify.log (what systemd would be told) and wire.log (every packet,
+see Relay).
 """
 
 import os
@@ -33,9 +34,9 @@ SKIPPED = 77
 
 
 class Relay(threading.Thread):
-    """Stands between miltertest and the daemon and writes down every packet, since miltertest cannot tell in which order
-    the answers came, nor which packets were answered. A line is a direction (`>` to the daemon, `<` from it), the command's
-    letter and its data, as text; see `decode`."""
+    """Stands between miltertest and the daemon and writes down every packet, since miltertest cannot tell in which
+    order the answers came, nor which packets were answered. A line is a direction (`>` to the daemon, `<` from it) and
+    what `decode` makes of the packet."""
 
     def __init__(self, path, daemon_path, trace_path):
         super().__init__(daemon=True)
@@ -77,8 +78,8 @@ class Relay(threading.Thread):
 
 
 def decode(packet):
-    """`m 2 X-Bloomgate` (delete), `i 0 X-Bloomgate deliver; …` (insert), `O 6 111 143a1f 2:i j` (negotiation: version,
-    actions and steps in hexadecimal, lists of macros), others as they are."""
+    """`m 2 X-Bloomgate` (delete), `i 0 X-Bloomgate deliver; …` (insert), `O 6 111 43db 2:i 5:i j` (negotiation:
+    version, actions and steps in hexadecimal, lists of macros); others are the command's letter and its data."""
     command, data = chr(packet[0]), packet[1:]
     words = []
     if command in "mi":
@@ -118,7 +119,8 @@ def start_daemon(program, folder, settings, notify):
     config = folder / "bloomgate-milter.conf"
     config.write_text("".join(f"{line}\n" for line in settings))
     with open(folder / "daemon.log", "w", encoding="utf-8") as log:
-        daemon = subprocess.Popen([program, "--config", str(config)], stderr=log,
+        # However this program ends, the daemon does not outlive it.
+        daemon = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", program, "--config", config], stderr=log,
                                   env={**os.environ, "NOTIFY_SOCKET": str(folder / "notify.sock")})
     while not notify.ready.wait(0.05):
         if daemon.poll() is not None:
@@ -164,7 +166,8 @@ def run(bloomgate, program, dialogue, folder):
         variables = {"socket": f"unix:{folder}/relay.sock", "pid": daemon.pid, "folder": folder, "bloomgate": bloomgate,
                      "dialogue": dialogue}
         defines = [word for name, value in variables.items() for word in ("-D", f"{name}={value}")]
-        subprocess.run(["miltertest", *defines, "-s", dialogue.parent / "common.lua"], check=True, timeout=TIMEOUT_SECONDS)
+        subprocess.run(["miltertest", *defines, "-s", dialogue.parent / "common.lua"], check=True,
+                       timeout=TIMEOUT_SECONDS)
         if re.search(r"^-- ends the daemon$", script, re.M):
             check_stopped(daemon, folder)
         else:

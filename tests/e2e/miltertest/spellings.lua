@@ -1,5 +1,5 @@
--- All ways to write a listed address are that address: case, source routes, needless quotes, a trailing dot, and the two
--- forms of an internationalised domain. Needed quotes are kept.
+-- All ways to write a listed address are that address: case, source routes, needless quotes, a trailing
+-- dot, and the two forms of an internationalised domain. Needed quotes are kept.
 expect_verdicts({
   {"<JOE@EXAMPLE.ORG>", "deliver; reason=listed"},
   {"<@relay.example,@two.example:joe@example.org>", "deliver; reason=listed"},

@@ -1,7 +1,7 @@
 -- ends the daemon
 --
--- A message that does not come to its end does not keep the daemon from stopping: it is cut off after three seconds, and
--- the log says so.
+-- A message that does not come to its end does not keep the daemon from stopping: it is cut off after three
+-- seconds, and the log says so.
 conn = connect_in_step()
 begin(conn, "<joe@example.org>")
 run("kill -TERM " .. pid)

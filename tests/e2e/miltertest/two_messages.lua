@@ -1,5 +1,5 @@
--- Messages on one connection are decided one by one, each by its own sender and with its own forged fields; and so are
--- messages of two connections that are interleaved.
+-- Messages on one connection are decided one by one, each by its own sender and with its own forged fields;
+-- and so are messages of two connections that are interleaved.
 conn = connect()
 for _ = 1, 20 do
   expect("the first", send(conn, "<joe@example.org>", {"X-Bloomgate"}), "deliver; reason=listed")

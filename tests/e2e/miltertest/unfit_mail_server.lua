@@ -1,5 +1,5 @@
--- A mail server that lets no headers be removed is refused when it connects, and the log says what is missing: marking its
--- mail and leaving forged fields in place would be worse than no mark.
+-- A mail server that lets no headers be removed is refused when it connects, and the log says what is
+-- missing: marking its mail and leaving forged fields in place would be worse than no mark.
 conn = connect()
 expect_match("the negotiation", mt.negotiate(conn, nil, nil, SMFIF_ADDHDRS), "failed")
 wait_for("daemon.log", "error: a mail server was refused: it does not offer what is needed: changing headers\n")
