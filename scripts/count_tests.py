@@ -1,31 +1,66 @@
 """Reads JUnit reports (of ctest, of pytest) and prints what scripts/test adds up.
 
-The first line is `PASSED FAILED SKIPPED`; then come lines `failed: NAME` and `skipped: REASON (N tests)`.
+The first line is `PASSED FAILED SKIPPED`; then come lines `failed: NAME` and `skipped: REASON (N tests)`. With
+--failures: the end of what each failed test printed.
 """
 
 import sys
 import xml.etree.ElementTree as ET
 from collections import Counter
 
+LINES_SHOWN = 40
 
-def main(reports):
-    passed, failed, skipped = 0, [], Counter()
+
+def cases(reports):
     for report in reports:
-        for case in ET.parse(report).iter("testcase"):
-            name = case.get("name")
-            reason = case.find("skipped")
-            if case.find("failure") is not None or case.find("error") is not None:
-                failed.append(name)
-            elif reason is not None or case.get("status") in ("notrun", "disabled"):
-                skipped[reason.get("message") if reason is not None else f"{name} was not run"] += 1
-            else:
-                passed += 1
+        yield from ET.parse(report).iter("testcase")
+
+
+def problem_of(case):
+    """The element that says that the test failed, or None."""
+    failure = case.find("failure")
+    return failure if failure is not None else case.find("error")
+
+
+def skip_reason(case):
+    """Empty for a test that was run. ctest gives no reason: there it is the last line that the test printed."""
+    skipped = case.find("skipped")
+    if skipped is None and case.get("status") not in ("notrun", "disabled"):
+        return ""
+    message = skipped.get("message", "") if skipped is not None else ""
+    printed = case.findtext("system-out", "").strip().splitlines()
+    if message.startswith("SKIP_") and printed:
+        return printed[-1]
+    return message or "not run"
+
+
+def count(reports):
+    passed, failed, skipped = 0, [], Counter()
+    for case in cases(reports):
+        if problem_of(case) is not None:
+            failed.append(case.get("name"))
+        elif reason := skip_reason(case):
+            skipped[reason] += 1
+        else:
+            passed += 1
     print(passed, len(failed), skipped.total())
     for name in failed:
         print(f"failed: {name}")
-    for reason, count in skipped.items():
-        print(f"skipped: {reason} ({count} tests)")
+    for reason, tests in skipped.items():
+        print(f"skipped: {reason} ({tests} tests)")
+
+
+def show_failures(reports):
+    for case in cases(reports):
+        problem = problem_of(case)
+        if problem is not None:
+            printed = (problem.text or "") + case.findtext("system-out", "")
+            print(f"--- {case.get('name')}")
+            print("\n".join(printed.strip().splitlines()[-LINES_SHOWN:]))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1:2] == ["--failures"]:
+        show_failures(sys.argv[2:])
+    else:
+        count(sys.argv[1:])
