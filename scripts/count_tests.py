@@ -1,7 +1,7 @@
 """Reads JUnit reports (of ctest, of pytest) and prints what scripts/test adds up.
 
-The first line is `PASSED FAILED SKIPPED`; then come lines `failed: NAME` and `skipped: REASON (N tests)`. With
---failures: the end of what each failed test printed.
+The first line is `PASSED FAILED SKIPPED`; then come lines `failed: NAME` and `skipped: REASON (N tests)`.
+With --failures: the end of what each failed test printed.
 """
 
 import sys
@@ -23,7 +23,7 @@ def problem_of(case):
 
 
 def skip_reason(case):
-    """Empty for a test that was run. ctest gives no reason: there it is the last line that the test printed."""
+    """Empty for a test that was run. ctest gives no reason: there it is the last line printed."""
     skipped = case.find("skipped")
     if skipped is None and case.get("status") not in ("notrun", "disabled"):
         return ""

@@ -49,8 +49,12 @@ class Daemon:
         return self
 
     def __exit__(self, *_):
-        if self.program:
-            self.program.kill()
+        """Fails when the daemon has died, or does not end well, and nobody meant it to."""
+        if self.program is None:
+            return
+        exit_code = self.stop()
+        if exit_code != 0 and not self.may_fail:
+            raise RuntimeError(f"the daemon ended with exit code {exit_code}:\n{self.log()}")
 
     def write_config(self):
         settings = {"socket": self.socket, "whitelist": self.config.whitelist,
@@ -69,7 +73,8 @@ class Daemon:
         return program if runs_as(USER, "test", "-x", program) else shutil.copy2(program, self.folder)
 
     def launch(self):
-        """Starts the program and waits for nothing."""
+        """Starts the program and waits for nothing. It may fail."""
+        self.may_fail = True
         self.program = Program(self.command(), self.log_file, user=USER)
         return self.program
 
@@ -79,6 +84,7 @@ class Daemon:
                    "the daemon to listen")
         if not self.program.alive():
             raise RuntimeError(f"the daemon ended with exit code {self.program.wait()}:\n{self.log()}")
+        self.may_fail = False
 
     def stop(self):
         """SIGTERM, as systemd does. Returns the exit code."""
@@ -86,6 +92,7 @@ class Daemon:
 
     def kill(self):
         """SIGKILL: a crash."""
+        self.may_fail = True
         return self.program.kill()
 
     def reload(self, expected):

@@ -1,6 +1,7 @@
 """Programs that die with this one, and conditions that are waited for."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -31,10 +32,15 @@ def wait_until(condition, what, seconds=PATIENCE_SECONDS):
 
 
 def free_port():
-    """A TCP port of 127.0.0.1 that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A TCP port of 127.0.0.1 that nobody has now, and that the kernel gives to no outgoing connection."""
+    while True:
+        port = random.randrange(10_000, 32_768)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 def accepts_connections(address):
@@ -49,9 +55,9 @@ def accepts_connections(address):
 
 
 @contextmanager
-def temporary_folder(name):
+def temporary_folder(name, parent=None):
     """A folder that every user may enter (Postfix does its work as another user), removed at the end."""
-    with tempfile.TemporaryDirectory(prefix=f"bloomgate-{name}-") as folder:
+    with tempfile.TemporaryDirectory(prefix=f"bloomgate-{name}-", dir=parent) as folder:
         os.chmod(folder, 0o755)
         yield Path(folder)
 

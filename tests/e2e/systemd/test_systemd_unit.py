@@ -24,7 +24,7 @@ def results():
     base = container.base_root(build, [built("milter/bloomgate-milter"), built("filter/cli/bloomgate")])
     if reason := container.can_start(base):
         pytest.skip(reason)
-    with temporary_folder("container") as folder:
+    with temporary_folder("container", build) as folder:
         root = folder / "root"
         subprocess.run(["cp", "-a", "--reflink=auto", base, root], check=True)
         install(build, root)
