@@ -8,8 +8,8 @@
 
 namespace bloomgate {
 
-// "serving /var/lib/...: 10 entries, ..., loaded 2026-11-21 10:15:00 UTC"; "damaged: ..." for a damaged one; and what it
-// means to have none (null).
+// "serving /var/lib/...: 10 entries, ..., loaded 2026-11-21 10:15:00 UTC"; "damaged: ..." for a damaged one; and what
+// it means to have none (null).
 std::string service_status(const LoadedFilter* whitelist);
 
 // `status` must be one printable line (config/printable.hpp).
