@@ -1,6 +1,7 @@
 #include "filter/bus_fault.hpp"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -27,12 +28,13 @@ static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bo
 std::array<Slot, kMaxGuardedMappings> slots;
 std::uintptr_t page_bytes = 4096;
 
-// Replaces the page round `address` by zeros. mmap(2) is not on POSIX's list of async-signal-safe functions,
-// but on Linux it is a bare system call without a lock in the C library, and SIGBUS here is synchronous: it
-// was raised by our own load.
+// Replaces the page round `address` by zeros. The bare system call, since mmap(2) is not on POSIX's list of
+// async-signal-safe functions, and since ThreadSanitizer takes the mmap of the C library for a write, which
+// would race with look-ups. SIGBUS here is synchronous: it was raised by our own load.
 bool put_zero_page(std::uintptr_t address) noexcept {
-  void* const page = reinterpret_cast<void*>(address & ~(page_bytes - 1));  // NOLINT(performance-no-int-to-ptr)
-  return mmap(page, page_bytes, PROT_READ, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == page;
+  const std::uintptr_t page = address & ~(page_bytes - 1);
+  return syscall(SYS_mmap, page, page_bytes, PROT_READ, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L) ==
+         static_cast<long>(page);
 }
 
 void on_bus_fault(int signal, siginfo_t* info, void* /*context*/) noexcept {
