@@ -33,8 +33,13 @@ std::uintptr_t page_bytes = 4096;
 // would race with look-ups. SIGBUS here is synchronous: it was raised by our own load.
 bool put_zero_page(std::uintptr_t address) noexcept {
   const std::uintptr_t page = address & ~(page_bytes - 1);
-  return syscall(SYS_mmap, page, page_bytes, PROT_READ, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L) ==
-         static_cast<long>(page);
+  constexpr int kFlags = MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS;
+#ifdef __LP64__
+  return syscall(SYS_mmap, page, page_bytes, PROT_READ, kFlags, -1, 0L) == static_cast<long>(page);
+#else  // there the call has another form, or another name
+  void* const at = reinterpret_cast<void*>(page);  // NOLINT(performance-no-int-to-ptr)
+  return mmap(at, page_bytes, PROT_READ, kFlags, -1, 0) == at;
+#endif
 }
 
 void on_bus_fault(int signal, siginfo_t* info, void* /*context*/) noexcept {
