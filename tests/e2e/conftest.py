@@ -25,7 +25,7 @@ UNLISTED = "unlisted@example.org"
 
 def pytest_configure():
     # Ended from outside (a deadline, say), every server is stopped all the same.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signal.signal(signal.SIGTERM, lambda *_: pytest.exit("ended by SIGTERM", 128 + signal.SIGTERM))
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -1,5 +1,6 @@
 """A minimal Debian with a real systemd, made by debootstrap (once) and booted by systemd-nspawn."""
 
+import fcntl
 import hashlib
 import os
 import re
@@ -14,6 +15,7 @@ from private_mail.processes import Program, wait_until
 # beside.
 PACKAGES = ("systemd", "systemd-sysv", "postfix")
 BOOT_SECONDS = 180
+DEBOOTSTRAP_SECONDS = 600
 
 
 @dataclass(frozen=True)
@@ -76,16 +78,25 @@ def base_root(build, programs):
     root = build / f"debian-root-{key}"
     if not root.exists():
         for old in build.glob("debian-root-*"):
-            shutil.rmtree(old)
+            subprocess.run(["rm", "-rf", "--one-file-system", old], check=True)
         growing = build / "debian-root-growing"
-        command = ["debootstrap", "--variant=minbase", f"--include={','.join(packages)}"]
-        if archive.keyring.startswith("/"):
-            command.append(f"--keyring={archive.keyring}")
-        done = subprocess.run([*command, archive.suite, growing, archive.uri], capture_output=True, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(f"debootstrap failed:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+        debootstrap(archive, packages, growing)
         growing.rename(root)
     return root
+
+
+def debootstrap(archive, packages, root):
+    # In a mount namespace of its own: what it mounts is gone with it, even when it is interrupted.
+    command = ["unshare", "--mount", "debootstrap", "--variant=minbase", f"--include={','.join(packages)}"]
+    if archive.keyring.startswith("/"):
+        command.append(f"--keyring={archive.keyring}")
+    program = Program([*command, archive.suite, root, archive.uri], f"{root}.log")
+    try:
+        exit_code = program.wait(DEBOOTSTRAP_SECONDS)
+    finally:
+        program.kill()
+    if exit_code != 0:
+        raise RuntimeError(f"debootstrap failed:\n{program.log()[-5000:]}")
 
 
 def nspawn(root):
@@ -104,6 +115,13 @@ def can_start(root):
 
 def boot(root, log_file):
     """Boots the root folder. Returns what its console showed, when it has powered itself off."""
+    # One at a time on this machine: without a systemd outside, all containers share one tree of cgroups.
+    with open(shutil.which("systemd-nspawn"), "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return boot_alone(root, log_file)
+
+
+def boot_alone(root, log_file):
     program = Program([*nspawn(root), "--console=pipe", "--boot", "--", "--unit=multi-user.target"], log_file)
     try:
         wait_until(lambda: not program.alive(), "the container to power off", BOOT_SECONDS)
