@@ -86,8 +86,12 @@ def base_root(build, programs):
 
 
 def debootstrap(archive, packages, root):
-    # In a mount namespace of its own: what it mounts is gone with it, even when it is interrupted.
-    command = ["unshare", "--mount", "debootstrap", "--variant=minbase", f"--include={','.join(packages)}"]
+    # In a mount namespace of its own, where there can be one (not in a bare chroot): what it mounts is gone
+    # with it, even when it is interrupted.
+    own_mounts = ["unshare", "--mount"]
+    if subprocess.run([*own_mounts, "true"], stderr=subprocess.DEVNULL).returncode != 0:
+        own_mounts = []
+    command = [*own_mounts, "debootstrap", "--variant=minbase", f"--include={','.join(packages)}"]
     if archive.keyring.startswith("/"):
         command.append(f"--keyring={archive.keyring}")
     program = Program([*command, archive.suite, root, archive.uri], f"{root}.log")
