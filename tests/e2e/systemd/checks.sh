@@ -85,8 +85,8 @@ check_it_runs_as_its_own_user_without_any_privilege() {
 }
 
 check_it_cannot_write_the_whitelist() {
-  nsenter --mount --target "$(property MainPID)" touch /run/bloomgate/probe
-  fails nsenter --mount --target "$(property MainPID)" touch /var/lib/bloomgate/probe
+  nsenter --mount --root --target "$(property MainPID)" touch /run/bloomgate/probe
+  fails nsenter --mount --root --target "$(property MainPID)" touch /var/lib/bloomgate/probe
 }
 
 check_postfix_sends_listed_mail_the_light_way_and_all_other_the_deep() {

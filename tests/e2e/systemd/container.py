@@ -6,6 +6,8 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,17 +105,34 @@ def debootstrap(archive, packages, root):
         raise RuntimeError(f"debootstrap failed:\n{program.log()[-5000:]}")
 
 
+@contextmanager
 def nspawn(root):
     """Without machined, with no network but its own loopback, and allowed to lock memory as services are."""
-    return ["systemd-nspawn", "-q", "-D", root, "--register=no", "--keep-unit", "--private-network",
-            "--system-call-filter=@memlock"]
+    command = ["systemd-nspawn", "-q", "-D", root, "--register=no", "--keep-unit", "--private-network",
+               "--system-call-filter=@memlock"]
+    if root_is_a_mount_point():
+        yield command
+        return
+    # In a bare chroot: systemd-nspawn sets the propagation of `/`, which must be a mount point for that.
+    with tempfile.TemporaryDirectory() as mounted:
+        try:
+            yield ["unshare", "--mount", "--propagation=unchanged", "sh", "-c",
+                   'mount --rbind --make-rprivate / "$0" && exec chroot "$0" "$@"', mounted, *command]
+        finally:
+            # Where the mounts are shared with the machine's, this one has come through to us.
+            subprocess.run(["umount", "--lazy", "--recursive", mounted], stderr=subprocess.DEVNULL)
+
+
+def root_is_a_mount_point():
+    return any(line.split()[4] == "/" for line in Path("/proc/self/mountinfo").read_text().splitlines())
 
 
 def can_start(root):
     """Empty, or why no container with a loopback of its own starts on this machine."""
     # In a container that may not set up networks, one inside it starts, and its loopback stays down.
-    done = subprocess.run([*nspawn(root), "bash", "-c", ": >/dev/udp/127.0.0.1/9"],
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    with nspawn(root) as command:
+        done = subprocess.run([*command, "bash", "-c", ": >/dev/udp/127.0.0.1/9"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
     return "" if done.returncode == 0 else f"systemd-nspawn cannot start a container: {done.stderr.strip()}"
 
 
@@ -126,9 +145,10 @@ def boot(root, log_file):
 
 
 def boot_alone(root, log_file):
-    program = Program([*nspawn(root), "--console=pipe", "--boot", "--", "--unit=multi-user.target"], log_file)
-    try:
-        wait_until(lambda: not program.alive(), "the container to power off", BOOT_SECONDS)
-    finally:
-        program.kill()
+    with nspawn(root) as command:
+        program = Program([*command, "--console=pipe", "--boot", "--", "--unit=multi-user.target"], log_file)
+        try:
+            wait_until(lambda: not program.alive(), "the container to power off", BOOT_SECONDS)
+        finally:
+            program.kill()
     return program.log()
