@@ -8,6 +8,7 @@ Each part is a context manager with a dataclass of settings; it is ready when en
     sink       an SMTP server that keeps what it receives: a destination
     postfix    a Postfix of our own beside any other on the machine
     client     an SMTP client that sends bytes as they are, forgeries included
+    sendmail   a Sendmail of our own, and with Bloomgate and a destination: sendmail_gateway
     gateway    all of them together, connected by the shipped files of config/mta/postfix
 
 Postfix needs root. Start the parts from the main thread: the kernel ends a program when the thread that

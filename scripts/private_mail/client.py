@@ -48,7 +48,7 @@ class Client:
         dotted = re.sub(rb"(?m)^\.", b"..", message.content())
         self._smtp.send(dotted + b".\r\n")
         reply = self._check(*self._smtp.getreply(), "end of data", 250)
-        return re.search(r"queued as (\w+)", reply).group(1)
+        return re.search(r"(\w+)(?: Message accepted for delivery)?$", reply).group(1)
 
     def command(self, line, expected=250):
         """Sends one line as it is. Returns the reply, which must have the expected code."""

@@ -96,11 +96,7 @@ class Gateway:
     def deliveries(self, sent, seconds=PATIENCE_SECONDS):
         """What became of messages, given as (message, queue ID). Waits until the queue is rid of them."""
         self.postfix.wait_until_removed({queue_id for _, queue_id in sent}, seconds)
-        copies = {}
-        for sink in self.sinks:
-            for received in sink.messages():
-                copies.setdefault(received.queue_id, []).append(received)
-        return [Delivery(message, queue_id, tuple(copies.get(queue_id, ()))) for message, queue_id in sent]
+        return matched(sent, self.sinks)
 
     def logs(self):
         return f"--- Postfix\n{self.postfix.log()}\n--- daemon\n{self.daemon.log()}"
@@ -128,6 +124,15 @@ class Gateway:
             "master_cf": adapted("master.cf", {
                 "127.0.0.1:10025 inet": f"127.0.0.1:{self.reinjection_port} inet"}),
         }
+
+
+def matched(sent, sinks):
+    """Messages, given as (message, queue ID), and where each has arrived."""
+    copies = {}
+    for sink in sinks:
+        for received in sink.messages():
+            copies.setdefault(received.queue_id, []).append(received)
+    return [Delivery(message, queue_id, tuple(copies.get(queue_id, ()))) for message, queue_id in sent]
 
 
 def adapted(name, replacements):

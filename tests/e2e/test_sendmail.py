@@ -1,0 +1,183 @@
+"""Bloomgate behind a real Sendmail. What Sendmail does otherwise than Postfix is said where it shows."""
+
+import re
+import signal
+from contextlib import ExitStack
+
+import pytest
+import test_forged_marks
+import test_senders
+from conftest import LISTED, UNLISTED
+from private_mail import sendmail
+from private_mail.client import Message, Rejected
+from private_mail.filter import build_filter_of
+from private_mail.processes import temporary_folder
+from private_mail.sendmail_gateway import SendmailGateway, SendmailGatewayConfig
+
+DELIVER = "deliver; reason=listed; host=mx.example.net"
+CHECK = "check; reason=not-listed; host=mx.example.net"
+NULL_SENDER = "check; reason=null-sender; host=mx.example.net"
+FORGED = (b"X-Bloomgate: deliver; reason=listed; host=mx.example.net",)
+
+# Sendmail takes no more than 32 KiB of header fields, and no line end but CR LF.
+REFUSED = {"as long as Postfix takes a field": "552 .*too large",
+           "longer than Postfix takes a field": "552 .*too large",
+           "last of all fields": "552 .*too large",
+           "a bare carriage return before it": "421 .*Bare carriage return",
+           "a bare line feed before it": "421 .*Bare linefeed"}
+
+
+@pytest.fixture(scope="module")
+def start():
+    """start(addresses, *build_options, inet=..., settings=...) starts a gateway with that whitelist."""
+    if sendmail.can_run():
+        pytest.skip(sendmail.can_run())
+    with ExitStack() as stack:
+
+        def start(addresses=(LISTED,), *build_options, **config):
+            folder = stack.enter_context(temporary_folder("sendmail"))
+            whitelist = folder / "whitelist.bloom"
+            build_filter_of(whitelist, addresses, *build_options)
+            return stack.enter_context(SendmailGateway(folder, SendmailGatewayConfig(whitelist, **config)))
+
+        yield start
+
+
+@pytest.fixture(scope="module", params=["unix", "inet"])
+def gateway(request, start):
+    return start(inet=request.param == "inet")
+
+
+@pytest.fixture(scope="module")
+def unix_gateway(start):
+    return start()
+
+
+def marks_of(gateway, *messages):
+    return [delivery.marks for delivery in gateway.send(*messages)]
+
+
+def test_mail_is_marked_by_its_own_sender(gateway):
+    messages = {Message(LISTED): DELIVER, Message(UNLISTED): CHECK, Message(""): NULL_SENDER,
+                Message(UNLISTED, FORGED): CHECK, Message(LISTED, FORGED): DELIVER,
+                Message("", FORGED): NULL_SENDER}
+    assert marks_of(gateway, *messages) == [[mark] for mark in messages.values()]
+
+
+@pytest.mark.parametrize("forgery", sorted(test_forged_marks.FORGERIES.keys() - REFUSED))
+def test_only_our_mark_arrives(unix_gateway, forgery):
+    fields = tuple(test_forged_marks.FORGERIES[forgery])
+    assert marks_of(unix_gateway, Message(UNLISTED, fields), Message(LISTED, fields)) == [[CHECK], [DELIVER]]
+
+
+@pytest.mark.parametrize("forgery", REFUSED)
+def test_what_sendmail_itself_refuses_never_arrives(unix_gateway, forgery):
+    with pytest.raises(Rejected, match=REFUSED[forgery]):
+        unix_gateway.send(Message(UNLISTED, tuple(test_forged_marks.FORGERIES[forgery])))
+
+
+def test_other_fields_stay(unix_gateway):
+    fields = (b"X-Other: a", b"X-Bloomgate: deliver", b"X-Bloomgate2: b", b"Bloomgate: c")
+    [delivery] = unix_gateway.send(Message(UNLISTED, fields))
+    kept = [field for field in delivery.received.headers() if "loom" in field[0] or field[0] == "X-Other"]
+    assert kept == [("X-Bloomgate", CHECK), ("X-Other", "a"), ("X-Bloomgate2", "b"), ("Bloomgate", "c")]
+    assert delivery.received.content.endswith(b"\r\n\r\nHello.\r\n")
+
+
+@pytest.fixture(scope="module")
+def spellings(start):
+    return start(test_senders.WHITELIST, "--bits-per-entry", "32")
+
+
+# Debian's Sendmail has no SMTPUTF8, and refuses a path of more than 255 bytes itself.
+def sent_to_sendmail(senders):
+    return [name for name, message in senders.items() if not message.smtputf8 and len(message.path) < 250]
+
+
+@pytest.mark.parametrize("spelling", sent_to_sendmail(test_senders.LISTED))
+def test_a_listed_mailbox_is_found_in_every_spelling(spellings, spelling):
+    assert marks_of(spellings, test_senders.LISTED[spelling]) == [[DELIVER]]
+
+
+@pytest.mark.parametrize("sender", sent_to_sendmail(test_senders.UNLISTED))
+def test_nothing_else_is_found(spellings, sender):
+    [[mark]] = marks_of(spellings, test_senders.UNLISTED[sender])
+    assert mark.startswith("check; ")
+
+
+def test_an_international_mailbox_is_found_although_sendmail_does_not_know_of_them(spellings):
+    listed, unlisted = Message("jörg@example.org"), Message("jürg@example.org")
+    assert marks_of(spellings, listed, unlisted) == [[DELIVER], [CHECK]]
+
+
+def test_each_message_of_a_connection_is_decided_by_its_own_sender(unix_gateway):
+    with unix_gateway.connect() as client:
+        sent = [(Message(path), client.send(Message(path))) for path in (LISTED, UNLISTED)]
+        for command in (f"MAIL FROM:<{LISTED}>", "RSET"):
+            client.command(command)
+        sent += [(Message(path), client.send(Message(path))) for path in ("", UNLISTED, LISTED)]
+    assert [delivery.marks for delivery in unix_gateway.deliveries(sent)] == [
+        [DELIVER], [CHECK], [NULL_SENDER], [CHECK], [DELIVER]]
+
+
+def test_the_log_names_each_message_by_sendmails_queue_id(unix_gateway):
+    deliveries = unix_gateway.send(Message(LISTED), Message(UNLISTED), Message(""))
+    for delivery, words in zip(deliveries, ((LISTED, "deliver"), (UNLISTED, "check"), ("<>", "check"))):
+        lines = [line for line in unix_gateway.daemon.log().splitlines() if delivery.queue_id in line]
+        assert len(lines) == 1
+        for word in words:
+            assert word in lines[0]
+
+
+def test_without_a_host_name_of_its_own_the_mark_has_sendmails(start):
+    gateway = start(settings={"host-name": ""}, host_name="relay.example.com")
+    assert marks_of(gateway, Message(LISTED)) == [["deliver; reason=listed; host=relay.example.com"]]
+
+
+def test_in_observe_mode_nothing_is_touched(start):
+    gateway = start(settings={"mode": "observe"})
+    assert marks_of(gateway, Message(LISTED), Message(UNLISTED, FORGED)) == [
+        [], ["deliver; reason=listed; host=mx.example.net"]]
+    assert re.search(f"{LISTED}.*deliver", gateway.daemon.log())
+
+
+def test_without_the_daemon_mail_goes_on_unmarked_and_with_it_marked_again(start):
+    gateway = start()
+    gateway.daemon.kill()
+    assert marks_of(gateway, Message(LISTED), Message(UNLISTED), Message("")) == [[], [], []]
+    gateway.daemon.start()
+    assert marks_of(gateway, Message(LISTED), Message(UNLISTED)) == [[DELIVER], [CHECK]]
+
+
+def test_a_daemon_that_hangs_holds_mail_up_for_some_seconds_only(start):
+    gateway = start()
+    gateway.daemon.program.signal(signal.SIGSTOP)
+    try:
+        assert marks_of(gateway, Message(LISTED), Message(UNLISTED)) == [[], []]
+    finally:
+        gateway.daemon.program.signal(signal.SIGCONT)
+    assert marks_of(gateway, Message(LISTED), Message(UNLISTED)) == [[DELIVER], [CHECK]]
+
+
+def test_a_daemon_that_dies_inside_a_connection_loses_no_message(start):
+    gateway = start()
+    with gateway.connect() as client:
+        sent = [(Message(LISTED), client.send(Message(LISTED)))]
+        gateway.daemon.kill()
+        sent += [(Message(path), client.send(Message(path))) for path in (LISTED, UNLISTED)]
+        gateway.daemon.start()
+        sent += [(Message(LISTED), client.send(Message(LISTED)))]
+    marks = [delivery.marks for delivery in gateway.deliveries(sent)]
+    # Sendmail asks the daemon again when the next connection begins.
+    assert marks == [[DELIVER], [], [], []]
+    assert marks_of(gateway, Message(LISTED)) == [[DELIVER]]
+
+
+def test_a_new_whitelist_counts_within_a_connection(start):
+    gateway = start()
+    with gateway.connect() as client:
+        sent = [(Message(LISTED), client.send(Message(LISTED)))]
+        build_filter_of(gateway.config.whitelist, ["new@example.org"])
+        gateway.daemon.reload("loaded .* entries")
+        sent += [(Message(path), client.send(Message(path))) for path in (LISTED, "new@example.org")]
+    assert [delivery.marks for delivery in gateway.deliveries(sent)] == [[DELIVER], [CHECK], [DELIVER]]
