@@ -1,12 +1,10 @@
 #include "filter/cli/list_reader.hpp"
 
-#include <array>
 #include <cmath>
-#include <cstring>
 
+#include "filter/cli/block_entries.hpp"
 #include "filter/error.hpp"
 #include "filter/parallel.hpp"
-#include "filter/plain_line.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -14,60 +12,12 @@ namespace {
 // The shortest entry with its line end is `@a`.
 constexpr std::uint64_t kMostEntriesOfBlock = (TextBlock::kTextBytes + kMaxInputBytes) / 3 + 2;
 
-// Calls `on_plain(key)`, `on_entry(entry)` or `on_other(line, line number, text)` for each line of a block of text.
-// Gives the number of lines.
-template <typename OnPlain, typename OnEntry, typename OnOther>
-std::uint64_t for_each_text_entry(const TextBlock& block, AddressProfile profile, OnPlain on_plain, OnEntry on_entry,
-                                  OnOther on_other) {
-  std::array<char, kPlainLineReadable> folded;
-  const char* at = block.text.data();
-  const char* const end = at + block.text.size();
-  std::uint64_t lines = 0;
-  while (at < end) {
-    ++lines;
-    if (!profile.keep_local_part_case) {
-      const PlainLine plain = read_plain_line(at, folded.data());
-      // Behind the block's text is that of an earlier one: a line end in there is not this line's.
-      if (plain.line_bytes != 0 && plain.line_bytes <= static_cast<std::size_t>(end - at)) {
-        on_plain(plain.key);
-        at += plain.line_bytes;
-        continue;
-      }
-    }
-    const void* const found = std::memchr(at, '\n', static_cast<std::size_t>(end - at));
-    const char* const line_end = found == nullptr ? end : static_cast<const char*>(found);
-    const std::string_view line(at, static_cast<std::size_t>(line_end - at));
-    const ListLine read = read_text_line(line, profile);
-    if (read.entry.is_key()) {
-      on_entry(read.entry);
-    } else {
-      on_other(read, lines, line);
-    }
-    at = line_end + 1;
-  }
-  return lines;
-}
-
-// The same for any format.
-template <typename OnPlain, typename OnEntry, typename OnOther>
-std::uint64_t for_each_entry(const TextBlock& block, const ListFormat& format, AddressProfile profile, OnPlain on_plain,
-                             OnEntry on_entry, OnOther on_other) {
-  if (format.is_text()) return for_each_text_entry(block, profile, on_plain, on_entry, on_other);
-  return for_each_line(block, format, profile, [&](const ListLine& line, std::uint64_t number, std::string_view text) {
-    if (line.entry.is_key()) {
-      on_entry(line.entry);
-    } else {
-      on_other(line, number, text);
-    }
-  });
-}
-
 void add_block(const TextBlock& block, FilterBuilder::Lane& lane, const ListFormat& format, AddressProfile profile,
                RejectLog& rejects) {
   BlockReport report = {.input = block.input, .index = block.index};
   report.lines = for_each_entry(
-      block, format, profile, [&](std::string_view key) { lane.add_address(key); },
-      [&](const Entry& entry) { lane.add(entry); },
+      block, format, profile, [&](std::string_view key, std::uint64_t) { lane.add_address(key); },
+      [&](const Entry& entry, std::uint64_t) { lane.add(entry); },
       [&](const ListLine& line, std::uint64_t number, std::string_view text) {
         if (line.entry.kind() != EntryKind::rejected) return;
         report.rejected.push_back({number, line.fault, std::string(text.substr(0, kMaxInputBytes + 1))});
@@ -122,8 +72,8 @@ std::optional<std::uint64_t> estimate_entries(TextBlocks& blocks, const ListForm
       const std::uint64_t offset = file_bytes / samples * i;
       blocks.sample(input, offset, kSampleBytes, block);
       for_each_entry(
-          block, format, profile, [&](std::string_view) { ++entries; }, [&](const Entry&) { ++entries; },
-          [](const ListLine&, std::uint64_t, std::string_view) {});
+          block, format, profile, [&](std::string_view, std::uint64_t) { ++entries; },
+          [&](const Entry&, std::uint64_t) { ++entries; }, [](const ListLine&, std::uint64_t, std::string_view) {});
       sampled_bytes += std::min(kSampleBytes, file_bytes - offset);
     }
     // Each file's share is rounded by itself, so that the sum does not depend on the order of the files.

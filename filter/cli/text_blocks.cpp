@@ -7,7 +7,9 @@
 
 namespace bloomgate::cli {
 
-TextBlocks::TextBlocks(const std::vector<std::string>& inputs, const std::atomic<bool>& stop, bool quotes) {
+TextBlocks::TextBlocks(const std::vector<std::string>& inputs, const std::atomic<bool>& stop, bool quotes,
+                       BlockOrder order)
+    : order_(order) {
   for (const std::string& input : inputs)
     inputs_.push_back(std::make_unique<ListInput>(inputs_.size(), input, quotes, stop));
   if (std::ranges::all_of(inputs_, [](const auto& input) { return input->is_regular(); })) {
@@ -34,7 +36,8 @@ ListInput* TextBlocks::take_input(std::unique_lock<std::mutex>& lock) {
   while (!failed_) {
     // In this order: while a stream is being read, whether it has ended is its reader's to know.
     while (first_ < inputs_.size() && !inputs_[first_]->busy() && inputs_[first_]->ended()) ++first_;
-    for (std::size_t i = first_; i < inputs_.size(); ++i) {
+    const std::size_t end = order_ == BlockOrder::any ? inputs_.size() : std::min(first_ + 1, inputs_.size());
+    for (std::size_t i = first_; i < end; ++i) {
       if (!inputs_[i]->busy() && !inputs_[i]->ended()) return inputs_[i].get();
     }
     if (first_ == inputs_.size()) return nullptr;
@@ -54,6 +57,7 @@ bool TextBlocks::next(TextBlock& block) {
   std::exception_ptr failure;
   try {
     const std::uint64_t offset = input->claim(block);
+    block.turn = next_turn_++;
     lock.unlock();
     done_bytes_ += input->read(offset, block);
   } catch (...) {

@@ -21,6 +21,7 @@ struct TextBlock {
 
   std::size_t input = 0;      // which of the inputs
   std::uint64_t index = 0;    // which block of that input, from 0
+  std::uint64_t turn = 0;     // which of all blocks that were handed out, from 0
   std::string_view text;      // whole lines, about kTextBytes of them; the last one of an input may lack its line end.
                               // kPlainLineReadable bytes more may be read behind it.
   std::vector<char> storage;  // what `text` points into; kept from block to block
@@ -28,13 +29,20 @@ struct TextBlock {
 
 class ListInput;
 
+// Which block is handed out next. Where streams come in turn, other workers wait while one of them is read.
+enum class BlockOrder : std::uint8_t {
+  any,      // whatever can be had without waiting
+  in_turn,  // one input after the other, each from its start: TextBlock::turn is the order of the text
+};
+
 class TextBlocks {
  public:
   // `inputs` are paths of files (see list_files), or `-` for standard input; compressed ones are told by their content.
   // Opens them all, so that one that is missing shows before the work. Throws BloomgateError: cannot_open with the
   // input's name, bad_argument for a folder.
   // Where `quotes` is true, a line end between double quotes ends no line, and every list is read in order.
-  TextBlocks(const std::vector<std::string>& inputs, const std::atomic<bool>& stop, bool quotes = false);
+  TextBlocks(const std::vector<std::string>& inputs, const std::atomic<bool>& stop, bool quotes = false,
+             BlockOrder order = BlockOrder::any);
   ~TextBlocks();
   TextBlocks(const TextBlocks&) = delete;
   TextBlocks& operator=(const TextBlocks&) = delete;
@@ -64,7 +72,9 @@ class TextBlocks {
   ListInput* take_input(std::unique_lock<std::mutex>& lock);
 
   std::vector<std::unique_ptr<ListInput>> inputs_;
+  BlockOrder order_;
   std::size_t first_ = 0;  // all before it have ended
+  std::uint64_t next_turn_ = 0;
   std::uint64_t total_bytes_ = 0;
   std::atomic<std::uint64_t> done_bytes_{0};
   bool failed_ = false;

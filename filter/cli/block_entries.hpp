@@ -1,0 +1,66 @@
+// The lines of a block as entries, the usual ones by the fast way (plain_line.hpp). The inner loop of `bloomgate
+// build`, `query` and `verify`, hence in a header. Safe from any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "filter/address.hpp"
+#include "filter/cli/list_format.hpp"
+#include "filter/cli/text_blocks.hpp"
+#include "filter/plain_line.hpp"
+
+namespace bloomgate::cli {
+
+// Calls one of three for each line of a block of text, which are counted from 1: `on_plain(key, number)` for the key of
+// an address, which is valid during the call; `on_entry(entry, number)` for any other entry; `on_other(line, number,
+// text)` for what is none. Gives the number of lines.
+template <typename OnPlain, typename OnEntry, typename OnOther>
+std::uint64_t for_each_text_entry(const TextBlock& block, AddressProfile profile, OnPlain on_plain, OnEntry on_entry,
+                                  OnOther on_other) {
+  std::array<char, kPlainLineReadable> folded;
+  const char* at = block.text.data();
+  const char* const end = at + block.text.size();
+  std::uint64_t lines = 0;
+  while (at < end) {
+    ++lines;
+    if (!profile.keep_local_part_case) {
+      const PlainLine plain = read_plain_line(at, folded.data());
+      // Behind the block's text is that of an earlier one: a line end in there is not this line's.
+      if (plain.line_bytes != 0 && plain.line_bytes <= static_cast<std::size_t>(end - at)) {
+        on_plain(plain.key, lines);
+        at += plain.line_bytes;
+        continue;
+      }
+    }
+    const void* const found = std::memchr(at, '\n', static_cast<std::size_t>(end - at));
+    const char* const line_end = found == nullptr ? end : static_cast<const char*>(found);
+    const std::string_view line(at, static_cast<std::size_t>(line_end - at));
+    const ListLine read = read_text_line(line, profile);
+    if (read.entry.is_key()) {
+      on_entry(read.entry, lines);
+    } else {
+      on_other(read, lines, line);
+    }
+    at = line_end + 1;
+  }
+  return lines;
+}
+
+// The same for any format.
+template <typename OnPlain, typename OnEntry, typename OnOther>
+std::uint64_t for_each_entry(const TextBlock& block, const ListFormat& format, AddressProfile profile, OnPlain on_plain,
+                             OnEntry on_entry, OnOther on_other) {
+  if (format.is_text()) return for_each_text_entry(block, profile, on_plain, on_entry, on_other);
+  return for_each_line(block, format, profile, [&](const ListLine& line, std::uint64_t number, std::string_view text) {
+    if (line.entry.is_key()) {
+      on_entry(line.entry, number);
+    } else {
+      on_other(line, number, text);
+    }
+  });
+}
+
+}  // namespace bloomgate::cli
