@@ -1,178 +1,16 @@
 #include "config/daemon_options.hpp"
 
-#include <algorithm>
 #include <array>
-#include <boost/program_options.hpp>
-#include <cerrno>
-#include <charconv>
-#include <fstream>
-#include <map>
-#include <sstream>
 #include <string_view>
-#include <system_error>
-#include <utility>
 
+#include "config/given_options.hpp"
 #include "config/option_table.hpp"
-#include "config/printable.hpp"
+#include "config/option_values.hpp"
 
 namespace bloomgate {
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr std::string_view kHostNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]";
-
-// An option's value as it was given, and where.
-struct Given {
-  std::string text;
-  ConfigPlace place;
-};
-using GivenOptions = std::map<std::string, Given, std::less<>>;
-
-// The table as Boost wants it. All values are strings here: they are converted below, where their place is known.
-po::options_description description(bool for_file) {
-  po::options_description options;
-  for (const OptionSpec& spec : daemon_option_table()) {
-    if (for_file && !spec.in_file) continue;
-    po::value_semantic* const semantic =
-        spec.argument.empty() ? static_cast<po::value_semantic*>(po::bool_switch()) : po::value<std::string>();
-    options.add_options()(std::string(spec.name).c_str(), semantic, "");
-  }
-  return options;
-}
-
-void add_given(GivenOptions& given, const po::option& option, const ConfigPlace& place) {
-  std::string text = option.value.empty() ? std::string() : option.value.front();
-  const auto [existing, inserted] = given.try_emplace(option.string_key, Given{std::move(text), place});
-  if (inserted) return;
-  const unsigned first_line = existing->second.place.line;
-  throw ConfigError(
-      place, option.string_key,
-      "given a second time" +
-          (first_line == 0 ? std::string() : " (the first is in line " + std::to_string(first_line) + ")") +
-          "; keep one of them");
-}
-
-GivenOptions read_command_line(const std::vector<std::string>& arguments) {
-  const ConfigPlace place;
-  const po::options_description options = description(false);
-  const po::positional_options_description no_positional_arguments;
-  GivenOptions given;
-  try {
-    const auto parsed = po::command_line_parser(arguments)
-                            .options(options)
-                            .positional(no_positional_arguments)
-                            .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
-                            .run();
-    for (const po::option& option : parsed.options) add_given(given, option, place);
-  } catch (const po::error& error) {
-    throw ConfigError(place, "", printable(error.what()) + "; 'bloomgate-milter --help' lists the options");
-  }
-  return given;
-}
-
-// Reads one line, by itself, so that its number is known when it is wrong.
-void read_config_line(GivenOptions& given, const std::string& line, const po::options_description& options,
-                      const ConfigPlace& place) {
-  try {
-    std::istringstream stream(line);
-    const auto parsed = po::parse_config_file(stream, options);
-    for (const po::option& option : parsed.options) add_given(given, option, place);
-    const std::string content = line.substr(0, line.find('#'));
-    if (parsed.options.empty() && content.find_first_not_of(" \t\r") != std::string::npos) {
-      throw ConfigError(place, "", "expected 'name = value', got '" + printable(content) + "'");
-    }
-  } catch (const po::unknown_option& error) {
-    throw ConfigError(place, error.get_option_name(), "there is no such option; see bloomgate-milter.conf(5)");
-  } catch (const po::error&) {
-    throw ConfigError(place, "", "expected 'name = value', got '" + printable(line) + "'");
-  }
-}
-
-GivenOptions read_config_file(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path);
-  const auto fail = [&path](const char* what) {
-    const std::string why = errno == 0 ? "it is not a text file" : std::generic_category().message(errno);
-    throw ConfigError({path}, "",
-                      std::string("the configuration file cannot be ") + what + ": " + why +
-                          "; name another with --config, or use --config /dev/null to run on defaults");
-  };
-  if (!file) fail("opened");
-  const po::options_description options = description(true);
-  GivenOptions given;
-  std::string line;
-  for (unsigned number = 1; std::getline(file, line); ++number) {
-    read_config_line(given, line, options, {path, number});
-  }
-  if (file.bad()) fail("read");
-  return given;
-}
-
-[[noreturn]] void reject(const OptionSpec& spec, const Given& given, std::string_view expected) {
-  const std::string got = given.text.empty() ? "nothing" : "'" + printable(given.text) + "'";
-  throw ConfigError(given.place, std::string(spec.name), "expected " + std::string(expected) + ", got " + got);
-}
-
-template <typename Value>
-struct Choice {
-  std::string_view word;
-  Value value;
-};
-
-template <typename Value, std::size_t size>
-Value choose(const OptionSpec& spec, const Given& given, const std::array<Choice<Value>, size>& choices) {
-  const auto* const choice = std::ranges::find(choices, given.text, &Choice<Value>::word);
-  if (choice != choices.end()) return choice->value;
-  std::string expected = "one of ";
-  for (const Choice<Value>& each : choices) {
-    if (&each != choices.data()) expected += ", ";
-    expected += each.word;
-  }
-  reject(spec, given, expected);
-}
-
-void convert(const OptionSpec& spec, const Given& given, bool& out) {
-  out = choose(spec, given, std::array{Choice<bool>{"yes", true}, Choice<bool>{"no", false}});
-}
-
-void convert(const OptionSpec& spec, const Given& given, Mode& out) {
-  out = choose(spec, given, std::array{Choice<Mode>{"enforce", Mode::enforce}, Choice<Mode>{"observe", Mode::observe}});
-}
-
-void convert(const OptionSpec& spec, const Given& given, LogTarget& out) {
-  out = choose(
-      spec, given,
-      std::array{Choice<LogTarget>{"stderr", LogTarget::standard_error}, Choice<LogTarget>{"syslog", LogTarget::syslog},
-                 Choice<LogTarget>{"journal", LogTarget::journal}});
-}
-
-void convert(const OptionSpec& spec, const Given& given, LogLevel& out) {
-  out = choose(spec, given,
-               std::array{Choice<LogLevel>{"error", LogLevel::error}, Choice<LogLevel>{"warning", LogLevel::warning},
-                          Choice<LogLevel>{"info", LogLevel::info}, Choice<LogLevel>{"debug", LogLevel::debug}});
-}
-
-void convert(const OptionSpec& spec, const Given& given, SocketAddress& out) {
-  const auto address = parse_socket_address(given.text);
-  if (!address) reject(spec, given, std::string(kSocketAddressForms) + " (as in inet:8891@127.0.0.1)");
-  out = *address;
-}
-
-void convert(const OptionSpec& spec, const Given& given, mode_t& out) {
-  unsigned mode = 0;
-  const char* const begin = given.text.data();
-  const char* const end = begin + given.text.size();
-  const auto [stop, error] = std::from_chars(begin, end, mode, 8);
-  if (error != std::errc() || stop != end || mode > 0777) reject(spec, given, "an octal mode from 0000 to 0777");
-  out = mode;
-}
-
-void convert(const OptionSpec& spec, const Given& given, std::string& out) {
-  if (spec.name == "whitelist" && given.text.empty()) reject(spec, given, "a path");
-  if (spec.name == "host-name" && !given.text.empty() && !is_host_name(given.text)) reject(spec, given, "a host name");
-  out = given.text;
-}
 
 // Takes each option from the command line, else from the file, else from the table.
 class Merger {
@@ -181,27 +19,56 @@ class Merger {
 
   template <typename Value>
   void set(std::string_view name, Value& out) const {
-    const auto table = daemon_option_table();
-    const OptionSpec& spec = *std::ranges::find(table, name, &OptionSpec::name);
-    convert(spec, {std::string(spec.default_value), {}}, out);
+    const OptionSpec& spec = option_spec(name);
+    out = converted<Value>(spec, {{std::string(spec.default_value), {}}});
     // What the command line overrides is converted too: a bad value in the file is to be seen now, not one day later.
     for (const GivenOptions* const source : sources_) {
-      if (const auto found = source->find(name); found != source->end()) convert(spec, found->second, out);
+      if (const auto found = source->find(name); found != source->end()) out = converted<Value>(spec, found->second);
+    }
+  }
+
+  // For an option without a default.
+  template <typename Value>
+  void set(std::string_view name, std::optional<Value>& out) const {
+    for (const GivenOptions* const source : sources_) {
+      const auto found = source->find(name);
+      if (found != source->end()) out = converted<Value>(option_spec(name), found->second);
     }
   }
 
  private:
+  template <typename Value>
+  static Value converted(const OptionSpec& spec, const std::vector<GivenValue>& values) {
+    Value value = {};
+    for (const GivenValue& given : values) convert(spec, given, value);
+    return value;
+  }
+
   std::array<const GivenOptions*, 2> sources_;
 };
 
-DaemonOptions merged(const GivenOptions& file, const GivenOptions& command_line) {
-  const Merger merger(file, command_line);
+DaemonOptions merged(const Merger& merger) {
   DaemonOptions options = {};
   merger.set("socket", options.socket);
   merger.set("socket-mode", options.socket_mode);
   merger.set("socket-group", options.socket_group);
-  merger.set("whitelist", options.whitelist);
+  merger.set("whitelist", options.whitelists);
   merger.set("allow-missing-whitelist", options.allow_missing_whitelist);
+  merger.set("revoked", options.revoked);
+  merger.set("extra", options.extra);
+  merger.set("identity", options.identity);
+  merger.set("authentication", options.authentication);
+  merger.set("alignment", options.alignment);
+  merger.set("trusted-authserv-id", options.trusted_authserv_ids);
+  merger.set("dmarc-fail-veto", options.dmarc_fail_veto);
+  merger.set("trust-arc", options.trust_arc);
+  merger.set("own-domains", options.own_domains);
+  merger.set("trusted-forwarders", options.trusted_forwarders);
+  merger.set("undo-batv", options.undo_batv);
+  merger.set("exempt-networks", options.exempt_networks);
+  merger.set("exempt-authenticated", options.exempt_authenticated);
+  merger.set("exempt-daemons", options.exempt_daemons);
+  merger.set("exempt-action", options.exempt_action);
   merger.set("mode", options.mode);
   merger.set("host-name", options.host_name);
   merger.set("lock-memory", options.lock_memory);
@@ -210,22 +77,56 @@ DaemonOptions merged(const GivenOptions& file, const GivenOptions& command_line)
   return options;
 }
 
+constexpr std::string_view kExplainOptions[] = {
+    "from", "header-from", "authentication-results", "client", "auth-login", "daemon-name", "mta-name", "json"};
+
+ExplainOptions explain_options(const GivenOptions& command_line) {
+  const GivenOptions no_file;
+  const Merger merger(no_file, command_line);
+  ExplainOptions explain;
+  merger.set("from", explain.from);
+  if (command_line.contains("header-from")) merger.set("header-from", explain.header_from);
+  if (command_line.contains("authentication-results")) {
+    merger.set("authentication-results", explain.authentication_results);
+  }
+  merger.set("client", explain.client);
+  merger.set("auth-login", explain.auth_login);
+  merger.set("daemon-name", explain.daemon_name);
+  merger.set("mta-name", explain.mta_name);
+  explain.json = command_line.contains("json");
+  return explain;
+}
+
+void refuse_explain_options(const GivenOptions& command_line) {
+  for (const std::string_view name : kExplainOptions) {
+    if (command_line.contains(name))
+      throw ConfigError({}, std::string(name), "it belongs to --explain, which is missing");
+  }
+}
+
 }  // namespace
 
 DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
+  using Action = DaemonCommand::Action;
   const GivenOptions command_line = read_command_line(arguments);
   DaemonCommand command;
   if (command_line.contains("help")) {
-    command.action = DaemonCommand::Action::help;
+    command.action = Action::help;
     return command;
   }
   if (command_line.contains("version")) {
-    command.action = DaemonCommand::Action::version;
+    command.action = Action::version;
     return command;
   }
-  if (command_line.contains("check-config")) command.action = DaemonCommand::Action::check_config;
+  if (command_line.contains("check-config")) command.action = Action::check_config;
+  if (command_line.contains("explain")) {
+    command.action = Action::explain;
+    command.explain = explain_options(command_line);
+  } else {
+    refuse_explain_options(command_line);
+  }
   Merger({}, command_line).set("config", command.config_path);
-  command.options = merged(read_config_file(command.config_path), command_line);
+  command.options = merged(Merger(read_config_file(command.config_path), command_line));
   return command;
 }
 

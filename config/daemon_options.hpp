@@ -4,10 +4,13 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config_error.hpp"
+#include "config/ip_network.hpp"
 #include "config/socket_address.hpp"
 
 namespace bloomgate {
@@ -16,13 +19,41 @@ enum class Mode { enforce, observe };
 enum class LogTarget { standard_error, syslog, journal };
 enum class LogLevel { error, warning, info, debug };
 
+// A filter file, and what it is called in header fields and logs.
+struct WhitelistSource {
+  std::string name;
+  std::string path;
+
+  friend bool operator==(const WhitelistSource&, const WhitelistSource&) = default;
+};
+
 // One member for each option of the table (option_table.hpp) that a file may have; the defaults are there, not here.
 struct DaemonOptions {
+  enum class Identity { envelope, header_from, either, both };
+  enum class Authentication { required, preferred, off };
+  enum class Alignment { relaxed, strict };
+  enum class ExemptAction { none, deliver };
+
   SocketAddress socket;
   mode_t socket_mode;
-  std::string socket_group;  // empty: leave it as it is
-  std::string whitelist;
+  std::string socket_group;                 // empty: leave it as it is
+  std::vector<WhitelistSource> whitelists;  // at least one; no two of one name
   bool allow_missing_whitelist;
+  std::string revoked;  // a path; empty: none
+  std::string extra;    // a path; empty: none
+  Identity identity;
+  Authentication authentication;
+  Alignment alignment;
+  std::vector<std::string> trusted_authserv_ids;  // empty: the mail server's name
+  bool dmarc_fail_veto;
+  bool trust_arc;
+  std::vector<std::string> own_domains;         // as canonical as an operator wrote them
+  std::vector<std::string> trusted_forwarders;  // domains
+  bool undo_batv;
+  std::vector<IpNetwork> exempt_networks;
+  bool exempt_authenticated;
+  std::vector<std::string> exempt_daemons;
+  ExemptAction exempt_action;
   Mode mode;
   std::string host_name;  // empty: the mail server's word for it
   bool lock_memory;
@@ -30,18 +61,31 @@ struct DaemonOptions {
   LogLevel log_level;
 };
 
+// A message to explain the decision on, as far as the command line tells it.
+struct ExplainOptions {
+  std::optional<std::string> from;  // the envelope sender
+  std::vector<std::string> header_from;
+  std::vector<std::string> authentication_results;
+  std::optional<IpAddress> client;
+  std::optional<std::string> auth_login;
+  std::optional<std::string> daemon_name;
+  std::optional<std::string> mta_name;  // the mail server's name for itself, its macro j
+  bool json = false;
+};
+
 struct DaemonCommand {
-  enum class Action { run, check_config, help, version };
+  enum class Action { run, check_config, explain, help, version };
 
   Action action = Action::run;
   std::string config_path;     // the file that was read
   DaemonOptions options = {};  // not filled in for help and version, which read no file
+  ExplainOptions explain = {};
 };
 
 // Reads the command line (`arguments` without the program's name) and the configuration file that it names, or the
-// default one. The command line goes before the file. Throws ConfigError for an unknown option, an option given twice
-// in one place, a value that cannot be used, and a file that cannot be read: there is no running without a file, but
-// /dev/null will do.
+// default one. The command line goes before the file; of an option that may be repeated, its values take the place of
+// all those of the file. Throws ConfigError for an unknown option, an option given twice in one place, a value that
+// cannot be used, and a file that cannot be read: there is no running without a file, but /dev/null will do.
 DaemonCommand read_daemon_command(const std::vector<std::string>& arguments);
 
 // Whether `name` can stand as a host's name in a header field: 1 to 255 letters, digits, dots, hyphens and underscores,

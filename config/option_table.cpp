@@ -17,13 +17,60 @@ constexpr std::array kTable = {
                "Empty: the group that the daemon runs as. Put the mail server's user into that group:\n"
                "usermod -a -G bloomgate postfix",
                true},
-    OptionSpec{"whitelist", "FILE", "/var/lib/bloomgate/whitelist.bloom", "the filter file made by 'bloomgate build'",
-               "All of it is checked when it is loaded: at the start, and again on SIGUSR1 (systemctl reload).\n"
-               "Replace it by renaming a new file over it, as 'bloomgate build' does; never change it in place.",
-               true},
+    OptionSpec{
+        "whitelist", "[NAME=]FILE", "/var/lib/bloomgate/whitelist.bloom", "a filter file made by 'bloomgate build'",
+        "Several lines make several whitelists: who is on one of them is listed. The name is what logs and header\n"
+        "fields call it, as in partners=/srv/lists/2026.bloom; without it, the file's name up to its last dot.\n"
+        "All of it is checked when it is loaded: at the start, and again on SIGUSR1 (systemctl reload).\n"
+        "Replace it by renaming a new file over it, as 'bloomgate build' does; never change it in place.",
+        true, true},
     OptionSpec{"allow-missing-whitelist", "yes|no", "no", "start although the whitelist cannot be used",
                "With 'yes' the daemon runs without a whitelist, and all mail is sent to the deeper checks, until a\n"
                "good file is there and the daemon is told to reload.",
+               true},
+    OptionSpec{
+        "revoked", "FILE", "", "entries that are never delivered, whatever the whitelists say",
+        "A text file of exact entries, one a line: joe@example.org, @example.org or @.example.org. The way to take\n"
+        "an entry, or a false positive, out at once. Read at the start and at a reload, and whenever it changes.",
+        true},
+    OptionSpec{"extra", "FILE", "", "entries that count as listed, beside the whitelists",
+               "A text file like that of 'revoked', read as often. What is in both is revoked.", true},
+    OptionSpec{
+        "identity", "envelope|header-from|either|both", "either", "which sender has to be on the whitelist",
+        "envelope: that of the MAIL command. header-from: that of the From field. either: one of them is enough.\n"
+        "both: each of them has to be.",
+        true},
+    OptionSpec{"authentication", "required|preferred|off", "off", "whether a sender has to be authenticated",
+               "required: a listed sender counts only where SPF, DKIM or DMARC passed for it. preferred: also where\n"
+               "nothing is known of it. off: anyone can forge a listed sender and skip the deeper checks.",
+               true},
+    OptionSpec{"alignment", "relaxed|strict", "relaxed", "how alike the authenticated domain has to be to the sender's",
+               "relaxed: of the same organisation (mail.example.org and example.org). strict: the same domain.", true},
+    OptionSpec{"trusted-authserv-id", "NAME...", "", "whose Authentication-Results fields are believed",
+               "The names that your own milters and mail servers put first into that field. Empty: the name that the\n"
+               "mail server gives (its macro j). The mail server must remove such fields that come from outside.",
+               true, true},
+    OptionSpec{"dmarc-fail-veto", "yes|no", "yes", "check what failed DMARC, whoever else is listed and authenticated",
+               "", true},
+    OptionSpec{"trust-arc", "yes|no", "no", "take arc=pass for an authentication of the From field's domain",
+               "Anyone can seal a chain: only with a milter before us that passes chains of known sealers alone.",
+               true},
+    OptionSpec{
+        "own-domains", "DOMAIN...", "", "your own domains, which nobody outside may use without authentication",
+        "Mail that claims one of them is delivered only where it is authenticated, whatever 'authentication' says.\n"
+        "A dot before the name means all domains below it too: .example.org",
+        true, true},
+    OptionSpec{"trusted-forwarders", "DOMAIN...", "", "whose rewritten senders (SRS) are undone",
+               "Of mail from another forwarder the sender stays what it is, since anyone can write one.", true, true},
+    OptionSpec{"undo-batv", "yes|no", "yes", "look up the sender behind a BATV tag (prvs=, btv1==)", "", true},
+    OptionSpec{"exempt-networks", "NETWORK...", "", "clients whose mail is not incoming",
+               "Addresses and networks such as 192.0.2.0/24 and 2001:db8::/32.", true, true},
+    OptionSpec{"exempt-authenticated", "yes|no", "yes", "mail of users who logged in (SASL) is not incoming",
+               "The name in a client's TLS certificate is not a login.", true},
+    OptionSpec{"exempt-daemons", "NAME...", "", "names of the mail server's listeners whose mail is not incoming",
+               "As its macro {daemon_name} gives them.", true, true},
+    OptionSpec{"exempt-action", "none|deliver", "none", "what becomes of mail that is not incoming",
+               "none: it is not marked. deliver: it is marked for delivery. Forged marks are removed in both cases.",
                true},
     OptionSpec{"mode", "enforce|observe", "enforce", "mark messages, or only log what would be done",
                "enforce: every X-Bloomgate field that came with a message is removed, and ours is put in.\n"
@@ -44,6 +91,19 @@ constexpr std::array kTable = {
     OptionSpec{"config", "FILE", "/etc/bloomgate/bloomgate-milter.conf", "the configuration file",
                "Use /dev/null to run without one.", false},
     OptionSpec{"check-config", "", "", "check the configuration and the whitelist's header, then exit", "", false},
+    OptionSpec{"explain", "", "", "explain the decision on one message, step by step, then exit",
+               "The message is read from standard input, unless --header-from or --authentication-results is given.",
+               false},
+    OptionSpec{"from", "ADDRESS", "", "with --explain: the envelope sender",
+               "Without it: that of the message's Return-Path field.", false},
+    OptionSpec{"header-from", "VALUE", "", "with --explain: a From field", "", false, true},
+    OptionSpec{"authentication-results", "VALUE", "", "with --explain: an Authentication-Results field", "", false,
+               true},
+    OptionSpec{"client", "ADDRESS", "", "with --explain: the client's IP address", "", false},
+    OptionSpec{"auth-login", "NAME", "", "with --explain: the client's login", "", false},
+    OptionSpec{"daemon-name", "NAME", "", "with --explain: the mail server's macro {daemon_name}", "", false},
+    OptionSpec{"mta-name", "NAME", "", "with --explain: the mail server's name, its macro j", "", false},
+    OptionSpec{"json", "", "", "with --explain: print JSON", "", false},
     OptionSpec{"help", "", "", "show this help, then exit", "", false},
     OptionSpec{"version", "", "", "show the version, then exit", "", false},
 };
@@ -67,6 +127,10 @@ void append_lines(std::string& out, std::string_view prefix, std::string_view te
 
 std::span<const OptionSpec> daemon_option_table() noexcept {
   return kTable;
+}
+
+const OptionSpec& option_spec(std::string_view name) noexcept {
+  return *std::ranges::find(kTable, name, &OptionSpec::name);
 }
 
 std::string daemon_help_text() {

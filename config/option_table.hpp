@@ -15,10 +15,14 @@ struct OptionSpec {
   std::string_view summary;        // one line
   std::string_view details;        // what to know before changing it, in lines; may be empty
   bool in_file;                    // false: on the command line only
+  bool repeatable = false;         // may be given several times, each adding to it
 };
 
 // In the order in which they are shown.
 std::span<const OptionSpec> daemon_option_table() noexcept;
+
+// The option of that name, which must be one of the table's.
+const OptionSpec& option_spec(std::string_view name) noexcept;
 
 // What `bloomgate-milter --help` prints.
 std::string daemon_help_text();

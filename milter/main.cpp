@@ -42,13 +42,15 @@ std::string machine_name() {
 int check_config(const DaemonCommand& command) {
   const DaemonOptions& options = command.options;
   std::cout << "configuration " << printable(command.config_path) << ": good\n";
-  try {
-    const MappedFilter whitelist(options.whitelist);
-    std::cout << "whitelist " << printable(options.whitelist) << ": " << whitelist.header().entries
-              << " entries; its header is good (all of it is checked when it is loaded)\n";
-  } catch (const BloomgateError& error) {
-    if (!options.allow_missing_whitelist) throw;
-    std::cout << "whitelist: none that can be used, which is allowed: " << printable(error.what()) << '\n';
+  for (const WhitelistSource& source : options.whitelists) {
+    try {
+      const MappedFilter whitelist(source.path);
+      std::cout << "whitelist " << printable(source.path) << ": " << whitelist.header().entries
+                << " entries; its header is good (all of it is checked when it is loaded)\n";
+    } catch (const BloomgateError& error) {
+      if (!options.allow_missing_whitelist) throw;
+      std::cout << "whitelist: none that can be used, which is allowed: " << printable(error.what()) << '\n';
+    }
   }
   return EX_OK;
 }
@@ -58,7 +60,7 @@ struct Daemon {
   Daemon(const DaemonOptions& options, std::shared_ptr<spdlog::logger> logger)
       : log(std::move(logger)),
         gate(slot, log, [this] { wakeup.post(Wakeup::kDamage); }),
-        supervisor(options.whitelist, options.lock_memory, slot, wakeup, log),
+        supervisor(options.whitelists.front().path, options.lock_memory, slot, wakeup, log),
         context{&gate, &in_progress, log, options.mode, options.host_name, machine_name()} {}
 
   std::shared_ptr<spdlog::logger> log;
@@ -127,6 +129,8 @@ int run_command(const std::vector<std::string>& arguments) {
       return EX_OK;
     case DaemonCommand::Action::check_config:
       return check_config(command);
+    case DaemonCommand::Action::explain:
+      throw StartError(EX_UNAVAILABLE, "this build cannot explain decisions");
     case DaemonCommand::Action::run:
       break;
   }

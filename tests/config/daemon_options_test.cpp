@@ -11,6 +11,9 @@ namespace {
 using test::TemporaryFolder;
 using test::write_file;
 
+using Words = std::vector<std::string>;
+using Whitelists = std::vector<WhitelistSource>;
+
 // Reads a configuration file of that text, and a command line beside it.
 class Config {
  public:
@@ -43,8 +46,23 @@ TEST_CASE("without any setting every option has the default of the table") {
   CHECK(to_string(options.socket) == "unix:/run/bloomgate/milter.sock");
   CHECK(options.socket_mode == 0660);
   CHECK(options.socket_group.empty());
-  CHECK(options.whitelist == "/var/lib/bloomgate/whitelist.bloom");
+  CHECK(options.whitelists == Whitelists{{"whitelist", "/var/lib/bloomgate/whitelist.bloom"}});
   CHECK_FALSE(options.allow_missing_whitelist);
+  CHECK(options.revoked.empty());
+  CHECK(options.extra.empty());
+  CHECK(options.identity == DaemonOptions::Identity::either);
+  CHECK(options.authentication == DaemonOptions::Authentication::off);
+  CHECK(options.alignment == DaemonOptions::Alignment::relaxed);
+  CHECK(options.trusted_authserv_ids.empty());
+  CHECK(options.dmarc_fail_veto);
+  CHECK_FALSE(options.trust_arc);
+  CHECK(options.own_domains.empty());
+  CHECK(options.trusted_forwarders.empty());
+  CHECK(options.undo_batv);
+  CHECK(options.exempt_networks.empty());
+  CHECK(options.exempt_authenticated);
+  CHECK(options.exempt_daemons.empty());
+  CHECK(options.exempt_action == DaemonOptions::ExemptAction::none);
   CHECK(options.mode == Mode::enforce);
   CHECK(options.host_name.empty());
   CHECK_FALSE(options.lock_memory);
@@ -60,6 +78,21 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "  socket-group  =  mail  \r\n"
       "whitelist = /tmp/with space.bloom\n"
       "allow-missing-whitelist = yes\n"
+      "revoked = /etc/bloomgate/revoked.txt\n"
+      "extra = /etc/bloomgate/extra.txt\n"
+      "identity = header-from\n"
+      "authentication = preferred\n"
+      "alignment = strict\n"
+      "trusted-authserv-id = mx.example.org\n"
+      "dmarc-fail-veto = no\n"
+      "trust-arc = yes\n"
+      "own-domains = example.org, .m\xc3\xbcller.example\n"
+      "trusted-forwarders = forwarder.example\n"
+      "undo-batv = no\n"
+      "exempt-networks = 192.0.2.0/24 2001:db8::/32,127.0.0.1\n"
+      "exempt-authenticated = no\n"
+      "exempt-daemons = ORIGINATING, MSA\n"
+      "exempt-action = deliver\n"
       "mode = observe\n"
       "host-name = mx.example.org\n"
       "lock-memory = yes\n"
@@ -69,8 +102,24 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK(to_string(options.socket) == "inet:8891@127.0.0.1");
   CHECK(options.socket_mode == 0600);
   CHECK(options.socket_group == "mail");
-  CHECK(options.whitelist == "/tmp/with space.bloom");
+  CHECK(options.whitelists == Whitelists{{"with_space", "/tmp/with space.bloom"}});
   CHECK(options.allow_missing_whitelist);
+  CHECK(options.revoked == "/etc/bloomgate/revoked.txt");
+  CHECK(options.extra == "/etc/bloomgate/extra.txt");
+  CHECK(options.identity == DaemonOptions::Identity::header_from);
+  CHECK(options.authentication == DaemonOptions::Authentication::preferred);
+  CHECK(options.alignment == DaemonOptions::Alignment::strict);
+  CHECK(options.trusted_authserv_ids == Words{"mx.example.org"});
+  CHECK_FALSE(options.dmarc_fail_veto);
+  CHECK(options.trust_arc);
+  CHECK(options.own_domains == Words{"example.org", ".m\xc3\xbcller.example"});
+  CHECK(options.trusted_forwarders == Words{"forwarder.example"});
+  CHECK_FALSE(options.undo_batv);
+  CHECK(options.exempt_networks == std::vector{*parse_ip_network("192.0.2.0/24"), *parse_ip_network("2001:db8::/32"),
+                                               *parse_ip_network("127.0.0.1")});
+  CHECK_FALSE(options.exempt_authenticated);
+  CHECK(options.exempt_daemons == Words{"ORIGINATING", "MSA"});
+  CHECK(options.exempt_action == DaemonOptions::ExemptAction::deliver);
   CHECK(options.mode == Mode::observe);
   CHECK(options.host_name == "mx.example.org");
   CHECK(options.lock_memory);
@@ -84,6 +133,67 @@ TEST_CASE("the command line goes before the file, option by option") {
   CHECK(options.mode == Mode::enforce);
   CHECK(options.log_target == LogTarget::standard_error);
   CHECK(options.log_level == LogLevel::error);
+}
+
+TEST_CASE("lists may be given in one line, in several, or both, and the command line takes the place of all of them") {
+  const Config config(
+      "exempt-daemons = a,b\n"
+      "exempt-daemons =  , c\td  ,\n"
+      "exempt-daemons =\n"
+      "own-domains = one.example\n");
+  const DaemonOptions options = config.read({"--own-domains", "two.example", "--own-domains=three.example"}).options;
+  CHECK(options.exempt_daemons == Words{"a", "b", "c", "d"});
+  CHECK(options.own_domains == Words{"two.example", "three.example"});
+  CHECK(config.read({"--own-domains", ""}).options.own_domains.empty());
+}
+
+TEST_CASE("each whitelist has the name that it was given, else that of its file") {
+  struct Case {
+    std::string_view line;
+    WhitelistSource want;
+  };
+  const Case cases[] = {
+      {"/srv/customers.bloom", {"customers", "/srv/customers.bloom"}},
+      {"partners=/srv/2026.bloom", {"partners", "/srv/2026.bloom"}},
+      {"partners=with = sign.bloom", {"partners", "with = sign.bloom"}},
+      {"/srv/a=b.bloom", {"a_b", "/srv/a=b.bloom"}},
+      {"./a=b.bloom", {"a_b", "./a=b.bloom"}},
+      {"/srv/2026.11.bloom", {"2026.11", "/srv/2026.11.bloom"}},
+      {"/srv/plain", {"plain", "/srv/plain"}},
+      {"/srv/.hidden", {".hidden", "/srv/.hidden"}},
+      {"/srv/m\xc3\xbcller; x.bloom", {"m__ller__x", "/srv/m\xc3\xbcller; x.bloom"}},
+      {"/srv/", {"whitelist", "/srv/"}},
+  };
+  for (const Case& c : cases) {
+    INFO(c.line);
+    CHECK(Config("whitelist = " + std::string(c.line) + "\n").read().options.whitelists == Whitelists{c.want});
+  }
+  CHECK(Config("whitelist = /a.bloom\nwhitelist = b=/a.bloom\n").read().options.whitelists ==
+        Whitelists{{"a", "/a.bloom"}, {"b", "/a.bloom"}});
+}
+
+TEST_CASE("what is to be explained is read from the command line, and is refused without --explain") {
+  const ExplainOptions nothing = read_daemon_command({"--config", "/dev/null", "--explain"}).explain;
+  CHECK_FALSE(nothing.from);
+  CHECK(nothing.header_from.empty());
+  CHECK(nothing.authentication_results.empty());
+  CHECK_FALSE(nothing.json);
+  const DaemonCommand command = read_daemon_command(
+      {"--config", "/dev/null", "--explain", "--from", "<>", "--header-from", "a@b.example", "--header-from",
+       "c@d.example", "--authentication-results=mx; spf=pass", "--client", "[192.0.2.1]", "--auth-login", "joe",
+       "--daemon-name", "MSA", "--mta-name", "mx.example.org", "--json"});
+  CHECK(command.action == DaemonCommand::Action::explain);
+  CHECK(command.explain.from == "<>");
+  CHECK(command.explain.header_from == Words{"a@b.example", "c@d.example"});
+  CHECK(command.explain.authentication_results == Words{"mx; spf=pass"});
+  CHECK(command.explain.client == parse_ip_address("192.0.2.1"));
+  CHECK(command.explain.auth_login == "joe");
+  CHECK(command.explain.daemon_name == "MSA");
+  CHECK(command.explain.mta_name == "mx.example.org");
+  CHECK(command.explain.json);
+  const ConfigError error = error_of([] { read_daemon_command({"--config", "/dev/null", "--from", "a@b.example"}); });
+  CHECK(error.option() == "from");
+  CHECK_THAT(error.what(), Catch::Contains("--explain"));
 }
 
 TEST_CASE("actions are read from the command line, and help and version need no file") {
@@ -114,6 +224,21 @@ TEST_CASE("what a file cannot say is refused with its line, its option, what was
       {"socket-mode too large", "socket-mode = 1777\n", 1, "socket-mode", "0777", "'1777'"},
       {"socket-mode empty", "socket-mode =\n", 1, "socket-mode", "octal", "nothing"},
       {"whitelist empty", "whitelist =\n", 1, "whitelist", "a path", "nothing"},
+      {"whitelist with a name only", "whitelist = name=\n", 1, "whitelist", "a path", "'name='"},
+      {"two whitelists of one name", "whitelist = /a/x.bloom\nwhitelist = /b/x.bloom\n", 2, "whitelist", "another name",
+       "'x'"},
+      {"identity", "identity = from\n", 1, "identity", "envelope, header-from, either, both", "'from'"},
+      {"authentication", "authentication = on\n", 1, "authentication", "required, preferred, off", "'on'"},
+      {"alignment", "alignment = loose\n", 1, "alignment", "relaxed, strict", "'loose'"},
+      {"exempt-action", "exempt-action = pass\n", 1, "exempt-action", "none, deliver", "'pass'"},
+      {"a network with bits behind its prefix", "exempt-networks = ::1\nexempt-networks = 127.0.0.1 192.0.2.1/24\n", 2,
+       "exempt-networks", "192.0.2.0/24", "'192.0.2.1/24'"},
+      {"a domain with a local part", "own-domains = example.org joe@example.org\n", 1, "own-domains", "domains",
+       "'joe@example.org'"},
+      {"a domain with an empty label", "trusted-forwarders = a..example\n", 1, "trusted-forwarders", "domains",
+       "'a..example'"},
+      {"an authserv-id with a semicolon", "trusted-authserv-id = mx.example;\n", 1, "trusted-authserv-id",
+       "mx.example.org", "'mx.example;'"},
       {"yes or no", "lock-memory = true\n", 1, "lock-memory", "yes, no", "'true'"},
       {"allow-missing-whitelist", "allow-missing-whitelist = 1\n", 1, "allow-missing-whitelist", "yes, no", "'1'"},
       {"mode", "mode = ENFORCE\n", 1, "mode", "enforce, observe", "'ENFORCE'"},
@@ -150,6 +275,7 @@ TEST_CASE("what the command line cannot say is refused") {
       {"a value too many", {"--help=yes"}, "", "help"},
       {"a word that is no option", {"observe"}, "", "positional"},
       {"twice", {"--mode", "observe", "--mode", "observe"}, "mode", "second time"},
+      {"a bad address to explain", {"--explain", "--client", "localhost"}, "client", "an IP address"},
       {"a bad value", {"--mode", "off"}, "mode", "one of enforce, observe, got 'off'"},
   };
   for (const Case& c : cases) {

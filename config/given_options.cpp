@@ -1,0 +1,102 @@
+#include "config/given_options.hpp"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+
+#include "config/option_table.hpp"
+#include "config/printable.hpp"
+
+namespace bloomgate {
+namespace {
+
+namespace po = boost::program_options;
+
+// The table as Boost wants it. All values are strings here: they are converted where their place is known.
+po::options_description description(bool for_file) {
+  po::options_description options;
+  for (const OptionSpec& spec : daemon_option_table()) {
+    if (for_file && !spec.in_file) continue;
+    po::value_semantic* const semantic =
+        spec.argument.empty() ? static_cast<po::value_semantic*>(po::bool_switch()) : po::value<std::string>();
+    options.add_options()(std::string(spec.name).c_str(), semantic, "");
+  }
+  return options;
+}
+
+void add_given(GivenOptions& given, const po::option& option, const ConfigPlace& place) {
+  std::vector<GivenValue>& values = given[option.string_key];
+  if (!values.empty() && !option_spec(option.string_key).repeatable) {
+    const unsigned first_line = values.front().place.line;
+    throw ConfigError(
+        place, option.string_key,
+        "given a second time" +
+            (first_line == 0 ? std::string() : " (the first is in line " + std::to_string(first_line) + ")") +
+            "; keep one of them");
+  }
+  values.push_back({option.value.empty() ? std::string() : option.value.front(), place});
+}
+
+// Reads one line, by itself, so that its number is known when it is wrong.
+void read_config_line(GivenOptions& given, const std::string& line, const po::options_description& options,
+                      const ConfigPlace& place) {
+  try {
+    std::istringstream stream(line);
+    const auto parsed = po::parse_config_file(stream, options);
+    for (const po::option& option : parsed.options) add_given(given, option, place);
+    const std::string content = line.substr(0, line.find('#'));
+    if (parsed.options.empty() && content.find_first_not_of(" \t\r") != std::string::npos) {
+      throw ConfigError(place, "", "expected 'name = value', got '" + printable(content) + "'");
+    }
+  } catch (const po::unknown_option& error) {
+    throw ConfigError(place, error.get_option_name(), "there is no such option; see bloomgate-milter.conf(5)");
+  } catch (const po::error&) {
+    throw ConfigError(place, "", "expected 'name = value', got '" + printable(line) + "'");
+  }
+}
+
+}  // namespace
+
+GivenOptions read_command_line(const std::vector<std::string>& arguments) {
+  const ConfigPlace place;
+  const po::options_description options = description(false);
+  const po::positional_options_description no_positional_arguments;
+  GivenOptions given;
+  try {
+    const auto parsed = po::command_line_parser(arguments)
+                            .options(options)
+                            .positional(no_positional_arguments)
+                            .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
+                            .run();
+    for (const po::option& option : parsed.options) add_given(given, option, place);
+  } catch (const po::error& error) {
+    throw ConfigError(place, "", printable(error.what()) + "; 'bloomgate-milter --help' lists the options");
+  }
+  return given;
+}
+
+GivenOptions read_config_file(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path);
+  const auto fail = [&path](const char* what) {
+    const std::string why = errno == 0 ? "it is not a text file" : std::generic_category().message(errno);
+    throw ConfigError({path}, "",
+                      std::string("the configuration file cannot be ") + what + ": " + why +
+                          "; name another with --config, or use --config /dev/null to run on defaults");
+  };
+  if (!file) fail("opened");
+  const po::options_description options = description(true);
+  GivenOptions given;
+  std::string line;
+  for (unsigned number = 1; std::getline(file, line); ++number) {
+    read_config_line(given, line, options, {path, number});
+  }
+  if (file.bad()) fail("read");
+  return given;
+}
+
+}  // namespace bloomgate

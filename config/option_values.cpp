@@ -1,0 +1,238 @@
+#include "config/option_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "config/printable.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::size_t kMaxWhitelistNameBytes = 64;
+constexpr std::size_t kMaxWordBytes = 255;
+
+[[noreturn]] void reject(const OptionSpec& spec, const GivenValue& given, std::string_view expected,
+                         std::string_view found) {
+  const std::string got = found.empty() ? "nothing" : "'" + printable(found) + "'";
+  throw ConfigError(given.place, std::string(spec.name), "expected " + std::string(expected) + ", got " + got);
+}
+
+[[noreturn]] void reject(const OptionSpec& spec, const GivenValue& given, std::string_view expected) {
+  reject(spec, given, expected, given.text);
+}
+
+template <typename Value>
+struct Choice {
+  std::string_view word;
+  Value value;
+};
+
+template <typename Value, std::size_t size>
+void choose(const OptionSpec& spec, const GivenValue& given, const Choice<Value> (&choices)[size], Value& out) {
+  const auto* const choice = std::ranges::find(choices, given.text, &Choice<Value>::word);
+  if (choice != std::end(choices)) {
+    out = choice->value;
+    return;
+  }
+  std::string expected = "one of ";
+  for (const Choice<Value>& each : choices) {
+    if (&each != choices) expected += ", ";
+    expected += each.word;
+  }
+  reject(spec, given, expected);
+}
+
+// The words of a list: separated by spaces, tabs or commas, in any number.
+std::vector<std::string_view> words_of(std::string_view text) {
+  constexpr std::string_view kSeparators = " \t,";
+  std::vector<std::string_view> words;
+  while (true) {
+    const std::size_t begin = text.find_first_not_of(kSeparators);
+    if (begin == std::string_view::npos) return words;
+    text.remove_prefix(begin);
+    const std::size_t end = std::min(text.find_first_of(kSeparators), text.size());
+    words.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+}
+
+bool is_letter_or_digit(char character) {
+  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+         (character >= '0' && character <= '9');
+}
+
+// ASCII labels of letters, digits, hyphens and underscores; bytes beyond ASCII, which international names have, are
+// left to the canonicaliser.
+bool looks_like_domain(std::string_view text) {
+  if (text.starts_with('.')) text.remove_prefix(1);  // all below it too
+  if (text.ends_with('.')) text.remove_suffix(1);
+  if (text.empty() || text.size() > kMaxWordBytes || text.starts_with('.') || text.find("..") != text.npos)
+    return false;
+  return std::ranges::all_of(text, [](char character) {
+    return is_letter_or_digit(character) || character == '.' || character == '-' || character == '_' ||
+           static_cast<unsigned char>(character) >= 0x80;
+  });
+}
+
+// What can stand first in an Authentication-Results field without quotes (RFC 8601 section 2.2), and names of
+// listeners.
+bool is_token(std::string_view text) {
+  return text.size() <= kMaxWordBytes && std::ranges::all_of(text, [](char character) {
+           return static_cast<unsigned char>(character) > ' ' && character != '\x7f' &&
+                  std::string_view("()<>@;\\\"[]?=").find(character) == std::string_view::npos;
+         });
+}
+
+struct WordForm {
+  std::string_view option;
+  bool (*accepts)(std::string_view);
+  std::string_view expected;
+};
+constexpr WordForm kWordForms[] = {
+    {"trusted-authserv-id", is_token, "names of authentication services, such as mx.example.org"},
+    {"own-domains", looks_like_domain, "domains, such as example.org or .example.org"},
+    {"trusted-forwarders", looks_like_domain, "domains, such as forwarder.example"},
+    {"exempt-daemons", is_token, "names of listeners, such as ORIGINATING"},
+};
+
+bool is_whitelist_name(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxWhitelistNameBytes && std::ranges::all_of(name, [](char character) {
+    return is_letter_or_digit(character) || character == '.' || character == '-' || character == '_';
+  });
+}
+
+// The file's name up to its last dot, made fit to stand in a header field.
+std::string name_from_path(std::string_view path) {
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  if (const std::size_t dot = name.rfind('.'); dot != std::string_view::npos && dot != 0) name = name.substr(0, dot);
+  std::string fit(name.substr(0, kMaxWhitelistNameBytes));
+  for (char& character : fit) {
+    if (!is_whitelist_name({&character, 1})) character = '_';
+  }
+  return fit.empty() ? "whitelist" : fit;
+}
+
+// `NAME=PATH` where what comes before the first equals sign can be a name, which no absolute path has; else a path.
+WhitelistSource whitelist_source(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals != std::string_view::npos && is_whitelist_name(text.substr(0, equals))) {
+    return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+  }
+  return {name_from_path(text), std::string(text)};
+}
+
+}  // namespace
+
+void convert(const OptionSpec& spec, const GivenValue& given, bool& out) {
+  choose(spec, given, {Choice<bool>{"yes", true}, {"no", false}}, out);
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, Mode& out) {
+  choose(spec, given, {Choice<Mode>{"enforce", Mode::enforce}, {"observe", Mode::observe}}, out);
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, LogTarget& out) {
+  choose(spec, given,
+         {Choice<LogTarget>{"stderr", LogTarget::standard_error},
+          {"syslog", LogTarget::syslog},
+          {"journal", LogTarget::journal}},
+         out);
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, LogLevel& out) {
+  choose(spec, given,
+         {Choice<LogLevel>{"error", LogLevel::error},
+          {"warning", LogLevel::warning},
+          {"info", LogLevel::info},
+          {"debug", LogLevel::debug}},
+         out);
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Identity& out) {
+  using Identity = DaemonOptions::Identity;
+  choose(spec, given,
+         {Choice<Identity>{"envelope", Identity::envelope},
+          {"header-from", Identity::header_from},
+          {"either", Identity::either},
+          {"both", Identity::both}},
+         out);
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Authentication& out) {
+  using Authentication = DaemonOptions::Authentication;
+  choose(spec, given,
+         {Choice<Authentication>{"required", Authentication::required},
+          {"preferred", Authentication::preferred},
+          {"off", Authentication::off}},
+         out);
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Alignment& out) {
+  using Alignment = DaemonOptions::Alignment;
+  choose(spec, given, {Choice<Alignment>{"relaxed", Alignment::relaxed}, {"strict", Alignment::strict}}, out);
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::ExemptAction& out) {
+  using ExemptAction = DaemonOptions::ExemptAction;
+  choose(spec, given, {Choice<ExemptAction>{"none", ExemptAction::none}, {"deliver", ExemptAction::deliver}}, out);
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, SocketAddress& out) {
+  const auto address = parse_socket_address(given.text);
+  if (!address) reject(spec, given, std::string(kSocketAddressForms) + " (as in inet:8891@127.0.0.1)");
+  out = *address;
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, mode_t& out) {
+  unsigned mode = 0;
+  const char* const begin = given.text.data();
+  const char* const end = begin + given.text.size();
+  const auto [stop, error] = std::from_chars(begin, end, mode, 8);
+  if (error != std::errc() || stop != end || mode > 0777) reject(spec, given, "an octal mode from 0000 to 0777");
+  out = mode;
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, std::string& out) {
+  if (spec.name == "host-name" && !given.text.empty() && !is_host_name(given.text)) reject(spec, given, "a host name");
+  out = given.text;
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, IpAddress& out) {
+  const auto address = parse_ip_address(given.text);
+  if (!address) reject(spec, given, "an IP address, such as 192.0.2.1 or 2001:db8::1");
+  out = *address;
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, std::vector<std::string>& out) {
+  const auto* const form = std::ranges::find(kWordForms, spec.name, &WordForm::option);
+  if (form == std::end(kWordForms)) {
+    out.push_back(given.text);
+    return;
+  }
+  for (const std::string_view word : words_of(given.text)) {
+    if (!form->accepts(word)) reject(spec, given, form->expected, word);
+    out.emplace_back(word);
+  }
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, std::vector<IpNetwork>& out) {
+  for (const std::string_view word : words_of(given.text)) {
+    const auto network = parse_ip_network(word);
+    if (!network) reject(spec, given, std::string(kIpNetworkForms) + " (no bits behind the prefix)", word);
+    out.push_back(*network);
+  }
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, std::vector<WhitelistSource>& out) {
+  WhitelistSource source = whitelist_source(given.text);
+  if (source.path.empty()) reject(spec, given, "a path, or a name, '=' and a path");
+  if (std::ranges::find(out, source.name, &WhitelistSource::name) != out.end()) {
+    throw ConfigError(given.place, std::string(spec.name),
+                      "there is a whitelist named '" + source.name +
+                          "' already; give this one another name: NAME=" + printable(source.path));
+  }
+  out.push_back(std::move(source));
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,32 @@
+// From an option's text to its value: one convert() for each type that an option of the table may have. Used by
+// daemon_options.cpp. All throw ConfigError with the value's place, what was expected and what was found.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "config/daemon_options.hpp"
+#include "config/given_options.hpp"
+#include "config/option_table.hpp"
+
+namespace bloomgate {
+
+void convert(const OptionSpec& spec, const GivenValue& given, bool& out);
+void convert(const OptionSpec& spec, const GivenValue& given, Mode& out);
+void convert(const OptionSpec& spec, const GivenValue& given, LogTarget& out);
+void convert(const OptionSpec& spec, const GivenValue& given, LogLevel& out);
+void convert(const OptionSpec& spec, const GivenValue& given, SocketAddress& out);
+void convert(const OptionSpec& spec, const GivenValue& given, mode_t& out);
+void convert(const OptionSpec& spec, const GivenValue& given, std::string& out);
+void convert(const OptionSpec& spec, const GivenValue& given, IpAddress& out);
+void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Identity& out);
+void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Authentication& out);
+void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Alignment& out);
+void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::ExemptAction& out);
+
+// These add to what is there: a value may hold several words, and an option be given several times.
+void convert(const OptionSpec& spec, const GivenValue& given, std::vector<std::string>& out);
+void convert(const OptionSpec& spec, const GivenValue& given, std::vector<IpNetwork>& out);
+void convert(const OptionSpec& spec, const GivenValue& given, std::vector<WhitelistSource>& out);
+
+}  // namespace bloomgate
