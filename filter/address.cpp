@@ -67,6 +67,7 @@ bool EntryWriter::accept_plain_address(std::string_view text, AddressProfile pro
     }
   }
   if (text[at] != '@' || at > kMaxLocalPartBytes) return false;
+  if (profile.tag_separators.untagged_bytes({out, at}) != at) return false;
 
   const std::size_t domain_at = at + 1;
   std::size_t label_at = domain_at;

@@ -22,6 +22,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "filter/tag_separators.hpp"
+
 namespace bloomgate {
 
 inline constexpr std::size_t kMaxLocalPartBytes = 64;  // RFC 5321 section 4.5.3.1.1, quotes included
@@ -34,6 +36,7 @@ inline constexpr std::size_t kMaxKeyBytes = 2 + kMaxDomainBytes;  // "@." and a 
 // How keys are made. It is stored in the filter file, and whoever looks keys up follows the file.
 struct AddressProfile {
   bool keep_local_part_case = false;  // false: `Joe@` and `joe@` are one mailbox
+  TagSeparators tag_separators = {};  // of '+': `joe+x@` and `joe@` are one mailbox
 
   friend bool operator==(const AddressProfile&, const AddressProfile&) = default;
 };

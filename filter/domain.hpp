@@ -1,5 +1,5 @@
 // The part after the '@': host names, internationalised or not, and address literals, and their canonical forms. Used
-// by address.cpp only. Pure; safe from any thread.
+// by address.cpp and the daemon's policy. Pure; safe from any thread.
 //
 // Sources: RFC 5321 section 4.1.3 (address literals), RFC 1035 section 2.3.4 (limits), RFC 5891 and UTS #46,
 // non-transitional (internationalised names).

@@ -70,6 +70,17 @@ RejectReason write(std::string_view content, bool keep_case, LocalPart& out) noe
   return out.overflowed() ? RejectReason::local_part_too_long : RejectReason::none;
 }
 
+// Without its tag. The limit is that of the whole local part, so that what is an address for one profile is for all.
+RejectReason write_untagged(std::string_view content, AddressProfile profile, LocalPart& out) noexcept {
+  const std::size_t untagged_bytes = profile.tag_separators.untagged_bytes(content);
+  if (untagged_bytes != content.size()) {
+    LocalPart whole;
+    const RejectReason reason = write(content, profile.keep_local_part_case, whole);
+    if (reason != RejectReason::none) return reason;
+  }
+  return write(content.substr(0, untagged_bytes), profile.keep_local_part_case, out);
+}
+
 }  // namespace
 
 std::size_t local_part_extent(std::string_view text) noexcept {
@@ -92,10 +103,10 @@ RejectReason canonicalize_local_part(std::string_view text, AddressProfile profi
   } else if (!is_dot_string(text)) {
     return RejectReason::misplaced_dot;
   }
-  if (characters::is_ascii(content)) return write(content, profile.keep_local_part_case, out);
+  if (characters::is_ascii(content)) return write_untagged(content, profile, out);
   const Normalized normalized(content, profile.keep_local_part_case);
   if (normalized.failed()) return RejectReason::out_of_memory;
-  return write(normalized.view(), profile.keep_local_part_case, out);
+  return write_untagged(normalized.view(), profile, out);
 }
 
 }  // namespace bloomgate

@@ -22,7 +22,8 @@ std::size_t local_part_extent(std::string_view text) noexcept;
 
 // Appends the canonical form of what local_part_extent() has measured, at most kMaxInputBytes, to the empty `out`; or
 // gives the reason why there is none. Escapes are undone, Unicode is in NFC and, unless the profile keeps it, folded to
-// one case; quotes are there only if the content is no dot-string. Allocates only for what is not ASCII.
+// one case, the tag is gone if the profile has separators; quotes are there only if the content is no dot-string.
+// Allocates only for what is not ASCII.
 RejectReason canonicalize_local_part(std::string_view text, AddressProfile profile, LocalPart& out) noexcept;
 
 }  // namespace bloomgate

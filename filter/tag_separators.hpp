@@ -1,0 +1,65 @@
+// The characters that start a tag in a local part, as in `joe+newsletter@example.org`, and where it starts. Part of the
+// profile of a filter: the builder takes tags off its entries and the daemon off its senders, by the same rule. By
+// default no character does: `joe+x@` and `joe@` are two mailboxes. Pure values; safe from any thread.
+//
+// The rule is that of Postfix's recipient_delimiter, which is how most mailboxes with tags come about.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bloomgate {
+
+class TagSeparators {
+ public:
+  // All that can be chosen: what a local part may hold without quotes, less letters, digits and the dot. The place of a
+  // character in here is the number of its bit in a filter file.
+  static constexpr std::string_view kCharacters = "!#$%&'*+-/=?^_`{|}~";
+  static constexpr std::uint32_t kAllBits = (1U << kCharacters.size()) - 1;
+
+  constexpr TagSeparators() noexcept = default;
+
+  // The separators in `characters`, in any order; nothing where one of them cannot be chosen.
+  static std::optional<TagSeparators> parse(std::string_view characters) noexcept;
+  // Those of a file, of whose bits only kAllBits count.
+  static constexpr TagSeparators from_bits(std::uint32_t bits) noexcept { return TagSeparators(bits & kAllBits); }
+
+  constexpr std::uint32_t bits() const noexcept { return bits_; }
+  constexpr bool none() const noexcept { return bits_ == 0; }
+  constexpr bool contains(char character) const noexcept {
+    return (kBits[static_cast<unsigned char>(character)] & bits_) != 0;
+  }
+  // "+-", in the order of kCharacters. Throws std::bad_alloc.
+  std::string text() const;
+
+  // How many bytes of a local part's content (without quotes and escapes) stand before its tag: all where there is
+  // none. A tag starts at the first separator that is not the first character. `mailer-daemon` and `double-bounce` have
+  // no tag; nor, where the hyphen is a separator, have `owner-…` and `…-request`, which belong to mailing lists.
+  std::size_t untagged_bytes(std::string_view content) const noexcept {
+    return none() ? content.size() : find_tag(content);
+  }
+
+  // Each of the two's.
+  friend constexpr TagSeparators operator|(TagSeparators a, TagSeparators b) noexcept {
+    return TagSeparators(a.bits_ | b.bits_);
+  }
+  friend constexpr bool operator==(const TagSeparators&, const TagSeparators&) noexcept = default;
+
+ private:
+  static constexpr std::array<std::uint32_t, 256> kBits = [] {
+    std::array<std::uint32_t, 256> bits{};
+    for (std::size_t i = 0; i < kCharacters.size(); ++i) bits[static_cast<unsigned char>(kCharacters[i])] = 1U << i;
+    return bits;
+  }();
+
+  explicit constexpr TagSeparators(std::uint32_t bits) noexcept : bits_(bits) {}
+  std::size_t find_tag(std::string_view content) const noexcept;
+
+  std::uint32_t bits_ = 0;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,135 @@
+#include "milter/policy/exact_list.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "filter/error.hpp"
+#include "filter/hash.hpp"
+
+namespace bloomgate {
+namespace {
+
+using KeyLength = std::uint16_t;
+static_assert(kMaxKeyBytes <= std::numeric_limits<KeyLength>::max());
+
+constexpr std::size_t kFirstSlots = 16;
+
+}  // namespace
+
+std::string_view ExactList::key_at(std::uint32_t offset) const noexcept {
+  KeyLength length;
+  std::memcpy(&length, keys_.data() + offset, sizeof length);
+  return {keys_.data() + offset + sizeof length, length};
+}
+
+std::size_t ExactList::slot_of(std::string_view key) const noexcept {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = hash_key(key, seed_) & mask;
+  while (slots_[slot] != 0 && key_at(slots_[slot]) != key) slot = (slot + 1) & mask;
+  return slot;
+}
+
+bool ExactList::contains(std::string_view key) const noexcept {
+  return size_ != 0 && slots_[slot_of(key)] != 0;
+}
+
+bool ExactList::contains_tree(std::string_view domain) const noexcept {
+  std::array<char, kMaxKeyBytes> key = {'@', '.'};
+  std::copy(domain.begin(), domain.end(), key.begin() + 2);
+  if (contains({key.data(), 2 + domain.size()})) return true;
+  // An address literal has dots, but nothing above it.
+  const std::size_t dot = domain.starts_with('[') ? std::string_view::npos : domain.find('.');
+  return dot != std::string_view::npos && contains_tree(domain.substr(dot + 1));
+}
+
+Match ExactList::find(const Entry& entry, TagSeparators separators) const noexcept {
+  if (entry.kind() == EntryKind::domain) return contains(entry.key()) ? Match::domain : Match::none;
+  if (entry.kind() == EntryKind::domain_tree) return contains(entry.key()) ? Match::domain_tree : Match::none;
+  if (entry.kind() != EntryKind::address || size_ == 0) return Match::none;
+  // In the form of the list's own keys. What is too long once it is folded was so in the list, too.
+  const Entry folded = canonicalize_path(entry.key());
+  if (contains(folded.key())) return Match::address;
+  if (!separators.none()) {
+    const Entry untagged = canonicalize_path(folded.key(), {.tag_separators = separators});
+    if (untagged.key() != folded.key() && contains(untagged.key())) return Match::address;
+  }
+  // The key of `@domain` is the tail of the address's own key.
+  if (has_domains_ && contains(entry.key().substr(entry.local_part().size()))) return Match::domain;
+  if (has_trees_ && contains_tree(entry.domain())) return Match::domain_tree;
+  return Match::none;
+}
+
+// Makes a list, entry by entry.
+class ExactListReader {
+ public:
+  ExactListReader() {
+    list_.seed_ = random_seed();
+    list_.keys_.assign(1, '\0');
+    list_.slots_.resize(kFirstSlots);
+  }
+
+  void insert(const Entry& entry) {
+    if ((list_.size_ + 1) * 2 > list_.slots_.size()) grow();
+    const std::string_view key = entry.key();
+    std::uint32_t& slot = list_.slots_[list_.slot_of(key)];
+    if (slot != 0) return;
+    slot = append(key);
+    ++list_.size_;
+    list_.has_domains_ |= entry.kind() == EntryKind::domain;
+    list_.has_trees_ |= entry.kind() == EntryKind::domain_tree;
+  }
+
+  ExactList take() {
+    list_.keys_.shrink_to_fit();
+    return std::move(list_);
+  }
+
+ private:
+  std::uint32_t append(std::string_view key) {
+    std::string& keys = list_.keys_;
+    if (keys.size() > std::numeric_limits<std::uint32_t>::max() - sizeof(KeyLength) - kMaxKeyBytes) {
+      throw BloomgateError(ErrorCode::bad_input,
+                           "the keys of an exact list take more than 4 GiB; put most of its entries into a filter");
+    }
+    const auto offset = static_cast<std::uint32_t>(keys.size());
+    const auto length = static_cast<KeyLength>(key.size());
+    keys.append(reinterpret_cast<const char*>(&length), sizeof length);
+    keys.append(key);
+    return offset;
+  }
+
+  void grow() {
+    std::vector<std::uint32_t> old(list_.slots_.size() * 2);
+    old.swap(list_.slots_);
+    for (const std::uint32_t offset : old) {
+      if (offset != 0) list_.slots_[list_.slot_of(list_.key_at(offset))] = offset;
+    }
+  }
+
+  ExactList list_;
+};
+
+ExactListReading read_exact_list(std::string_view text) {
+  ExactListReading reading;
+  ExactListReader reader;
+  for (std::uint64_t number = 1; !text.empty(); ++number) {
+    const std::size_t line_end = text.find('\n');
+    const std::string_view line = text.substr(0, line_end == std::string_view::npos ? line_end : line_end + 1);
+    text.remove_prefix(line.size());
+    const Entry entry = canonicalize_line(line);
+    if (entry.is_key()) {
+      reader.insert(entry);
+    } else if (entry.kind() == EntryKind::rejected) {
+      ++reading.bad_line_count;
+      if (reading.bad_lines.size() < ExactListReading::kMostBadLines) {
+        reading.bad_lines.push_back({number, entry.reason()});
+      }
+    }
+  }
+  reading.list = reader.take();
+  return reading;
+}
+
+}  // namespace bloomgate

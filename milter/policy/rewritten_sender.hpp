@@ -1,0 +1,74 @@
+// Undoes what mail servers on the way did to an envelope sender, so that the sender who is on the list is found:
+//
+//   BATV  `prvs=TAG=local@domain`, `prvs=local=TAG@domain` and `btv1==TAG==local@domain` are `local@domain`: the
+//   sender's
+//         own server tags its senders, to know its bounces again. The domain stays, so anybody's may be undone.
+//   SRS0  `SRS0=hash=tt=domain=local@forwarder` is `local@domain`: a forwarder made it an address of its own, so that
+//   SPF
+//         passes for it. Anyone can write one, so it is undone for trusted forwarders only.
+//   SRS1  `SRS1=hash=first==hash=tt=domain=local@last` is `local@domain` too: a further forwarder got an SRS0 address.
+//   It
+//         is undone where both the first and the last are trusted: the last vouches for having got it from the first,
+//         and the first for having got it from `local@domain`. Were the last alone asked, a spammer would send it an
+//         SRS0 address of his own domain with any sender inside, and it would truthfully pass that on.
+//
+// Trusting a forwarder says that it forwards only what it has checked (SPF of the senders that it rewrites), and that
+// it takes SRS1 addresses from forwarders of that kind only: those between the first and the last leave no trace in it.
+//
+// Pure and noexcept; safe from any thread. Used by the decision. What is undone has the forwarder's authentication, not
+// the sender's own; the sender as it came must still be asked of whatever forbids a sender.
+//
+// Sources: draft-levine-smtp-batv-01 (BATV), Shevek, "The Sender Rewriting Scheme" (SRS).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "filter/address.hpp"
+#include "filter/fixed_text.hpp"
+
+namespace bloomgate {
+
+enum class Rewriting : std::uint8_t { batv, srs0, srs1 };
+
+// "batv", "srs0", "srs1". Never fails.
+std::string_view rewriting_name(Rewriting rewriting) noexcept;
+
+// What came out, held in place.
+class RewrittenSender {
+ public:
+  static constexpr std::size_t kMaxLayers = 4;  // a forwarder may rewrite what a BATV server has tagged, and so on
+
+  // Whether anything was undone; the rest is empty otherwise.
+  bool is_undone() const noexcept { return layer_count_ != 0; }
+  // `local@domain`, for canonicalize_path(), which may still reject it.
+  std::string_view path() const noexcept { return path_.view(); }
+  // What was undone, the outermost first.
+  std::span<const Rewriting> layers() const noexcept { return {layers_.data(), layer_count_}; }
+  // Whether SRS is among the layers: then path() has not the domain that the sender came with.
+  bool is_forwarded() const noexcept;
+  // The canonical domain that the sender came with: for forwarded mail the domain that has to be authenticated.
+  std::string_view sending_domain() const noexcept { return sending_domain_.view(); }
+
+ private:
+  friend RewrittenSender undo_rewriting(std::string_view path,
+                                        std::span<const std::string> trusted_forwarders) noexcept;
+
+  FixedText<kMaxAddressBytes> path_;
+  FixedText<kMaxDomainBytes> sending_domain_;
+  std::array<Rewriting, kMaxLayers> layers_{};
+  std::size_t layer_count_ = 0;
+};
+
+// Undoes all layers that can be undone. `path` is the envelope sender as the mail server hands it over,
+// `<local@domain>` or without brackets; local parts longer than RFC 5321 allows are undone too, since SRS makes them.
+// `trusted_forwarders` are canonical domains (Entry::domain()), each for itself, not for what is below it. A local part
+// in quotes, a tag that may be either of two fields, a field that is not of its form: left as it is. Linear in the path
+// and in the number of forwarders; allocates only for domains beyond ASCII.
+RewrittenSender undo_rewriting(std::string_view path, std::span<const std::string> trusted_forwarders) noexcept;
+
+}  // namespace bloomgate
