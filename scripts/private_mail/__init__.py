@@ -9,6 +9,7 @@ Each part is a context manager with a dataclass of settings; it is ready when en
     postfix    a Postfix of our own beside any other on the machine
     client     an SMTP client that sends bytes as they are, forgeries included
     sendmail   a Sendmail of our own, and with Bloomgate and a destination: sendmail_gateway
+    checker    what the deeper checks have in common; clamav, rspamd and spamassassin are the checks themselves
     gateway    all of them together, connected by the shipped files of config/mta/postfix
 
 Postfix needs root. Start the parts from the main thread: the kernel ends a program when the thread that

@@ -1,0 +1,84 @@
+"""One rspamd on loopback, with Debian's configuration and the shipped files of config/mta/rspamd over it."""
+
+import json
+import shutil
+import subprocess
+import urllib.request
+
+from .checker import RECIPES, Checker, adapted_file
+from .processes import accepts_connections, free_port
+
+CONFIGURATION = "/etc/rspamd/rspamd.conf"
+
+# What asks the network finds nobody: the name server is a port where nobody listens. The long list of public
+# suffixes alone takes ten seconds to compile.
+OVERRIDES = {
+    "options.inc": """\
+dns {{ nameserver = ["127.0.0.1:{dead_port}"]; timeout = 0.05s; retransmits = 1; }}
+url_tld = "{folder}/suffixes";
+disable_hyperscan = {no_hyperscan};
+""",
+    "logging.inc": 'type = "console"; level = "info"; color = false;\n',
+    "worker-normal.inc": 'enabled = false; bind_socket = "127.0.0.1:{normal_port}"; count = 1;\n',
+    "worker-controller.inc": 'bind_socket = "127.0.0.1:{controller_port}"; count = 1;\n',
+    "fuzzy_check.conf": "enabled = false;\n",
+    "dkim_signing.conf": 'domain {{ "{own_domain}" {{ path = "{folder}/dkim.key"; selector = "test"; }} }}\n',
+}
+
+
+class Rspamd(Checker):
+    """own_domain: whose mail it signs, with a new key. clamd: the virus check that it asks."""
+
+    name = "rspamd"
+
+    def __init__(self, folder, clamd, own_domain="example.net", whole=False):
+        """whole: with all that makes it fast and slow to start, as for a measurement."""
+        super().__init__(folder)
+        self.clamd = clamd
+        self.own_domain = own_domain
+        self.whole = whole
+        self.port = free_port()
+        self.mta_socket = f"inet:127.0.0.1:{self.port}"
+        self.address = ("127.0.0.1", self.port)
+        self.controller = ("127.0.0.1", free_port())
+
+    def prepare(self):
+        for name in ("local.d", "override.d", "data"):
+            (self.folder / name).mkdir()
+        for shipped in (RECIPES / "rspamd/local.d").iterdir():
+            changes = {"worker-proxy.inc": {"127.0.0.1:11332": f"127.0.0.1:{self.port}"},
+                       "antivirus.conf": {"/run/clamav/clamd.ctl": str(self.clamd.address)}}
+            (self.folder / "local.d" / shipped.name).write_text(
+                adapted_file(f"rspamd/local.d/{shipped.name}", changes.get(shipped.name, {})))
+        values = dict(folder=self.folder, dead_port=free_port(), normal_port=free_port(),
+                      controller_port=self.controller[1], own_domain=self.own_domain,
+                      no_hyperscan="false" if self.whole else "true")
+        for name, text in OVERRIDES.items():
+            (self.folder / "override.d" / name).write_text(text.format(**values))
+        self._write_suffixes()
+        self._make_key()
+
+    def _write_suffixes(self):
+        suffixes = self.folder / "suffixes"
+        if self.whole:
+            shutil.copy("/usr/share/rspamd/effective_tld_names.dat", suffixes)
+        else:
+            suffixes.write_text("com\nexample\nnet\norg\n")
+
+    def _make_key(self):
+        subprocess.run(["openssl", "genrsa", "-out", str(self.folder / "dkim.key"), "1024"], check=True,
+                       capture_output=True)
+
+    def command(self):
+        data = self.folder / "data"
+        folders = {"LOCAL_CONFDIR": self.folder, "DBDIR": data, "RUNDIR": data, "LOGDIR": data}
+        return ["/usr/bin/rspamd", "--no-fork", "--config", CONFIGURATION,
+                *(f"--var={name}={folder}" for name, folder in folders.items())]
+
+    def ready(self):
+        return accepts_connections(self.address) and accepts_connections(self.controller)
+
+    def history(self):
+        """The last messages that it saw, as it shows them in its web page: a list of objects."""
+        with urllib.request.urlopen("http://{}:{}/history".format(*self.controller), timeout=10) as answer:
+            return json.load(answer)

@@ -1,0 +1,79 @@
+"""SpamAssassin on loopback: spamd and its milter, and spampd, with the shipped files of config/mta."""
+
+import shlex
+import shutil
+from pathlib import Path
+
+from .checker import USER, Checker, adapted_file
+from .processes import free_port
+
+SITE = Path("/etc/spamassassin")  # Debian's
+
+# What makes SpamAssassin take a message for spam, whatever else is in it (spamassassin.apache.org/gtube). It is
+# in two pieces, so that these sources can be sent by mail.
+GTUBE = b"XJS*C4JDBQADN1.NSBN3*2IDNEN*" + b"GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X"
+
+
+class Spamd(Checker):
+    """name_server: (host, port); without one, only local tests are made."""
+
+    name = "spamd"
+
+    def __init__(self, folder, name_server=None):
+        super().__init__(folder)
+        self.name_server = name_server
+        self.address = ("127.0.0.1", free_port())
+
+    def prepare(self):
+        site = self.folder / "site"
+        shutil.copytree(SITE, site, ignore=shutil.ignore_patterns("sa-update-hooks.d"))
+        (site / "bloomgate.cf").write_text(adapted_file("spamassassin/bloomgate.cf", {}))
+        if self.name_server:
+            host, port = self.name_server
+            (site / "own.cf").write_text(f"dns_available yes\ndns_server {host}:{port}\nrbl_timeout 2\n")
+
+    def command(self):
+        host, port = self.address
+        return ["/usr/sbin/spamd", f"--listen={host}:{port}", f"--siteconfigpath={self.folder}/site",
+                "--nouser-config", f"--helper-home-dir={self.folder}", "--syslog=stderr", "--max-children=2",
+                f"--pidfile={self.folder}/pid", *(() if self.name_server else ("--local",))]
+
+
+class SpamassMilter(Checker):
+    name = "spamass-milter"
+
+    def __init__(self, folder, spamd):
+        super().__init__(folder)
+        self.spamd = spamd
+        self.address = self.folder / "milter.sock"
+        self.mta_socket = f"unix:{self.address}"
+
+    def start(self):
+        super().start()
+        self.address.chmod(0o666)  # as Debian's script does, for Postfix
+
+    def command(self):
+        host, port = self.spamd.address
+        shipped = adapted_file("postfix-spamass-milter/spamass-milter", {"-u spamass-milter": f"-u {USER}"})
+        options = shlex.split(shlex.split(shipped.partition("=")[2])[0])
+        return ["/usr/sbin/spamass-milter", "-p", self.address, *options, "-d", host, "-p", port]
+
+
+class Spampd(Checker):
+    """next_port: where it hands mail on. Only local tests are made."""
+
+    name = "spampd"
+
+    def __init__(self, folder, next_port):
+        super().__init__(folder)
+        self.next_port = next_port
+        self.port = free_port()
+        self.address = ("127.0.0.1", self.port)
+
+    def command(self):
+        unit = adapted_file("postfix-spampd/spampd.conf", {
+            "127.0.0.1:10024": f"127.0.0.1:{self.port}", "127.0.0.1:10026": f"127.0.0.1:{self.next_port}",
+            "/run/spampd/spampd.pid": f"{self.folder}/pid", "--user=spampd --group=spampd": "", "\\\n": ""})
+        program, *options = shlex.split(unit.rpartition("ExecStart=")[2])
+        return ["perl", "-T", Path(__file__).with_name("spampd.pl"), program, *options, "--local-only",
+                f"--homedir={self.folder}"]
