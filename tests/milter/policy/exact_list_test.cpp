@@ -1,0 +1,141 @@
+#include "milter/policy/exact_list.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace bloomgate {
+namespace {
+
+constexpr AddressProfile kKeepCase{.keep_local_part_case = true};
+
+ExactList list_of(std::string_view text) {
+  const ExactListReading reading = read_exact_list(text);
+  REQUIRE(reading.bad_line_count == 0);
+  return reading.list;
+}
+
+Match find(const ExactList& list, std::string_view line, TagSeparators separators = {}) {
+  return list.find(canonicalize_line(line, kKeepCase), separators);
+}
+
+TEST_CASE("an exact list finds addresses, their domains and the trees they are in, the most specific first") {
+  const ExactList list = list_of(
+      "# revoked in May\n"
+      "joe@example.org\n"
+      "  <\"odd name\"@example.org>  # quoted\r\n"
+      "@corp.example\n"
+      "\n"
+      "mary@corp.example\n"
+      "@.tree.example\n"
+      "@leaf.tree.example\n"
+      "joe@[192.0.2.1]\n"
+      "@[192.0.2.2]\n"
+      "j\xc3\xb8rn@m\xc3\xbcller.example");
+  struct Row {
+    std::string entry;
+    Match want;
+  };
+  const std::vector<Row> rows = {
+      {"joe@example.org", Match::address},
+      {"jo@example.org", Match::none},
+      {"joe@example.or", Match::none},
+      {"joe@sub.example.org", Match::none},
+      {"\"odd name\"@example.org", Match::address},
+      {"mary@corp.example", Match::address},
+      {"joe@corp.example", Match::domain},
+      {"joe@sub.corp.example", Match::none},
+      {"joe@tree.example", Match::domain_tree},
+      {"joe@a.b.tree.example", Match::domain_tree},
+      {"joe@leaf.tree.example", Match::domain},
+      {"joe@nottree.example", Match::none},
+      {"joe@example", Match::none},
+      {"joe@[192.0.2.1]", Match::address},
+      {"mary@[192.0.2.1]", Match::none},
+      {"mary@[192.0.2.2]", Match::domain},
+      {"j\xc3\xb8rn@xn--mller-kva.example", Match::address},
+      {"@corp.example", Match::domain},
+      {"@example.org", Match::none},
+      {"@.tree.example", Match::domain_tree},
+      {"@.sub.tree.example", Match::none},
+      {"", Match::none},
+      {"no address", Match::none},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.entry);
+    CHECK(find(list, row.entry) == row.want);
+  }
+  CHECK(list.find(canonicalize_path("<>")) == Match::none);
+  CHECK(list.size() == 9);
+}
+
+TEST_CASE("no spelling gets round an entry of an exact list") {
+  const ExactList list = list_of(
+      "Joe@Example.org\nSTRA\xc3\x9f"
+      "E@example.org\n");
+  for (const std::string_view entry : {"joe@example.org", "JOE@EXAMPLE.ORG", "<\"j\\oe\"@example.org.>",
+                                       "stra\xc3\x9f"
+                                       "e@example.org",
+                                       "STRASSE@example.org"}) {
+    CAPTURE(entry);
+    CHECK(find(list, entry) == Match::address);
+    CHECK(list.find(canonicalize_path(entry)) == Match::address);
+  }
+}
+
+TEST_CASE("an exact list finds a tagged address with its tag, and without it where separators are given") {
+  const ExactList list = list_of("joe@example.org\nmary+list@example.org\n@corp.example\n");
+  const TagSeparators plus = *TagSeparators::parse("+");
+  CHECK(find(list, "joe+x@example.org") == Match::none);
+  CHECK(find(list, "Joe+X@example.org", plus) == Match::address);
+  CHECK(find(list, "\"joe+x y\"@example.org", plus) == Match::address);
+  CHECK(find(list, "joe-x@example.org", plus) == Match::none);
+  CHECK(find(list, "mary+list@example.org", plus) == Match::address);
+  CHECK(find(list, "mary+other@example.org", plus) == Match::none);
+  CHECK(find(list, "mary@example.org", plus) == Match::none);
+  CHECK(find(list, "joe+x@corp.example", plus) == Match::domain);
+}
+
+TEST_CASE("an empty exact list finds nothing") {
+  CHECK(find(ExactList(), "joe@example.org") == Match::none);
+  CHECK(find(ExactList(), "@example.org") == Match::none);
+  CHECK(find(list_of("# nobody\n\n"), "joe@example.org") == Match::none);
+  CHECK(list_of("").size() == 0);
+}
+
+TEST_CASE("bad lines of an exact list are left out, counted, and the first ones told") {
+  std::string text = "joe@example.org\nnot an address\n<>\n@.[192.0.2.1]\nmary@example.org\n";
+  const ExactListReading reading = read_exact_list(text);
+  CHECK(reading.list.size() == 2);
+  CHECK(reading.bad_line_count == 3);
+  REQUIRE(reading.bad_lines.size() == 3);
+  CHECK(reading.bad_lines[0].number == 2);
+  CHECK(reading.bad_lines[0].reason == RejectReason::missing_at_sign);
+  CHECK(reading.bad_lines[1].number == 3);
+  CHECK(reading.bad_lines[1].reason == RejectReason::null_sender_in_list);
+  CHECK(reading.bad_lines[2].number == 4);
+  CHECK(reading.bad_lines[2].reason == RejectReason::bad_domain_character);
+
+  for (int i = 0; i < 1000; ++i) text += "x\n";
+  const ExactListReading many = read_exact_list(text);
+  CHECK(many.bad_line_count == 1003);
+  CHECK(many.bad_lines.size() == ExactListReading::kMostBadLines);
+}
+
+TEST_CASE("an exact list of many entries finds each of them and nothing else") {
+  constexpr int kEntries = 100'000;
+  std::string text;
+  for (int i = 0; i < kEntries; ++i) text += "user" + std::to_string(i) + "@example.org\n";
+  const ExactList list = list_of(text + text);
+  CHECK(list.size() == kEntries);
+  int found = 0;
+  int wrong = 0;
+  for (int i = 0; i < kEntries; ++i) {
+    found += find(list, "user" + std::to_string(i) + "@example.org") == Match::address;
+    wrong += find(list, "user" + std::to_string(i) + "@example.net") != Match::none;
+  }
+  CHECK(found == kEntries);
+  CHECK(wrong == 0);
+  CHECK(list.memory_bytes() < std::size_t{kEntries} * 40);
+}
+
+}  // namespace
+}  // namespace bloomgate
