@@ -1,5 +1,5 @@
 // What a byte of an address may be: the character classes of RFC 5321 and RFC 1035, for the parts of the canonicaliser
-// and for nobody else. Pure; safe from any thread.
+// and for the daemon's readers of header fields. Pure; safe from any thread.
 #pragma once
 
 #include <algorithm>

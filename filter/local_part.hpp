@@ -1,4 +1,5 @@
-// The part before the '@': where it ends, and its canonical form. Used by address.cpp only. Pure; safe from any thread.
+// The part before the '@': where it ends, and its canonical form. Used by address.cpp and
+// the daemon's policy. Pure; safe from any thread.
 //
 // Sources: RFC 5321 section 4.1.2 (Dot-string, Quoted-string), RFC 6531 section 3.3 (both with UTF-8), Unicode 3.13,
 // definition D145 (caseless matching of canonically equivalent strings).

@@ -1,0 +1,28 @@
+#include "milter/policy/alignment.hpp"
+
+#include <libpsl.h>
+
+#include <algorithm>
+#include <array>
+
+#include "filter/address.hpp"
+
+namespace bloomgate {
+
+std::string_view organizational_domain(std::string_view domain) noexcept {
+  if (domain.size() > kMaxDomainBytes || domain.starts_with('[')) return {};
+  std::array<char, kMaxDomainBytes + 1> terminated;
+  *std::copy(domain.begin(), domain.end(), terminated.begin()) = '\0';
+  const char* found = psl_registrable_domain(psl_builtin(), terminated.data());
+  return found == nullptr ? std::string_view{} : domain.substr(static_cast<std::size_t>(found - terminated.data()));
+}
+
+bool aligned(std::string_view one, std::string_view other, Alignment alignment) noexcept {
+  if (one.empty() || other.empty()) return false;
+  if (one == other) return true;
+  if (alignment == Alignment::strict) return false;
+  const std::string_view organization = organizational_domain(one);
+  return !organization.empty() && organization == organizational_domain(other);
+}
+
+}  // namespace bloomgate

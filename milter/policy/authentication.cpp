@@ -1,0 +1,132 @@
+#include "milter/policy/authentication.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "filter/characters.hpp"
+
+namespace bloomgate {
+namespace {
+
+bool is_one_of(std::string_view id, std::span<const std::string> trusted_ids) noexcept {
+  return std::ranges::any_of(trusted_ids, [id](const std::string& trusted) {
+    return !trusted.empty() && std::ranges::equal(id, trusted, {}, characters::to_lower, characters::to_lower);
+  });
+}
+
+Finding finding_of(AuthenticationResult result) noexcept {
+  switch (result) {
+    case AuthenticationResult::pass:
+      return Finding::pass;
+    case AuthenticationResult::fail:
+    case AuthenticationResult::softfail:
+    case AuthenticationResult::hardfail:
+    case AuthenticationResult::policy:
+      return Finding::fail;
+    case AuthenticationResult::neutral:
+    case AuthenticationResult::none:
+    case AuthenticationResult::temperror:
+    case AuthenticationResult::permerror:
+    case AuthenticationResult::other:
+      break;
+  }
+  return Finding::none;
+}
+
+}  // namespace
+
+std::string_view finding_name(Finding finding) noexcept {
+  switch (finding) {
+    case Finding::none:
+      return "none";
+    case Finding::pass:
+      return "pass";
+    case Finding::fail:
+      return "fail";
+  }
+  return "none";
+}
+
+Authentication Authentication::summarize(std::span<const std::string_view> values,
+                                         std::span<const std::string> trusted_ids) {
+  Authentication all;
+  for (const std::string_view value : values) {
+    const std::optional<std::string> id = parse_authserv_id(value);
+    if (!id || !is_one_of(*id, trusted_ids)) {
+      ++all.ignored_fields_;
+    } else if (const auto field = parse_authentication_results(value)) {
+      ++all.trusted_fields_;
+      all.add_field(*field);
+    } else {
+      ++all.unreadable_fields_;
+    }
+  }
+  return all;
+}
+
+void Authentication::add_field(const AuthenticationResults& field) {
+  Authentication own;
+  for (const MethodResult& result : field.results) {
+    // ARC names no domain. A DMARC result without one still is about the one header From domain: see dmarc().
+    const bool needs_domain = result.method == AuthenticationMethod::dkim || result.method == AuthenticationMethod::spf;
+    const Finding finding = finding_of(result.result);
+    if (finding == Finding::none || result.method == AuthenticationMethod::other) continue;
+    if (needs_domain && result.domain.empty()) continue;
+    own.add({result.method, finding, result.domain}, result.method == AuthenticationMethod::dkim);
+  }
+  too_many_ =
+      too_many_ || trusted_fields_ > kMaxTrustedFields || statements_.size() + own.statements_.size() > kMaxStatements;
+  if (too_many_) return;
+  for (const Statement& statement : own.statements_) add(statement, /*pass_is_enough=*/false);
+}
+
+void Authentication::add(const Statement& statement, bool pass_is_enough) {
+  const auto known = std::ranges::find_if(statements_, [&statement](const Statement& other) {
+    return other.method == statement.method && other.domain == statement.domain;
+  });
+  if (known == statements_.end()) {
+    statements_.push_back(statement);
+  } else if (known->finding == statement.finding) {
+    known->contradicted = known->contradicted || statement.contradicted;
+  } else if (pass_is_enough) {
+    known->finding = Finding::pass;
+  } else {
+    known->contradicted = true;
+  }
+}
+
+Finding Authentication::finding_for(AuthenticationMethod method, std::string_view domain) const noexcept {
+  for (const Statement& statement : statements_) {
+    if (statement.method != method || statement.domain != domain) continue;
+    return statement.contradicted ? Finding::none : statement.finding;
+  }
+  return Finding::none;
+}
+
+Finding Authentication::dmarc(std::string_view domain) const noexcept {
+  if (too_many_ || finding_for(AuthenticationMethod::dmarc, {}) == Finding::fail) return Finding::fail;
+  return domain.empty() ? Finding::none : finding_for(AuthenticationMethod::dmarc, domain);
+}
+
+bool Authentication::passes_aligned(AuthenticationMethod method, std::string_view domain,
+                                    Alignment alignment) const noexcept {
+  if (too_many_) return false;
+  return std::ranges::any_of(statements_, [&](const Statement& statement) {
+    return statement.method == method && statement.finding == Finding::pass && !statement.contradicted &&
+           aligned(statement.domain, domain, alignment);
+  });
+}
+
+bool Authentication::dkim_aligned(std::string_view domain, Alignment alignment) const noexcept {
+  return passes_aligned(AuthenticationMethod::dkim, domain, alignment);
+}
+
+bool Authentication::spf_aligned(std::string_view domain, Alignment alignment) const noexcept {
+  return passes_aligned(AuthenticationMethod::spf, domain, alignment);
+}
+
+Finding Authentication::arc() const noexcept {
+  return too_many_ ? Finding::none : finding_for(AuthenticationMethod::arc, {});
+}
+
+}  // namespace bloomgate

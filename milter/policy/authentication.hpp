@@ -1,0 +1,92 @@
+// What all trusted Authentication-Results fields of a message say together. Made once a message, at its end, then asked
+// by decide().
+//
+// A field is trusted where its authserv-id is one of ours: the mail server's recipes remove such fields from what comes
+// in, so that only the milters before us can have written them. All others are forgeable and change nothing here.
+//
+// Of one field, one passing DKIM signature of a domain is enough although another of it fails. Different trusted fields
+// that contradict each other on a method and domain (pass in one; fail, softfail, hardfail or policy in another) count
+// as no result for these; so do a pass and a fail of spf or dmarc in one field. Everything else (none, neutral,
+// temperror, permerror, unknown words) says nothing.
+//
+// Immutable once made; the answers are noexcept, allocate nothing and may be asked for from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "milter/policy/alignment.hpp"
+#include "milter/policy/authentication_results.hpp"
+
+namespace bloomgate {
+
+enum class Finding : std::uint8_t { none, pass, fail };
+
+// "none", "pass", "fail". Never fails.
+std::string_view finding_name(Finding finding) noexcept;
+
+class Authentication {
+ public:
+  // Trusted fields, and pairs of method and domain in them. Past these nothing passes any more, and dmarc() is fail for
+  // every domain, since what was left out may have been one.
+  static constexpr std::size_t kMaxTrustedFields = 64;
+  static constexpr std::size_t kMaxStatements = 512;
+
+  // No field seen.
+  Authentication() = default;
+
+  // `values` are those of all Authentication-Results fields, in any order; `trusted_ids` are compared without regard to
+  // ASCII case, empty ones never match. Linear in the bytes; quadratic in the results of trusted fields, which are
+  // bounded. Throws std::bad_alloc.
+  static Authentication summarize(std::span<const std::string_view> values, std::span<const std::string> trusted_ids);
+
+  // Fields with one of our ids that could be read.
+  std::size_t trusted_fields() const noexcept { return trusted_fields_; }
+  // Fields with one of our ids that could not: they count as no result. One may have held a fail.
+  std::size_t unreadable_fields() const noexcept { return unreadable_fields_; }
+  // Fields of others, and those that do not even start with an id.
+  std::size_t ignored_fields() const noexcept { return ignored_fields_; }
+  // More of these than are looked at.
+  bool too_many() const noexcept { return too_many_; }
+
+  // What DMARC says of this very domain. A fail that names no domain is taken for one of every domain, since a message
+  // has one From; a pass that names none is nothing. `domain` is canonical here and below.
+  Finding dmarc(std::string_view domain) const noexcept;
+
+  // Whether a DKIM signature passed that speaks for `domain`.
+  bool dkim_aligned(std::string_view domain, Alignment alignment) const noexcept;
+
+  // Whether SPF passed for an envelope sender whose domain speaks for `domain`.
+  bool spf_aligned(std::string_view domain, Alignment alignment) const noexcept;
+
+  // Whether the chain of ARC seals is valid. It names no domain, and anyone can seal a chain of their own: a pass is
+  // worth something only where the verifier before us gives it to no sealer but those that it is told to trust. So
+  // nothing else here looks at it.
+  Finding arc() const noexcept;
+
+ private:
+  // What is said of one method and domain, by one field or by all.
+  struct Statement {
+    AuthenticationMethod method = AuthenticationMethod::other;
+    Finding finding = Finding::none;
+    std::string domain = {};
+    bool contradicted = false;
+  };
+
+  void add_field(const AuthenticationResults& field);
+  void add(const Statement& statement, bool pass_is_enough);
+  Finding finding_for(AuthenticationMethod method, std::string_view domain) const noexcept;
+  bool passes_aligned(AuthenticationMethod method, std::string_view domain, Alignment alignment) const noexcept;
+
+  std::vector<Statement> statements_;
+  std::size_t trusted_fields_ = 0;
+  std::size_t unreadable_fields_ = 0;
+  std::size_t ignored_fields_ = 0;
+  bool too_many_ = false;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,268 @@
+#include "milter/policy/authentication_results.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "filter/characters.hpp"
+#include "filter/domain.hpp"
+#include "filter/local_part.hpp"
+#include "milter/policy/structured_text.hpp"
+
+namespace bloomgate {
+namespace {
+
+bool equal_ignoring_case(std::string_view one, std::string_view other) noexcept {
+  return std::ranges::equal(one, other, {}, characters::to_lower, characters::to_lower);
+}
+
+// Of the words, the one that `text` is, in any case; `other` where it is none of them.
+template <typename Word, std::size_t Size>
+Word word_of(std::string_view text, const std::array<std::pair<std::string_view, Word>, Size>& words) noexcept {
+  const auto found =
+      std::ranges::find_if(words, [text](const auto& word) { return equal_ignoring_case(word.first, text); });
+  return found == words.end() ? Word::other : found->second;
+}
+
+constexpr std::array<std::pair<std::string_view, AuthenticationMethod>, 4> kMethods = {{
+    {"dkim", AuthenticationMethod::dkim},
+    {"spf", AuthenticationMethod::spf},
+    {"dmarc", AuthenticationMethod::dmarc},
+    {"arc", AuthenticationMethod::arc},
+}};
+constexpr std::array<std::pair<std::string_view, AuthenticationResult>, 9> kResults = {{
+    {"pass", AuthenticationResult::pass},
+    {"fail", AuthenticationResult::fail},
+    {"softfail", AuthenticationResult::softfail},
+    {"hardfail", AuthenticationResult::hardfail},
+    {"policy", AuthenticationResult::policy},
+    {"neutral", AuthenticationResult::neutral},
+    {"none", AuthenticationResult::none},
+    {"temperror", AuthenticationResult::temperror},
+    {"permerror", AuthenticationResult::permerror},
+}};
+
+bool is_digit(char byte) noexcept {
+  return byte >= '0' && byte <= '9';
+}
+// Of methods, results, ptypes and properties.
+bool is_keyword_character(char byte) noexcept {
+  return characters::is_domain_character(byte);
+}
+// Of an authserv-id: RFC 2045 section 5.1, and RFC 8601 section 5 for what is not ASCII.
+bool is_token_character(char byte) noexcept {
+  return byte != ' ' && std::string_view("()<>@,;:\\\"/[]?=").find(byte) == std::string_view::npos;
+}
+bool is_raw_value_character(char byte) noexcept {
+  return byte != ' ' && std::string_view(";()\"\\").find(byte) == std::string_view::npos;
+}
+
+bool at_boundary(const StructuredReader& reader) noexcept {
+  return reader.at_end() || std::string_view(" (;").find(reader.peek()) != std::string_view::npos;
+}
+
+// The domain of `example.org`, `@example.org`, `joe@example.org`, `"joe doe"@example.org` and `<joe@example.org>`;
+// empty where it is none of these.
+std::string domain_of(std::string_view value) {
+  if (value.starts_with('<') && value.ends_with('>')) value = value.substr(1, value.size() - 2);
+  std::size_t at_sign = value.find('@');
+  if (value.starts_with('"')) {
+    at_sign = local_part_extent(value);
+    if (at_sign >= value.size() || value[at_sign] != '@') return {};
+  }
+  if (at_sign != std::string_view::npos) value.remove_prefix(at_sign + 1);
+  Domain domain;
+  if (value.size() > kMaxInputBytes || canonicalize_domain(value, domain) != RejectReason::none) return {};
+  return std::string(domain.view());
+}
+
+// What a result says about domains while its properties are read.
+class DomainProperty {
+ public:
+  void add(std::string_view value) {
+    std::string domain = domain_of(value);
+    useless_ = useless_ || domain.empty() || (seen_ && domain != domain_);
+    seen_ = true;
+    domain_ = std::move(domain);
+  }
+  bool seen() const noexcept { return seen_; }
+  std::string domain() const { return useless_ ? std::string{} : domain_; }
+
+ private:
+  std::string domain_;
+  bool seen_ = false;
+  bool useless_ = false;
+};
+
+bool is_same_or_below(std::string_view domain, std::string_view parent) noexcept {
+  return domain == parent || (domain.size() > parent.size() && domain.ends_with(parent) &&
+                              domain[domain.size() - parent.size() - 1] == '.');
+}
+
+class ResultReader {
+ public:
+  explicit ResultReader(StructuredReader& reader) noexcept : reader_(reader) {}
+
+  // From the method to the `;` that ends its result, or to the end of the field.
+  MethodResult read(std::string_view method) {
+    MethodResult result;
+    result.method = word_of(method, kMethods);
+    reader_.skip_cfws();
+    if (reader_.take('/')) {
+      reader_.skip_cfws();
+      if (reader_.take_while(is_digit) != "1") result.method = AuthenticationMethod::other;
+      reader_.skip_cfws();
+    }
+    expect('=');
+    reader_.skip_cfws();
+    result.result = word_of(keyword(), kResults);
+    if (!at_boundary(reader_)) reader_.fail();
+    for (reader_.skip_cfws(); !reader_.at_end() && !reader_.take(';'); reader_.skip_cfws())
+      read_property(result.method);
+    result.domain = domain(result.method);
+    return result;
+  }
+
+ private:
+  void expect(char byte) noexcept {
+    if (!reader_.take(byte)) reader_.fail();
+  }
+
+  std::string_view keyword() noexcept {
+    const std::string_view word = reader_.take_while(is_keyword_character);
+    if (word.empty()) reader_.fail();
+    return word;
+  }
+
+  void read_property(AuthenticationMethod method) {
+    const std::string_view type = keyword();
+    reader_.skip_cfws();
+    std::string_view name;
+    if (reader_.take('.')) {
+      reader_.skip_cfws();
+      name = keyword();
+      reader_.skip_cfws();
+    } else if (word_of(type, kMethods) != AuthenticationMethod::other) {
+      reader_.fail();  // a result whose `;` is missing
+    }
+    expect('=');
+    reader_.skip_cfws();
+    const std::string value = read_value();
+    if (reader_.failed()) return;
+    if (DomainProperty* property = property_of(method, type, name); property != nullptr) property->add(value);
+  }
+
+  std::string read_value() {
+    const std::size_t from = reader_.position();
+    std::string value;
+    if (reader_.peek() == '"') {
+      const std::string_view quoted = reader_.quoted_string();
+      if (reader_.take('@')) {
+        reader_.take_while(is_raw_value_character);
+        value = reader_.since(from);
+      } else {
+        value = unquoted(quoted);
+      }
+    } else {
+      value = reader_.take_while(is_raw_value_character);
+      if (value.empty() && !reader_.at_end() && reader_.peek() != ';') reader_.fail();
+    }
+    if (!at_boundary(reader_)) reader_.fail();
+    return value;
+  }
+
+  // Where a property of a method is kept; null for those that say nothing about domains.
+  DomainProperty* property_of(AuthenticationMethod method, std::string_view type, std::string_view name) noexcept {
+    const auto is = [type, name](std::string_view wanted_type, std::string_view wanted_name) {
+      return equal_ignoring_case(type, wanted_type) && equal_ignoring_case(name, wanted_name);
+    };
+    switch (method) {
+      case AuthenticationMethod::dkim:
+        if (is("header", "d")) return &domain_;
+        return is("header", "i") ? &identity_ : nullptr;
+      case AuthenticationMethod::spf:
+        return is("smtp", "mailfrom") ? &domain_ : nullptr;
+      case AuthenticationMethod::dmarc:
+        return is("header", "from") ? &domain_ : nullptr;
+      case AuthenticationMethod::arc:
+      case AuthenticationMethod::other:
+        break;
+    }
+    return nullptr;
+  }
+
+  std::string domain(AuthenticationMethod method) const {
+    if (method != AuthenticationMethod::dkim || !identity_.seen()) return domain_.domain();
+    if (!domain_.seen()) return identity_.domain();
+    return is_same_or_below(identity_.domain(), domain_.domain()) ? domain_.domain() : std::string{};
+  }
+
+  StructuredReader& reader_;
+  DomainProperty domain_;
+  DomainProperty identity_;
+};
+
+// Empty where there is none; an empty quoted one is nobody's name.
+std::string read_authserv_id(StructuredReader& reader) {
+  reader.skip_cfws();
+  const bool quoted = reader.peek() == '"';
+  std::string id = quoted ? unquoted(reader.quoted_string()) : std::string(reader.take_while(is_token_character));
+  if (id.empty() || !at_boundary(reader)) reader.fail();
+  return id;
+}
+
+// From behind the authserv-id to the `;`.
+void skip_version(StructuredReader& reader) noexcept {
+  reader.skip_cfws();
+  const std::string_view version = reader.take_while(is_digit);
+  if (!version.empty() && (version != "1" || !at_boundary(reader))) reader.fail();
+  reader.skip_cfws();
+  if (!reader.take(';')) reader.fail();
+}
+
+std::vector<MethodResult> read_results(StructuredReader& reader) {
+  std::vector<MethodResult> results;
+  for (;;) {
+    reader.skip_cfws();
+    if (!results.empty() && reader.at_end()) return results;
+    const std::string_view method = reader.take_while(is_keyword_character);
+    if (results.empty() && equal_ignoring_case(method, "none")) {
+      reader.skip_cfws();
+      if (reader.take(';')) reader.skip_cfws();
+      if (!reader.at_end()) reader.fail();
+      return results;
+    }
+    if (method.empty() || results.size() == kMaxResultsInField) reader.fail();
+    results.push_back(ResultReader(reader).read(method));
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> parse_authserv_id(std::string_view value) {
+  // What stands behind the first `;` matters only where that one is in a comment or in quotes.
+  for (const std::string_view part : {value.substr(0, value.find(';')), value}) {
+    if (part.size() > kMaxAuthenticationResultsBytes) continue;
+    const std::optional<std::string> line = unfold(part);
+    if (!line) continue;
+    StructuredReader reader(*line);
+    std::string id = read_authserv_id(reader);
+    if (!reader.failed()) return id;
+  }
+  return std::nullopt;
+}
+
+std::optional<AuthenticationResults> parse_authentication_results(std::string_view value) {
+  if (value.size() > kMaxAuthenticationResultsBytes) return std::nullopt;
+  const std::optional<std::string> line = unfold(value);
+  if (!line) return std::nullopt;
+  StructuredReader reader(*line);
+  AuthenticationResults field;
+  field.authserv_id = read_authserv_id(reader);
+  skip_version(reader);
+  field.results = read_results(reader);
+  if (reader.failed()) return std::nullopt;
+  return field;
+}
+
+}  // namespace bloomgate

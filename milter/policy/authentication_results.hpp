@@ -1,0 +1,67 @@
+// One Authentication-Results field: what the authenticating milters before us have found out about a message. Called by
+// authentication.cpp for each such field.
+//
+// The grammar is that of RFC 8601 section 2.2 with exactly these additions, which producers in use need: a value
+// without quotes may hold any visible character but `;`, `(`, `)`, `"` and `\` (base64 in header.b, addresses, `<>`); a
+// reason may stand behind properties; a property may lack its type (`action=none`); one `;` may stand at the very end.
+// There is no recovery: a field with a single part that is not understood has no result at all, so that nothing which
+// an attacker gets into an address or a comment can pose as the start of the next result.
+//
+// Pure; safe from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomgate {
+
+enum class AuthenticationMethod : std::uint8_t { dkim, spf, dmarc, arc, other };
+
+// As in RFC 8601 sections 2.7.1 and 2.7.2, RFC 7489 section 11.2; hardfail is what old programs write.
+enum class AuthenticationResult : std::uint8_t {
+  pass,
+  fail,
+  softfail,
+  hardfail,
+  policy,
+  neutral,
+  none,
+  temperror,
+  permerror,
+  other,
+};
+
+struct MethodResult {
+  AuthenticationMethod method = AuthenticationMethod::other;
+  AuthenticationResult result = AuthenticationResult::other;
+  // The canonical domain that the result is about: of dmarc header.from; of dkim header.d, or else that of header.i; of
+  // spf that of smtp.mailfrom, never that of the HELO name. Empty where there is none, where it is no domain, and where
+  // the field names several that do not go together. A header.i may be in a domain below header.d.
+  std::string domain = {};
+
+  friend bool operator==(const MethodResult&, const MethodResult&) = default;
+};
+
+struct AuthenticationResults {
+  std::string authserv_id = {};            // unquoted, in the case that it came in
+  std::vector<MethodResult> results = {};  // in order; none for `none`
+
+  friend bool operator==(const AuthenticationResults&, const AuthenticationResults&) = default;
+};
+
+// Longer fields, and those with more results, have none.
+inline constexpr std::size_t kMaxAuthenticationResultsBytes = 65536;
+inline constexpr std::size_t kMaxResultsInField = 256;
+
+// The name of who wrote the field, unquoted; nothing where it does not start with one. It may stand before something
+// that does not parse. Linear in what stands before the first `;`. Throws std::bad_alloc.
+std::optional<std::string> parse_authserv_id(std::string_view value);
+
+// Nothing where the value is not a whole Authentication-Results field of version 1. Linear. Throws std::bad_alloc.
+std::optional<AuthenticationResults> parse_authentication_results(std::string_view value);
+
+}  // namespace bloomgate

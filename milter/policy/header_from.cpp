@@ -1,0 +1,185 @@
+#include "milter/policy/header_from.hpp"
+
+#include <gmime/gmime.h>
+
+#include <memory>
+#include <optional>
+
+#include "filter/address.hpp"
+#include "filter/characters.hpp"
+#include "milter/policy/structured_text.hpp"
+
+namespace bloomgate {
+namespace {
+
+// For comparing only: it keeps all that can differ.
+constexpr AddressProfile kExact{.keep_local_part_case = true};
+
+bool is_address_character(char byte) noexcept {
+  return characters::is_atext(byte) || !characters::is_ascii(byte) || byte == '.' || byte == '@';
+}
+
+// Takes the words, dots, quoted strings and literals that stand without anything between them.
+std::string_view take_run(StructuredReader& reader) noexcept {
+  const std::size_t from = reader.position();
+  for (;;) {
+    if (reader.peek() == '"') {
+      reader.quoted_string();
+    } else if (reader.peek() == '[') {
+      reader.take_while([](char byte) { return byte != ']' && byte != ' '; });
+      if (!reader.take(']')) reader.fail();
+    } else if (reader.take_while(is_address_character).empty()) {
+      return reader.since(from);
+    }
+  }
+}
+
+// Whether a reader that splits at '@' would look for an address in it.
+bool has_unquoted_at_sign(std::string_view run) noexcept {
+  StructuredReader reader(run);
+  while (!reader.at_end()) {
+    if (reader.take('@')) return true;
+    if (reader.peek() == '"') {
+      reader.quoted_string();
+    } else {
+      reader.take_while([](char byte) { return byte != '@' && byte != '"'; });
+    }
+  }
+  return false;
+}
+
+// From the '<' on: what is between the brackets, without the space at its ends.
+std::string_view take_angle_address(StructuredReader& reader) noexcept {
+  reader.take('<');
+  reader.take_while([](char byte) { return byte == ' '; });
+  const std::size_t from = reader.position();
+  // A source route has commas and a colon.
+  while (!take_run(reader).empty() && (reader.take(',') || reader.take(':'))) {
+  }
+  const std::string_view address = reader.since(from);
+  reader.take_while([](char byte) { return byte == ' '; });
+  if (!reader.take('>')) reader.fail();
+  return address;
+}
+
+// An encoded word decodes to anything, and some programs decode before they parse.
+Entry canonical(std::string_view address) noexcept {
+  const bool encoded = address.find("=?") != std::string_view::npos;
+  return canonicalize_path(encoded ? std::string_view{} : address, kExact);
+}
+
+// The address of a field that is `address` or `words <address>` with comments between, and nothing else; empty where it
+// is anything else.
+std::string_view only_address(std::string_view field) noexcept {
+  StructuredReader reader(field);
+  reader.skip_cfws();
+  const std::string_view first = take_run(reader);
+  reader.skip_cfws();
+  if (reader.at_end() && !reader.failed()) {
+    return canonical(first).kind() == EntryKind::address ? first : std::string_view{};
+  }
+
+  bool at_sign_in_name = has_unquoted_at_sign(first);
+  const bool name_is_one_run = reader.peek() == '<';
+  for (std::string_view run = first; !run.empty(); run = take_run(reader)) {
+    at_sign_in_name = at_sign_in_name || has_unquoted_at_sign(run);
+    reader.skip_cfws();
+  }
+  if (reader.peek() != '<') return {};
+  const std::string_view address = take_angle_address(reader);
+  reader.skip_cfws();
+  if (reader.failed() || !reader.at_end()) return {};
+  const Entry entry = canonical(address);
+  if (entry.kind() != EntryKind::address) return {};
+  // `joe@example.org <joe@example.org>` is common. With two addresses, some programs see the first.
+  if (at_sign_in_name && (!name_is_one_run || canonical(first).key() != entry.key())) return {};
+  return address;
+}
+
+struct Unref {
+  void operator()(InternetAddressList* list) const noexcept { g_object_unref(list); }
+};
+using AddressList = std::unique_ptr<InternetAddressList, Unref>;
+
+// The library, set up once for the process and never taken down.
+AddressList parse_with_gmime(const std::string& field) {
+  static GMimeParserOptions* const kOptions = [] {
+    g_mime_init();
+    GMimeParserOptions* options = g_mime_parser_options_new();
+    g_mime_parser_options_set_allow_addresses_without_domain(options, FALSE);
+    return options;
+  }();
+  return AddressList(internet_address_list_parse(kOptions, field.c_str()));
+}
+
+struct Count {
+  int mailboxes = 0;
+  int without_domain = 0;  // words that GMime takes for mailboxes, for want of anything better
+};
+
+void count(InternetAddressList* list, Count& total) {
+  for (int at = 0; at < internet_address_list_length(list); ++at) {
+    InternetAddress* address = internet_address_list_get_address(list, at);
+    if (INTERNET_ADDRESS_IS_GROUP(address)) {
+      count(internet_address_group_get_members(INTERNET_ADDRESS_GROUP(address)), total);
+    } else {
+      ++total.mailboxes;
+      const std::string_view text = internet_address_mailbox_get_addr(INTERNET_ADDRESS_MAILBOX(address));
+      total.without_domain += text.find('@') == std::string_view::npos ? 1 : 0;
+    }
+  }
+}
+
+bool is_one_mailbox(InternetAddressList* list, std::string_view address) {
+  if (list == nullptr || internet_address_list_length(list) != 1) return false;
+  InternetAddress* first = internet_address_list_get_address(list, 0);
+  if (!INTERNET_ADDRESS_IS_MAILBOX(first)) return false;
+  const char* found = internet_address_mailbox_get_addr(INTERNET_ADDRESS_MAILBOX(first));
+  return found != nullptr && canonical(found).key() == canonical(address).key();
+}
+
+HeaderFromKind kind_of_other(InternetAddressList* list, const std::string& field) {
+  if (field.find_first_not_of(' ') == std::string::npos) return HeaderFromKind::no_mailbox;
+  if (list == nullptr) return HeaderFromKind::malformed;
+  Count total;
+  count(list, total);
+  if (total.mailboxes == 0) return HeaderFromKind::no_mailbox;
+  const bool several = total.mailboxes > 1 && total.without_domain == 0;
+  return several ? HeaderFromKind::several_mailboxes : HeaderFromKind::malformed;
+}
+
+}  // namespace
+
+std::string_view header_from_kind_name(HeaderFromKind kind) noexcept {
+  switch (kind) {
+    case HeaderFromKind::one_mailbox:
+      return "one-mailbox";
+    case HeaderFromKind::absent:
+      return "absent";
+    case HeaderFromKind::several_fields:
+      return "several-fields";
+    case HeaderFromKind::several_mailboxes:
+      return "several-mailboxes";
+    case HeaderFromKind::no_mailbox:
+      return "no-mailbox";
+    case HeaderFromKind::malformed:
+      return "malformed";
+  }
+  return "malformed";
+}
+
+HeaderFrom parse_header_from(std::span<const std::string_view> from_fields) {
+  if (from_fields.empty()) return {HeaderFromKind::absent};
+  if (from_fields.size() > 1) return {HeaderFromKind::several_fields};
+  if (from_fields.front().size() > kMaxHeaderFromBytes) return {HeaderFromKind::malformed};
+  const std::optional<std::string> field = unfold(from_fields.front());
+  if (!field) return {HeaderFromKind::malformed};
+
+  const std::string_view address = only_address(*field);
+  const AddressList list = parse_with_gmime(*field);
+  if (address.empty()) return {kind_of_other(list.get(), *field)};
+  if (!is_one_mailbox(list.get(), address)) return {HeaderFromKind::malformed};
+  return {HeaderFromKind::one_mailbox, std::string(address)};
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,50 @@
+// Who a message says it is from, in its header: the one mailbox of its one From field, or the reason why there is none.
+// Called by the daemon once a message, with the From fields as libmilter hands them over.
+//
+// A sender may write anything here, and what matters is that nobody sees another address than we do. So a field counts
+// only where two readers agree: GMime, and a strict one of our own that accepts no unbalanced or left-over text, no
+// unquoted specials, no comment inside an address, no encoded word in it. What only a lenient reader understands is
+// malformed.
+//
+// Sources: RFC 5322 sections 3.4, 3.6.2 and 4.4 (mailboxes, From, source routes), RFC 6532 (UTF-8), RFC 2047 section 5
+// (where encoded words may stand), RFC 6854 (groups in From, which name no author).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace bloomgate {
+
+enum class HeaderFromKind : std::uint8_t {
+  one_mailbox,
+  absent,             // no From field
+  several_fields,     // more than one
+  several_mailboxes,  // one field with more than one mailbox
+  no_mailbox,         // empty, or an empty group: `Undisclosed:;`
+  malformed,          // not a list of mailboxes, or one that mail programs read differently
+};
+
+// "one-mailbox", "absent", "several-fields", "several-mailboxes", "no-mailbox", "malformed". Never fails.
+std::string_view header_from_kind_name(HeaderFromKind kind) noexcept;
+
+struct HeaderFrom {
+  HeaderFromKind kind = HeaderFromKind::absent;
+  // For one_mailbox: the address as it stands in the field, without brackets: `Joe@example.org`. canonicalize_path()
+  // accepts it, whatever the profile, but for a local part that folding makes too long.
+  std::string address = {};
+
+  friend bool operator==(const HeaderFrom&, const HeaderFrom&) = default;
+};
+
+// A longer field is malformed.
+inline constexpr std::size_t kMaxHeaderFromBytes = 8192;
+
+// `from_fields` are the values of all From fields, folded or not. Safe from any thread: GMime is set up on the first
+// call, in time for all, and what it makes belongs to the call. Linear; a few microseconds for a usual field. Throws
+// std::bad_alloc; GLib ends the program where it finds no memory.
+HeaderFrom parse_header_from(std::span<const std::string_view> from_fields);
+
+}  // namespace bloomgate

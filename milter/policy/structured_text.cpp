@@ -1,0 +1,84 @@
+#include "milter/policy/structured_text.hpp"
+
+#include "filter/characters.hpp"
+
+namespace bloomgate {
+namespace {
+
+bool is_white_space(char byte) noexcept {
+  return byte == ' ' || byte == '\t';
+}
+
+// How many bytes the fold at the front of `text` takes, the white space after it not counted; 0 where there is none.
+std::size_t fold_bytes(std::string_view text) noexcept {
+  const std::size_t line_end = text.starts_with("\r\n") ? 2 : text.starts_with('\n') ? 1 : 0;
+  return line_end < text.size() && is_white_space(text[line_end]) ? line_end : 0;
+}
+
+}  // namespace
+
+std::optional<std::string> unfold(std::string_view value) {
+  std::string line;
+  line.reserve(value.size());
+  while (!value.empty()) {
+    value.remove_prefix(fold_bytes(value));
+    const std::size_t plain_bytes = std::min(value.find_first_of("\t\r\n"), value.size());
+    line.append(value.substr(0, plain_bytes));
+    value.remove_prefix(plain_bytes);
+    if (value.starts_with('\t')) {
+      line.push_back(' ');
+      value.remove_prefix(1);
+    } else if (!value.empty() && fold_bytes(value) == 0) {
+      return std::nullopt;
+    }
+  }
+  if (characters::check(line) != RejectReason::none) return std::nullopt;
+  return line;
+}
+
+void StructuredReader::skip_cfws() noexcept {
+  for (;;) {
+    if (peek() == '(') {
+      skip_comment();
+    } else if (!take(' ')) {
+      return;
+    }
+  }
+}
+
+void StructuredReader::skip_comment() noexcept {
+  for (std::size_t depth = 0; at_ < text_.size(); ++at_) {
+    if (text_[at_] == '(') ++depth;
+    if (text_[at_] == ')' && --depth == 0) {
+      ++at_;
+      return;
+    }
+    if (text_[at_] == '\\' && ++at_ == text_.size()) break;
+  }
+  fail();
+}
+
+std::string_view StructuredReader::quoted_string() noexcept {
+  const std::size_t from = at_++;
+  for (; at_ < text_.size(); ++at_) {
+    if (text_[at_] == '"') {
+      ++at_;
+      return since(from);
+    }
+    if (text_[at_] == '\\' && ++at_ == text_.size()) break;
+  }
+  fail();
+  return {};
+}
+
+std::string unquoted(std::string_view quoted_string) {
+  std::string content;
+  content.reserve(quoted_string.size());
+  for (std::size_t at = 1; at + 1 < quoted_string.size(); ++at) {
+    if (quoted_string[at] == '\\') ++at;
+    content.push_back(quoted_string[at]);
+  }
+  return content;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,71 @@
+// The lexical parts that all structured header fields share (RFC 5322 section 3.2, RFC 6532): folding, white space,
+// comments and quoted strings. Used by the parsers of From and of Authentication-Results, and by nobody else.
+//
+// Nothing is forgiven here: what one reader of a field takes for a comment and another does not is how one of them is
+// fooled. Safe from any thread; a reader is used by one at a time.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bloomgate {
+
+// A field's value in one line: line ends (CRLF, or LF as libmilter hands them over) that are followed by white space
+// are taken out, tabs become spaces. Nothing where it holds another line end, a control character or what is not UTF-8.
+// Linear. Throws std::bad_alloc.
+std::optional<std::string> unfold(std::string_view value);
+
+// Goes through an unfolded value from left to right. The first thing that is not well-formed fails the reader: it is at
+// the end then, and finds nothing any more.
+class StructuredReader {
+ public:
+  explicit StructuredReader(std::string_view text) noexcept : text_(text) {}
+
+  bool failed() const noexcept { return failed_; }
+  bool at_end() const noexcept { return at_ == text_.size(); }
+  std::size_t position() const noexcept { return at_; }
+  // What was read since `position`.
+  std::string_view since(std::size_t position) const noexcept { return text_.substr(position, at_ - position); }
+  // The next byte, '\0' at the end; there is no such byte in an unfolded value.
+  char peek() const noexcept { return at_end() ? '\0' : text_[at_]; }
+
+  void fail() noexcept {
+    failed_ = true;
+    at_ = text_.size();
+  }
+
+  // Whether `byte` is next; then it is taken.
+  bool take(char byte) noexcept {
+    if (peek() != byte) return false;
+    ++at_;
+    return true;
+  }
+
+  // The bytes at the front for which `belongs` holds.
+  template <typename Predicate>
+  std::string_view take_while(Predicate belongs) noexcept {
+    const std::size_t from = at_;
+    while (at_ < text_.size() && belongs(text_[at_])) ++at_;
+    return since(from);
+  }
+
+  // White space and comments, which may be nested; as many as there are. A comment that is not closed fails.
+  void skip_cfws() noexcept;
+
+  // A quoted string, whose first quote is next: with its quotes, as it stands. One that is not closed fails.
+  std::string_view quoted_string() noexcept;
+
+ private:
+  void skip_comment() noexcept;
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  bool failed_ = false;
+};
+
+// The content of a quoted string: without its quotes and escapes. Throws std::bad_alloc.
+std::string unquoted(std::string_view quoted_string);
+
+}  // namespace bloomgate
