@@ -21,4 +21,11 @@ inline bool has_bit(const std::byte* bytes, std::uint64_t bit) noexcept {
   return (bytes[bit / 8] & (std::byte{1} << (bit % 8))) != std::byte{0};
 }
 
+// Into the second-level cache: faster than into the first, which has fewer loads under way at once.
+inline void prefetch_bit(const std::byte* bytes, std::uint64_t bit) noexcept {
+  constexpr int kForReading = 0;
+  constexpr int kSecondLevel = 2;
+  __builtin_prefetch(bytes + bit / 8, kForReading, kSecondLevel);
+}
+
 }  // namespace bloomgate

@@ -54,6 +54,12 @@ SetBits set_bits_for(const FilterShape& shape) noexcept {
   }
 }
 
+constexpr std::uint32_t kCacheLineBytes = 64;
+
+const std::byte* block_of(const FilterShape& shape, const std::byte* body, KeyHash hash) noexcept {
+  return body + multiply_high(hash, shape.block_count) * shape.block_bytes;
+}
+
 }  // namespace
 
 std::uint32_t BlockedLayout::default_block_bytes(std::uint32_t /*hashes*/) const noexcept {
@@ -72,16 +78,6 @@ LayoutParts BlockedLayout::parts(const FilterShape& shape) const noexcept {
   return {shape.block_count, "blocks", shape.block_bytes};
 }
 
-bool BlockedLayout::may_contain(const FilterShape& shape, const std::byte* body, std::string_view key) const noexcept {
-  const KeyHash hash = hash_key(key, shape.seed, shape.hash_family);
-  const std::byte* const block = body + multiply_high(hash, shape.block_count) * shape.block_bytes;
-  BlockProbes probes(hash, shape.block_bytes * 8);
-  for (std::uint32_t i = 0; i < shape.hashes; ++i) {
-    if (!has_bit(block, probes.next())) return false;
-  }
-  return true;
-}
-
 std::uint32_t BlockedLayout::values_per_entry(std::uint32_t /*hashes*/) const noexcept {
   return 1;
 }
@@ -93,6 +89,24 @@ void BlockedLayout::values_of(const FilterShape& shape, std::string_view key, st
 void BlockedLayout::set_bits(const FilterShape& shape, std::byte* body,
                              std::span<const std::uint64_t> values) const noexcept {
   set_bits_for(shape)(shape, body, values);
+}
+
+bool BlockedLayout::has_bits(const FilterShape& shape, const std::byte* body,
+                             const std::uint64_t* values) const noexcept {
+  const std::byte* const block = block_of(shape, body, values[0]);
+  BlockProbes probes(values[0], shape.block_bytes * 8);
+  for (std::uint32_t i = 0; i < shape.hashes; ++i) {
+    if (!has_bit(block, probes.next())) return false;
+  }
+  return true;
+}
+
+void BlockedLayout::prefetch(const FilterShape& shape, const std::byte* body,
+                             const std::uint64_t* values) const noexcept {
+  const std::byte* const block = block_of(shape, body, values[0]);
+  if (shape.block_bytes <= kCacheLineBytes) return prefetch_bit(block, 0);
+  BlockProbes probes(values[0], shape.block_bytes * 8);
+  for (std::uint32_t i = 0; i < shape.hashes; ++i) prefetch_bit(block, probes.next());
 }
 
 double BlockedLayout::false_positive_rate(const FilterShape& shape, double entries) const noexcept {

@@ -52,12 +52,13 @@ class BlockedLayout final : public LayoutRules {
   bool allows_block_bytes(std::uint32_t block_bytes, std::uint32_t hashes) const noexcept override;
   std::string block_bytes_rule(std::uint32_t hashes) const override;
   LayoutParts parts(const FilterShape& shape) const noexcept override;
-  bool may_contain(const FilterShape& shape, const std::byte* body, std::string_view key) const noexcept override;
   std::uint32_t values_per_entry(std::uint32_t hashes) const noexcept override;
   bool value_is_hash() const noexcept override { return true; }
   void values_of(const FilterShape& shape, std::string_view key, std::uint64_t* values) const noexcept override;
   void set_bits(const FilterShape& shape, std::byte* body,
                 std::span<const std::uint64_t> values) const noexcept override;
+  bool has_bits(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override;
+  void prefetch(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override;
   double false_positive_rate(const FilterShape& shape, double entries) const noexcept override;
   double entries_of_fill(const FilterShape& shape, double fill) const noexcept override;
 

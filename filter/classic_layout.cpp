@@ -32,15 +32,6 @@ class ClassicLayout final : public LayoutRules {
     return {1, "array", shape.block_count * kWordBytes};
   }
 
-  bool may_contain(const FilterShape& shape, const std::byte* body, std::string_view key) const noexcept override {
-    const std::uint64_t bits = bits_of(shape);
-    DoubleHashing probes(hash_pair(key, shape.seed, shape.hash_family));
-    for (std::uint32_t i = 0; i < shape.hashes; ++i) {
-      if (!has_bit(body, multiply_high(probes.next(), bits))) return false;
-    }
-    return true;
-  }
-
   std::uint32_t values_per_entry(std::uint32_t hashes) const noexcept override { return hashes; }
 
   void values_of(const FilterShape& shape, std::string_view key, std::uint64_t* values) const noexcept override {
@@ -52,6 +43,19 @@ class ClassicLayout final : public LayoutRules {
                 std::span<const std::uint64_t> values) const noexcept override {
     const std::uint64_t bits = bits_of(shape);
     for (const std::uint64_t value : values) set_bit(body, multiply_high(value, bits));
+  }
+
+  bool has_bits(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override {
+    const std::uint64_t bits = bits_of(shape);
+    for (std::uint32_t i = 0; i < shape.hashes; ++i) {
+      if (!has_bit(body, multiply_high(values[i], bits))) return false;
+    }
+    return true;
+  }
+
+  void prefetch(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override {
+    const std::uint64_t bits = bits_of(shape);
+    for (std::uint32_t i = 0; i < shape.hashes; ++i) prefetch_bit(body, multiply_high(values[i], bits));
   }
 
   double false_positive_rate(const FilterShape& shape, double entries) const noexcept override {

@@ -56,12 +56,13 @@ Match FilterView::find(const Entry& entry) const noexcept {
       break;
   }
   if (may_contain(entry.key())) return Match::address;
-  if (shape_.has_domains) {
-    // The key of `@domain` is the tail of the address's own key.
-    const std::string_view domain_key = entry.key().substr(entry.local_part().size());
-    if (may_contain(domain_key)) return Match::domain;
-  }
-  if (shape_.has_domain_trees && find_domain_tree(*this, entry.domain())) return Match::domain_tree;
+  // The key of `@domain` is the tail of the address's own key.
+  return find_by_domain(entry.key().substr(entry.local_part().size()));
+}
+
+Match FilterView::find_by_domain(std::string_view domain_key) const noexcept {
+  if (shape_.has_domains && may_contain(domain_key)) return Match::domain;
+  if (shape_.has_domain_trees && find_domain_tree(*this, domain_key.substr(1))) return Match::domain_tree;
   return Match::none;
 }
 

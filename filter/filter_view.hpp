@@ -5,6 +5,7 @@
 // tests and the builder over an array of their own.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -37,13 +38,21 @@ class FilterView {
   std::span<const std::byte> body() const noexcept { return body_; }
 
   // Whether `key` (canonical bytes) may be in the filter. False is certain; true is wrong at the false-positive rate.
-  bool may_contain(std::string_view key) const noexcept { return rules_->may_contain(shape_, body_.data(), key); }
+  bool may_contain(std::string_view key) const noexcept {
+    std::array<std::uint64_t, kMaxHashes> values;
+    rules_->values_of(shape_, key, values.data());
+    return rules_->has_bits(shape_, body_.data(), values.data());
+  }
 
   // How an address entry is listed: one look-up for itself; where the filter holds `@domain` entries one more; where it
   // holds `@.domain` entries one for each label of its domain (each look-up adds its own false positives, hence the
   // flags). Entries of kind domain and domain_tree are looked up as they stand. Anything else is not listed.
   // `entry` must have been made with shape().profile.
   Match find(const Entry& entry) const noexcept;
+
+  // The same for an address whose own key was looked up and not found: whether it is listed by its domain.
+  // `domain_key` is the tail of that key, from the '@'.
+  Match find_by_domain(std::string_view domain_key) const noexcept;
 
   // How many bits of the body are 1. Reads all of it.
   std::uint64_t count_ones() const noexcept;

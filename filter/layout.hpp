@@ -37,11 +37,8 @@ class LayoutRules {
 
   virtual LayoutParts parts(const FilterShape& shape) const noexcept = 0;
 
-  // Whether all bits of `key` are set in `body`, which has the shape's size. Stops at the first that is not.
-  virtual bool may_contain(const FilterShape& shape, const std::byte* body, std::string_view key) const noexcept = 0;
-
-  // The way in, which a builder may take in two steps. An entry is so many 64-bit values (1 or `hashes`) that depend on
-  // the key, seed and family, but not on the array's size. Values in ascending order set bits from the front of the
+  // The way in and the way to the answer have two steps. An entry is so many 64-bit values (1 or `hashes`) that depend
+  // on the key, seed and family, but not on the array's size. Values in ascending order set bits from the front of the
   // array to its end, whatever its size: a builder can sort values by their high bits first, and then set the bits of
   // one part of the array after the other.
   virtual std::uint32_t values_per_entry(std::uint32_t hashes) const noexcept = 0;
@@ -50,6 +47,15 @@ class LayoutRules {
   virtual void values_of(const FilterShape& shape, std::string_view key, std::uint64_t* values) const noexcept = 0;
   virtual void set_bits(const FilterShape& shape, std::byte* body,
                         std::span<const std::uint64_t> values) const noexcept = 0;
+
+  // Whether all bits of one entry, whose values these are, are set in `body`, which has the shape's size. Stops at the
+  // first that is not.
+  virtual bool has_bits(const FilterShape& shape, const std::byte* body,
+                        const std::uint64_t* values) const noexcept = 0;
+  // Has the processor fetch what has_bits() is going to touch. Where many look-ups are under way at once, they wait for
+  // memory together and not one after the other: lookup_batch.hpp.
+  virtual void prefetch(const FilterShape& shape, const std::byte* body,
+                        const std::uint64_t* values) const noexcept = 0;
 
   // The false-positive rate of the theory, and the number of distinct entries that give a share of ones in the array on
   // average (infinity for 1).

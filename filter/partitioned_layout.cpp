@@ -26,9 +26,21 @@ unsigned slice_number_bits(std::uint32_t hashes) noexcept {
   return static_cast<unsigned>(std::bit_width(hashes - 1));
 }
 
-std::uint64_t place_in_slice(std::uint64_t probe, std::uint64_t bits) noexcept {
-  return multiply_high(probe & ~kDisplaced, bits);
-}
+// Which bit of the array a value stands for.
+class Places {
+ public:
+  explicit Places(const FilterShape& shape) noexcept
+      : bits_(slice_bits(shape)), number_bits_(slice_number_bits(shape.hashes)) {}
+
+  std::uint64_t of(std::uint64_t value) const noexcept {
+    const std::uint64_t slice = number_bits_ == 0 ? 0 : value >> (64 - number_bits_);
+    return slice * bits_ + multiply_high((value << number_bits_) & ~kDisplaced, bits_);
+  }
+
+ private:
+  std::uint64_t bits_;
+  unsigned number_bits_;
+};
 
 class PartitionedLayout final : public LayoutRules {
  public:
@@ -46,15 +58,6 @@ class PartitionedLayout final : public LayoutRules {
     return {shape.hashes, "slices", shape.block_count * kWordBytes};
   }
 
-  bool may_contain(const FilterShape& shape, const std::byte* body, std::string_view key) const noexcept override {
-    const std::uint64_t bits = slice_bits(shape);
-    DoubleHashing probes(hash_pair(key, shape.seed, shape.hash_family));
-    for (std::uint32_t slice = 0; slice < shape.hashes; ++slice) {
-      if (!has_bit(body, slice * bits + place_in_slice(probes.next(), bits))) return false;
-    }
-    return true;
-  }
-
   std::uint32_t values_per_entry(std::uint32_t hashes) const noexcept override { return hashes; }
 
   void values_of(const FilterShape& shape, std::string_view key, std::uint64_t* values) const noexcept override {
@@ -68,12 +71,21 @@ class PartitionedLayout final : public LayoutRules {
 
   void set_bits(const FilterShape& shape, std::byte* body,
                 std::span<const std::uint64_t> values) const noexcept override {
-    const std::uint64_t bits = slice_bits(shape);
-    const unsigned number_bits = slice_number_bits(shape.hashes);
-    for (const std::uint64_t value : values) {
-      const std::uint64_t slice = number_bits == 0 ? 0 : value >> (64 - number_bits);
-      set_bit(body, slice * bits + place_in_slice(value << number_bits, bits));
+    const Places places(shape);
+    for (const std::uint64_t value : values) set_bit(body, places.of(value));
+  }
+
+  bool has_bits(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override {
+    const Places places(shape);
+    for (std::uint32_t i = 0; i < shape.hashes; ++i) {
+      if (!has_bit(body, places.of(values[i]))) return false;
     }
+    return true;
+  }
+
+  void prefetch(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override {
+    const Places places(shape);
+    for (std::uint32_t i = 0; i < shape.hashes; ++i) prefetch_bit(body, places.of(values[i]));
   }
 
   double false_positive_rate(const FilterShape& shape, double entries) const noexcept override {

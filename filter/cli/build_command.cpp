@@ -12,6 +12,7 @@
 #include "filter/builder.hpp"
 #include "filter/cli/command.hpp"
 #include "filter/cli/input_files.hpp"
+#include "filter/cli/list_options.hpp"
 #include "filter/cli/list_reader.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/progress.hpp"
@@ -27,8 +28,6 @@ namespace bloomgate::cli {
 namespace {
 
 namespace po = boost::program_options;
-
-constexpr unsigned kMostThreads = 256;
 
 struct BuildCommand {
   std::string output;

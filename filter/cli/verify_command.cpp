@@ -5,10 +5,11 @@
 #include <iostream>
 #include <random>
 
+#include "filter/cli/block_lookup.hpp"
+#include "filter/cli/blocks_in_turn.hpp"
 #include "filter/cli/command.hpp"
+#include "filter/cli/list_options.hpp"
 #include "filter/cli/numbers.hpp"
-#include "filter/cli/stop_signal.hpp"
-#include "filter/cli/text_input.hpp"
 #include "filter/error.hpp"
 #include "filter/mapped_filter.hpp"
 #include "filter/sizing.hpp"
@@ -22,28 +23,92 @@ constexpr std::uint64_t kProbes = 1'000'000;
 // A sound filter strays this far from theory once in 500 million runs.
 constexpr double kMaxDeviations = 6;
 
+struct MissingEntry {
+  std::uint64_t line;  // in its block, from 1
+  std::string key;
+};
+
+// What the entries of a block came to.
+struct BlockMembership {
+  std::size_t input = 0;
+  std::uint64_t lines = 0;
+  std::uint64_t found = 0;
+  std::uint64_t missing = 0;
+  std::uint64_t rejected = 0;
+  std::vector<MissingEntry> first_missing = {};
+};
+
+constexpr std::uint64_t kShown = 10;  // missing entries
+
+BlockMembership membership_of(const TextBlock& block, const ListFormat& format, const FilterView& view) {
+  BlockMembership result = {.input = block.input};
+  // By its own key, so that an `@domain` entry cannot hide a missing address.
+  result.lines = look_up_block(
+      block, format, view,
+      [&](const LookedUp& entry) {
+        if (entry.found) {
+          ++result.found;
+        } else if (++result.missing <= kShown) {
+          result.first_missing.push_back({entry.line, std::string(entry.key)});
+        }
+      },
+      [&](const ListLine& line, std::uint64_t, std::string_view) {
+        if (line.entry.kind() == EntryKind::rejected) ++result.rejected;
+      });
+  return result;
+}
+
 struct Membership {
   std::uint64_t found = 0;
   std::uint64_t missing = 0;
   std::uint64_t rejected = 0;
 };
 
-// Looks up every entry of the lists by its own key, so that an `@domain` entry cannot hide a missing address.
-Membership check_members(const MappedFilter& filter, const std::vector<std::string>& inputs,
-                         const std::string& format) {
-  constexpr std::uint64_t kShown = 10;
-  Membership result;
-  for_each_entry(inputs, format, filter.header().shape.profile, stop_flag(), [&](const InputEntry& line) {
-    const Entry& entry = line.entry;
-    if (!entry.is_key()) {
-      if (entry.kind() == EntryKind::rejected) ++result.rejected;
-    } else if (filter.view().may_contain(entry.key())) {
-      ++result.found;
-    } else if (++result.missing <= kShown) {
-      std::cerr << line.file << ':' << line.number << ": not in the filter: " << entry.key() << '\n';
+// Adds up the blocks of lists, which come in the order of their text, and shows the first missing entries.
+class MembershipCount {
+ public:
+  MembershipCount(const TextBlocks& blocks, Progress& progress) : blocks_(blocks), progress_(progress) {}
+
+  const Membership& total() const noexcept { return total_; }
+
+  void add(const BlockMembership& block) {
+    if (block.input != input_) lines_ = 0;
+    input_ = block.input;
+    for (const MissingEntry& entry : block.first_missing) {
+      if (++shown_ > kShown) break;
+      progress_.show(blocks_.name(input_) + ':' + std::to_string(lines_ + entry.line) +
+                     ": not in the filter: " + entry.key);
     }
-  });
-  return result;
+    lines_ += block.lines;
+    total_.found += block.found;
+    total_.missing += block.missing;
+    total_.rejected += block.rejected;
+  }
+
+ private:
+  const TextBlocks& blocks_;
+  Progress& progress_;
+  std::size_t input_ = 0;
+  std::uint64_t lines_ = 0;  // of the input, in the blocks before
+  std::uint64_t shown_ = 0;
+  Membership total_;
+};
+
+Membership check_members(const MappedFilter& filter, const std::vector<std::string>& inputs,
+                         const ListOptions& options) {
+  OpenLists lists(inputs, options);
+  const Progress::Style style = options.quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
+  Progress progress(
+      style, [&] { return lists.state(); }, Progress::interval_of(style));
+  MembershipCount count(lists.blocks, progress);
+  for_each_block_in_turn(
+      lists.blocks, *lists.format, options.chosen_threads(),
+      [&](const TextBlock& block) { return membership_of(block, *lists.format, filter.view()); },
+      [&](const BlockMembership& block) {
+        count.add(block);
+        return true;
+      });
+  return count.total();
 }
 
 // How many of kProbes random addresses are wrongly found. The names are in `.invalid` (RFC 2606), where nobody has one,
@@ -55,6 +120,16 @@ std::uint64_t count_false_positives(const FilterView& filter) {
     if (filter.may_contain(format_seed(random()) + "-" + std::to_string(i) + "@not-a-member.invalid")) ++found;
   }
   return found;
+}
+
+void verify_body(const MappedFilter& filter, const ListOptions& options) {
+  std::atomic<std::uint64_t> done_bytes{0};
+  const Progress::Style style = options.quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
+  const auto look = [&]() -> Progress::State {
+    return {.doing = "checking", .done_bytes = done_bytes, .total_bytes = filter.view().body().size()};
+  };
+  const Progress progress(style, look, Progress::interval_of(style));
+  filter.verify_body(options.chosen_threads(), [&](std::uint64_t bytes) { done_bytes = bytes; });
 }
 
 void check_bits_set(const MappedFilter& filter) {
@@ -78,8 +153,8 @@ bool report_false_positives(const MappedFilter& filter) {
   return deviations <= kMaxDeviations;
 }
 
-int verify_against(const MappedFilter& filter, const std::vector<std::string>& inputs, const std::string& format) {
-  const Membership members = check_members(filter, inputs, format);
+int verify_against(const MappedFilter& filter, const std::vector<std::string>& inputs, const ListOptions& options) {
+  const Membership members = check_members(filter, inputs, options);
   std::cout << "found      " << format_count(members.found) << " entries of the lists\nmissing    "
             << format_count(members.missing) << "\nrejected   " << format_count(members.rejected)
             << " lines that are no entries\n";
@@ -103,15 +178,14 @@ int verify_against(const MappedFilter& filter, const std::vector<std::string>& i
 int run_verify(const Arguments& arguments) {
   std::vector<std::string> operands;
   std::vector<std::string> inputs;
-  std::string format;
+  ListOptions options;
   po::options_description visible("options");
   visible.add_options()("against", po::value(&inputs)->multitoken()->value_name("INPUT..."),
-                        "lists whose every entry must be in the filter; - is standard input")(
-      "format", po::value(&format)->default_value("text")->value_name("FORMAT"),
-      "how these lists are written, as for build");
+                        "lists whose every entry must be in the filter; - is standard input");
+  options.add_to(visible);
   const auto values = parse_command_line(
       arguments, visible, &operands,
-      {.synopsis = "bloomgate verify FILE [--format FORMAT] [--against INPUT...]",
+      {.synopsis = "bloomgate verify FILE [--against INPUT...] [OPTION...]",
        .purpose = "Reads the whole file and checks every checksum. With lists, also checks that each of their entries\n"
                   "is found, and counts how many of 1,000,000 addresses that are not listed are found too.\n"
                   "The exit status is 0 for a sound file, 1 where an entry is missing, 65 for a damaged file.",
@@ -119,12 +193,13 @@ int run_verify(const Arguments& arguments) {
                    "  bloomgate verify whitelist.bloom --against customers.txt partners.txt\n"});
   if (!values) return EX_OK;
   const std::string& path = only_filter(operands);
+  options.chosen_threads();
   const MappedFilter filter(path);
-  filter.verify_body();
+  verify_body(filter, options);
   check_bits_set(filter);
   std::cout << "sound      " << path << ": header, table and " << format_bytes(filter.view().body().size())
             << " of bits match their checksums\n";
-  return inputs.empty() ? EX_OK : verify_against(filter, inputs, format);
+  return inputs.empty() ? EX_OK : verify_against(filter, inputs, options);
 }
 
 }  // namespace bloomgate::cli

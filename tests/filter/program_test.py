@@ -3,6 +3,7 @@
 
 usage: program_test.py PATH-OF-BLOOMGATE [unittest arguments]
 """
+import gzip
 import json
 import os
 import pathlib
@@ -748,6 +749,106 @@ class QueryTest(ProgramTest):
             out, _ = self.check(1, "query", "filter", *arguments, stdin=b"# comment\n\njoe@example.org\r\nann@example.org\n")
             self.assertEqual(out, "listed\tjoe@example.org\nnot-listed\tann@example.org\n")
 
+    def test_lists_of_any_size_and_kind_are_answered_in_their_order(self):
+        # Several blocks of a MiB, with bad lines, comments and entries of domains among them.
+        lines, want = [], []
+        for i in range(120_000):
+            if i % 1000 == 7:
+                lines += ["# a comment", ""]
+            name = f"User{i}.{'x' * (1 + i * 7919 % 40)}"
+            address = name.lower() + "@example.org"
+            if i % 997 == 0:
+                lines.append(f"bad..{i}@example.org")
+                want.append("not-listed\t-\tmisplaced-dot: ")
+            elif i % 13 == 0:
+                lines.append(f"{name}@a.example.com\r")
+                want.append(f"listed\t{name.lower()}@a.example.com\tby domain-tree")
+            elif i % 11 == 0:
+                lines.append("<JOE@Example.org>")
+                want.append("listed\tjoe@example.org")
+            else:
+                lines.append(f"{name}@Example.org")
+                want.append(f"not-listed\t{address}")
+        half = len(lines) // 2
+        text = "\n".join(lines)
+        parts = [self.write("a", "\n".join(lines[:half])), self.write("b", "\n".join(lines[half:]))]
+        packed = self.write("b.gz", gzip.compress("\n".join(lines[half:]).encode()))
+        counts = [sum(line.startswith(start) for line in want) for start in ("listed", "not-listed\t", "not-listed\t-")]
+        count = f"listed\t{counts[0]}\nnot-listed\t{counts[1] - counts[2]}\nrejected\t{counts[2]}\n"
+        for arguments, stdin in (
+            (["--list", *parts, "--threads", "1"], b""),
+            (["--threads", "2", "--list", *parts], b""),
+            (["--list", parts[0], packed, "--threads", "5"], b""),
+            (["-", "--threads", "3"], text.encode()),
+        ):
+            with self.subTest(arguments=arguments):
+                out, err = self.check(1, "query", "filter", *arguments, stdin=stdin)
+                got = [re.sub(r"(dot: ).*", r"\1", line) for line in out.splitlines()]
+                self.assertTrue(got == want, "\n".join(f"{a} | {b}" for a, b in zip(got, want) if a != b)[:1000])
+                self.assertEqual(err, "")
+                self.assertEqual(self.check(1, "query", "filter", "--count", *arguments, stdin=stdin)[0], count)
+        shown = self.check(1, "query", "filter", "--listed", "--list", *parts)[0] + self.check(
+            1, "query", "filter", "--not-listed", "--list", *parts)[0]  # fmt: skip
+        self.assertEqual(shown.count("\n"), len(want))
+        self.assertEqual(shown.count("not-listed\t"), counts[1])
+        self.assertFalse(re.search(r"not-listed.*\n(listed)", shown))
+        self.assertEqual(self.check(0, "query", "filter", "--count", "--list", self.write("c", "joe@example.org"))[0],
+                         "listed\t1\nnot-listed\t0\nrejected\t0\n")  # fmt: skip
+
+    def test_a_list_can_be_a_column_of_a_table(self):
+        table = self.write("table", "id,mail\n1,joe@example.org\n2,\"ann@example.org\"\n")
+        out, _ = self.check(1, "query", "filter", "--format", "csv:mail", "--list", table)
+        self.assertEqual(out, "listed\tjoe@example.org\nnot-listed\tann@example.org\n")
+
+    def test_answers_come_while_the_list_goes_on(self):
+        process = subprocess.Popen([BLOOMGATE, "query", "filter", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   cwd=self.folder)  # fmt: skip
+        for address in (b"joe@example.org", b"x@example.net"):
+            process.stdin.write(address + b"\n")
+            process.stdin.flush()
+            self.assertIn(b"listed\t" + address, process.stdout.readline())
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 0)
+
+    def test_a_reader_that_goes_away_ends_it(self):
+        path = self.write("large", "joe@example.org\n" * 500_000)
+        process = subprocess.Popen([BLOOMGATE, "query", "filter", "--list", path], stdout=subprocess.PIPE, cwd=self.folder)
+        process.stdout.readline()
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=30), -signal.SIGPIPE)
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run([BLOOMGATE, "query", "filter", "--list", path], stdout=full, stderr=subprocess.PIPE,
+                                    cwd=self.folder, timeout=60)  # fmt: skip
+        self.assertEqual(result.returncode, 74)
+
+    def test_a_terminal_shows_how_far_a_count_is_unless_it_is_to_be_quiet(self):
+        for options, want in (([], True), (["--quiet"], False)):
+            master, slave = pty.openpty()
+            process = subprocess.Popen([BLOOMGATE, "query", "filter", "--count", *options, "-"], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, stderr=slave, cwd=self.folder,
+                                       env=dict(os.environ, TERM="xterm"))  # fmt: skip
+            os.close(slave)
+            process.stdin.write(b"joe@example.org\n")
+            process.stdin.flush()
+            shown = b""
+            if want:
+                while b"reading  16 bytes" not in shown:
+                    shown += os.read(master, 4096)
+            out, _ = process.communicate(timeout=30)
+            try:
+                shown += os.read(master, 4096)
+            except OSError:  # the terminal is gone with its last user
+                pass
+            os.close(master)
+            self.assertEqual(out, b"listed\t1\nnot-listed\t0\nrejected\t0\n")
+            self.assertEqual(bool(shown), want)
+
+    def test_wrong_options_are_refused(self):
+        for arguments in (["--count", "--listed", "-"], ["--listed", "--not-listed", "-"], ["--threads", "0", "-"],
+                          ["--format", "json", "-"], ["--list"]):  # fmt: skip
+            self.check(EX_USAGE, "query", "filter", *arguments)
+        self.check(EX_NOINPUT, "query", "filter", "--list", "missing")
+
     def test_asks_on_a_terminal(self):
         master, slave = pty.openpty()
         process = subprocess.Popen([BLOOMGATE, "query", str(self.folder / "filter")], stdin=slave, stdout=subprocess.PIPE)
@@ -809,6 +910,26 @@ class VerifyTest(ProgramTest):
         extra = self.write("extra", "user1@example.org\nstranger@nowhere.example\n")
         _, err = self.check(1, "verify", "filter", "--against", "list", extra)
         self.assertIn("extra:2: not in the filter: stranger@nowhere.example", err)
+
+    def test_the_first_missing_entries_of_long_lists_are_named_in_order(self):
+        self.build((self.folder / "list").read_text(), "--bits-per-entry", "64", "--hashes", "32")  # no false positives
+        lines = [f"user{i % 20_000}@example.org\n" for i in range(200_000)]
+        places = [("a", line) for line in range(54_321, 200_000, 30_000)] + [("b", line) for line in range(17, 200_000, 30_000)]
+        for name in ("a", "b"):
+            text = lines.copy()
+            for line in (line for where, line in places if where == name):
+                text[line - 1] = f"stranger{line}@nowhere.example\n"
+            text[99] = "bad..line@example.org\n"
+            self.write(name, "".join(text))
+        packed = self.write("b.gz", gzip.compress((self.folder / "b").read_bytes()))
+        for threads, second in (("1", "b"), ("2", "b"), ("5", packed)):
+            out, err = self.check(1, "verify", "filter", "--threads", threads, "--quiet", "--against", "a", second)
+            want = [f"{second if name == 'b' else name}:{line}: not in the filter: stranger{line}@nowhere.example"
+                    for name, line in places[:10]]  # fmt: skip
+            self.assertEqual(err.splitlines()[:-1], want)
+            self.assertRegex(out, rf"(?m)^found +{400_000 - 2 - len(places):,} ")
+            self.assertRegex(out, rf"(?m)^missing +{len(places)}$")
+            self.assertRegex(out, r"(?m)^rejected +2 ")
 
     def test_a_damaged_file_is_refused_with_the_place(self):
         data = bytearray((self.folder / "filter").read_bytes())

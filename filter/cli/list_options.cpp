@@ -1,0 +1,36 @@
+#include "filter/cli/list_options.hpp"
+
+#include "filter/cli/command.hpp"
+#include "filter/cli/input_files.hpp"
+#include "filter/cli/stop_signal.hpp"
+
+namespace bloomgate::cli {
+
+namespace po = boost::program_options;
+
+void ListOptions::add_to(po::options_description& options) {
+  options.add_options()  //
+      ("format", po::value(&format)->default_value(format)->value_name("FORMAT"),
+       "how the lists are written, as for build")  //
+      ("threads", po::value(&threads)->value_name("N"),
+       "use N threads (default: one for each processor)")  //
+      ("quiet", po::bool_switch(&quiet), "tell nothing of the progress");
+}
+
+unsigned ListOptions::chosen_threads() const {
+  if (threads < 1 || threads > kMostThreads) {
+    throw UsageError("--threads takes 1 to " + std::to_string(kMostThreads));
+  }
+  return threads;
+}
+
+OpenLists::OpenLists(const std::vector<std::string>& inputs, const ListOptions& options)
+    : files(list_files(inputs)),
+      format(make_list_format(options.format, files.size())),
+      blocks(files, stop_flag(), format->quotes_line_ends(), BlockOrder::in_turn) {}
+
+Progress::State OpenLists::state() const {
+  return {.doing = "reading", .done_bytes = blocks.done_bytes(), .total_bytes = blocks.total_bytes()};
+}
+
+}  // namespace bloomgate::cli
