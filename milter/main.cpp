@@ -60,15 +60,12 @@ struct Daemon {
   Daemon(const DaemonOptions& options, std::shared_ptr<spdlog::logger> logger)
       : log(std::move(logger)),
         gate(slot, log, [this] { wakeup.post(Wakeup::kDamage); }),
-        supervisor(
-            {options.whitelists, options.revoked, options.extra, options.lock_memory, options.allow_missing_whitelist},
-            slot, wakeup, results, log),
+        supervisor(options.whitelists.front().path, options.lock_memory, slot, wakeup, log),
         context{&gate, &in_progress, log, options.mode, options.host_name, machine_name()} {}
 
   std::shared_ptr<spdlog::logger> log;
   Wakeup wakeup;
-  ListSlot slot;
-  ResultsWatch results;
+  FilterSlot slot;
   MessagesInProgress in_progress;
   Gate gate;
   Supervisor supervisor;
@@ -86,7 +83,7 @@ void say_farewell(Daemon& daemon) {
 int serve(Daemon& daemon, const DaemonOptions& options) {
   daemon.log->info("bloomgate-milter " BLOOMGATE_VERSION " starting, mode {}",
                    options.mode == Mode::enforce ? "enforce" : "observe");
-  daemon.supervisor.load_first();
+  daemon.supervisor.load_first(options.allow_missing_whitelist);
   auto socket = std::make_unique<ListeningSocket>(options.socket, options.socket_mode, options.socket_group);
   route_signals(daemon.wakeup);
   hold_signals();

@@ -21,6 +21,16 @@ class Message:
         return b"\r\n".join(fields) + b"\r\n\r\nHello.\r\n"
 
 
+@dataclass(frozen=True)
+class RawMessage(Message):
+    """A message whose header and body are given byte for byte."""
+
+    raw: bytes = b""
+
+    def content(self):
+        return self.raw
+
+
 class Rejected(Exception):
     """The mail server did not take the message."""
 
@@ -28,10 +38,14 @@ class Rejected(Exception):
 class Client:
     """One connection. Several messages may go through it, one after the other."""
 
-    def __init__(self, port):
+    def __init__(self, port, address=None):
+        """address: that the mail server is to see us come from, by XCLIENT; without it 127.0.0.1."""
         self._smtp = smtplib.SMTP("127.0.0.1", port, local_hostname="client.example", timeout=60)
         self._smtp.command_encoding = "utf-8"
         self.command("EHLO client.example")
+        if address:
+            self.command(f"XCLIENT ADDR={address} NAME=[UNAVAILABLE]", expected=220)
+            self.command("EHLO client.example")
 
     def __enter__(self):
         return self

@@ -8,18 +8,25 @@ Postfix uses the shipped files of config/mta/postfix, with nothing changed in th
 that is handed back to Postfix after a check goes to a third sink, the mailbox.
 """
 
+import re
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from .client import Client, Message
 from .daemon import Daemon, DaemonConfig
-from .filter import REPOSITORY
 from .postfix import Postfix, PostfixConfig
 from .processes import PATIENCE_SECONDS, free_port
+from .shipped import SHIPPED_FILES, adapted
 from .sink import Received, Sink
 
-SHIPPED_FILES = REPOSITORY / "config/mta/postfix"
+# Where the milters of the shipped main.cf listen, by the name of their part.
+SHIPPED_SOCKETS = {
+    "pyspf-milter": "/run/pyspf-milter/pyspf-milter.sock",
+    "opendkim": "/run/opendkim/opendkim.sock",
+    "opendmarc": "/run/opendmarc/opendmarc.sock",
+    "bloomgate": "/run/bloomgate/milter.sock",
+}
 
 DEEP_CHECK = "deep check"
 LIGHT_PATH = "light path"
@@ -32,6 +39,8 @@ class GatewayConfig:
     inet: bool = False
     settings: dict = field(default_factory=dict)  # of the daemon
     keep_mail: bool = False  # in the folder as well, one file a message
+    milters: tuple = ()  # the others of SHIPPED_SOCKETS that take part: OpenDkimConfig, …
+    removes_forged_results: bool = True  # by the shipped header_checks
 
 
 @dataclass(frozen=True)
@@ -68,8 +77,13 @@ class Gateway:
             self.sinks = deep, light, mailbox = [
                 stack.enter_context(Sink(name, self._mail_folder(name)))
                 for name in (DEEP_CHECK, LIGHT_PATH, MAILBOX)]
+            # Where nobody authenticates senders, nothing but their names counts.
+            authentication = "required" if self.config.milters else "off"
+            settings = {"authentication": authentication, **self.config.settings}
             self.daemon = stack.enter_context(Daemon(self.folder / "daemon", DaemonConfig(
-                self.config.whitelist, self.config.inet, settings=self.config.settings)))
+                self.config.whitelist, self.config.inet, settings=settings)))
+            self.milters = [stack.enter_context(milter.part(self.folder / milter.name))
+                            for milter in self.config.milters]
             self.reinjection_port = free_port()
             self.postfix = stack.enter_context(Postfix(self._postfix_folder(), PostfixConfig(
                 next_hop=mailbox.address, **self._shipped_files(deep, light))))
@@ -84,12 +98,12 @@ class Gateway:
         """Where mail comes in."""
         return self.postfix.port
 
-    def connect(self):
-        return Client(self.port)
+    def connect(self, address=None):
+        return Client(self.port, address)
 
-    def send(self, *messages):
+    def send(self, *messages, address=None):
         """Sends messages on one connection, and waits until each has arrived somewhere."""
-        with self.connect() as client:
+        with self.connect(address) as client:
             sent = [(message, client.send(message)) for message in messages]
         return self.deliveries(sent)
 
@@ -99,7 +113,9 @@ class Gateway:
         return matched(sent, self.sinks)
 
     def logs(self):
-        return f"--- Postfix\n{self.postfix.log()}\n--- daemon\n{self.daemon.log()}"
+        parts = [("Postfix", self.postfix), ("daemon", self.daemon),
+                 *((milter.config.name, milter) for milter in self.milters)]
+        return "\n".join(f"--- {name}\n{part.log()}" for name, part in parts)
 
     def _mail_folder(self, sink):
         if not self.config.keep_mail:
@@ -115,13 +131,21 @@ class Gateway:
 
     def _shipped_files(self, deep, light):
         header_checks = self.folder / "bloomgate_header_checks"
-        header_checks.write_text(adapted("bloomgate_header_checks", {"[127.0.0.1]:10026": light.address}))
+        header_checks.write_text(adapted("postfix/bloomgate_header_checks", {
+            "[127.0.0.1]:10026": light.address}))
+        forged_results = self.folder / "authentication_header_checks"
+        forged_results.write_text(adapted("postfix/authentication_header_checks", {
+            r"mx\.example\.org": re.escape(self.daemon.config.host_name)})
+            if self.config.removes_forged_results else "")
+        main_cf = adapted("postfix/main.cf", {
+            "[127.0.0.1]:10024": deep.address,
+            "/etc/postfix/authentication_header_checks": str(forged_results),
+            "/etc/postfix/bloomgate_header_checks": str(header_checks)})
+        sockets = {milter.config.name: milter.mta_socket for milter in self.milters}
+        sockets["bloomgate"] = self.daemon.mta_socket
         return {
-            "main_cf": adapted("main.cf", {
-                "[127.0.0.1]:10024": deep.address,
-                "unix:/run/bloomgate/milter.sock": self.daemon.mta_socket,
-                "/etc/postfix/bloomgate_header_checks": str(header_checks)}),
-            "master_cf": adapted("master.cf", {
+            "main_cf": with_milters(sockets, main_cf),
+            "master_cf": adapted("postfix/master.cf", {
                 "127.0.0.1:10025 inet": f"127.0.0.1:{self.reinjection_port} inet"}),
         }
 
@@ -135,13 +159,13 @@ def matched(sent, sinks):
     return [Delivery(message, queue_id, tuple(copies.get(queue_id, ()))) for message, queue_id in sent]
 
 
-def adapted(name, replacements):
-    """The shipped file, with our own ports and paths in the lines that Postfix reads."""
-    lines = (SHIPPED_FILES / name).read_text().splitlines()
-    text = "".join(line + "\n" for line in lines if not line.startswith("#"))
-    for shipped, ours in replacements.items():
-        if text.count(shipped) != 1:
-            raise RuntimeError(f"expected '{shipped}' once in {SHIPPED_FILES / name}, "
-                               f"found it {text.count(shipped)} times")
-        text = text.replace(shipped, ours)
-    return text
+def with_milters(sockets, main_cf):
+    """The shipped chain of milters, with our own sockets, and without those that have none here."""
+    for name, shipped in SHIPPED_SOCKETS.items():
+        entry = re.compile(r"(?s)\{ unix:" + re.escape(shipped) + r"(,.*?\})")
+        ours = r"{ " + sockets[name] + r"\1" if name in sockets else ""
+        main_cf, count = entry.subn(ours, main_cf)
+        if count != 1:
+            raise RuntimeError(f"expected '{shipped}' once in {SHIPPED_FILES}/postfix/main.cf, "
+                               f"found it {count} times")
+    return main_cf

@@ -46,6 +46,7 @@ mynetworks =
 smtpd_relay_restrictions = reject_unauth_destination
 smtpd_peername_lookup = no
 smtpd_client_connection_count_limit = 0
+smtpd_authorized_xclient_hosts = 127.0.0.1
 smtp_dns_support_level = disabled
 alias_maps =
 alias_database =

@@ -65,10 +65,11 @@ def temporary_folder(name, parent=None):
 class Program:
     """A running program in a process group of its own. The kernel sends it death_signal when we die."""
 
-    def __init__(self, command, log_file, user=None, death_signal="KILL"):
+    def __init__(self, command, log_file, user=None, death_signal="KILL", prefix=()):
+        """prefix: a program, with its options, that starts the rest as root (to enter a name space, say)."""
         self.name = Path(command[0]).name
         self.log_file = log_file
-        wrapped = ["setpriv", "--pdeathsig", death_signal, *become(user), "--", *command]
+        wrapped = [*prefix, "setpriv", "--pdeathsig", death_signal, *become(user), "--", *command]
         with open(log_file, "ab") as log:
             self.process = subprocess.Popen(
                 [str(word) for word in wrapped], stdin=subprocess.DEVNULL, stdout=log, stderr=log,

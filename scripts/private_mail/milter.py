@@ -1,0 +1,50 @@
+"""What the milters before Bloomgate have in common: a folder, a unix socket, a program that serves it."""
+
+import shutil
+from pathlib import Path
+
+from .processes import Program, accepts_connections, wait_until
+
+USER = "nobody"
+USER_AND_GROUP = "nobody:nogroup"
+
+
+class Milter:
+    """A subclass gives command(), which writes its configuration and returns what to start.
+
+    start: starts a program in the place of Program, with the same arguments: in another network, say."""
+
+    def __init__(self, folder, config, start=Program):
+        self.folder = Path(folder)
+        self.config = config
+        self.socket = self.folder / "milter.sock"
+        self.mta_socket = f"unix:{self.socket}"
+        self._start = start
+        self.program = None
+
+    def __enter__(self):
+        self.folder.mkdir()
+        shutil.chown(self.folder, USER)  # it makes its socket there
+        self.folder.chmod(0o755)
+        try:
+            self.program = self._start(self.command(), self.folder / "log", user=USER)
+            wait_until(lambda: accepts_connections(self.socket) or not self.program.alive(),
+                       f"{self.config.name} to listen")
+            if not self.program.alive():
+                raise RuntimeError(f"{self.config.name} did not start:\n{self.log()}")
+            self.socket.chmod(0o666)  # Postfix is another user
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        if self.program:
+            self.program.stop(10)
+
+    def kill(self):
+        """SIGKILL: a crash."""
+        self.program.kill()
+
+    def log(self):
+        return self.program.log() if self.program else ""

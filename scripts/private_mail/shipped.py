@@ -1,0 +1,17 @@
+"""The files of config/mta, as an operator gets them, with our own ports, paths and names put in."""
+
+from .filter import REPOSITORY
+
+SHIPPED_FILES = REPOSITORY / "config/mta"
+
+
+def adapted(name, replacements):
+    """The shipped file without its comments. Each text to be replaced must be there once."""
+    lines = (SHIPPED_FILES / name).read_text().splitlines()
+    text = "".join(line + "\n" for line in lines if not line.startswith("#"))
+    for shipped, ours in replacements.items():
+        if text.count(shipped) != 1:
+            raise RuntimeError(f"expected '{shipped}' once in {SHIPPED_FILES / name}, "
+                               f"found it {text.count(shipped)} times")
+        text = text.replace(shipped, ours)
+    return text
