@@ -47,6 +47,12 @@ std::string_view finding_name(Finding finding) noexcept {
   return "none";
 }
 
+Authentication Authentication::distrusted() {
+  Authentication nothing;
+  nothing.distrusted_ = true;
+  return nothing;
+}
+
 Authentication Authentication::summarize(std::span<const std::string_view> values,
                                          std::span<const std::string> trusted_ids) {
   Authentication all;
@@ -74,9 +80,9 @@ void Authentication::add_field(const AuthenticationResults& field) {
     if (needs_domain && result.domain.empty()) continue;
     own.add({result.method, finding, result.domain}, result.method == AuthenticationMethod::dkim);
   }
-  too_many_ =
-      too_many_ || trusted_fields_ > kMaxTrustedFields || statements_.size() + own.statements_.size() > kMaxStatements;
-  if (too_many_) return;
+  distrusted_ = distrusted_ || trusted_fields_ > kMaxTrustedFields ||
+                statements_.size() + own.statements_.size() > kMaxStatements;
+  if (distrusted_) return;
   for (const Statement& statement : own.statements_) add(statement, /*pass_is_enough=*/false);
 }
 
@@ -104,13 +110,13 @@ Finding Authentication::finding_for(AuthenticationMethod method, std::string_vie
 }
 
 Finding Authentication::dmarc(std::string_view domain) const noexcept {
-  if (too_many_ || finding_for(AuthenticationMethod::dmarc, {}) == Finding::fail) return Finding::fail;
+  if (distrusted_ || finding_for(AuthenticationMethod::dmarc, {}) == Finding::fail) return Finding::fail;
   return domain.empty() ? Finding::none : finding_for(AuthenticationMethod::dmarc, domain);
 }
 
 bool Authentication::passes_aligned(AuthenticationMethod method, std::string_view domain,
                                     Alignment alignment) const noexcept {
-  if (too_many_) return false;
+  if (distrusted_) return false;
   return std::ranges::any_of(statements_, [&](const Statement& statement) {
     return statement.method == method && statement.finding == Finding::pass && !statement.contradicted &&
            aligned(statement.domain, domain, alignment);
@@ -126,7 +132,7 @@ bool Authentication::spf_aligned(std::string_view domain, Alignment alignment) c
 }
 
 Finding Authentication::arc() const noexcept {
-  return too_many_ ? Finding::none : finding_for(AuthenticationMethod::arc, {});
+  return distrusted_ ? Finding::none : finding_for(AuthenticationMethod::arc, {});
 }
 
 }  // namespace bloomgate

@@ -39,6 +39,10 @@ class Authentication {
   // No field seen.
   Authentication() = default;
 
+  // Where somebody could have made the trusted milters write what they did not find (result_forgery.hpp): as past the
+  // bounds above.
+  static Authentication distrusted();
+
   // `values` are those of all Authentication-Results fields, in any order; `trusted_ids` are compared without regard to
   // ASCII case, empty ones never match. Linear in the bytes; quadratic in the results of trusted fields, which are
   // bounded. Throws std::bad_alloc.
@@ -50,8 +54,8 @@ class Authentication {
   std::size_t unreadable_fields() const noexcept { return unreadable_fields_; }
   // Fields of others, and those that do not even start with an id.
   std::size_t ignored_fields() const noexcept { return ignored_fields_; }
-  // More of these than are looked at.
-  bool too_many() const noexcept { return too_many_; }
+  // Nothing that the fields say counts: there are more of them than are looked at, or distrusted() was called for.
+  bool is_distrusted() const noexcept { return distrusted_; }
 
   // What DMARC says of this very domain. A fail that names no domain is taken for one of every domain, since a message
   // has one From; a pass that names none is nothing. `domain` is canonical here and below.
@@ -86,7 +90,7 @@ class Authentication {
   std::size_t trusted_fields_ = 0;
   std::size_t unreadable_fields_ = 0;
   std::size_t ignored_fields_ = 0;
-  bool too_many_ = false;
+  bool distrusted_ = false;
 };
 
 }  // namespace bloomgate

@@ -47,13 +47,20 @@ void StructuredReader::skip_cfws() noexcept {
 }
 
 void StructuredReader::skip_comment() noexcept {
+  bool in_quotes = false;
   for (std::size_t depth = 0; at_ < text_.size(); ++at_) {
-    if (text_[at_] == '(') ++depth;
-    if (text_[at_] == ')' && --depth == 0) {
+    const char byte = text_[at_];
+    if (byte == '"') {
+      in_quotes = !in_quotes;
+    } else if (byte == '\\') {
+      if (++at_ == text_.size()) break;
+    } else if (byte == '(' || byte == ')') {
+      if (in_quotes) break;
+      depth = byte == '(' ? depth + 1 : depth - 1;
+      if (depth > 0) continue;
       ++at_;
       return;
     }
-    if (text_[at_] == '\\' && ++at_ == text_.size()) break;
   }
   fail();
 }

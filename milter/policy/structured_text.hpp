@@ -51,7 +51,9 @@ class StructuredReader {
     return since(from);
   }
 
-  // White space and comments, which may be nested; as many as there are. A comment that is not closed fails.
+  // White space and comments, which may be nested; as many as there are. A comment that is not closed fails, and so
+  // does one with a parenthesis between quotes: quotes mean nothing in a comment, but who copied a quoted address into
+  // one believes that they do, and the comment ends earlier than its writer thought.
   void skip_cfws() noexcept;
 
   // A quoted string, whose first quote is next: with its quotes, as it stands. One that is not closed fails.

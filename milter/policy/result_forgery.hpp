@@ -1,0 +1,33 @@
+// Whether what a stranger wrote could stand in a trusted Authentication-Results field as a result that nobody found.
+//
+// The milters that write these fields copy texts of the sender's into them, and not all escape what they copy. So a
+// mail server's greeting `x); dkim=pass header.d=bank.example (` ends the comment that an SPF milter puts it in, and a
+// signature with `i==3B=20dkim=3Dpass…` is decoded and written as it is by a DKIM milter. The field is then
+// well-formed: it cannot be told from a true one by looking at it. It can be told by looking at what was copied.
+//
+// Called for each message, by the daemon. Where one of these holds, nothing in the message's results counts:
+// Authentication::distrusted(). True mail has none of it. Pure, noexcept, linear, safe from any thread.
+#pragma once
+
+#include <string_view>
+
+#include "milter/policy/header_from.hpp"
+
+namespace bloomgate {
+
+// The name in the HELO or EHLO command. A host name, an address literal, or any odd word without quotes, backslashes,
+// parentheses, semicolons and space is harmless.
+bool helo_can_forge_results(std::string_view helo) noexcept;
+
+// The path of the MAIL command. Harmless are local parts that need no quotes; in quotes, spaces beside the same
+// letters.
+bool sender_can_forge_results(std::string_view path) noexcept;
+
+// The value of a DKIM-Signature field, folded or not: its identity (i=), decoded, domain (d=) and selector (s=). The
+// same characters are harmless as in an address without quotes.
+bool signature_can_forge_results(std::string_view dkim_signature) noexcept;
+
+// A From that we cannot read: who knows what domain another program finds in it, and copies.
+bool from_can_forge_results(const HeaderFrom& from) noexcept;
+
+}  // namespace bloomgate
