@@ -16,7 +16,8 @@ constexpr std::size_t kMaxLoggedQueueIdBytes = 64;
 Decision Gate::conclude(const Session& session, std::string_view queue_id) const {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
-  const std::shared_ptr<const LoadedFilter> whitelist = slot_.get();
+  const std::shared_ptr<const LoadedLists> lists = slot_.get();
+  const std::shared_ptr<const LoadedFilter> whitelist = lists->whitelists.empty() ? nullptr : lists->whitelists.front();
   const Decision decision = session.failed() ? Decision{} : decide(session.facts(), whitelist.get());
   const double microseconds = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
   if (decision.reason == Reason::whitelist_damaged && whitelist->first_to_report_damage()) on_damage_();

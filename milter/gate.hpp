@@ -8,7 +8,7 @@
 #include <memory>
 #include <string_view>
 
-#include "milter/filter_slot.hpp"
+#include "milter/list_slot.hpp"
 #include "milter/session.hpp"
 
 namespace bloomgate {
@@ -17,7 +17,7 @@ class Gate {
  public:
   // `on_damage` is called once for each whitelist that turns out damaged, from a session's thread; it must not block.
   // `slot` must outlive the gate.
-  Gate(const FilterSlot& slot, std::shared_ptr<spdlog::logger> log, std::function<void()> on_damage)
+  Gate(const ListSlot& slot, std::shared_ptr<spdlog::logger> log, std::function<void()> on_damage)
       : slot_(slot), log_(std::move(log)), on_damage_(std::move(on_damage)) {}
 
   // Decides the message and logs one line about it at level info:
@@ -32,7 +32,7 @@ class Gate {
   void log_message(const Session& session, std::string_view queue_id, const Decision& decision,
                    double microseconds) const;
 
-  const FilterSlot& slot_;
+  const ListSlot& slot_;
   std::shared_ptr<spdlog::logger> log_;
   std::function<void()> on_damage_;
 };

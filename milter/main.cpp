@@ -60,12 +60,15 @@ struct Daemon {
   Daemon(const DaemonOptions& options, std::shared_ptr<spdlog::logger> logger)
       : log(std::move(logger)),
         gate(slot, log, [this] { wakeup.post(Wakeup::kDamage); }),
-        supervisor(options.whitelists.front().path, options.lock_memory, slot, wakeup, log),
+        supervisor(
+            {options.whitelists, options.revoked, options.extra, options.lock_memory, options.allow_missing_whitelist},
+            slot, wakeup, results, log),
         context{&gate, &in_progress, log, options.mode, options.host_name, machine_name()} {}
 
   std::shared_ptr<spdlog::logger> log;
   Wakeup wakeup;
-  FilterSlot slot;
+  ListSlot slot;
+  ResultsWatch results;
   MessagesInProgress in_progress;
   Gate gate;
   Supervisor supervisor;
@@ -83,7 +86,7 @@ void say_farewell(Daemon& daemon) {
 int serve(Daemon& daemon, const DaemonOptions& options) {
   daemon.log->info("bloomgate-milter " BLOOMGATE_VERSION " starting, mode {}",
                    options.mode == Mode::enforce ? "enforce" : "observe");
-  daemon.supervisor.load_first(options.allow_missing_whitelist);
+  daemon.supervisor.load_first();
   auto socket = std::make_unique<ListeningSocket>(options.socket, options.socket_mode, options.socket_group);
   route_signals(daemon.wakeup);
   hold_signals();

@@ -19,13 +19,27 @@ std::string utc_time(std::chrono::system_clock::time_point time) {
 
 }  // namespace
 
-std::string service_status(const LoadedFilter* whitelist) {
-  if (whitelist == nullptr) return "no whitelist is loaded: all mail is sent to the deeper checks";
-  if (whitelist->damaged()) {
-    return "damaged: " + printable(whitelist->path()) +
-           " cannot be read in full any more; all mail is sent to the deeper checks until a good file is loaded";
+std::string service_status(const LoadedLists& lists) {
+  const std::size_t count = lists.whitelists.size();
+  std::string damaged, serving;
+  for (const auto& whitelist : lists.whitelists) {
+    if (whitelist == nullptr) continue;
+    if (whitelist->damaged()) {
+      damaged += "damaged: " + printable(whitelist->path()) + " cannot be read in full any more; " +
+                 (count == 1 ? "all mail is sent to the deeper checks" : "nobody is delivered by it") +
+                 " until a good file is loaded";
+      damaged += "; ";
+    } else {
+      serving += (serving.empty() ? "serving " : "; ") + whitelist->description() + ", loaded " +
+                 utc_time(whitelist->loaded_at());
+    }
   }
-  return "serving " + whitelist->description() + ", loaded " + utc_time(whitelist->loaded_at());
+  std::string status = damaged + serving;
+  if (status.empty()) status = "no whitelist is loaded: all mail is sent to the deeper checks";
+  if (status.ends_with("; ")) status.resize(status.size() - 2);
+  if (lists.revoked->size() != 0) status += "; " + std::to_string(lists.revoked->size()) + " revoked entries";
+  if (lists.extra->size() != 0) status += "; " + std::to_string(lists.extra->size()) + " extra entries";
+  return status;
 }
 
 void notify_ready(const std::string& status) {

@@ -3,14 +3,21 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
-#include "milter/loaded_filter.hpp"
+#include "milter/loaded_lists.hpp"
 
 namespace bloomgate {
 
-// "serving /var/lib/...: 10 entries, ..., loaded 2026-11-21 10:15:00 UTC"; "damaged: ..." for a damaged one; and what
-// it means to have none (null).
-std::string service_status(const LoadedFilter* whitelist);
+// "serving /var/lib/...: 10 entries, ..., loaded 2026-11-21 10:15:00 UTC", with more whitelists and the sizes of the
+// exact lists behind it; "damaged: ..." before that for each damaged one; and what it means to have none.
+std::string service_status(const LoadedLists& lists);
+
+// What the log and the status say where ResultsWatch misses them.
+inline constexpr std::string_view kNoTrustedResults =
+    "no message of the last 1000 had an Authentication-Results field that is trusted, so none was taken for "
+    "authenticated: let a milter before this one write them (OpenDKIM, OpenDMARC, rspamd), and set trusted-authserv-id "
+    "to the name that it puts first";
 
 // `status` must be one printable line (config/printable.hpp).
 void notify_ready(const std::string& status);

@@ -1,57 +1,179 @@
 #include "milter/supervisor.hpp"
 
-#include <chrono>
+#include <algorithm>
+#include <utility>
 
 #include "config/printable.hpp"
 #include "filter/error.hpp"
+#include "milter/exact_list_file.hpp"
 #include "milter/service_status.hpp"
 
 namespace bloomgate {
+namespace {
 
-void Supervisor::load_first(bool allow_missing) {
-  try {
-    load();
-  } catch (const BloomgateError& error) {
-    if (!allow_missing) throw;
-    log_->warn("starting without a whitelist, all mail is sent to the deeper checks: {}", printable(error.what()));
+// A file is loaded when nothing has changed for a moment, since editors change it in several steps; but somebody who
+// keeps changing it must not put it off for ever.
+constexpr std::chrono::milliseconds kQuiet{200};
+constexpr std::chrono::milliseconds kLongestUnrest{2000};
+
+constexpr std::string_view kRevoked = "revoked";
+constexpr std::string_view kExtra = "extra";
+
+std::vector<std::string> watched_paths(const ListSources& sources) {
+  std::vector<std::string> paths;
+  for (const std::string* const path : {&sources.revoked, &sources.extra}) {
+    if (!path->empty()) paths.push_back(*path);
   }
+  return paths;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string joined(const std::vector<std::string>& faults) {
+  std::string text;
+  for (const std::string& fault : faults) {
+    if (!text.empty()) text += "; ";
+    text += fault;
+  }
+  return text;
+}
+
+}  // namespace
+
+Supervisor::Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, const ResultsWatch& results,
+                       std::shared_ptr<spdlog::logger> log)
+    : sources_(std::move(sources)),
+      slot_(slot),
+      wakeup_(wakeup),
+      results_(results),
+      log_(std::move(log)),
+      watch_(watched_paths(sources_)) {}
+
+void Supervisor::load_first() {
+  LoadedLists lists;
+  for (const WhitelistSource& source : sources_.whitelists) {
+    try {
+      lists.whitelists.push_back(load_whitelist(source));
+    } catch (const BloomgateError& error) {
+      if (!sources_.allow_missing) throw;
+      lists.whitelists.push_back(nullptr);
+      const bool only_one = sources_.whitelists.size() == 1;
+      log_->warn("starting without {}: {}",
+                 only_one ? "a whitelist, all mail is sent to the deeper checks" : "whitelist " + source.name,
+                 printable(error.what()));
+    }
+  }
+  if (!sources_.revoked.empty()) lists.revoked = load_exact(kRevoked, sources_.revoked);
+  if (!sources_.extra.empty()) lists.extra = load_exact(kExtra, sources_.extra);
+  slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
 }
 
 bool Supervisor::run() {
   notify_ready(current_status());
   for (;;) {
-    const Wakeup::Events events = wakeup_.wait();
+    const Wakeup::Events events = wakeup_.wait(watch_.descriptor(), time_until_quiet());
     if ((events & (Wakeup::kStop | Wakeup::kMilterEnded)) != 0) {
       notify_stopping();
       return (events & Wakeup::kMilterEnded) == 0;
     }
-    if ((events & Wakeup::kDamage) != 0) report_damage();
-    if ((events & Wakeup::kReload) != 0) reload();
+    handle(events);
+    note_changes();
   }
+}
+
+void Supervisor::handle(Wakeup::Events events) {
+  if ((events & Wakeup::kDamage) != 0) report_damage();
+  if ((events & Wakeup::kResults) != 0) report_results();
+  if ((events & Wakeup::kReload) != 0) reload();
+}
+
+void Supervisor::note_changes() {
+  if (watch_.descriptor() >= 0 && watch_.take_events()) {
+    last_change_ = Clock::now();
+    if (!first_change_) first_change_ = last_change_;
+  }
+  if (const auto left = time_until_quiet(); left && left->count() <= 0) reload_exact_lists();
+}
+
+std::optional<std::chrono::milliseconds> Supervisor::time_until_quiet() const {
+  if (!first_change_) return std::nullopt;
+  const Clock::time_point due = std::min(last_change_ + kQuiet, *first_change_ + kLongestUnrest);
+  return std::max(std::chrono::ceil<std::chrono::milliseconds>(due - Clock::now()), std::chrono::milliseconds(0));
 }
 
 void Supervisor::reload() {
-  log_->info("loading {} again", printable(path_));
   notify_reloading();
-  try {
-    load();
-    notify_ready(current_status());
-  } catch (const std::exception& error) {
-    // Neither a bad file nor a lack of memory for it may end a daemon that has a good whitelist.
-    const std::string why = printable(error.what());
-    const std::string status = current_status();
-    log_->error("reload refused: {}; still {}", why, status);
-    notify_ready("reload refused: " + why + "; still " + status);
+  LoadedLists lists = *slot_.get();
+  std::vector<std::string> faults;
+  for (std::size_t i = 0; i < lists.whitelists.size(); ++i) {
+    log_->info("loading {} again", printable(sources_.whitelists[i].path));
+    try {
+      lists.whitelists[i] = load_whitelist(sources_.whitelists[i]);
+    } catch (const std::exception& error) {
+      // Neither a bad file nor a lack of memory for it may end a daemon that has a good whitelist.
+      faults.push_back(printable(error.what()));
+    }
   }
+  reload_exact(kRevoked, sources_.revoked, lists.revoked, faults);
+  reload_exact(kExtra, sources_.extra, lists.extra, faults);
+  first_change_.reset();
+  slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  const std::string status = current_status();
+  if (faults.empty()) {
+    notify_ready(status);
+    return;
+  }
+  const std::string refusal = "reload refused: " + joined(faults) + "; still " + status;
+  log_->error("{}", refusal);
+  notify_ready(refusal);
 }
 
-void Supervisor::load() {
-  using Clock = std::chrono::steady_clock;
+void Supervisor::reload_exact_lists() {
+  first_change_.reset();
+  for (const std::string& folder : watch_.refresh()) {
+    log_->error("cannot watch {}: lists in it are read at a reload only", printable(folder));
+  }
+  LoadedLists lists = *slot_.get();
+  std::vector<std::string> faults;
+  reload_exact(kRevoked, sources_.revoked, lists.revoked, faults);
+  reload_exact(kExtra, sources_.extra, lists.extra, faults);
+  slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  for (const std::string& fault : faults) log_->error("{}; the list that was read before stays in use", fault);
+}
+
+std::shared_ptr<const LoadedFilter> Supervisor::load_whitelist(const WhitelistSource& source) const {
   const Clock::time_point start = Clock::now();
-  auto loaded = std::make_shared<const LoadedFilter>(path_, lock_);
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  log_->info("loaded {}, {}in {:.3f} s", loaded->description(), lock_ ? "locked in memory, " : "", seconds);
-  slot_.set(std::move(loaded));
+  auto loaded = std::make_shared<const LoadedFilter>(source.name, source.path, sources_.lock_memory);
+  log_->info("loaded {}, {}in {:.3f} s", loaded->description(), sources_.lock_memory ? "locked in memory, " : "",
+             seconds_since(start));
+  return loaded;
+}
+
+std::shared_ptr<const ExactList> Supervisor::load_exact(std::string_view name, const std::string& path) const {
+  const Clock::time_point start = Clock::now();
+  ExactListReading reading = load_exact_list(path);
+  for (const BadLine& line : reading.bad_lines) {
+    log_->warn("{}:{}: {}; the line is left out", printable(path), line.number, reject_reason_text(line.reason));
+  }
+  if (reading.bad_line_count > reading.bad_lines.size()) {
+    log_->warn("{}: {} more lines are no entries and are left out", printable(path),
+               reading.bad_line_count - reading.bad_lines.size());
+  }
+  log_->info("loaded {} entries of {} in {:.3f} s ({})", reading.list.size(), printable(path), seconds_since(start),
+             name);
+  return std::make_shared<const ExactList>(std::move(reading.list));
+}
+
+void Supervisor::reload_exact(std::string_view name, const std::string& path, std::shared_ptr<const ExactList>& list,
+                              std::vector<std::string>& faults) const {
+  if (path.empty()) return;
+  try {
+    list = load_exact(name, path);
+  } catch (const std::exception& error) {
+    faults.push_back(printable(error.what()));
+  }
 }
 
 void Supervisor::report_damage() const {
@@ -60,8 +182,19 @@ void Supervisor::report_damage() const {
   notify_status(status);
 }
 
+void Supervisor::report_results() const {
+  if (results_.missing()) {
+    log_->warn("{}", kNoTrustedResults);
+  } else {
+    log_->info("trusted results of authentication arrive again");
+  }
+  notify_status(current_status());
+}
+
 std::string Supervisor::current_status() const {
-  return service_status(slot_.get().get());
+  std::string status = service_status(*slot_.get());
+  if (results_.missing()) status.append("; ").append(kNoTrustedResults);
+  return status;
 }
 
 }  // namespace bloomgate

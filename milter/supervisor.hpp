@@ -1,44 +1,75 @@
-// The daemon's life after its start: waits for events, loads the whitelist again when asked, and ends when told to.
-// Runs in the main thread; sessions run in libmilter's and see nothing of it but the slot's content.
+// The daemon's life after its start: waits for events, loads the lists again when asked or when they have changed, and
+// ends when told to. Runs in the main thread; sessions run in libmilter's and see nothing of it but the slot's content.
 #pragma once
 
 #include <spdlog/logger.h>
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "milter/filter_slot.hpp"
+#include "config/daemon_options.hpp"
+#include "milter/file_watch.hpp"
+#include "milter/list_slot.hpp"
+#include "milter/results_watch.hpp"
 #include "milter/wakeup.hpp"
 
 namespace bloomgate {
 
+// Where the lists come from.
+struct ListSources {
+  std::vector<WhitelistSource> whitelists;
+  std::string revoked = {};    // a path; empty: none
+  std::string extra = {};      // a path; empty: none
+  bool lock_memory = false;    // see LoadedFilter
+  bool allow_missing = false;  // start although a whitelist cannot be used
+};
+
 class Supervisor {
  public:
-  // Loads whitelists from `path` into `slot`; `lock`: see LoadedFilter. The references must outlive the object.
-  Supervisor(std::string path, bool lock, FilterSlot& slot, Wakeup& wakeup, std::shared_ptr<spdlog::logger> log)
-      : path_(std::move(path)), lock_(lock), slot_(slot), wakeup_(wakeup), log_(std::move(log)) {}
+  // The references must outlive the object. Throws StartError where changes of the lists cannot be watched.
+  Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, const ResultsWatch& results,
+             std::shared_ptr<spdlog::logger> log);
 
-  // The first load. Throws BloomgateError where the whitelist cannot be used; with `allow_missing` it says so in the
-  // log, and the slot stays empty.
-  void load_first(bool allow_missing);
+  // The first load. Throws BloomgateError where a list cannot be used; where a whitelist may be missing it says so in
+  // the log, and the slot goes without.
+  void load_first();
 
   // Tells systemd that the daemon is ready, and serves events until the daemon is to end. Returns whether it was told
   // to; else libmilter has ended by itself.
   bool run();
 
-  // Loads the file again. Where it cannot be used, whatever is in the slot stays there.
+  // Loads all lists again. Of one that cannot be used, whatever is in the slot stays there.
   void reload();
 
+  // The same for revoked and extra alone, which have changed.
+  void reload_exact_lists();
+
  private:
-  void load();
+  using Clock = std::chrono::steady_clock;
+
+  void handle(Wakeup::Events events);
+  void note_changes();
+  std::optional<std::chrono::milliseconds> time_until_quiet() const;
+  std::shared_ptr<const LoadedFilter> load_whitelist(const WhitelistSource& source) const;
+  std::shared_ptr<const ExactList> load_exact(std::string_view name, const std::string& path) const;
+  void reload_exact(std::string_view name, const std::string& path, std::shared_ptr<const ExactList>& list,
+                    std::vector<std::string>& faults) const;
   void report_damage() const;
+  void report_results() const;
   std::string current_status() const;
 
-  std::string path_;
-  bool lock_;
-  FilterSlot& slot_;
+  ListSources sources_;
+  ListSlot& slot_;
   Wakeup& wakeup_;
+  const ResultsWatch& results_;
   std::shared_ptr<spdlog::logger> log_;
+  FileWatch watch_;
+  // While changes come in one after the other, their first and their last.
+  std::optional<Clock::time_point> first_change_;
+  Clock::time_point last_change_;
 };
 
 }  // namespace bloomgate

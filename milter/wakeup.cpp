@@ -49,13 +49,23 @@ void Wakeup::post(Events events) noexcept {
   static_cast<void>(!write(eventfd_.get(), &one, sizeof one));
 }
 
-Wakeup::Events Wakeup::wait() noexcept {
+Wakeup::Events Wakeup::wait(int descriptor, std::optional<std::chrono::milliseconds> limit) noexcept {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
   Events events = 0;
   while ((events = pending_.exchange(0)) == 0) {
-    pollfd posted = {.fd = eventfd_.get(), .events = POLLIN, .revents = 0};
-    poll(&posted, 1, -1);  // a signal interrupts it, which is as good
+    int milliseconds = -1;
+    if (limit) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(start + *limit - Clock::now());
+      if (left.count() <= 0) break;
+      milliseconds = static_cast<int>(left.count());
+    }
+    std::array<pollfd, 2> posted = {pollfd{.fd = eventfd_.get(), .events = POLLIN, .revents = 0},
+                                    pollfd{.fd = descriptor, .events = POLLIN, .revents = 0}};
+    poll(posted.data(), posted.size(), milliseconds);  // a signal interrupts it, which is as good
     std::uint64_t count = 0;
     static_cast<void>(!read(eventfd_.get(), &count, sizeof count));
+    if (posted[1].revents != 0) return pending_.exchange(0);
   }
   return events;
 }

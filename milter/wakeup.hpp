@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <optional>
 
 #include "filter/file_descriptor.hpp"
 
@@ -11,10 +13,11 @@ namespace bloomgate {
 class Wakeup {
  public:
   using Events = unsigned;
-  static constexpr Events kReload = 1;       // load the whitelist again
+  static constexpr Events kReload = 1;       // load the lists again
   static constexpr Events kStop = 2;         // end the daemon
-  static constexpr Events kDamage = 4;       // the whitelist in use turned out damaged
+  static constexpr Events kDamage = 4;       // a whitelist in use turned out damaged
   static constexpr Events kMilterEnded = 8;  // libmilter has returned
+  static constexpr Events kResults = 16;     // trusted results of authentication have failed to come, or come again
 
   // Throws StartError.
   Wakeup();
@@ -22,8 +25,9 @@ class Wakeup {
   // Safe from any thread and from signal handlers.
   void post(Events events) noexcept;
 
-  // Waits until there is an event, and takes all there are. One thread only.
-  Events wait() noexcept;
+  // Waits until there is an event, and takes all there are. Gives none where `descriptor` has become readable, or
+  // `limit` is over. One thread only.
+  Events wait(int descriptor = -1, std::optional<std::chrono::milliseconds> limit = std::nullopt) noexcept;
 
  private:
   std::atomic<Events> pending_{0};

@@ -2,11 +2,11 @@
 // be read.
 #pragma once
 
-#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/sinks/base_sink.h>
 
 #include <filesystem>
 #include <memory>
-#include <sstream>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -17,20 +17,37 @@
 
 namespace bloomgate::test {
 
-// A log in memory, one line "level: message" each.
+// A log in memory, one line "level: message" each. Safe from any thread.
 class MemoryLog {
  public:
   MemoryLog() {
-    auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(stream_);
-    sink->set_pattern("%l: %v");
-    logger_ = std::make_shared<spdlog::logger>("test", std::move(sink));
+    sink_->set_pattern("%l: %v");
+    logger_ = std::make_shared<spdlog::logger>("test", sink_);
   }
 
   const std::shared_ptr<spdlog::logger>& logger() const noexcept { return logger_; }
-  std::string text() const { return stream_.str(); }
+  std::string text() const { return sink_->text(); }
 
  private:
-  std::ostringstream stream_;
+  class Sink : public spdlog::sinks::base_sink<std::mutex> {
+   public:
+    std::string text() {
+      const std::lock_guard lock(mutex_);
+      return text_;
+    }
+
+   private:
+    void sink_it_(const spdlog::details::log_msg& message) override {
+      spdlog::memory_buf_t line;
+      formatter_->format(message, line);
+      text_.append(line.data(), line.size());
+    }
+    void flush_() override {}
+
+    std::string text_;
+  };
+
+  std::shared_ptr<Sink> sink_ = std::make_shared<Sink>();
   std::shared_ptr<spdlog::logger> logger_;
 };
 
@@ -47,7 +64,16 @@ class WhitelistFile {
   // As nobody should: what is mapped goes away under its readers.
   void truncate() const { std::filesystem::resize_file(path(), kHeaderBytes); }
 
-  std::shared_ptr<const LoadedFilter> load() const { return std::make_shared<const LoadedFilter>(path(), false); }
+  std::shared_ptr<const LoadedFilter> load() const {
+    return std::make_shared<const LoadedFilter>("whitelist", path(), false);
+  }
+
+  // As the only list that there is.
+  std::shared_ptr<const LoadedLists> load_alone() const {
+    LoadedLists lists;
+    lists.whitelists.push_back(load());
+    return std::make_shared<const LoadedLists>(std::move(lists));
+  }
 
  private:
   TemporaryFolder folder_;
@@ -58,7 +84,7 @@ class Parts {
  public:
   Parts() {
     install_bus_fault_handler();
-    slot.set(whitelist.load());
+    slot.set(whitelist.load_alone());
     context.gate = &gate;
     context.in_progress = &in_progress;
     context.log = log.logger();
@@ -68,7 +94,7 @@ class Parts {
 
   MemoryLog log;
   WhitelistFile whitelist{{"joe@example.org", "@corp.example"}};
-  FilterSlot slot;
+  ListSlot slot;
   int damage_reports = 0;
   Gate gate{slot, log.logger(), [this] { ++damage_reports; }};
   MessagesInProgress in_progress;

@@ -82,7 +82,7 @@ TEST_CASE("a session that failed is check with internal-error, although its send
 
 TEST_CASE("without a whitelist all is check") {
   Parts parts;
-  parts.slot.set(nullptr);
+  parts.slot.set(std::make_shared<const LoadedLists>());
   Session session;
   session.begin_message("<joe@example.org>");
   CHECK(parts.gate.conclude(session, "Q1") == Decision{Verdict::check, Reason::no_whitelist});
@@ -102,7 +102,7 @@ TEST_CASE("a truncated whitelist makes all check, is reported once, and a good o
   CHECK(parts.damage_reports == 1);
 
   parts.whitelist.replace({"joe@example.org"});
-  parts.slot.set(parts.whitelist.load());
+  parts.slot.set(parts.whitelist.load_alone());
   CHECK(parts.gate.conclude(session, "Q1").verdict == Verdict::deliver);
 
   parts.whitelist.truncate();

@@ -49,7 +49,7 @@ TEST_CASE("while whitelists are swapped under thousands of messages each is deci
   parts.log.logger()->set_level(spdlog::level::warn);
   const test::WhitelistFile one({"joe@example.org"});
   const test::WhitelistFile other({"joe@example.org", "sometimes@example.org"});
-  parts.slot.set(one.load());
+  parts.slot.set(one.load_alone());
 
   std::atomic<int> running{kThreads};
   Tally tallies[kThreads];
@@ -62,7 +62,7 @@ TEST_CASE("while whitelists are swapped under thousands of messages each is deci
         --running;
       });
     }
-    while (running > 0) parts.slot.set(++swaps % 2 == 0 ? one.load() : other.load());
+    while (running > 0) parts.slot.set(++swaps % 2 == 0 ? one.load_alone() : other.load_alone());
   }
 
   Tally sum;

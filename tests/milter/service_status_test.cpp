@@ -10,20 +10,38 @@ namespace {
 
 TEST_CASE("the status tells what is served") {
   const test::WhitelistFile file(test::numbered_addresses(0, 10));
-  CHECK_THAT(service_status(file.load().get()),
-             Catch::Matches("serving " + file.path() +
-                            ": 10 entries, [0-9]+ bits, expected false-positive rate .* %, loaded "
-                            "20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} UTC"));
-  CHECK(service_status(nullptr) == "no whitelist is loaded: all mail is sent to the deeper checks");
+  const std::string served = "serving " + file.path() +
+                             ": 10 entries, [0-9]+ bits, expected false-positive rate .* %, loaded "
+                             "20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} UTC";
+  CHECK_THAT(service_status(*file.load_alone()), Catch::Matches(served));
+  CHECK(service_status({}) == "no whitelist is loaded: all mail is sent to the deeper checks");
 }
 
-TEST_CASE("the status of a damaged whitelist says so") {
+TEST_CASE("the status tells of all whitelists and of the exact lists") {
+  const test::WhitelistFile one({"joe@example.org"});
+  const test::WhitelistFile other({"ann@example.org", "eve@example.org"});
+  LoadedLists lists;
+  lists.whitelists = {one.load(), nullptr, other.load()};
+  lists.revoked = std::make_shared<const ExactList>(read_exact_list("a@example.org\nb@example.org\n").list);
+  lists.extra = std::make_shared<const ExactList>(read_exact_list("@example.net\n").list);
+  CHECK_THAT(service_status(lists), Catch::Matches("serving " + one.path() + ": 1 entries, .* UTC; " + other.path() +
+                                                   ": 2 entries, .* UTC; 2 revoked entries; 1 extra entries"));
+}
+
+TEST_CASE("the status of a damaged whitelist says so, first of all") {
   install_bus_fault_handler();
   const test::WhitelistFile file({"joe@example.org"});
-  const auto loaded = file.load();
+  const test::WhitelistFile good({"joe@example.org"});
+  const auto lists = file.load_alone();
+  LoadedLists two = *lists;
+  two.whitelists.insert(two.whitelists.begin(), good.load());
   file.truncate();
-  CHECK_FALSE(loaded->view().may_contain("joe@example.org"));
-  CHECK_THAT(service_status(loaded.get()), Catch::StartsWith("damaged: " + file.path() + " cannot be read"));
+  CHECK_FALSE(lists->whitelists.front()->view().may_contain("joe@example.org"));
+  const std::string damaged = "damaged: " + file.path() + " cannot be read in full any more; ";
+  CHECK(service_status(*lists) == damaged + "all mail is sent to the deeper checks until a good file is loaded");
+  CHECK_THAT(service_status(two),
+             Catch::StartsWith(damaged + "nobody is delivered by it until a good file is loaded; " + "serving " +
+                               good.path()));
 }
 
 TEST_CASE("systemd is told in its own words") {

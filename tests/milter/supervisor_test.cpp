@@ -1,6 +1,7 @@
 #include "milter/supervisor.hpp"
 
 #include <catch2/catch.hpp>
+#include <thread>
 
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/notify_socket.hpp"
@@ -15,19 +16,29 @@ struct Supervised {
   Supervised() { install_bus_fault_handler(); }
 
   // The verdict on a sender, by what is in the slot.
-  Reason reason(std::string_view sender) const { return decide({sender}, slot.get().get()).reason; }
+  Reason reason(std::string_view sender) const {
+    const auto lists = slot.get();
+    return decide({sender}, lists->whitelists.empty() ? nullptr : lists->whitelists.front().get()).reason;
+  }
+
+  bool revoked(std::string_view sender) const {
+    return slot.get()->revoked->find(canonicalize_path(sender)) != Match::none;
+  }
 
   test::NotifySocket systemd;
   test::MemoryLog log;
   test::WhitelistFile file{{"joe@example.org"}};
-  FilterSlot slot;
+  test::TemporaryFolder folder;
+  ListSources sources{.whitelists = {{"whitelist", file.path()}}};
+  ListSlot slot;
   Wakeup wakeup;
-  Supervisor supervisor{file.path(), false, slot, wakeup, log.logger()};
+  ResultsWatch results;
+  Supervisor supervisor{sources, slot, wakeup, results, log.logger()};
 };
 
 TEST_CASE("the first load fills the slot and is logged with entries, bits, rate and seconds") {
   Supervised s;
-  s.supervisor.load_first(false);
+  s.supervisor.load_first();
   CHECK(s.reason("<joe@example.org>") == Reason::listed);
   CHECK_THAT(s.log.text(),
              Catch::Matches("info: loaded " + s.file.path() +
@@ -37,15 +48,17 @@ TEST_CASE("the first load fills the slot and is logged with entries, bits, rate 
 TEST_CASE("a whitelist that cannot be used ends the start, unless it may be missing") {
   Supervised s;
   std::filesystem::remove(s.file.path());
-  CHECK(test::error_code_of([&] { s.supervisor.load_first(false); }) == ErrorCode::cannot_open);
-  s.supervisor.load_first(true);
+  CHECK(test::error_code_of([&] { s.supervisor.load_first(); }) == ErrorCode::cannot_open);
+  s.sources.allow_missing = true;
+  Supervisor tolerant(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
+  tolerant.load_first();
   CHECK(s.reason("<joe@example.org>") == Reason::no_whitelist);
   CHECK_THAT(s.log.text(), StartsWith("warning: starting without a whitelist") && Contains(s.file.path()));
 }
 
 TEST_CASE("a reload puts the new whitelist into use and tells systemd") {
   Supervised s;
-  s.supervisor.load_first(false);
+  s.supervisor.load_first();
   s.file.replace({"ann@example.org"});
   s.supervisor.reload();
   CHECK(s.reason("<joe@example.org>") == Reason::not_listed);
@@ -56,7 +69,7 @@ TEST_CASE("a reload puts the new whitelist into use and tells systemd") {
 
 TEST_CASE("a reload of a bad file is refused: the old whitelist stays, and log and status say so") {
   Supervised s;
-  s.supervisor.load_first(false);
+  s.supervisor.load_first();
   const std::string old = s.file.path() + ".old";
   std::filesystem::rename(s.file.path(), old);
   struct Case {
@@ -89,12 +102,13 @@ TEST_CASE("a reload heals a daemon that started without a whitelist, or whose wh
   Supervised s;
   SECTION("started without") {
     std::filesystem::remove(s.file.path());
-    s.supervisor.load_first(true);
+    s.sources.allow_missing = true;
+    Supervisor(s.sources, s.slot, s.wakeup, s.results, s.log.logger()).load_first();
     s.supervisor.reload();
     CHECK(s.reason("<joe@example.org>") == Reason::no_whitelist);
   }
   SECTION("damaged") {
-    s.supervisor.load_first(false);
+    s.supervisor.load_first();
     s.file.truncate();
     CHECK(s.reason("<joe@example.org>") == Reason::whitelist_damaged);
     s.supervisor.reload();
@@ -108,7 +122,7 @@ TEST_CASE("a reload heals a daemon that started without a whitelist, or whose wh
 
 TEST_CASE("the supervisor says that it is ready, serves events, and says that it stops") {
   Supervised s;
-  s.supervisor.load_first(false);
+  s.supervisor.load_first();
   SECTION("told to stop") {
     s.wakeup.post(Wakeup::kStop);
   }
@@ -120,9 +134,111 @@ TEST_CASE("the supervisor says that it is ready, serves events, and says that it
   CHECK(s.systemd.next() == "STOPPING=1\nSTATUS=stopping");
 }
 
+TEST_CASE("of several whitelists one that is refused at a reload stays as it was, and the others are new") {
+  Supervised s;
+  const test::WhitelistFile other({"ann@example.org"});
+  s.sources.whitelists.push_back({"other", other.path()});
+  Supervisor supervisor(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
+  supervisor.load_first();
+  std::filesystem::remove(s.file.path());
+  other.replace({"eve@example.org"});
+  supervisor.reload();
+  const auto lists = s.slot.get();
+  CHECK(lists->whitelists[0]->view().may_contain("joe@example.org"));
+  CHECK(lists->whitelists[1]->view().may_contain("eve@example.org"));
+  CHECK_FALSE(lists->whitelists[1]->view().may_contain("ann@example.org"));
+  CHECK_THAT(s.log.text(), Contains("error: reload refused: ") && Contains(s.file.path()));
+}
+
+// A supervisor with a list of revoked entries, served by a thread until the end of the object.
+struct Watched : Supervised {
+  explicit Watched(std::string_view content) {
+    test::write_file(path, content);
+    sources.revoked = path;
+    sources.extra = folder.file("extra.txt");
+    test::write_file(sources.extra, "");
+    watched = std::make_unique<Supervisor>(sources, slot, wakeup, results, log.logger());
+    watched->load_first();
+    runner = std::jthread([this] { watched->run(); });
+    systemd.wait_for_next();
+  }
+  ~Watched() { wakeup.post(Wakeup::kStop); }
+
+  // Waits until that is so; the test's own time limit ends it otherwise.
+  template <typename Condition>
+  static void await(Condition condition) {
+    while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+
+  std::string path = folder.file("revoked.txt");
+  std::unique_ptr<Supervisor> watched;
+  std::jthread runner;
+};
+
+TEST_CASE("an exact list is loaded again when its file changes, in whatever way") {
+  Watched s("joe@example.org\n");
+  CHECK(s.revoked("<joe@example.org>"));
+  SECTION("written anew in place") {
+    test::write_file(s.path, "ann@example.org\n");
+  }
+  SECTION("another file renamed over it") {
+    test::write_file(s.folder.file("new"), "ann@example.org\n");
+    std::filesystem::rename(s.folder.file("new"), s.path);
+  }
+  SECTION("taken away, and made again") {
+    std::filesystem::remove(s.path);
+    Watched::await([&] { return s.log.text().find("stays in use") != std::string::npos; });
+    CHECK(s.revoked("<joe@example.org>"));
+    test::write_file(s.path, "ann@example.org\n");
+  }
+  SECTION("a link turned to another file") {
+    test::write_file(s.folder.file("target"), "ann@example.org\n");
+    std::filesystem::create_symlink(s.folder.file("target"), s.folder.file("link"));
+    std::filesystem::rename(s.folder.file("link"), s.path);
+  }
+  Watched::await([&] { return s.revoked("<ann@example.org>"); });
+  CHECK_FALSE(s.revoked("<joe@example.org>"));
+}
+
+TEST_CASE("a file behind a link is watched as well") {
+  Watched s("joe@example.org\n");
+  const test::TemporaryFolder elsewhere;
+  test::write_file(elsewhere.file("target"), "ann@example.org\n");
+  std::filesystem::create_symlink(elsewhere.file("target"), s.folder.file("link"));
+  std::filesystem::rename(s.folder.file("link"), s.path);
+  Watched::await([&] { return s.revoked("<ann@example.org>"); });
+  test::write_file(elsewhere.file("target"), "eve@example.org\n");
+  Watched::await([&] { return s.revoked("<eve@example.org>"); });
+}
+
+TEST_CASE("a bad line is logged with its place, and the rest is used") {
+  Watched s("joe@example.org\nno address\n");
+  CHECK(s.revoked("<joe@example.org>"));
+  CHECK_THAT(s.log.text(), Contains("warning: " + s.path + ":2: "));
+}
+
+TEST_CASE("an exact list that cannot be read ends the start") {
+  Supervised s;
+  s.sources.revoked = s.folder.file("missing");
+  Supervisor supervisor(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
+  CHECK(test::error_code_of([&] { supervisor.load_first(); }) == ErrorCode::cannot_open);
+}
+
+TEST_CASE("that no trusted results arrive is logged and shown in the status, and so is their return") {
+  Watched s("");
+  const auto note = [&s](bool had_results) {
+    if (s.results.note(had_results)) s.wakeup.post(Wakeup::kResults);
+  };
+  for (unsigned i = 0; i < ResultsWatch::kMissedUntilWarning; ++i) note(false);
+  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=serving ") && Contains("set trusted-authserv-id"));
+  note(true);
+  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=serving ") && !Contains("trusted-authserv-id"));
+  CHECK_THAT(s.log.text(), Contains("warning: no message of the last 1000 had") && Contains("arrive again"));
+}
+
 TEST_CASE("damage is logged and shown in the status") {
   Supervised s;
-  s.supervisor.load_first(false);
+  s.supervisor.load_first();
   std::jthread runner([&] { s.supervisor.run(); });
   CHECK_THAT(s.systemd.wait_for_next(), StartsWith("READY=1\nSTATUS=serving "));
   s.file.truncate();

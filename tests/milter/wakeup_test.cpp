@@ -1,5 +1,7 @@
 #include "milter/wakeup.hpp"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <thread>
@@ -23,6 +25,21 @@ TEST_CASE("whoever waits is woken by another thread") {
     const std::jthread other([&] { wakeup.post(Wakeup::kStop); });
     CHECK(wakeup.wait() == Wakeup::kStop);
   }
+}
+
+TEST_CASE("a wait ends without an event where its time is up, or its descriptor is readable") {
+  using namespace std::chrono_literals;
+  Wakeup wakeup;
+  CHECK(wakeup.wait(-1, 0ms) == 0);
+  CHECK(wakeup.wait(-1, 5ms) == 0);
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  REQUIRE(write(ends[1], "x", 1) == 1);
+  CHECK(wakeup.wait(ends[0]) == 0);
+  wakeup.post(Wakeup::kDamage);
+  CHECK(wakeup.wait(ends[0], 0ms) == Wakeup::kDamage);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST_CASE("SIGUSR1 asks for a reload, and SIGTERM, SIGINT and SIGHUP for a stop") {

@@ -1,0 +1,40 @@
+#include "milter/results_watch.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace bloomgate {
+namespace {
+
+constexpr unsigned kLast = ResultsWatch::kMissedUntilWarning;
+
+// Notes that many messages without results, and returns how many of them made a difference.
+unsigned miss(ResultsWatch& watch, unsigned count) {
+  unsigned changes = 0;
+  for (unsigned i = 0; i < count; ++i) changes += watch.note(false) ? 1U : 0U;
+  return changes;
+}
+
+TEST_CASE("results are missing after a thousand messages in a row without them, which is said once") {
+  ResultsWatch watch;
+  CHECK(miss(watch, kLast - 1) == 0);
+  CHECK_FALSE(watch.missing());
+  CHECK(watch.note(false));
+  CHECK(watch.missing());
+  CHECK(miss(watch, 5 * kLast) == 0);
+  CHECK(watch.missing());
+}
+
+TEST_CASE("one message with results starts the count anew, and their return is said once") {
+  ResultsWatch watch;
+  miss(watch, kLast - 1);
+  CHECK_FALSE(watch.note(true));
+  CHECK(miss(watch, kLast - 1) == 0);
+  CHECK(miss(watch, 1) == 1);
+  CHECK(watch.note(true));
+  CHECK_FALSE(watch.missing());
+  CHECK_FALSE(watch.note(true));
+  CHECK(miss(watch, kLast) == 1);
+}
+
+}  // namespace
+}  // namespace bloomgate
