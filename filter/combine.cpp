@@ -20,8 +20,12 @@ namespace {
                        a.path() + " and " + b.path() + " cannot be put together: they differ in " + what + " (" +
                            got_a + " and " + got_b +
                            "); build both with the same --expected-entries, --bits-per-entry, "
-                           "--hashes, --seed and --keep-case",
+                           "--hashes, --seed, --keep-case and --tag-separators",
                        {b.path(), {}, got_a, got_b});
+}
+
+std::string quoted(TagSeparators separators) {
+  return separators.none() ? "none" : "'" + separators.text() + "'";
 }
 
 template <typename Value>
@@ -91,6 +95,9 @@ void require_same_shape(const MappedFilter& a, const MappedFilter& b) {
   require_equal(a, b, "seed", shape_a.seed, shape_b.seed);
   require_equal(a, b, "whether the case of local parts is kept", shape_a.profile.keep_local_part_case,
                 shape_b.profile.keep_local_part_case);
+  const TagSeparators separators_a = shape_a.profile.tag_separators;
+  const TagSeparators separators_b = shape_b.profile.tag_separators;
+  if (separators_a != separators_b) refuse(a, b, "tag separators", quoted(separators_a), quoted(separators_b));
 }
 
 FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combination combination,

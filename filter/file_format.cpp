@@ -38,7 +38,8 @@ constexpr Field kExpectedEntriesField = {"expected_entries", 56};
 constexpr Field kEntriesField = {"entries", 64};
 constexpr Field kBitsSetField = {"bits_set", 72};
 constexpr Field kTableChecksumField = {"table_checksum", 80};
-constexpr Field kReservedField = {"reserved", 88};
+constexpr Field kTagSeparatorsField = {"tag_separators", 88};
+constexpr Field kReservedField = {"reserved", 92};
 constexpr Field kHeaderChecksumField = {"header_checksum", kHeaderBytes - 8};
 
 constexpr std::uint32_t kFlagKeepLocalPartCase = 1U << 0;
@@ -162,6 +163,7 @@ void encode_header(const FilterHeader& header, std::span<std::byte, kHeaderBytes
   put(out, kEntriesField, header.entries);
   put(out, kBitsSetField, header.bits_set);
   put(out, kTableChecksumField, header.table_checksum);
+  put(out, kTagSeparatorsField, shape.profile.tag_separators.bits());
   put(out, kHeaderChecksumField, checksum(out.first<kHeaderChecksumField.offset>()));
 }
 
@@ -188,6 +190,11 @@ FilterHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, const
   if ((flags & ~kKnownFlags) != 0) {
     reject(ErrorCode::bad_header_field, path, kFlagsField, "only bits 0 to 2 set", std::to_string(flags));
   }
+  const auto tag_separators = get<std::uint32_t>(bytes, kTagSeparatorsField);
+  if ((tag_separators & ~TagSeparators::kAllBits) != 0) {
+    reject(ErrorCode::bad_header_field, path, kTagSeparatorsField, "only bits 0 to 18 set",
+           std::to_string(tag_separators));
+  }
   const auto reserved = bytes.subspan<kReservedField.offset, kHeaderChecksumField.offset - kReservedField.offset>();
   if (std::ranges::any_of(reserved, [](std::byte b) { return b != std::byte{0}; })) {
     reject(ErrorCode::bad_header_field, path, kReservedField, "all zero", "not zero");
@@ -200,7 +207,8 @@ FilterHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, const
                   .block_bytes = get<std::uint32_t>(bytes, kBlockBytesField),
                   .block_count = get<std::uint64_t>(bytes, kBlockCountField),
                   .seed = get<std::uint64_t>(bytes, kSeedField),
-                  .profile = {.keep_local_part_case = (flags & kFlagKeepLocalPartCase) != 0},
+                  .profile = {.keep_local_part_case = (flags & kFlagKeepLocalPartCase) != 0,
+                              .tag_separators = TagSeparators::from_bits(tag_separators)},
                   .has_domains = (flags & kFlagDomains) != 0,
                   .has_domain_trees = (flags & kFlagDomainTrees) != 0};
   validate_shape(header.shape, path);

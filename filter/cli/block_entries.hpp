@@ -14,6 +14,11 @@
 
 namespace bloomgate::cli {
 
+inline bool has_tag(std::string_view address, TagSeparators separators) noexcept {
+  const std::string_view local_part = address.substr(0, address.find('@'));
+  return separators.untagged_bytes(local_part) != local_part.size();
+}
+
 // Calls one of three for each line of a block of text, which are counted from 1: `on_plain(key, number)` for the key of
 // an address, which is valid during the call; `on_entry(entry, number)` for any other entry; `on_other(line, number,
 // text)` for what is none. Gives the number of lines.
@@ -29,7 +34,8 @@ std::uint64_t for_each_text_entry(const TextBlock& block, AddressProfile profile
     if (!profile.keep_local_part_case) {
       const PlainLine plain = read_plain_line(at, folded.data());
       // Behind the block's text is that of an earlier one: a line end in there is not this line's.
-      if (plain.line_bytes != 0 && plain.line_bytes <= static_cast<std::size_t>(end - at)) {
+      if (plain.line_bytes != 0 && plain.line_bytes <= static_cast<std::size_t>(end - at) &&
+          (profile.tag_separators.none() || !has_tag(plain.key, profile.tag_separators))) {
         on_plain(plain.key, lines);
         at += plain.line_bytes;
         continue;

@@ -37,6 +37,7 @@ struct BuildCommand {
   std::string seed_from;
   std::string memory;
   std::string format;
+  std::string tag_separators;
   bool strict = false;
   bool quiet = false;
   bool json = false;
@@ -51,6 +52,13 @@ std::uint64_t seed_of(const BuildCommand& command, const po::variables_map& valu
   }
   if (values.count("seed") != 0) throw UsageError("--seed and --seed-from cannot go together");
   return MappedFilter(command.seed_from).header().shape.seed;
+}
+
+TagSeparators separators_of(const BuildCommand& command) {
+  const std::optional<TagSeparators> separators = TagSeparators::parse(command.tag_separators);
+  if (separators) return *separators;
+  throw UsageError("--tag-separators takes characters out of " + std::string(TagSeparators::kCharacters) + ", not '" +
+                   command.tag_separators + "'");
 }
 
 // Nothing given: --help was.
@@ -76,6 +84,8 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
        "memory to work with, beside the filter itself (default: 1G)")  //
       ("keep-case", po::bool_switch(&command.options.profile.keep_local_part_case),
        "tell Joe@example.org from joe@example.org (default: they are one)")  //
+      ("tag-separators", po::value(&command.tag_separators)->value_name("CHARACTERS"),
+       "take joe+tag@example.org for joe@example.org, with + or what else starts a tag (default: they are two)")  //
       ("format", po::value(&command.format)->default_value("text")->value_name("FORMAT"),
        "how the lists are written: text (an entry a line), csv:COLUMN (a number from 1, or a name in the first line) "
        "or postfix-map (access(5), transport(5))")                                                                  //
@@ -102,6 +112,7 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   command.options.hash_family = command.shape.chosen_hash_family();
   command.inputs = list_files(command.inputs);
   command.options.seed = seed_of(command, *values);
+  command.options.profile.tag_separators = separators_of(command);
   if (values->count("expected-entries") != 0) {
     command.options.expected_entries = parse_count(command.expected_entries, "--expected-entries");
   }

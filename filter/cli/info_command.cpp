@@ -20,6 +20,11 @@ double fill(const FilterHeader& header) {
   return static_cast<double>(header.bits_set) / (8 * static_cast<double>(file_extent(header.shape).body_bytes));
 }
 
+std::string profile_text(const AddressProfile& profile) {
+  const std::string text = profile.keep_local_part_case ? "case kept" : "case-folded";
+  return profile.tag_separators.none() ? text : text + ", tags cut off at " + profile.tag_separators.text();
+}
+
 // "page: 244,141 blocks of 4,096 bytes".
 std::string layout_text(const FilterShape& shape) {
   const LayoutRules& rules = layout_rules(shape.layout);
@@ -34,8 +39,7 @@ void print_text(const std::string& path, const FilterHeader& header) {
   std::cout << "file             " << path << "\nformat           version " << kFormatVersion << "\nsize             "
             << format_bytes(extent.file_bytes) << "\nlayout           " << layout_text(shape) << "\nhash             "
             << hash_family_name(shape.hash_family) << ", seed " << format_seed(shape.seed) << "\nhashes           "
-            << shape.hashes << "\nlocal parts      "
-            << (shape.profile.keep_local_part_case ? "case kept" : "case-folded") << "\nholds            addresses"
+            << shape.hashes << "\nlocal parts      " << profile_text(shape.profile) << "\nholds            addresses"
             << (shape.has_domains ? ", @domain entries" : "") << (shape.has_domain_trees ? ", @.domain entries" : "")
             << "\nsized for        " << format_count(header.expected_entries) << " entries\nentries          "
             << format_count(header.entries) << "\ndistinct         "
@@ -61,6 +65,7 @@ void print_json(const std::string& path, const FilterHeader& header) {
       {"hashes", shape.hashes},
       {"seed", format_seed(shape.seed)},
       {"keep_local_part_case", shape.profile.keep_local_part_case},
+      {"tag_separators", shape.profile.tag_separators.text()},
       {"has_domains", shape.has_domains},
       {"has_domain_trees", shape.has_domain_trees},
       {"expected_entries", header.expected_entries},

@@ -16,7 +16,7 @@ FilterHeader sample_header() {
   header.shape = {.hashes = 11,
                   .block_count = 300,
                   .seed = 0x0123456789abcdef,
-                  .profile = {.keep_local_part_case = true},
+                  .profile = {.keep_local_part_case = true, .tag_separators = *TagSeparators::parse("+-")},
                   .has_domains = true,
                   .has_domain_trees = true};
   header.expected_entries = 100'000;
@@ -35,6 +35,12 @@ TEST_CASE("a header survives the way to the file and back") {
   }
   SECTION("with one flag") {
     header.shape.has_domains = header.shape.profile.keep_local_part_case = false;
+  }
+  SECTION("without tag separators") {
+    header.shape.profile.tag_separators = {};
+  }
+  SECTION("with every tag separator") {
+    header.shape.profile.tag_separators = TagSeparators::from_bits(TagSeparators::kAllBits);
   }
   encode_header(header, bytes);
   CHECK(decode_header(bytes, "test") == header);

@@ -36,6 +36,7 @@ const std::vector<Golden> kGoldenFiles = {
     {"addresses", "addresses", {.seed = 42}},
     {"domains", "domains", {.bits_per_entry = 16, .hashes = 11, .seed = 0x0123456789abcdef}},
     {"keep-case", "keep-case", {.expected_entries = 5000, .seed = 1, .profile = {.keep_local_part_case = true}}},
+    {"tag-separators", "tag-separators", {.seed = 1, .profile = {.tag_separators = *TagSeparators::parse("+-")}}},
     {"page-8192", "addresses", {.block_bytes = 8192, .seed = 42}},
     {"line", "addresses", {.layout = Layout::line, .seed = 42}},
     {"line-256", "addresses", {.layout = Layout::line, .block_bytes = 256, .hashes = 3, .seed = 42}},

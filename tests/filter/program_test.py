@@ -123,6 +123,36 @@ class BuildTest(ProgramTest):
         self.check(0, "query", "filter", "Joe@example.org")
         self.check(1, "query", "filter", "joe@example.org")
 
+    def test_tags_are_taken_off_where_separators_are_given(self):
+        # Long and short lines, with and without a tag, a domain with a separator in it.
+        names = [f"user{i}" for i in range(5000)] + [f"name.of.user.number-{i}-in-a-long-line" for i in range(5000)]
+        tags = ["", "+news", "+a+b", "+A=1", "+"]
+        tagged = [f"{name}{tags[i % len(tags)]}@My-Host.example" for i, name in enumerate(names)]
+        options = ("--seed", "1", "--expected-entries", "10000", "--tag-separators", "+=")
+        self.build("".join(f"{line}\n" for line in tagged), *options)
+        with_tags = (self.folder / "filter").read_bytes()
+        self.build("".join(f"{name}@my-host.example\n" for name in names), *options)
+        self.assertEqual((self.folder / "filter").read_bytes(), with_tags)
+        self.check(0, "verify", "filter", "--against", self.write("tagged", "\n".join(tagged)))
+        self.assertIn("\tuser7@my-host.example\n", self.check(0, "query", "filter", "user7+x@my-host.example")[0])
+        self.assertEqual(json.loads(self.check(0, "info", "filter", "--json")[0])["tag_separators"], "+=")
+        self.assertRegex(self.check(0, "info", "filter")[0], r"(?m)^local parts +case-folded, tags cut off at \+=$")
+
+    def test_without_separators_a_tag_is_part_of_the_address(self):
+        self.build("joe@example.org\nann+x@example.org\n")
+        self.check(1, "query", "filter", "joe+x@example.org")
+        self.check(1, "query", "filter", "ann@example.org")
+        self.check(0, "query", "filter", "ann+x@example.org")
+        self.assertEqual(json.loads(self.check(0, "info", "filter", "--json")[0])["tag_separators"], "")
+
+    def test_separators_that_cannot_be_are_refused(self):
+        self.write("list", "joe@example.org\n")
+        for separators in (".", "+a", "@", " ", "ü"):
+            with self.subTest(separators=separators):
+                _, err = self.check(EX_USAGE, "build", "-o", "filter", "--tag-separators", separators, "list")
+                self.assertIn("--tag-separators takes characters out of", err)
+        self.assertEqual(self.names(), ["list"])
+
     def test_every_layout_and_hash_family_is_built_shown_and_queried(self):
         entries = "".join(f"user{i}@example.org\n" for i in range(20_000))
         for layout, parts in (
@@ -983,6 +1013,7 @@ class CombineTest(ProgramTest):
             "number of blocks": ("--seed", "1", "--expected-entries", "200000"),
             "number of hashes": ("--seed", "1", "--expected-entries", "100000", "--hashes", "5"),
             "case of local parts": ("--seed", "1", "--expected-entries", "100000", "--keep-case"),
+            "tag separators (none and '+')": ("--seed", "1", "--expected-entries", "100000", "--tag-separators=+"),
         }
         for difference, options in cases.items():
             with self.subTest(difference=difference):

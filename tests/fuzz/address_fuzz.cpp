@@ -14,6 +14,9 @@ namespace {
 
 constexpr AddressProfile kFold{.keep_local_part_case = false};
 constexpr AddressProfile kKeep{.keep_local_part_case = true};
+constexpr TagSeparators kEverySeparator = TagSeparators::from_bits(TagSeparators::kAllBits);
+constexpr AddressProfile kFoldUntagged{.keep_local_part_case = false, .tag_separators = kEverySeparator};
+constexpr AddressProfile kKeepUntagged{.keep_local_part_case = true, .tag_separators = kEverySeparator};
 
 void require(bool holds, const char* what, const Entry& entry) {
   if (holds) return;
@@ -105,6 +108,17 @@ void check_profiles(const Entry& folded, const Entry& kept) {
   check_same(folded, canonicalize_path(kept.key(), kFold), "folding later is folding at once");
 }
 
+// Without its tag it is an address of the same domain, or one that is too long for its quotes.
+void check_untagged(const Entry& whole, const Entry& untagged, AddressProfile profile) {
+  check_entry(untagged);
+  if (untagged.reason() == RejectReason::local_part_too_long) return;
+  if (whole.reason() == RejectReason::address_too_long) return;
+  require(whole.kind() == untagged.kind() && whole.reason() == untagged.reason(), "tags change no kind", whole);
+  require(whole.domain() == untagged.domain(), "tags change no domain", whole);
+  if (whole.kind() != EntryKind::address) return check_same(whole, untagged, "only addresses have tags");
+  check_same(untagged, canonicalize_path(whole.key(), profile), "a tag may go at once or later");
+}
+
 // A source route is beyond the fast path and changes nothing.
 void check_fast_path(const std::string& text, AddressProfile profile) {
   if (text.starts_with('@') || text.size() > kMaxInputBytes - 6) return;
@@ -123,9 +137,16 @@ void check_input(std::string_view input) {
     check_same_key(folded, kFold);
     check_same_key(kept, kKeep);
     check_profiles(folded, kept);
+    const Entry folded_untagged = canonicalize(input, kFoldUntagged);
+    check_untagged(folded, folded_untagged, kFoldUntagged);
+    check_same_key(folded_untagged, kFoldUntagged);
+    const Entry kept_untagged = canonicalize(input, kKeepUntagged);
+    check_untagged(kept, kept_untagged, kKeepUntagged);
+    check_same_key(kept_untagged, kKeepUntagged);
   }
   check_fast_path(std::string(input), kFold);
   check_fast_path(std::string(input), kKeep);
+  check_fast_path(std::string(input), kFoldUntagged);
 
   const Entry path = canonicalize_path(input, kFold);
   require(path.kind() <= EntryKind::address && path.kind() != EntryKind::blank, "a path is no line", path);

@@ -13,11 +13,12 @@ import xxhash
 GOLDEN = pathlib.Path(__file__).parent
 MULTIPLIER = 0xF1357AEA2E62A9C5
 MASK = 2**64 - 1
-HEADER = struct.Struct("<8sIIIIIIQQIIQQQQ")
+HEADER = struct.Struct("<8sIIIIIIQQIIQQQQI")
 FIELDS = (
     "magic version header_bytes layout hash_family hashes block_bytes block_count seed flags chunk_bytes"
-    " expected_entries entries bits_set table_checksum"
+    " expected_entries entries bits_set table_checksum tag_separators"
 ).split()
+SEPARATORS = "!#$%&'*+-/=?^_`{|}~"
 
 
 PAGE, LINE, CLASSIC, PARTITIONED = 1, 2, 3, 4
@@ -102,7 +103,8 @@ def probes(key, shape):
             yield i * 64 * block_count + multiply_high(x - x % 32, 64 * block_count)
 
 
-def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, block_bytes=None, expected_entries=None, flags=0):
+def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, block_bytes=None, expected_entries=None, flags=0,
+          separators=""):  # fmt: skip
     expected = expected_entries or len(keys)
     block_bytes = block_bytes or {PAGE: 4096, LINE: 64, CLASSIC: 8, PARTITIONED: 8 * hashes}[layout]
     block_count = max(1, math.ceil(expected * bits_per_entry / (8 * block_bytes)))
@@ -116,9 +118,22 @@ def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, bloc
     header = HEADER.pack(
         bytes.fromhex("89424C4D0D0A1A0A"), 1, 4096, layout, family, hashes, block_bytes, block_count, seed,
         flags, 2**20, expected, len(keys), ones, xxhash.xxh3_64_intdigest(table),
+        sum(1 << SEPARATORS.index(character) for character in separators),
     )  # fmt: skip
     header += bytes(4088 - len(header))
     return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + bytes(body) + table
+
+
+def untagged(content, separators):
+    lower = content.lower()
+    if lower in ("mailer-daemon", "double-bounce"):
+        return content
+    if "-" in separators and (lower.startswith("owner-") or lower[1:].endswith("-request")):
+        return content
+    for i, character in enumerate(content):
+        if i > 0 and character in separators:
+            return content[:i]
+    return content
 
 
 class FormatTest(unittest.TestCase):
@@ -175,6 +190,19 @@ class FormatTest(unittest.TestCase):
         built = build([key.encode() for key in keys], seed=1, expected_entries=5000, flags=0b001)
         self.assertEqual(built, self.golden("keep-case"))
 
+    def test_tag_separators(self):
+        # Each address once with quotes only where its content needs them, as the canonical key has them.
+        contents = [
+            ("joe", "example.org"), ("ann.smith+a+b", "example.org"), ("sales-2024", "example.org"),
+            ("+plus+tag", "example.org"), ("jürgen+x", "example.de"), ("MAILER-DAEMON", "example.org"),
+            ("owner-list", "lists.example"), ("list-request", "lists.example"),
+            ("list-bounces+joe=example.org", "lists.example"),
+        ]  # fmt: skip
+        keys = [f"{untagged(content.lower(), '+-')}@{domain}" for content, domain in contents]
+        keys += ['"quoted name"@example.org', '"ends."@example.org', "@corp-x.example"]
+        built = build([key.encode() for key in keys], seed=1, flags=0b010, separators="+-")
+        self.assertEqual(built, self.golden("tag-separators"))
+
     def test_many(self):
         keys = [f"user{i}@example.org".encode() for i in range(50_000)]
         # The same number stands in tests/filter/golden_test.cpp.
@@ -200,7 +228,7 @@ class FormatTest(unittest.TestCase):
 
     def test_header_table(self):
         header = dict(zip(FIELDS, HEADER.unpack_from(self.golden("addresses"))))
-        self.assertEqual(HEADER.size, 88)
+        self.assertEqual(HEADER.size, 92)
         self.assertEqual((header["seed"], header["entries"], header["block_count"]), (42, 11, 1))
 
 
