@@ -85,11 +85,12 @@ class Postfix:
     def __init__(self, folder, config):
         self.folder = Path(folder)
         self.config = config
+        self.port = None
         self.log_file = self.folder / "mail.log"
 
     def __enter__(self):
         self.port = free_port()
-        self._write_files()
+        self.write_files()
         master = program_folder() / "master"
         self.program = Program(["bash", "-c", GUARD, "postfix", master, "-c", self.folder / "etc"],
                                self.folder / "postfix.out", death_signal="TERM")
@@ -122,7 +123,8 @@ class Postfix:
     def wait_until_removed(self, queue_ids, seconds=PATIENCE_SECONDS):
         wait_until(lambda: self.removed().issuperset(queue_ids), "messages to leave Postfix's queue", seconds)
 
-    def _write_files(self):
+    def write_files(self):
+        """The configuration and the queue's folders. Postfix is not started by it."""
         etc, queue, data = (self.folder / name for name in ("etc", "queue", "data"))
         for folder in (etc, queue, data):
             folder.mkdir()

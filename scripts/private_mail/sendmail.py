@@ -1,7 +1,7 @@
 """A Sendmail of our own on loopback. Needs root, and the right to have a host name of its own.
 
-Its packages cannot be installed beside Postfix: scripts/install-dependencies unpacks them into build/unpacked,
-and it runs from there.
+Its packages cannot be installed beside Postfix: scripts/install-dependencies unpacks them into
+build/unpacked, and it runs from there.
 """
 
 import os
@@ -49,8 +49,8 @@ MAILER(`smtp')dnl
 """
 
 # Sendmail waits for a minute, in vain, where the machine's name has no dot: it gets a name of its own. The
-# folders of sockets are put where an operator has them: Sendmail takes no socket below a folder that everybody
-# may write to.
+# folders of sockets are put where an operator has them: Sendmail takes no socket below a folder that
+# everybody may write to.
 UNSHARE = ["unshare", "--uts", "--mount"]
 START = """\
 set -e
@@ -162,5 +162,5 @@ def can_run():
     if os.geteuid() != 0:
         return "Sendmail needs root"
     if subprocess.run([*UNSHARE, "true"], capture_output=True).returncode != 0:
-        return f"Sendmail needs a host name of its own, which this machine does not allow ({' '.join(UNSHARE)})"
+        return f"Sendmail needs a host name of its own, and cannot have one here ({' '.join(UNSHARE)})"
     return ""
