@@ -11,7 +11,13 @@ AUTHENTICATORS = re.compile(
     r"(?i)opendkim|dkim-?filter|opendmarc|spf|openarc|authentication_milter|\b889[13]\b")
 CHECKERS = re.compile(r"(?i)rspamd|\b11332\b|spamass|amavis|clamav|clmilter|mimedefang|milter-?manager")
 SPAM_CHECKERS = re.compile(r"(?i)rspamd|\b11332\b|spamass|amavis|mimedefang")
+VIRUS_CHECKERS = re.compile(r"(?i)clamav|clmilter")
 BLOOMGATE = re.compile(r"(?i)bloomgate")
+
+
+def same_kind(milter, other):
+    """Whether both check for spam, or both for viruses."""
+    return any(kind.search(milter) and kind.search(other) for kind in (SPAM_CHECKERS, VIRUS_CHECKERS))
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,15 @@ import tempfile
 from pathlib import Path
 
 from .changes import Configuration, Refused
-from .milters import BLOOMGATE, SPAM_CHECKERS, Chain
+from .milters import BLOOMGATE, SPAM_CHECKERS, Chain, same_kind
 
 RECIPES_FOLDER = Path(__file__).resolve().parents[2] / "config/mta"
 MAIN_FILES = ("main.cf", "master.cf")
 TABLES = ("header_checks", "milter_header_checks")  # parameters that name tables, one after the other
+TABLE_NAMES = "*_header_checks"
+SHARED_TABLES = RECIPES_FOLDER / "postfix"
+# By default they are header_checks; ours is not for them.
+PARTS_OF_MESSAGES = ("mime_header_checks", "nested_header_checks")
 TABLE_COMMENT = "# Put here by setup-postfix, and taken away again with --undo. It is {} of Bloomgate.\n"
 # What a service of smtpd may not set for itself, unless it sets all of those that are ours to nothing.
 OURS = {"content_filter", "smtpd_milters"}
@@ -48,7 +52,7 @@ class Recipe:
         named = " ".join(self.settings.get(name, "") for name in TABLES)
         self.tables = {path.name: (TABLE_COMMENT.format(path.relative_to(RECIPES_FOLDER.parents[1]))
                                    + self._ours(read(path))).encode()
-                       for path in sorted(folder.iterdir())
+                       for path in sorted(SHARED_TABLES.glob(TABLE_NAMES))
                        if re.search(rf"/{re.escape(path.name)}(\s|,|$)", named)}
         chain = words(dict(parameters(read(folder / "main.cf")))["smtpd_milters"])
         [ours] = [index for index, milter in enumerate(chain) if BLOOMGATE.search(milter)]
@@ -74,9 +78,8 @@ class PostfixSetup:
         with tempfile.TemporaryDirectory() as scratch:
             self.scratch = Path(scratch)
             recipe_folder = recipes()[options.recipe]
-            names = [*MAIN_FILES, *(path.name for path in sorted(recipe_folder.iterdir())
-                                    if path.name.endswith("_checks"))]
-            self.configuration = Configuration(self.folder, names)
+            tables = sorted(path.name for path in SHARED_TABLES.glob(TABLE_NAMES))
+            self.configuration = Configuration(self.folder, [*MAIN_FILES, *tables])
             self.options = options
             self.notes = []
             self.wanted = dict(self.configuration.original)
@@ -99,9 +102,15 @@ class PostfixSetup:
                               f"move it away")
             self.wanted[name] = text
         self._plan_milters()
+        own_tables = self._value("header_checks")
         for name, value in self.recipe.settings.items():
             if name in TABLES:
                 self._plan_tables(name, value)
+            elif name in PARTS_OF_MESSAGES:
+                if not self._is_set(name):
+                    self._set(name, own_tables)
+            elif name == "non_smtpd_milters":
+                self._plan_milters_of_own_mail(value)
             elif name != "content_filter" or not self.options.keep_content_filter:
                 self._plan_setting(name, value)
         for key, line in self.recipe.services:
@@ -125,10 +134,15 @@ class PostfixSetup:
                           f"recipe "
                           f"{self.options.recipe} it would still be asked for every message. Recipes: "
                           + ", ".join(recipes()))
+        missing = [milter for milter in self.recipe.behind
+                   if not any(same_kind(milter, present) for present in chain)]
         chain.insert(position, self.recipe.bloomgate)
-        if not spam_checkers:
-            chain += self.recipe.behind
-        self._set("smtpd_milters", ", ".join(chain))
+        self._set("smtpd_milters", ", ".join(chain + missing))
+
+    def _plan_milters_of_own_mail(self, value):
+        present = words(self._value("non_smtpd_milters"))
+        if not any(same_kind(value, milter) or "$" in milter for milter in present):
+            self._set("non_smtpd_milters", ", ".join([*present, value]))
 
     def _plan_tables(self, name, value):
         present = words(self._value(name))
@@ -141,8 +155,7 @@ class PostfixSetup:
 
     def _plan_setting(self, name, value):
         present = self._value(name)
-        explicit = self._run(["postconf", "-c", self.scratch, "-n", name]).strip()
-        if explicit and present and present != value:
+        if self._is_set(name) and present not in ("", value):
             advice = ("If that is the spam check, say --keep-content-filter, and it stays."
                       if name == "content_filter" else "Take it out first, or set Bloomgate up by hand.")
             raise Refused(f"{name} of {self.folder}/main.cf is set already, to something else: {present}\n"
@@ -212,6 +225,9 @@ class PostfixSetup:
 
     def _value(self, name, *options):
         return self._run(["postconf", "-c", self.scratch, *options, "-h", name]).strip()
+
+    def _is_set(self, name):
+        return self._run(["postconf", "-c", self.scratch, "-n", name]).strip() != ""
 
     def _set(self, name, value):
         if self._value(name) != value:

@@ -2,7 +2,7 @@
 
     /usr/bin/python3 -B -m pytest -p no:cacheprovider tests/e2e
 
-BLOOMGATE_BUILD names another build folder than build/release. All stays on loopback, and ends with the test.
+--all runs what takes longer as well. BLOOMGATE_BUILD names another build folder than build/release. All stays on loopback, and ends with the test.
 """
 
 import os
@@ -23,7 +23,19 @@ LISTED = "listed@example.org"
 UNLISTED = "unlisted@example.org"
 
 
-def pytest_configure():
+def pytest_addoption(parser):
+    parser.addoption("--all", action="store_true", help="run the tests marked all_only too")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--all"):
+        left_out = [item for item in items if item.get_closest_marker("all_only")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "all_only: takes long, and is run by scripts/test --all only")
     # Ended from outside (a deadline, say), every server is stopped all the same.
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("ended by SIGTERM", 128 + signal.SIGTERM))
 

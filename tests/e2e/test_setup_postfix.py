@@ -89,16 +89,33 @@ UNDERSTOOD = {
     "other header checks": (
         "milter_header_checks = regexp:/etc/hostname\nheader_checks = regexp:/etc/hostname\n", "", [],
         {"milter_header_checks": ["/bloomgate_header_checks", "regexp:/etc/hostname"],
-         "header_checks": ["regexp:/etc/hostname"]}),
+         "header_checks": ["/authentication_header_checks", "regexp:/etc/hostname"],
+         "nested_header_checks": ["regexp:/etc/hostname"]}),
     "a spam check behind Postfix already": (
         "content_filter = smtp-amavis:[127.0.0.1]:10024\n", AMAVIS_RETURN, ["--keep-content-filter"],
         {"content_filter": ["smtp-amavis:[127.0.0.1]:10024"], "smtpd_milters": [BLOOMGATE]}),
+    "rspamd as a milter": ("", "", ["--recipe", "rspamd"], {
+        "smtpd_milters": [BLOOMGATE, "inet:127.0.0.1:11332"], "non_smtpd_milters": ["inet:127.0.0.1:11332"],
+        "header_checks": ["/authentication_header_checks", "/forged_mark_header_checks"],
+        "content_filter": []}),
+    "rspamd as a milter already": (
+        f"smtpd_milters = {OPENDKIM}, inet:localhost:11332\n", "", ["--recipe", "rspamd"],
+        {"smtpd_milters": [OPENDKIM, BLOOMGATE, "inet:localhost:11332"]}),
+    "a virus check already, and SpamAssassin to come": (
+        "smtpd_milters = unix:/x/clamav.ctl\n", "", ["--recipe", "spamass-milter"],
+        {"smtpd_milters": [BLOOMGATE, "unix:/x/clamav.ctl", "spamass.sock"]}),
     "a daemon on a port": ("", "", ["--socket", "inet:127.0.0.1:8895"],
                            {"smtpd_milters": ["inet:127.0.0.1:8895"]}),
 }
 
 
-@pytest.mark.parametrize("case", UNDERSTOOD)
+# Those that scripts/test runs without --all.
+QUICK = {"nothing yet", "both, over several lines with a comment", "other header checks",
+         "a spam check behind Postfix already"}
+
+
+@pytest.mark.parametrize("case", [
+    pytest.param(case, marks=[] if case in QUICK else pytest.mark.all_only) for case in UNDERSTOOD])
 def test_a_configuration_that_is_understood_is_changed_once_and_given_back_byte_for_byte(setup, case):
     main_cf, master_cf, options, want = UNDERSTOOD[case]
     postfix = setup(main_cf, master_cf)
@@ -113,6 +130,7 @@ def test_a_configuration_that_is_understood_is_changed_once_and_given_back_byte_
         value = value_of(postfix.etc, name)
         places = [value.find(word) for word in words]
         assert -1 not in places and places == sorted(places), (name, value)
+        assert [value.count(word) for word in words] == [1] * len(words), (name, value)
     after = files_of(postfix.etc)
 
     again = postfix.run("--apply", *options)
@@ -181,6 +199,7 @@ def test_a_configuration_that_is_not_understood_is_left_alone(setup, case):
     assert files_of(postfix.etc) == before
 
 
+@pytest.mark.all_only
 def test_a_service_that_could_not_see_the_socket_leaves_its_chroot(setup):
     chrooted = "smtp inet n - y - - smtpd"
     postfix = setup(change=lambda text: text.replace("smtp inet n - n - - smtpd", chrooted))
@@ -193,6 +212,7 @@ def test_a_service_that_could_not_see_the_socket_leaves_its_chroot(setup):
     assert files_of(postfix.etc) == before
 
 
+@pytest.mark.all_only
 def test_other_options_take_the_place_of_the_first_ones(setup):
     postfix = setup()
     before = files_of(postfix.etc)
