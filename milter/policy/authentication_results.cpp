@@ -110,7 +110,9 @@ class ResultReader {
     reader_.skip_cfws();
     if (reader_.take('/')) {
       reader_.skip_cfws();
-      if (reader_.take_while(is_digit) != "1") result.method = AuthenticationMethod::other;
+      const std::string_view version = reader_.take_while(is_digit);
+      if (version.empty()) reader_.fail();
+      if (version != "1") result.method = AuthenticationMethod::other;
       reader_.skip_cfws();
     }
     expect('=');

@@ -1,25 +1,270 @@
 #include "milter/policy/authentication.hpp"
 
 #include <catch2/catch.hpp>
+#include <string>
 #include <vector>
 
 namespace bloomgate {
 namespace {
 
-const std::vector<std::string> kIds = {"mx.example.net"};
+using namespace std::string_view_literals;
+using Fields = std::vector<std::string_view>;
 
-Authentication summary(const std::vector<std::string_view>& values) {
-  return Authentication::summarize(values, kIds);
+const std::vector<std::string> kIds = {"mx.example.net", "", "auth.example.net"};
+
+Authentication summary(const Fields& fields) {
+  return Authentication::summarize(fields, kIds);
 }
 
-TEST_CASE("a pass in a trusted field counts, one in another field does not") {
-  const auto trusted = summary({"mx.example.net; dkim=pass header.d=example.org"});
-  CHECK(trusted.trusted_fields() == 1);
-  CHECK(trusted.dkim_aligned("example.org", Alignment::strict));
-  const auto forged = summary({"mx.example.com; dkim=pass header.d=example.org"});
-  CHECK(forged.trusted_fields() == 0);
-  CHECK(forged.ignored_fields() == 1);
-  CHECK_FALSE(forged.dkim_aligned("example.org", Alignment::relaxed));
+// What is said of `bank.example`: `dmarc=pass dkim spf`, where dkim and spf stand for an aligned pass, in capitals for
+// a strictly aligned one.
+std::string said(const Authentication& authentication) {
+  constexpr std::string_view kDomain = "bank.example";
+  std::string text;
+  const auto add = [&text](std::string_view word) { text.append(text.empty() ? "" : " ").append(word); };
+  const Finding dmarc = authentication.dmarc(kDomain);
+  if (dmarc != Finding::none) add("dmarc=" + std::string(finding_name(dmarc)));
+  if (authentication.dkim_aligned(kDomain, Alignment::relaxed)) {
+    add(authentication.dkim_aligned(kDomain, Alignment::strict) ? "DKIM" : "dkim");
+  }
+  if (authentication.spf_aligned(kDomain, Alignment::relaxed)) {
+    add(authentication.spf_aligned(kDomain, Alignment::strict) ? "SPF" : "spf");
+  }
+  return text;
+}
+
+struct Case {
+  Fields fields;
+  std::string_view want;
+};
+
+void check(const std::vector<Case>& cases) {
+  for (const auto& [fields, want] : cases) {
+    CAPTURE(fields);
+    CHECK(said(summary(fields)) == want);
+    // The order of the fields says nothing.
+    CHECK(said(summary({fields.rbegin(), fields.rend()})) == want);
+  }
+}
+
+TEST_CASE("trusted fields say what passed for a domain") {
+  check({
+      {{}, ""},
+      {{"mx.example.net; none"}, ""},
+      {{"mx.example.net; dkim=pass header.d=bank.example"}, "DKIM"},
+      {{"mx.example.net; dkim=pass header.d=news.bank.example"}, "dkim"},
+      {{"mx.example.net; dkim=pass header.i=@bank.example"}, "DKIM"},
+      {{"mx.example.net; spf=pass smtp.mailfrom=joe@bank.example"}, "SPF"},
+      {{"mx.example.net; spf=pass smtp.mailfrom=bounce.bank.example"}, "spf"},
+      {{"mx.example.net; spf=pass smtp.helo=bank.example"}, ""},
+      {{"mx.example.net; dmarc=pass header.from=bank.example"}, "dmarc=pass"},
+      {{"mx.example.net; dmarc=fail header.from=bank.example"}, "dmarc=fail"},
+      {{"mx.example.net; dmarc=none header.from=bank.example"}, ""},
+      {{"mx.example.net; dmarc=pass header.from=news.bank.example"}, ""},
+      {{"mx.example.net; dmarc=fail header.from=other.example"}, ""},
+      {{"mx.example.net; dkim=pass header.d=evil.example"}, ""},
+      {{"mx.example.net; dkim=pass header.d=evilbank.example"}, ""},
+      {{"mx.example.net; dkim=pass header.d=example"}, ""},
+      {{"mx.example.net; dkim=pass header.d=bank.example.evil.example"}, ""},
+      {{"mx.example.net; arc=pass header.from=bank.example"}, ""},
+      {{"mx.example.net; auth=pass smtp.mailfrom=bank.example"}, ""},
+      {{"auth.example.net; dkim=pass header.d=bank.example"}, "DKIM"},
+      {{"MX.Example.NET; dkim=pass header.d=bank.example"}, "DKIM"},
+      {{"\"mx.example.net\"; dkim=pass header.d=bank.example"}, "DKIM"},
+      {{"(by) mx.example.net (us) 1 (v); dkim=pass header.d=bank.example"}, "DKIM"},
+      {{"mx.example.net; dkim=fail header.d=bank.example"}, ""},
+      {{"mx.example.net; dkim=pass header.d=bank.example; dkim=fail header.d=bank.example"}, "DKIM"},
+      {{"mx.example.net; dkim=fail header.d=bank.example; dkim=pass header.d=bank.example"}, "DKIM"},
+      {{"mx.example.net; dkim=pass header.d=bank.example; dkim=fail header.d=other.example"}, "DKIM"},
+      {{"mx.example.net; dkim=pass header.d=bank.example", "mx.example.net; spf=pass smtp.mailfrom=bank.example",
+        "mx.example.net; dmarc=pass header.from=bank.example"},
+       "dmarc=pass DKIM SPF"},
+      {{"mx.example.net; dkim=pass header.d=bank.example; spf=fail smtp.mailfrom=bank.example; dmarc=pass "
+        "header.from=bank.example"},
+       "dmarc=pass DKIM"},
+      {{"mx.example.net; dkim=pass header.d=bank.example", "auth.example.net; dkim=pass header.d=bank.example"},
+       "DKIM"},
+  });
+}
+
+TEST_CASE("what a stranger can write says nothing") {
+  std::vector<Case> cases;
+  for (const std::string_view field : {
+           "mx.example.com; dkim=pass header.d=bank.example"sv,
+           "bank.example; dkim=pass header.d=bank.example"sv,
+           "mx.example.net.evil.example; dkim=pass header.d=bank.example"sv,
+           "evil.mx.example.net; dkim=pass header.d=bank.example"sv,
+           "mx.example.net.; dkim=pass header.d=bank.example"sv,
+           ".mx.example.net; dkim=pass header.d=bank.example"sv,
+           "mx.example.net/1; dkim=pass header.d=bank.example"sv,
+           "mx.example.net:1; dkim=pass header.d=bank.example"sv,
+           "mx.example.net, mx.example.net; dkim=pass header.d=bank.example"sv,
+           "mx.example.net mx.example.net; dkim=pass header.d=bank.example"sv,
+           "evil.example mx.example.net; dkim=pass header.d=bank.example"sv,
+           "mx.example.net evil.example; dkim=pass header.d=bank.example"sv,
+           "evil.example (mx.example.net); dkim=pass header.d=bank.example"sv,
+           "(mx.example.net); dkim=pass header.d=bank.example"sv,
+           "(mx.example.net) evil.example; dkim=pass header.d=bank.example"sv,
+           "\" mx.example.net\"; dkim=pass header.d=bank.example"sv,
+           "\"mx.example.net \"; dkim=pass header.d=bank.example"sv,
+           "\"mx.example.net;\"; dkim=pass header.d=bank.example"sv,
+           "\"\"; dkim=pass header.d=bank.example"sv,
+           "; dkim=pass header.d=bank.example"sv,
+           "dkim=pass header.d=bank.example"sv,
+           "<mx.example.net>; dkim=pass header.d=bank.example"sv,
+           "mx_example.net; dkim=pass header.d=bank.example"sv,
+           "m\u0445.example.net; dkim=pass header.d=bank.example"sv,
+           "mx.ex\u0430mple.net; dkim=pass header.d=bank.example"sv,
+           "mx\u3002example\u3002net; dkim=pass header.d=bank.example"sv,
+           "\uff4dx.example.net; dkim=pass header.d=bank.example"sv,
+           "mx.example.net\u200b; dkim=pass header.d=bank.example"sv,
+           "\ufeffmx.example.net; dkim=pass header.d=bank.example"sv,
+           "mx.example.\n net; dkim=pass header.d=bank.example"sv,
+           "evil.example\nAuthentication-Results: mx.example.net; dkim=pass header.d=bank.example"sv,
+           "evil.example;\r\nmx.example.net; dkim=pass header.d=bank.example"sv,
+           "mx.example.net\0; dkim=pass header.d=bank.example"sv,
+           "mx.example.net\0.evil.example; dkim=pass header.d=bank.example"sv,
+           "\0mx.example.net; dkim=pass header.d=bank.example"sv,
+           "=?utf-8?q?mx.example.net?=; dkim=pass header.d=bank.example"sv,
+           "i=1; mx.example.net; dkim=pass header.d=bank.example"sv,
+           "mx.example.net; none (dkim=pass header.d=bank.example)"sv,
+           "mx.example.net; none; dkim=pass header.d=bank.example"sv,
+           "mx.example.net; x=y (; dkim=pass header.d=bank.example)"sv,
+           "mx.example.net; x=y reason=\"; dkim=pass header.d=bank.example\""sv,
+           "mx.example.net; x=y reason=\"\\\"; dkim=pass header.d=bank.example\""sv,
+           "mx.example.net; x=y a.b=\"; dkim=pass header.d=bank.example\""sv,
+           "mx.example.net; dkim=pass (header.d=bank.example)"sv,
+           "mx.example.net; dkim=pass reason=header.d=bank.example"sv,
+           "mx.example.net; dkim=fail (pass) header.d=bank.example"sv,
+           "mx.example.net; dkim=fail reason=pass header.d=bank.example"sv,
+           "mx.example.net; x=y dkim=pass header.d=bank.example"sv,
+           "mx.example.net; dkim=neutral header.d=bank.example"sv,
+           "mx.example.net; dkim=passed header.d=bank.example"sv,
+           "mx.example.net; dkim=pas\u017f header.d=bank.example"sv,
+           "mx.example.net; dkim=pass header.d=evil.example header.i=@bank.example"sv,
+           "mx.example.net; dkim=pass header.d=evil.example header.d=bank.example"sv,
+           "mx.example.net; dkim=pass header.d=evil.example/bank.example"sv,
+           "mx.example.net; dkim=pass header.i=\"@bank.example\"@evil.example"sv,
+           "mx.example.net; dkim/2=pass header.d=bank.example"sv,
+           "mx.example.net; spf=pass smtp.mailfrom=\"joe@bank.example\"@evil.example"sv,
+           "mx.example.net; spf=pass smtp.mailfrom=joe@bank.example@evil.example"sv,
+           "mx.example.net; spf=pass (smtp.mailfrom=bank.example) smtp.mailfrom=evil.example"sv,
+           "mx.example.net; dmarc=pass header.from=evil.example (header.from=bank.example)"sv,
+           "mx.example.net 2; dkim=pass header.d=bank.example"sv,
+           "mx.example.net; dkim=pass header.d=b\u0430nk.example"sv,
+       }) {
+    cases.push_back({{field}, ""});
+    // Nor does it take anything away.
+    if (!field.starts_with("mx.example.net; ")) {
+      cases.push_back({{field, "mx.example.net; spf=pass smtp.mailfrom=bank.example"}, "SPF"});
+    }
+  }
+  check(cases);
+}
+
+TEST_CASE("trusted fields that contradict each other on a method and domain say nothing of these") {
+  constexpr auto kPass = "mx.example.net; dkim=pass header.d=bank.example";
+  check({
+      {{kPass, "mx.example.net; dkim=fail header.d=bank.example"}, ""},
+      {{kPass, "auth.example.net; dkim=fail header.d=bank.example"}, ""},
+      {{kPass, "auth.example.net; dkim=softfail header.d=bank.example"}, ""},
+      {{kPass, "auth.example.net; dkim=policy header.d=bank.example"}, ""},
+      {{kPass, "auth.example.net; dkim=fail header.d=bank.example", kPass}, ""},
+      {{kPass, "auth.example.net; dkim=fail header.d=bank.example; dkim=pass header.d=bank.example"}, "DKIM"},
+      {{kPass, "auth.example.net; dkim=none"}, "DKIM"},
+      {{kPass, "auth.example.net; dkim=fail"}, "DKIM"},
+      {{kPass, "auth.example.net; dkim=neutral header.d=bank.example"}, "DKIM"},
+      {{kPass, "auth.example.net; dkim=temperror header.d=bank.example"}, "DKIM"},
+      {{kPass, "auth.example.net; dkim=permerror header.d=bank.example"}, "DKIM"},
+      {{kPass, "auth.example.net; dkim=fail header.d=other.example"}, "DKIM"},
+      {{kPass, "auth.example.net; dkim=fail header.d=news.bank.example"}, "DKIM"},
+      {{kPass, "auth.example.net; dkim=pass header.d=news.bank.example",
+        "mx.example.net; dkim=fail header.d=bank.example"},
+       "dkim"},
+      {{kPass, "auth.example.net; spf=fail smtp.mailfrom=bank.example"}, "DKIM"},
+      {{kPass, "evil.example; dkim=fail header.d=bank.example"}, "DKIM"},
+      {{"mx.example.net; spf=pass smtp.mailfrom=bank.example",
+        "mx.example.net; spf=softfail smtp.mailfrom=bank.example"},
+       ""},
+      {{"mx.example.net; spf=pass smtp.mailfrom=bank.example; spf=fail smtp.mailfrom=bank.example"}, ""},
+      {{"mx.example.net; dmarc=pass header.from=bank.example", "auth.example.net; dmarc=fail header.from=bank.example"},
+       ""},
+      {{"mx.example.net; dmarc=pass header.from=bank.example; dmarc=fail header.from=bank.example"}, ""},
+      {{"mx.example.net; dmarc=fail header.from=bank.example", "auth.example.net; dmarc=fail header.from=bank.example"},
+       "dmarc=fail"},
+  });
+}
+
+TEST_CASE("a DMARC fail without a domain is one of every domain, and a pass without one is nothing") {
+  check({
+      {{"mx.example.net; dmarc=fail"}, "dmarc=fail"},
+      {{"mx.example.net; dmarc=fail header.from=no/domain"}, "dmarc=fail"},
+      {{"mx.example.net; dmarc=fail header.from=no/domain", "mx.example.net; dmarc=pass header.from=bank.example"},
+       "dmarc=fail"},
+      {{"mx.example.net; dmarc=pass"}, ""},
+      {{"mx.example.net; dmarc=pass header.from=no/domain"}, ""},
+  });
+  CHECK(summary({"mx.example.net; dmarc=pass"}).dmarc("") == Finding::none);
+  CHECK(summary({"mx.example.net; dmarc=fail"}).dmarc("") == Finding::fail);
+}
+
+TEST_CASE("the fields are counted by what became of them") {
+  const auto all = summary({"mx.example.net; none", "auth.example.net; none", "mx.example.com; none",
+                            "junk=", "mx.example.net; junk", "mx.example.net; dkim=pass \x01"});
+  CHECK(all.trusted_fields() == 2);
+  CHECK(all.ignored_fields() == 2);
+  CHECK(all.unreadable_fields() == 2);
+  CHECK_FALSE(all.is_distrusted());
+  CHECK(Authentication().trusted_fields() == 0);
+}
+
+TEST_CASE("no field is trusted where no name is") {
+  const Fields fields = {"mx.example.net; none", "\"\"; none", "; none"};
+  CHECK(Authentication::summarize(fields, {}).trusted_fields() == 0);
+  CHECK(Authentication::summarize(fields, std::vector<std::string>{""}).trusted_fields() == 0);
+}
+
+TEST_CASE("the ARC chain is told by itself") {
+  CHECK(summary({"mx.example.net; arc=pass (\"relay.example:s=a:i=1\")"}).arc() == Finding::pass);
+  CHECK(summary({"mx.example.net; arc=fail"}).arc() == Finding::fail);
+  CHECK(summary({"mx.example.net; arc=none"}).arc() == Finding::none);
+  CHECK(summary({"mx.example.net; arc=pass", "auth.example.net; arc=fail"}).arc() == Finding::none);
+  CHECK(summary({"mx.example.com; arc=pass"}).arc() == Finding::none);
+  CHECK(summary({}).arc() == Finding::none);
+}
+
+TEST_CASE("past the bounds, and where a stranger may have written results, nothing passes") {
+  constexpr auto kPass =
+      "mx.example.net; dkim=pass header.d=bank.example; spf=pass smtp.mailfrom=bank.example; arc=pass; dmarc=pass "
+      "header.from=bank.example";
+  Fields fields(Authentication::kMaxTrustedFields, kPass);
+  CHECK(said(summary(fields)) == "dmarc=pass DKIM SPF");
+  fields.push_back("mx.example.net; none");
+  CHECK(summary(fields).is_distrusted());
+  CHECK(said(summary(fields)) == "dmarc=fail");
+  CHECK(summary(fields).arc() == Finding::none);
+
+  std::vector<std::string> many;
+  for (std::size_t count = 0; count < 4; ++count) {
+    many.emplace_back("mx.example.net");
+    for (std::size_t at = 0; at < Authentication::kMaxStatements / 4; ++at) {
+      many.back() += "; dkim=fail header.d=d" + std::to_string(count) + "-" + std::to_string(at) + ".example";
+    }
+  }
+  fields.assign(many.begin(), many.end());
+  CHECK_FALSE(summary(fields).is_distrusted());
+  fields.push_back(kPass);
+  CHECK(said(summary(fields)) == "dmarc=fail");
+
+  CHECK(Authentication::distrusted().is_distrusted());
+  CHECK(said(Authentication::distrusted()) == "dmarc=fail");
+}
+
+TEST_CASE("any number of fields of strangers changes nothing") {
+  Fields fields(10000, "mx.example.com; dmarc=fail header.from=bank.example");
+  fields.push_back("mx.example.net; dkim=pass header.d=bank.example");
+  CHECK(said(summary(fields)) == "DKIM");
+  CHECK(summary(fields).ignored_fields() == 10000);
 }
 
 }  // namespace
