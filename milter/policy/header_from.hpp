@@ -22,7 +22,7 @@ enum class HeaderFromKind : std::uint8_t {
   one_mailbox,
   absent,             // no From field
   several_fields,     // more than one
-  several_mailboxes,  // one field with more than one mailbox
+  several_mailboxes,  // one field, in which at least one of the two readers finds more than one
   no_mailbox,         // empty, or an empty group: `Undisclosed:;`
   malformed,          // not a list of mailboxes, or one that mail programs read differently
 };

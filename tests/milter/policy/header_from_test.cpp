@@ -85,25 +85,127 @@ TEST_CASE("a From field that does not name one mailbox, the same for all readers
   const std::vector<Case> cases = {
       {"", kNone},
       {" \n ", kNone},
+      {"(nobody)", kMalformed},
       {"Undisclosed:;", kNone},
+      {"Undisclosed: ;", kNone},
+      {"\"Undisclosed recipients\": (none) ;", kNone},
+      // Several.
       {"joe@example.org, jane@example.org", kSeveral},
+      {"joe@example.org,jane@example.org", kSeveral},
+      {"joe@example.org, joe@example.org", kSeveral},
       {"Joe <joe@example.org>, Jane <jane@example.org>", kSeveral},
+      {"<joe@example.org>, <evil@example.net>", kSeveral},
+      {"Joe <joe@example.org>,\n Jane <jane@example.org>", kSeveral},
       {"Friends: joe@example.org, jane@example.org;", kSeveral},
+      {"Friends: joe@example.org;, jane@example.org", kSeveral},
+      // One, in a form that not all know.
       {"Friends: joe@example.org;", kMalformed},
+      {"Friends: Joe <joe@example.org>;", kMalformed},
+      {"Friends: joe@example.org", kMalformed},
+      {",joe@example.org", kMalformed},
+      {"joe@example.org,", kMalformed},
+      {"joe@example.org;", kMalformed},
+      {"Joe <joe@example.org>,", kMalformed},
+      {"Doe, Joe <joe@example.org>", kMalformed},
+      {"Joe <joe@example.org>;", kMalformed},
+      // None.
       {"joe", kMalformed},
       {"Joe Doe", kMalformed},
+      {"joe@", kMalformed},
+      {"@example.org", kMalformed},
+      {"<joe>", kMalformed},
+      {"<@example.org>", kMalformed},
       {"<>", kMalformed},
+      {"Joe <>", kMalformed},
+      {"joe at example.org", kMalformed},
+      // Two addresses where some see the first and some the last.
       {"evil@example.net <joe@example.org>", kMalformed},
-      {"joe@example.org <joe@example.org", kMalformed},
+      {"Joe evil@example.net <joe@example.org>", kMalformed},
+      {"joe@example.org Joe <joe@example.org>", kSeveral},
+      {"<evil@example.net> <joe@example.org>", kSeveral},
+      {"<evil@example.net> joe@example.org", kSeveral},
+      {"evil@example.net joe@example.org", kSeveral},
+      {"Joe <evil@example.net> <joe@example.org>", kSeveral},
+      {"<evil@example.net <joe@example.org>>", kSeveral},
+      {"Joe <<joe@example.org>>", kMalformed},
       {"Joe <joe@example.org> trailing", kMalformed},
+      {"Joe <joe@example.org> \"trailing\"", kMalformed},
+      {"Joe <joe@example.org>, trailing", kMalformed},
+      {"joe@example.org@example.net", kMalformed},
+      {"Joe <joe@example.org@example.net>", kMalformed},
+      {"Joe <evil@example.net,joe@example.org>", kSeveral},
+      {"Joe <evil@example.net:joe@example.org>", kSeveral},
+      {"evil@example.net:joe@example.org", kSeveral},
+      {"@relay.example:joe@example.org", kMalformed},
+      {"Joe <@relay.example joe@example.org>", kMalformed},
+      // Unbalanced.
+      {"joe@example.org <joe@example.org", kMalformed},
+      {"Joe joe@example.org>", kMalformed},
+      {"Joe <joe@example.org", kMalformed},
       {"\"Joe <joe@example.org>", kMalformed},
+      {"Joe\" <joe@example.org>", kMalformed},
+      {"\"Joe\\\" <joe@example.org>", kMalformed},
+      {"\"evil\" \" <joe@example.org>", kMalformed},
       {"Joe (open <joe@example.org>", kMalformed},
+      {"Joe) <joe@example.org>", kMalformed},
+      {"Joe (a (b) <joe@example.org>", kMalformed},
+      {"Joe (\") <evil@example.net> (\") <joe@example.org>", kSeveral},
+      {"Joe (\\) <joe@example.org>", kMalformed},
+      {"joe@[192.0.2.1", kMalformed},
+      {"joe@192.0.2.1]", kMalformed},
+      {"Joe \\<joe@example.org>", kMalformed},
+      // Comments and space inside of an address.
+      {"joe(c)@example.org", kMalformed},
+      {"joe@(c)example.org", kMalformed},
+      {"joe @example.org", kMalformed},
+      {"joe@ example.org", kMalformed},
+      {"joe@example .org", kMalformed},
+      {"joe . doe@example.org", kMalformed},
+      {"joe@example.(evil)org", kMalformed},
+      {"Joe <joe(c)@example.org>", kMalformed},
+      {"Joe <(c)joe@example.org>", kMalformed},
+      {"Joe <joe@example.org(c)>", kMalformed},
+      {"Joe <joe@\n example.org>", kMalformed},
+      {"Joe <joe @example.org>", kMalformed},
+      {"\"joe\" . doe@example.org", kMalformed},
+      {"\"joe\".doe@example.org", kMalformed},
+      {"joe\"doe\"@example.org", kMalformed},
+      // Not an address for the canonicaliser either.
+      {"joe..doe@example.org", kMalformed},
+      {".joe@example.org", kMalformed},
+      {"joe@example..org", kMalformed},
+      {"joe@-example.org", kMalformed},
+      {"joe@exa$mple.org", kMalformed},
+      {"joe@[evil]", kMalformed},
+      {"joe,doe@example.org", kMalformed},
+      {"jo:e@example.org", kMalformed},
+      // Encoded words where an address should be.
+      {"=?utf-8?q?joe=40example=2Eorg?=", kMalformed},
+      {"=?utf-8?q?Joe_=3Cjoe=40example=2Eorg=3E?=", kMalformed},
+      {"=?utf-8?q?joe?=@example.org", kMalformed},
+      {"<=?utf-8?q?joe=40example.org?=>", kMalformed},
+      {"Joe <=?utf-8?q?joe?=@example.org>", kMalformed},
+      {"=?utf-8?b?Ym9zc0BiYW5rLmV4YW1wbGU=?==?utf-8?q?=00?=@example.org", kMalformed},
+      {"\"=?utf-8?q?joe?=\"@example.org", kMalformed},
+      // Lines and bytes that end a field, or a string, for some.
       {"joe@example.org\nBcc: evil@example.net", kMalformed},
+      {"joe@example.org\r\nBcc: evil@example.net", kMalformed},
+      {"joe@example.org\n", kMalformed},
       {"joe@example.org\r", kMalformed},
       {"Joe\r <joe@example.org>", kMalformed},
+      {"Joe\r\r\n <joe@example.org>", kMalformed},
       {"joe@example.org\0evil@example.net"sv, kMalformed},
-      {"=?utf-8?q?joe=40example=2Eorg?=", kMalformed},
-      {"=?utf-8?q?joe?=@example.org", kMalformed},
+      {"joe@example.org\0"sv, kMalformed},
+      {"Joe\0 <joe@example.org>"sv, kMalformed},
+      {"\"Joe\0\" <joe@example.org>"sv, kMalformed},
+      {"Joe \x01 <joe@example.org>", kMalformed},
+      {"Joe \x1b$B <joe@example.org>", kMalformed},
+      {"Joe \x7f <joe@example.org>", kMalformed},
+      {"Joe \u0085 <joe@example.org>", kMalformed},
+      {"Joe \u2028 <joe@example.org>", kMalformed},
+      {"J\xf8rn <joe@example.org>", kMalformed},
+      {"\x83\x5c\" <joe@example.org>", kMalformed},
+      {"joe@m\xfcller.example", kMalformed},
   };
   for (const auto& [field, want] : cases) {
     CAPTURE(field);
@@ -115,6 +217,33 @@ TEST_CASE("a message without a From field, or with more than one, is from nobody
   CHECK(parse_header_from({}).kind == HeaderFromKind::absent);
   const std::vector<std::string_view> two = {"joe@example.org", "joe@example.org"};
   CHECK(parse_header_from(two).kind == HeaderFromKind::several_fields);
+  const std::vector<std::string_view> one_empty = {"joe@example.org", ""};
+  CHECK(parse_header_from(one_empty).kind == HeaderFromKind::several_fields);
+}
+
+TEST_CASE("a From field is read up to a bound") {
+  const std::string_view address = " <joe@example.org>";
+  const std::string longest = std::string(kMaxHeaderFromBytes - address.size(), 'J') + std::string(address);
+  CHECK(parse(longest) == mailbox("joe@example.org"));
+  CHECK(parse(longest + " ").kind == kMalformed);
+  CHECK(parse(std::string(kMaxHeaderFromBytes, '(')).kind == kMalformed);
+  CHECK(parse(std::string(kMaxHeaderFromBytes, '<')).kind == kMalformed);
+  CHECK(parse(std::string(kMaxHeaderFromBytes, ':')).kind != HeaderFromKind::one_mailbox);
+}
+
+TEST_CASE("many threads read From fields at once") {
+  std::vector<std::thread> threads;
+  std::vector<int> found(8);
+  for (int& count : found) {
+    threads.emplace_back([&count] {
+      for (int round = 0; round < 500; ++round) {
+        count += parse("=?iso-8859-1?q?J=F8rn?= <joe@example.org>") == mailbox("joe@example.org") ? 1 : 0;
+        count += parse("Friends: joe@example.org, jane@example.org;").kind == kSeveral ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(found == std::vector<int>(8, 1000));
 }
 
 }  // namespace
