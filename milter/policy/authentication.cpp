@@ -76,7 +76,10 @@ void Authentication::add_field(const AuthenticationResults& field) {
     // ARC names no domain. A DMARC result without one still is about the one header From domain: see dmarc().
     const bool needs_domain = result.method == AuthenticationMethod::dkim || result.method == AuthenticationMethod::spf;
     const Finding finding = finding_of(result.result);
-    if (finding == Finding::none || result.method == AuthenticationMethod::other) continue;
+    if (result.method == AuthenticationMethod::other) continue;
+    // A pass that the method's own milter does not confirm may be a text that another milter copied into its field.
+    const bool denies_a_pass = result.method == AuthenticationMethod::dmarc && !result.domain.empty();
+    if (finding == Finding::none && !denies_a_pass) continue;
     if (needs_domain && result.domain.empty()) continue;
     own.add({result.method, finding, result.domain}, result.method == AuthenticationMethod::dkim);
   }
@@ -96,6 +99,8 @@ void Authentication::add(const Statement& statement, bool pass_is_enough) {
     known->contradicted = known->contradicted || statement.contradicted;
   } else if (pass_is_enough) {
     known->finding = Finding::pass;
+  } else if (known->finding != Finding::pass && statement.finding != Finding::pass) {
+    known->finding = Finding::fail;
   } else {
     known->contradicted = true;
   }

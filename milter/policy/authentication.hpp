@@ -7,7 +7,8 @@
 // Of one field, one passing DKIM signature of a domain is enough although another of it fails. Different trusted fields
 // that contradict each other on a method and domain (pass in one; fail, softfail, hardfail or policy in another) count
 // as no result for these; so do a pass and a fail of spf or dmarc in one field. Everything else (none, neutral,
-// temperror, permerror, unknown words) says nothing.
+// temperror, permerror, unknown words) says nothing, but of dmarc: that milter speaks of every From, and where it found
+// nothing, a pass in another field is a text that another milter copied from the sender (result_forgery.hpp).
 //
 // Immutable once made; the answers are noexcept, allocate nothing and may be asked for from any thread.
 #pragma once

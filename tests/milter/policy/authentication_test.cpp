@@ -267,5 +267,45 @@ TEST_CASE("any number of fields of strangers changes nothing") {
   CHECK(summary(fields).ignored_fields() == 10000);
 }
 
+TEST_CASE("a dmarc pass that another result for the domain does not confirm counts for nothing") {
+  struct Row {
+    const char* name;
+    std::vector<std::string_view> values;
+    Finding want;
+  };
+  const Row rows[] = {
+      {"a pass alone", {"mx.example.net; dmarc=pass header.from=a.example"}, Finding::pass},
+      {"a pass beside the none of another domain",
+       {"mx.example.net; dmarc=pass header.from=a.example", "mx.example.net; dmarc=none header.from=b.example"},
+       Finding::pass},
+      {"a none, and a pass copied into a comment of SPF",
+       {"mx.example.net; dmarc=none (p=none dis=none) header.from=a.example",
+        "mx.example.net; spf=fail (no) ; dmarc=pass header.from=a.example (x) smtp.mailfrom=evil.example"},
+       Finding::none},
+      {"the same the other way round",
+       {"mx.example.net; spf=fail (no) ; dmarc=pass header.from=a.example (x) smtp.mailfrom=evil.example",
+        "mx.example.net; dmarc=none (p=none dis=none) header.from=a.example"},
+       Finding::none},
+      {"temperror",
+       {"mx.example.net; dmarc=pass header.from=a.example; dmarc=temperror header.from=a.example"},
+       Finding::none},
+      {"a fail beside a none stays a fail",
+       {"mx.example.net; dmarc=none header.from=a.example", "mx.example.net; dmarc=fail header.from=a.example"},
+       Finding::fail},
+      {"a pass, a none and a fail",
+       {"mx.example.net; dmarc=pass header.from=a.example", "mx.example.net; dmarc=none header.from=a.example",
+        "mx.example.net; dmarc=fail header.from=a.example"},
+       Finding::none},
+      {"a none, a fail and a pass",
+       {"mx.example.net; dmarc=none header.from=a.example", "mx.example.net; dmarc=fail header.from=a.example",
+        "mx.example.net; dmarc=pass header.from=a.example"},
+       Finding::none},
+  };
+  for (const Row& row : rows) {
+    INFO(row.name);
+    CHECK(summary(row.values).dmarc("a.example") == row.want);
+  }
+}
+
 }  // namespace
 }  // namespace bloomgate
