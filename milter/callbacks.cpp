@@ -1,11 +1,13 @@
 #include "milter/callbacks.hpp"
 
 #include <libmilter/mfapi.h>
+#include <sys/socket.h>
 
 #include <exception>
 #include <new>
 #include <string_view>
 
+#include "config/ip_network.hpp"
 #include "config/printable.hpp"
 #include "milter/negotiation.hpp"
 #include "milter/policy/header_field.hpp"
@@ -121,12 +123,21 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
     *asked_unused_0 = 0;
     *asked_unused_1 = 0;
     if (request.choose_macros) {
-      smfi_setsymlist(context, SMFIM_ENVFROM, unconst("i"));
+      smfi_setsymlist(context, SMFIM_CONNECT, unconst("{daemon_name}"));
+      smfi_setsymlist(context, SMFIM_ENVFROM, unconst("i {auth_authen}"));
       smfi_setsymlist(context, SMFIM_EOM, unconst("i j"));
     }
     return SMFIS_CONTINUE;
   };
   return guarded("while a mail server connected", negotiate, [] { return SMFIS_REJECT; });
+}
+
+sfsistat on_connect(SMFICTX* context, char* /*host*/, sockaddr* client) noexcept {
+  forget_message(context);
+  Connection* const connection = connection_of(context);
+  // The macro {client_addr} would say the same, where the mail server is told to send it.
+  if (connection != nullptr) connection->session.begin_connection(ip_address_of(client));
+  return SMFIS_NOREPLY;
 }
 
 sfsistat on_mail(SMFICTX* context, char** arguments) noexcept {
@@ -136,17 +147,23 @@ sfsistat on_mail(SMFICTX* context, char** arguments) noexcept {
   const auto begin = [=]() -> sfsistat {
     connection->in_message = true;
     shared->in_progress->begin();
-    if (arguments != nullptr && arguments[0] != nullptr) connection->session.begin_message(arguments[0]);
+    if (arguments == nullptr || arguments[0] == nullptr) return SMFIS_NOREPLY;
+    connection->session.begin_message(arguments[0], {macro(context, "{auth_authen}"), macro(context, "{daemon_name}")});
     return SMFIS_NOREPLY;
   };
   // begin_message() has noted that it failed.
   return guarded("at MAIL", begin, [] { return SMFIS_NOREPLY; });
 }
 
-sfsistat on_header(SMFICTX* context, char* name, char* /*value*/) noexcept {
+sfsistat on_header(SMFICTX* context, char* name, char* value) noexcept {
   Connection* const connection = connection_of(context);
-  if (connection != nullptr && name != nullptr) connection->session.add_header(name);
-  return SMFIS_NOREPLY;
+  if (connection == nullptr || name == nullptr) return SMFIS_NOREPLY;
+  const auto add = [=]() -> sfsistat {
+    connection->session.add_header(name, value == nullptr ? "" : value);
+    return SMFIS_NOREPLY;
+  };
+  // add_header() has noted that it failed.
+  return guarded("at a header field", add, [] { return SMFIS_NOREPLY; });
 }
 
 sfsistat on_end_of_message(SMFICTX* context) noexcept {
@@ -191,6 +208,7 @@ smfiDesc callback_description() noexcept {
   description.xxfi_name = unconst("bloomgate-milter");
   description.xxfi_version = SMFI_VERSION;
   description.xxfi_negotiate = on_negotiate;  // asks for the actions
+  description.xxfi_connect = on_connect;
   description.xxfi_envfrom = on_mail;
   description.xxfi_header = on_header;
   description.xxfi_eom = on_end_of_message;

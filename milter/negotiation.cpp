@@ -10,7 +10,7 @@ namespace {
 
 // Steps that tell us nothing: we ask to be spared them where the mail server can do that.
 constexpr unsigned long kUnwantedSteps =
-    SMFIP_NOCONNECT | SMFIP_NOHELO | SMFIP_NORCPT | SMFIP_NODATA | SMFIP_NOEOH | SMFIP_NOBODY | SMFIP_NOUNKNOWN;
+    SMFIP_NOHELO | SMFIP_NORCPT | SMFIP_NODATA | SMFIP_NOEOH | SMFIP_NOBODY | SMFIP_NOUNKNOWN;
 
 struct Need {
   unsigned long bit;
@@ -22,8 +22,10 @@ constexpr Need kActions[] = {
     {SMFIF_CHGHDRS, "changing headers"},
 };
 
-// Our callbacks never reply to these. libmilter offers both whatever the mail server does, and replies in our place.
+// Our callbacks never reply to these. libmilter offers all of them whatever the mail server does, and replies in our
+// place.
 constexpr Need kSteps[] = {
+    {SMFIP_NR_CONN, "connections without a reply"},
     {SMFIP_NR_MAIL, "MAIL without a reply"},
     {SMFIP_NR_HDR, "headers without a reply"},
 };

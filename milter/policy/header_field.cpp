@@ -12,9 +12,13 @@ char lower(char character) noexcept {
 
 }  // namespace
 
-bool is_our_header(std::string_view name) noexcept {
+bool is_header(std::string_view name, std::string_view wanted) noexcept {
   name = name.substr(0, name.find_last_not_of(" \t") + 1);
-  return std::ranges::equal(name, kHeaderName, {}, lower, lower);
+  return std::ranges::equal(name, wanted, {}, lower, lower);
+}
+
+bool is_our_header(std::string_view name) noexcept {
+  return is_header(name, kHeaderName);
 }
 
 std::string header_value(const Decision& decision, std::string_view host) {

@@ -14,8 +14,11 @@ namespace bloomgate {
 
 inline constexpr std::string_view kHeaderName = "X-Bloomgate";
 
-// Whether a field of that name is ours, or pretends to be: any case, and with space before its colon, which obsolete
+// Whether a field of that name is `wanted`, or passes for it: any case, and with space before its colon, which obsolete
 // syntax allows (RFC 5322 section 4.5) and some readers take.
+bool is_header(std::string_view name, std::string_view wanted) noexcept;
+
+// Whether a field of that name is ours, or pretends to be.
 bool is_our_header(std::string_view name) noexcept;
 
 // The field's value. `host` must be fit to stand in a header (is_host_name() in config/daemon_options.hpp). Nothing of

@@ -33,12 +33,15 @@ TEST_CASE("a listed sender's message is marked deliver, another's check") {
   CHECK(server.edits() == Edits{kCheck});
 }
 
-TEST_CASE("MAIL and headers are not replied to, as was agreed") {
+TEST_CASE("connections, MAIL and headers are not replied to, as was agreed") {
   Parts parts;
   FakeMailServer server;
   REQUIRE(server.negotiate() == SMFIS_CONTINUE);
   REQUIRE((server.asked_steps() & SMFIP_NR_MAIL) != 0);
   REQUIRE((server.asked_steps() & SMFIP_NR_HDR) != 0);
+  REQUIRE((server.asked_steps() & SMFIP_NR_CONN) != 0);
+  CHECK(server.connect("192.0.2.1") == SMFIS_NOREPLY);
+  CHECK(server.connect() == SMFIS_NOREPLY);
   CHECK(server.mail("<joe@example.org>") == SMFIS_NOREPLY);
   CHECK(server.header("From") == SMFIS_NOREPLY);
   CHECK(server.header("X-Bloomgate") == SMFIS_NOREPLY);
@@ -48,8 +51,9 @@ TEST_CASE("only the macros that are used are asked for") {
   Parts parts;
   FakeMailServer server;
   server.negotiate();
-  CHECK(server.context().asked_macros ==
-        Edits{std::to_string(SMFIM_ENVFROM) + " i", std::to_string(SMFIM_EOM) + " i j"});
+  CHECK(server.context().asked_macros == Edits{std::to_string(SMFIM_CONNECT) + " {daemon_name}",
+                                               std::to_string(SMFIM_ENVFROM) + " i {auth_authen}",
+                                               std::to_string(SMFIM_EOM) + " i j"});
 }
 
 TEST_CASE("forged headers are removed from the last to the first, on both verdicts, before ours goes in") {

@@ -1,6 +1,10 @@
 #include "tests/milter/fake_libmilter.hpp"
 
+#include <arpa/inet.h>
 #include <libmilter/mfdef.h>
+#include <netinet/in.h>
+
+#include <stdexcept>
 
 #include "milter/callbacks.hpp"
 
@@ -65,6 +69,20 @@ sfsistat FakeMailServer::negotiate(unsigned long actions, unsigned long steps) {
   unsigned long unused_1 = 0;
   return callbacks_.xxfi_negotiate(&context_, actions, steps, 0, 0, &asked_actions_, &asked_steps_, &unused_0,
                                    &unused_1);
+}
+
+sfsistat FakeMailServer::connect(const char* ip_address) {
+  sockaddr_storage client = {};
+  auto* const v4 = reinterpret_cast<sockaddr_in*>(&client);
+  auto* const v6 = reinterpret_cast<sockaddr_in6*>(&client);
+  if (ip_address != nullptr) {
+    const bool is_v4 = inet_pton(AF_INET, ip_address, &v4->sin_addr) == 1;
+    if (!is_v4 && inet_pton(AF_INET6, ip_address, &v6->sin6_addr) != 1) throw std::invalid_argument(ip_address);
+    client.ss_family = is_v4 ? AF_INET : AF_INET6;
+  }
+  std::string host = "client.example";
+  return callbacks_.xxfi_connect(&context_, host.data(),
+                                 ip_address == nullptr ? nullptr : reinterpret_cast<sockaddr*>(&client));
 }
 
 sfsistat FakeMailServer::mail(std::string path) {

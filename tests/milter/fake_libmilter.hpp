@@ -29,6 +29,8 @@ class FakeMailServer {
   // Offers everything that libmilter knows, unless told otherwise.
   sfsistat negotiate();
   sfsistat negotiate(unsigned long actions, unsigned long steps);
+  // A client of that address, or a local one.
+  sfsistat connect(const char* ip_address = nullptr);
   sfsistat mail(std::string path);
   sfsistat header(std::string name, std::string value = "deliver; reason=listed; host=forged");
   // `queue_id` is the macro i. The edits of earlier messages are forgotten.

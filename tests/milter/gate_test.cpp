@@ -16,7 +16,7 @@ std::string log_line(Parts& parts, const std::string& sender, const std::string&
   const std::size_t before = parts.log.text().size();
   Session session;
   session.begin_message(sender);
-  for (int i = 0; i < forged_headers; ++i) session.add_header("X-Bloomgate");
+  for (int i = 0; i < forged_headers; ++i) session.add_header("X-Bloomgate", "deliver");
   parts.gate.conclude(session, queue_id);
   return std::regex_replace(parts.log.text().substr(before), std::regex("time_us=[0-9]+\\.[0-9]"), "time_us=T");
 }

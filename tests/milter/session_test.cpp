@@ -16,7 +16,7 @@ TEST_CASE("a session keeps the sender as it was told, and counts our headers onl
   Session session;
   session.begin_message("<Joe@Example.ORG> SIZE=1");
   for (const char* const name : {"From", "X-Bloomgate", "Subject", "x-BLOOMGATE ", "X-Bloomgate-Not"}) {
-    session.add_header(name);
+    session.add_header(name, "deliver");
   }
   CHECK(session.facts().envelope_sender == "<Joe@Example.ORG> SIZE=1");
   CHECK(session.forged_headers() == 2);
@@ -25,7 +25,7 @@ TEST_CASE("a session keeps the sender as it was told, and counts our headers onl
 TEST_CASE("nothing of a message is left for the next one") {
   Session session;
   session.begin_message("<joe@example.org>");
-  session.add_header("X-Bloomgate");
+  session.add_header("X-Bloomgate", "deliver");
   session.fail();
 
   SECTION("after a reset") {

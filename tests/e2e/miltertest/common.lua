@@ -26,6 +26,12 @@ function connect()
   return conn
 end
 
+-- The client's connection. Miltertest tells of one by itself where a dialogue does not, but only just before MAIL,
+-- which is too late for macros of MAIL.
+function greet(conn, address)
+  done(mt.conninfo(conn, "client.example", address or "192.0.2.1"))
+end
+
 -- A connection of a mail server that knows version 2 of the protocol only, and so waits for an answer to
 -- each step: what was sent has been dealt with.
 function connect_in_step()

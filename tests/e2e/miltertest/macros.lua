@@ -1,6 +1,7 @@
 -- The host's name is the mail server's macro j, and the queue ID its macro i. Sendmail knows the queue ID
 -- at MAIL, Postfix only at the end of the message. A name that cannot stand in a header is not taken.
 conn = connect()
+greet(conn)
 mt.macro(conn, SMFIC_MAIL, "i", "SendmailId1")
 begin(conn, "<joe@example.org>")
 mt.macro(conn, SMFIC_EOM, "j", "mx.example.org")

@@ -78,7 +78,7 @@ class Relay(threading.Thread):
 
 
 def decode(packet):
-    """`m 2 X-Bloomgate` (delete), `i 0 X-Bloomgate deliver; …` (insert), `O 6 111 43db 2:i 5:i j` (negotiation:
+    """`m 2 X-Bloomgate` (delete), `i 0 X-Bloomgate deliver; …` (insert), `O 6 111 53da 2:i 5:i j` (negotiation:
     version, actions and steps in hexadecimal, lists of macros); others are the command's letter and its data."""
     command, data = chr(packet[0]), packet[1:]
     words = []

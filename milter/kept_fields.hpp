@@ -1,0 +1,39 @@
+// The values of some header fields of one message, kept until its end in one piece of memory, which the next message
+// uses again. How much is kept is bounded, since a message may have any number of them. Used by Session, in one thread.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomgate {
+
+class KeptFields {
+ public:
+  struct Limits {
+    std::size_t fields;
+    std::size_t bytes_each;  // what is longer is cut off there
+    std::size_t bytes;       // of all together
+  };
+
+  explicit KeptFields(Limits limits) noexcept : limits_(limits) {}
+
+  // False, and nothing is kept, where there are too many already. Throws std::bad_alloc, after
+  // which only clear() may follow.
+  bool add(std::string_view value);
+
+  void clear() noexcept;
+
+  // In the order in which they came. Valid until the next non-const call. Throws std::bad_alloc.
+  std::span<const std::string_view> views();
+
+ private:
+  Limits limits_;
+  std::string text_;
+  std::vector<std::size_t> ends_;  // of each value in text_
+  std::vector<std::string_view> views_;
+};
+
+}  // namespace bloomgate

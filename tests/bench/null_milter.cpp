@@ -1,0 +1,41 @@
+// A milter that does nothing, for comparison: `null_milter SOCKET`. It is told of the same steps as bloomgate-milter,
+// and answers at the end of each message. What libmilter and the kernel cost is what it costs.
+#include <libmilter/mfapi.h>
+#include <libmilter/mfdef.h>
+#include <sysexits.h>
+
+#include <iostream>
+
+namespace {
+
+sfsistat on_negotiate(SMFICTX* /*context*/, unsigned long /*actions*/, unsigned long steps, unsigned long /*unused*/,
+                      unsigned long /*unused*/, unsigned long* asked_actions, unsigned long* asked_steps,
+                      unsigned long* asked_unused_0, unsigned long* asked_unused_1) {
+  constexpr unsigned long kUnwanted =
+      SMFIP_NOHELO | SMFIP_NORCPT | SMFIP_NODATA | SMFIP_NOEOH | SMFIP_NOBODY | SMFIP_NOUNKNOWN;
+  *asked_actions = 0;
+  *asked_steps = (steps & kUnwanted) | SMFIP_NR_CONN | SMFIP_NR_MAIL | SMFIP_NR_HDR;
+  *asked_unused_0 = 0;
+  *asked_unused_1 = 0;
+  return SMFIS_CONTINUE;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: null_milter SOCKET\n";
+    return EX_USAGE;
+  }
+  smfiDesc description = {};
+  char name[] = "null-milter";
+  description.xxfi_name = name;
+  description.xxfi_version = SMFI_VERSION;
+  description.xxfi_negotiate = on_negotiate;
+  description.xxfi_connect = [](SMFICTX*, char*, sockaddr*) -> sfsistat { return SMFIS_NOREPLY; };
+  description.xxfi_envfrom = [](SMFICTX*, char**) -> sfsistat { return SMFIS_NOREPLY; };
+  description.xxfi_header = [](SMFICTX*, char*, char*) -> sfsistat { return SMFIS_NOREPLY; };
+  description.xxfi_eom = [](SMFICTX*) -> sfsistat { return SMFIS_CONTINUE; };
+  if (smfi_register(description) != MI_SUCCESS || smfi_setconn(argv[1]) != MI_SUCCESS) return EX_SOFTWARE;
+  return smfi_main() == MI_SUCCESS ? EX_OK : EX_SOFTWARE;
+}
