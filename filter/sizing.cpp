@@ -105,21 +105,35 @@ double expected_fpr(double entries, const FilterShape& shape) noexcept {
   return layout_rules(shape.layout).false_positive_rate(shape, entries);
 }
 
-double bits_per_entry_for_fpr(double fpr, Layout layout, std::uint32_t block_bytes) {
+double bits_per_entry_for_fpr(double fpr, Layout layout, std::uint32_t block_bytes,
+                              std::optional<std::uint32_t> hashes) {
   const auto rate = [&](double bits_per_entry) {
-    return rate_at(bits_per_entry, best_hashes(bits_per_entry, layout, block_bytes), layout, block_bytes);
+    const std::uint32_t k = hashes ? *hashes : best_hashes(bits_per_entry, layout, block_bytes);
+    return rate_at(bits_per_entry, k, layout, block_bytes);
   };
   double low = 1;
   double high = 64;
   if (!(fpr < 1) || !(fpr > 0) || rate(high) > fpr) {
-    throw BloomgateError(ErrorCode::bad_argument,
-                         "no filter of 1 to 64 bits per entry has a false-positive rate of " + std::to_string(fpr));
+    const std::string with = hashes ? " and " + std::to_string(*hashes) + " hashes" : "";
+    throw BloomgateError(ErrorCode::bad_argument, "no filter of 1 to 64 bits per entry" + with +
+                                                      " has a false-positive rate of " + std::to_string(fpr));
   }
   while (high - low > 1e-6) {
     const double middle = (low + high) / 2;
     (rate(middle) > fpr ? low : high) = middle;
   }
   return high;
+}
+
+std::uint32_t least_hashes_for_fpr(double fpr, double bits_per_entry, Layout layout, std::uint32_t block_bytes) {
+  const std::uint32_t best = best_hashes(bits_per_entry, layout, block_bytes);
+  // Up to the best k, each further hash lowers the rate.
+  for (std::uint32_t hashes = 1; hashes <= best; ++hashes) {
+    if (rate_at(bits_per_entry, hashes, layout, block_bytes) <= fpr) return hashes;
+  }
+  throw BloomgateError(ErrorCode::bad_argument,
+                       std::to_string(bits_per_entry) + " bits per entry do not give a false-positive rate of " +
+                           std::to_string(fpr) + " with any number of hashes; allow more of them");
 }
 
 double distinct_entries(std::uint64_t bits_set, const FilterShape& shape) noexcept {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "filter/filter_shape.hpp"
 
@@ -36,9 +37,14 @@ double blocked_fpr(double entries, std::uint64_t block_count, std::uint32_t bloc
 // The rate of a filter of that shape, by the theory of its layout.
 double expected_fpr(double entries, const FilterShape& shape) noexcept;
 
-// The bits an entry for which a filter with its best k has that rate. Throws BloomgateError{bad_argument} where no
-// number of bits in [1, 64] reaches it. Cost: a tenth of a second.
-double bits_per_entry_for_fpr(double fpr, Layout layout, std::uint32_t block_bytes);
+// The bits an entry for which a filter with that many hashes, or else its best k, has that rate. Throws
+// BloomgateError{bad_argument} where no number of bits in [1, 64] reaches it. Cost: a tenth of a second.
+double bits_per_entry_for_fpr(double fpr, Layout layout, std::uint32_t block_bytes,
+                              std::optional<std::uint32_t> hashes = {});
+
+// The fewest hashes with which that many bits an entry give at most that rate. Throws BloomgateError{bad_argument}
+// where no number of hashes does.
+std::uint32_t least_hashes_for_fpr(double fpr, double bits_per_entry, Layout layout, std::uint32_t block_bytes);
 
 // How many distinct entries set that many of the bits, by inverting the expected fill. A full array gives infinity.
 double distinct_entries(std::uint64_t bits_set, const FilterShape& shape) noexcept;

@@ -158,6 +158,23 @@ TEST_CASE("the bits for a rate give that rate") {
         Approx(fpr).epsilon(0.001));
 }
 
+TEST_CASE("with a given number of hashes a rate takes more bits than with the best") {
+  const double best = bits_per_entry_for_fpr(0.01, Layout::classic, 8);
+  // Solved for m/n: -k / ln(1 - p^(1/k)).
+  CHECK(best == Approx(-7 / std::log1p(-std::pow(0.01, 1.0 / 7))).epsilon(1e-4));
+  CHECK(bits_per_entry_for_fpr(0.01, Layout::classic, 8, 4) ==
+        Approx(-4 / std::log1p(-std::pow(0.01, 1.0 / 4))).epsilon(1e-4));
+  CHECK_THROWS_AS(bits_per_entry_for_fpr(1e-6, Layout::classic, 8, 1), BloomgateError);
+}
+
+TEST_CASE("the least hashes for a rate give it, and one less does not") {
+  const std::uint32_t hashes = least_hashes_for_fpr(0.001, 16, Layout::page, kPage);
+  CHECK(hashes == 6);
+  CHECK(blocked_fpr(1e8, 48829, kPage, hashes) <= 0.001);
+  CHECK(blocked_fpr(1e8, 48829, kPage, hashes - 1) > 0.001);
+  CHECK_THROWS_AS(least_hashes_for_fpr(0.001, 8, Layout::page, kPage), BloomgateError);
+}
+
 TEST_CASE("a rate that no filter reaches is refused") {
   const double fpr = GENERATE(0.0, 1.0, -1.0, 1e-30, std::nan(""));
   CHECK_THROWS_AS(bits_per_entry_for_fpr(fpr, Layout::page, kPage), BloomgateError);

@@ -1,0 +1,34 @@
+// False-positive rates over bits per entry, drawn: as an SVG picture or with the characters of a terminal. The rates
+// stand on a logarithmic scale, where the curves are nearly straight. Pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomgate::cli {
+
+struct FprPoint {
+  double bits_per_entry;
+  double fpr;
+};
+
+struct FprCurve {
+  std::string_view name;
+  std::vector<FprPoint> points;  // in ascending order of the bits
+};
+
+struct FprPlot {
+  std::vector<FprCurve> curves;  // at least one, each of at least two points
+  std::size_t chosen = 0;        // which curve the choice is on
+  double bits_per_entry = 0;     // the choice, which is marked
+  double fpr = 0;
+};
+
+// All curves, with a legend.
+std::string fpr_plot_svg(const FprPlot& plot);
+
+// The chosen curve in dots of Braille characters (UTF-8), in that many columns (at least 40) and rows.
+std::string fpr_plot_text(const FprPlot& plot, std::size_t columns, std::size_t rows);
+
+}  // namespace bloomgate::cli
