@@ -2,7 +2,6 @@
 // build`, `query` and `verify`, hence in a header. Safe from any thread.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -25,31 +24,35 @@ inline bool has_tag(std::string_view address, TagSeparators separators) noexcept
 template <typename OnPlain, typename OnEntry, typename OnOther>
 std::uint64_t for_each_text_entry(const TextBlock& block, AddressProfile profile, OnPlain on_plain, OnEntry on_entry,
                                   OnOther on_other) {
-  std::array<char, kPlainLineReadable> folded;
+  PlainLines plain;
   const char* at = block.text.data();
   const char* const end = at + block.text.size();
   std::uint64_t lines = 0;
-  while (at < end) {
-    ++lines;
-    if (!profile.keep_local_part_case) {
-      const PlainLine plain = read_plain_line(at, folded.data());
-      // Behind the block's text is that of an earlier one: a line end in there is not this line's.
-      if (plain.line_bytes != 0 && plain.line_bytes <= static_cast<std::size_t>(end - at) &&
-          (profile.tag_separators.none() || !has_tag(plain.key, profile.tag_separators))) {
-        on_plain(plain.key, lines);
-        at += plain.line_bytes;
-        continue;
-      }
-    }
-    const void* const found = std::memchr(at, '\n', static_cast<std::size_t>(end - at));
-    const char* const line_end = found == nullptr ? end : static_cast<const char*>(found);
-    const std::string_view line(at, static_cast<std::size_t>(line_end - at));
+  const auto read_line = [&](std::string_view line) {
     const ListLine read = read_text_line(line, profile);
+    ++lines;
     if (read.entry.is_key()) {
       on_entry(read.entry, lines);
     } else {
       on_other(read, lines, line);
     }
+  };
+  while (at < end) {
+    if (!profile.keep_local_part_case) {
+      at = plain.read(at, end);
+      for (const std::string_view key : plain.keys()) {
+        if (profile.tag_separators.none() || !has_tag(key, profile.tag_separators)) {
+          on_plain(key, ++lines);
+        } else {
+          read_line(key);  // a key is a spelling of its entry
+        }
+      }
+      if (at == end) break;
+    }
+    // A line that is not plain, or the one where the fast way took a breath: either is read by this one.
+    const void* const found = std::memchr(at, '\n', static_cast<std::size_t>(end - at));
+    const char* const line_end = found == nullptr ? end : static_cast<const char*>(found);
+    read_line({at, static_cast<std::size_t>(line_end - at)});
     at = line_end + 1;
   }
   return lines;

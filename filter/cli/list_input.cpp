@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kKeptBytes =
     kMaxInputBytes + 1;  // of a line: enough for the canonicaliser to see that it is too long
-constexpr std::size_t kStorageBytes = 1 + TextBlock::kTextBytes + kKeptBytes + kPlainLineReadable;
+constexpr std::size_t kStorageBytes = 1 + TextBlock::kTextBytes + kKeptBytes + PlainLines::kReadable;
 
 }  // namespace
 

@@ -23,7 +23,7 @@ struct TextBlock {
   std::uint64_t index = 0;    // which block of that input, from 0
   std::uint64_t turn = 0;     // which of all blocks that were handed out, from 0
   std::string_view text;      // whole lines, about kTextBytes of them; the last one of an input may lack its line end.
-                              // kPlainLineReadable bytes more may be read behind it.
+                              // PlainLines::kReadable bytes more may be read behind it.
   std::vector<char> storage;  // what `text` points into; kept from block to block
 };
 
