@@ -9,10 +9,11 @@ Each part is a context manager with a dataclass of settings; it is ready when en
     postfix    a Postfix of our own beside any other on the machine
     client     an SMTP client that sends bytes as they are, forgeries included
     sendmail   a Sendmail of our own, and with Bloomgate and a destination: sendmail_gateway
-    checker    what the deeper checks have in common; clamav, rspamd and spamassassin are the checks themselves
+    checker    what the deeper checks have in common: clamav, rspamd, spamassassin
     opendkim, opendmarc, spf: milters that authenticate senders before Bloomgate; milter: what they share
     signing    keys, and what a sender signs with them
     network    a network of its own for programs that ask a name server; name_server: one that answers
+    recipe     a Postfix set up by one of the recipes, with its checkers
     gateway    all of them together, connected by the shipped files of config/mta/postfix
 
 Postfix needs root. Start the parts from the main thread: the kernel ends a program when the thread that

@@ -4,11 +4,9 @@ import os
 import shutil
 from pathlib import Path
 
-from .filter import REPOSITORY
 from .processes import Program, accepts_connections, wait_until
 
 USER = "nobody"
-RECIPES = REPOSITORY / "config/mta"
 
 
 class Checker:
@@ -54,9 +52,9 @@ class Checker:
         return accepts_connections(self.address)
 
     def stop(self):
+        """At once, with its children: some take seconds to end well."""
         if self.program:
-            self.program.stop(10)
-            self.program.kill()  # its children too
+            self.program.kill()
 
     def log(self):
         return self.log_file.read_text(encoding="utf-8", errors="replace") if self.log_file.exists() else ""
@@ -68,14 +66,3 @@ def give_to_user(folder):
         return
     for path in (folder, *folder.rglob("*")):
         shutil.chown(path, USER)
-
-
-def adapted_file(path, replacements):
-    """The lines of a file of config/mta that are no comments, with our own ports and paths in them."""
-    lines = (RECIPES / path).read_text().splitlines()
-    text = "".join(line + "\n" for line in lines if not line.startswith("#"))
-    for shipped, ours in replacements.items():
-        if shipped not in text:
-            raise RuntimeError(f"expected '{shipped}' in {RECIPES / path}, and it is not there")
-        text = text.replace(shipped, ours)
-    return text

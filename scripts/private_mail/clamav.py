@@ -1,6 +1,7 @@
 """ClamAV on loopback: clamd with a single signature of our own, and its milter with the shipped lines."""
 
-from .checker import Checker, adapted_file
+from .checker import Checker
+from .shipped import adapted
 
 # The test string that every virus checker takes for a virus (eicar.org). It stands nowhere in one piece: this
 # very file would be taken for infected.
@@ -23,7 +24,6 @@ MilterSocketMode 666
 ClamdSocket unix:{clamd}
 TemporaryDirectory {folder}
 Foreground yes
-LogFile {folder}/log
 LogClean Full
 """
 
@@ -52,7 +52,7 @@ class ClamavMilter(Checker):
 
     def prepare(self):
         self.address = self.folder / "milter.sock"
-        shipped = adapted_file("clamav/clamav-milter.conf", {"LogSyslog true": "LogSyslog false"})
+        shipped = adapted("clamav/clamav-milter.conf", {"LogSyslog true": "LogSyslog false"})
         (self.folder / "clamav-milter.conf").write_text(
             MILTER.format(folder=self.folder, clamd=self.clamd.address) + shipped)
 

@@ -4,6 +4,8 @@ import re
 import smtplib
 from dataclasses import dataclass
 
+from .processes import PATIENCE_SECONDS
+
 
 @dataclass(frozen=True)
 class Message:
@@ -38,9 +40,10 @@ class Rejected(Exception):
 class Client:
     """One connection. Several messages may go through it, one after the other."""
 
-    def __init__(self, port, address=None):
+    def __init__(self, port, address=None, patience_seconds=PATIENCE_SECONDS):
         """address: that the mail server is to see us come from, by XCLIENT; without it 127.0.0.1."""
-        self._smtp = smtplib.SMTP("127.0.0.1", port, local_hostname="client.example", timeout=60)
+        self._smtp = smtplib.SMTP("127.0.0.1", port, local_hostname="client.example",
+                                  timeout=patience_seconds)
         self._smtp.command_encoding = "utf-8"
         self.command("EHLO client.example")
         if address:

@@ -5,8 +5,9 @@ import shutil
 import subprocess
 import urllib.request
 
-from .checker import RECIPES, Checker, adapted_file
+from .checker import Checker
 from .processes import accepts_connections, free_port
+from .shipped import SHIPPED_FILES, adapted
 
 CONFIGURATION = "/etc/rspamd/rspamd.conf"
 
@@ -45,11 +46,11 @@ class Rspamd(Checker):
     def prepare(self):
         for name in ("local.d", "override.d", "data"):
             (self.folder / name).mkdir()
-        for shipped in (RECIPES / "rspamd/local.d").iterdir():
+        for shipped in (SHIPPED_FILES / "rspamd/local.d").iterdir():
             changes = {"worker-proxy.inc": {"127.0.0.1:11332": f"127.0.0.1:{self.port}"},
                        "antivirus.conf": {"/run/clamav/clamd.ctl": str(self.clamd.address)}}
             (self.folder / "local.d" / shipped.name).write_text(
-                adapted_file(f"rspamd/local.d/{shipped.name}", changes.get(shipped.name, {})))
+                adapted(f"rspamd/local.d/{shipped.name}", changes.get(shipped.name, {})))
         values = dict(folder=self.folder, dead_port=free_port(), normal_port=free_port(),
                       controller_port=self.controller[1], own_domain=self.own_domain,
                       no_hyperscan="false" if self.whole else "true")

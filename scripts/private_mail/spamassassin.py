@@ -4,13 +4,14 @@ import shlex
 import shutil
 from pathlib import Path
 
-from .checker import USER, Checker, adapted_file
+from .checker import USER, Checker
 from .processes import free_port
+from .shipped import adapted
 
 SITE = Path("/etc/spamassassin")  # Debian's
 
-# What makes SpamAssassin take a message for spam, whatever else is in it (spamassassin.apache.org/gtube). It is
-# in two pieces, so that these sources can be sent by mail.
+# What makes SpamAssassin take a message for spam, whatever else is in it (spamassassin.apache.org/gtube).
+# It is in two pieces, so that these sources can be sent by mail.
 GTUBE = b"XJS*C4JDBQADN1.NSBN3*2IDNEN*" + b"GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X"
 
 
@@ -27,7 +28,7 @@ class Spamd(Checker):
     def prepare(self):
         site = self.folder / "site"
         shutil.copytree(SITE, site, ignore=shutil.ignore_patterns("sa-update-hooks.d"))
-        (site / "bloomgate.cf").write_text(adapted_file("spamassassin/bloomgate.cf", {}))
+        (site / "bloomgate.cf").write_text(adapted("spamassassin/bloomgate.cf", {}))
         if self.name_server:
             host, port = self.name_server
             (site / "own.cf").write_text(f"dns_available yes\ndns_server {host}:{port}\nrbl_timeout 2\n")
@@ -54,7 +55,7 @@ class SpamassMilter(Checker):
 
     def command(self):
         host, port = self.spamd.address
-        shipped = adapted_file("postfix-spamass-milter/spamass-milter", {"-u spamass-milter": f"-u {USER}"})
+        shipped = adapted("postfix-spamass-milter/spamass-milter", {"-u spamass-milter": f"-u {USER}"})
         options = shlex.split(shlex.split(shipped.partition("=")[2])[0])
         return ["/usr/sbin/spamass-milter", "-p", self.address, *options, "-d", host, "-p", port]
 
@@ -71,9 +72,9 @@ class Spampd(Checker):
         self.address = ("127.0.0.1", self.port)
 
     def command(self):
-        unit = adapted_file("postfix-spampd/spampd.conf", {
+        unit = adapted("postfix-spampd/spampd.conf", {
             "127.0.0.1:10024": f"127.0.0.1:{self.port}", "127.0.0.1:10026": f"127.0.0.1:{self.next_port}",
-            "/run/spampd/spampd.pid": f"{self.folder}/pid", "--user=spampd --group=spampd": "", "\\\n": ""})
-        program, *options = shlex.split(unit.rpartition("ExecStart=")[2])
+            "/run/spampd/spampd.pid": f"{self.folder}/pid", "--user=spampd --group=spampd": ""})
+        program, *options = shlex.split(unit.rpartition("ExecStart=")[2].replace("\\\n", ""))
         return ["perl", "-T", Path(__file__).with_name("spampd.pl"), program, *options, "--local-only",
                 f"--homedir={self.folder}"]

@@ -46,7 +46,7 @@ def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     if report.failed:
         for name, value in getattr(item, "funcargs", {}).items():
-            if isinstance(value, Gateways):
+            if hasattr(value, "logs"):
                 report.sections.append((f"logs of {name}", value.logs()[-8000:]))
 
 

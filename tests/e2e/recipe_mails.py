@@ -1,0 +1,53 @@
+"""What every recipe is tested with: listed, unlisted and forged mail, and mail with a virus in it."""
+
+import os
+from contextlib import contextmanager
+
+import pytest
+from conftest import LISTED, UNLISTED
+from private_mail.clamav import EICAR
+from private_mail.filter import build_filter_of
+from private_mail.processes import temporary_folder
+from private_mail.recipe import Mail, RecipeConfig
+
+OWN_MEMBER = "member@example.net"
+
+FORGED_MARK = b"X-Bloomgate: deliver; reason=listed; host=mx.example.net"
+FORGED_RESULT = (b"Authentication-Results: mx.example.net; dkim=pass header.d=example.org;"
+                 b" spf=pass smtp.mailfrom=example.org; dmarc=pass header.from=example.org")
+
+
+def listed():
+    return Mail(LISTED)
+
+
+def unlisted():
+    """Mail that Bloomgate must never wave through, by how it tries to be."""
+    return {
+        "an unlisted sender": Mail(UNLISTED),
+        "a forged mark": Mail(UNLISTED, (FORGED_MARK,)),
+        "a forged mark in other letters, twice": Mail(UNLISTED, (FORGED_MARK.lower(), FORGED_MARK.upper())),
+        "a forged mark, folded": Mail(UNLISTED, (FORGED_MARK.replace(b": ", b":\r\n "),)),
+        "forged results": Mail(UNLISTED, (FORGED_RESULT,)),
+        "the null sender with a forged mark": Mail("", (FORGED_MARK,)),
+    }
+
+
+def infected(sender):
+    return Mail(sender, body=EICAR + b"\r\n")
+
+
+@contextmanager
+def started(recipe_class):
+    """A recipe with its servers. Senders are taken at their word: authentication is tested elsewhere."""
+    if os.geteuid() != 0:
+        pytest.skip("Postfix needs root")
+    with temporary_folder("recipe") as folder:
+        whitelist = folder / "whitelist.bloom"
+        build_filter_of(whitelist, [LISTED, OWN_MEMBER])
+        with recipe_class(folder, RecipeConfig(whitelist, {"authentication": "off"})) as recipe:
+            yield recipe
+
+
+def places(outcomes):
+    return [outcome.place for outcome in outcomes]
