@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "filter/builder.hpp"
+#include "filter/cli/broad_domains.hpp"
 #include "filter/cli/command.hpp"
 #include "filter/cli/input_files.hpp"
 #include "filter/cli/list_options.hpp"
@@ -38,6 +39,7 @@ struct BuildCommand {
   std::string memory;
   std::string format;
   std::string tag_separators;
+  std::string free_mail_domains;
   bool strict = false;
   bool quiet = false;
   bool json = false;
@@ -88,7 +90,9 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
        "take joe+tag@example.org for joe@example.org, with + or what else starts a tag (default: they are two)")  //
       ("format", po::value(&command.format)->default_value("text")->value_name("FORMAT"),
        "how the lists are written: text (an entry a line), csv:COLUMN (a number from 1, or a name in the first line) "
-       "or postfix-map (access(5), transport(5))")                                                                  //
+       "or postfix-map (access(5), transport(5))")  //
+      ("free-mail-domains", po::value(&command.free_mail_domains)->value_name("FILE"),
+       "warn of @domain entries for these free-mail domains (default: /etc/bloomgate/free-mail-domains.txt)")       //
       ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "keep all rejected lines in FILE")       //
       ("strict", po::bool_switch(&command.strict), "fail if any line is rejected")                                  //
       ("quiet", po::bool_switch(&command.quiet), "tell nothing of the progress; warnings and bad lines are shown")  //
@@ -143,6 +147,13 @@ void refuse_to_overwrite_inputs(const BuildCommand& command) {
   }
 }
 
+// Without a file at the usual place there are no free-mail domains: somebody did not want it.
+BroadDomains broad_domains_of(const BuildCommand& command, const std::function<void(std::string_view)>& show) {
+  if (!command.free_mail_domains.empty()) return {command.free_mail_domains, show};
+  if (access(kFreeMailDomainsFile, F_OK) != 0) return {};
+  return {kFreeMailDomainsFile, show};
+}
+
 std::vector<std::string> names_of(const TextBlocks& blocks) {
   std::vector<std::string> names;
   for (std::size_t input = 0; input < blocks.input_count(); ++input) names.push_back(blocks.name(input));
@@ -153,6 +164,7 @@ struct Report {
   std::string output;
   FilterHeader header;
   std::uint64_t rejected;
+  BroadCounts broad;
   double seconds;
 
   double entries_per_second() const { return static_cast<double>(header.entries) / std::max(seconds, 1e-9); }
@@ -164,9 +176,13 @@ struct Report {
 void print_text(const Report& report) {
   const FilterHeader& header = report.header;
   std::cout << "built     " << report.output << "\nentries   " << format_count(header.entries) << "\nrejected  "
-            << format_count(report.rejected) << "\ndistinct  "
-            << format_count(distinct_entries(header.bits_set, header.shape)) << " (estimated from the fill)\nsize      "
-            << format_bytes(file_extent(header.shape).file_bytes);
+            << format_count(report.rejected);
+  if (report.broad.sum() != 0) {
+    std::cout << "\nbroad     " << format_count(report.broad.public_suffixes) << " public suffixes, "
+              << format_count(report.broad.free_mail_domains) << " free-mail domains";
+  }
+  std::cout << "\ndistinct  " << format_count(distinct_entries(header.bits_set, header.shape))
+            << " (estimated from the fill)\nsize      " << format_bytes(file_extent(header.shape).file_bytes);
   if (header.entries != 0) std::cout << ", " << format_decimal(report.bits_per_entry(), 2) << " bits per entry";
   std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       "
             << format_rate(fpr_from_fill(header.bits_set, header.shape)) << " (expected from the fill)\ntime      "
@@ -183,6 +199,8 @@ void print_json(const Report& report) {
       {"file", report.output},
       {"entries", header.entries},
       {"rejected", report.rejected},
+      {"public_suffixes", report.broad.public_suffixes},
+      {"free_mail_domains", report.broad.free_mail_domains},
       {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : Json(nullptr)},
       {"file_bytes", file_extent(header.shape).file_bytes},
       {"bits_per_entry", header.entries != 0 ? Json(report.bits_per_entry()) : Json(nullptr)},
@@ -213,9 +231,10 @@ bool is_off(std::uint64_t estimate, std::uint64_t entries) {
          kSizeTolerance * static_cast<double>(entries);
 }
 
-std::unique_ptr<FilterBuilder> read_into_builder(Reading& reading, const BuildOptions& options, RejectLog& rejects) {
+std::unique_ptr<FilterBuilder> read_into_builder(Reading& reading, const BuildOptions& options,
+                                                 const BroadDomains& broad_domains, RejectLog& rejects) {
   auto builder = std::make_unique<FilterBuilder>(options);
-  read_lists(reading.blocks, *reading.format, *builder, options, rejects);
+  read_lists(reading.blocks, *reading.format, *builder, options, broad_domains, rejects);
   return builder;
 }
 
@@ -242,19 +261,20 @@ int run_build(const Arguments& arguments) {
   Progress progress(style, look, Progress::interval_of(style));
   RejectLog rejects(command->reject_file, names_of(first.blocks), [&](std::string_view line) { progress.show(line); });
 
+  const BroadDomains broad_domains = broad_domains_of(*command, [&](std::string_view line) { progress.show(line); });
   BuildOptions options = command->options;
   std::optional<std::uint64_t> estimate;
   if (!options.expected_entries) {
     options.expected_entries = estimate = estimate_entries(first.blocks, *first.format, options.profile);
   }
-  auto builder = read_into_builder(first, options, rejects);
+  auto builder = read_into_builder(first, options, broad_domains, rejects);
   if (estimate && is_off(*estimate, builder->entries())) {
     // The samples were not like the rest. Now the number is known; nothing else can size the filter as asked.
     options.expected_entries = builder->entries();
     builder.reset();
     rejects.restart();
     read_now = &second.emplace(*command, stop).blocks;
-    builder = read_into_builder(*second, options, rejects);
+    builder = read_into_builder(*second, options, broad_domains, rejects);
   }
   if (command->strict && rejects.count() != 0) {
     rejects.keep();
@@ -270,7 +290,8 @@ int run_build(const Arguments& arguments) {
     std::cerr << "warning: the lists hold more entries than expected; the false-positive rate is higher for it\n";
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  (command->json ? print_json : print_text)({command->output, header, rejects.count(), elapsed.count()});
+  (command->json ? print_json
+                 : print_text)({command->output, header, rejects.count(), rejects.broad_counts(), elapsed.count()});
   return EX_OK;
 }
 

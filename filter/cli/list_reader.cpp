@@ -13,11 +13,14 @@ namespace {
 constexpr std::uint64_t kMostEntriesOfBlock = (TextBlock::kTextBytes + kMaxInputBytes) / 3 + 2;
 
 void add_block(const TextBlock& block, FilterBuilder::Lane& lane, const ListFormat& format, AddressProfile profile,
-               RejectLog& rejects) {
+               const BroadDomains& broad_domains, RejectLog& rejects) {
   BlockReport report = {.input = block.input, .index = block.index};
   report.lines = for_each_entry(
       block, format, profile, [&](std::string_view key, std::uint64_t) { lane.add_address(key); },
-      [&](const Entry& entry, std::uint64_t) { lane.add(entry); },
+      [&](const Entry& entry, std::uint64_t number) {
+        lane.add(entry);
+        report.add_broad(entry, broad_domains.of(entry), number);
+      },
       [&](const ListLine& line, std::uint64_t number, std::string_view text) {
         if (line.entry.kind() != EntryKind::rejected) return;
         report.rejected.push_back({number, line.fault, std::string(text.substr(0, kMaxInputBytes + 1))});
@@ -28,7 +31,7 @@ void add_block(const TextBlock& block, FilterBuilder::Lane& lane, const ListForm
 }  // namespace
 
 void read_lists(TextBlocks& blocks, ListFormat& format, FilterBuilder& builder, const BuildOptions& options,
-                RejectLog& rejects) {
+                const BroadDomains& broad_domains, RejectLog& rejects) {
   bool more = true;
   while (more) {
     std::atomic<bool> full{false};
@@ -44,7 +47,7 @@ void read_lists(TextBlocks& blocks, ListFormat& format, FilterBuilder& builder, 
         if (!blocks.next(block)) break;
         worked = true;
         format.start_block(block, blocks.name(block.input));
-        add_block(block, lane, format, options.profile, rejects);
+        add_block(block, lane, format, options.profile, broad_domains, rejects);
       }
       lane.settle();
     });

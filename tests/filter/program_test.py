@@ -313,6 +313,85 @@ class BuildTest(ProgramTest):
                 self.assertEqual(self.names(), ["filter", "list"])
 
 
+class BroadEntryTest(ProgramTest):
+    """Entries that list anybody, as a whole public suffix does or a free-mail domain."""
+
+    SHIPPED = str(pathlib.Path(__file__).resolve().parents[2] / "config/free-mail-domains.txt")
+
+    def report(self, text, *options, free_mail=SHIPPED):
+        out, err = self.build(text, "--json", "--free-mail-domains", free_mail, *options)
+        report = json.loads(out)
+        return report["public_suffixes"], report["free_mail_domains"], err
+
+    def test_each_gets_a_warning_with_its_place_and_stays_in_the_list(self):
+        text = "joe@gmail.com\n@gmail.com\n\n@.Co.UK # all of it\nbad\n@.example.org\n@.outlook.com\n"
+        suffixes, free_mail, err = self.report(text)
+        self.assertEqual((suffixes, free_mail), (1, 2))
+        self.assertIn("list:2: warning: @gmail.com is a free-mail domain: anybody can have an address there", err)
+        self.assertIn("list:4: warning: @.co.uk is a public suffix: anybody can have a domain below it", err)
+        self.assertIn("list:7: warning: @.outlook.com is a free-mail domain", err)
+        self.assertEqual(err.count("warning"), 3)
+        self.check(0, "query", "filter", "x@gmail.com", "x@shop.co.uk", "x@outlook.com")
+
+    def test_what_is_somebodys_own_gets_none(self):
+        text = "@example.co.uk\n@.example.com\n@intranet\n@.unheard-of\n@[192.0.2.1]\n@mail.gmail.com\nco.uk@example.org\n"
+        self.assertEqual(self.report(text), (0, 0, ""))
+
+    def test_public_suffixes_are_known_in_every_spelling(self):
+        for entry in ("@com", "@.com", "@.github.io", "@.\u516c\u53f8.cn", "@.xn--55qx5d.cn", "@.KAWASAKI.jp", "@.ck"):
+            with self.subTest(entry=entry):
+                self.assertEqual(self.report(entry)[:2], (1, 0))
+
+    def test_many_are_shown_in_part_and_counted_in_whole(self):
+        # Several blocks of lines, so that the places are counted across them.
+        text = "".join("user%d@example.org\n" % i + ("@gmail.com\n" if i % 1000 == 7 else "") for i in range(400_000))
+        suffixes, free_mail, err = self.report(text, "--threads", "2")
+        self.assertEqual((suffixes, free_mail), (0, 400))
+        shown = re.findall(r"list:(\d+): warning: @gmail", err)
+        self.assertEqual([int(number) for number in shown], [9 + 1001 * i for i in range(10)])
+        self.assertEqual(err.count("further warnings of that kind are only counted"), 1)
+
+    def test_ten_are_shown_without_a_remark(self):
+        self.assertNotIn("further", self.report("@gmail.com\n" * 10)[2])
+        self.assertIn("further", self.report("@gmail.com\n" * 11)[2])
+
+    def test_they_are_no_error_for_strict(self):
+        self.assertEqual(self.report("@gmail.com\n@.com\n", "--strict")[:2], (1, 1))
+
+    def test_the_text_report_has_them_only_where_there_are_any(self):
+        out, _ = self.build("@.com\n@gmail.com\n", "--free-mail-domains", self.SHIPPED)
+        self.assertRegex(out, r"(?m)^broad +1 public suffixes, 1 free-mail domains$")
+        self.assertNotIn("broad", self.build("@example.org\n", "--free-mail-domains", self.SHIPPED)[0])
+
+    def test_the_operator_says_what_the_free_mail_domains_are(self):
+        own = self.write("own", "# ours\n\n  @Freemail.example # a provider\r\nb\u00fccher.example\n")
+        text = "@gmail.com\n@freemail.example\n@xn--bcher-kva.example\n"
+        self.assertEqual(self.report(text, free_mail=own)[:2], (0, 2))
+        self.assertEqual(self.report(text, free_mail="/dev/null")[:2], (0, 0))
+
+    def test_a_slip_in_that_file_is_shown_and_stops_nothing(self):
+        own = self.write("own", "gmail.com\ngmail com\n@.gmx.de\njoe@web.de\n")
+        suffixes, free_mail, err = self.report("@gmail.com\n@gmx.de\n@web.de\n", free_mail=own)
+        self.assertEqual((suffixes, free_mail), (0, 1))
+        for number in (2, 3, 4):
+            self.assertIn(f"own:{number}: not a free-mail domain: ", err)
+
+    def test_without_that_file_the_option_fails(self):
+        self.write("list", "@gmail.com\n")
+        _, err = self.check(EX_NOINPUT, "build", "-o", "filter", "--free-mail-domains", "missing", "list")
+        self.assertIn("missing", err)
+        self.assertEqual(self.names(), ["list"])
+
+    def test_the_shipped_file_has_each_domain_once_and_no_slip(self):
+        lines = pathlib.Path(self.SHIPPED).read_text().splitlines()
+        domains = [line for line in lines if line and not line.startswith("#")]
+        self.assertGreater(len(domains), 100)
+        self.assertEqual(len(set(domains)), len(domains))
+        suffixes, free_mail, err = self.report("".join(f"@{domain}\n" for domain in domains))
+        self.assertEqual((suffixes, free_mail), (0, len(domains)))
+        self.assertNotIn("not a free-mail domain", err)
+
+
 class InputTest(ProgramTest):
     TOOLS = {"gz": ["gzip"], "zst": ["zstd", "-q"], "xz": ["xz"], "bz2": ["bzip2"]}
 
