@@ -31,6 +31,8 @@ class FixedText {
   bool overflowed() const noexcept { return overflowed_; }
   std::string_view view() const noexcept { return {bytes_.data(), size_}; }
 
+  friend bool operator==(const FixedText& a, const FixedText& b) noexcept { return a.view() == b.view(); }
+
  private:
   std::array<char, Capacity> bytes_;  // deliberately not zeroed: only the first size_ bytes are read
   std::size_t size_ = 0;

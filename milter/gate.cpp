@@ -11,6 +11,9 @@ namespace {
 constexpr std::size_t kMaxLoggedSenderBytes = 320;
 constexpr std::size_t kMaxLoggedQueueIdBytes = 64;
 
+// The envelope sender alone, on its word: no more is known of a message yet.
+const Policy kPolicy = {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off};
+
 }  // namespace
 
 Decision Gate::conclude(const Session& session, std::string_view queue_id) const {
@@ -18,7 +21,9 @@ Decision Gate::conclude(const Session& session, std::string_view queue_id) const
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
   const std::shared_ptr<const LoadedFilter> whitelist = lists->whitelists.empty() ? nullptr : lists->whitelists.front();
-  const Decision decision = session.failed() ? Decision{} : decide(session.facts(), whitelist.get());
+  const NamedWhitelist named = {whitelist == nullptr ? std::string_view() : whitelist->name(), whitelist.get()};
+  const Decision decision =
+      session.failed() ? Decision{} : decide(session.facts(), {.whitelists = {&named, 1}}, kPolicy);
   const double microseconds = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
   if (decision.reason == Reason::whitelist_damaged && whitelist->first_to_report_damage()) on_damage_();
   if (log_->should_log(spdlog::level::info)) log_message(session, queue_id, decision, microseconds);

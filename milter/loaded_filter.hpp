@@ -7,7 +7,7 @@
 #include <string>
 
 #include "filter/mapped_filter.hpp"
-#include "milter/policy/decide.hpp"
+#include "milter/policy/lists.hpp"
 
 namespace bloomgate {
 

@@ -136,6 +136,14 @@ bool Authentication::spf_aligned(std::string_view domain, Alignment alignment) c
   return passes_aligned(AuthenticationMethod::spf, domain, alignment);
 }
 
+bool Authentication::fails_aligned(std::string_view domain) const noexcept {
+  if (dmarc(domain) == Finding::fail) return true;
+  return std::ranges::any_of(statements_, [domain](const Statement& statement) {
+    return statement.method != AuthenticationMethod::arc && statement.finding == Finding::fail &&
+           !statement.contradicted && aligned(statement.domain, domain, Alignment::relaxed);
+  });
+}
+
 Finding Authentication::arc() const noexcept {
   return distrusted_ ? Finding::none : finding_for(AuthenticationMethod::arc, {});
 }

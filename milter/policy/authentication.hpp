@@ -68,6 +68,10 @@ class Authentication {
   // Whether SPF passed for an envelope sender whose domain speaks for `domain`.
   bool spf_aligned(std::string_view domain, Alignment alignment) const noexcept;
 
+  // Whether DKIM, SPF or DMARC failed for a domain of `domain`'s organisation (relaxed alignment), or DMARC for one
+  // that was not named. For those who take the want of a pass lightly, but not a fail.
+  bool fails_aligned(std::string_view domain) const noexcept;
+
   // Whether the chain of ARC seals is valid. It names no domain, and anyone can seal a chain of their own: a pass is
   // worth something only where the verifier before us gives it to no sealer but those that it is told to trust. So
   // nothing else here looks at it.

@@ -1,86 +1,244 @@
 #include "milter/policy/decide.hpp"
 
+#include <algorithm>
+
+#include "milter/policy/look_up.hpp"
+#include "milter/policy/proof.hpp"
+#include "milter/policy/senders.hpp"
+#include "milter/policy/trace.hpp"
+
 namespace bloomgate {
 namespace {
 
-Decision check(Reason reason) noexcept {
-  return {Verdict::check, reason};
-}
-Decision deliver(Reason reason) noexcept {
-  return {Verdict::deliver, reason};
+Decision check(Reason reason, IdentityKind identity = IdentityKind::none) noexcept {
+  return {.verdict = Verdict::check, .reason = reason, .identity = identity};
 }
 
-Decision decide_match(Match match) noexcept {
-  switch (match) {
-    case Match::none:
-      return check(Reason::not_listed);
-    case Match::address:
-      return deliver(Reason::listed);
-    case Match::domain:
-      return deliver(Reason::listed_domain);
-    case Match::domain_tree:
-      return deliver(Reason::listed_domain_tree);
+// An identity to be looked up.
+struct Subject {
+  IdentityKind kind;
+  std::string_view path;
+  const Entry& entry;
+};
+
+// One message on its way through the steps. A step gives the decision where it ends the matter.
+class Decider {
+ public:
+  // The facts have an envelope sender.
+  Decider(const Facts& facts, const Lists& lists, const Policy& policy, Trace* trace) noexcept
+      : lists_(lists),
+        policy_(policy),
+        trace_(trace),
+        senders_(facts, policy),
+        proof_(facts.authentication, policy, senders_) {}
+
+  Decision decide() noexcept {
+    trace_senders();
+    if (const auto decision = find_revoked()) return *decision;
+    if (!senders_.has_from() && from_matters()) return check(senders_.from_fault(), IdentityKind::header_from);
+    if (const auto decision = find_own_domain()) return *decision;
+    if (const auto decision = find_dmarc_fail()) return *decision;
+    return by_identity_rule();
   }
-  return check(Reason::internal_error);
+
+ private:
+  void note(std::string_view name, std::string_view subject, std::string_view key,
+            std::string_view outcome) const noexcept {
+    if (trace_ != nullptr) trace_->add(name, subject, key, outcome);
+  }
+
+  void trace_senders() const noexcept {
+    if (trace_ == nullptr) return;
+    const Entry& envelope = senders_.envelope();
+    const bool is_null = envelope.kind() == EntryKind::null_sender;
+    note("envelope-sender", senders_.envelope_path(), envelope.key(),
+         is_null             ? "null-sender"
+         : envelope.is_key() ? "address"
+                             : reject_reason_name(envelope.reason()));
+    if (senders_.rewritten().is_undone()) {
+      note("rewritten-sender", senders_.rewritten().path(), senders_.behind().key(),
+           !senders_.behind().is_key() ? reject_reason_name(senders_.behind().reason())
+           : senders_.is_replaced()    ? "undone"
+                                       : "not-undone");
+    }
+    note("header-from", senders_.from_path(), senders_.from().key(),
+         senders_.has_from() ? "address" : reason_name(senders_.from_fault()));
+  }
+
+  std::optional<Decision> find_revoked() const noexcept {
+    if (lists_.revoked == nullptr || lists_.revoked->size() == 0) return std::nullopt;
+    const TagSeparators separators = *TagSeparators::parse("+") | all_separators(lists_);
+    const auto is_revoked = [&](const Entry& sender) {
+      if (!sender.is_key()) return false;
+      const Match match = lists_.revoked->find(sender, separators);
+      note("revoked", {}, sender.key(), match == Match::none ? "no" : match_name(match));
+      return match != Match::none;
+    };
+    if (is_revoked(senders_.envelope()) || is_revoked(senders_.behind())) {
+      return check(Reason::revoked, IdentityKind::envelope);
+    }
+    if (is_revoked(senders_.from())) return check(Reason::revoked, IdentityKind::header_from);
+    return std::nullopt;
+  }
+
+  bool from_matters() const noexcept {
+    return policy_.identity == IdentityRule::header_from || policy_.identity == IdentityRule::both ||
+           (policy_.dmarc_fail_vetoes && policy_.authentication != AuthenticationRule::off) ||
+           policy_.own_domains.size() != 0 || (lists_.revoked != nullptr && lists_.revoked->size() != 0);
+  }
+
+  std::optional<Decision> find_own_domain() const noexcept {
+    if (policy_.own_domains.size() == 0) return std::nullopt;
+    const auto claims = [&](const Entry& sender, const Proof::Method& method) {
+      if (!sender.is_key()) return false;
+      const bool is_own = policy_.own_domains.find(sender) != Match::none;
+      note("own-domain", {}, sender.domain(), !is_own ? "no" : method ? method_name(method) : "not-authenticated");
+      return is_own && !method;
+    };
+    if (claims(senders_.envelope(), proof_.of_envelope()) || claims(senders_.behind(), proof_.of_behind())) {
+      return check(Reason::own_domain, IdentityKind::envelope);
+    }
+    if (claims(senders_.from(), proof_.of_from())) return check(Reason::own_domain, IdentityKind::header_from);
+    return std::nullopt;
+  }
+
+  std::optional<Decision> find_dmarc_fail() const noexcept {
+    if (!senders_.has_from()) return std::nullopt;
+    const Finding finding = proof_.dmarc();
+    note("dmarc", {}, senders_.from().domain(), finding_name(finding));
+    if (finding != Finding::fail || !policy_.dmarc_fail_vetoes) return std::nullopt;
+    return check(Reason::dmarc_fail, IdentityKind::header_from);
+  }
+
+  Decision by_identity_rule() const noexcept {
+    switch (policy_.identity) {
+      case IdentityRule::envelope:
+        return by_envelope();
+      case IdentityRule::header_from:
+        return by_from();
+      case IdentityRule::either:
+        return by_either();
+      case IdentityRule::both:
+        return by_both();
+    }
+    return check(Reason::internal_error);
+  }
+
+  Decision by_either() const noexcept {
+    const Decision envelope = by_envelope();
+    if (envelope.verdict == Verdict::deliver) return envelope;
+    const Decision from = by_from();
+    if (from.verdict == Verdict::deliver) return from;
+    return came_further(from) && !came_further(envelope) ? from : envelope;
+  }
+
+  Decision by_both() const noexcept {
+    const Decision envelope = by_envelope();
+    if (envelope.verdict != Verdict::deliver) return envelope;
+    Decision from = by_from();
+    if (from.verdict == Verdict::deliver) from.identity = IdentityKind::both;
+    return from;
+  }
+
+  // Whether it is a check that an operator should hear of before the other sender's: a list was at fault, or had it.
+  static bool came_further(const Decision& decision) noexcept { return !decision.list.view().empty(); }
+
+  Decision by_envelope() const noexcept {
+    if (senders_.is_replaced()) {
+      const Subject behind = {IdentityKind::envelope, senders_.rewritten().path(), senders_.behind()};
+      return by_lists(behind, proof_.of_behind(), proof_.denies_behind());
+    }
+    const Entry& sender = senders_.envelope();
+    if (sender.kind() == EntryKind::null_sender) return check(Reason::null_sender, IdentityKind::envelope);
+    if (sender.kind() != EntryKind::address) {
+      Decision decision = check(Reason::malformed_sender, IdentityKind::envelope);
+      decision.sender_fault = sender.reason();
+      return decision;
+    }
+    const Subject subject = {IdentityKind::envelope, senders_.envelope_path(), sender};
+    return by_lists(subject, proof_.of_envelope(), proof_.denies_envelope());
+  }
+
+  Decision by_from() const noexcept {
+    if (!senders_.has_from()) return check(senders_.from_fault(), IdentityKind::header_from);
+    const Subject subject = {IdentityKind::header_from, senders_.from_path(), senders_.from()};
+    return by_lists(subject, proof_.of_from(), proof_.denies_from());
+  }
+
+  Decision by_lists(const Subject& subject, const Proof::Method& method, bool is_denied) const noexcept {
+    const Listing listing = look_up(lists_, subject.path, subject.entry, trace_);
+    Decision decision = check(listing.reason, subject.kind);
+    decision.method = method;
+    decision.list.append(listing.list);
+    note("authentication", identity_kind_name(subject.kind), subject.entry.domain(),
+         !method && is_denied ? "fail" : method_name(method));
+    if (!listing.is_listed) return decision;
+    if (is_authenticated_enough(method, is_denied)) {
+      decision.verdict = Verdict::deliver;
+    } else if (policy_.authentication == AuthenticationRule::required) {
+      decision.reason = Reason::not_authenticated;
+    } else {
+      decision.reason = Reason::authentication_failed;
+    }
+    return decision;
+  }
+
+  bool is_authenticated_enough(const Proof::Method& method, bool is_denied) const noexcept {
+    switch (policy_.authentication) {
+      case AuthenticationRule::required:
+        return method.has_value();
+      case AuthenticationRule::preferred:
+        return method.has_value() || !is_denied;
+      case AuthenticationRule::off:
+        return true;
+    }
+    return false;
+  }
+
+  const Lists& lists_;
+  const Policy& policy_;
+  Trace* trace_;
+  Senders senders_;
+  Proof proof_;
+};
+
+// Of mail that is not incoming.
+std::optional<Reason> find_exemption(const Origin& origin, const Policy& policy) noexcept {
+  if (policy.exempt_logged_in && origin.logged_in) return Reason::exempt_authenticated;
+  if (origin.client && std::ranges::any_of(policy.exempt_networks, [&](const IpNetwork& network) {
+        return network.contains(*origin.client);
+      })) {
+    return Reason::exempt_network;
+  }
+  if (!origin.daemon_name.empty() &&
+      std::ranges::find(policy.exempt_daemons, origin.daemon_name) != policy.exempt_daemons.end()) {
+    return Reason::exempt_daemon;
+  }
+  return std::nullopt;
 }
 
-Decision decide_sender(std::string_view path, const FilterView& filter) noexcept {
-  // The key is made as the file says: its builder made the entries that way.
-  const Entry sender = canonicalize_path(path, filter.shape().profile);
-  switch (sender.kind()) {
-    case EntryKind::address:
-      return decide_match(filter.find(sender));
-    case EntryKind::null_sender:
-      return check(Reason::null_sender);
-    case EntryKind::rejected:
-      return {Verdict::check, Reason::malformed_sender, sender.reason()};
-    case EntryKind::blank:
-    case EntryKind::domain:
-    case EntryKind::domain_tree:
-      break;  // lines of a list, which a path never is
-  }
-  return check(Reason::internal_error);
+Decision exempt(Reason reason, ExemptAction action) noexcept {
+  const bool is_delivered = action == ExemptAction::deliver;
+  return {.verdict = is_delivered ? Verdict::deliver : Verdict::check, .reason = reason, .is_marked = is_delivered};
 }
 
 }  // namespace
 
-Decision decide(const Facts& facts, const Whitelist* whitelist) noexcept {
-  if (whitelist == nullptr) return check(Reason::no_whitelist);
-  if (whitelist->damaged()) return check(Reason::whitelist_damaged);
-  if (!facts.envelope_sender) return check(Reason::no_sender);
-  const Decision decision = decide_sender(*facts.envelope_sender, whitelist->view());
-  // That very look-up may have been the one to meet the damage.
-  return whitelist->damaged() ? check(Reason::whitelist_damaged) : decision;
-}
-
-std::string_view verdict_name(Verdict verdict) noexcept {
-  return verdict == Verdict::deliver ? "deliver" : "check";
-}
-
-std::string_view reason_name(Reason reason) noexcept {
-  switch (reason) {
-    case Reason::listed:
-      return "listed";
-    case Reason::listed_domain:
-      return "listed-domain";
-    case Reason::listed_domain_tree:
-      return "listed-domain-tree";
-    case Reason::not_listed:
-      return "not-listed";
-    case Reason::null_sender:
-      return "null-sender";
-    case Reason::malformed_sender:
-      return "malformed-sender";
-    case Reason::no_sender:
-      return "no-sender";
-    case Reason::no_whitelist:
-      return "no-whitelist";
-    case Reason::whitelist_damaged:
-      return "whitelist-damaged";
-    case Reason::internal_error:
-      return "internal-error";
+Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Trace* trace) noexcept {
+  const auto note = [trace](std::string_view name, std::string_view subject, std::string_view outcome) {
+    if (trace != nullptr) trace->add(name, subject, {}, outcome);
+  };
+  const std::optional<Reason> exemption = find_exemption(facts.origin, policy);
+  note("exemption", facts.origin.daemon_name, exemption ? reason_name(*exemption) : "no");
+  if (exemption) return exempt(*exemption, policy.exempt_action);
+  if (const std::optional<Listing> fault = find_fault(lists)) {
+    note("lists", fault->list, reason_name(fault->reason));
+    Decision decision = check(fault->reason);
+    decision.list.append(fault->list);
+    return decision;
   }
-  return "internal-error";
+  if (!facts.envelope_sender) return check(Reason::no_sender);
+  return Decider(facts, lists, policy, trace).decide();
 }
 
 }  // namespace bloomgate

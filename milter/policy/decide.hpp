@@ -1,69 +1,52 @@
-// The decision: is this sender on the whitelist (deliver), or does the message go to the deeper checks (check)?
+// The decision: is this sender waved through (deliver), or does the message go to the deeper checks (check)?
 //
-// Called by the daemon once a message, at its end, with all facts collected. A pure function: no I/O, no clock, no log,
-// no libmilter. noexcept, allocates nothing, safe from any thread; about a microsecond with the whitelist in memory.
+// Called by the daemon once a message, at its end, with all facts collected, and by --explain. A pure function: no I/O,
+// no clock, no log, no libmilter. noexcept, safe from any thread; without a trace it allocates nothing for ASCII. Some
+// microseconds with the whitelists in memory.
 //
 // Every doubt leads to `check`: only `deliver` is ever trusted by what comes after us.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string_view>
-
-#include "filter/address.hpp"
-#include "filter/filter_view.hpp"
+#include "milter/policy/decision.hpp"
+#include "milter/policy/facts.hpp"
+#include "milter/policy/lists.hpp"
+#include "milter/policy/policy.hpp"
 
 namespace bloomgate {
 
-enum class Verdict : std::uint8_t { check, deliver };
+class Trace;
 
-// Why. The names are part of what operators match on in logs and headers: they never change their meaning.
-enum class Reason : std::uint8_t {
-  listed,              // deliver: the address itself is an entry
-  listed_domain,       // deliver: its domain is, as `@domain`
-  listed_domain_tree,  // deliver: its domain or one above it is, as `@.domain`
-  not_listed,
-  null_sender,        // `<>`: a bounce; never on a whitelist
-  malformed_sender,   // not an address; Decision::sender_fault says why not
-  no_sender,          // no MAIL command was seen
-  no_whitelist,       // none is loaded
-  whitelist_damaged,  // a part of the file cannot be read any more
-  internal_error,     // an exception on the way; never decided here
-};
-
-// "deliver", "check". Never fails.
-std::string_view verdict_name(Verdict verdict) noexcept;
-
-// "listed", "listed-domain", "listed-domain-tree", "not-listed", "null-sender", "malformed-sender", "no-sender",
-// "no-whitelist", "whitelist-damaged", "internal-error". Never fails.
-std::string_view reason_name(Reason reason) noexcept;
-
-struct Decision {
-  Verdict verdict = Verdict::check;
-  Reason reason = Reason::internal_error;
-  RejectReason sender_fault = RejectReason::none;  // for malformed_sender only
-
-  friend bool operator==(const Decision&, const Decision&) = default;
-};
-
-// What is known of a message.
-struct Facts {
-  // The path of the MAIL command, as the mail server handed it over: `<joe@example.org>`. Nothing: there was none.
-  std::optional<std::string_view> envelope_sender = {};
-};
-
-// What a decision asks of the loaded whitelist. Implementations are immutable but for the damage, which may be found at
-// any moment by any thread's look-up; once true, damaged() stays true.
-class Whitelist {
- public:
-  virtual ~Whitelist() = default;
-  virtual const FilterView& view() const noexcept = 0;
-  virtual bool damaged() const noexcept = 0;
-};
-
-// `whitelist` is null where none is loaded. The state of the whitelist goes before the state of the sender: without a
-// good whitelist every message has that as its reason. A damaged one is not trusted at all: its missing parts read as
-// zeros, and nobody knows what befell the rest.
-Decision decide(const Facts& facts, const Whitelist* whitelist) noexcept;
+// The steps, in their order; the first that ends the matter gives the reason. What forbids delivery goes before who is
+// listed: it holds for the whole message, and costs no look-up in a whitelist.
+//
+//  1. Not incoming (exempt-network, exempt-authenticated, exempt-daemon): nothing else is asked.
+//  2. The facts and the lists are whole: no-sender; no-revoked-list; no-whitelist or whitelist-damaged where nothing is
+//     left to be listed by.
+//  3. revoked: the envelope sender as it came or as it is behind BATV and SRS, or the From mailbox, whichever identity
+//     is asked for. A tag (`joe+x@`) hides nobody.
+//  4. A From field that is not exactly one mailbox (no-header-from and so on) hides whom the message claims to be from.
+//     It ends here where that matters: where the identity rule asks for it, where senders are revoked, where there are
+//     own domains, and where a failed DMARC vetoes and authentication is not off.
+//  5. own-domain: the envelope sender or the From mailbox is in a domain of ours, and that one is not authenticated.
+//  6. dmarc-fail: of the From mailbox's domain.
+//  7. The identities that the rule asks for: each has to be one (null-sender, malformed-sender), to be listed
+//     (not-listed) and, as the authentication rule says, to be authenticated (not-authenticated,
+//     authentication-failed). Under `either` the envelope sender is asked first. Where neither will do, the reason is
+//     that of the one that is listed at least, else of the envelope sender.
+//
+// The null sender and a malformed envelope sender are no identities, but under `either` the From mailbox still may be.
+//
+// An identity is authenticated where trusted fields say one of these, and nothing contradicts it:
+//   - dmarc=pass for the From field's domain, with which the identity's domain is aligned;
+//   - dkim=pass, or spf=pass, for a domain that is aligned with the identity's;
+//   - arc=pass, for the From mailbox only and where the policy trusts ARC.
+// A From mailbox whose domain failed DMARC is not, but by ARC. A sender behind SRS is, too, where spf=pass names the
+// very domain of the trusted forwarder: a signature of that domain, which anyone can replay, is not enough.
+//
+// `preferred`: an identity counts as well where it is not authenticated, and no trusted field says fail (softfail,
+// hardfail, policy) of DMARC, DKIM or SPF for a domain that is aligned with the identity's, and none was unreadable.
+//
+// `trace`, if given, gets the steps.
+Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Trace* trace = nullptr) noexcept;
 
 }  // namespace bloomgate

@@ -18,7 +18,9 @@ struct Supervised {
   // The verdict on a sender, by what is in the slot.
   Reason reason(std::string_view sender) const {
     const auto lists = slot.get();
-    return decide({sender}, lists->whitelists.empty() ? nullptr : lists->whitelists.front().get()).reason;
+    const NamedWhitelist named = {"whitelist", lists->whitelists.empty() ? nullptr : lists->whitelists.front().get()};
+    const Policy policy = {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off};
+    return decide({sender}, {.whitelists = {&named, 1}}, policy).reason;
   }
 
   bool revoked(std::string_view sender) const {

@@ -1,7 +1,6 @@
 #include "milter/policy/decide.hpp"
 
 #include <catch2/catch.hpp>
-#include <type_traits>
 #include <vector>
 
 #include "filter/layout.hpp"
@@ -41,13 +40,30 @@ class MemoryWhitelist final : public Whitelist {
   mutable unsigned times_asked_ = 0;
 };
 
-Decision deliver(Reason reason) {
+// What the tests below compare.
+struct Outcome {
+  Verdict verdict;
+  Reason reason;
+  RejectReason fault = RejectReason::none;
+
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+// By the envelope sender alone, on its word.
+Outcome decide_envelope(const Facts& facts, const Whitelist* whitelist) {
+  const NamedWhitelist named = {"test", whitelist};
+  const Policy policy = {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off};
+  const Decision decision = decide(facts, {.whitelists = {&named, 1}}, policy);
+  return {decision.verdict, decision.reason, decision.sender_fault};
+}
+
+Outcome deliver(Reason reason) {
   return {Verdict::deliver, reason};
 }
-Decision check(Reason reason) {
+Outcome check(Reason reason) {
   return {Verdict::check, reason};
 }
-Decision malformed(RejectReason fault) {
+Outcome malformed(RejectReason fault) {
   return {Verdict::check, Reason::malformed_sender, fault};
 }
 
@@ -60,7 +76,7 @@ TEST_CASE(
     "a sender is delivered only where the whitelist has its address, its domain or a tree that its domain is in") {
   struct Case {
     std::string_view name, sender;
-    Decision want;
+    Outcome want;
   };
   const Case cases[] = {
       {"the address", "<joe@example.org>", deliver(Reason::listed)},
@@ -106,44 +122,44 @@ TEST_CASE(
   const MemoryWhitelist whitelist(kList);
   for (const Case& c : cases) {
     INFO(c.name << ": " << c.sender);
-    const Decision got = decide({c.sender}, &whitelist);
+    const Outcome got = decide_envelope({c.sender}, &whitelist);
     CHECK(verdict_name(got.verdict) == verdict_name(c.want.verdict));
     CHECK(reason_name(got.reason) == reason_name(c.want.reason));
-    CHECK(reject_reason_name(got.sender_fault) == reject_reason_name(c.want.sender_fault));
+    CHECK(reject_reason_name(got.fault) == reject_reason_name(c.want.fault));
   }
 }
 
 TEST_CASE("domains count only where the whitelist says that it holds domains") {
   const MemoryWhitelist addresses({"joe@example.org"});
-  CHECK(decide({"<anyone@corp.example>"}, &addresses) == check(Reason::not_listed));
-  CHECK(decide({"<joe@example.org>"}, &addresses) == deliver(Reason::listed));
+  CHECK(decide_envelope({"<anyone@corp.example>"}, &addresses) == check(Reason::not_listed));
+  CHECK(decide_envelope({"<joe@example.org>"}, &addresses) == deliver(Reason::listed));
 }
 
 TEST_CASE("the sender's key is made as the whitelist's profile says") {
   const MemoryWhitelist folded({"joe@example.org"}, {.keep_local_part_case = false});
   const MemoryWhitelist kept({"Joe@example.org"}, {.keep_local_part_case = true});
-  CHECK(decide({"<JOE@example.org>"}, &folded) == deliver(Reason::listed));
-  CHECK(decide({"<Joe@EXAMPLE.org>"}, &kept) == deliver(Reason::listed));
-  CHECK(decide({"<joe@example.org>"}, &kept) == check(Reason::not_listed));
+  CHECK(decide_envelope({"<JOE@example.org>"}, &folded) == deliver(Reason::listed));
+  CHECK(decide_envelope({"<Joe@EXAMPLE.org>"}, &kept) == deliver(Reason::listed));
+  CHECK(decide_envelope({"<joe@example.org>"}, &kept) == check(Reason::not_listed));
 }
 
 TEST_CASE("without a sender nothing is delivered") {
   const MemoryWhitelist whitelist(kList);
-  CHECK(decide({}, &whitelist) == check(Reason::no_sender));
+  CHECK(decide_envelope({}, &whitelist) == check(Reason::no_sender));
 }
 
 TEST_CASE("without a whitelist that has its own reason, whatever the sender") {
   for (const auto& sender : {"<joe@example.org>", "<>", "nonsense"}) {
-    CHECK(decide({sender}, nullptr) == check(Reason::no_whitelist));
+    CHECK(decide_envelope({sender}, nullptr) == check(Reason::no_whitelist));
   }
-  CHECK(decide({}, nullptr) == check(Reason::no_whitelist));
+  CHECK(decide_envelope({}, nullptr) == check(Reason::no_whitelist));
 }
 
 TEST_CASE("with a damaged whitelist that has its own reason, whatever the sender") {
   for (const auto& sender : {"<joe@example.org>", "<anyone@corp.example>", "<else@example.net>", "<>", "nonsense"}) {
     MemoryWhitelist whitelist(kList);
     whitelist.damage_after(0);
-    CHECK(decide({sender}, &whitelist) == check(Reason::whitelist_damaged));
+    CHECK(decide_envelope({sender}, &whitelist) == check(Reason::whitelist_damaged));
   }
 }
 
@@ -151,16 +167,18 @@ TEST_CASE("a look-up that meets the damage itself is not trusted, be its answer 
   for (const auto& sender : {"<joe@example.org>", "<anyone@corp.example>", "<else@example.net>"}) {
     MemoryWhitelist whitelist(kList);
     whitelist.damage_after(1);
-    CHECK(decide({sender}, &whitelist) == check(Reason::whitelist_damaged));
+    CHECK(decide_envelope({sender}, &whitelist) == check(Reason::whitelist_damaged));
   }
 }
 
 TEST_CASE("a decision that nobody made is check, with internal-error as its reason") {
-  CHECK(Decision{} == check(Reason::internal_error));
+  CHECK(Decision{}.verdict == Verdict::check);
+  CHECK(Decision{}.reason == Reason::internal_error);
+  CHECK(Decision{}.is_marked);
 }
 
 TEST_CASE("deciding cannot throw") {
-  STATIC_REQUIRE(noexcept(decide(Facts{}, nullptr)));
+  STATIC_REQUIRE(noexcept(decide(Facts{}, Lists{}, Policy{})));
 }
 
 TEST_CASE("names of verdicts and reasons are what operators match on") {

@@ -1,0 +1,96 @@
+#include "milter/policy/decision.hpp"
+
+namespace bloomgate {
+
+std::string_view verdict_name(Verdict verdict) noexcept {
+  return verdict == Verdict::deliver ? "deliver" : "check";
+}
+
+std::string_view reason_name(Reason reason) noexcept {
+  switch (reason) {
+    case Reason::listed:
+      return "listed";
+    case Reason::listed_domain:
+      return "listed-domain";
+    case Reason::listed_domain_tree:
+      return "listed-domain-tree";
+    case Reason::listed_extra:
+      return "listed-extra";
+    case Reason::not_listed:
+      return "not-listed";
+    case Reason::null_sender:
+      return "null-sender";
+    case Reason::malformed_sender:
+      return "malformed-sender";
+    case Reason::no_header_from:
+      return "no-header-from";
+    case Reason::several_from_fields:
+      return "several-from-fields";
+    case Reason::several_from_mailboxes:
+      return "several-from-mailboxes";
+    case Reason::no_from_mailbox:
+      return "no-from-mailbox";
+    case Reason::malformed_from:
+      return "malformed-from";
+    case Reason::not_authenticated:
+      return "not-authenticated";
+    case Reason::authentication_failed:
+      return "authentication-failed";
+    case Reason::dmarc_fail:
+      return "dmarc-fail";
+    case Reason::own_domain:
+      return "own-domain";
+    case Reason::revoked:
+      return "revoked";
+    case Reason::exempt_network:
+      return "exempt-network";
+    case Reason::exempt_authenticated:
+      return "exempt-authenticated";
+    case Reason::exempt_daemon:
+      return "exempt-daemon";
+    case Reason::no_sender:
+      return "no-sender";
+    case Reason::no_whitelist:
+      return "no-whitelist";
+    case Reason::whitelist_damaged:
+      return "whitelist-damaged";
+    case Reason::no_revoked_list:
+      return "no-revoked-list";
+    case Reason::internal_error:
+      return "internal-error";
+  }
+  return "internal-error";
+}
+
+std::string_view identity_kind_name(IdentityKind kind) noexcept {
+  switch (kind) {
+    case IdentityKind::none:
+      return "none";
+    case IdentityKind::envelope:
+      return "envelope";
+    case IdentityKind::header_from:
+      return "header-from";
+    case IdentityKind::both:
+      return "both";
+  }
+  return "none";
+}
+
+std::string_view method_name(const std::optional<AuthenticationMethod>& method) noexcept {
+  if (!method) return "none";
+  switch (*method) {
+    case AuthenticationMethod::dkim:
+      return "dkim";
+    case AuthenticationMethod::spf:
+      return "spf";
+    case AuthenticationMethod::dmarc:
+      return "dmarc";
+    case AuthenticationMethod::arc:
+      return "arc";
+    case AuthenticationMethod::other:
+      break;
+  }
+  return "none";
+}
+
+}  // namespace bloomgate

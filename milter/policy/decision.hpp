@@ -1,0 +1,90 @@
+// The outcome of a decision: what is done with the message, why, and by what. Plain values of fixed size; safe from any
+// thread. All names are stable: operators match on them in logs, headers and rules of the deeper checks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "filter/address.hpp"
+#include "filter/fixed_text.hpp"
+#include "milter/policy/authentication_results.hpp"
+
+namespace bloomgate {
+
+enum class Verdict : std::uint8_t { check, deliver };
+
+enum class Reason : std::uint8_t {
+  // deliver, unless authentication is missing
+  listed,              // the address itself is an entry
+  listed_domain,       // its domain is, as `@domain`
+  listed_domain_tree,  // its domain or one above it is, as `@.domain`
+  listed_extra,        // the operator's own list `extra` has it
+
+  // The identity
+  not_listed,
+  null_sender,       // `<>`: a bounce; never on a whitelist
+  malformed_sender,  // the envelope sender is not an address; Decision::sender_fault says why not
+  no_header_from,    // no From field
+  several_from_fields,
+  several_from_mailboxes,
+  no_from_mailbox,  // an empty From field, or an empty group
+  malformed_from,   // not a list of mailboxes, or one that mail programs read differently
+
+  // Authentication
+  not_authenticated,      // listed, but no trusted field says that the identity is authenticated
+  authentication_failed,  // listed, but a trusted field says that it is not (authentication = preferred)
+  dmarc_fail,             // DMARC failed for the From field's domain
+  own_domain,             // claims a domain of ours without authentication
+
+  revoked,  // the operator's list `revoked` has it
+
+  // Not incoming mail
+  exempt_network,
+  exempt_authenticated,
+  exempt_daemon,
+
+  // Faults
+  no_sender,          // no MAIL command was seen
+  no_whitelist,       // none is loaded
+  whitelist_damaged,  // a part of the file cannot be read any more
+  no_revoked_list,    // it is configured, but not loaded
+  internal_error,     // an exception on the way; never decided here
+};
+inline constexpr std::size_t kReasonCount = 25;
+
+// "deliver", "check". Never fails.
+std::string_view verdict_name(Verdict verdict) noexcept;
+
+// "listed", "listed-domain", "several-from-fields": the name above with hyphens. Never fails.
+std::string_view reason_name(Reason reason) noexcept;
+
+enum class IdentityKind : std::uint8_t { none, envelope, header_from, both };
+
+// "none", "envelope", "header-from", "both". Never fails.
+std::string_view identity_kind_name(IdentityKind kind) noexcept;
+
+inline constexpr std::size_t kMaxListNameBytes = 64;
+
+struct Decision {
+  Verdict verdict = Verdict::check;
+  Reason reason = Reason::internal_error;
+  RejectReason sender_fault = RejectReason::none;  // for malformed_sender only
+
+  // Whether the message gets an X-Bloomgate field. Those it came with are removed whatever this says.
+  bool is_marked = true;
+  // Whom the reason is about. none: nobody's in particular.
+  IdentityKind identity = IdentityKind::none;
+  // What the identity was authenticated by; nothing where it was not. Of both: the From field's.
+  std::optional<AuthenticationMethod> method = {};
+  // The whitelist that lists the identity, or "extra"; the damaged one. Of both: the From field's. Empty: none.
+  FixedText<kMaxListNameBytes> list = {};
+
+  friend bool operator==(const Decision&, const Decision&) = default;
+};
+
+// "dkim", "spf", "dmarc", "arc"; "none" where there is nothing. Never fails.
+std::string_view method_name(const std::optional<AuthenticationMethod>& method) noexcept;
+
+}  // namespace bloomgate

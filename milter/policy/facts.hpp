@@ -1,0 +1,30 @@
+// What is known of a message when it is decided. Collected by the daemon's session, or by --explain from a message at
+// hand; a plain value, used by one thread at a time.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "config/ip_network.hpp"
+#include "milter/policy/authentication.hpp"
+#include "milter/policy/header_from.hpp"
+
+namespace bloomgate {
+
+// Where the message came in. The views must outlive the decision.
+struct Origin {
+  std::optional<IpAddress> client = {};  // nothing: not known, or not over the Internet
+  std::string_view daemon_name = {};     // the mail server's listener, its macro {daemon_name}; empty: not told
+  bool logged_in = false;                // by SASL: its macro {auth_authen} is not empty
+};
+
+struct Facts {
+  // The path of the MAIL command, as the mail server handed it over: `<joe@example.org>`. Nothing: there was none. Must
+  // outlive the decision.
+  std::optional<std::string_view> envelope_sender = {};
+  HeaderFrom header_from = {};
+  Authentication authentication = {};
+  Origin origin = {};
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,52 @@
+// What the operator asks of a message before it is delivered: the options of the configuration as decide() wants them,
+// with the defaults of a careful operator. Made once by the daemon; a plain value, safe from any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/ip_network.hpp"
+#include "milter/policy/alignment.hpp"
+#include "milter/policy/exact_list.hpp"
+
+namespace bloomgate {
+
+enum class IdentityRule : std::uint8_t {
+  envelope,     // the envelope sender has to be listed
+  header_from,  // the mailbox of the From field
+  either,       // one of them; mailing services use envelopes of their own
+  both,         // each of them
+};
+
+enum class AuthenticationRule : std::uint8_t {
+  required,   // a listed identity counts where a trusted field says that it is authenticated
+  preferred,  // also where no trusted field says anything of it: see decide.hpp
+  off,        // always; anyone can forge it
+};
+
+enum class ExemptAction : std::uint8_t {
+  none,     // the message gets no mark
+  deliver,  // it is marked `deliver`
+};
+
+struct Policy {
+  IdentityRule identity = IdentityRule::either;
+  AuthenticationRule authentication = AuthenticationRule::required;
+  Alignment alignment = Alignment::relaxed;
+  bool dmarc_fail_vetoes = true;
+  bool trust_arc = false;
+  bool undo_batv = true;
+  std::vector<std::string> trusted_forwarders = {};  // canonical domains, each for itself
+  // `@example.org` for that very domain, `@.example.org` for all below it too.
+  ExactList own_domains = {};
+
+  // Mail that is not incoming: from these clients, through these listeners of the mail server (case counts), from
+  // clients that have logged in.
+  std::vector<IpNetwork> exempt_networks = {};
+  std::vector<std::string> exempt_daemons = {};
+  bool exempt_logged_in = false;
+  ExemptAction exempt_action = ExemptAction::none;
+};
+
+}  // namespace bloomgate

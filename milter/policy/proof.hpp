@@ -1,0 +1,44 @@
+// Whether a sender is who it says it is, by what the trusted fields say: the second part of decide(), whose header has
+// the rules. Pure, noexcept, allocates nothing. Safe from any thread.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "milter/policy/facts.hpp"
+#include "milter/policy/policy.hpp"
+#include "milter/policy/senders.hpp"
+
+namespace bloomgate {
+
+class Proof {
+ public:
+  using Method = std::optional<AuthenticationMethod>;
+
+  // All must outlive the object.
+  Proof(const Authentication& authentication, const Policy& policy, const Senders& senders) noexcept
+      : authentication_(authentication), policy_(policy), senders_(senders) {}
+
+  // What authenticates them; nothing where nothing does. The envelope sender as it came, and the one behind it.
+  Method of_envelope() const noexcept { return of_domain(senders_.envelope().domain()); }
+  Method of_behind() const noexcept;
+  Method of_from() const noexcept;
+
+  // Whether trusted fields say that they are not, or might have said so.
+  bool denies_envelope() const noexcept { return denies(senders_.envelope().domain()); }
+  bool denies_behind() const noexcept;
+  bool denies_from() const noexcept { return denies(senders_.from().domain()); }
+
+  // Of the From mailbox's domain.
+  Finding dmarc() const noexcept { return authentication_.dmarc(senders_.from().domain()); }
+
+ private:
+  Method of_domain(std::string_view domain) const noexcept;
+  bool denies(std::string_view domain) const noexcept;
+
+  const Authentication& authentication_;
+  const Policy& policy_;
+  const Senders& senders_;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,51 @@
+// Whom a message claims to be from: its envelope sender, as it came and as it is behind BATV and SRS, and the mailbox
+// of its From field, in canonical form. The first step of decide(); pure, noexcept. Safe from any thread.
+#pragma once
+
+#include <string_view>
+
+#include "filter/address.hpp"
+#include "milter/policy/decision.hpp"
+#include "milter/policy/facts.hpp"
+#include "milter/policy/policy.hpp"
+#include "milter/policy/rewritten_sender.hpp"
+
+namespace bloomgate {
+
+// Canonical as the exact lists want it: case folded, tags kept. Whitelists have profiles of their own, hence the paths.
+class Senders {
+ public:
+  // The facts must outlive the object, and have an envelope sender.
+  Senders(const Facts& facts, const Policy& policy) noexcept;
+  Senders(const Senders&) = delete;
+  Senders& operator=(const Senders&) = delete;
+
+  // The envelope sender as it came; any kind that canonicalize_path() gives.
+  const Entry& envelope() const noexcept { return envelope_; }
+  std::string_view envelope_path() const noexcept { return envelope_path_; }
+
+  // What was rewritten, and the sender behind it; not an address where nothing was, or where nothing comes out.
+  const RewrittenSender& rewritten() const noexcept { return rewritten_; }
+  const Entry& behind() const noexcept { return behind_; }
+  // Whether the one behind takes the envelope sender's place as identity. Where BATV is among what was undone and the
+  // policy does not undo it, it does not; what forbids a sender still looks at it.
+  bool is_replaced() const noexcept { return is_replaced_; }
+
+  // The From mailbox; not an address where there is not exactly one, from_fault() says why.
+  const Entry& from() const noexcept { return from_; }
+  std::string_view from_path() const noexcept { return from_path_; }
+  bool has_from() const noexcept { return from_.kind() == EntryKind::address; }
+  Reason from_fault() const noexcept;
+
+ private:
+  std::string_view envelope_path_;
+  std::string_view from_path_;
+  HeaderFromKind from_kind_;
+  Entry envelope_;
+  RewrittenSender rewritten_;
+  Entry behind_;
+  bool is_replaced_ = false;
+  Entry from_;
+};
+
+}  // namespace bloomgate
