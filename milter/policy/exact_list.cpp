@@ -48,12 +48,14 @@ Match ExactList::find(const Entry& entry, TagSeparators separators) const noexce
   if (entry.kind() == EntryKind::domain) return contains(entry.key()) ? Match::domain : Match::none;
   if (entry.kind() == EntryKind::domain_tree) return contains(entry.key()) ? Match::domain_tree : Match::none;
   if (entry.kind() != EntryKind::address || size_ == 0) return Match::none;
-  // In the form of the list's own keys. What is too long once it is folded was so in the list, too.
+  // In the form of the list's own keys. What is too long once it is folded was so in the list, too; where memory ran
+  // out, the key as it came is nearly always folded already.
   const Entry folded = canonicalize_path(entry.key());
-  if (contains(folded.key())) return Match::address;
+  const std::string_view key = folded.is_key() ? folded.key() : entry.key();
+  if (contains(key)) return Match::address;
   if (!separators.none()) {
-    const Entry untagged = canonicalize_path(folded.key(), {.tag_separators = separators});
-    if (untagged.key() != folded.key() && contains(untagged.key())) return Match::address;
+    const Entry untagged = canonicalize_path(key, {.tag_separators = separators});
+    if (untagged.is_key() && untagged.key() != key && contains(untagged.key())) return Match::address;
   }
   // The key of `@domain` is the tail of the address's own key.
   if (has_domains_ && contains(entry.key().substr(entry.local_part().size()))) return Match::domain;
