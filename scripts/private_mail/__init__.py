@@ -8,7 +8,7 @@ Each part is a context manager with a dataclass of settings; it is ready when en
     sink       an SMTP server that keeps what it receives: a destination
     postfix    a Postfix of our own beside any other on the machine
     client     an SMTP client that sends bytes as they are, forgeries included
-    sendmail   a Sendmail of our own, and with Bloomgate and a destination: sendmail_gateway
+    sendmail   a Sendmail of our own; with Bloomgate: sendmail_gateway; set up by a recipe: sendmail_recipe
     checker    what the deeper checks have in common: clamav, rspamd, spamassassin
     opendkim, opendmarc, spf: milters that authenticate senders before Bloomgate; milter: what they share
     signing    keys, and what a sender signs with them

@@ -40,10 +40,11 @@ class Rejected(Exception):
 class Client:
     """One connection. Several messages may go through it, one after the other."""
 
-    def __init__(self, port, address=None, patience_seconds=PATIENCE_SECONDS):
-        """address: that the mail server is to see us come from, by XCLIENT; without it 127.0.0.1."""
+    def __init__(self, port, address=None, patience_seconds=PATIENCE_SECONDS, source="127.0.0.1"):
+        """address: that the mail server is to see us come from, by XCLIENT; without it source, which is one of
+        127.0.0.0/8."""
         self._smtp = smtplib.SMTP("127.0.0.1", port, local_hostname="client.example",
-                                  timeout=patience_seconds)
+                                  timeout=patience_seconds, source_address=(source, 0))
         self._smtp.command_encoding = "utf-8"
         self.command("EHLO client.example")
         if address:

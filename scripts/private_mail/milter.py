@@ -27,12 +27,7 @@ class Milter:
         shutil.chown(self.folder, USER)  # it makes its socket there
         self.folder.chmod(0o755)
         try:
-            self.program = self._start(self.command(), self.folder / "log", user=USER)
-            wait_until(lambda: accepts_connections(self.socket) or not self.program.alive(),
-                       f"{self.config.name} to listen")
-            if not self.program.alive():
-                raise RuntimeError(f"{self.config.name} did not start:\n{self.log()}")
-            self.socket.chmod(0o666)  # Postfix is another user
+            self.start()
         except BaseException:
             self.__exit__()
             raise
@@ -41,6 +36,14 @@ class Milter:
     def __exit__(self, *_):
         if self.program:
             self.program.stop(10)
+
+    def start(self):
+        self.program = self._start(self.command(), self.folder / "log", user=USER)
+        wait_until(lambda: accepts_connections(self.socket) or not self.program.alive(),
+                   f"{self.config.name} to listen")
+        if not self.program.alive():
+            raise RuntimeError(f"{self.config.name} did not start:\n{self.log()}")
+        self.socket.chmod(0o666)  # Postfix is another user
 
     def kill(self):
         """SIGKILL: a crash."""

@@ -112,6 +112,11 @@ class Sendmail:
         wait_until(lambda: not self.queued().intersection(queue_ids),
                    "messages to leave Sendmail's queue", seconds)
 
+    def wait_until_done(self, queue_ids, seconds=PATIENCE_SECONDS):
+        """Until none of these messages is under way: it has gone, or is in quarantine."""
+        wait_until(lambda: not (self.queued() - self.quarantined()).intersection(queue_ids),
+                   "messages to be dealt with by Sendmail", seconds)
+
     def queued(self):
         """The queue IDs of the messages that are in the queue; of those in quarantine too."""
         return {name[2:] for name in os.listdir(self.queue) if name[:2] in ("qf", "hf")}

@@ -39,7 +39,8 @@ class SendmailGateway:
         with ExitStack() as stack:
             self.mailbox = stack.enter_context(Sink(MAILBOX))
             self.daemon = stack.enter_context(Daemon(self.folder / "daemon", DaemonConfig(
-                self.config.whitelist, self.config.inet, settings=self.config.settings)))
+                self.config.whitelist, self.config.inet,
+                settings={"authentication": "off", **self.config.settings})))
             fragment = SHIPPED_FILE.read_text()
             folders = {self.daemon.folder: "/run/bloomgate"}
             if self.config.inet:

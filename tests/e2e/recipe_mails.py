@@ -33,6 +33,16 @@ def unlisted():
     }
 
 
+def honest():
+    """Of senders who are not listed, and claim nothing."""
+    return [Mail(UNLISTED), Mail("")]
+
+
+def forged():
+    """Those of unlisted() that claim something in a field."""
+    return [mail for mail in unlisted().values() if mail.headers]
+
+
 def infected(sender):
     return Mail(sender, body=EICAR + b"\r\n")
 
