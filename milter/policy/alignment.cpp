@@ -9,6 +9,11 @@
 
 namespace bloomgate {
 
+bool is_same_or_below(std::string_view domain, std::string_view parent) noexcept {
+  if (!domain.ends_with(parent)) return false;
+  return domain.size() == parent.size() || domain[domain.size() - parent.size() - 1] == '.';
+}
+
 std::string_view organizational_domain(std::string_view domain) noexcept {
   if (domain.size() > kMaxDomainBytes || domain.starts_with('[')) return {};
   std::array<char, kMaxDomainBytes + 1> terminated;

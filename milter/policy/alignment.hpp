@@ -16,6 +16,9 @@ enum class Alignment : std::uint8_t {
   strict,   // only for itself
 };
 
+// Whether `domain` is `parent` or in it.
+bool is_same_or_below(std::string_view domain, std::string_view parent) noexcept;
+
 // The public suffix and one label: `example.co.uk` of `mail.example.co.uk`. A view into `domain`. Empty where there is
 // none: for a public suffix itself, a name of one label, an address literal, and what is longer than a domain can be.
 std::string_view organizational_domain(std::string_view domain) noexcept;

@@ -55,6 +55,20 @@ Authentication Authentication::distrusted() {
 
 Authentication Authentication::summarize(std::span<const std::string_view> values,
                                          std::span<const std::string> trusted_ids) {
+  return summarize(values, trusted_ids, nullptr);
+}
+
+Authentication Authentication::summarize(std::span<const std::string_view> values,
+                                         std::span<const std::string> trusted_ids, const Grounds& grounds,
+                                         const HeaderFrom& from) {
+  Authentication all = summarize(values, trusted_ids, &grounds);
+  all.check_dmarc();
+  all.distrusted_ = all.distrusted_ || grounds.is_misleading(from);
+  return all;
+}
+
+Authentication Authentication::summarize(std::span<const std::string_view> values,
+                                         std::span<const std::string> trusted_ids, const Grounds* grounds) {
   Authentication all;
   for (const std::string_view value : values) {
     const std::optional<std::string> id = parse_authserv_id(value);
@@ -62,7 +76,7 @@ Authentication Authentication::summarize(std::span<const std::string_view> value
       ++all.ignored_fields_;
     } else if (const auto field = parse_authentication_results(value)) {
       ++all.trusted_fields_;
-      all.add_field(*field);
+      all.add_field(*field, grounds);
     } else {
       ++all.unreadable_fields_;
     }
@@ -70,16 +84,17 @@ Authentication Authentication::summarize(std::span<const std::string_view> value
   return all;
 }
 
-void Authentication::add_field(const AuthenticationResults& field) {
+void Authentication::add_field(const AuthenticationResults& field, const Grounds* grounds) {
   Authentication own;
   for (const MethodResult& result : field.results) {
     // ARC names no domain. A DMARC result without one still is about the one header From domain: see dmarc().
     const bool needs_domain = result.method == AuthenticationMethod::dkim || result.method == AuthenticationMethod::spf;
     const Finding finding = finding_of(result.result);
     if (result.method == AuthenticationMethod::other) continue;
-    // A pass that the method's own milter does not confirm may be a text that another milter copied into its field.
-    const bool denies_a_pass = result.method == AuthenticationMethod::dmarc && !result.domain.empty();
-    if (finding == Finding::none && !denies_a_pass) continue;
+    // A pass that the method's own milter does not confirm may be a text that another milter copied into its field. So
+    // what names a domain and is no pass of it denies one, whatever it is.
+    if (finding == Finding::none && result.domain.empty()) continue;
+    if (finding == Finding::pass && grounds != nullptr && !grounds->support(result.method, result.domain)) continue;
     if (needs_domain && result.domain.empty()) continue;
     own.add({result.method, finding, result.domain}, result.method == AuthenticationMethod::dkim);
   }
@@ -87,6 +102,24 @@ void Authentication::add_field(const AuthenticationResults& field) {
                 statements_.size() + own.statements_.size() > kMaxStatements;
   if (distrusted_) return;
   for (const Statement& statement : own.statements_) add(statement, /*pass_is_enough=*/false);
+}
+
+// DMARC passes by an aligned pass of DKIM or SPF. Where the trusted fields tell of these and none passed, the pass is
+// not that of the milter.
+void Authentication::check_dmarc() {
+  for (Statement& dmarc : statements_) {
+    if (dmarc.method != AuthenticationMethod::dmarc || dmarc.finding != Finding::pass) continue;
+    const auto tells_of_it = [&dmarc](const Statement& other) {
+      return (other.method == AuthenticationMethod::dkim || other.method == AuthenticationMethod::spf) &&
+             aligned(other.domain, dmarc.domain, Alignment::relaxed);
+    };
+    const auto passes = [&](const Statement& other) {
+      return tells_of_it(other) && other.finding == Finding::pass && !other.contradicted;
+    };
+    if (std::ranges::any_of(statements_, tells_of_it) && std::ranges::none_of(statements_, passes)) {
+      dmarc.contradicted = true;
+    }
+  }
 }
 
 void Authentication::add(const Statement& statement, bool pass_is_enough) {
@@ -97,10 +130,10 @@ void Authentication::add(const Statement& statement, bool pass_is_enough) {
     statements_.push_back(statement);
   } else if (known->finding == statement.finding) {
     known->contradicted = known->contradicted || statement.contradicted;
-  } else if (pass_is_enough) {
-    known->finding = Finding::pass;
   } else if (known->finding != Finding::pass && statement.finding != Finding::pass) {
     known->finding = Finding::fail;
+  } else if (pass_is_enough) {
+    known->finding = Finding::pass;
   } else {
     known->contradicted = true;
   }

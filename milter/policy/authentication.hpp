@@ -5,10 +5,11 @@
 // in, so that only the milters before us can have written them. All others are forgeable and change nothing here.
 //
 // Of one field, one passing DKIM signature of a domain is enough although another of it fails. Different trusted fields
-// that contradict each other on a method and domain (pass in one; fail, softfail, hardfail or policy in another) count
-// as no result for these; so do a pass and a fail of spf or dmarc in one field. Everything else (none, neutral,
-// temperror, permerror, unknown words) says nothing, but of dmarc: that milter speaks of every From, and where it found
-// nothing, a pass in another field is a text that another milter copied from the sender (result_forgery.hpp).
+// that contradict each other on a method and domain (pass in one and anything else in another) count as no result for
+// these; so do a pass and something else of spf or dmarc in one field. A fail is one of fail, softfail, hardfail and
+// policy; everything else (none, neutral, temperror, permerror, unknown words) only takes a pass away: where the
+// method's own milter found nothing, a pass in another field is a text that another milter copied from the sender
+// (result_forgery.hpp).
 //
 // Immutable once made; the answers are noexcept, allocate nothing and may be asked for from any thread.
 #pragma once
@@ -22,6 +23,8 @@
 
 #include "milter/policy/alignment.hpp"
 #include "milter/policy/authentication_results.hpp"
+#include "milter/policy/grounds.hpp"
+#include "milter/policy/header_from.hpp"
 
 namespace bloomgate {
 
@@ -44,9 +47,15 @@ class Authentication {
   // bounds above.
   static Authentication distrusted();
 
-  // `values` are those of all Authentication-Results fields, in any order; `trusted_ids` are compared without regard to
-  // ASCII case, empty ones never match. Linear in the bytes; quadratic in the results of trusted fields, which are
-  // bounded. Throws std::bad_alloc.
+  // What the fields say of the message that `grounds` and `from` are of: a pass needs its grounds, and nothing counts
+  // where a stranger may have written it, as after distrusted().
+  static Authentication summarize(std::span<const std::string_view> values, std::span<const std::string> trusted_ids,
+                                  const Grounds& grounds, const HeaderFrom& from);
+
+  // The same for fields at hand without their message, which are believed. `values` are those of all
+  // Authentication-Results fields, in any order; `trusted_ids` are compared without regard to ASCII case, empty ones
+  // never match. Linear in the bytes; quadratic in the results of trusted fields, which are bounded. Throws
+  // std::bad_alloc.
   static Authentication summarize(std::span<const std::string_view> values, std::span<const std::string> trusted_ids);
 
   // Fields with one of our ids that could be read.
@@ -86,7 +95,10 @@ class Authentication {
     bool contradicted = false;
   };
 
-  void add_field(const AuthenticationResults& field);
+  static Authentication summarize(std::span<const std::string_view> values, std::span<const std::string> trusted_ids,
+                                  const Grounds* grounds);
+  void add_field(const AuthenticationResults& field, const Grounds* grounds);
+  void check_dmarc();
   void add(const Statement& statement, bool pass_is_enough);
   Finding finding_for(AuthenticationMethod method, std::string_view domain) const noexcept;
   bool passes_aligned(AuthenticationMethod method, std::string_view domain, Alignment alignment) const noexcept;

@@ -7,6 +7,7 @@
 #include "filter/characters.hpp"
 #include "filter/domain.hpp"
 #include "filter/local_part.hpp"
+#include "milter/policy/alignment.hpp"
 #include "milter/policy/structured_text.hpp"
 
 namespace bloomgate {
@@ -93,11 +94,6 @@ class DomainProperty {
   bool seen_ = false;
   bool useless_ = false;
 };
-
-bool is_same_or_below(std::string_view domain, std::string_view parent) noexcept {
-  return domain == parent || (domain.size() > parent.size() && domain.ends_with(parent) &&
-                              domain[domain.size() - parent.size() - 1] == '.');
-}
 
 class ResultReader {
  public:

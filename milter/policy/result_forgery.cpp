@@ -8,8 +8,6 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::string_view kFoldingSpace = " \t\r\n";
-
 bool is_address_character(char byte) noexcept {
   return characters::is_atext(byte) || !characters::is_ascii(byte) || byte == '.' || byte == '@';
 }
@@ -22,11 +20,6 @@ int hexadecimal(char byte) noexcept {
   if (byte >= '0' && byte <= '9') return byte - '0';
   const char lower = characters::to_lower(byte);
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-std::string_view trim(std::string_view text) noexcept {
-  text.remove_prefix(std::min(text.find_first_not_of(kFoldingSpace), text.size()));
-  return text.substr(0, text.find_last_not_of(kFoldingSpace) + 1);
 }
 
 // dkim-quoted-printable, RFC 6376 section 2.11. White space is no part of it, but not all readers take it out.
@@ -45,12 +38,9 @@ bool is_harmless_identity(std::string_view value) noexcept {
   return true;
 }
 
-bool is_harmless_tag(std::string_view tag) noexcept {
-  const std::size_t equals = tag.find('=');
-  const std::string_view name = trim(tag.substr(0, equals));
-  const std::string_view value = equals == std::string_view::npos ? std::string_view{} : trim(tag.substr(equals + 1));
-  if (name == "i" || name == "I") return is_harmless_identity(value);
-  const bool copied = name == "d" || name == "D" || name == "s" || name == "S";
+bool is_harmless_tag(char name, std::string_view value) noexcept {
+  if (name == 'i') return is_harmless_identity(value);
+  const bool copied = name == 'd' || name == 's';
   return !copied || std::ranges::all_of(value, is_address_character);
 }
 
@@ -61,7 +51,7 @@ bool helo_can_forge_results(std::string_view helo) noexcept {
 }
 
 bool sender_can_forge_results(std::string_view path) noexcept {
-  path = trim(path);
+  path = without_folding_space(path);
   if (path.starts_with('<') && path.ends_with('>')) path = path.substr(1, path.size() - 2);
   if (path.starts_with('"')) {
     const std::size_t end = path.find('"', 1);
@@ -75,12 +65,11 @@ bool sender_can_forge_results(std::string_view path) noexcept {
 }
 
 bool signature_can_forge_results(std::string_view dkim_signature) noexcept {
-  while (!dkim_signature.empty()) {
-    const std::size_t end = std::min(dkim_signature.find(';'), dkim_signature.size());
-    if (!is_harmless_tag(dkim_signature.substr(0, end))) return true;
-    dkim_signature.remove_prefix(std::min(end + 1, dkim_signature.size()));
-  }
-  return false;
+  bool harmless = true;
+  for_each_signature_tag(dkim_signature, [&harmless](char name, std::string_view value) {
+    harmless = harmless && is_harmless_tag(name, value);
+  });
+  return !harmless;
 }
 
 bool from_can_forge_results(const HeaderFrom& from) noexcept {

@@ -9,9 +9,13 @@
 // Authentication::distrusted(). True mail has none of it. Pure, noexcept, linear, safe from any thread.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <string_view>
 
+#include "filter/characters.hpp"
 #include "milter/policy/header_from.hpp"
+#include "milter/policy/structured_text.hpp"
 
 namespace bloomgate {
 
@@ -26,6 +30,21 @@ bool sender_can_forge_results(std::string_view path) noexcept;
 // The value of a DKIM-Signature field, folded or not: its identity (i=), decoded, domain (d=) and selector (s=). The
 // same characters are harmless as in an address without quotes.
 bool signature_can_forge_results(std::string_view dkim_signature) noexcept;
+
+// Calls visit(name, value) for each tag of a DKIM-Signature field whose name is a single letter, in lower case; the
+// value without the space around it. The tags end at each `;`, as all readers have it (RFC 6376 section 3.2).
+template <typename Visitor>
+void for_each_signature_tag(std::string_view dkim_signature, Visitor visit) {
+  while (!dkim_signature.empty()) {
+    const std::size_t end = std::min(dkim_signature.find(';'), dkim_signature.size());
+    const std::string_view tag = dkim_signature.substr(0, end);
+    const std::size_t equals = std::min(tag.find('='), tag.size());
+    const std::string_view name = without_folding_space(tag.substr(0, equals));
+    const std::string_view value = tag.substr(std::min(equals + 1, tag.size()));
+    if (name.size() == 1) visit(characters::to_lower(name[0]), without_folding_space(value));
+    dkim_signature.remove_prefix(std::min(end + 1, dkim_signature.size()));
+  }
+}
 
 // A From that we cannot read: who knows what domain another program finds in it, and copies.
 bool from_can_forge_results(const HeaderFrom& from) noexcept;

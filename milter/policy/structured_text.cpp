@@ -36,6 +36,12 @@ std::optional<std::string> unfold(std::string_view value) {
   return line;
 }
 
+std::string_view without_folding_space(std::string_view text) noexcept {
+  constexpr std::string_view kSpace = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+  return text.substr(0, text.find_last_not_of(kSpace) + 1);
+}
+
 void StructuredReader::skip_cfws() noexcept {
   for (;;) {
     if (peek() == '(') {

@@ -17,6 +17,9 @@ namespace bloomgate {
 // Linear. Throws std::bad_alloc.
 std::optional<std::string> unfold(std::string_view value);
 
+// `text` without the white space and line ends at its start and end.
+std::string_view without_folding_space(std::string_view text) noexcept;
+
 // Goes through an unfolded value from left to right. The first thing that is not well-formed fails the reader: it is at
 // the end then, and finds nothing any more.
 class StructuredReader {

@@ -1,0 +1,169 @@
+#include "milter/policy/grounds.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "milter/policy/authentication.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr auto kDkim = AuthenticationMethod::dkim;
+constexpr auto kSpf = AuthenticationMethod::spf;
+constexpr auto kDmarc = AuthenticationMethod::dmarc;
+
+const HeaderFrom kFrom = {HeaderFromKind::one_mailbox, "joe@bank.example"};
+
+struct Message {
+  std::string_view sender = "<mallory@evil.example>";
+  std::vector<std::string_view> signatures = {};
+  std::string_view helo = "mail.evil.example";
+};
+
+Grounds grounds_of(const Message& message) {
+  Grounds grounds;
+  grounds.begin(message.helo, message.sender);
+  for (const std::string_view signature : message.signatures) grounds.add_signature(signature);
+  return grounds;
+}
+
+TEST_CASE("a pass has its grounds in the message that it is about") {
+  const Grounds grounds = grounds_of({.sender = "<Joe@Bounce.Example.ORG>",
+                                      .signatures = {"v=1; d=News.Example.com; s=a; b=d=evil.example",
+                                                     "v=1;\n\td = m\u00fcller.example ;\n\ts=a; b=x"}});
+  CHECK(grounds.support(kSpf, "bounce.example.org"));
+  CHECK_FALSE(grounds.support(kSpf, "example.org"));
+  CHECK_FALSE(grounds.support(kSpf, "news.example.com"));
+  CHECK(grounds.support(kDkim, "news.example.com"));
+  CHECK(grounds.support(kDkim, "a.news.example.com"));
+  CHECK(grounds.support(kDkim, "xn--mller-kva.example"));
+  CHECK_FALSE(grounds.support(kDkim, "example.com"));
+  CHECK_FALSE(grounds.support(kDkim, "evil.example"));
+  CHECK_FALSE(grounds.support(kDkim, "bounce.example.org"));
+  CHECK(grounds.support(kDmarc, "example.org"));
+  CHECK(grounds.support(kDmarc, "example.com"));
+  CHECK_FALSE(grounds.support(kDmarc, "evil.example"));
+  CHECK(grounds.support(AuthenticationMethod::arc, ""));
+  CHECK_FALSE(grounds.is_misleading(kFrom));
+}
+
+TEST_CASE("a message without sender and signatures is ground for nothing") {
+  for (const std::string_view sender : {"<>", "", "junk"}) {
+    const Grounds grounds = grounds_of({.sender = sender});
+    CHECK_FALSE(grounds.support(kSpf, ""));
+    CHECK_FALSE(grounds.support(kSpf, "bank.example"));
+    CHECK_FALSE(grounds.support(kDkim, "bank.example"));
+    CHECK_FALSE(grounds.support(kDmarc, "bank.example"));
+  }
+}
+
+TEST_CASE("texts that can forge results make a message misleading, until the next") {
+  CHECK(grounds_of({.helo = "x); dkim=pass ("}).is_misleading(kFrom));
+  CHECK(grounds_of({.sender = "<\"a;b\"@evil.example>"}).is_misleading(kFrom));
+  CHECK(grounds_of({.signatures = {"d=evil.example; i=a=3Bb@evil.example", "d=evil.example"}}).is_misleading(kFrom));
+  CHECK(grounds_of({}).is_misleading({HeaderFromKind::malformed}));
+  CHECK_FALSE(grounds_of({}).is_misleading({}));
+
+  const std::vector<std::string_view> most(Grounds::kMaxSignatures, "d=evil.example");
+  CHECK_FALSE(grounds_of({.signatures = most}).is_misleading(kFrom));
+  std::vector<std::string_view> too_many = most;
+  too_many.emplace_back("d=evil.example");
+  Grounds grounds = grounds_of({.signatures = too_many});
+  CHECK(grounds.is_misleading(kFrom));
+  grounds.begin("mail.example.org", "<joe@example.org>");
+  CHECK_FALSE(grounds.is_misleading(kFrom));
+  CHECK_FALSE(grounds.support(kDkim, "evil.example"));
+}
+
+struct Case {
+  std::string_view name;
+  Message message;
+  std::vector<std::string_view> fields;
+  bool dmarc, dkim, spf;  // whether it passes for bank.example
+};
+
+TEST_CASE("results that a stranger made a trusted milter write do not pass") {
+  constexpr auto kBankSignature = "v=1; d=bank.example; s=a; b=x";
+  constexpr auto kInjected = "mx; spf=fail (x); dkim=pass header.d=bank.example (y) smtp.mailfrom=evil.example";
+  const std::vector<Case> cases = {
+      {"honest DKIM", {.signatures = {kBankSignature}}, {"mx; dkim=pass header.d=bank.example"}, false, true, false},
+      {"honest SPF", {.sender = "<a@bank.example>"}, {"mx; spf=pass smtp.mailfrom=bank.example"}, false, false, true},
+      {"honest DMARC by DKIM",
+       {.signatures = {kBankSignature}},
+       {"mx; dmarc=pass header.from=bank.example", "mx; dkim=pass header.d=bank.example"},
+       true,
+       true,
+       false},
+      {"honest DMARC by SPF, the signature broken",
+       {.sender = "<a@bounce.bank.example>", .signatures = {kBankSignature}},
+       {"mx; dkim=fail header.d=bank.example", "mx; spf=pass smtp.mailfrom=bounce.bank.example",
+        "mx; dmarc=pass header.from=bank.example"},
+       true,
+       false,
+       true},
+      {"honest DMARC that tells nothing more",
+       {.signatures = {kBankSignature}},
+       {"mx; dmarc=pass header.from=bank.example"},
+       true,
+       false,
+       false},
+      {"an injected DKIM pass", {}, {kInjected}, false, false, false},
+      {"an injected DKIM pass with a signature that the verifier finds bad",
+       {.signatures = {kBankSignature}},
+       {kInjected, "mx; dkim=fail header.d=bank.example"},
+       false,
+       false,
+       false},
+      {"the same where the verifier finds no key",
+       {.signatures = {kBankSignature}},
+       {kInjected, "mx; dkim=permerror header.d=bank.example"},
+       false,
+       false,
+       false},
+      {"an injected SPF pass",
+       {},
+       {"mx; spf=fail (x); spf=pass smtp.mailfrom=bank.example (y) smtp.helo=x"},
+       false,
+       false,
+       false},
+      {"an injected SPF pass of the very sender",
+       {.sender = "<joe@bank.example>"},
+       {"mx; spf=fail (x); spf=pass smtp.mailfrom=bank.example; x=y (z) smtp.helo=x",
+        "mx; spf=fail smtp.mailfrom=bank.example"},
+       false,
+       false,
+       false},
+      {"an injected DMARC pass",
+       {},
+       {"mx; spf=fail (x); dmarc=pass header.from=bank.example (y) smtp.mailfrom=evil.example"},
+       false,
+       false,
+       false},
+      {"an injected DMARC pass with a signature that the verifier finds bad",
+       {.signatures = {kBankSignature}},
+       {"mx; spf=fail (x); dmarc=pass header.from=bank.example (y) smtp.mailfrom=evil.example",
+        "mx; dkim=fail header.d=bank.example"},
+       false,
+       false,
+       false},
+      {"a misleading greeting",
+       {.signatures = {kBankSignature}, .helo = "x)"},
+       {"mx; dkim=pass header.d=bank.example"},
+       false,
+       false,
+       false},
+  };
+  const std::vector<std::string> ids = {"mx"};
+  for (const Case& each : cases) {
+    CAPTURE(each.name);
+    const auto found = Authentication::summarize(each.fields, ids, grounds_of(each.message), kFrom);
+    CHECK((found.dmarc("bank.example") == Finding::pass) == each.dmarc);
+    CHECK(found.dkim_aligned("bank.example", Alignment::relaxed) == each.dkim);
+    CHECK(found.spf_aligned("bank.example", Alignment::relaxed) == each.spf);
+    CHECK(found.trusted_fields() == each.fields.size());
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate
