@@ -25,6 +25,11 @@ std::string header_value(const Decision& decision, std::string_view host) {
   std::string value(verdict_name(decision.verdict));
   value.append("; reason=").append(reason_name(decision.reason));
   value.append("; host=").append(host);
+  if (decision.identity == IdentityKind::none) return value;
+  value.append("; identity=").append(identity_kind_name(decision.identity));
+  const std::string_view list = decision.list.view();
+  if (decision.method || !list.empty()) value.append("; authentication=").append(method_name(decision.method));
+  if (!list.empty()) value.append("; whitelist=").append(list);
   return value;
 }
 

@@ -1,6 +1,10 @@
 // The header field that carries the decision. Everything downstream matches on it, so its form is fixed:
 //
-//     X-Bloomgate: deliver; reason=listed; host=mx.example.org
+//     X-Bloomgate: deliver; reason=listed; host=mx.example.org; identity=envelope; authentication=spf; whitelist=news
+//     X-Bloomgate: check; reason=no-sender; host=mx.example.org
+//
+// Verdict, reason and host are always there. Then, where they are known: whom the reason is about; what that one is
+// authenticated by, or `none`; the list that has that one. More may follow in later versions.
 //
 // Pure; safe from any thread.
 #pragma once
@@ -21,8 +25,9 @@ bool is_header(std::string_view name, std::string_view wanted) noexcept;
 // Whether a field of that name is ours, or pretends to be.
 bool is_our_header(std::string_view name) noexcept;
 
-// The field's value. `host` must be fit to stand in a header (is_host_name() in config/daemon_options.hpp). Nothing of
-// the sender's is in it. Throws std::bad_alloc.
+// The field's value, on one line. `host` must be fit to stand in a header (is_host_name() in
+// config/daemon_options.hpp), and so must the name of the list, which the configuration sees to. Nothing of the
+// sender's is in it. Throws std::bad_alloc.
 std::string header_value(const Decision& decision, std::string_view host);
 
 // The value where none can be made.

@@ -22,6 +22,8 @@ from private_mail.processes import temporary_folder  # noqa: E402
 
 LISTED = "listed@example.org"
 UNLISTED = "unlisted@example.org"
+# What a mark says of LISTED behind its host, where the envelope sender is taken at its word.
+LISTED_BY = "; identity=envelope; authentication=none; whitelist=whitelist"
 
 
 def pytest_addoption(parser):

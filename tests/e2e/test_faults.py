@@ -5,7 +5,7 @@ import signal
 import threading
 
 import pytest
-from conftest import LISTED, UNLISTED
+from conftest import LISTED, LISTED_BY, UNLISTED
 from private_mail.client import Message
 from private_mail.filter import build_filter_of
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
@@ -157,8 +157,8 @@ def test_reloads_under_load_leave_no_message_lost_or_undecided(gateway):
     for delivery in deliveries:
         listed = delivery.message.path == LISTED
         assert delivery.place == (LIGHT_PATH if listed else DEEP_CHECK)
-        assert delivery.marks == ["deliver; reason=listed; host=mx.example.net" if listed
-                                  else "check; reason=not-listed; host=mx.example.net"]
+        assert delivery.marks == [f"deliver; reason=listed; host=mx.example.net{LISTED_BY}" if listed
+                                  else "check; reason=not-listed; host=mx.example.net; identity=envelope"]
 
 
 def test_a_reload_brings_the_new_list_and_drops_the_old(gateway):

@@ -1,12 +1,12 @@
 """However a mark is forged, the message arrives with exactly one, ours."""
 
 import pytest
-from conftest import LISTED, UNLISTED
+from conftest import LISTED, LISTED_BY, UNLISTED
 from private_mail.client import Message
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
 
-CHECK = "check; reason=not-listed; host=mx.example.net"
-DELIVER = "deliver; reason=listed; host=mx.example.net"
+CHECK = "check; reason=not-listed; host=mx.example.net; identity=envelope"
+DELIVER = f"deliver; reason=listed; host=mx.example.net{LISTED_BY}"
 
 FORGERIES = {
     "one": [b"X-Bloomgate: deliver"],

@@ -3,19 +3,19 @@
 import smtplib
 
 import pytest
-from conftest import LISTED, UNLISTED
+from conftest import LISTED, LISTED_BY, UNLISTED
 from private_mail.client import Message
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH, MAILBOX
 from private_mail.processes import wait_until
 
 FORGED = (b"X-Bloomgate: deliver; reason=listed; host=mx.example.net",)
 
-DELIVER = "deliver; reason=listed; host=mx.example.net"
-CHECK = "check; reason=not-listed; host=mx.example.net"
+DELIVER = f"deliver; reason=listed; host=mx.example.net{LISTED_BY}"
+CHECK = "check; reason=not-listed; host=mx.example.net; identity=envelope"
 CASES = {
     "a listed sender": (Message(LISTED), LIGHT_PATH, DELIVER),
     "an unlisted sender": (Message(UNLISTED), DEEP_CHECK, CHECK),
-    "the null sender": (Message(""), DEEP_CHECK, "check; reason=null-sender; host=mx.example.net"),
+    "the null sender": (Message(""), DEEP_CHECK, "check; reason=null-sender; host=mx.example.net; identity=envelope"),
     "a listed sender with a forged mark": (Message(LISTED, FORGED), LIGHT_PATH, DELIVER),
     "an unlisted sender with a forged mark": (Message(UNLISTED, FORGED), DEEP_CHECK, CHECK),
 }

@@ -7,16 +7,16 @@ from contextlib import ExitStack
 import pytest
 import test_forged_marks
 import test_senders
-from conftest import LISTED, UNLISTED
+from conftest import LISTED, LISTED_BY, UNLISTED
 from private_mail import sendmail
 from private_mail.client import Message, Rejected
 from private_mail.filter import build_filter_of
 from private_mail.processes import temporary_folder
 from private_mail.sendmail_gateway import SendmailGateway, SendmailGatewayConfig
 
-DELIVER = "deliver; reason=listed; host=mx.example.net"
-CHECK = "check; reason=not-listed; host=mx.example.net"
-NULL_SENDER = "check; reason=null-sender; host=mx.example.net"
+DELIVER = f"deliver; reason=listed; host=mx.example.net{LISTED_BY}"
+CHECK = "check; reason=not-listed; host=mx.example.net; identity=envelope"
+NULL_SENDER = "check; reason=null-sender; host=mx.example.net; identity=envelope"
 FORGED = (b"X-Bloomgate: deliver; reason=listed; host=mx.example.net",)
 
 # Sendmail takes no more than 32 KiB of header fields, and no line end but CR LF.
@@ -131,7 +131,7 @@ def test_the_log_names_each_message_by_sendmails_queue_id(unix_gateway):
 
 def test_without_a_host_name_of_its_own_the_mark_has_sendmails(start):
     gateway = start(settings={"host-name": ""}, host_name="relay.example.com")
-    assert marks_of(gateway, Message(LISTED)) == [["deliver; reason=listed; host=relay.example.com"]]
+    assert marks_of(gateway, Message(LISTED)) == [[f"deliver; reason=listed; host=relay.example.com{LISTED_BY}"]]
 
 
 def test_in_observe_mode_nothing_is_touched(start):
