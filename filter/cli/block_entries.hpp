@@ -13,6 +13,9 @@
 
 namespace bloomgate::cli {
 
+// The shortest entry with its line end is `@a`.
+inline constexpr std::uint64_t kMostEntriesOfBlock = (TextBlock::kTextBytes + kMaxInputBytes) / 3 + 2;
+
 inline bool has_tag(std::string_view address, TagSeparators separators) noexcept {
   const std::string_view local_part = address.substr(0, address.find('@'));
   return separators.untagged_bytes(local_part) != local_part.size();

@@ -24,10 +24,10 @@ unsigned ListOptions::chosen_threads() const {
   return threads;
 }
 
-OpenLists::OpenLists(const std::vector<std::string>& inputs, const ListOptions& options)
+OpenLists::OpenLists(const std::vector<std::string>& inputs, const ListOptions& options, BlockOrder order)
     : files(list_files(inputs)),
       format(make_list_format(options.format, files.size())),
-      blocks(files, stop_flag(), format->quotes_line_ends(), BlockOrder::in_turn) {}
+      blocks(files, stop_flag(), format->quotes_line_ends(), order) {}
 
 Progress::State OpenLists::state() const {
   return {.doing = "reading", .done_bytes = blocks.done_bytes(), .total_bytes = blocks.total_bytes()};

@@ -26,10 +26,9 @@ struct ListOptions {
   unsigned chosen_threads() const;
 };
 
-// Lists in the order of their text (BlockOrder::in_turn).
 struct OpenLists {
   // `inputs` as list_files() takes them. Throws what list_files(), make_list_format() and TextBlocks throw.
-  OpenLists(const std::vector<std::string>& inputs, const ListOptions& options);
+  OpenLists(const std::vector<std::string>& inputs, const ListOptions& options, BlockOrder order);
 
   // What a Progress tells of them.
   Progress::State state() const;

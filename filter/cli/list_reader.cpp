@@ -9,9 +9,6 @@
 namespace bloomgate::cli {
 namespace {
 
-// The shortest entry with its line end is `@a`.
-constexpr std::uint64_t kMostEntriesOfBlock = (TextBlock::kTextBytes + kMaxInputBytes) / 3 + 2;
-
 void add_block(const TextBlock& block, FilterBuilder::Lane& lane, const ListFormat& format, AddressProfile profile,
                const BroadDomains& broad_domains, RejectLog& rejects) {
   BlockReport report = {.input = block.input, .index = block.index};

@@ -4,9 +4,11 @@
 
 #include <iostream>
 
+#include "filter/bulk_lookup.hpp"
 #include "filter/cli/block_lookup.hpp"
 #include "filter/cli/blocks_in_turn.hpp"
 #include "filter/cli/command.hpp"
+#include "filter/cli/list_count.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/error.hpp"
 #include "filter/mapped_filter.hpp"
@@ -95,12 +97,20 @@ class Query {
 
   // Looks up the lines of lists; blank ones and comments are passed over.
   void look_up_lists(const std::vector<std::string>& inputs, const ListOptions& options) {
-    OpenLists lists(inputs, options);
+    const FilterShape& shape = filter_.view().shape();
+    const bool counts =
+        !shown_.any() && !shape.has_domains && !shape.has_domain_trees && BulkLookup::suits(filter_.view());
+    OpenLists lists(inputs, options, counts ? BlockOrder::any : BlockOrder::in_turn);
     // Not between the answers, and not into a log: whoever reads those did not ask for it.
     const bool bar = !options.quiet && isatty(STDERR_FILENO) != 0 && (isatty(STDOUT_FILENO) == 0 || !shown_.any());
     const Progress::Style style = bar ? Progress::style_for(STDERR_FILENO) : Progress::Style::none;
     Progress progress(
         style, [&] { return lists.state(); }, Progress::interval_of(style));
+    if (counts) {
+      const ListCount count = count_lists(lists, filter_.view(), options.chosen_threads());
+      use({.text = {}, .listed = count.found, .not_listed = count.missing, .rejected = count.rejected});
+      return;
+    }
     for_each_block_in_turn(
         lists.blocks, *lists.format, options.chosen_threads(),
         [&](const TextBlock& block) { return answers_of(block, *lists.format); },

@@ -1040,6 +1040,18 @@ class VerifyTest(ProgramTest):
             self.assertRegex(out, rf"(?m)^found +{400_000 - 2 - len(places):,} ")
             self.assertRegex(out, rf"(?m)^missing +{len(places)}$")
             self.assertRegex(out, r"(?m)^rejected +2 ")
+        # Standard input cannot be read twice.
+        text = (self.folder / "a").read_bytes()
+        for stdin in (text, gzip.compress(text)):
+            source = open(self.write("stdin", stdin), "rb")
+            self.addCleanup(source.close)
+            for given in ({"input": stdin}, {"stdin": source}):
+                result = subprocess.run([BLOOMGATE, "verify", "filter", "--against", "-"], capture_output=True,
+                                        cwd=self.folder, timeout=60, **given)  # fmt: skip
+                self.assertEqual(result.returncode, 1)
+                want = [f"standard input:{line}: not in the filter: stranger{line}@nowhere.example"
+                        for name, line in places if name == "a"]  # fmt: skip
+                self.assertEqual(result.stderr.decode().splitlines()[:-1], want)
 
     def test_a_damaged_file_is_refused_with_the_place(self):
         data = bytearray((self.folder / "filter").read_bytes())
