@@ -38,7 +38,8 @@ class Trace;
 //
 // An identity is authenticated where trusted fields say one of these, and nothing contradicts it:
 //   - dmarc=pass for the From field's domain, with which the identity's domain is aligned;
-//   - dkim=pass, or spf=pass, for a domain that is aligned with the identity's;
+//   - dkim=pass for a domain that is aligned with the identity's;
+//   - spf=pass for the very domain of the envelope sender, where that is aligned with the identity's;
 //   - arc=pass, for the From mailbox only and where the policy trusts ARC.
 // A From mailbox whose domain failed DMARC is not, but by ARC. A sender behind SRS is, too, where spf=pass names the
 // very domain of the trusted forwarder: a signature of that domain, which anyone can replay, is not enough.

@@ -8,8 +8,15 @@ Proof::Method Proof::of_domain(std::string_view domain) const noexcept {
     return AuthenticationMethod::dmarc;
   }
   if (authentication_.dkim_aligned(domain, policy_.alignment)) return AuthenticationMethod::dkim;
-  if (authentication_.spf_aligned(domain, policy_.alignment)) return AuthenticationMethod::spf;
+  if (spf_passed() && aligned(senders_.envelope().domain(), domain, policy_.alignment)) {
+    return AuthenticationMethod::spf;
+  }
   return std::nullopt;
+}
+
+bool Proof::spf_passed() const noexcept {
+  const std::string_view domain = senders_.envelope().domain();
+  return !domain.empty() && authentication_.spf_aligned(domain, Alignment::strict);
 }
 
 Proof::Method Proof::of_behind() const noexcept {

@@ -34,6 +34,9 @@ class Proof {
 
  private:
   Method of_domain(std::string_view domain) const noexcept;
+  // For the very domain of the envelope sender. SPF is about no other: a pass for another domain is a text of the
+  // sender's that a milter has copied into its field (its name server's explanation of a fail, say).
+  bool spf_passed() const noexcept;
   bool denies(std::string_view domain) const noexcept;
 
   const Authentication& authentication_;
