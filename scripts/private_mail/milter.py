@@ -35,7 +35,7 @@ class Milter:
 
     def __exit__(self, *_):
         if self.program:
-            self.program.stop(10)
+            self.kill()  # some take many seconds to end well
 
     def start(self):
         self.program = self._start(self.command(), self.folder / "log", user=USER)

@@ -31,7 +31,7 @@ class NameServer:
         return self
 
     def __exit__(self, *_):
-        self.program.stop(10)
+        self.program.kill()
 
     def _text(self):
         lines = ["keep-in-foreground", "log-facility=-", "user=root", "no-resolv", "no-hosts", "pid-file=",

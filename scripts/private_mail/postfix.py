@@ -47,6 +47,7 @@ smtpd_relay_restrictions = reject_unauth_destination
 smtpd_peername_lookup = no
 smtpd_client_connection_count_limit = 0
 smtpd_authorized_xclient_hosts = 127.0.0.1
+local_header_rewrite_clients =
 smtp_dns_support_level = disabled
 alias_maps =
 alias_database =

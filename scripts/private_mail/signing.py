@@ -11,12 +11,14 @@ SIGNED_FIELDS = (b"from", b"to", b"subject", b"date", b"message-id")
 
 
 class SigningKey:
-    """The RSA key of one domain. Its public half is a record for a name server or for OpenDKIM's file."""
+    """The RSA key of one domain. Its public half is a record for a name server or for OpenDKIM's file.
 
-    def __init__(self, domain, selector=SELECTOR):
+    private: where given, one that other domains have, too; making one takes a while."""
+
+    def __init__(self, domain, selector=SELECTOR, private=None):
         self.domain = domain
         self.selector = selector
-        self.private = openssl(b"", "genrsa", "2048")
+        self.private = private or new_private_key()
 
     @property
     def record_name(self):
@@ -33,6 +35,10 @@ class SigningKey:
             content, self.selector.encode(), (domain or self.domain).encode(), self.private, identity,
             canonicalize=(b"relaxed", b"relaxed"), include_headers=list(fields), length=length)
         return signature + content
+
+
+def new_private_key():
+    return openssl(b"", "genrsa", "2048")
 
 
 def openssl(stdin, *arguments):

@@ -61,10 +61,17 @@ class Gateways:
         self._gateways = []
 
     def __call__(self, addresses=(LISTED,), *build_options, **config):
-        folder = self._open.enter_context(temporary_folder("e2e"))
+        folder = self.enter(temporary_folder("e2e"))
         whitelist = folder / "whitelist.bloom"
         build_filter_of(whitelist, addresses, *build_options)
-        gateway = self._open.enter_context(Gateway(folder, GatewayConfig(whitelist, **config)))
+        return self.start(folder, GatewayConfig(whitelist, **config))
+
+    def enter(self, part):
+        """Starts another part, which stays as long as the gateways."""
+        return self._open.enter_context(part)
+
+    def start(self, folder, config):
+        gateway = self.enter(Gateway(folder, config))
         self._gateways.append(gateway)
         return gateway
 
