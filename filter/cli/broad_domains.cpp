@@ -40,9 +40,10 @@ BroadDomains::BroadDomains(const std::string& path, const std::function<void(std
     if (entry.kind() == EntryKind::domain) {
       free_mail_.emplace(entry.domain());
     } else {
-      const std::string why(entry.kind() == EntryKind::rejected ? reject_reason_text(entry.reason())
-                                                                : "it is not the name of one domain");
-      show(path + ":" + std::to_string(number) + ": not a free-mail domain: " + why);
+      const std::string place = path + ":" + std::to_string(number);
+      const std::string_view why =
+          entry.kind() == EntryKind::rejected ? reject_reason_text(entry.reason()) : "it is not the name of one domain";
+      show(place + ": not a free-mail domain: " + std::string(why));
     }
   }
   if (file.bad()) throw system_error(ErrorCode::cannot_read, "read", path, errno);

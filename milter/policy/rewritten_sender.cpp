@@ -111,9 +111,10 @@ bool is_hash(std::string_view text) noexcept {
          std::ranges::all_of(text, [](char byte) { return is_letter_or_digit(byte) || byte == '+' || byte == '/'; });
 }
 
+constexpr std::size_t kTimestampBytes = 2;
+
 // `hash=tt=domain=local`. No field before the local part can hold a '=', so it has one reading only.
 std::optional<Mailbox> read_srs0_fields(std::string_view fields) noexcept {
-  constexpr std::size_t kTimestampBytes = 2;
   const std::string_view hash = take_field(fields);
   const std::string_view timestamp = take_field(fields);
   const std::string_view domain = take_field(fields);

@@ -41,6 +41,7 @@ void write_list(const std::string& path, unsigned entries) {
 // Nanoseconds for each of `senders`.
 double time_look_ups(const ExactList& list, const std::vector<std::string>& senders, bool listed) {
   std::vector<Entry> entries;
+  entries.reserve(senders.size());
   for (const std::string& sender : senders) entries.push_back(canonicalize_path(sender));
   const TagSeparators plus = *TagSeparators::parse("+");
   const double start = processor_seconds();
