@@ -24,8 +24,8 @@ class RunTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def run_bench(self, *options, status=0):
-        command = [sys.executable, "-B", RUN, "--build", BUILD, "--entries", str(ENTRIES), "--probes", "3e5", "--repeat", "1",
-                   "--input", self.folder / "input", *options]
+        sizes = ["--entries", str(ENTRIES), "--probes", "3e5", "--repeat", "1"]
+        command = [sys.executable, RUN, "--build", BUILD, *sizes, "--input", self.folder / "input", *options]
         result = subprocess.run(command, capture_output=True, text=True, cwd=self.folder)
         self.assertEqual(result.returncode, status, result.stderr)
         return result.stdout
@@ -44,7 +44,8 @@ class RunTest(unittest.TestCase):
         cores = sorted({1, min(2, len(os.sched_getaffinity(0))), len(os.sched_getaffinity(0))})
         self.assertEqual([row[0] for row in self.rows_of(text, "The floor")], [str(count) for count in cores])
         self.assertEqual(results["floor"]["lines"], ENTRIES)
-        want = [[layout, str(count)] for layout in ("page", "line", "classic", "partitioned") for count in cores]
+        layouts = ("page", "line", "classic", "partitioned")
+        want = [[layout, str(count)] for layout in layouts for count in cores]
         self.assertEqual([row[:2] for row in self.rows_of(text, "The builder")], want)
         self.assertEqual([row[:2] for row in self.rows_of(text, "Look-ups")], want)
         # All but the bad lines are entries, and all of those are found.
@@ -52,11 +53,10 @@ class RunTest(unittest.TestCase):
         self.assertEqual(len(entries), 1)
         self.assertTrue(0.99 * ENTRIES < entries.pop() < ENTRIES)
         self.assertEqual({row["missing"] for row in results["verify"]}, {0})
-        for row in results["builder"]:
+        for row, cells in zip(results["builder"], self.rows_of(text, "The builder")):
             # Of the floor means: of the same number of cores in the same run.
             floor = results["floor"]["cores"][str(row["cores"])]["rate"]
-            shown = next(cells for cells in self.rows_of(text, "The builder") if cells[:2] == [row["layout"], str(row["cores"])])
-            self.assertAlmostEqual(float(shown[4]), row["entries"] / row["seconds"] / floor, delta=0.006)
+            self.assertAlmostEqual(float(cells[4]), row["entries"] / row["seconds"] / floor, delta=0.006)
         for row in self.rows_of(text, "False positives"):
             self.assertAlmostEqual(float(row[-1]), 1, delta=0.1)
         lecture = self.rows_of(text, "The lecture's table")
@@ -81,7 +81,8 @@ class RunTest(unittest.TestCase):
     def test_parts_run_by_themselves_and_add_to_earlier_results(self):
         results = self.folder / "results.json"
         text = self.run_bench("--only", "floor,tables", "--results", results)
-        self.assertEqual(re.findall(r"(?m)^## (.*)", text), ["Machine", "The floor", "The lecture's table", "The classroom's table"])
+        want = ["Machine", "The floor", "The lecture's table", "The classroom's table"]
+        self.assertEqual(re.findall(r"(?m)^## (.*)", text), want)
         text = self.run_bench("--only", "fpr", "--results", results)
         self.assertEqual(len(re.findall(r"(?m)^## ", text)), 5)
         self.assertIn("## False positives", text)
