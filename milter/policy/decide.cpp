@@ -1,6 +1,8 @@
 #include "milter/policy/decide.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include "milter/policy/look_up.hpp"
 #include "milter/policy/proof.hpp"
@@ -29,11 +31,13 @@ class Decider {
       : lists_(lists),
         policy_(policy),
         trace_(trace),
+        authentication_(facts.authentication),
         senders_(facts, policy),
         proof_(facts.authentication, policy, senders_) {}
 
   Decision decide() noexcept {
     trace_senders();
+    trace_results();
     if (const auto decision = find_revoked()) return *decision;
     if (!senders_.has_from() && from_matters()) return check(senders_.from_fault(), IdentityKind::header_from);
     if (const auto decision = find_own_domain()) return *decision;
@@ -45,6 +49,12 @@ class Decider {
   void note(std::string_view name, std::string_view subject, std::string_view key,
             std::string_view outcome) const noexcept {
     if (trace_ != nullptr) trace_->add(name, subject, key, outcome);
+  }
+
+  void note(std::string_view name, std::string_view subject, std::size_t count) const noexcept {
+    std::array<char, 20> digits;  // of the largest number
+    const auto end = std::to_chars(digits.begin(), digits.end(), count).ptr;
+    note(name, subject, {}, {digits.data(), static_cast<std::size_t>(end - digits.data())});
   }
 
   void trace_senders() const noexcept {
@@ -63,6 +73,13 @@ class Decider {
     }
     note("header-from", senders_.from_path(), senders_.from().key(),
          senders_.has_from() ? "address" : reason_name(senders_.from_fault()));
+  }
+
+  void trace_results() const noexcept {
+    note("results", "trusted", authentication_.trusted_fields());
+    note("results", "unreadable", authentication_.unreadable_fields());
+    note("results", "not-trusted", authentication_.ignored_fields());
+    if (authentication_.is_distrusted()) note("results", {}, {}, "distrusted");
   }
 
   std::optional<Decision> find_revoked() const noexcept {
@@ -198,6 +215,7 @@ class Decider {
   const Lists& lists_;
   const Policy& policy_;
   Trace* trace_;
+  const Authentication& authentication_;
   Senders senders_;
   Proof proof_;
 };

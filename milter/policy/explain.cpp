@@ -1,0 +1,68 @@
+#include "milter/policy/explain.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "config/printable.hpp"
+#include "milter/policy/header_field.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::size_t kNameColumns = 19;
+
+std::string escaped(std::string_view text) {
+  return printable_word(text, std::numeric_limits<std::size_t>::max());
+}
+
+std::string columns(std::string_view name) {
+  std::string text(name);
+  text.resize(std::max(text.size() + 1, kNameColumns), ' ');
+  return text;
+}
+
+std::string line_of(const TraceStep& step) {
+  std::string line = columns(step.name) + escaped(step.outcome);
+  if (!step.subject.empty() || !step.key.empty()) line += ' ';
+  if (!step.subject.empty()) line += " subject=" + escaped(step.subject);
+  if (!step.key.empty()) line += " key=" + escaped(step.key);
+  return line + '\n';
+}
+
+}  // namespace
+
+std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host) {
+  std::string text;
+  for (const TraceStep& step : trace.steps()) text += line_of(step);
+  if (!trace.is_complete()) text += "(steps are missing: there was no memory for them)\n";
+  text += columns("mark") + (decision.is_marked ? header_value(decision, host) : "none") + '\n';
+  text.append("decision: ").append(verdict_name(decision.verdict));
+  return text.append(" reason=").append(reason_name(decision.reason)).append("\n");
+}
+
+std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host) {
+  using Json = nlohmann::ordered_json;
+  Json steps = Json::array();
+  for (const TraceStep& step : trace.steps()) {
+    steps.push_back({{"step", step.name},
+                     {"subject", escaped(step.subject)},
+                     {"key", escaped(step.key)},
+                     {"outcome", escaped(step.outcome)}});
+  }
+  const bool has_fault = decision.sender_fault != RejectReason::none;
+  const Json json = {
+      {"decision", verdict_name(decision.verdict)},
+      {"reason", reason_name(decision.reason)},
+      {"identity", identity_kind_name(decision.identity)},
+      {"authentication", method_name(decision.method)},
+      {"whitelist", decision.list.view()},
+      {"fault", has_fault ? reject_reason_name(decision.sender_fault) : std::string_view()},
+      {"mark", decision.is_marked ? Json(header_value(decision, host)) : Json()},
+      {"complete", trace.is_complete()},
+      {"steps", steps},
+  };
+  return json.dump() + '\n';
+}
+
+}  // namespace bloomgate

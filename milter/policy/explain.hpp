@@ -1,0 +1,32 @@
+// Shows the steps of a decision to a person: as text lines, or as JSON. Called by `bloomgate-milter --explain`; the
+// steps come from decide() itself. Pure; throws std::bad_alloc. No byte of the sender's comes out unescaped: what is
+// not printable ASCII, and space, is `\xNN`.
+#pragma once
+
+#include <string>
+
+#include "milter/policy/decision.hpp"
+#include "milter/policy/trace.hpp"
+
+namespace bloomgate {
+
+// One line a step: its name, its outcome, and what it was about:
+//
+//     envelope-sender    address  subject=<prvs=4f2a1b3c5d=Joe@Example.org> key=prvs=4f2a1b3c5d=joe@example.org
+//     whitelist          address  subject=customers key=joe@example.org
+//     mark               deliver; reason=listed; host=...; identity=envelope; authentication=dkim; whitelist=customers
+//     decision: deliver reason=listed
+//
+// The last line always has this form. `host` as in header_value().
+std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host);
+
+// The same as one JSON object on one line:
+//
+//     {"decision": "deliver", "reason": "listed", "identity": "envelope", "authentication": "dkim",
+//      "whitelist": "customers", "fault": "", "mark": "deliver; …", "complete": true,
+//      "steps": [{"step": "envelope-sender", "subject": "…", "key": "…", "outcome": "address"}, …]}
+//
+// `mark` is null where the message gets none; `complete` is false where steps are missing for want of memory.
+std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host);
+
+}  // namespace bloomgate

@@ -1,0 +1,128 @@
+#include "milter/policy/explain.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/milter/policy/decision_parts.hpp"
+
+namespace bloomgate {
+namespace {
+
+using test::MemoryWhitelist;
+
+// One of each step: rewritten, revoked for another, of no own domain, listed by the second list, authenticated by DKIM.
+struct Explained {
+  Explained() {
+    facts.envelope_sender = "<prvs=4f2a1b3c5d=Joe@Example.org>";
+    facts.header_from = {HeaderFromKind::one_mailbox, "News@Shop.example"};
+    const std::string_view results[] = {"mx.example.net; dkim=pass header.d=example.org", "elsewhere.example; none"};
+    const std::string trusted[] = {"mx.example.net"};
+    facts.authentication = Authentication::summarize(results, trusted);
+    policy.own_domains = read_exact_list("@.ours.example\n").list;
+    decision = decide(facts, lists, policy, &trace);
+  }
+
+  MemoryWhitelist partners{{"else@example.net"}};
+  MemoryWhitelist customers{{"joe@example.org"}};
+  NamedWhitelist named[2] = {{"partners", &partners}, {"customers", &customers}};
+  ExactList revoked = read_exact_list("gone@example.org\n").list;
+  Lists lists = {.whitelists = named, .revoked = &revoked};
+  Policy policy;
+  Facts facts;
+  Trace trace;
+  Decision decision;
+};
+
+TEST_CASE("an explanation has a line for each step, with the key that was looked up, and ends with the decision") {
+  const Explained e;
+  CHECK(explanation_text(e.trace, e.decision, "mx.example.net") ==
+        "exemption          no\n"
+        "envelope-sender    address  subject=<prvs=4f2a1b3c5d=Joe@Example.org> key=prvs=4f2a1b3c5d=joe@example.org\n"
+        "rewritten-sender   undone  subject=Joe@Example.org key=joe@example.org\n"
+        "header-from        address  subject=News@Shop.example key=news@shop.example\n"
+        "results            1  subject=trusted\n"
+        "results            0  subject=unreadable\n"
+        "results            1  subject=not-trusted\n"
+        "revoked            no  key=prvs=4f2a1b3c5d=joe@example.org\n"
+        "revoked            no  key=joe@example.org\n"
+        "revoked            no  key=news@shop.example\n"
+        "own-domain         no  key=example.org\n"
+        "own-domain         no  key=example.org\n"
+        "own-domain         no  key=shop.example\n"
+        "dmarc              none  key=shop.example\n"
+        "whitelist          not-listed  subject=partners key=joe@example.org\n"
+        "whitelist          address  subject=customers key=joe@example.org\n"
+        "authentication     dkim  subject=envelope key=example.org\n"
+        "mark               deliver; reason=listed; host=mx.example.net; identity=envelope; authentication=dkim; "
+        "whitelist=customers\n"
+        "decision: deliver reason=listed\n");
+}
+
+TEST_CASE("the same explanation in JSON says the same") {
+  const Explained e;
+  const auto json = nlohmann::json::parse(explanation_json(e.trace, e.decision, "mx.example.net"));
+  CHECK(json.at("decision") == "deliver");
+  CHECK(json.at("reason") == "listed");
+  CHECK(json.at("identity") == "envelope");
+  CHECK(json.at("authentication") == "dkim");
+  CHECK(json.at("whitelist") == "customers");
+  CHECK(json.at("fault") == "");
+  CHECK(json.at("mark") == header_value(e.decision, "mx.example.net"));
+  CHECK(json.at("complete") == true);
+  REQUIRE(json.at("steps").size() == e.trace.steps().size());
+  CHECK(json.at("steps")[2] == nlohmann::json{{"step", "rewritten-sender"},
+                                              {"subject", "Joe@Example.org"},
+                                              {"key", "joe@example.org"},
+                                              {"outcome", "undone"}});
+}
+
+TEST_CASE("a message without a mark is said to have none") {
+  Decision decision;
+  decision.is_marked = false;
+  decision.reason = Reason::exempt_network;
+  CHECK(explanation_text({}, decision, "mx") == "mark               none\ndecision: check reason=exempt-network\n");
+  CHECK(nlohmann::json::parse(explanation_json({}, decision, "mx")).at("mark").is_null());
+}
+
+TEST_CASE("a malformed sender's fault is told") {
+  Facts facts;
+  facts.envelope_sender = "<joe@>";
+  const MemoryWhitelist whitelist({"joe@example.org"});
+  const NamedWhitelist named = {"test", &whitelist};
+  Trace trace;
+  const Decision decision =
+      decide(facts, {.whitelists = {&named, 1}},
+             {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off}, &trace);
+  const auto json = nlohmann::json::parse(explanation_json(trace, decision, "mx"));
+  CHECK(json.at("fault") == "empty-domain");
+  CHECK(json.at("steps")[1].at("outcome") == "empty-domain");
+}
+
+TEST_CASE("no byte of the sender's comes out unescaped, nor can it add a line, a field or an end of a string") {
+  const std::string hostile = "<a\"b\\\n decision: deliver reason=listed\xff\x1b[2J\xc3\xb8 key=x@example.org>";
+  Facts facts;
+  facts.envelope_sender = hostile;
+  facts.header_from = {HeaderFromKind::one_mailbox, "j\xc3\xb8rn@example.org"};
+  const MemoryWhitelist whitelist({"joe@example.org"});
+  const NamedWhitelist named = {"test", &whitelist};
+  Trace trace;
+  const Decision decision = decide(facts, {.whitelists = {&named, 1}}, {}, &trace);
+  const std::string text = explanation_text(trace, decision, "mx");
+  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  CHECK(lines == trace.steps().size() + 2);
+  CHECK(text.find("\n decision") == std::string::npos);
+  const std::string json = explanation_json(trace, decision, "mx");
+  CHECK(nlohmann::json::accept(json));
+  for (const std::string& shown : {text, json}) {
+    CHECK(std::all_of(shown.begin(), shown.end(), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
+  }
+}
+
+TEST_CASE("a trace changes nothing about the decision") {
+  const Explained e;
+  CHECK(decide(e.facts, e.lists, e.policy) == e.decision);
+}
+
+}  // namespace
+}  // namespace bloomgate
