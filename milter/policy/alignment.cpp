@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "filter/address.hpp"
 
@@ -26,8 +27,12 @@ bool aligned(std::string_view one, std::string_view other, Alignment alignment) 
   if (one.empty() || other.empty()) return false;
   if (one == other) return true;
   if (alignment == Alignment::strict) return false;
-  const std::string_view organization = organizational_domain(one);
-  return !organization.empty() && organization == organizational_domain(other);
+  // Of two domains one of which is in the other, the longer has the public suffix of the shorter or a longer one.
+  if (is_same_or_below(one, other)) std::swap(one, other);
+  const std::string_view organization = organizational_domain(other);
+  if (organization.empty()) return false;
+  if (is_same_or_below(other, one)) return is_same_or_below(one, organization);
+  return organization == organizational_domain(one);
 }
 
 }  // namespace bloomgate

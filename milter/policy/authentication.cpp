@@ -109,16 +109,15 @@ void Authentication::add_field(const AuthenticationResults& field, const Grounds
 void Authentication::check_dmarc() {
   for (Statement& dmarc : statements_) {
     if (dmarc.method != AuthenticationMethod::dmarc || dmarc.finding != Finding::pass) continue;
-    const auto tells_of_it = [&dmarc](const Statement& other) {
-      return (other.method == AuthenticationMethod::dkim || other.method == AuthenticationMethod::spf) &&
-             aligned(other.domain, dmarc.domain, Alignment::relaxed);
-    };
-    const auto passes = [&](const Statement& other) {
-      return tells_of_it(other) && other.finding == Finding::pass && !other.contradicted;
-    };
-    if (std::ranges::any_of(statements_, tells_of_it) && std::ranges::none_of(statements_, passes)) {
-      dmarc.contradicted = true;
+    bool told = false;
+    bool passed = false;
+    for (const Statement& other : statements_) {
+      if (other.method != AuthenticationMethod::dkim && other.method != AuthenticationMethod::spf) continue;
+      if (passed || !aligned(other.domain, dmarc.domain, Alignment::relaxed)) continue;
+      told = true;
+      passed = other.finding == Finding::pass && !other.contradicted;
     }
+    dmarc.contradicted = dmarc.contradicted || (told && !passed);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "milter/policy/structured_text.hpp"
 
+#include <algorithm>
+
 #include "filter/characters.hpp"
 
 namespace bloomgate {
@@ -7,6 +9,10 @@ namespace {
 
 bool is_white_space(char byte) noexcept {
   return byte == ' ' || byte == '\t';
+}
+
+bool is_no_plain_byte(char byte) noexcept {
+  return byte == '\t' || byte == '\r' || byte == '\n';
 }
 
 // How many bytes the fold at the front of `text` takes, the white space after it not counted; 0 where there is none.
@@ -22,7 +28,8 @@ std::optional<std::string> unfold(std::string_view value) {
   line.reserve(value.size());
   while (!value.empty()) {
     value.remove_prefix(fold_bytes(value));
-    const std::size_t plain_bytes = std::min(value.find_first_of("\t\r\n"), value.size());
+    const auto* const plain_end = std::ranges::find_if(value, is_no_plain_byte);
+    const auto plain_bytes = static_cast<std::size_t>(plain_end - value.begin());
     line.append(value.substr(0, plain_bytes));
     value.remove_prefix(plain_bytes);
     if (value.starts_with('\t')) {

@@ -11,6 +11,7 @@
 
 #include "filter/domain.hpp"
 #include "milter/policy/authentication.hpp"
+#include "milter/policy/grounds.hpp"
 #include "milter/policy/result_forgery.hpp"
 
 namespace bloomgate {
@@ -43,6 +44,7 @@ unsigned said(const Authentication& authentication, std::string_view domain) {
          bit(authentication.dmarc(domain) == Finding::fail, 6);
 }
 constexpr unsigned kStrictPasses = 1U << 0U | 1U << 2U | 1U << 4U;
+constexpr unsigned kFail = 1U << 6U;
 
 bool is_canonical(const std::string& text) {
   Domain domain;
@@ -64,6 +66,21 @@ void check_field(const std::string& value, Fields& domains) {
   }
 }
 
+Authentication summary(const Fields& fields, const std::string& sender, const std::string& signature) {
+  const std::vector<std::string_view> values(fields.begin(), fields.end());
+  Grounds grounds;
+  grounds.begin("mail.example.org", sender);
+  if (!signature.empty()) grounds.add_signature(signature);
+  return Authentication::summarize(values, kIds, grounds, {});
+}
+
+void check_grounds(const Fields& fields, const std::string& domain) {
+  const unsigned believed = said(summary(fields), domain) & ~kFail;
+  const unsigned supported = said(summary(fields, "<joe@" + domain + ">", "v=1; d=" + domain), domain) & ~kFail;
+  require((supported & ~believed) == 0, "grounds make nothing pass", domain);
+  require((said(summary(fields, "<>", ""), domain) & kStrictPasses) == 0, "without grounds nothing passes", domain);
+}
+
 void check_domain(const Fields& fields, const std::string& domain) {
   const Authentication all = summary(fields);
   const unsigned before = said(all, domain);
@@ -82,7 +99,7 @@ void check_domain(const Fields& fields, const std::string& domain) {
                    "; dmarc=fail header.from=" + domain);
   const unsigned after = said(summary(failed), domain);
   require((after & kStrictPasses) == 0, "after a fail nothing passes for that domain", domain);
-  require((after & ~before & ~(1U << 6U)) == 0, "a fail makes nothing pass", domain);
+  require((after & ~before & ~kFail) == 0, "a fail makes nothing pass", domain);
 }
 
 // The text as a careful writer puts it into a comment or a quoted string.
@@ -150,7 +167,10 @@ void check_input(std::string_view input) {
   require(all.trusted_fields() + all.ignored_fields() + all.unreadable_fields() == fields.size(), "all are counted",
           input);
   domains.resize(std::min<std::size_t>(domains.size(), 4));
-  for (const std::string& domain : domains) check_domain(fields, domain);
+  for (const std::string& domain : domains) {
+    check_domain(fields, domain);
+    check_grounds(fields, domain);
+  }
 }
 
 }  // namespace
