@@ -13,7 +13,7 @@ Each part is a context manager with a dataclass of settings; it is ready when en
     opendkim, opendmarc, spf: milters that authenticate senders before Bloomgate; milter: what they share
     signing    keys, and what a sender signs with them
     network    a network of its own for programs that ask a name server; name_server: one that answers
-    recipe     a Postfix set up by one of the recipes, with its checkers
+    recipe     a Postfix set up by one of the recipes, with its checkers: postfix_recipes
     gateway    all of them together, connected by the shipped files of config/mta/postfix
 
 Postfix needs root. Start the parts from the main thread: the kernel ends a program when the thread that

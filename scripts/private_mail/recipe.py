@@ -28,6 +28,7 @@ TRY_AGAIN = "try again"  # the client is asked to, and still has it
 DEFERRED = "deferred"  # waits in Postfix's queue
 HELD = "held"  # for the operator to decide
 
+SHIPPED_SOCKET = "unix:/run/bloomgate/milter.sock"
 STRANGER = "192.0.2.1"  # the address that the recipes' clients come from
 
 _numbers = count(1)
@@ -65,16 +66,20 @@ class Outcome:
 
 @dataclass(frozen=True)
 class RecipeConfig:
-    whitelist: Path
+    whitelist: Path  # None: Postfix and the checkers without Bloomgate, to compare with
     settings: dict = field(default_factory=dict)  # of Bloomgate
 
 
 class Recipe:
-    """A subclass starts its checkers in checks(stack), and gives Postfix's lines in files()."""
+    """A subclass starts its checkers in checks(stack), and gives Postfix's lines in files().
+
+    spam_checkers: those of its checkers that Bloomgate spares work."""
 
     def __init__(self, folder, config):
         self.folder = Path(folder)
         self.config = config
+        self.daemon = None
+        self.spam_checkers = []
 
     def checks(self, stack):
         raise NotImplementedError
@@ -86,8 +91,9 @@ class Recipe:
     def __enter__(self):
         with ExitStack() as stack:
             self.mailbox = stack.enter_context(Sink(MAILBOX))
-            self.daemon = stack.enter_context(Daemon(self.folder / "daemon", DaemonConfig(
-                self.config.whitelist, settings=self.config.settings)))
+            if self.config.whitelist:
+                self.daemon = stack.enter_context(Daemon(self.folder / "daemon", DaemonConfig(
+                    self.config.whitelist, settings=self.config.settings)))
             self.checks(stack)
             postfix_folder = self.folder / "postfix"
             postfix_folder.mkdir()
@@ -166,7 +172,27 @@ class Recipe:
             program.signal(signal.SIGCONT)
 
     def logs(self):
-        return f"--- Postfix\n{self.postfix.log()}\n--- daemon\n{self.daemon.log()}"
+        parts = [("Postfix", self.postfix), ("Bloomgate", self.daemon),
+                 *((checker.name, checker) for checker in self.spam_checkers)]
+        return "\n".join(f"--- {name}\n{part.log()[-3000:]}" for name, part in parts)
+
+    def with_milters(self, main_cf, sockets):
+        """The shipped main.cf with our own sockets (shipped -> ours) and Bloomgate's, and without the
+        milters that have none here."""
+        if self.daemon:
+            sockets = {SHIPPED_SOCKET: self.daemon.mta_socket, **sockets}
+
+        def entry(found):
+            ours = sockets.get(found.group(1))
+            return "{ " + ours + found.group(2) + "}" if ours else ""
+
+        for shipped in sockets:
+            if f"{{ {shipped}," not in main_cf:
+                raise RuntimeError(f"expected the milter '{shipped}', and it is not there:\n{main_cf}")
+        text = re.sub(r"\{ ((?:unix|inet):[^\s,]+)(,[^}]*)\}", entry, main_cf)
+        for shipped, ours in sockets.items():
+            text = text.replace(shipped, ours)
+        return text
 
 
 def followed(log, queue_id):
@@ -185,21 +211,6 @@ def followed(log, queue_id):
         if status != "sent" or not taken_over:
             return MAILBOX if status == "sent" else status, tuple(route), queue_id
         queue_id = taken_over.group(1)
-
-
-def with_milters(main_cf, sockets):
-    """The shipped main.cf with our own sockets (shipped -> ours), and without milters that have none here."""
-    def entry(found):
-        ours = sockets.get(found.group(1))
-        return "{ " + ours + found.group(2) + "}" if ours else ""
-
-    for shipped in sockets:
-        if f"{{ {shipped}," not in main_cf:
-            raise RuntimeError(f"expected the milter '{shipped}' in main.cf, and it is not there:\n{main_cf}")
-    text = re.sub(r"\{ ((?:unix|inet):[^\s,]+)(,[^}]*)\}", entry, main_cf)
-    for shipped, ours in sockets.items():
-        text = text.replace(shipped, ours)
-    return text
 
 
 def with_header_checks(main_cf, folder, replacements):

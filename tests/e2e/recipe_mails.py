@@ -48,14 +48,14 @@ def infected(sender):
 
 
 @contextmanager
-def started(recipe_class):
+def started(recipe_class, **options):
     """A recipe with its servers. Senders are taken at their word: authentication is tested elsewhere."""
     if os.geteuid() != 0:
         pytest.skip("Postfix needs root")
     with temporary_folder("recipe") as folder:
         whitelist = folder / "whitelist.bloom"
         build_filter_of(whitelist, [LISTED, OWN_MEMBER])
-        with recipe_class(folder, RecipeConfig(whitelist, {"authentication": "off"})) as recipe:
+        with recipe_class(folder, RecipeConfig(whitelist, {"authentication": "off"}), **options) as recipe:
             yield recipe
 
 

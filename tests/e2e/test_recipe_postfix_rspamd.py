@@ -4,29 +4,10 @@ import re
 
 import pytest
 from conftest import LISTED, UNLISTED
-from private_mail.clamav import Clamd
+from private_mail.postfix_recipes import RspamdRecipe
 from private_mail.processes import wait_until
-from private_mail.recipe import (MAILBOX, REJECTED, TRY_AGAIN, Mail, Recipe, with_header_checks,
-                                 with_milters)
-from private_mail.rspamd import Rspamd
-from private_mail.shipped import adapted
+from private_mail.recipe import MAILBOX, REJECTED, TRY_AGAIN, Mail
 from recipe_mails import OWN_MEMBER, infected, listed, places, started, unlisted
-
-
-class RspamdRecipe(Recipe):
-    def checks(self, stack):
-        self.clamd = stack.enter_context(Clamd(self.folder / "clamd"))
-        self.rspamd = stack.enter_context(Rspamd(self.folder / "rspamd", self.clamd))
-
-    def files(self):
-        main_cf = with_milters(adapted("postfix-rspamd/main.cf", {}), {
-            "unix:/run/bloomgate/milter.sock": self.daemon.mta_socket,
-            "inet:127.0.0.1:11332": self.rspamd.mta_socket})
-        return {"main_cf": with_header_checks(main_cf, self.folder, {"authentication_header_checks": {
-            r"mx\.example\.org": r"mx\.example\.net"}})}
-
-    def logs(self):
-        return f"{super().logs()}\n--- rspamd\n{self.rspamd.log()}"
 
 
 @pytest.fixture(scope="module")

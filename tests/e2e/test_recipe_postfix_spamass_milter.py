@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 from conftest import LISTED, UNLISTED
-from private_mail.clamav import ClamavMilter, Clamd
+from private_mail.postfix_recipes import SpamassMilterRecipe
 from private_mail.processes import wait_until
-from private_mail.recipe import (HELD, MAILBOX, REJECTED, TRY_AGAIN, Mail, Recipe, with_header_checks,
-                                 with_milters)
-from private_mail.shipped import adapted
-from private_mail.spamassassin import GTUBE, Spamd, SpamassMilter
+from private_mail.recipe import HELD, MAILBOX, REJECTED, TRY_AGAIN, Mail
+from private_mail.spamassassin import GTUBE
 from recipe_mails import infected, listed, places, started, unlisted
 
 
@@ -42,29 +40,15 @@ class NameServer(socketserver.ThreadingUDPServer):
         self.server_close()
 
 
-class SpamassMilterRecipe(Recipe):
-    def checks(self, stack):
-        self.clamd = stack.enter_context(Clamd(self.folder / "clamd"))
-        self.clamav_milter = stack.enter_context(ClamavMilter(self.folder / "clamav-milter", self.clamd))
-        self.name_server = stack.enter_context(NameServer())
-        self.spamd = stack.enter_context(Spamd(self.folder / "spamd", self.name_server.server_address))
-        self.spamass_milter = stack.enter_context(SpamassMilter(self.folder / "spamass-milter", self.spamd))
-
-    def files(self):
-        main_cf = with_milters(adapted("postfix-spamass-milter/main.cf", {}), {
-            "unix:/run/bloomgate/milter.sock": self.daemon.mta_socket,
-            "unix:/run/clamav/clamav-milter.ctl": self.clamav_milter.mta_socket,
-            "unix:/var/spool/postfix/spamass/spamass.sock": self.spamass_milter.mta_socket})
-        return {"main_cf": with_header_checks(main_cf, self.folder, {"authentication_header_checks": {
-            r"mx\.example\.org": r"mx\.example\.net"}})}
-
-    def logs(self):
-        return f"{super().logs()}\n--- spamd\n{self.spamd.log()}\n--- milter\n{self.spamass_milter.log()}"
+@pytest.fixture(scope="module")
+def name_server():
+    with NameServer() as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
-def recipe():
-    with started(SpamassMilterRecipe) as running:
+def recipe(name_server):
+    with started(SpamassMilterRecipe, name_server=name_server.server_address) as running:
         yield running
 
 
@@ -94,23 +78,23 @@ def assert_all_are_checked(outcomes):
         assert rules(outcome) and "BLOOMGATE_DELIVER" not in rules(outcome), outcome.mail
 
 
-def test_listed_mail_is_done_after_one_rule_and_no_name_server_is_asked(recipe):
+def test_listed_mail_is_done_after_one_rule_and_no_name_server_is_asked(recipe, name_server):
     recipe.send(listed())  # by its end, spamd has started wholly, and asked what it asks then
-    before = recipe.name_server.questions
+    before = name_server.questions
     for outcome in recipe.send(listed(), spam(LISTED)):
         assert outcome.place == MAILBOX
         assert rules(outcome) == {"BLOOMGATE_DELIVER", "SHORTCIRCUIT"}
         assert outcome.header("X-Virus-Scanned") != []
-    assert recipe.name_server.questions == before
+    assert name_server.questions == before
 
 
-def test_unlisted_and_forged_mail_is_checked_and_name_servers_are_asked(recipe):
-    before = recipe.name_server.questions
+def test_unlisted_and_forged_mail_is_checked_and_name_servers_are_asked(recipe, name_server):
+    before = name_server.questions
     outcomes = recipe.send(*unlisted().values())
     assert_all_are_checked(outcomes)
     for outcome in outcomes:
         assert [mark.split(";")[0] for mark in outcome.header("X-Bloomgate")] == ["check"]
-    assert recipe.name_server.questions > before
+    assert name_server.questions > before
 
 
 def test_unlisted_spam_is_rejected(recipe):

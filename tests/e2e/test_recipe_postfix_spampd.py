@@ -1,42 +1,15 @@
-"""config/mta/postfix with postfix-spampd and postfix-clamav-milter: what Bloomgate marks takes the light path,
-past SpamAssassin and through the virus check."""
+"""config/mta/postfix with postfix-spampd and postfix-clamav-milter: what Bloomgate marks takes the light
+path, past SpamAssassin and through the virus check."""
 
 import pytest
 from conftest import LISTED, UNLISTED
-from private_mail.clamav import ClamavMilter, Clamd
-from private_mail.processes import free_port
-from private_mail.recipe import (DEFERRED, HELD, MAILBOX, Mail, Recipe, with_header_checks, with_milters)
-from private_mail.shipped import adapted
-from private_mail.spamassassin import GTUBE, Spampd
+from private_mail.postfix_recipes import SpampdRecipe
+from private_mail.recipe import DEFERRED, HELD, MAILBOX, Mail
+from private_mail.spamassassin import GTUBE
 from recipe_mails import infected, listed, places, started, unlisted
 
 DEEP = ("deep-check", "smtp")
 LIGHT = ("light-path", "smtp")
-
-
-class SpampdRecipe(Recipe):
-    def checks(self, stack):
-        self.virus_port = free_port()
-        self.clamd = stack.enter_context(Clamd(self.folder / "clamd"))
-        self.clamav_milter = stack.enter_context(ClamavMilter(self.folder / "clamav-milter", self.clamd))
-        self.spampd = stack.enter_context(Spampd(self.folder / "spampd", self.virus_port))
-
-    def files(self):
-        main_cf = with_milters(adapted("postfix/main.cf", {
-            "[127.0.0.1]:10024": f"[127.0.0.1]:{self.spampd.port}"}), {
-                "unix:/run/bloomgate/milter.sock": self.daemon.mta_socket})
-        virus_check = adapted("postfix-clamav-milter/master.cf", {
-            "127.0.0.1:10026": f"127.0.0.1:{self.virus_port}",
-            "unix:/run/clamav/clamav-milter.ctl": self.clamav_milter.mta_socket})
-        return {
-            "main_cf": with_header_checks(main_cf, self.folder, {
-                "bloomgate_header_checks": {"[127.0.0.1]:10026": f"[127.0.0.1]:{self.virus_port}"},
-                "authentication_header_checks": {r"mx\.example\.org": r"mx\.example\.net"}}),
-            "master_cf": adapted("postfix/master.cf", {
-                "127.0.0.1:10025": f"127.0.0.1:{free_port()}"}) + virus_check}
-
-    def logs(self):
-        return f"{super().logs()}\n--- spampd\n{self.spampd.log()}\n--- clamav\n{self.clamav_milter.log()}"
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,72 @@
+"""The recipes of config/mta for Postfix, each with its checkers, for tests and measurements."""
+
+from .clamav import ClamavMilter, Clamd
+from .processes import free_port
+from .recipe import Recipe, with_header_checks
+from .rspamd import Rspamd
+from .shipped import adapted
+from .spamassassin import Spamd, SpamassMilter, Spampd
+
+OWN_NAME = {"authentication_header_checks": {r"mx\.example\.org": r"mx\.example\.net"}}
+
+
+class RspamdRecipe(Recipe):
+    """postfix-rspamd. whole: rspamd with all that makes it fast, and slow to start, as for a measurement."""
+
+    def __init__(self, folder, config, whole=False):
+        super().__init__(folder, config)
+        self.whole = whole
+
+    def checks(self, stack):
+        self.clamd = stack.enter_context(Clamd(self.folder / "clamd"))
+        self.rspamd = stack.enter_context(Rspamd(self.folder / "rspamd", self.clamd, whole=self.whole))
+        self.spam_checkers = [self.rspamd]
+
+    def files(self):
+        main_cf = self.with_milters(adapted("postfix-rspamd/main.cf", {}), {
+            "inet:127.0.0.1:11332": self.rspamd.mta_socket})
+        return {"main_cf": with_header_checks(main_cf, self.folder, OWN_NAME)}
+
+
+class SpampdRecipe(Recipe):
+    """postfix with postfix-spampd and postfix-clamav-milter."""
+
+    def checks(self, stack):
+        self.virus_port = free_port()
+        self.clamd = stack.enter_context(Clamd(self.folder / "clamd"))
+        self.clamav_milter = stack.enter_context(ClamavMilter(self.folder / "clamav-milter", self.clamd))
+        self.spampd = stack.enter_context(Spampd(self.folder / "spampd", self.virus_port))
+        self.spam_checkers = [self.spampd]
+
+    def files(self):
+        main_cf = self.with_milters(adapted("postfix/main.cf", {
+            "[127.0.0.1]:10024": f"[127.0.0.1]:{self.spampd.port}"}), {})
+        virus_check = adapted("postfix-clamav-milter/master.cf", {
+            "127.0.0.1:10026": f"127.0.0.1:{self.virus_port}",
+            "unix:/run/clamav/clamav-milter.ctl": self.clamav_milter.mta_socket})
+        return {
+            "main_cf": with_header_checks(main_cf, self.folder, {**OWN_NAME, "bloomgate_header_checks": {
+                "[127.0.0.1]:10026": f"[127.0.0.1]:{self.virus_port}"}}),
+            "master_cf": adapted("postfix/master.cf", {
+                "127.0.0.1:10025": f"127.0.0.1:{free_port()}"}) + virus_check}
+
+
+class SpamassMilterRecipe(Recipe):
+    """postfix-spamass-milter. name_server: (host, port), for SpamAssassin to ask."""
+
+    def __init__(self, folder, config, name_server=None):
+        super().__init__(folder, config)
+        self.name_server = name_server
+
+    def checks(self, stack):
+        self.clamd = stack.enter_context(Clamd(self.folder / "clamd"))
+        self.clamav_milter = stack.enter_context(ClamavMilter(self.folder / "clamav-milter", self.clamd))
+        self.spamd = stack.enter_context(Spamd(self.folder / "spamd", self.name_server))
+        self.spamass_milter = stack.enter_context(SpamassMilter(self.folder / "spamass-milter", self.spamd))
+        self.spam_checkers = [self.spamd, self.spamass_milter]
+
+    def files(self):
+        main_cf = self.with_milters(adapted("postfix-spamass-milter/main.cf", {}), {
+            "unix:/run/clamav/clamav-milter.ctl": self.clamav_milter.mta_socket,
+            "unix:/var/spool/postfix/spamass/spamass.sock": self.spamass_milter.mta_socket})
+        return {"main_cf": with_header_checks(main_cf, self.folder, OWN_NAME)}
