@@ -3,7 +3,7 @@
 from .clamav import ClamavMilter, Clamd
 from .processes import free_port
 from .recipe import Recipe, with_header_checks
-from .rspamd import Rspamd
+from .rspamd import AFTER_THE_QUEUE, Rspamd
 from .shipped import adapted
 from .spamassassin import Spamd, SpamassMilter, Spampd
 
@@ -28,19 +28,20 @@ class RspamdRecipe(Recipe):
         return {"main_cf": with_header_checks(main_cf, self.folder, OWN_NAME)}
 
 
-class SpampdRecipe(Recipe):
-    """postfix with postfix-spampd and postfix-clamav-milter."""
+class LightPathRecipe(Recipe):
+    """postfix with postfix-clamav-milter: listed mail passes by a deep check after the queue."""
+
+    def __init__(self, folder, config):
+        super().__init__(folder, config)
+        self.deep_port, self.back_port, self.virus_port = (free_port() for _ in range(3))
 
     def checks(self, stack):
-        self.virus_port = free_port()
         self.clamd = stack.enter_context(Clamd(self.folder / "clamd"))
         self.clamav_milter = stack.enter_context(ClamavMilter(self.folder / "clamav-milter", self.clamd))
-        self.spampd = stack.enter_context(Spampd(self.folder / "spampd", self.virus_port))
-        self.spam_checkers = [self.spampd]
 
     def files(self):
         main_cf = self.with_milters(adapted("postfix/main.cf", {
-            "[127.0.0.1]:10024": f"[127.0.0.1]:{self.spampd.port}"}), {})
+            "[127.0.0.1]:10024": f"[127.0.0.1]:{self.deep_port}"}), {})
         virus_check = adapted("postfix-clamav-milter/master.cf", {
             "127.0.0.1:10026": f"127.0.0.1:{self.virus_port}",
             "unix:/run/clamav/clamav-milter.ctl": self.clamav_milter.mta_socket})
@@ -48,7 +49,37 @@ class SpampdRecipe(Recipe):
             "main_cf": with_header_checks(main_cf, self.folder, {**OWN_NAME, "bloomgate_header_checks": {
                 "[127.0.0.1]:10026": f"[127.0.0.1]:{self.virus_port}"}}),
             "master_cf": adapted("postfix/master.cf", {
-                "127.0.0.1:10025": f"127.0.0.1:{free_port()}"}) + virus_check}
+                "127.0.0.1:10025": f"127.0.0.1:{self.back_port}"}) + virus_check}
+
+
+class SpampdRecipe(LightPathRecipe):
+    """postfix-spampd, with the parts of LightPathRecipe."""
+
+    def checks(self, stack):
+        super().checks(stack)
+        self.spampd = stack.enter_context(Spampd(self.folder / "spampd", self.deep_port, self.virus_port))
+        self.spam_checkers = [self.spampd]
+
+
+class RspamdAfterQueueRecipe(LightPathRecipe):
+    """postfix-rspamd-after-queue, with the parts of LightPathRecipe."""
+
+    def __init__(self, folder, config, whole=False):
+        super().__init__(folder, config)
+        self.whole = whole
+
+    def checks(self, stack):
+        super().checks(stack)
+        self.rspamd = stack.enter_context(Rspamd(
+            self.folder / "rspamd", self.clamd, AFTER_THE_QUEUE, self.whole))
+        self.spam_checkers = [self.rspamd]
+
+    def files(self):
+        files = super().files()
+        files["master_cf"] += adapted("postfix-rspamd-after-queue/master.cf", {
+            "127.0.0.1:10024": f"127.0.0.1:{self.deep_port}",
+            "inet:127.0.0.1:11332": self.rspamd.mta_socket})
+        return files
 
 
 class SpamassMilterRecipe(Recipe):

@@ -7,9 +7,16 @@ import urllib.request
 
 from .checker import Checker
 from .processes import accepts_connections, free_port
-from .shipped import SHIPPED_FILES, adapted
+from .shipped import adapted
 
 CONFIGURATION = "/etc/rspamd/rspamd.conf"
+OWN_DOMAIN = "example.net"
+
+# The files of the recipes: a milter at the door, and one that mail comes to from the queue.
+FOR_BOTH = tuple(f"rspamd/local.d/{name}.conf" for name in ("antivirus", "force_actions", "milter_headers"))
+AT_THE_DOOR = (*FOR_BOTH, "rspamd/local.d/settings.conf", "rspamd/local.d/worker-proxy.inc")
+AFTER_THE_QUEUE = (*FOR_BOTH, "postfix-rspamd-after-queue/local.d/worker-proxy.inc",
+                   "postfix-rspamd-after-queue/local.d/external_relay.conf")
 
 # What asks the network finds nobody: the name server is a port where nobody listens. The long list of public
 # suffixes alone takes ten seconds to compile.
@@ -28,15 +35,16 @@ disable_hyperscan = {no_hyperscan};
 
 
 class Rspamd(Checker):
-    """own_domain: whose mail it signs, with a new key. clamd: the virus check that it asks."""
+    """clamd: the virus check that it asks. It signs mail of OWN_DOMAIN, with a new key."""
 
     name = "rspamd"
 
-    def __init__(self, folder, clamd, own_domain="example.net", whole=False):
-        """whole: with all that makes it fast and slow to start, as for a measurement."""
+    def __init__(self, folder, clamd, shipped=AT_THE_DOOR, whole=False):
+        """shipped: its files of config/mta. whole: with all that makes it fast, and slow to start, as for a
+        measurement."""
         super().__init__(folder)
         self.clamd = clamd
-        self.own_domain = own_domain
+        self.shipped = shipped
         self.whole = whole
         self.port = free_port()
         self.mta_socket = f"inet:127.0.0.1:{self.port}"
@@ -46,13 +54,13 @@ class Rspamd(Checker):
     def prepare(self):
         for name in ("local.d", "override.d", "data"):
             (self.folder / name).mkdir()
-        for shipped in (SHIPPED_FILES / "rspamd/local.d").iterdir():
-            changes = {"worker-proxy.inc": {"127.0.0.1:11332": f"127.0.0.1:{self.port}"},
-                       "antivirus.conf": {"/run/clamav/clamd.ctl": str(self.clamd.address)}}
-            (self.folder / "local.d" / shipped.name).write_text(
-                adapted(f"rspamd/local.d/{shipped.name}", changes.get(shipped.name, {})))
+        changes = {"worker-proxy.inc": {"127.0.0.1:11332": f"127.0.0.1:{self.port}"},
+                   "antivirus.conf": {"/run/clamav/clamd.ctl": str(self.clamd.address)}}
+        for path in self.shipped:
+            name = path.rpartition("/")[2]
+            (self.folder / "local.d" / name).write_text(adapted(path, changes.get(name, {})))
         values = dict(folder=self.folder, dead_port=free_port(), normal_port=free_port(),
-                      controller_port=self.controller[1], own_domain=self.own_domain,
+                      controller_port=self.controller[1], own_domain=OWN_DOMAIN,
                       no_hyperscan="false" if self.whole else "true")
         for name, text in OVERRIDES.items():
             (self.folder / "override.d" / name).write_text(text.format(**values))

@@ -61,14 +61,14 @@ class SpamassMilter(Checker):
 
 
 class Spampd(Checker):
-    """next_port: where it hands mail on. Only local tests are made."""
+    """It listens on port, and hands mail on to next_port. Only local tests are made."""
 
     name = "spampd"
 
-    def __init__(self, folder, next_port):
+    def __init__(self, folder, port, next_port):
         super().__init__(folder)
         self.next_port = next_port
-        self.port = free_port()
+        self.port = port
         self.address = ("127.0.0.1", self.port)
 
     def command(self):
