@@ -85,6 +85,10 @@ class Program:
     def signal(self, number):
         self.process.send_signal(number)
 
+    def signal_all(self, number):
+        """To its children too."""
+        os.killpg(self.pid, number)
+
     def wait(self, seconds=PATIENCE_SECONDS):
         """The exit code; negative for the signal that ended it."""
         try:

@@ -1,6 +1,7 @@
 """config/mta/postfix-rspamd: what Bloomgate marks skips rspamd's spam checks, and keeps its virus check."""
 
 import re
+import signal
 
 import pytest
 from conftest import LISTED, UNLISTED
@@ -92,4 +93,15 @@ def test_all_mail_waits_at_its_sender_while_the_virus_check_is_down(recipe):
     recipe.clamd.stop()
     assert places(recipe.send(listed(), Mail(UNLISTED), infected(LISTED))) == [TRY_AGAIN] * 3
     recipe.clamd.start()
+    assert places(recipe.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2
+
+
+@pytest.mark.all_only
+def test_all_mail_waits_at_its_sender_when_rspamd_hangs(recipe):
+    recipe.rspamd.program.signal_all(signal.SIGSTOP)
+    try:
+        outcomes = recipe.send(listed(), address=None, patience_seconds=200)
+    finally:
+        recipe.rspamd.program.signal_all(signal.SIGCONT)
+    assert places(outcomes) == [TRY_AGAIN]
     assert places(recipe.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2
