@@ -36,7 +36,7 @@ def add_common_options(parser, config_dir):
                              "first of all")
 
 
-def main(parser, arguments, make_setup, before_apply=lambda options: None):
+def main(parser, arguments, make_setup, before_apply):
     options = parser.parse_args(arguments)
     try:
         return run(options, make_setup, before_apply)
@@ -63,7 +63,7 @@ def run(options, make_setup, before_apply):
         print(f"\nNothing was changed. To do this: {shlex.join(sys.argv)} --apply")
         return 0
     if options.apply:
-        before_apply(options)
+        before_apply(options, setup)
         check_before(setup)
     configuration.apply(setup.wanted, setup.check)
     print(f"\n{'Taken back' if options.undo else 'Done'}. What is left to do:")

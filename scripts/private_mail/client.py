@@ -41,8 +41,8 @@ class Client:
     """One connection. Several messages may go through it, one after the other."""
 
     def __init__(self, port, address=None, patience_seconds=PATIENCE_SECONDS, source="127.0.0.1"):
-        """address: that the mail server is to see us come from, by XCLIENT; without it source, which is one of
-        127.0.0.0/8."""
+        """address: that the mail server is to see us come from, by XCLIENT; without it source, which is one
+        of 127.0.0.0/8."""
         self._smtp = smtplib.SMTP("127.0.0.1", port, local_hostname="client.example",
                                   timeout=patience_seconds, source_address=(source, 0))
         self._smtp.command_encoding = "utf-8"

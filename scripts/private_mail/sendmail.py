@@ -80,8 +80,10 @@ class Sendmail:
         self.folder = Path(folder)
         self.config = config
         self.queue = self.folder / "queue"
+        self.port = None
 
-    def __enter__(self):
+    def write_files(self):
+        """The configuration and the queue's folder. Sendmail is not started by it."""
         self.port = free_port()
         self.folder.mkdir(exist_ok=True)
         self.queue.mkdir(mode=0o700)
@@ -89,6 +91,10 @@ class Sendmail:
         (self.folder / "hosts").write_text(f"127.0.0.1 localhost {self.config.host_name}\n")
         self.cf_file = self.folder / "sendmail.cf"
         self.cf_file.write_text(self._compiled())
+
+    def __enter__(self):
+        if self.port is None:
+            self.write_files()
         self.program = Program(self._command(), self.folder / "sendmail.log")
         try:
             wait_until(lambda: accepts_connections(("127.0.0.1", self.port)) or not self.program.alive(),
@@ -169,3 +175,12 @@ def can_run():
     if subprocess.run([*UNSHARE, "true"], capture_output=True).returncode != 0:
         return f"Sendmail needs a host name of its own, and cannot have one here ({' '.join(UNSHARE)})"
     return ""
+
+
+def write_launcher(path, host_name="mx.example.net"):
+    """A script that starts Sendmail's program as if it were installed, on a machine of that name."""
+    command = " ".join(str(word) for word in program("sendmail"))
+    path.write_text(f"#!/bin/sh\nexec unshare --uts sh -c 'hostname {host_name}; exec {command} \"$@\"' \\\n"
+                    "  sendmail \"$@\"\n")
+    path.chmod(0o755)
+    return path

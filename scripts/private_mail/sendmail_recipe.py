@@ -1,4 +1,4 @@
-"""A Sendmail set up by the files of a recipe of config/mta, with OpenDKIM, Bloomgate, the checkers and a mailbox.
+"""A Sendmail set up by the files of a recipe of config/mta, with OpenDKIM, Bloomgate, the checkers, a mailbox.
 
     Client -> Sendmail + OpenDKIM + Bloomgate + ... the recipe's checks ... -> mailbox   (a sink)
 
@@ -24,8 +24,8 @@ BEFORE = ("sendmail/opendkim.mc", "sendmail/bloomgate.mc")
 
 
 class SendmailRecipe(Recipe):
-    """A subclass starts its checkers in checks(stack), names its lines in `fragments`, and says in sockets() where
-    its milters listen: {as shipped: the checker}, or {as shipped: our port}."""
+    """A subclass starts its checkers in checks(stack), names its lines in `fragments`, and says in sockets()
+    where its milters listen: {as shipped: the path of ours}, or {as shipped: what we write instead}."""
 
     fragments = ()
 
