@@ -123,7 +123,8 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
     *asked_unused_0 = 0;
     *asked_unused_1 = 0;
     if (request.choose_macros) {
-      smfi_setsymlist(context, SMFIM_CONNECT, unconst("{daemon_name}"));
+      // Sendmail takes no list for the end of a message: j comes with the connection, too.
+      smfi_setsymlist(context, SMFIM_CONNECT, unconst("j {daemon_name}"));
       smfi_setsymlist(context, SMFIM_ENVFROM, unconst("i {auth_authen}"));
       smfi_setsymlist(context, SMFIM_EOM, unconst("i j"));
     }

@@ -53,7 +53,7 @@ TEST_CASE("only the macros that are used are asked for") {
   Parts parts;
   FakeMailServer server;
   server.negotiate();
-  CHECK(server.context().asked_macros == Edits{std::to_string(SMFIM_CONNECT) + " {daemon_name}",
+  CHECK(server.context().asked_macros == Edits{std::to_string(SMFIM_CONNECT) + " j {daemon_name}",
                                                std::to_string(SMFIM_ENVFROM) + " i {auth_authen}",
                                                std::to_string(SMFIM_EOM) + " i j"});
 }

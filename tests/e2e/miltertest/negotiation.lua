@@ -23,7 +23,7 @@ for _, action in ipairs({SMFIF_CHGBODY, SMFIF_ADDRCPT, SMFIF_DELRCPT, SMFIF_QUAR
                          SMFIF_ADDRCPT_PAR}) do
   expect("action " .. action .. " is asked for", mt.test_action(conn, action), false)
 end
-expect_match("the macros", wire(), "< O %d+ %x+ %x+ 0:{daemon_name} 2:i {auth_authen} 5:i j\n")
+expect_match("the macros", wire(), "< O %d+ %x+ %x+ 0:j {daemon_name} 2:i {auth_authen} 5:i j\n")
 
 greet(conn)
 send(conn, "<joe@example.org>", {"X-Bloomgate"})
