@@ -40,7 +40,7 @@ constexpr std::array kTable = {
         "envelope: that of the MAIL command. header-from: that of the From field. either: one of them is enough.\n"
         "both: each of them has to be.",
         true},
-    OptionSpec{"authentication", "required|preferred|off", "off", "whether a sender has to be authenticated",
+    OptionSpec{"authentication", "required|preferred|off", "required", "whether a sender has to be authenticated",
                "required: a listed sender counts only where SPF, DKIM or DMARC passed for it. preferred: also where\n"
                "nothing is known of it. off: anyone can forge a listed sender and skip the deeper checks.",
                true},

@@ -65,7 +65,6 @@ bool is_letter_or_digit(char character) {
 // ASCII labels of letters, digits, hyphens and underscores; bytes beyond ASCII, which international names have, are
 // left to the canonicaliser.
 bool looks_like_domain(std::string_view text) {
-  if (text.starts_with('.')) text.remove_prefix(1);  // all below it too
   if (text.ends_with('.')) text.remove_suffix(1);
   if (text.empty() || text.size() > kMaxWordBytes || text.starts_with('.') || text.find("..") != text.npos)
     return false;
@@ -73,6 +72,11 @@ bool looks_like_domain(std::string_view text) {
     return is_letter_or_digit(character) || character == '.' || character == '-' || character == '_' ||
            static_cast<unsigned char>(character) >= 0x80;
   });
+}
+
+// A domain, or one with all that are below it.
+bool looks_like_domain_or_tree(std::string_view text) {
+  return looks_like_domain(text.substr(text.starts_with('.') ? 1 : 0));
 }
 
 // What can stand first in an Authentication-Results field without quotes (RFC 8601 section 2.2), and names of
@@ -91,7 +95,7 @@ struct WordForm {
 };
 constexpr WordForm kWordForms[] = {
     {"trusted-authserv-id", is_token, "names of authentication services, such as mx.example.org"},
-    {"own-domains", looks_like_domain, "domains, such as example.org or .example.org"},
+    {"own-domains", looks_like_domain_or_tree, "domains, such as example.org or .example.org"},
     {"trusted-forwarders", looks_like_domain, "domains, such as forwarder.example"},
     {"exempt-daemons", is_token, "names of listeners, such as ORIGINATING"},
 };

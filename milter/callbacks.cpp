@@ -86,17 +86,18 @@ sfsistat guarded(const char* where, Body body, OnException on_exception) noexcep
 }
 
 // Forged fields are removed from the last to the first, since each removal renumbers those behind it (CVE-2022-48521 is
-// what the other order leads to). Ours goes to the very top. False: the mail server did not take it.
+// what the other order leads to). Ours goes to the very top, unless `value` is null. False: the mail server did not
+// take it.
 bool edit_headers(SMFICTX* context, int forged_headers, const char* value) noexcept {
   char* const name = unconst(kHeaderName.data());
   for (int index = forged_headers; index >= 1; --index) {
     if (smfi_chgheader(context, name, index, nullptr) != MI_SUCCESS) return false;
   }
-  return smfi_insheader(context, 0, name, unconst(value)) == MI_SUCCESS;
+  return value == nullptr || smfi_insheader(context, 0, name, unconst(value)) == MI_SUCCESS;
 }
 
-// Marks the message. Where that fails, the sender's mail server is to try again later: the message must neither be lost
-// nor go on with a forged field on it.
+// Marks the message, or only removes what it came with where `value` is null. Where that fails, the sender's mail
+// server is to try again later: the message must neither be lost nor go on with a forged field on it.
 sfsistat mark(SMFICTX* context, const Session& session, const char* value) noexcept {
   if (shared->mode == Mode::observe || edit_headers(context, session.forged_headers(), value)) return SMFIS_CONTINUE;
   shared->log->error("the headers of a message could not be edited; it is refused for now (a temporary failure)");
@@ -141,6 +142,17 @@ sfsistat on_connect(SMFICTX* context, char* /*host*/, sockaddr* client) noexcept
   return SMFIS_NOREPLY;
 }
 
+sfsistat on_helo(SMFICTX* context, char* name) noexcept {
+  Connection* const connection = connection_of(context);
+  if (connection == nullptr) return SMFIS_NOREPLY;
+  const auto greet = [=]() -> sfsistat {
+    connection->session.greet(name == nullptr ? "" : name);
+    return SMFIS_NOREPLY;
+  };
+  // greet() has noted that it failed.
+  return guarded("at the greeting", greet, [] { return SMFIS_NOREPLY; });
+}
+
 sfsistat on_mail(SMFICTX* context, char** arguments) noexcept {
   forget_message(context);
   Connection* const connection = connection_of(context);
@@ -168,15 +180,16 @@ sfsistat on_header(SMFICTX* context, char* name, char* value) noexcept {
 }
 
 sfsistat on_end_of_message(SMFICTX* context) noexcept {
-  const Connection* const connection = connection_of(context);
+  Connection* const connection = connection_of(context);
   if (connection == nullptr) {
     shared->log->error("out of memory: a message was not decided");
     forget_message(context);
     return shared->mode == Mode::observe ? SMFIS_CONTINUE : SMFIS_TEMPFAIL;
   }
-  const Session& session = connection->session;
+  Session& session = connection->session;
   const auto conclude = [&]() -> sfsistat {
-    const Decision decision = shared->gate->conclude(session, macro(context, "i"));
+    const Decision decision = shared->gate->conclude(session, {macro(context, "i"), macro(context, "j")});
+    if (!decision.is_marked) return mark(context, session, nullptr);
     return mark(context, session, header_value(decision, host_of(context)).c_str());
   };
   // Nothing can be thrown once an edit has begun, so the edits are all still to be made here.
@@ -210,6 +223,7 @@ smfiDesc callback_description() noexcept {
   description.xxfi_version = SMFI_VERSION;
   description.xxfi_negotiate = on_negotiate;  // asks for the actions
   description.xxfi_connect = on_connect;
+  description.xxfi_helo = on_helo;
   description.xxfi_envfrom = on_mail;
   description.xxfi_header = on_header;
   description.xxfi_eom = on_end_of_message;

@@ -1,7 +1,6 @@
 #include "milter/gate.hpp"
 
 #include <chrono>
-#include <string>
 
 #include "config/printable.hpp"
 
@@ -11,37 +10,59 @@ namespace {
 constexpr std::size_t kMaxLoggedSenderBytes = 320;
 constexpr std::size_t kMaxLoggedQueueIdBytes = 64;
 
-// The envelope sender alone, on its word: no more is known of a message yet.
-const Policy kPolicy = {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off};
+bool is_exempt(Reason reason) noexcept {
+  return reason == Reason::exempt_network || reason == Reason::exempt_authenticated || reason == Reason::exempt_daemon;
+}
+
+// A value of the log line; a dash where there is none.
+std::string word_or_dash(std::string_view value, std::size_t max_bytes) {
+  return value.empty() ? "-" : printable_word(value, max_bytes);
+}
 
 }  // namespace
 
-Decision Gate::conclude(const Session& session, std::string_view queue_id) const {
+std::vector<std::string> trusted_ids(const GateRules& rules, std::string_view mta_name) {
+  if (!rules.trusted_authserv_ids.empty() || mta_name.empty()) return rules.trusted_authserv_ids;
+  return {std::string(mta_name)};
+}
+
+Decision Gate::conclude(Session& session, const EndOfMessage& end) const {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
-  const std::shared_ptr<const LoadedFilter> whitelist = lists->whitelists.empty() ? nullptr : lists->whitelists.front();
-  const NamedWhitelist named = {whitelist == nullptr ? std::string_view() : whitelist->name(), whitelist.get()};
-  const Decision decision =
-      session.failed() ? Decision{} : decide(session.facts(), {.whitelists = {&named, 1}}, kPolicy);
+  const Facts facts = session.facts(trusted_ids(rules_, end.mta_name));
+  const Decision decision = session.failed() ? Decision{} : decide(facts, lists->lists(), rules_.policy);
   const double microseconds = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-  if (decision.reason == Reason::whitelist_damaged && whitelist->first_to_report_damage()) on_damage_();
-  if (log_->should_log(spdlog::level::info)) log_message(session, queue_id, decision, microseconds);
+  report(lists->parts(), facts, decision);
+  if (log_->should_log(spdlog::level::info)) log_message(session, facts, end, decision, microseconds);
   return decision;
 }
 
-void Gate::log_message(const Session& session, std::string_view queue_id, const Decision& decision,
+void Gate::report(const ListParts& parts, const Facts& facts, const Decision& decision) const {
+  for (const NamedFilter& each : parts.whitelists) {
+    if (each.filter && each.filter->damaged() && each.filter->first_to_report_damage()) reports_.on_damage();
+  }
+  if (rules_.policy.authentication == AuthenticationRule::off || is_exempt(decision.reason)) return;
+  // A field that is trusted and cannot be read has come from where they should.
+  const bool had_results = facts.authentication.trusted_fields() + facts.authentication.unreadable_fields() != 0;
+  if (results_.note(had_results)) reports_.on_results();
+}
+
+void Gate::log_message(const Session& session, const Facts& facts, const EndOfMessage& end, const Decision& decision,
                        double microseconds) const {
-  const std::string id = queue_id.empty() ? "-" : printable_word(queue_id, kMaxLoggedQueueIdBytes);
-  const auto sender = session.facts().envelope_sender;
   std::string extra;
   if (decision.sender_fault != RejectReason::none) {
     extra.append(" fault=").append(reject_reason_name(decision.sender_fault));
   }
   if (session.forged_headers() != 0) extra += " forged_headers=" + std::to_string(session.forged_headers());
-  log_->info("queue_id={} sender={} decision={} reason={} time_us={:.1f}{}", id,
-             sender ? printable_word(*sender, kMaxLoggedSenderBytes) : "-", verdict_name(decision.verdict),
-             reason_name(decision.reason), microseconds, extra);
+  log_->info(
+      "queue_id={} sender={} decision={} reason={} time_us={:.1f} identity={} authentication={} whitelist={} "
+      "header_from={}{}",
+      word_or_dash(end.queue_id, kMaxLoggedQueueIdBytes),
+      facts.envelope_sender ? printable_word(*facts.envelope_sender, kMaxLoggedSenderBytes) : "-",
+      verdict_name(decision.verdict), reason_name(decision.reason), microseconds, identity_kind_name(decision.identity),
+      method_name(decision.method), word_or_dash(decision.list.view(), kMaxListNameBytes),
+      word_or_dash(facts.header_from.address, kMaxLoggedSenderBytes), extra);
 }
 
 }  // namespace bloomgate

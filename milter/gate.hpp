@@ -6,35 +6,65 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "milter/list_slot.hpp"
+#include "milter/policy/decide.hpp"
+#include "milter/results_watch.hpp"
 #include "milter/session.hpp"
 
 namespace bloomgate {
 
+// By what messages are decided.
+struct GateRules {
+  Policy policy = {};
+  // Whose results of authentication are believed; empty: those of the mail server's own name.
+  std::vector<std::string> trusted_authserv_ids = {};
+};
+
+// What the gate reports, from a session's thread; neither may block.
+struct GateReports {
+  std::function<void()> on_damage;   // once for each whitelist that turns out damaged
+  std::function<void()> on_results;  // each time when ResultsWatch::missing() has changed
+};
+
+// What the mail server tells at the end of a message; empty where it does not.
+struct EndOfMessage {
+  std::string_view queue_id;
+  std::string_view mta_name;  // its name for itself, the macro j
+};
+
+// Whose results are believed for a message that this mail server handed over.
+std::vector<std::string> trusted_ids(const GateRules& rules, std::string_view mta_name);
+
 class Gate {
  public:
-  // `on_damage` is called once for each whitelist that turns out damaged, from a session's thread; it must not block.
-  // `slot` must outlive the gate.
-  Gate(const ListSlot& slot, std::shared_ptr<spdlog::logger> log, std::function<void()> on_damage)
-      : slot_(slot), log_(std::move(log)), on_damage_(std::move(on_damage)) {}
+  // The references must outlive the gate.
+  Gate(GateRules rules, const ListSlot& slot, ResultsWatch& results, std::shared_ptr<spdlog::logger> log,
+       GateReports reports)
+      : rules_(std::move(rules)), slot_(slot), results_(results), log_(std::move(log)), reports_(std::move(reports)) {}
 
-  // Decides the message and logs one line about it at level info:
+  // Decides the message and logs one line about it at level info, here broken in two:
   //
   //     queue_id=4XyZ1 sender=<joe@example.org> decision=deliver reason=listed time_us=1.4
+  //     identity=envelope authentication=dkim whitelist=customers header_from=joe@example.org
   //
   // with `fault=` for a malformed sender and `forged_headers=` where the message came with X-Bloomgate fields. No byte
   // of the sender can add a field or a line to it. Throws only where memory runs out.
-  Decision conclude(const Session& session, std::string_view queue_id) const;
+  Decision conclude(Session& session, const EndOfMessage& end) const;
 
  private:
-  void log_message(const Session& session, std::string_view queue_id, const Decision& decision,
+  void report(const ListParts& parts, const Facts& facts, const Decision& decision) const;
+  void log_message(const Session& session, const Facts& facts, const EndOfMessage& end, const Decision& decision,
                    double microseconds) const;
 
+  GateRules rules_;
   const ListSlot& slot_;
+  ResultsWatch& results_;
   std::shared_ptr<spdlog::logger> log_;
-  std::function<void()> on_damage_;
+  GateReports reports_;
 };
 
 }  // namespace bloomgate

@@ -2,14 +2,12 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <utility>
-
 #include "config/printable.hpp"
 #include "filter/sizing.hpp"
 
 namespace bloomgate {
 
-LoadedFilter::LoadedFilter(std::string name, const std::string& path, bool lock) : name_(std::move(name)), file_(path) {
+LoadedFilter::LoadedFilter(const std::string& path, bool lock) : file_(path) {
   file_.verify_body();
   if (lock) file_.lock_in_memory();
   loaded_at_ = std::chrono::system_clock::now();

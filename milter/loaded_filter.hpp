@@ -14,8 +14,8 @@ namespace bloomgate {
 class LoadedFilter final : public Whitelist {
  public:
   // Opens the file, checks every byte of it, which also brings it into memory, and keeps it there if `lock` is set.
-  // `name` is what logs and header fields call it. Throws BloomgateError. Cost: the time to read the file once.
-  LoadedFilter(std::string name, const std::string& path, bool lock);
+  // Throws BloomgateError. Cost: the time to read the file once.
+  LoadedFilter(const std::string& path, bool lock);
 
   const FilterView& view() const noexcept override { return file_.view(); }
   bool damaged() const noexcept override { return file_.damaged(); }
@@ -23,7 +23,6 @@ class LoadedFilter final : public Whitelist {
   // True at the first call only, for whoever meets the damage first. Safe from any thread.
   bool first_to_report_damage() const noexcept { return !damage_reported_.test_and_set(); }
 
-  const std::string& name() const noexcept { return name_; }
   const std::string& path() const noexcept { return file_.path(); }
   const FilterHeader& header() const noexcept { return file_.header(); }
   std::chrono::system_clock::time_point loaded_at() const noexcept { return loaded_at_; }
@@ -33,7 +32,6 @@ class LoadedFilter final : public Whitelist {
   std::string description() const;
 
  private:
-  std::string name_;
   MappedFilter file_;
   std::chrono::system_clock::time_point loaded_at_;
   mutable std::atomic_flag damage_reported_;

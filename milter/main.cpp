@@ -19,8 +19,10 @@
 #include "config/printable.hpp"
 #include "filter/bus_fault.hpp"
 #include "filter/error.hpp"
+#include "milter/exact_list_file.hpp"
 #include "milter/logging.hpp"
 #include "milter/milter_server.hpp"
+#include "milter/policy_of_options.hpp"
 #include "milter/start_error.hpp"
 #include "milter/supervisor.hpp"
 
@@ -39,8 +41,25 @@ std::string machine_name() {
   return name.data();
 }
 
+GateRules gate_rules(const DaemonCommand& command) {
+  return {policy_of(command.options, command.config_path), command.options.trusted_authserv_ids};
+}
+
+void check_exact_list(std::string_view name, const std::string& path) {
+  if (path.empty()) return;
+  const ExactListReading reading = load_exact_list(path);
+  std::cout << name << ' ' << printable(path) << ": " << reading.list.size() << " entries";
+  if (reading.bad_line_count != 0) {
+    const BadLine& first = reading.bad_lines.front();
+    std::cout << "; " << reading.bad_line_count << " lines are no entries and are left out, the first is line "
+              << first.number << ": " << reject_reason_text(first.reason);
+  }
+  std::cout << '\n';
+}
+
 int check_config(const DaemonCommand& command) {
   const DaemonOptions& options = command.options;
+  gate_rules(command);
   std::cout << "configuration " << printable(command.config_path) << ": good\n";
   for (const WhitelistSource& source : options.whitelists) {
     try {
@@ -52,14 +71,17 @@ int check_config(const DaemonCommand& command) {
       std::cout << "whitelist: none that can be used, which is allowed: " << printable(error.what()) << '\n';
     }
   }
+  check_exact_list("revoked", options.revoked);
+  check_exact_list("extra", options.extra);
   return EX_OK;
 }
 
 // Everything that libmilter's threads use. It lives until the process ends, as they do.
 struct Daemon {
-  Daemon(const DaemonOptions& options, std::shared_ptr<spdlog::logger> logger)
+  Daemon(const DaemonOptions& options, GateRules rules, std::shared_ptr<spdlog::logger> logger)
       : log(std::move(logger)),
-        gate(slot, log, [this] { wakeup.post(Wakeup::kDamage); }),
+        gate(std::move(rules), slot, results, log,
+             {[this] { wakeup.post(Wakeup::kDamage); }, [this] { wakeup.post(Wakeup::kResults); }}),
         supervisor(
             {options.whitelists, options.revoked, options.extra, options.lock_memory, options.allow_missing_whitelist},
             slot, wakeup, results, log),
@@ -105,10 +127,12 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   return daemon.libmilter_failed ? EX_SOFTWARE : EX_OK;
 }
 
-int run(const DaemonOptions& options) {
+int run(const DaemonCommand& command) {
+  const DaemonOptions& options = command.options;
+  GateRules rules = gate_rules(command);
   const auto log = make_logger(options.log_target, options.log_level);
   // Never destroyed: see Daemon.
-  static auto* const daemon = new Daemon(options, log);
+  static auto* const daemon = new Daemon(options, std::move(rules), log);
   try {
     const int status = serve(*daemon, options);
     log->flush();
@@ -137,7 +161,7 @@ int run_command(const std::vector<std::string>& arguments) {
     case DaemonCommand::Action::run:
       break;
   }
-  return run(command.options);
+  return run(command);
 }
 
 int fail(int exit_status, const char* what) {

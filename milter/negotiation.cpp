@@ -9,8 +9,7 @@ namespace bloomgate {
 namespace {
 
 // Steps that tell us nothing: we ask to be spared them where the mail server can do that.
-constexpr unsigned long kUnwantedSteps =
-    SMFIP_NOHELO | SMFIP_NORCPT | SMFIP_NODATA | SMFIP_NOEOH | SMFIP_NOBODY | SMFIP_NOUNKNOWN;
+constexpr unsigned long kUnwantedSteps = SMFIP_NORCPT | SMFIP_NODATA | SMFIP_NOEOH | SMFIP_NOBODY | SMFIP_NOUNKNOWN;
 
 struct Need {
   unsigned long bit;
@@ -26,6 +25,7 @@ constexpr Need kActions[] = {
 // place.
 constexpr Need kSteps[] = {
     {SMFIP_NR_CONN, "connections without a reply"},
+    {SMFIP_NR_HELO, "greetings without a reply"},
     {SMFIP_NR_MAIL, "MAIL without a reply"},
     {SMFIP_NR_HDR, "headers without a reply"},
 };

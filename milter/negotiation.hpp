@@ -21,8 +21,8 @@ struct MilterRequest {
   std::string missing;         // what we cannot do without and the mail server does not offer, in words; else empty
 };
 
-// No more than is needed: the client's address, MAIL and the headers, without a reply to any of them, and the end of
-// the message. Actions only where `mode` is enforce.
+// No more than is needed: the client's address and greeting, MAIL and the headers, without a reply to any of them, and
+// the end of the message. Actions only where `mode` is enforce.
 MilterRequest milter_request(const MilterOffer& offer, Mode mode);
 
 }  // namespace bloomgate

@@ -20,9 +20,10 @@ std::string utc_time(std::chrono::system_clock::time_point time) {
 }  // namespace
 
 std::string service_status(const LoadedLists& lists) {
-  const std::size_t count = lists.whitelists.size();
+  const ListParts& parts = lists.parts();
+  const std::size_t count = parts.whitelists.size();
   std::string damaged, serving;
-  for (const auto& whitelist : lists.whitelists) {
+  for (const auto& [name, whitelist] : parts.whitelists) {
     if (whitelist == nullptr) continue;
     if (whitelist->damaged()) {
       damaged += "damaged: " + printable(whitelist->path()) + " cannot be read in full any more; " +
@@ -37,8 +38,8 @@ std::string service_status(const LoadedLists& lists) {
   std::string status = damaged + serving;
   if (status.empty()) status = "no whitelist is loaded: all mail is sent to the deeper checks";
   if (status.ends_with("; ")) status.resize(status.size() - 2);
-  if (lists.revoked->size() != 0) status += "; " + std::to_string(lists.revoked->size()) + " revoked entries";
-  if (lists.extra->size() != 0) status += "; " + std::to_string(lists.extra->size()) + " extra entries";
+  if (parts.revoked) status += "; " + std::to_string(parts.revoked->size()) + " revoked entries";
+  if (parts.extra) status += "; " + std::to_string(parts.extra->size()) + " extra entries";
   return status;
 }
 

@@ -7,6 +7,14 @@ namespace bloomgate {
 void Session::begin_connection(const std::optional<IpAddress>& client) noexcept {
   reset();
   client_ = client;
+  helo_.clear();
+  knows_helo_ = true;
+}
+
+void Session::greet(std::string_view name) {
+  knows_helo_ = false;  // until the line below has not thrown
+  helo_ = name;
+  knows_helo_ = true;
 }
 
 void Session::begin_message(std::string_view envelope_sender, const ClientFacts& client) {
@@ -16,7 +24,8 @@ void Session::begin_message(std::string_view envelope_sender, const ClientFacts&
   login_ = client.login;
   daemon_name_ = client.daemon_name;
   has_sender_ = true;
-  failed_ = false;
+  grounds_.begin(helo_, envelope_sender);
+  failed_ = !knows_helo_;
 }
 
 void Session::add_header(std::string_view name, std::string_view value) {
@@ -31,6 +40,7 @@ void Session::add_header(std::string_view name, std::string_view value) {
 
 bool Session::keep(std::string_view name, std::string_view value) {
   if (is_header(name, "Authentication-Results")) return authentication_results_.add(value);
+  if (is_header(name, "DKIM-Signature")) grounds_.add_signature(value);
   // That there were more than are kept is plain from those that are.
   if (is_header(name, "From")) from_fields_.add(value);
   return true;
@@ -43,13 +53,18 @@ void Session::reset() noexcept {
   has_sender_ = false;
   from_fields_.clear();
   authentication_results_.clear();
+  grounds_.clear();
   failed_ = false;
   forged_headers_ = 0;
 }
 
-Facts Session::facts() const noexcept {
+Facts Session::facts(std::span<const std::string> trusted_ids) {
   Facts facts;
   if (has_sender_) facts.envelope_sender = envelope_sender_;
+  facts.header_from = parse_header_from(from_fields_.views());
+  facts.authentication =
+      Authentication::summarize(authentication_results_.views(), trusted_ids, grounds_, facts.header_from);
+  facts.origin = {.client = client_, .daemon_name = daemon_name_, .logged_in = !login_.empty()};
   return facts;
 }
 

@@ -6,14 +6,14 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "config/ip_network.hpp"
 #include "milter/kept_fields.hpp"
-#include "milter/policy/authentication_results.hpp"
-#include "milter/policy/decide.hpp"
-#include "milter/policy/header_from.hpp"
+#include "milter/policy/facts.hpp"
+#include "milter/policy/grounds.hpp"
 
 namespace bloomgate {
 
@@ -29,6 +29,9 @@ class Session {
   // Internet.
   void begin_connection(const std::optional<IpAddress>& client) noexcept;
 
+  // The client has greeted. Throws std::bad_alloc; its messages are then failed() until the next greeting.
+  void greet(std::string_view name);
+
   // A MAIL command: a new message, whatever was there before. Throws std::bad_alloc; the message is then failed().
   void begin_message(std::string_view envelope_sender, const ClientFacts& client = {});
 
@@ -42,8 +45,9 @@ class Session {
   // The message is over, or was given up. Keeps its memory for the next one, and what is known of the client.
   void reset() noexcept;
 
-  // Valid until the next non-const call.
-  Facts facts() const noexcept;
+  // What is known of the message now, its From and Authentication-Results fields read; `trusted_ids` are the names
+  // whose results are believed. Valid until the next call of another function. Throws std::bad_alloc.
+  Facts facts(std::span<const std::string> trusted_ids);
 
   // The X-Bloomgate fields that came with the message.
   int forged_headers() const noexcept { return forged_headers_; }
@@ -54,6 +58,8 @@ class Session {
   bool keep(std::string_view name, std::string_view value);
 
   std::optional<IpAddress> client_;
+  std::string helo_;
+  bool knows_helo_ = true;  // false: it could not be kept
   std::string login_;
   std::string daemon_name_;
   std::string envelope_sender_;
@@ -62,6 +68,7 @@ class Session {
   KeptFields from_fields_{{.fields = 2, .bytes_each = kMaxHeaderFromBytes + 1, .bytes = 2 * kMaxHeaderFromBytes + 2}};
   KeptFields authentication_results_{
       {.fields = 1000, .bytes_each = kMaxAuthenticationResultsBytes + 1, .bytes = 1 << 20}};
+  Grounds grounds_;
   bool failed_ = false;
   int forged_headers_ = 0;
 };

@@ -52,13 +52,13 @@ Supervisor::Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, cons
       watch_(watched_paths(sources_)) {}
 
 void Supervisor::load_first() {
-  LoadedLists lists;
+  ListParts lists;
   for (const WhitelistSource& source : sources_.whitelists) {
     try {
-      lists.whitelists.push_back(load_whitelist(source));
+      lists.whitelists.push_back({source.name, load_whitelist(source)});
     } catch (const BloomgateError& error) {
       if (!sources_.allow_missing) throw;
-      lists.whitelists.push_back(nullptr);
+      lists.whitelists.push_back({source.name, nullptr});
       const bool only_one = sources_.whitelists.size() == 1;
       log_->warn("starting without {}: {}",
                  only_one ? "a whitelist, all mail is sent to the deeper checks" : "whitelist " + source.name,
@@ -105,12 +105,12 @@ std::optional<std::chrono::milliseconds> Supervisor::time_until_quiet() const {
 
 void Supervisor::reload() {
   notify_reloading();
-  LoadedLists lists = *slot_.get();
+  ListParts lists = slot_.get()->parts();
   std::vector<std::string> faults;
   for (std::size_t i = 0; i < lists.whitelists.size(); ++i) {
     log_->info("loading {} again", printable(sources_.whitelists[i].path));
     try {
-      lists.whitelists[i] = load_whitelist(sources_.whitelists[i]);
+      lists.whitelists[i].filter = load_whitelist(sources_.whitelists[i]);
     } catch (const std::exception& error) {
       // Neither a bad file nor a lack of memory for it may end a daemon that has a good whitelist.
       faults.push_back(printable(error.what()));
@@ -135,7 +135,7 @@ void Supervisor::reload_exact_lists() {
   for (const std::string& folder : watch_.refresh()) {
     log_->error("cannot watch {}: lists in it are read at a reload only", printable(folder));
   }
-  LoadedLists lists = *slot_.get();
+  ListParts lists = slot_.get()->parts();
   std::vector<std::string> faults;
   reload_exact(kRevoked, sources_.revoked, lists.revoked, faults);
   reload_exact(kExtra, sources_.extra, lists.extra, faults);
@@ -145,7 +145,7 @@ void Supervisor::reload_exact_lists() {
 
 std::shared_ptr<const LoadedFilter> Supervisor::load_whitelist(const WhitelistSource& source) const {
   const Clock::time_point start = Clock::now();
-  auto loaded = std::make_shared<const LoadedFilter>(source.name, source.path, sources_.lock_memory);
+  auto loaded = std::make_shared<const LoadedFilter>(source.path, sources_.lock_memory);
   log_->info("loaded {}, {}in {:.3f} s", loaded->description(), sources_.lock_memory ? "locked in memory, " : "",
              seconds_since(start));
   return loaded;

@@ -57,7 +57,9 @@ class Daemon:
             raise RuntimeError(f"the daemon ended with exit code {exit_code}:\n{self.log()}")
 
     def write_config(self):
+        # Where mail is sent without milters that authenticate, nothing could be authenticated.
         settings = {"socket": self.socket, "whitelist": self.config.whitelist,
+                    "authentication": "off", "dmarc-fail-veto": "no",
                     "host-name": self.config.host_name, "log-target": "stderr", "log-level": "info",
                     **self.config.settings}
         if not self.config.inet:

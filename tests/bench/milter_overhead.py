@@ -88,7 +88,7 @@ def talk(path, count, marks):
         connection.sendall(packet(b"O", struct.pack("!III", 6, ACTIONS, STEPS)))
         read_answer(stream)
         connection.sendall(macros(b"C", "j", "mx.example.net", "{daemon_name}", "smtpd") +
-                           packet(b"C", text("mail.example.org") + b"4" + struct.pack("!H", 25) + text("192.0.2.7")))
+                           packet(b"C", text("mail.example.org") + b"4" + struct.pack("!H", 25) + text("192.0.2.7")) + packet(b"H", text("mail.example.org")))
         message = one_message()
         for _ in range(count):
             connection.sendall(message)

@@ -11,10 +11,9 @@ namespace {
 sfsistat on_negotiate(SMFICTX* /*context*/, unsigned long /*actions*/, unsigned long steps, unsigned long /*unused*/,
                       unsigned long /*unused*/, unsigned long* asked_actions, unsigned long* asked_steps,
                       unsigned long* asked_unused_0, unsigned long* asked_unused_1) {
-  constexpr unsigned long kUnwanted =
-      SMFIP_NOHELO | SMFIP_NORCPT | SMFIP_NODATA | SMFIP_NOEOH | SMFIP_NOBODY | SMFIP_NOUNKNOWN;
+  constexpr unsigned long kUnwanted = SMFIP_NORCPT | SMFIP_NODATA | SMFIP_NOEOH | SMFIP_NOBODY | SMFIP_NOUNKNOWN;
   *asked_actions = 0;
-  *asked_steps = (steps & kUnwanted) | SMFIP_NR_CONN | SMFIP_NR_MAIL | SMFIP_NR_HDR;
+  *asked_steps = (steps & kUnwanted) | SMFIP_NR_CONN | SMFIP_NR_HELO | SMFIP_NR_MAIL | SMFIP_NR_HDR;
   *asked_unused_0 = 0;
   *asked_unused_1 = 0;
   return SMFIS_CONTINUE;
@@ -33,6 +32,7 @@ int main(int argc, char** argv) {
   description.xxfi_version = SMFI_VERSION;
   description.xxfi_negotiate = on_negotiate;
   description.xxfi_connect = [](SMFICTX*, char*, sockaddr*) -> sfsistat { return SMFIS_NOREPLY; };
+  description.xxfi_helo = [](SMFICTX*, char*) -> sfsistat { return SMFIS_NOREPLY; };
   description.xxfi_envfrom = [](SMFICTX*, char**) -> sfsistat { return SMFIS_NOREPLY; };
   description.xxfi_header = [](SMFICTX*, char*, char*) -> sfsistat { return SMFIS_NOREPLY; };
   description.xxfi_eom = [](SMFICTX*) -> sfsistat { return SMFIS_CONTINUE; };

@@ -51,7 +51,7 @@ TEST_CASE("without any setting every option has the default of the table") {
   CHECK(options.revoked.empty());
   CHECK(options.extra.empty());
   CHECK(options.identity == DaemonOptions::Identity::either);
-  CHECK(options.authentication == DaemonOptions::Authentication::off);
+  CHECK(options.authentication == DaemonOptions::Authentication::required);
   CHECK(options.alignment == DaemonOptions::Alignment::relaxed);
   CHECK(options.trusted_authserv_ids.empty());
   CHECK(options.dmarc_fail_veto);

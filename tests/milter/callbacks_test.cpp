@@ -35,7 +35,7 @@ TEST_CASE("a listed sender's message is marked deliver, another's check") {
   CHECK(server.edits() == Edits{kCheck});
 }
 
-TEST_CASE("connections, MAIL and headers are not replied to, as was agreed") {
+TEST_CASE("connections, greetings, MAIL and headers are not replied to, as was agreed") {
   Parts parts;
   FakeMailServer server;
   REQUIRE(server.negotiate() == SMFIS_CONTINUE);
@@ -44,6 +44,8 @@ TEST_CASE("connections, MAIL and headers are not replied to, as was agreed") {
   REQUIRE((server.asked_steps() & SMFIP_NR_CONN) != 0);
   CHECK(server.connect("192.0.2.1") == SMFIS_NOREPLY);
   CHECK(server.connect() == SMFIS_NOREPLY);
+  REQUIRE((server.asked_steps() & SMFIP_NR_HELO) != 0);
+  CHECK(server.helo("client.example") == SMFIS_NOREPLY);
   CHECK(server.mail("<joe@example.org>") == SMFIS_NOREPLY);
   CHECK(server.header("From") == SMFIS_NOREPLY);
   CHECK(server.header("X-Bloomgate") == SMFIS_NOREPLY);
@@ -160,7 +162,8 @@ TEST_CASE("a mail server that lets no headers be changed is refused, and the log
 TEST_CASE("an exception on the way makes the message check with internal-error, and it is marked all the same") {
   Parts parts;
   // The report of the damage is the one thing on the way that a test can make throw.
-  const Gate throwing(parts.slot, parts.log.logger(), [] { throw std::runtime_error("made up\nby a test"); });
+  const Gate throwing(test::envelope_rules(), parts.slot, parts.results, parts.log.logger(),
+                      {[] { throw std::runtime_error("made up\nby a test"); }, [] {}});
   parts.context.gate = &throwing;
   parts.whitelist.truncate();
   FakeMailServer server;
@@ -170,6 +173,114 @@ TEST_CASE("an exception on the way makes the message check with internal-error, 
   CHECK(server.end_of_message() == SMFIS_CONTINUE);
   CHECK(server.edits() == Edits{"delete 1", "insert 0 check; reason=internal-error"});
   CHECK_THAT(parts.log.text(), Catch::Contains("error: internal error at the end of a message: made up\\x0aby a test"));
+}
+
+TEST_CASE("what the mail server tells of client, login, listener, From and results reaches the decision") {
+  const std::string id = "mx.example.net";
+  const GateRules rules = {.policy = {.exempt_networks = {*parse_ip_network("192.0.2.0/24")},
+                                      .exempt_daemons = {"MSA"},
+                                      .exempt_logged_in = true},
+                           .trusted_authserv_ids = {id}};
+  Parts parts(rules);
+  FakeMailServer server;
+  server.negotiate();
+  server.connect("198.51.100.1");
+  const auto mark = [&](const char* results, const char* from = "joe@example.org") {
+    server.mail("<bounce-7@sender.example>");
+    server.header("from", from);
+    server.header("dkim-signature", "v=1; d=example.org; s=1; b=Zm9v");
+    if (results != nullptr) server.header("Authentication-results ", results);
+    CHECK(server.end_of_message() == SMFIS_CONTINUE);
+    const Edits edits = server.edits();
+    return edits.empty() ? "" : edits.front().substr(std::string("insert 0 ").size());
+  };
+  CHECK_THAT(mark("mx.example.net; dkim=pass header.d=example.org"), Catch::StartsWith("deliver; reason=listed;"));
+  CHECK_THAT(mark("other.example; dkim=pass header.d=example.org"),
+             Catch::StartsWith("check; reason=not-authenticated;"));
+  CHECK_THAT(mark(nullptr), Catch::StartsWith("check; reason=not-authenticated;"));
+  CHECK_THAT(mark(nullptr, "joe@example.org, ann@example.org"), Catch::StartsWith("check; reason="));
+  SECTION("a login") {
+    server.context().macros["{auth_authen}"] = "joe";
+    CHECK(mark(nullptr).empty());
+    server.context().macros["{auth_authen}"] = "";
+    CHECK_FALSE(mark(nullptr).empty());
+  }
+  SECTION("a listener") {
+    server.context().macros["{daemon_name}"] = "MSA";
+    CHECK(mark(nullptr).empty());
+  }
+  SECTION("a network, until the next client comes") {
+    server.connect("192.0.2.200");
+    CHECK(mark(nullptr).empty());
+    CHECK(mark(nullptr).empty());
+    server.connect("::ffff:192.0.2.200");
+    CHECK(mark(nullptr).empty());
+    SECTION("a client of the system itself") {
+      server.connect();
+    }
+    SECTION("a connection of which nothing is known") {
+      server.close();
+    }
+    CHECK_FALSE(mark(nullptr).empty());
+  }
+}
+
+TEST_CASE("the name whose results are believed is the mail server's own unless the configuration names others") {
+  Parts parts(GateRules{});
+  FakeMailServer server;
+  server.negotiate();
+  const auto verdict = [&] {
+    server.mail("<joe@example.org>");
+    server.header("From", "joe@example.org");
+    server.header("Authentication-Results", "MX.example.net; spf=pass smtp.mailfrom=joe@example.org");
+    server.end_of_message();
+    return server.edits().back().substr(std::string("insert 0 ").size(), 5);
+  };
+  CHECK(verdict() == "check");
+  server.context().macros["j"] = "mx.example.net";
+  CHECK(verdict() == "deliv");
+  server.context().macros["j"] = "mx.example.com";
+  CHECK(verdict() == "check");
+}
+
+TEST_CASE("mail that is not incoming is not marked, and forged fields are removed from it all the same") {
+  GateRules rules = test::envelope_rules();
+  rules.policy.exempt_logged_in = true;
+  Parts parts(rules);
+  FakeMailServer server;
+  server.negotiate();
+  server.context().macros["{auth_authen}"] = "joe";
+  server.mail("<joe@example.org>");
+  server.header("X-Bloomgate");
+  server.header("X-Bloomgate");
+  CHECK(server.end_of_message() == SMFIS_CONTINUE);
+  CHECK(server.edits() == Edits{"delete 2", "delete 1"});
+  CHECK_THAT(parts.log.text(), Catch::Contains("reason=exempt-authenticated"));
+  server.context().edits_until_failure = 0;
+  server.mail("<joe@example.org>");
+  server.header("X-Bloomgate");
+  CHECK(server.end_of_message() == SMFIS_TEMPFAIL);
+}
+
+TEST_CASE("a greeting that could forge results takes their worth from all messages of its connection") {
+  Parts parts({.policy = {}, .trusted_authserv_ids = {"mx.example.net"}});
+  FakeMailServer server;
+  server.negotiate();
+  const auto verdict = [&] {
+    server.mail("<joe@example.org>");
+    server.header("From", "joe@example.org");
+    server.header("Authentication-Results", "mx.example.net; spf=pass smtp.mailfrom=joe@example.org");
+    server.end_of_message();
+    return server.edits().back().substr(std::string("insert 0 ").size(), 5);
+  };
+  server.connect("198.51.100.1");
+  server.helo("client.example");
+  CHECK(verdict() == "deliv");
+  server.helo("x; dkim=pass header.d=example.org");
+  CHECK(verdict() == "check");
+  CHECK(verdict() == "check");
+  server.connect("198.51.100.1");
+  CHECK(verdict() == "deliv");
 }
 
 TEST_CASE("a message is in progress from MAIL to its end, however it ends") {

@@ -4,6 +4,7 @@
 
 #include <spdlog/sinks/base_sink.h>
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -64,14 +65,12 @@ class WhitelistFile {
   // As nobody should: what is mapped goes away under its readers.
   void truncate() const { std::filesystem::resize_file(path(), kHeaderBytes); }
 
-  std::shared_ptr<const LoadedFilter> load() const {
-    return std::make_shared<const LoadedFilter>("whitelist", path(), false);
-  }
+  std::shared_ptr<const LoadedFilter> load() const { return std::make_shared<const LoadedFilter>(path(), false); }
 
   // As the only list that there is.
   std::shared_ptr<const LoadedLists> load_alone() const {
-    LoadedLists lists;
-    lists.whitelists.push_back(load());
+    ListParts lists;
+    lists.whitelists.push_back({"whitelist", load()});
     return std::make_shared<const LoadedLists>(std::move(lists));
   }
 
@@ -79,10 +78,18 @@ class WhitelistFile {
   TemporaryFolder folder_;
 };
 
-// The parts that session threads use, with `joe@example.org` listed.
+// Senders need not be authenticated: for tests of what else there is.
+inline GateRules envelope_rules() {
+  return {.policy = {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off},
+          .trusted_authserv_ids = {}};
+}
+
+// The parts that session threads use, with `joe@example.org` and `@corp.example` listed.
 class Parts {
  public:
-  Parts() {
+  explicit Parts(GateRules rules = envelope_rules())
+      : gate(std::move(rules), slot, results, log.logger(),
+             {[this] { ++damage_reports; }, [this] { ++results_reports; }}) {
     install_bus_fault_handler();
     slot.set(whitelist.load_alone());
     context.gate = &gate;
@@ -92,11 +99,21 @@ class Parts {
     set_callback_context(&context);
   }
 
+  // The daemon's only whitelist stays, with these beside it.
+  void set_exact_lists(std::string_view revoked, std::string_view extra = "") {
+    ListParts parts = slot.get()->parts();
+    parts.revoked = std::make_shared<const ExactList>(read_exact_list(revoked).list);
+    parts.extra = std::make_shared<const ExactList>(read_exact_list(extra).list);
+    slot.set(std::make_shared<const LoadedLists>(std::move(parts)));
+  }
+
   MemoryLog log;
   WhitelistFile whitelist{{"joe@example.org", "@corp.example"}};
   ListSlot slot;
-  int damage_reports = 0;
-  Gate gate{slot, log.logger(), [this] { ++damage_reports; }};
+  ResultsWatch results;
+  std::atomic<int> damage_reports = 0;
+  std::atomic<int> results_reports = 0;
+  Gate gate;
   MessagesInProgress in_progress;
   CallbackContext context;
 };

@@ -85,6 +85,10 @@ sfsistat FakeMailServer::connect(const char* ip_address) {
                                  ip_address == nullptr ? nullptr : reinterpret_cast<sockaddr*>(&client));
 }
 
+sfsistat FakeMailServer::helo(std::string name) {
+  return callbacks_.xxfi_helo(&context_, name.data());
+}
+
 sfsistat FakeMailServer::mail(std::string path) {
   char* arguments[] = {path.data(), nullptr};
   return callbacks_.xxfi_envfrom(&context_, arguments);

@@ -31,6 +31,7 @@ class FakeMailServer {
   sfsistat negotiate(unsigned long actions, unsigned long steps);
   // A client of that address, or a local one.
   sfsistat connect(const char* ip_address = nullptr);
+  sfsistat helo(std::string name);
   sfsistat mail(std::string path);
   sfsistat header(std::string name, std::string value = "deliver; reason=listed; host=forged");
   // `queue_id` is the macro i. The edits of earlier messages are forgotten.

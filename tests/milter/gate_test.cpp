@@ -12,12 +12,13 @@ using test::Parts;
 
 // The log line of a message from that sender with that many forged headers, its time replaced by T.
 std::string log_line(Parts& parts, const std::string& sender, const std::string& queue_id = "Q1",
-                     int forged_headers = 0) {
+                     int forged_headers = 0, const char* from = nullptr) {
   const std::size_t before = parts.log.text().size();
   Session session;
   session.begin_message(sender);
   for (int i = 0; i < forged_headers; ++i) session.add_header("X-Bloomgate", "deliver");
-  parts.gate.conclude(session, queue_id);
+  if (from != nullptr) session.add_header("From", from);
+  parts.gate.conclude(session, {queue_id, ""});
   return std::regex_replace(parts.log.text().substr(before), std::regex("time_us=[0-9]+\\.[0-9]"), "time_us=T");
 }
 
@@ -28,11 +29,22 @@ TEST_CASE("each message has one log line with queue ID, sender, decision, reason
     std::string sender, want;
   };
   const Case cases[] = {
-      {"listed", "<joe@example.org>", "sender=<joe@example.org> decision=deliver reason=listed time_us=T"},
-      {"by its domain", "<a@corp.example>", "sender=<a@corp.example> decision=deliver reason=listed-domain time_us=T"},
-      {"unlisted", "<ann@example.org>", "sender=<ann@example.org> decision=check reason=not-listed time_us=T"},
-      {"null sender", "<>", "sender=<> decision=check reason=null-sender time_us=T"},
-      {"malformed", "<joe>", "sender=<joe> decision=check reason=malformed-sender time_us=T fault=missing-at-sign"},
+      {"listed", "<joe@example.org>",
+       "sender=<joe@example.org> decision=deliver reason=listed time_us=T identity=envelope authentication=none "
+       "whitelist=whitelist header_from=-"},
+      {"by its domain", "<a@corp.example>",
+       "sender=<a@corp.example> decision=deliver reason=listed-domain time_us=T identity=envelope authentication=none "
+       "whitelist=whitelist header_from=-"},
+      {"unlisted", "<ann@example.org>",
+       "sender=<ann@example.org> decision=check reason=not-listed time_us=T identity=envelope authentication=none "
+       "whitelist=- header_from=-"},
+      {"null sender", "<>",
+       "sender=<> decision=check reason=null-sender time_us=T identity=envelope authentication=none whitelist=- "
+       "header_from=-"},
+      {"malformed", "<joe>",
+       "sender=<joe> decision=check reason=malformed-sender time_us=T identity=envelope authentication=none "
+       "whitelist=- "
+       "header_from=- fault=missing-at-sign"},
   };
   for (const Case& c : cases) {
     INFO(c.name);
@@ -40,27 +52,31 @@ TEST_CASE("each message has one log line with queue ID, sender, decision, reason
   }
 }
 
-TEST_CASE("no sender and no queue ID can forge a log line or a field of one") {
+TEST_CASE("no sender, no From field and no queue ID can forge a log line or a field of one") {
   Parts parts;
+  const std::string rest = " identity=envelope authentication=none whitelist=- header_from=";
   CHECK(log_line(parts, "<x@y>\ninfo: queue_id=Q2 decision=deliver", "Q1\n") ==
         "info: queue_id=Q1\\x0a sender=<x@y>\\x0ainfo:\\x20queue_id=Q2\\x20decision=deliver decision=check "
-        "reason=malformed-sender time_us=T fault=control-character\n");
-  CHECK(
-      log_line(parts, "<\"x decision=deliver\"@example.org>") ==
-      "info: queue_id=Q1 sender=<\"x\\x20decision=deliver\"@example.org> decision=check reason=not-listed time_us=T\n");
-  CHECK(log_line(parts, std::string(5000, 'x'), std::string(100, 'Q')).size() < 600);
+        "reason=malformed-sender time_us=T" +
+            rest + "- fault=control-character\n");
+  CHECK(log_line(parts, "<\"x decision=deliver\"@example.org>", "Q1", 0, "\"y decision=deliver\"@example.org") ==
+        "info: queue_id=Q1 sender=<\"x\\x20decision=deliver\"@example.org> decision=check reason=not-listed time_us=T" +
+            rest + "\"y\\x20decision=deliver\"@example.org\n");
+  CHECK(log_line(parts, std::string(5000, 'x'), std::string(100, 'Q'), 0, std::string(5000, 'y').c_str()).size() < 900);
 }
 
 TEST_CASE("a missing queue ID and a missing sender are a dash") {
   Parts parts;
-  parts.gate.conclude(Session(), "");
+  Session session;
+  parts.gate.conclude(session, {"", ""});
   CHECK_THAT(parts.log.text(), Catch::StartsWith("info: queue_id=- sender=- decision=check reason=no-sender "));
 }
 
 TEST_CASE("forged headers are counted in the log line") {
   Parts parts;
   CHECK(log_line(parts, "<joe@example.org>", "Q1", 3) ==
-        "info: queue_id=Q1 sender=<joe@example.org> decision=deliver reason=listed time_us=T forged_headers=3\n");
+        "info: queue_id=Q1 sender=<joe@example.org> decision=deliver reason=listed time_us=T identity=envelope "
+        "authentication=none whitelist=whitelist header_from=- forged_headers=3\n");
 }
 
 TEST_CASE("at level warning messages are not logged, and decided all the same") {
@@ -68,7 +84,7 @@ TEST_CASE("at level warning messages are not logged, and decided all the same") 
   parts.log.logger()->set_level(spdlog::level::warn);
   Session session;
   session.begin_message("<joe@example.org>");
-  CHECK(parts.gate.conclude(session, "Q1").verdict == Verdict::deliver);
+  CHECK(parts.gate.conclude(session, {"Q1", ""}).verdict == Verdict::deliver);
   CHECK(parts.log.text().empty());
 }
 
@@ -77,7 +93,7 @@ TEST_CASE("a session that failed is check with internal-error, although its send
   Session session;
   session.begin_message("<joe@example.org>");
   session.fail();
-  CHECK(parts.gate.conclude(session, "Q1") == Decision{Verdict::check, Reason::internal_error});
+  CHECK(parts.gate.conclude(session, {"Q1", ""}).reason == Reason::internal_error);
 }
 
 TEST_CASE("without a whitelist all is check") {
@@ -85,28 +101,96 @@ TEST_CASE("without a whitelist all is check") {
   parts.slot.set(std::make_shared<const LoadedLists>());
   Session session;
   session.begin_message("<joe@example.org>");
-  CHECK(parts.gate.conclude(session, "Q1") == Decision{Verdict::check, Reason::no_whitelist});
+  CHECK(parts.gate.conclude(session, {"Q1", ""}).reason == Reason::no_whitelist);
   CHECK(parts.damage_reports == 0);
+}
+
+TEST_CASE("the exact lists are asked beside the whitelist") {
+  Parts parts;
+  parts.set_exact_lists("joe@example.org\n", "ann@example.org\n");
+  Session session;
+  session.begin_message("<joe@example.org>");
+  CHECK(parts.gate.conclude(session, {"Q1", ""}).reason == Reason::revoked);
+  session.begin_message("<ann@example.org>");
+  session.add_header("From", "ann@example.org");
+  CHECK(parts.gate.conclude(session, {"Q1", ""}).reason == Reason::listed_extra);
+}
+
+TEST_CASE("messages without trusted results are counted where authentication is asked for, and incoming ones only") {
+  GateRules rules;
+  rules.trusted_authserv_ids = {"mx.example.net"};
+  rules.policy.exempt_logged_in = true;
+  bool counted = true;
+  std::string results;
+  ClientFacts client;
+  SECTION("no field at all") {}
+  SECTION("a field of another server") {
+    results = "mx.example.com; spf=pass smtp.mailfrom=joe@example.org";
+  }
+  SECTION("preferred") {
+    rules.policy.authentication = AuthenticationRule::preferred;
+  }
+  SECTION("a trusted field") {
+    results = "mx.example.net; spf=none smtp.mailfrom=joe@example.org";
+    counted = false;
+  }
+  SECTION("a trusted field that cannot be read") {
+    results = "mx.example.net; (";
+    counted = false;
+  }
+  SECTION("not incoming") {
+    client.login = "joe";
+    counted = false;
+  }
+  SECTION("authentication is off") {
+    rules.policy.authentication = AuthenticationRule::off;
+    counted = false;
+  }
+  Parts parts(rules);
+  parts.log.logger()->set_level(spdlog::level::warn);
+  Session session;
+  for (unsigned i = 0; i < ResultsWatch::kMissedUntilWarning + 5; ++i) {
+    session.begin_message("<joe@example.org>", client);
+    if (!results.empty()) session.add_header("Authentication-Results", results);
+    parts.gate.conclude(session, {"Q1", ""});
+  }
+  CHECK(parts.results_reports == (counted ? 1 : 0));
+  CHECK(parts.results.missing() == counted);
+}
+
+TEST_CASE("of two whitelists a damaged one is reported, and the other goes on to serve") {
+  Parts parts;
+  const test::WhitelistFile other({"eve@example.org"});
+  ListParts lists = parts.slot.get()->parts();
+  lists.whitelists.push_back({"other", other.load()});
+  parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  parts.whitelist.truncate();
+  Session session;
+  session.begin_message("<eve@example.org>");
+  const Decision decision = parts.gate.conclude(session, {"Q1", ""});
+  CHECK(decision.reason == Reason::listed);
+  CHECK(decision.list.view() == "other");
+  CHECK(parts.damage_reports == 1);
 }
 
 TEST_CASE("a truncated whitelist makes all check, is reported once, and a good one puts an end to it") {
   Parts parts;
   Session session;
   session.begin_message("<joe@example.org>");
-  REQUIRE(parts.gate.conclude(session, "Q1").verdict == Verdict::deliver);
+  REQUIRE(parts.gate.conclude(session, {"Q1", ""}).verdict == Verdict::deliver);
 
   parts.whitelist.truncate();
   for (int i = 0; i < 5; ++i) {
-    CHECK(parts.gate.conclude(session, "Q1").reason == Reason::whitelist_damaged);
+    CHECK(parts.gate.conclude(session, {"Q1", ""}).reason == Reason::whitelist_damaged);
   }
   CHECK(parts.damage_reports == 1);
 
   parts.whitelist.replace({"joe@example.org"});
   parts.slot.set(parts.whitelist.load_alone());
-  CHECK(parts.gate.conclude(session, "Q1").verdict == Verdict::deliver);
+  CHECK(parts.gate.conclude(session, {"Q1", ""}).verdict == Verdict::deliver);
 
   parts.whitelist.truncate();
-  CHECK(parts.gate.conclude(session, "Q1").reason == Reason::whitelist_damaged);
+  CHECK(parts.gate.conclude(session, {"Q1", ""}).reason == Reason::whitelist_damaged);
   CHECK(parts.damage_reports == 2);
 }
 

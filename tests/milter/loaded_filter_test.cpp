@@ -10,11 +10,10 @@ namespace {
 
 TEST_CASE("a loaded whitelist says what it is") {
   const test::WhitelistFile file(test::numbered_addresses(0, 10'000));
-  const LoadedFilter loaded("customers", file.path(), false);
+  const LoadedFilter loaded(file.path(), false);
   CHECK_THAT(loaded.description(),
              Catch::StartsWith(file.path() + ": 10000 entries, 98304 bits, expected false-positive rate "));
   CHECK_THAT(loaded.description(), Catch::Matches(".* rate [0-9.]+ %"));
-  CHECK(loaded.name() == "customers");
   CHECK_FALSE(loaded.damaged());
 }
 
@@ -25,12 +24,12 @@ TEST_CASE("a whitelist with one bad bit in its body is not loaded") {
     stream.seekp(static_cast<std::streamoff>(kHeaderBytes) + 100);
     stream.put('\x01');
   }
-  CHECK(test::error_code_of([&] { LoadedFilter("whitelist", file.path(), false); }) == ErrorCode::bad_body_checksum);
+  CHECK(test::error_code_of([&] { LoadedFilter(file.path(), false); }) == ErrorCode::bad_body_checksum);
 }
 
 TEST_CASE("damage is reported by one only") {
   const test::WhitelistFile file({"joe@example.org"});
-  const LoadedFilter loaded("customers", file.path(), false);
+  const LoadedFilter loaded(file.path(), false);
   CHECK(loaded.first_to_report_damage());
   CHECK_FALSE(loaded.first_to_report_damage());
 }

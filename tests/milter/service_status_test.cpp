@@ -14,18 +14,19 @@ TEST_CASE("the status tells what is served") {
                              ": 10 entries, [0-9]+ bits, expected false-positive rate .* %, loaded "
                              "20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} UTC";
   CHECK_THAT(service_status(*file.load_alone()), Catch::Matches(served));
-  CHECK(service_status({}) == "no whitelist is loaded: all mail is sent to the deeper checks");
+  CHECK(service_status(LoadedLists()) == "no whitelist is loaded: all mail is sent to the deeper checks");
 }
 
 TEST_CASE("the status tells of all whitelists and of the exact lists") {
   const test::WhitelistFile one({"joe@example.org"});
   const test::WhitelistFile other({"ann@example.org", "eve@example.org"});
-  LoadedLists lists;
-  lists.whitelists = {one.load(), nullptr, other.load()};
+  ListParts lists;
+  lists.whitelists = {{"one", one.load()}, {"missing", nullptr}, {"other", other.load()}};
   lists.revoked = std::make_shared<const ExactList>(read_exact_list("a@example.org\nb@example.org\n").list);
   lists.extra = std::make_shared<const ExactList>(read_exact_list("@example.net\n").list);
-  CHECK_THAT(service_status(lists), Catch::Matches("serving " + one.path() + ": 1 entries, .* UTC; " + other.path() +
-                                                   ": 2 entries, .* UTC; 2 revoked entries; 1 extra entries"));
+  CHECK_THAT(service_status(LoadedLists(lists)),
+             Catch::Matches("serving " + one.path() + ": 1 entries, .* UTC; " + other.path() +
+                            ": 2 entries, .* UTC; 2 revoked entries; 1 extra entries"));
 }
 
 TEST_CASE("the status of a damaged whitelist says so, first of all") {
@@ -33,10 +34,9 @@ TEST_CASE("the status of a damaged whitelist says so, first of all") {
   const test::WhitelistFile file({"joe@example.org"});
   const test::WhitelistFile good({"joe@example.org"});
   const auto lists = file.load_alone();
-  LoadedLists two = *lists;
-  two.whitelists.insert(two.whitelists.begin(), good.load());
+  const LoadedLists two({.whitelists = {{"good", good.load()}, lists->parts().whitelists.front()}});
   file.truncate();
-  CHECK_FALSE(lists->whitelists.front()->view().may_contain("joe@example.org"));
+  CHECK_FALSE(lists->parts().whitelists.front().filter->view().may_contain("joe@example.org"));
   const std::string damaged = "damaged: " + file.path() + " cannot be read in full any more; ";
   CHECK(service_status(*lists) == damaged + "all mail is sent to the deeper checks until a good file is loaded");
   CHECK_THAT(service_status(two),

@@ -15,16 +15,15 @@ using Catch::StartsWith;
 struct Supervised {
   Supervised() { install_bus_fault_handler(); }
 
-  // The verdict on a sender, by what is in the slot.
+  // The reason for a sender, by what is in the slot.
   Reason reason(std::string_view sender) const {
     const auto lists = slot.get();
-    const NamedWhitelist named = {"whitelist", lists->whitelists.empty() ? nullptr : lists->whitelists.front().get()};
     const Policy policy = {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off};
-    return decide({sender}, {.whitelists = {&named, 1}}, policy).reason;
+    return decide({.envelope_sender = sender}, lists->lists(), policy).reason;
   }
 
   bool revoked(std::string_view sender) const {
-    return slot.get()->revoked->find(canonicalize_path(sender)) != Match::none;
+    return slot.get()->parts().revoked->find(canonicalize_path(sender)) != Match::none;
   }
 
   test::NotifySocket systemd;
@@ -146,9 +145,9 @@ TEST_CASE("of several whitelists one that is refused at a reload stays as it was
   other.replace({"eve@example.org"});
   supervisor.reload();
   const auto lists = s.slot.get();
-  CHECK(lists->whitelists[0]->view().may_contain("joe@example.org"));
-  CHECK(lists->whitelists[1]->view().may_contain("eve@example.org"));
-  CHECK_FALSE(lists->whitelists[1]->view().may_contain("ann@example.org"));
+  CHECK(lists->parts().whitelists[0].filter->view().may_contain("joe@example.org"));
+  CHECK(lists->parts().whitelists[1].filter->view().may_contain("eve@example.org"));
+  CHECK_FALSE(lists->parts().whitelists[1].filter->view().may_contain("ann@example.org"));
   CHECK_THAT(s.log.text(), Contains("error: reload refused: ") && Contains(s.file.path()));
 }
 

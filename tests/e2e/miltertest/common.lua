@@ -26,10 +26,11 @@ function connect()
   return conn
 end
 
--- The client's connection. Miltertest tells of one by itself where a dialogue does not, but only just before MAIL,
--- which is too late for macros of MAIL.
+-- The client's connection and greeting. Miltertest makes up its own where a dialogue does not, but only just
+-- before MAIL, which is too late for macros of MAIL.
 function greet(conn, address)
   done(mt.conninfo(conn, "client.example", address or "192.0.2.1"))
+  done(mt.helo(conn, "client.example"))
 end
 
 -- A connection of a mail server that knows version 2 of the protocol only, and so waits for an answer to

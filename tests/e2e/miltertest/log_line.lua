@@ -11,11 +11,13 @@ lines = 0
 for line in string.gmatch(log, "[^\n]*queue_id=[^\n]*") do
   lines = lines + 1
   expect_match("the line", line,
-               "^[%g]+ info: queue_id=%g+ sender=%g+ decision=%g+ reason=[%l-]+ time_us=%d+%.%d[%g ]*$")
+               "^[%g]+ info: queue_id=%g+ sender=%g+ decision=%g+ reason=[%l-]+ time_us=%d+%.%d " ..
+               "identity=[%l-]+ authentication=%l+ whitelist=[%w.-]+ header_from=%g+[%g ]*$")
 end
 expect("log lines", lines, 4)
 expect_match("the listed sender's line", log,
-             "queue_id=%- sender=<joe@example.org> decision=deliver reason=listed time_us=%d+%.%d\n")
+             "queue_id=%- sender=<joe@example.org> decision=deliver reason=listed time_us=%d+%.%d " ..
+             "identity=envelope authentication=none whitelist=whitelist header_from=someone@example.net\n")
 expect_match("the escapes", log,
              "sender=<x@y%.example>\\x0aqueue_id=Q2\\x20sender=<joe@example%.org>\\x20decision=deliver")
 expect("a control byte in the log", string.find(log, "\27"), nil)

@@ -7,7 +7,7 @@ expect("unknown commands are left out", mt.test_option(conn, SMFIP_NOUNKNOWN), f
 expect("the body is left out", mt.test_option(conn, SMFIP_NOBODY), true)
 wire()
 greet(conn)
-expect_match("the connection is answered", wire(), "^> C [^\n]*\n< c\n$")
+expect_match("connection and greeting are answered", wire(), "^> C [^\n]*\n< c\n> H client.example\n< c\n$")
 done(mt.mailfrom(conn, "<joe@example.org>"))
 done(mt.header(conn, "X-Bloomgate", "deliver"))
 expect_match("each step is answered", wire(), "^> M <joe@example.org>\n< c\n.*> L X%-Bloomgate deliver\n< c\n$")

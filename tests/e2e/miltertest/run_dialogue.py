@@ -3,9 +3,11 @@
 
 usage: run_dialogue.py BLOOMGATE BLOOMGATE-MILTER DIALOGUE.lua
 
-A dialogue may say in comment lines how its daemon is to be started:
+A dialogue may say in comment lines how its daemon is to be started; unless it says otherwise, senders need not be
+authenticated:
 
-    -- config: NAME = VALUE     a line of the configuration file
+    -- config: NAME = VALUE     a line of the configuration file; FOLDER in it is the dialogue's folder
+    -- file: NAME WORD...       a file in that folder, one word a line
     -- no whitelist             start without a filter file
     -- ends the daemon          the dialogue has stopped it when it is over
 
@@ -29,6 +31,8 @@ from pathlib import Path
 
 LISTED = ["joe@example.org", '"odd name"@example.org', "jørn@example.org", "joe@müller.example", "@corp.example",
           "@.tree.example"]
+# Most dialogues are not about authentication.
+UNLESS_ASKED = {"authentication": "authentication = off", "dmarc-fail-veto": "dmarc-fail-veto = no"}
 TIMEOUT_SECONDS = 60
 SKIPPED = 77
 
@@ -157,7 +161,11 @@ def run(bloomgate, program, dialogue, folder):
         subprocess.run([bloomgate, "build", "--output", whitelist, folder / "list.txt"], check=True,
                        stdout=subprocess.DEVNULL)
     settings = [f"socket = unix:{folder}/milter.sock", f"whitelist = {whitelist}", "log-target = stderr"]
-    settings += re.findall(r"^-- config: (.*)$", script, re.M)
+    asked = [line.replace("FOLDER", str(folder)) for line in re.findall(r"^-- config: (.*)$", script, re.M)]
+    names = [line.partition("=")[0].strip() for line in asked]
+    settings += asked + [line for name, line in UNLESS_ASKED.items() if name not in names]
+    for name, content in re.findall(r"^-- file: (\S+) (.*)$", script, re.M):
+        (folder / name).write_text("".join(f"{line}\n" for line in content.split()), encoding="utf-8")
     notify = NotifySocket(folder / "notify.sock", folder / "notify.log")
     notify.start()
     daemon = start_daemon(program, folder, settings, notify)

@@ -1,0 +1,76 @@
+#include "milter/policy_of_options.hpp"
+
+#include <utility>
+
+#include "config/config_error.hpp"
+#include "config/printable.hpp"
+#include "filter/address.hpp"
+
+namespace bloomgate {
+namespace {
+
+using Options = DaemonOptions;
+
+IdentityRule identity_rule(Options::Identity identity) noexcept {
+  switch (identity) {
+    case Options::Identity::envelope:
+      return IdentityRule::envelope;
+    case Options::Identity::header_from:
+      return IdentityRule::header_from;
+    case Options::Identity::either:
+      return IdentityRule::either;
+    case Options::Identity::both:
+      break;
+  }
+  return IdentityRule::both;
+}
+
+AuthenticationRule authentication_rule(Options::Authentication authentication) noexcept {
+  switch (authentication) {
+    case Options::Authentication::preferred:
+      return AuthenticationRule::preferred;
+    case Options::Authentication::off:
+      return AuthenticationRule::off;
+    case Options::Authentication::required:
+      break;
+  }
+  return AuthenticationRule::required;
+}
+
+// The entry of a list that stands for a domain of an option: `@example.org` of `example.org`, `@.example.org` of
+// `.example.org`.
+Entry domain_entry(std::string_view option, const std::string& domain, const std::string& config_path) {
+  const Entry entry = canonicalize_line("@" + domain);
+  if (entry.is_key()) return entry;
+  throw ConfigError(
+      {config_path}, std::string(option),
+      "expected a domain, got '" + printable(domain) + "': " + std::string(reject_reason_text(entry.reason())));
+}
+
+}  // namespace
+
+Policy policy_of(const DaemonOptions& options, const std::string& config_path) {
+  Policy policy;
+  policy.identity = identity_rule(options.identity);
+  policy.authentication = authentication_rule(options.authentication);
+  policy.alignment = options.alignment == Options::Alignment::strict ? Alignment::strict : Alignment::relaxed;
+  policy.dmarc_fail_vetoes = options.dmarc_fail_veto;
+  policy.trust_arc = options.trust_arc;
+  policy.undo_batv = options.undo_batv;
+  for (const std::string& domain : options.trusted_forwarders) {
+    policy.trusted_forwarders.emplace_back(domain_entry("trusted-forwarders", domain, config_path).domain());
+  }
+  std::string own_domains;
+  for (const std::string& domain : options.own_domains) {
+    own_domains.append(domain_entry("own-domains", domain, config_path).key()).append("\n");
+  }
+  policy.own_domains = std::move(read_exact_list(own_domains).list);
+  policy.exempt_networks = options.exempt_networks;
+  policy.exempt_daemons = options.exempt_daemons;
+  policy.exempt_logged_in = options.exempt_authenticated;
+  policy.exempt_action =
+      options.exempt_action == Options::ExemptAction::deliver ? ExemptAction::deliver : ExemptAction::none;
+  return policy;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,73 @@
+#include "milter/policy_of_options.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace bloomgate {
+namespace {
+
+Policy policy_from(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"--config", "/dev/null"});
+  return policy_of(read_daemon_command(arguments).options, "/dev/null");
+}
+
+TEST_CASE("the options without any setting are the policy's own defaults") {
+  const Policy policy = policy_from({});
+  const Policy defaults;
+  CHECK(policy.identity == defaults.identity);
+  CHECK(policy.authentication == defaults.authentication);
+  CHECK(policy.alignment == defaults.alignment);
+  CHECK(policy.dmarc_fail_vetoes == defaults.dmarc_fail_vetoes);
+  CHECK(policy.trust_arc == defaults.trust_arc);
+  CHECK(policy.undo_batv == defaults.undo_batv);
+  CHECK(policy.trusted_forwarders.empty());
+  CHECK(policy.own_domains.size() == 0);
+  CHECK(policy.exempt_networks.empty());
+  CHECK(policy.exempt_daemons.empty());
+  CHECK(policy.exempt_action == defaults.exempt_action);
+}
+
+TEST_CASE("each word of an option has its own rule") {
+  CHECK(policy_from({"--identity", "envelope"}).identity == IdentityRule::envelope);
+  CHECK(policy_from({"--identity", "header-from"}).identity == IdentityRule::header_from);
+  CHECK(policy_from({"--identity", "either"}).identity == IdentityRule::either);
+  CHECK(policy_from({"--identity", "both"}).identity == IdentityRule::both);
+  CHECK(policy_from({"--authentication", "preferred"}).authentication == AuthenticationRule::preferred);
+  CHECK(policy_from({"--authentication", "off"}).authentication == AuthenticationRule::off);
+  CHECK(policy_from({"--alignment", "strict"}).alignment == Alignment::strict);
+  CHECK_FALSE(policy_from({"--dmarc-fail-veto", "no"}).dmarc_fail_vetoes);
+  CHECK(policy_from({"--trust-arc", "yes"}).trust_arc);
+  CHECK_FALSE(policy_from({"--undo-batv", "no"}).undo_batv);
+  CHECK(policy_from({"--exempt-networks", "192.0.2.0/24"}).exempt_networks.size() == 1);
+  CHECK(policy_from({"--exempt-daemons", "MSA"}).exempt_daemons == std::vector<std::string>{"MSA"});
+  CHECK(policy_from({"--exempt-authenticated", "yes"}).exempt_logged_in);
+  CHECK_FALSE(policy_from({"--exempt-authenticated", "no"}).exempt_logged_in);
+  CHECK(policy_from({"--exempt-action", "deliver"}).exempt_action == ExemptAction::deliver);
+}
+
+TEST_CASE("domains become canonical, own ones with or without all below them") {
+  const Policy policy = policy_from({"--own-domains", "Example.ORG .m\xc3\xbcller.example", "--trusted-forwarders",
+                                     "FWD.example. b\xc3\xbc.example"});
+  CHECK(policy.trusted_forwarders == std::vector<std::string>{"fwd.example", "xn--b-eha.example"});
+  const auto is_own = [&policy](std::string_view sender) {
+    return policy.own_domains.find(canonicalize_path(sender)) != Match::none;
+  };
+  CHECK(is_own("joe@example.org"));
+  CHECK_FALSE(is_own("joe@sub.example.org"));
+  CHECK(is_own("joe@xn--mller-kva.example"));
+  CHECK(is_own("joe@sub.xn--mller-kva.example"));
+}
+
+TEST_CASE("a domain that cannot be one is an error of the configuration, with its option") {
+  for (const char* const option : {"own-domains", "trusted-forwarders"}) {
+    try {
+      policy_from({"--" + std::string(option), "good.example -bad-.example"});
+      FAIL("no error for " << option);
+    } catch (const ConfigError& error) {
+      CHECK(error.option() == option);
+      CHECK_THAT(error.what(), Catch::Contains("'-bad-.example'"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate
