@@ -7,17 +7,17 @@
 namespace bloomgate {
 namespace {
 
-using SetBits = void (*)(const FilterShape&, std::byte*, std::span<const std::uint64_t>) noexcept;
+using SetBits = void (*)(const FilterShape&, BodyPart, std::span<const std::uint64_t>) noexcept;
 
 // Sets the bits of all the hashes. Where the number of probes and the size of a block are constants, the loop unrolls
 // and its shifts are fixed; 0 stands for any.
 template <std::uint32_t kHashes, std::uint32_t kBlockBytes>
-void set_bits_of(const FilterShape& shape, std::byte* body, std::span<const std::uint64_t> run) noexcept {
+void set_bits_of(const FilterShape& shape, BodyPart part, std::span<const std::uint64_t> run) noexcept {
   const std::uint32_t hashes = kHashes == 0 ? shape.hashes : kHashes;
   const std::uint32_t block_bytes = kBlockBytes == 0 ? shape.block_bytes : kBlockBytes;
   const std::uint64_t block_count = shape.block_count;
   for (const KeyHash hash : run) {
-    std::byte* const block = body + multiply_high(hash, block_count) * block_bytes;
+    std::byte* const block = part.data + (multiply_high(hash, block_count) * block_bytes - part.begin);
     BlockProbes probes(hash, block_bytes * 8);
     for (std::uint32_t i = 0; i < hashes; ++i) set_bit(block, probes.next());
   }
@@ -86,9 +86,14 @@ void BlockedLayout::values_of(const FilterShape& shape, std::string_view key, st
   values[0] = hash_key(key, shape.seed, shape.hash_family);
 }
 
-void BlockedLayout::set_bits(const FilterShape& shape, std::byte* body,
+ByteRange BlockedLayout::bytes_of(const FilterShape& shape, std::uint64_t value) const noexcept {
+  const std::uint64_t begin = multiply_high(value, shape.block_count) * shape.block_bytes;
+  return {begin, begin + shape.block_bytes};
+}
+
+void BlockedLayout::set_bits(const FilterShape& shape, BodyPart part,
                              std::span<const std::uint64_t> values) const noexcept {
-  set_bits_for(shape)(shape, body, values);
+  set_bits_for(shape)(shape, part, values);
 }
 
 bool BlockedLayout::has_bits(const FilterShape& shape, const std::byte* body,

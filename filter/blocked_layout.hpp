@@ -55,8 +55,8 @@ class BlockedLayout final : public LayoutRules {
   std::uint32_t values_per_entry(std::uint32_t hashes) const noexcept override;
   bool value_is_hash() const noexcept override { return true; }
   void values_of(const FilterShape& shape, std::string_view key, std::uint64_t* values) const noexcept override;
-  void set_bits(const FilterShape& shape, std::byte* body,
-                std::span<const std::uint64_t> values) const noexcept override;
+  ByteRange bytes_of(const FilterShape& shape, std::uint64_t value) const noexcept override;
+  void set_bits(const FilterShape& shape, BodyPart part, std::span<const std::uint64_t> values) const noexcept override;
   bool has_bits(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override;
   void prefetch(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override;
   double false_positive_rate(const FilterShape& shape, double entries) const noexcept override;

@@ -3,10 +3,11 @@
 // Call order: constructor, (expect)?, (add | lane().add | flush)*, write. The same entries (in any order), options and
 // seed give the same bytes, whatever the number of threads and the memory.
 //
-// Where the number of entries is known before the first one (options or expect()), the bit array is in memory from the
-// start, and hashes are kept only until the working memory is full: then flush() sets their bits. Otherwise all hashes
-// are kept until write() knows how many there are: 8 bytes an entry in the layouts page and line, 8 for each of its k
-// probes in the others.
+// Where the number of entries is known before the first one (options or expect()) and memory has room for the bit
+// array, that is there from the start, and hashes are kept only until the working memory is full: then flush() sets
+// their bits. Otherwise they are kept until write(), 8 bytes an entry in the layouts page and line, 8 for each of its k
+// probes in the others: in the working memory, and in a temporary file where that is full. The array is then made and
+// written part by part, of which each fits into memory.
 //
 // Lanes are for worker threads: each lane may be used by one thread at a time, different lanes at once. Everything else
 // is for one thread while no lane is in use.
@@ -14,7 +15,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,10 +25,13 @@
 #include "filter/anonymous_memory.hpp"
 #include "filter/file_format.hpp"
 #include "filter/hash_partitions.hpp"
+#include "filter/hash_spill.hpp"
 #include "filter/layout.hpp"
 #include "filter/parallel.hpp"
 
 namespace bloomgate {
+
+class FilterWriter;
 
 // Entries that every lane can take at once: room for so many is made however little memory is allowed.
 inline constexpr std::uint64_t kEntriesAtOnce = 400'000;
@@ -43,6 +47,9 @@ struct BuildOptions {
   AddressProfile profile = {};                           // must be the one that the entries were made with
   unsigned threads = 1;                                  // at least 1; as many lanes
   std::uint64_t memory_bytes = std::uint64_t{16} << 20;  // for hashes, beside the bit array; see kEntriesAtOnce
+  // For the bit array, or its part that is being made; at least some MiB are taken.
+  std::uint64_t body_memory_bytes = std::numeric_limits<std::uint64_t>::max();
+  std::string scratch_folder = "/var/tmp";  // of the temporary file, if one is needed
 };
 
 class FilterBuilder {
@@ -107,29 +114,39 @@ class FilterBuilder {
 
   // Whether each lane can take that many more entries before a flush(). Safe from any thread.
   bool has_room_for(std::uint64_t entries) const noexcept {
-    return partitions_.back()->has_room_for(entries * lanes_.front().values_per_entry_);
+    return partitions_->has_room_for(entries * lanes_.front().values_per_entry_);
   }
 
-  // Makes room: sets the bits of what was added, or, where the size is not known yet, takes more memory. Throws
-  // BloomgateError{out_of_memory}.
+  // Makes room: sets the bits of what was added, or puts it into the temporary file. Throws
+  // BloomgateError{cannot_write} where the latter is not possible.
   void flush();
 
   std::uint64_t entries() const noexcept;
 
+  // Bytes that went through the temporary file.
+  std::uint64_t spilled_bytes() const noexcept { return spill_ ? spill_->bytes() : 0; }
+
   // Builds the filter and puts it at `path` (see FilterWriter), after reading back what was written and checking it.
   // Where `stop` turns true on the way it gives up with BloomgateError{interrupted} and leaves nothing behind. Throws
-  // BloomgateError also for what FilterWriter throws and {out_of_memory, size_overflow}. Gives the header as written.
+  // BloomgateError also for what FilterWriter and HashSpill throw and {out_of_memory, size_overflow}. Gives the header
+  // as written.
   FilterHeader write(const std::string& path, const std::atomic<bool>& stop);
 
  private:
-  void add_partitions();
-  void set_bits();
+  void make_partitions();
+  void spill();
+  std::uint64_t begin_of(std::size_t partition) const noexcept;
+  std::uint64_t end_of(std::size_t partition) const noexcept;
+  std::uint64_t part_bytes() const noexcept;
+  void set_bits(BodyPart part, std::size_t first_partition, std::size_t end_partition);
+  std::uint64_t write_parts(FilterWriter& writer, const std::atomic<bool>& stop);
 
   BuildOptions options_;
   FilterShape shape_;
-  std::vector<std::unique_ptr<HashPartitions>> partitions_;  // all but the last one are full
+  std::unique_ptr<HashPartitions> partitions_;
+  std::unique_ptr<HashSpill> spill_;
   std::vector<Lane> lanes_;
-  std::optional<AnonymousMemory> body_;  // once the size is known
+  std::optional<AnonymousMemory> body_;  // all of it, from the start
 };
 
 }  // namespace bloomgate

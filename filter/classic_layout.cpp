@@ -39,10 +39,15 @@ class ClassicLayout final : public LayoutRules {
     for (std::uint32_t i = 0; i < shape.hashes; ++i) values[i] = probes.next();
   }
 
-  void set_bits(const FilterShape& shape, std::byte* body,
+  ByteRange bytes_of(const FilterShape& shape, std::uint64_t value) const noexcept override {
+    const std::uint64_t byte = multiply_high(value, bits_of(shape)) / 8;
+    return {byte, byte + 1};
+  }
+
+  void set_bits(const FilterShape& shape, BodyPart part,
                 std::span<const std::uint64_t> values) const noexcept override {
     const std::uint64_t bits = bits_of(shape);
-    for (const std::uint64_t value : values) set_bit(body, multiply_high(value, bits));
+    for (const std::uint64_t value : values) set_bit(part.data, multiply_high(value, bits) - part.begin * 8);
   }
 
   bool has_bits(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override {

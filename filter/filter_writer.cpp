@@ -7,14 +7,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
 
 #include "filter/error.hpp"
+#include "filter/file_io.hpp"
 #include "filter/hash.hpp"
 #include "filter/little_endian.hpp"
-#include "filter/mapped_filter.hpp"
+#include "filter/parallel.hpp"
 
 namespace bloomgate {
 namespace {
@@ -41,15 +43,15 @@ std::string resolve_link(const std::string& path) {
   return target.string();
 }
 
-void write_at(int file, std::span<const std::byte> bytes, std::uint64_t offset, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      throw system_error(ErrorCode::cannot_write, "write", path, errno);
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-    offset += static_cast<std::uint64_t>(written);
+void write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset, const std::string& path) {
+  if (const int error = write_at(file, bytes, offset); error != 0) {
+    throw system_error(ErrorCode::cannot_write, "write", path, error);
+  }
+}
+
+void read_all(int file, std::span<std::byte> bytes, std::uint64_t offset, const std::string& path) {
+  if (const int error = read_at(file, bytes, offset); error != 0) {
+    throw system_error(ErrorCode::cannot_read, "read back", path, error);
   }
 }
 
@@ -123,7 +125,7 @@ FilterWriter::~FilterWriter() {
 }
 
 void FilterWriter::write_body(std::uint64_t offset, std::span<const std::byte> bytes) {
-  write_at(file_.get(), bytes, kHeaderBytes + offset, temporary_path_);
+  write_all(file_.get(), bytes, kHeaderBytes + offset, temporary_path_);
   for (std::uint64_t done = 0; done < bytes.size(); done += kChecksumChunkBytes) {
     const auto chunk = bytes.subspan(done, std::min(kChecksumChunkBytes, bytes.size() - done));
     const std::uint64_t index = (offset + done) / kChecksumChunkBytes;
@@ -131,14 +133,43 @@ void FilterWriter::write_body(std::uint64_t offset, std::span<const std::byte> b
   }
 }
 
+// Not by mapping it: a filter may be larger than the address space that a limit leaves us.
+void FilterWriter::read_back(std::span<const std::byte> header, unsigned threads) const {
+  const auto require = [this](bool same, std::uint64_t offset) {
+    if (same) return;
+    throw BloomgateError(ErrorCode::bad_body_checksum,
+                         temporary_path_ + ": what is read at offset " + std::to_string(offset) +
+                             " is not what was written there; look after the disk, and build again",
+                         {.path = temporary_path_, .offset = offset});
+  };
+  const auto require_bytes = [&](std::span<const std::byte> written, std::uint64_t offset) {
+    std::vector<std::byte> read(written.size());
+    read_all(file_.get(), read, offset, temporary_path_);
+    require(std::ranges::equal(read, written), offset);
+  };
+  require_bytes(header, 0);
+  require_bytes(table_, kHeaderBytes + extent_.body_bytes);
+  std::atomic<std::uint64_t> next{0};
+  run_parallel(threads, [&](unsigned) {
+    std::vector<std::byte> buffer(std::min(kChecksumChunkBytes, extent_.body_bytes));
+    for (std::uint64_t chunk; (chunk = next.fetch_add(1)) < extent_.chunk_count;) {
+      const std::uint64_t begin = chunk * kChecksumChunkBytes;
+      const auto bytes = std::span(buffer).first(std::min(kChecksumChunkBytes, extent_.body_bytes - begin));
+      read_all(file_.get(), bytes, kHeaderBytes + begin, temporary_path_);
+      const auto noted = load_little_endian<std::uint64_t>(table_.data() + chunk * sizeof(std::uint64_t));
+      require(checksum(bytes) == noted, kHeaderBytes + begin);
+    }
+  });
+}
+
 void FilterWriter::commit(FilterHeader header, unsigned threads) {
   header.table_checksum = checksum(table_);
   std::array<std::byte, kHeaderBytes> header_bytes;
   encode_header(header, header_bytes);
-  write_at(file_.get(), table_, kHeaderBytes + extent_.body_bytes, temporary_path_);
-  write_at(file_.get(), header_bytes, 0, temporary_path_);
+  write_all(file_.get(), table_, kHeaderBytes + extent_.body_bytes, temporary_path_);
+  write_all(file_.get(), header_bytes, 0, temporary_path_);
   sync(file_.get(), temporary_path_);
-  MappedFilter(temporary_path_).verify_body(threads);
+  read_back(header_bytes, threads);
   if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
     throw system_error(ErrorCode::cannot_write, "rename the finished file to", path_, errno);
   }

@@ -37,10 +37,13 @@ class FilterWriter {
 
   // Completes the file, reads it back and checks it with `threads` threads, and puts it at its path, durably.
   // `header.shape` may differ from the constructor's in nothing but the has_* flags; `table_checksum` is filled in
-  // here. Throws BloomgateError{cannot_write}, and what MappedFilter throws for a file that is not what was written.
+  // here. Throws BloomgateError{cannot_write, cannot_read}, and {bad_body_checksum} for a file that is not what
+  // was written.
   void commit(FilterHeader header, unsigned threads = 1);
 
  private:
+  void read_back(std::span<const std::byte> header, unsigned threads) const;
+
   std::string path_;
   std::string folder_;
   std::string temporary_path_;

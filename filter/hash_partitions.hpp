@@ -37,6 +37,10 @@ class HashPartitions {
   HashPartitions& operator=(const HashPartitions&) = delete;
 
   std::size_t partition_count() const noexcept { return std::size_t{1} << partition_bits_; }
+  // The smallest hash that belongs there; the greatest is the one before the next partition's.
+  KeyHash first_hash(std::size_t partition) const noexcept {
+    return partition_bits_ == 0 ? 0 : KeyHash{partition} << (64 - partition_bits_);
+  }
   Lane& lane(unsigned index) noexcept;
 
   // Whether every lane can take `hashes` more, whatever partitions they fall into. Safe from any thread, so that

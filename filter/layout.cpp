@@ -35,7 +35,7 @@ void insert_key(const FilterShape& shape, std::span<std::byte> body, std::string
   const LayoutRules& rules = layout_rules(shape.layout);
   std::array<std::uint64_t, kMaxHashes> values;
   rules.values_of(shape, key, values.data());
-  rules.set_bits(shape, body.data(), std::span(values).first(rules.values_per_entry(shape.hashes)));
+  rules.set_bits(shape, {body.data()}, std::span(values).first(rules.values_per_entry(shape.hashes)));
 }
 
 }  // namespace bloomgate

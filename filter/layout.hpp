@@ -23,6 +23,18 @@ struct LayoutParts {
   std::uint64_t bytes = 0;  // of each
 };
 
+// Bytes of the array, from `begin` up to but not with `end`.
+struct ByteRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+// A part of the array in memory: the byte at `begin` of the array is at `data`.
+struct BodyPart {
+  std::byte* data = nullptr;
+  std::uint64_t begin = 0;
+};
+
 class LayoutRules {
  public:
   // As it stands on the command line.
@@ -45,7 +57,11 @@ class LayoutRules {
   // Whether the one value is hash_key(), which a builder may then call by itself.
   virtual bool value_is_hash() const noexcept { return false; }
   virtual void values_of(const FilterShape& shape, std::string_view key, std::uint64_t* values) const noexcept = 0;
-  virtual void set_bits(const FilterShape& shape, std::byte* body,
+  // Where the bits of a value lie. Of a greater value neither end is smaller. Not past the array's end for values that
+  // values_of() gives.
+  virtual ByteRange bytes_of(const FilterShape& shape, std::uint64_t value) const noexcept = 0;
+  // `part` must have all bytes that bytes_of() names for these values.
+  virtual void set_bits(const FilterShape& shape, BodyPart part,
                         std::span<const std::uint64_t> values) const noexcept = 0;
 
   // Whether all bits of one entry, whose values these are, are set in `body`, which has the shape's size. Stops at the

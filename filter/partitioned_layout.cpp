@@ -69,10 +69,15 @@ class PartitionedLayout final : public LayoutRules {
     }
   }
 
-  void set_bits(const FilterShape& shape, std::byte* body,
+  ByteRange bytes_of(const FilterShape& shape, std::uint64_t value) const noexcept override {
+    const std::uint64_t byte = Places(shape).of(value) / 8;
+    return {byte, byte + 1};
+  }
+
+  void set_bits(const FilterShape& shape, BodyPart part,
                 std::span<const std::uint64_t> values) const noexcept override {
     const Places places(shape);
-    for (const std::uint64_t value : values) set_bit(body, places.of(value));
+    for (const std::uint64_t value : values) set_bit(part.data, places.of(value) - part.begin * 8);
   }
 
   bool has_bits(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override {

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "filter/builder.hpp"
+#include "filter/cli/available_memory.hpp"
 #include "filter/cli/broad_domains.hpp"
 #include "filter/cli/command.hpp"
 #include "filter/cli/input_files.hpp"
@@ -63,6 +65,20 @@ TagSeparators separators_of(const BuildCommand& command) {
                    command.tag_separators + "'");
 }
 
+// Shares out the memory that there is: a part to work with, the rest for the bit array, which is made in parts where it
+// is larger.
+void share_memory(BuildCommand& command) {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kMostByDefault = 1024 * kMiB;
+  const std::uint64_t kept = (64 + 16 * std::uint64_t{command.options.threads}) * kMiB;  // code, stacks, text
+  const std::uint64_t available = available_memory();
+  const std::uint64_t usable = available > kept ? available - kept : 0;
+  BuildOptions& options = command.options;
+  options.memory_bytes =
+      command.memory.empty() ? std::min(kMostByDefault, usable / 4) : parse_bytes(command.memory, "--memory");
+  options.body_memory_bytes = usable > options.memory_bytes ? usable - options.memory_bytes : 0;
+}
+
 // Nothing given: --help was.
 std::optional<BuildCommand> parse(const Arguments& arguments) {
   BuildCommand command;
@@ -83,7 +99,9 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
       ("threads", po::value(&command.options.threads)->value_name("N"),
        "use N threads (default: one for each processor)")  //
       ("memory", po::value(&command.memory)->value_name("M"),
-       "memory to work with, beside the filter itself (default: 1G)")  //
+       "memory to work with, beside the filter itself (default: 1G, or a quarter of what is free)")  //
+      ("scratch", po::value(&command.options.scratch_folder)->value_name("FOLDER"),
+       "where to put what memory has no room for, while it is built (default: the folder of the filter)")  //
       ("keep-case", po::bool_switch(&command.options.profile.keep_local_part_case),
        "tell Joe@example.org from joe@example.org (default: they are one)")  //
       ("tag-separators", po::value(&command.tag_separators)->value_name("CHARACTERS"),
@@ -120,11 +138,14 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   if (values->count("expected-entries") != 0) {
     command.options.expected_entries = parse_count(command.expected_entries, "--expected-entries");
   }
-  command.options.memory_bytes =
-      values->count("memory") != 0 ? parse_bytes(command.memory, "--memory") : std::uint64_t{1} << 30;
   if (values->count("threads") == 0) command.options.threads = default_threads();
   if (command.options.threads < 1 || command.options.threads > kMostThreads) {
     throw UsageError("--threads takes 1 to " + std::to_string(kMostThreads));
+  }
+  share_memory(command);
+  if (values->count("scratch") == 0) {
+    const std::filesystem::path folder = std::filesystem::path(command.output).parent_path();
+    command.options.scratch_folder = folder.empty() ? "." : folder.string();
   }
   return command;
 }
@@ -165,6 +186,7 @@ struct Report {
   FilterHeader header;
   std::uint64_t rejected;
   BroadCounts broad;
+  std::uint64_t spilled_bytes;
   double seconds;
 
   double entries_per_second() const { return static_cast<double>(header.entries) / std::max(seconds, 1e-9); }
@@ -185,8 +207,11 @@ void print_text(const Report& report) {
             << " (estimated from the fill)\nsize      " << format_bytes(file_extent(header.shape).file_bytes);
   if (header.entries != 0) std::cout << ", " << format_decimal(report.bits_per_entry(), 2) << " bits per entry";
   std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       "
-            << format_rate(fpr_from_fill(header.bits_set, header.shape)) << " (expected from the fill)\ntime      "
-            << format_decimal(report.seconds, 2) << " s, " << format_count(report.entries_per_second())
+            << format_rate(fpr_from_fill(header.bits_set, header.shape)) << " (expected from the fill)\n";
+  if (report.spilled_bytes != 0) {
+    std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for want of memory\n";
+  }
+  std::cout << "time      " << format_decimal(report.seconds, 2) << " s, " << format_count(report.entries_per_second())
             << " entries per second\n";
 }
 
@@ -206,6 +231,7 @@ void print_json(const Report& report) {
       {"bits_per_entry", header.entries != 0 ? Json(report.bits_per_entry()) : Json(nullptr)},
       {"seed", format_seed(header.shape.seed)},
       {"fpr", fpr_from_fill(header.bits_set, header.shape)},
+      {"spilled_bytes", report.spilled_bytes},
       {"seconds", report.seconds},
       {"entries_per_second", std::round(report.entries_per_second())},
   };
@@ -290,8 +316,8 @@ int run_build(const Arguments& arguments) {
     std::cerr << "warning: the lists hold more entries than expected; the false-positive rate is higher for it\n";
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  (command->json ? print_json
-                 : print_text)({command->output, header, rejects.count(), rejects.broad_counts(), elapsed.count()});
+  (command->json ? print_json : print_text)(
+      {command->output, header, rejects.count(), rejects.broad_counts(), builder->spilled_bytes(), elapsed.count()});
   return EX_OK;
 }
 

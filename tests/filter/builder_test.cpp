@@ -67,21 +67,31 @@ TEST_CASE("in every layout the builder sets the bits that the layout's own inser
   struct Row {
     unsigned threads;
     std::uint64_t memory_bytes;
-    bool size_known;
+    std::uint64_t expected;  // 0: not known
+    double bits_per_entry = 8;
+    std::uint64_t body_memory_bytes = std::uint64_t{1} << 30;
   };
   const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
   const auto hashes = GENERATE(1U, 3U, 32U);
   const auto entries = GENERATE(values<std::uint64_t>({5, 100'000}));
-  const Row row = GENERATE(values<Row>({{1, 64 << 20, false}, {3, 64 << 20, true}, {1, 1 << 20, true}}));
-  CAPTURE(layout_rules(layout).name(), hashes, entries, row.threads, row.memory_bytes, row.size_known);
-  BuildOptions options = {.layout = layout, .hashes = hashes, .seed = 9};
+  // The last two: an array that is made in several parts.
+  const Row row = GENERATE(values<Row>({{1, 64 << 20, 0},
+                                        {3, 64 << 20, 100'000},
+                                        {1, 1 << 20, 100'000},
+                                        {1, 1, 1'000'000, 64, 0},
+                                        {2, 1, 1'000'000, 64, 5 << 20}}));
+  CAPTURE(layout_rules(layout).name(), hashes, entries, row.threads, row.memory_bytes, row.expected);
+  BuildOptions options = {.layout = layout, .bits_per_entry = row.bits_per_entry, .hashes = hashes, .seed = 9};
   options.threads = row.threads;
+  options.body_memory_bytes = row.body_memory_bytes;
   options.memory_bytes = row.memory_bytes;
-  if (row.size_known) options.expected_entries = entries;
+  if (row.expected != 0) options.expected_entries = row.expected;
 
   const TemporaryFolder folder;
+  options.scratch_folder = folder.path();
   const auto addresses = numbered_addresses(0, entries);
   build_filter(folder.file("filter"), addresses, options);
+  CHECK(std::ranges::distance(std::filesystem::directory_iterator(folder.path())) == 1);
   const MappedFilter filter(folder.file("filter"));
   std::vector<std::byte> want(filter.view().body().size());
   for (const std::string& address : addresses) insert_key(filter.header().shape, want, address);

@@ -94,7 +94,7 @@ TEST_CASE("a value's place in the array grows with the value, on which the build
   std::uint64_t last = 0;
   for (const std::uint64_t value : all) {
     std::vector<std::byte> body(shape.block_bytes * shape.block_count);
-    rules.set_bits(shape, body.data(), {&value, 1});
+    rules.set_bits(shape, {body.data()}, {&value, 1});
     const auto byte = std::ranges::find_if(body, [](std::byte b) { return b != std::byte{0}; }) - body.begin();
     // Inside a block the order is free.
     const std::uint64_t place = static_cast<std::uint64_t>(byte) / (rules.value_is_hash() ? shape.block_bytes : 1);

@@ -3,6 +3,7 @@
 
 usage: program_test.py PATH-OF-BLOOMGATE [unittest arguments]
 """
+import filecmp
 import gzip
 import json
 import os
@@ -252,6 +253,41 @@ class BuildTest(ProgramTest):
                 self.check(0, "build", "-o", "filter", *shape, *options, path)
                 built.add((self.folder / "filter").read_bytes())
             self.assertEqual(len(built), 1, layout)
+
+    def test_hashes_that_memory_has_no_room_for_go_to_disk_and_change_nothing(self):
+        path = self.write("whole", "".join(f"user{i}@example{i % 97}.org\n" for i in range(700_000)))
+        scratch = self.folder / "scratch"
+        scratch.mkdir()
+        for layout in ("page", "partitioned"):
+            shape = ["--layout", layout, "--hashes", "3", "--seed", "1", "--json", path]
+            spilled = []
+            for name, options in (("a", []), ("b", ["--memory", "1M", "--threads", "1", "--scratch", "scratch"])):
+                out, _ = self.check(0, "build", "-o", name, *options, *shape)
+                spilled.append(json.loads(out)["spilled_bytes"])
+            self.assertEqual(spilled[0], 0)
+            self.assertGreater(spilled[1], 1_000_000)
+            self.assertEqual((self.folder / "a").read_bytes(), (self.folder / "b").read_bytes(), layout)
+        self.assertEqual(os.listdir(scratch), [])
+
+    def test_a_folder_that_cannot_take_them_fails_the_build(self):
+        path = self.write("whole", "".join(f"user{i}@example{i % 97}.org\n" for i in range(700_000)))
+        _, err = self.check(EX_CANTCREAT, "build", "-o", "filter", "--memory", "1M", "--threads", "1", "--scratch",
+                            "missing", path)  # fmt: skip
+        self.assertRegex(err, "(?m)temporary file in missing: No such file or directory$")
+        self.assertEqual(self.names(), ["whole"])
+
+    def test_a_filter_larger_than_the_memory_is_made_in_parts(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (160_000_000, 160_000_000))  # noqa: E731
+        if subprocess.run([BLOOMGATE, "--version"], capture_output=True, preexec_fn=limit).returncode != 0:
+            self.skipTest("with a sanitizer there is no address space to limit")
+        self.write("list", "".join(f"user{i}@example{i % 97}.org\n" for i in range(100_000)))
+        for layout in ("page", "classic"):
+            command = ["build", "--layout", layout, "--seed", "1", "--expected-entries", "200000000", "list"]
+            self.check(0, *command, "-o", "want")
+            result = subprocess.run([BLOOMGATE, *command, "-o", "got"], capture_output=True, cwd=self.folder,
+                                    timeout=60, preexec_fn=limit)  # fmt: skip
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertTrue(filecmp.cmp(self.folder / "want", self.folder / "got", shallow=False), layout)
 
     def test_a_list_whose_samples_mislead_is_sized_by_its_entries_all_the_same(self):
         # More than a GiB, of which nearly all is one bad line: what the samples meet is not like the rest.

@@ -1,0 +1,64 @@
+#include "filter/cli/available_memory.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+// A system as available_memory() sees it: 1,000 MiB are free.
+class System {
+ public:
+  System() { write("proc/meminfo", "MemTotal:       2048000 kB\nMemAvailable:   1024000 kB\n"); }
+
+  void write(const std::string& name, const std::string& text) const {
+    const std::filesystem::path path = folder_.file(name);
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+  }
+
+  std::uint64_t available() const { return available_memory(folder_.path()); }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+TEST_CASE("without limits what is free is available") {
+  CHECK(System().available() == 1000 * kMiB);
+}
+
+TEST_CASE("a control group of version 2 leaves what it does not hold in memory of its own") {
+  const System system;
+  system.write("proc/self/cgroup", "0::/system.slice/build.service\n");
+  system.write("sys/fs/cgroup/system.slice/build.service/memory.max", "max\n");
+  CHECK(system.available() == 1000 * kMiB);
+  system.write("sys/fs/cgroup/system.slice/memory.max", "536870912\n");
+  system.write("sys/fs/cgroup/system.slice/memory.stat", "anon 12582912\nfile 104857600\n");
+  CHECK(system.available() == 500 * kMiB);
+}
+
+TEST_CASE("a control group of version 1 does, too") {
+  const System system;
+  system.write("proc/self/cgroup", "5:devices:/\n4:memory:/build\n0::/\n");
+  system.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  system.write("sys/fs/cgroup/memory/build/memory.limit_in_bytes", "314572800\n");
+  system.write("sys/fs/cgroup/memory/build/memory.stat", "rss 1\ntotal_rss 104857600\n");
+  CHECK(system.available() == 200 * kMiB);
+}
+
+TEST_CASE("a group that holds more than its limit leaves nothing") {
+  const System system;
+  system.write("proc/self/cgroup", "0::/\n");
+  system.write("sys/fs/cgroup/memory.max", "1000\n");
+  system.write("sys/fs/cgroup/memory.stat", "anon 2000\n");
+  CHECK(system.available() == 0);
+}
+
+}  // namespace
+}  // namespace bloomgate::cli
