@@ -1,6 +1,6 @@
 // What an exact list costs the daemon: the time to load it from its file, the memory that it stays in, and a look-up.
 //
-// usage: exact_list_bench [ENTRIES]    (1,000,000 by default)
+// usage: bench_exact_list [ENTRIES]    (1,000,000 by default)
 //
 // Times are processor time of this process. Exits with 1 where loading takes a second or more.
 #include <unistd.h>
@@ -80,6 +80,6 @@ int main(int argc, char** argv) try {
             << time_look_ups(list, strangers, false) << " ns\n";
   return load_seconds < 1 ? EXIT_SUCCESS : EXIT_FAILURE;
 } catch (const std::exception& error) {
-  std::cerr << "exact_list_bench: " << error.what() << '\n';
+  std::cerr << "bench_exact_list: " << error.what() << '\n';
   return EXIT_FAILURE;
 }
