@@ -64,8 +64,8 @@ def builder(results):
         cells.append([row["layout"], row["cores"], seconds(row["seconds"]), millions(rate),
                       of_floor(results, rate, row["cores"]), mib(row["file_bytes"]), beside,
                       percent(row["fpr"])])  # fmt: skip
-    text = """The whole command `bloomgate build` with 8 bits an entry and k = 6, from text in the page cache to
-        a durable, checked file."""
+    text = """The whole command `bloomgate build` with 8 bits an entry and k = 6, from text in the page cache
+        to a durable, checked file."""
     header = ["layout", "cores", "time", "entries", "of the floor", "file", "memory beside it", "FPR"]
     return section("The builder", text, table(header, cells))
 
@@ -98,7 +98,7 @@ def query(results):
 
 def verify(results):
     found = sorted({f"{row['entries']:,} found, {row['missing']:,} missing" for row in results["verify"]})
-    text = "The whole command: checksums, every entry of the list, a million strangers. " + "; ".join(found) + "."
+    text = "The whole command: checksums, every entry, and a million strangers. " + "; ".join(found) + "."
     return section("verify --against", text, look_ups(results, "verify"))
 
 
@@ -136,10 +136,11 @@ def classroom(classroom):
         said = f"{CLASSROOM[row['bits']]} %"
         cells.append([f"{row['bits']:,}", row["hashes"], said, f"{100 * row['theory']:.3f} %",
                       f"{100 * row['measured']:.3f} %", over(row["measured"], row["theory"])])  # fmt: skip
-    text = f"""{classroom['words']:,} words in arrays of exactly so many bits: the mean of {classroom['seeds']}
-        seeds, {classroom['probes']:,} probes in all. For that many words 362,329 and 278,494 bits are the
-        textbook's sizes for 5 and 10 %, and 555,888 a little less than its 556,990 for 1 %. The project's
-        own figures are near the theory, as far as some ten thousand probes can tell."""
+    text = f"""{classroom['words']:,} words in arrays of exactly so many bits: the mean of
+        {classroom['seeds']} seeds, {classroom['probes']:,} probes in all. For that many words 362,329
+        and 278,494 bits are the textbook's sizes for 5 and 10 %, and 555,888 a little less than its
+        556,990 for 1 %. The project's own figures are near the theory, as far as some ten thousand
+        probes can tell."""
     header = ["bits", "k", "project", "theory", "measured", "over theory"]
     return section("The classroom's table", text, table(header, cells))
 
@@ -170,6 +171,6 @@ def peers(results):
 
 
 def text_of(results):
-    head = "# Results\n\nWritten by `tests/bench/run`; `README.md` says what is measured and how to repeat it.\n"
+    head = "# Results\n\nWritten by `tests/bench/run`; `README.md` says what is measured, and how.\n"
     sections = [machine(results)] + [globals()[part](results) for part in PARTS if part in results]
     return "\n".join([head, *sections])
