@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "filter/characters.hpp"
@@ -55,14 +56,44 @@ RejectReason reason_of(int idn2_error) noexcept {
 // A host name while it is mapped to ASCII: one byte longer, for a dot at its end.
 using MappedName = FixedText<kMaxDomainBytes + 1>;
 
-RejectReason map_label(std::string_view label, MappedName& out) noexcept {
+// Of one label: libidn2 gives no longer ones, but for those with dots that it has mapped to '.'.
+constexpr std::size_t kMaxMappedBytes = kMaxDomainBytes + 1;
+
+RejectReason map_label_anew(std::string_view label, FixedText<kMaxMappedBytes>& mapped) noexcept {
   std::array<std::uint8_t, kMaxInputBytes + 1> terminated;
   *std::copy(label.begin(), label.end(), terminated.begin()) = 0;
-  std::uint8_t* mapped = nullptr;
-  const int error = idn2_lookup_u8(terminated.data(), &mapped, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
-  const std::unique_ptr<std::uint8_t, decltype(&idn2_free)> owned(mapped, idn2_free);
-  if (error == IDN2_OK) out.append(reinterpret_cast<const char*>(mapped));
+  std::uint8_t* found = nullptr;
+  const int error = idn2_lookup_u8(terminated.data(), &found, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
+  const std::unique_ptr<std::uint8_t, decltype(&idn2_free)> owned(found, idn2_free);
+  if (error == IDN2_OK) mapped.append(reinterpret_cast<const char*>(found));
   return reason_of(error);
+}
+
+// Mapping takes more than a microsecond, and in a list the same labels come again and again: what a thread has mapped
+// lately is kept.
+struct RecentLabel {
+  FixedText<kMaxLabelBytes> label;
+  FixedText<kMaxMappedBytes> mapped;
+};
+thread_local std::array<RecentLabel, 64> recent_labels;
+
+RejectReason map_label(std::string_view label, MappedName& out) noexcept {
+  RecentLabel& recent = recent_labels[std::hash<std::string_view>()(label) % recent_labels.size()];
+  if (recent.label.view() == label) {
+    out.append(recent.mapped.view());
+    return RejectReason::none;
+  }
+  FixedText<kMaxMappedBytes> mapped;
+  const RejectReason reason = map_label_anew(label, mapped);
+  if (reason != RejectReason::none) return reason;
+  if (mapped.overflowed()) return RejectReason::domain_too_long;
+  out.append(mapped.view());
+  if (label.size() <= kMaxLabelBytes) {
+    recent = {};
+    recent.label.append(label);
+    recent.mapped = mapped;
+  }
+  return RejectReason::none;
 }
 
 // How many bytes the dot at the front of `text` takes, be it one of those that UTS #46 maps to '.'; 0 where there is

@@ -17,7 +17,7 @@
 namespace bloomgate::cli {
 
 struct TextBlock {
-  static constexpr std::size_t kTextBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kTextBytes = std::size_t{1} << 18;  // small enough to stay in a core's own cache
 
   std::size_t input = 0;      // which of the inputs
   std::uint64_t index = 0;    // which block of that input, from 0

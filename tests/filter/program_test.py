@@ -219,7 +219,7 @@ class BuildTest(ProgramTest):
         self.assertEqual((self.folder / "list").read_text(), "a@example.org\n")
 
     def test_the_bytes_do_not_depend_on_threads_memory_order_or_the_way_in(self):
-        # Lines of many lengths, over several blocks of a MiB, so that lines lie across the ends of blocks.
+        # Lines of many lengths, over several blocks, so that lines lie across the ends of blocks.
         lines = [f"user{i}.{'x' * (1 + i * 7919 % 40)}@Example{i % 97}.org\n" for i in range(150_000)]
         whole = self.write("whole", "".join(lines))
         parts = [self.write(f"part{i}", "".join(lines[i * 50_000 : (i + 1) * 50_000])) for i in range(3)]
@@ -896,7 +896,7 @@ class QueryTest(ProgramTest):
             self.assertEqual(out, "listed\tjoe@example.org\nnot-listed\tann@example.org\n")
 
     def test_lists_of_any_size_and_kind_are_answered_in_their_order(self):
-        # Several blocks of a MiB, with bad lines, comments and entries of domains among them.
+        # Several blocks, with bad lines, comments and entries of domains among them.
         lines, want = [], []
         for i in range(120_000):
             if i % 1000 == 7:
