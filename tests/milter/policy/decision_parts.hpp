@@ -1,13 +1,15 @@
 // What the tests of the decision put together again and again.
 #pragma once
 
+#include <catch2/catch.hpp>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "filter/layout.hpp"
 #include "milter/policy/decide.hpp"
-#include "milter/policy/header_field.hpp"
 
 namespace bloomgate::test {
 
@@ -41,6 +43,84 @@ class MemoryWhitelist final : public Whitelist {
   FilterView view_{{}, {}};
   unsigned damaged_from_ = ~0U;
   mutable unsigned times_asked_ = 0;
+};
+
+// "deliver listed envelope spf @main": verdict, reason, then identity, method and list as far as they are there.
+inline std::string summary(const Decision& decision) {
+  std::string text(verdict_name(decision.verdict));
+  text.append(" ").append(reason_name(decision.reason));
+  if (decision.identity != IdentityKind::none) text.append(" ").append(identity_kind_name(decision.identity));
+  if (decision.method) text.append(" ").append(method_name(decision.method));
+  if (!decision.list.view().empty()) text.append(" @").append(decision.list.view());
+  return text + (decision.is_marked ? "" : " unmarked");
+}
+
+// What our mail server's milters have found, as fields parted by " | ". One that starts with '=' stands as it is, with
+// the id of whoever is to have written it; the others are our own server's.
+inline Authentication results(std::string_view text) {
+  std::vector<std::string> values;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(" | "), text.size());
+    const std::string_view one = text.substr(0, end);
+    values.push_back(one.starts_with('=') ? std::string(one.substr(1)) : "mx.example.net; " + std::string(one));
+    text.remove_prefix(std::min(end + 3, text.size()));
+  }
+  const std::vector<std::string_view> views(values.begin(), values.end());
+  const std::string trusted[] = {"mx.example.net"};
+  return Authentication::summarize(views, trusted);
+}
+
+// "joe@example.org", or a fault: "!several-fields".
+inline HeaderFrom header_from(std::string_view text) {
+  using enum HeaderFromKind;
+  for (const auto kind : {absent, several_fields, several_mailboxes, no_mailbox, malformed}) {
+    if (text.starts_with('!') && text.substr(1) == header_from_kind_name(kind)) return {kind, {}};
+  }
+  if (text.starts_with('!')) throw std::logic_error("no such fault: " + std::string(text));
+  return {HeaderFromKind::one_mailbox, std::string(text)};
+}
+
+// A message and what is to become of it. `envelope` is the path without its brackets.
+struct Row {
+  std::string_view sentence;
+  std::string_view envelope;
+  std::string_view from;
+  std::string_view results;
+  std::string_view want;
+};
+
+// Two whitelists, the operator's own lists and a policy.
+class World {
+ public:
+  explicit World(Policy policy = {}, std::string_view revoked = {}, std::string_view extra = {})
+      : revoked_(read_exact_list(revoked).list), extra_(read_exact_list(extra).list), policy_(std::move(policy)) {}
+
+  Lists lists() const noexcept { return {.whitelists = named_, .revoked = &revoked_, .extra = &extra_}; }
+  const Policy& policy() const noexcept { return policy_; }
+
+  Decision decide(const Facts& facts) const noexcept { return bloomgate::decide(facts, lists(), policy_); }
+  Decision decide(const Row& row) const {
+    const std::string path = "<" + std::string(row.envelope) + ">";
+    return decide({path, header_from(row.from), results(row.results)});
+  }
+
+  void expect(std::span<const Row> rows) const {
+    for (const Row& row : rows) {
+      INFO(row.sentence);
+      INFO("envelope <" << row.envelope << ">, From " << row.from << ", results: " << row.results);
+      CHECK(summary(decide(row)) == row.want);
+    }
+  }
+
+ private:
+  MemoryWhitelist main_{{"joe@example.org", "ann@bank.example", "\"odd name\"@example.org", "joe@m\xc3\xbcller.example",
+                         "bounce@esp.example", "bob@ours.example", "bad@example.org", "x@gone.example",
+                         "joe@sub.trash.example", "@corp.example", "@.tree.example", "@lists.example"}};
+  MemoryWhitelist partners_{{"pat@partner.example"}, {.tag_separators = *TagSeparators::parse("+")}};
+  NamedWhitelist named_[2] = {{"main", &main_}, {"partners", &partners_}};
+  ExactList revoked_;
+  ExactList extra_;
+  Policy policy_;
 };
 
 }  // namespace bloomgate::test

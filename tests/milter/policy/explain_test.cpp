@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "milter/policy/header_field.hpp"
 #include "tests/milter/policy/decision_parts.hpp"
 
 namespace bloomgate {

@@ -1,0 +1,310 @@
+// What goes before the whitelists: revoked and extra entries, own domains, rewritten senders, mail that is not
+// incoming; and lists that are not as they should be.
+#include "tests/milter/policy/decision_parts.hpp"
+
+namespace bloomgate {
+namespace {
+
+using test::Row;
+using test::World;
+
+constexpr Policy taken_at_its_word() {
+  return {.authentication = AuthenticationRule::off};
+}
+
+TEST_CASE("decide: a revoked sender is never delivered, wherever it stands") {
+  constexpr std::string_view kRevoked =
+      "bad@example.org\n@gone.example\n@.trash.example\ntagged+x@example.org\nsrs@origin.example\n";
+  const Row rows[] = {
+      {"The envelope sender is revoked.", "bad@example.org", "x@other.example", "", "check revoked envelope"},
+      {"The From mailbox is revoked.", "x@other.example", "bad@example.org", "", "check revoked header-from"},
+      {"The From mailbox is revoked, and the envelope sender is listed.", "joe@example.org", "bad@example.org", "",
+       "check revoked header-from"},
+      {"The envelope sender is revoked, and the From mailbox is listed.", "bad@example.org", "joe@example.org", "",
+       "check revoked envelope"},
+      {"It is revoked in capitals too.", "BAD@EXAMPLE.ORG", "x@other.example", "", "check revoked envelope"},
+      {"It is revoked in quotes too.", "\"bad\"@example.org", "x@other.example", "", "check revoked envelope"},
+      {"It is revoked with a tag too.", "bad+1@example.org", "x@other.example", "", "check revoked envelope"},
+      {"An entry with a tag revokes that tag.", "tagged+x@example.org", "x@other.example", "",
+       "check revoked envelope"},
+      {"An entry with a tag revokes no other.", "tagged+y@example.org", "x@other.example", "",
+       "check not-listed envelope"},
+      {"It is revoked behind BATV.", "prvs=4f2a1b3c5d=bad@example.org", "x@other.example", "",
+       "check revoked envelope"},
+      {"Its domain is revoked.", "x@gone.example", "x@other.example", "", "check revoked envelope"},
+      {"A domain below a revoked one is not.", "x@sub.gone.example", "x@other.example", "",
+       "check not-listed envelope"},
+      {"The tree of its domain is revoked, and it is listed itself.", "joe@sub.trash.example", "x@other.example", "",
+       "check revoked envelope"},
+      {"Another address of its domain is not revoked.", "joe@example.org", "x@other.example", "",
+       "deliver listed envelope @main"},
+      {"No authentication helps.", "bad@example.org", "x@other.example", "spf=pass smtp.mailfrom=example.org",
+       "check revoked envelope"},
+      {"It goes before DMARC's fail.", "bad@example.org", "x@other.example", "dmarc=fail header.from=other.example",
+       "check revoked envelope"},
+      {"It is revoked behind a trusted forwarder's SRS.", "SRS0=HHHH=TT=origin.example=srs@forwarder.example",
+       "x@other.example", "", "check revoked envelope"},
+  };
+  for (const auto rule : {IdentityRule::envelope, IdentityRule::either}) {
+    World({.identity = rule, .authentication = AuthenticationRule::off, .trusted_forwarders = {"forwarder.example"}},
+          kRevoked)
+        .expect(rows);
+  }
+  World({.identity = IdentityRule::both, .authentication = AuthenticationRule::off}, kRevoked).expect({rows, 8});
+  World({.identity = IdentityRule::header_from, .undo_batv = false}, kRevoked).expect({rows, 8});
+  const Row batv[] = {{"Behind BATV that is not undone for the whitelists.", "prvs=4f2a1b3c5d=bad@example.org",
+                       "x@other.example", "", "check revoked envelope"}};
+  World({.authentication = AuthenticationRule::off, .undo_batv = false}, kRevoked).expect(batv);
+  const Row both_lists[] = {
+      {"It is in `extra` as well.", "bad@example.org", "x@other.example", "", "check revoked envelope"}};
+  World(taken_at_its_word(), kRevoked, "bad@example.org\n").expect(both_lists);
+}
+
+TEST_CASE("decide: a tag that any whitelist takes off hides nobody who is revoked") {
+  const Row rows[] = {{"Tagged in the other whitelist's way.", "pat+x@partner.example", "x@other.example", "",
+                       "check revoked envelope"}};
+  World(taken_at_its_word(), "pat@partner.example\n").expect(rows);
+}
+
+TEST_CASE("decide: an entry of `extra` counts as listed, and is asked before the whitelists") {
+  const Row rows[] = {
+      {"The address.", "vip@new.example", "x@other.example", "spf=pass smtp.mailfrom=new.example",
+       "deliver listed-extra envelope spf @extra"},
+      {"The domain.", "any@extra.example", "x@other.example", "spf=pass smtp.mailfrom=extra.example",
+       "deliver listed-extra envelope spf @extra"},
+      {"The tree.", "x@other.example", "any@a.wide.example", "dkim=pass header.d=wide.example",
+       "deliver listed-extra header-from dkim @extra"},
+      {"It is in a whitelist as well.", "joe@example.org", "x@other.example", "spf=pass smtp.mailfrom=example.org",
+       "deliver listed-extra envelope spf @extra"},
+      {"It has to be authenticated all the same.", "vip@new.example", "x@other.example", "",
+       "check not-authenticated envelope @extra"},
+      {"DMARC's fail vetoes all the same.", "vip@new.example", "x@other.example",
+       "spf=pass smtp.mailfrom=new.example; dmarc=fail header.from=other.example", "check dmarc-fail header-from"},
+      {"With a tag it is another address.", "vip+x@new.example", "x@other.example",
+       "spf=pass smtp.mailfrom=new.example", "check not-listed envelope spf"},
+      {"Who is not in it is looked up in the whitelists.", "pat@partner.example", "x@other.example",
+       "spf=pass smtp.mailfrom=partner.example", "deliver listed envelope spf @partners"},
+  };
+  World({}, {}, "vip@new.example\n@extra.example\n@.wide.example\njoe@example.org\n").expect(rows);
+}
+
+TEST_CASE("decide: who claims one of our domains needs authentication, whatever the rule and whoever is listed") {
+  const Row rows[] = {
+      {"The envelope sender claims one.", "bob@ours.example", "x@other.example", "", "check own-domain envelope"},
+      {"The From mailbox claims one.", "x@other.example", "bob@ours.example", "", "check own-domain header-from"},
+      {"The From mailbox claims one, and the envelope sender is listed and authenticated.", "joe@example.org",
+       "bob@ours.example", "spf=pass smtp.mailfrom=example.org", "check own-domain header-from"},
+      {"The envelope sender claims one, and the From mailbox is listed and authenticated.", "bob@ours.example",
+       "joe@example.org", "dkim=pass header.d=example.org", "check own-domain envelope"},
+      {"Unlisted senders are told the same.", "nobody@ours.example", "x@other.example", "",
+       "check own-domain envelope"},
+      {"A domain below one that is named alone is another.", "joe@example.org", "x@sub.ours.example",
+       "spf=pass smtp.mailfrom=example.org", "deliver listed envelope spf @main"},
+      {"A domain below one that is named with all below it is ours.", "joe@example.org", "x@a.b.wide.example",
+       "spf=pass smtp.mailfrom=example.org", "check own-domain header-from"},
+      {"Authenticated and listed it is delivered.", "bob@ours.example", "x@other.example",
+       "spf=pass smtp.mailfrom=ours.example", "deliver listed envelope spf @main"},
+      {"Authenticated and listed by the From mailbox it is delivered.", "x@other.example", "bob@ours.example",
+       "dkim=pass header.d=ours.example", "deliver listed header-from dkim @main"},
+      {"Authenticated and not listed it is checked.", "x@other.example", "nobody@ours.example",
+       "dkim=pass header.d=ours.example", "check not-listed envelope"},
+      {"Another's signature is not enough.", "x@other.example", "bob@ours.example", "dkim=pass header.d=other.example",
+       "check own-domain header-from"},
+      {"In somebody else's field it is not enough.", "x@other.example", "bob@ours.example",
+       "=elsewhere.example; dkim=pass header.d=ours.example", "check own-domain header-from"},
+      {"Behind BATV it is claimed, too.", "prvs=4f2a1b3c5d=bob@ours.example", "x@other.example", "",
+       "check own-domain envelope"},
+      {"Behind a trusted forwarder's SRS it is claimed, too.", "SRS0=HHHH=TT=ours.example=bob@forwarder.example",
+       "x@other.example", "", "check own-domain envelope"},
+  };
+  for (const auto rule : {AuthenticationRule::required, AuthenticationRule::preferred, AuthenticationRule::off}) {
+    Policy policy = {.authentication = rule, .trusted_forwarders = {"forwarder.example"}};
+    policy.own_domains = read_exact_list("@ours.example\n@.wide.example\n").list;
+    World(policy).expect(rows);
+  }
+}
+
+TEST_CASE("decide: BATV is undone, and the domain that it leaves in place is authenticated") {
+  const Row rows[] = {
+      {"The tag first.", "prvs=4f2a1b3c5d=joe@example.org", "x@other.example", "spf=pass smtp.mailfrom=example.org",
+       "deliver listed envelope spf @main"},
+      {"The tag last.", "prvs=joe=4f2a1b3c5d@example.org", "x@other.example", "spf=pass smtp.mailfrom=example.org",
+       "deliver listed envelope spf @main"},
+      {"The other form.", "btv1==4f2a1b3c5d==joe@example.org", "x@other.example", "dkim=pass header.d=example.org",
+       "deliver listed envelope dkim @main"},
+      {"Not authenticated it is checked.", "prvs=4f2a1b3c5d=joe@example.org", "x@other.example", "",
+       "check not-authenticated envelope @main"},
+      {"What is no tag is not undone.", "prvs=tag=joe@example.org", "x@other.example",
+       "spf=pass smtp.mailfrom=example.org", "check not-listed envelope spf"},
+      {"In a From mailbox it is not undone.", "x@other.example", "prvs=4f2a1b3c5d=joe@example.org",
+       "dkim=pass header.d=example.org", "check not-listed envelope"},
+  };
+  World().expect(rows);
+  const Row kept[] = {{"It is left where the policy says so.", "prvs=4f2a1b3c5d=joe@example.org", "x@other.example",
+                       "spf=pass smtp.mailfrom=example.org", "check not-listed envelope spf"}};
+  World({.undo_batv = false}).expect(kept);
+}
+
+TEST_CASE("decide: SRS is undone for trusted forwarders, who have to be authenticated by SPF, only") {
+  constexpr std::string_view kSrs0 = "SRS0=HHHH=TT=example.org=joe@forwarder.example";
+  const Row rows[] = {
+      {"The forwarder's SPF vouches.", kSrs0, "x@other.example", "spf=pass smtp.mailfrom=forwarder.example",
+       "deliver listed envelope spf @main"},
+      {"The sender's own signature vouches.", kSrs0, "x@other.example", "dkim=pass header.d=example.org",
+       "deliver listed envelope dkim @main"},
+      {"Nobody vouches.", kSrs0, "x@other.example", "", "check not-authenticated envelope @main"},
+      {"A signature of the forwarder's, which can be replayed, does not.", kSrs0, "x@other.example",
+       "dkim=pass header.d=forwarder.example", "check not-authenticated envelope @main"},
+      {"DMARC of a From mailbox at the forwarder does not.", kSrs0, "x@forwarder.example",
+       "dmarc=pass header.from=forwarder.example", "check not-authenticated envelope @main"},
+      {"SPF of another domain does not.", kSrs0, "x@other.example", "spf=pass smtp.mailfrom=other.example",
+       "check not-authenticated envelope @main"},
+      {"A stranger's SRS is what it is: a stranger's address.", "SRS0=HHHH=TT=example.org=joe@evil.example",
+       "x@other.example", "spf=pass smtp.mailfrom=evil.example", "check not-listed envelope spf"},
+      {"A domain below the trusted forwarder's is a stranger's.", "SRS0=HHHH=TT=example.org=joe@sub.forwarder.example",
+       "x@other.example", "spf=pass smtp.mailfrom=sub.forwarder.example", "check not-listed envelope spf"},
+      {"An unlisted sender stays so behind it.", "SRS0=HHHH=TT=other.example=x@forwarder.example", "x@other.example",
+       "spf=pass smtp.mailfrom=forwarder.example", "check not-listed envelope spf"},
+      {"A second forwarder's is undone where both are trusted.",
+       "SRS1=GGGG=forwarder.example==HHHH=TT=example.org=joe@second.example", "x@other.example",
+       "spf=pass smtp.mailfrom=second.example", "deliver listed envelope spf @main"},
+      {"A second forwarder's is not where the first is a stranger.",
+       "SRS1=GGGG=evil.example==HHHH=TT=example.org=joe@second.example", "x@other.example",
+       "spf=pass smtp.mailfrom=second.example", "check not-listed envelope spf"},
+  };
+  World({.trusted_forwarders = {"forwarder.example", "second.example"}}).expect(rows);
+  const Row nobody_trusted[] = {{"Nobody is trusted unless told so.", kSrs0, "x@other.example",
+                                 "spf=pass smtp.mailfrom=forwarder.example", "check not-listed envelope spf"}};
+  World().expect(nobody_trusted);
+}
+
+TEST_CASE("decide: mail that is not incoming is left alone, or delivered, by its exemption") {
+  Policy policy;
+  policy.exempt_networks = {*parse_ip_network("192.0.2.0/24"), *parse_ip_network("2001:db8::/32")};
+  policy.exempt_daemons = {"ORIGINATING"};
+  policy.exempt_logged_in = true;
+  const struct {
+    std::string_view sentence;
+    Origin origin;
+    std::string_view want;
+  } rows[] = {
+      {"A client of an exempt network.", {.client = parse_ip_address("192.0.2.7")}, "exempt-network"},
+      {"The same through an IPv6 socket.", {.client = parse_ip_address("::ffff:192.0.2.7")}, "exempt-network"},
+      {"A client of an exempt IPv6 network.", {.client = parse_ip_address("2001:db8::1")}, "exempt-network"},
+      {"A client of another network.", {.client = parse_ip_address("198.51.100.7")}, ""},
+      {"A client without an address.", {}, ""},
+      {"A client who has logged in.", {.logged_in = true}, "exempt-authenticated"},
+      {"A login goes before the network.",
+       {.client = parse_ip_address("192.0.2.7"), .logged_in = true},
+       "exempt-authenticated"},
+      {"An exempt listener.", {.daemon_name = "ORIGINATING"}, "exempt-daemon"},
+      {"Another listener.", {.daemon_name = "smtpd"}, ""},
+      {"A listener of the same name in another case.", {.daemon_name = "originating"}, ""},
+  };
+  for (const auto action : {ExemptAction::none, ExemptAction::deliver}) {
+    policy.exempt_action = action;
+    const World world(policy, "joe@example.org\n");
+    for (const auto& row : rows) {
+      INFO(row.sentence);
+      const Decision decision =
+          world.decide({"<joe@example.org>", test::header_from("x@other.example"), {}, row.origin});
+      if (row.want.empty()) {
+        CHECK(test::summary(decision) == "check revoked envelope");
+      } else {
+        const bool is_delivered = action == ExemptAction::deliver;
+        CHECK(test::summary(decision) ==
+              (is_delivered ? "deliver " + std::string(row.want) : "check " + std::string(row.want) + " unmarked"));
+      }
+    }
+  }
+}
+
+TEST_CASE("decide: nothing is exempt unless the policy says so") {
+  const Facts facts = {"<joe@example.org>",
+                       test::header_from("x@other.example"),
+                       {},
+                       {.client = parse_ip_address("127.0.0.1"), .daemon_name = "ORIGINATING", .logged_in = true}};
+  CHECK(test::summary(World().decide(facts)) == "check not-authenticated envelope @main");
+}
+
+TEST_CASE("decide: with lists that are not as they should be, nobody is delivered who might not be") {
+  const test::MemoryWhitelist good({"joe@example.org"});
+  test::MemoryWhitelist bad({"joe@example.org", "ann@example.org"});
+  bad.damage_after(0);
+  const ExactList extra = read_exact_list("vip@example.org\n").list;
+  const ExactList empty;
+  const NamedWhitelist a_good = {"good", &good};
+  const NamedWhitelist a_bad = {"bad", &bad};
+  const NamedWhitelist a_missing = {"missing", nullptr};
+  const struct {
+    std::string_view sentence;
+    std::vector<NamedWhitelist> whitelists;
+    const ExactList* extra;
+    bool revoked_is_missing;
+    std::string_view sender;
+    std::string_view want;
+  } rows[] = {
+      {"No whitelist is configured.", {}, nullptr, false, "<joe@example.org>", "check no-whitelist"},
+      {"The only one is missing.", {a_missing}, nullptr, false, "<joe@example.org>", "check no-whitelist"},
+      {"The only one is damaged.", {a_bad}, nullptr, false, "<joe@example.org>", "check whitelist-damaged @bad"},
+      {"One is missing, one damaged.", {a_missing, a_bad}, nullptr, false, "<>", "check whitelist-damaged @bad"},
+      {"A good one behind a missing one lists.",
+       {a_missing, a_good},
+       nullptr,
+       false,
+       "<joe@example.org>",
+       "deliver listed envelope @good"},
+      {"A good one behind a damaged one lists.",
+       {a_bad, a_good},
+       nullptr,
+       false,
+       "<joe@example.org>",
+       "deliver listed envelope @good"},
+      {"A damaged one behind a good one lists nobody.",
+       {a_good, a_bad},
+       nullptr,
+       false,
+       "<ann@example.org>",
+       "check whitelist-damaged envelope @bad"},
+      {"Who is on no list that could be asked is told which could not.",
+       {a_missing, a_good},
+       nullptr,
+       false,
+       "<ann@example.org>",
+       "check no-whitelist envelope @missing"},
+      {"The null sender is told as ever where one is good.",
+       {a_good, a_bad},
+       nullptr,
+       false,
+       "<>",
+       "check null-sender envelope"},
+      {"`extra` lists without any whitelist.",
+       {a_missing},
+       &extra,
+       false,
+       "<vip@example.org>",
+       "deliver listed-extra envelope @extra"},
+      {"An empty `extra` lists nobody.", {a_missing}, &empty, false, "<vip@example.org>", "check no-whitelist"},
+      {"Without the configured `revoked` nobody is delivered.",
+       {a_good},
+       &extra,
+       true,
+       "<joe@example.org>",
+       "check no-revoked-list"},
+  };
+  const Policy policy = {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off};
+  for (const auto& row : rows) {
+    INFO(row.sentence);
+    const Lists lists = {row.whitelists, nullptr, row.extra, row.revoked_is_missing};
+    CHECK(test::summary(decide({row.sender}, lists, policy)) == row.want);
+  }
+}
+
+TEST_CASE("decide: a message without MAIL is checked") {
+  CHECK(test::summary(World().decide(
+            {{}, test::header_from("joe@example.org"), test::results("dkim=pass header.d=example.org")})) ==
+        "check no-sender");
+}
+
+}  // namespace
+}  // namespace bloomgate
