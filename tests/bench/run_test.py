@@ -72,7 +72,7 @@ class RunTest(unittest.TestCase):
         peers = self.rows_of(text, "Peers")
         self.assertEqual(len(peers), 4)
         for row in peers:
-            self.assertTrue(row[1] == "not installed" or row[2].endswith(" M/s"), row)
+            self.assertTrue(row[2] == "not installed" or row[3].endswith(" M/s"), row)
         # Nothing stays but the list.
         self.assertEqual(os.listdir(self.folder / "input"), [f"addresses-{ENTRIES}.txt"])
         lines = (self.folder / "input" / f"addresses-{ENTRIES}.txt").read_text().splitlines()
