@@ -163,7 +163,7 @@ std::uint64_t FilterBuilder::part_bytes() const noexcept {
 }
 
 // Makes the array, as far as it is not there, and writes it, part by part. Gives the number of ones.
-std::uint64_t FilterBuilder::write_parts(FilterWriter& writer, const std::atomic<bool>& stop) {
+std::uint64_t FilterBuilder::write_parts(FilterWriter& writer, const std::atomic<bool>& stop, WriteProgress& progress) {
   const std::uint64_t body_bytes = file_extent(shape_).body_bytes;
   if (!body_) body_.emplace(part_bytes(), "a part of the bit array; raise the limit on this program's memory");
   const std::span<std::byte> memory = body_->bytes();
@@ -183,6 +183,7 @@ std::uint64_t FilterBuilder::write_parts(FilterWriter& writer, const std::atomic
       const auto bytes = memory.subspan(at, std::min(kChecksumChunkBytes, done - begin - at));
       ones += FilterView(shape_, bytes).count_ones();
       writer.write_body(begin + at, bytes);
+      progress.done_bytes += bytes.size();
     });
     if (end == count) break;
     const auto rest = memory.subspan(done - begin);
@@ -194,7 +195,7 @@ std::uint64_t FilterBuilder::write_parts(FilterWriter& writer, const std::atomic
   return ones;
 }
 
-FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<bool>& stop) {
+FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress) {
   check_stop(stop);
   for (Lane& lane : lanes_) {
     lane.settle();
@@ -209,7 +210,8 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   header.entries = entries();
   header.expected_entries = options_.expected_entries.value_or(std::max<std::uint64_t>(1, header.entries));
   FilterWriter writer(path, shape_);
-  header.bits_set = write_parts(writer, stop);
+  progress.total_bytes = file_extent(shape_).body_bytes;
+  header.bits_set = write_parts(writer, stop, progress);
   check_stop(stop);
   writer.commit(header, options_.threads);
   return header;

@@ -52,6 +52,12 @@ struct BuildOptions {
   std::string scratch_folder = "/var/tmp";  // of the temporary file, if one is needed
 };
 
+// How far FilterBuilder::write() has come with the bit array. Safe from any thread.
+struct WriteProgress {
+  std::atomic<std::uint64_t> done_bytes{0};
+  std::atomic<std::uint64_t> total_bytes{0};  // 0: not begun; when all are done, they are read back
+};
+
 class FilterBuilder {
  public:
   class Lane {
@@ -130,7 +136,11 @@ class FilterBuilder {
   // Where `stop` turns true on the way it gives up with BloomgateError{interrupted} and leaves nothing behind. Throws
   // BloomgateError also for what FilterWriter and HashSpill throw and {out_of_memory, size_overflow}. Gives the header
   // as written.
-  FilterHeader write(const std::string& path, const std::atomic<bool>& stop);
+  FilterHeader write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress);
+  FilterHeader write(const std::string& path, const std::atomic<bool>& stop) {
+    WriteProgress unseen;
+    return write(path, stop, unseen);
+  }
 
  private:
   void make_partitions();
@@ -139,7 +149,7 @@ class FilterBuilder {
   std::uint64_t end_of(std::size_t partition) const noexcept;
   std::uint64_t part_bytes() const noexcept;
   void set_bits(BodyPart part, std::size_t first_partition, std::size_t end_partition);
-  std::uint64_t write_parts(FilterWriter& writer, const std::atomic<bool>& stop);
+  std::uint64_t write_parts(FilterWriter& writer, const std::atomic<bool>& stop, WriteProgress& progress);
 
   BuildOptions options_;
   FilterShape shape_;

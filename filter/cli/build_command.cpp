@@ -264,6 +264,13 @@ std::unique_ptr<FilterBuilder> read_into_builder(Reading& reading, const BuildOp
   return builder;
 }
 
+Progress::State state_of(const WriteProgress& written) {
+  const std::uint64_t done_bytes = written.done_bytes;
+  const std::uint64_t total_bytes = written.total_bytes;
+  if (total_bytes != 0 && done_bytes == total_bytes) return {.doing = "checking"};
+  return {.doing = "writing", .done_bytes = done_bytes, .total_bytes = total_bytes};
+}
+
 }  // namespace
 
 int run_build(const Arguments& arguments) {
@@ -278,9 +285,10 @@ int run_build(const Arguments& arguments) {
   Reading first(*command, stop);
   std::optional<Reading> second;
   std::atomic<const TextBlocks*> read_now{&first.blocks};  // null: writing
+  WriteProgress written;
   const auto look = [&]() -> Progress::State {
     const TextBlocks* const blocks = read_now;
-    if (blocks == nullptr) return {.doing = "writing"};
+    if (blocks == nullptr) return state_of(written);
     return {.doing = "reading", .done_bytes = blocks->done_bytes(), .total_bytes = blocks->total_bytes()};
   };
   const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
@@ -309,7 +317,7 @@ int run_build(const Arguments& arguments) {
   }
   if (builder->entries() == 0) progress.show("warning: the lists hold no entries; nobody will be listed");
   read_now = nullptr;
-  const FilterHeader header = builder->write(command->output, stop);
+  const FilterHeader header = builder->write(command->output, stop, written);
   rejects.keep();
   progress.stop();
   if (command->options.expected_entries && header.entries > header.expected_entries) {

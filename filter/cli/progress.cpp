@@ -108,6 +108,9 @@ void Progress::run(const std::stop_token& stop) {
     wake_.wait_for(lock, stop, interval_, [] { return false; });
     if (stop.stop_requested()) return;
     const State state = look_();
+    // Each piece of work has a rate and a time left of its own.
+    if (state.doing != doing_) start_ = doing_.empty() ? start_ : std::chrono::steady_clock::now();
+    doing_ = state.doing;
     const auto elapsed = std::chrono::steady_clock::now() - start_;
     if (style_ == Style::bar) {
       // One column stays free: a terminal may go to the next line after the last one.

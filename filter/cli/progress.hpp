@@ -23,7 +23,7 @@ class Progress {
   enum class Style : std::uint8_t { none, bar, lines };
 
   struct State {
-    std::string_view doing;         // "reading"
+    std::string_view doing;         // "reading"; another word is another piece of work, with its own rate
     std::uint64_t done_bytes = 0;   // 0: nothing is counted
     std::uint64_t total_bytes = 0;  // 0: not known
   };
@@ -55,6 +55,7 @@ class Progress {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::mutex mutex_;
   std::condition_variable_any wake_;
+  std::string doing_;  // at the last look
   bool bar_shown_ = false;
   std::jthread thread_;
 };

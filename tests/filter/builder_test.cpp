@@ -159,6 +159,22 @@ TEST_CASE("options out of range are refused") {
   CHECK(error_code_of([&] { FilterBuilder builder(options); }) == ErrorCode::bad_argument);
 }
 
+TEST_CASE("the progress of writing ends with the whole array, however many parts it was made in") {
+  const TemporaryFolder folder;
+  const auto body_memory_bytes = GENERATE(std::uint64_t{1}, std::uint64_t{1} << 30);
+  FilterBuilder builder({.bits_per_entry = 64,
+                         .expected_entries = 2'000'000,
+                         .seed = 1,
+                         .threads = 2,
+                         .body_memory_bytes = body_memory_bytes});
+  builder.add(canonicalize_line("joe@example.org"));
+  WriteProgress progress;
+  const std::atomic<bool> stop{false};
+  const FilterHeader header = builder.write(folder.file("filter"), stop, progress);
+  CHECK(progress.total_bytes == file_extent(header.shape).body_bytes);
+  CHECK(progress.done_bytes == progress.total_bytes);
+}
+
 TEST_CASE("a stopped build leaves nothing behind") {
   const TemporaryFolder folder;
   const std::atomic<bool> stop{true};

@@ -105,6 +105,20 @@ TEST_CASE("where there is no terminal, a line comes again and again until the st
   CHECK(pipe.read_rest() == all + "a warning\n");
 }
 
+TEST_CASE("the time of another piece of work starts with it") {
+  Pipe pipe;
+  std::atomic<bool> writing{false};
+  Progress progress(
+      Style::lines,
+      [&]() -> Progress::State {
+        return {writing ? "writing" : "reading", 0, 0};
+      },
+      20ms, pipe.write_end());
+  pipe.read_until("reading: 0:01");
+  writing = true;
+  pipe.read_until("writing: 0:00");
+}
+
 TEST_CASE("a bar is drawn over, makes room for other lines and goes at the end") {
   Pipe pipe;
   {
