@@ -17,6 +17,7 @@ from pathlib import Path
 
 from .client import Client, Message, Rejected
 from .daemon import Daemon, DaemonConfig
+from .gateway import SHIPPED_SOCKETS
 from .postfix import Postfix, PostfixConfig
 from .processes import PATIENCE_SECONDS, Timeout, wait_until
 from .shipped import adapted
@@ -28,7 +29,6 @@ TRY_AGAIN = "try again"  # the client is asked to, and still has it
 DEFERRED = "deferred"  # waits in Postfix's queue
 HELD = "held"  # for the operator to decide
 
-SHIPPED_SOCKET = "unix:/run/bloomgate/milter.sock"
 STRANGER = "192.0.2.1"  # the address that the recipes' clients come from
 
 _numbers = count(1)
@@ -68,6 +68,7 @@ class Outcome:
 class RecipeConfig:
     whitelist: Path  # None: Postfix and the checkers without Bloomgate, to compare with
     settings: dict = field(default_factory=dict)  # of Bloomgate
+    milters: tuple = ()  # those before Bloomgate that take part: OpenDkimConfig, …
 
 
 class Recipe:
@@ -94,6 +95,8 @@ class Recipe:
             if self.config.whitelist:
                 self.daemon = stack.enter_context(Daemon(self.folder / "daemon", DaemonConfig(
                     self.config.whitelist, settings=self.config.settings)))
+            self.milters = [stack.enter_context(milter.part(self.folder / milter.name))
+                            for milter in self.config.milters]
             self.checks(stack)
             postfix_folder = self.folder / "postfix"
             postfix_folder.mkdir()
@@ -179,8 +182,11 @@ class Recipe:
     def with_milters(self, main_cf, sockets):
         """The shipped main.cf with our own sockets (shipped -> ours) and Bloomgate's, and without the
         milters that have none here."""
+        before = {milter.config.name: milter for milter in self.milters}
         if self.daemon:
-            sockets = {SHIPPED_SOCKET: self.daemon.mta_socket, **sockets}
+            before["bloomgate"] = self.daemon
+        sockets = {**sockets, **{f"unix:{SHIPPED_SOCKETS[name]}": part.mta_socket
+                                 for name, part in before.items()}}
 
         def entry(found):
             ours = sockets.get(found.group(1))

@@ -12,6 +12,9 @@ from private_mail.recipe import Mail, RecipeConfig
 
 OWN_MEMBER = "member@example.net"
 
+# How most tests take senders, forged ones too: what is tested is the way of their mail.
+AT_THEIR_WORD = {"authentication": "off"}
+
 FORGED_MARK = b"X-Bloomgate: deliver; reason=listed; host=mx.example.net"
 FORGED_RESULT = (b"Authentication-Results: mx.example.net; dkim=pass header.d=example.org;"
                  b" spf=pass smtp.mailfrom=example.org; dmarc=pass header.from=example.org")
@@ -48,14 +51,14 @@ def infected(sender):
 
 
 @contextmanager
-def started(recipe_class, **options):
-    """A recipe with its servers. Senders are taken at their word: authentication is tested elsewhere."""
+def started(recipe_class, settings=AT_THEIR_WORD, milters=(), **options):
+    """A recipe with its servers. settings: of Bloomgate; milters: those that take part before it."""
     if os.geteuid() != 0:
         pytest.skip("Postfix needs root")
     with temporary_folder("recipe") as folder:
         whitelist = folder / "whitelist.bloom"
         build_filter_of(whitelist, [LISTED, OWN_MEMBER])
-        with recipe_class(folder, RecipeConfig(whitelist, {"authentication": "off"}), **options) as recipe:
+        with recipe_class(folder, RecipeConfig(whitelist, settings, milters), **options) as recipe:
             yield recipe
 
 

@@ -1,0 +1,68 @@
+"""The whole chain of a recipe, with Bloomgate as it is shipped: OpenDKIM, Bloomgate, rspamd. Only a sender who is
+listed and authenticated skips the spam checks."""
+
+from functools import cache
+
+import pytest
+from conftest import LISTED
+from private_mail.client import RawMessage
+from private_mail.opendkim import OpenDkimConfig
+from private_mail.postfix_recipes import RspamdRecipe
+from private_mail.recipe import MAILBOX, Mail
+from private_mail.signing import SigningKey
+from recipe_mails import FORGED_MARK, FORGED_RESULT, started
+
+OWN = "example.org"  # the listed sender's domain
+OTHER = "example.com"
+
+
+@cache
+def key(domain):
+    return SigningKey(domain)
+
+
+@pytest.fixture(scope="module")
+def recipe():
+    opendkim = OpenDkimConfig((key(OWN), key(OTHER)))
+    with started(RspamdRecipe, {"authentication": "required"}, (opendkim,)) as running:
+        yield running
+
+
+def signed(domain, headers=()):
+    mail = Mail(LISTED, headers)
+    return RawMessage(LISTED, subject=mail.subject, raw=key(domain).sign(mail.content()))
+
+
+def skipped(outcome):
+    assert outcome.place == MAILBOX
+    [result] = outcome.header("X-Spamd-Result")
+    return "MIME_GOOD" not in result
+
+
+FORGERIES = {
+    "without a signature": lambda: Mail(LISTED),
+    "with another domain's signature": lambda: signed(OTHER),
+    "with forged results": lambda: Mail(LISTED, (FORGED_RESULT,)),
+    "with forged results and another's signature": lambda: signed(OTHER, (FORGED_RESULT,)),
+    "with a forged mark": lambda: Mail(LISTED, (FORGED_MARK,)),
+}
+
+
+def test_a_listed_sender_with_its_own_signature_skips_the_spam_checks(recipe):
+    [outcome] = recipe.send(signed(OWN))
+    assert skipped(outcome)
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_listed_sender_is_checked(recipe, forgery):
+    [outcome] = recipe.send(FORGERIES[forgery]())
+    assert not skipped(outcome)
+    assert [mark.split(";")[0] for mark in outcome.header("X-Bloomgate")] == ["check"]
+
+
+def test_every_sender_is_checked_when_nobody_authenticates(recipe):
+    [opendkim] = recipe.milters
+    opendkim.kill()
+    [outcome] = recipe.send(signed(OWN))
+    opendkim.start()
+    assert not skipped(outcome)
