@@ -1,5 +1,6 @@
 """One OpenDKIM, with its shipped configuration. Public keys come from a file: it asks no name server."""
 
+import shutil
 from dataclasses import dataclass
 
 from .milter import USER_AND_GROUP, Milter
@@ -40,12 +41,14 @@ class OpenDkim(Milter):
 
     def _verifying(self):
         public_keys = self.folder / "public-keys"
+        # Its user may not be able to read the repository: a clone in /root, say.
+        script = shutil.copy(SHIPPED_FILES / "authentication/whole_body.lua", self.folder)
         public_keys.write_text("".join(f"{key.record_name} {key.record}\n" for key in self.config.keys))
         return adapted("authentication/opendkim.conf", {
             "local:/run/opendkim/opendkim.sock": f"local:{self.socket}",
             "UserID              opendkim": f"UserID {USER_AND_GROUP}",
             "/run/opendkim/opendkim.pid": f"{self.folder}/pid",
-            "/etc/opendkim/whole_body.lua": str(SHIPPED_FILES / "authentication/whole_body.lua"),
+            "/etc/opendkim/whole_body.lua": str(script),
         }) + ALONE.format(public_keys=public_keys)
 
     def _signing(self):
