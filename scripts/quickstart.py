@@ -1,27 +1,39 @@
-"""The mail part of scripts/quickstart: five messages through a private gateway, and a table."""
+"""The mail part of scripts/quickstart: six messages through a private gateway, and a table."""
 
 import argparse
 import os
 import signal
 import sys
 
-from private_mail.client import Message
+from private_mail.client import RawMessage
 from private_mail.filter import REPOSITORY, build_filter
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH, Gateway, GatewayConfig
+from private_mail.opendkim import OpenDkimConfig
 from private_mail.processes import temporary_folder
+from private_mail.signing import SigningKey
 
 LISTED = "newsletter@example.com"  # config/example-whitelist.txt has it
 UNLISTED = "stranger@example.com"
-FORGED = (b"X-Bloomgate: deliver",)
+FORGED_RESULT = "Authentication-Results: mx.example.net; dkim=pass header.d=example.com"
+FORGED_MARK = "X-Bloomgate: deliver"
 
-# name, message, where it should go, how its mark should begin
-CASES = (
-    ("listed sender", Message(LISTED), LIGHT_PATH, "deliver;"),
-    ("unlisted sender", Message(UNLISTED), DEEP_CHECK, "check;"),
-    ("null sender (a bounce)", Message(""), DEEP_CHECK, "check;"),
-    ("listed, with a forged mark", Message(LISTED, FORGED), LIGHT_PATH, "deliver;"),
-    ("unlisted, with a forged mark", Message(UNLISTED, FORGED), DEEP_CHECK, "check;"),
-)
+
+def cases(listed_domain, attacker):
+    """name, message, where it should go, how its mark should begin. Both arguments are keys to sign with."""
+    return (
+        ("listed, signed by its domain", message(LISTED, signed_by=listed_domain), LIGHT_PATH, "deliver;"),
+        ("the same sender, forged", message(LISTED), DEEP_CHECK, "check;"),
+        ("forged, signed by the forger", message(LISTED, signed_by=attacker), DEEP_CHECK, "check;"),
+        ("forged, with a forged result", message(LISTED, FORGED_RESULT), DEEP_CHECK, "check;"),
+        ("not listed, signed", message(UNLISTED, signed_by=listed_domain), DEEP_CHECK, "check;"),
+        ("not listed, forged mark", message(UNLISTED, FORGED_MARK), DEEP_CHECK, "check;"),
+    )
+
+
+def message(sender, *fields, signed_by=None):
+    lines = [f"From: {sender}", "To: user@example.net", "Subject: quickstart", *fields, "", "Hello.", ""]
+    content = "\r\n".join(lines).encode()
+    return RawMessage(sender, raw=signed_by.sign(content) if signed_by else content)
 
 
 def main():
@@ -39,11 +51,14 @@ def run(report=None):
     with temporary_folder("quickstart") as folder:
         whitelist = folder / "whitelist.bloom"
         build_filter(whitelist, REPOSITORY / "config/example-whitelist.txt", "--strict")
-        step("starting bloomgate-milter, a private Postfix and its two destinations on 127.0.0.1")
-        with Gateway(folder, GatewayConfig(whitelist, keep_mail=report is not None)) as gateway:
+        step("making keys for example.com, whose sender is listed, and for a forger")
+        keys = SigningKey("example.com"), SigningKey("forger.example")
+        step("starting Postfix, OpenDKIM, bloomgate-milter and the two destinations on 127.0.0.1")
+        config = GatewayConfig(whitelist, keep_mail=report is not None, milters=(OpenDkimConfig(keys),))
+        with Gateway(folder, config) as gateway:
             try:
-                step("sending five messages")
-                right = show(gateway)
+                step("sending six messages")
+                right = show(gateway, cases(*keys))
             except Exception:
                 print(gateway.logs())
                 raise
@@ -51,31 +66,33 @@ def run(report=None):
                 print(gateway.logs())
             exit_code = 0 if right else 1
             if report:
-                explain(gateway)
+                explain(gateway, keys[0])
                 report(exit_code)
                 signal.pause()
     step("nothing is left running")
     return exit_code
 
 
-def show(gateway):
+def show(gateway, rows):
     """Prints the table. Returns whether every message went where it should."""
     all_right = True
-    deliveries = gateway.send(*(message for _, message, _, _ in CASES))
-    row = "  {:<29} {:<25} {:<11} {:<50} {}".format
-    print("\n" + row("case", "envelope sender", "went to", "X-Bloomgate", ""))
-    for (name, message, place, mark), delivery in zip(CASES, deliveries):
+    deliveries = gateway.send(*(message for _, message, _, _ in rows))
+    row = "  {:<29} {:<25} {:<11} {:<40} {}".format
+    print("\n" + row("case", "sender", "went to", "X-Bloomgate", ""))
+    for (name, sent, place, mark), delivery in zip(rows, deliveries):
         right = delivery.place == place and len(delivery.marks) == 1 and delivery.marks[0].startswith(mark)
         all_right = all_right and right
-        marks = " + ".join(delivery.marks) or "none"
-        print(row(name, f"<{message.path}>", delivery.place, marks, "ok" if right else "WRONG"))
+        marks = " + ".join(";".join(mark.split(";")[:2]) for mark in delivery.marks) or "none"
+        print(row(name, f"<{sent.path}>", delivery.place, marks, "ok" if right else "WRONG"))
     print()
     return all_right
 
 
-def explain(gateway):
+def explain(gateway, key):
+    signed = gateway.folder / "signed.eml"
+    signed.write_bytes(message(LISTED, signed_by=key).raw.replace(b"\r\n", b"\n"))
     send = f"swaks --server 127.0.0.1:{gateway.port} --to user@example.net --from"
-    print(f"Left running. Send more:\n  {send} {LISTED}\n  {send} {UNLISTED}\n"
+    print(f"Left running. Send more, signed or forged:\n  {send} {LISTED} --data @{signed}\n  {send} {LISTED}\n"
           f"Mail arrives in:\n  {gateway.folder}/light-path\n  {gateway.folder}/deep-check\n"
           f"Logs:\n  {gateway.postfix.log_file}\n  {gateway.daemon.log_file}\n"
           f"Stop it:\n  kill {os.getpid()}", flush=True)
