@@ -77,9 +77,9 @@ class Gateway:
             self.sinks = deep, light, mailbox = [
                 stack.enter_context(Sink(name, self._mail_folder(name)))
                 for name in (DEEP_CHECK, LIGHT_PATH, MAILBOX)]
-            # Where nobody authenticates senders, nothing but their names counts.
-            authentication = "required" if self.config.milters else "off"
-            settings = {"authentication": authentication, **self.config.settings}
+            # Without milters that authenticate, the daemon is told not to ask: see there.
+            required = {"authentication": "required", "dmarc-fail-veto": "yes"} if self.config.milters else {}
+            settings = {**required, **self.config.settings}
             self.daemon = stack.enter_context(Daemon(self.folder / "daemon", DaemonConfig(
                 self.config.whitelist, self.config.inet, settings=settings)))
             self.milters = [stack.enter_context(milter.part(self.folder / milter.name))
