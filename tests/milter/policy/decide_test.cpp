@@ -1,6 +1,8 @@
 #include "milter/policy/decide.hpp"
 
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "tests/milter/policy/decision_parts.hpp"
@@ -158,15 +160,46 @@ TEST_CASE("names of verdicts and reasons are what operators match on") {
       {Reason::listed, "listed"},
       {Reason::listed_domain, "listed-domain"},
       {Reason::listed_domain_tree, "listed-domain-tree"},
+      {Reason::listed_extra, "listed-extra"},
       {Reason::not_listed, "not-listed"},
       {Reason::null_sender, "null-sender"},
       {Reason::malformed_sender, "malformed-sender"},
+      {Reason::no_header_from, "no-header-from"},
+      {Reason::several_from_fields, "several-from-fields"},
+      {Reason::several_from_mailboxes, "several-from-mailboxes"},
+      {Reason::no_from_mailbox, "no-from-mailbox"},
+      {Reason::malformed_from, "malformed-from"},
+      {Reason::not_authenticated, "not-authenticated"},
+      {Reason::authentication_failed, "authentication-failed"},
+      {Reason::dmarc_fail, "dmarc-fail"},
+      {Reason::own_domain, "own-domain"},
+      {Reason::revoked, "revoked"},
+      {Reason::exempt_network, "exempt-network"},
+      {Reason::exempt_authenticated, "exempt-authenticated"},
+      {Reason::exempt_daemon, "exempt-daemon"},
       {Reason::no_sender, "no-sender"},
       {Reason::no_whitelist, "no-whitelist"},
       {Reason::whitelist_damaged, "whitelist-damaged"},
+      {Reason::no_revoked_list, "no-revoked-list"},
       {Reason::internal_error, "internal-error"},
   };
+  CHECK(std::size(names) == kReasonCount);
   for (const auto& [reason, name] : names) CHECK(reason_name(reason) == name);
+}
+
+TEST_CASE("the manual page of the daemon explains every reason") {
+  std::ifstream file(BLOOMGATE_SOURCE_FOLDER "/milter/bloomgate-milter.8");
+  std::string items;  // the heads of the list of reasons, each name between spaces
+  bool is_there = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(".Ss ") || line.starts_with(".Sh ")) is_there = line == ".Ss Reasons";
+    if (is_there && line.starts_with(".It Cm ")) items += line.substr(6) + " ";
+  }
+  for (std::size_t number = 0; number < kReasonCount; ++number) {
+    const std::string name(reason_name(static_cast<Reason>(number)));
+    INFO(name);
+    CHECK(items.find(" " + name + " ") != std::string::npos);
+  }
 }
 
 }  // namespace
