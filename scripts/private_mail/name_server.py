@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from .network import NAME_SERVER
 from .processes import wait_until
 
 
@@ -35,7 +34,7 @@ class NameServer:
 
     def _text(self):
         lines = ["keep-in-foreground", "log-facility=-", "user=root", "no-resolv", "no-hosts", "pid-file=",
-                 f"listen-address={NAME_SERVER}", "bind-interfaces", "local=/#/"]
+                 "local=/#/"]
         for name, text in self.config.texts.items():
             strings = ",".join(f'"{text[start:start + 255]}"' for start in range(0, len(text), 255))
             lines.append(f"txt-record={name},{strings}")
