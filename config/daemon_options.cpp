@@ -1,6 +1,7 @@
 #include "config/daemon_options.hpp"
 
 #include <array>
+#include <span>
 #include <string_view>
 
 #include "config/given_options.hpp"
@@ -60,6 +61,7 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("authentication", options.authentication);
   merger.set("alignment", options.alignment);
   merger.set("trusted-authserv-id", options.trusted_authserv_ids);
+  merger.set("trusted-fields", options.trusted_fields);
   merger.set("dmarc-fail-veto", options.dmarc_fail_veto);
   merger.set("trust-arc", options.trust_arc);
   merger.set("own-domains", options.own_domains);
@@ -78,7 +80,9 @@ DaemonOptions merged(const Merger& merger) {
 }
 
 constexpr std::string_view kExplainOptions[] = {
-    "from", "header-from", "authentication-results", "client", "auth-login", "daemon-name", "mta-name", "json"};
+    "from", "header-from", "authentication-results", "client", "auth-login", "daemon-name", "mta-name"};
+constexpr std::string_view kJsonOption[] = {"json"};
+constexpr std::string_view kDoctorOptions[] = {"postfix-config", "sendmail-config"};
 
 ExplainOptions explain_options(const GivenOptions& command_line) {
   const GivenOptions no_file;
@@ -97,10 +101,20 @@ ExplainOptions explain_options(const GivenOptions& command_line) {
   return explain;
 }
 
-void refuse_explain_options(const GivenOptions& command_line) {
-  for (const std::string_view name : kExplainOptions) {
+DoctorOptions doctor_options(const GivenOptions& command_line) {
+  const GivenOptions no_file;
+  const Merger merger(no_file, command_line);
+  DoctorOptions doctor;
+  merger.set("postfix-config", doctor.postfix_config);
+  merger.set("sendmail-config", doctor.sendmail_config);
+  doctor.json = command_line.contains("json");
+  return doctor;
+}
+
+void refuse(const GivenOptions& command_line, std::span<const std::string_view> names, const std::string& owner) {
+  for (const std::string_view name : names) {
     if (command_line.contains(name))
-      throw ConfigError({}, std::string(name), "it belongs to --explain, which is missing");
+      throw ConfigError({}, std::string(name), "it belongs to " + owner + ", which is missing");
   }
 }
 
@@ -123,7 +137,16 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
     command.action = Action::explain;
     command.explain = explain_options(command_line);
   } else {
-    refuse_explain_options(command_line);
+    refuse(command_line, kExplainOptions, "--explain");
+  }
+  if (command_line.contains("doctor")) {
+    command.action = Action::doctor;
+    command.doctor = doctor_options(command_line);
+  } else {
+    refuse(command_line, kDoctorOptions, "--doctor");
+  }
+  if (command.action != Action::explain && command.action != Action::doctor) {
+    refuse(command_line, kJsonOption, "--explain or --doctor");
   }
   Merger({}, command_line).set("config", command.config_path);
   command.options = merged(Merger(read_config_file(command.config_path), command_line));

@@ -45,6 +45,7 @@ struct DaemonOptions {
   Authentication authentication;
   Alignment alignment;
   std::vector<std::string> trusted_authserv_ids;  // empty: the mail server's name
+  std::size_t trusted_fields;                     // 0: all
   bool dmarc_fail_veto;
   bool trust_arc;
   std::vector<std::string> own_domains;         // as canonical as an operator wrote them
@@ -73,13 +74,21 @@ struct ExplainOptions {
   bool json = false;
 };
 
+// What --doctor looks at beside the daemon's own configuration.
+struct DoctorOptions {
+  std::string postfix_config;
+  std::string sendmail_config;
+  bool json = false;
+};
+
 struct DaemonCommand {
-  enum class Action { run, check_config, explain, help, version };
+  enum class Action { run, check_config, doctor, explain, help, version };
 
   Action action = Action::run;
   std::string config_path;     // the file that was read
   DaemonOptions options = {};  // not filled in for help and version, which read no file
   ExplainOptions explain = {};
+  DoctorOptions doctor = {};
 };
 
 // Reads the command line (`arguments` without the program's name) and the configuration file that it names, or the

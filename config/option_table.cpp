@@ -50,6 +50,10 @@ constexpr std::array kTable = {
                "The names that your own milters and mail servers put first into that field. Empty: the name that the\n"
                "mail server gives (its macro j). The mail server must remove such fields that come from outside.",
                true, true},
+    OptionSpec{"trusted-fields", "NUMBER", "0", "how many Authentication-Results fields, from the top, are looked at",
+               "0: all. The number of milters before this one that write one each into every message: what a sender\n"
+               "has forged stands below theirs. Sendmail needs it, since it cannot remove such fields itself.",
+               true},
     OptionSpec{"dmarc-fail-veto", "yes|no", "yes", "check what failed DMARC, whoever else is listed and authenticated",
                "", true},
     OptionSpec{"trust-arc", "yes|no", "no", "take arc=pass for an authentication of the From field's domain",
@@ -103,7 +107,11 @@ constexpr std::array kTable = {
     OptionSpec{"auth-login", "NAME", "", "with --explain: the client's login", "", false},
     OptionSpec{"daemon-name", "NAME", "", "with --explain: the mail server's macro {daemon_name}", "", false},
     OptionSpec{"mta-name", "NAME", "", "with --explain: the mail server's name, its macro j", "", false},
-    OptionSpec{"json", "", "", "with --explain: print JSON", "", false},
+    OptionSpec{"doctor", "", "", "look at the running system and the mail server, say what is wrong, then exit", "",
+               false},
+    OptionSpec{"postfix-config", "FOLDER", "/etc/postfix", "with --doctor: Postfix's configuration", "", false},
+    OptionSpec{"sendmail-config", "FOLDER", "/etc/mail", "with --doctor: Sendmail's configuration", "", false},
+    OptionSpec{"json", "", "", "with --explain or --doctor: print JSON", "", false},
     OptionSpec{"help", "", "", "show this help, then exit", "", false},
     OptionSpec{"version", "", "", "show the version, then exit", "", false},
 };

@@ -197,6 +197,13 @@ void convert(const OptionSpec& spec, const GivenValue& given, mode_t& out) {
   out = mode;
 }
 
+void convert(const OptionSpec& spec, const GivenValue& given, std::size_t& out) {
+  const char* const begin = given.text.data();
+  const char* const end = begin + given.text.size();
+  const auto [stop, error] = std::from_chars(begin, end, out);
+  if (error != std::errc() || stop != end) reject(spec, given, "a number");
+}
+
 void convert(const OptionSpec& spec, const GivenValue& given, std::string& out) {
   if (spec.name == "host-name" && !given.text.empty() && !is_host_name(given.text)) reject(spec, given, "a host name");
   out = given.text;

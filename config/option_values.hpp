@@ -17,6 +17,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, LogTarget& out);
 void convert(const OptionSpec& spec, const GivenValue& given, LogLevel& out);
 void convert(const OptionSpec& spec, const GivenValue& given, SocketAddress& out);
 void convert(const OptionSpec& spec, const GivenValue& given, mode_t& out);
+void convert(const OptionSpec& spec, const GivenValue& given, std::size_t& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::string& out);
 void convert(const OptionSpec& spec, const GivenValue& given, IpAddress& out);
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Identity& out);

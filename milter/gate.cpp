@@ -30,7 +30,7 @@ Decision Gate::conclude(Session& session, const EndOfMessage& end) const {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
-  const Facts facts = session.facts(trusted_ids(rules_, end.mta_name));
+  const Facts facts = session.facts(trusted_ids(rules_, end.mta_name), rules_.trusted_fields);
   const Decision decision = session.failed() ? Decision{} : decide(facts, lists->lists(), rules_.policy);
   const double microseconds = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
   report(lists->parts(), facts, decision);

@@ -22,6 +22,8 @@ struct GateRules {
   Policy policy = {};
   // Whose results of authentication are believed; empty: those of the mail server's own name.
   std::vector<std::string> trusted_authserv_ids = {};
+  // How many fields of results, from the top, are looked at; 0: all.
+  std::size_t trusted_fields = 0;
 };
 
 // What the gate reports, from a session's thread; neither may block.

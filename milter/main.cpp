@@ -19,6 +19,7 @@
 #include "config/printable.hpp"
 #include "filter/bus_fault.hpp"
 #include "filter/error.hpp"
+#include "milter/doctor.hpp"
 #include "milter/exact_list_file.hpp"
 #include "milter/logging.hpp"
 #include "milter/milter_server.hpp"
@@ -42,7 +43,8 @@ std::string machine_name() {
 }
 
 GateRules gate_rules(const DaemonCommand& command) {
-  return {policy_of(command.options, command.config_path), command.options.trusted_authserv_ids};
+  return {policy_of(command.options, command.config_path), command.options.trusted_authserv_ids,
+          command.options.trusted_fields};
 }
 
 void check_exact_list(std::string_view name, const std::string& path) {
@@ -74,6 +76,13 @@ int check_config(const DaemonCommand& command) {
   check_exact_list("revoked", options.revoked);
   check_exact_list("extra", options.extra);
   return EX_OK;
+}
+
+int doctor(const DaemonCommand& command) {
+  gate_rules(command);
+  const std::vector<DoctorFinding> findings = examine(command);
+  std::cout << (command.doctor.json ? findings_json(findings) + "\n" : findings_text(findings));
+  return doctor_exit_status(findings);
 }
 
 // Everything that libmilter's threads use. It lives until the process ends, as they do.
@@ -156,6 +165,8 @@ int run_command(const std::vector<std::string>& arguments) {
       return EX_OK;
     case DaemonCommand::Action::check_config:
       return check_config(command);
+    case DaemonCommand::Action::doctor:
+      return doctor(command);
     case DaemonCommand::Action::explain:
       throw StartError(EX_UNAVAILABLE, "this build cannot explain decisions");
     case DaemonCommand::Action::run:

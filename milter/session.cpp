@@ -1,5 +1,7 @@
 #include "milter/session.hpp"
 
+#include <algorithm>
+
 #include "milter/policy/header_field.hpp"
 
 namespace bloomgate {
@@ -58,12 +60,13 @@ void Session::reset() noexcept {
   forged_headers_ = 0;
 }
 
-Facts Session::facts(std::span<const std::string> trusted_ids) {
+Facts Session::facts(std::span<const std::string> trusted_ids, std::size_t trusted_fields) {
   Facts facts;
+  std::span<const std::string_view> results = authentication_results_.views();
+  if (trusted_fields != 0) results = results.first(std::min(trusted_fields, results.size()));
   if (has_sender_) facts.envelope_sender = envelope_sender_;
   facts.header_from = parse_header_from(from_fields_.views());
-  facts.authentication =
-      Authentication::summarize(authentication_results_.views(), trusted_ids, grounds_, facts.header_from);
+  facts.authentication = Authentication::summarize(results, trusted_ids, grounds_, facts.header_from);
   facts.origin = {.client = client_, .daemon_name = daemon_name_, .logged_in = !login_.empty()};
   return facts;
 }

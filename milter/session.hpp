@@ -46,8 +46,9 @@ class Session {
   void reset() noexcept;
 
   // What is known of the message now, its From and Authentication-Results fields read; `trusted_ids` are the names
-  // whose results are believed. Valid until the next call of another function. Throws std::bad_alloc.
-  Facts facts(std::span<const std::string> trusted_ids);
+  // whose results are believed, and `trusted_fields` how many Authentication-Results fields from the top are looked at
+  // (0: all). Valid until the next call of another function. Throws std::bad_alloc.
+  Facts facts(std::span<const std::string> trusted_ids, std::size_t trusted_fields = 0);
 
   // The X-Bloomgate fields that came with the message.
   int forged_headers() const noexcept { return forged_headers_; }

@@ -87,7 +87,11 @@ class PostfixSetup:
                 self._fill_scratch()
                 self.recipe = Recipe(recipe_folder, self.folder, self._value("myhostname", "-x"), options)
                 self._plan()
+        if options.socket.startswith("unix:") and not options.undo:
+            self.notes.append("let Postfix use the socket: usermod -a -G bloomgate postfix")
         self.next_steps = [*self.notes, f"postfix -c {self.folder} reload"]
+        if not options.undo:
+            self.next_steps.append("bloomgate-milter --doctor")
 
     def check(self):
         """Postfix's own look at its configuration, and our tables asked for what they are there for."""

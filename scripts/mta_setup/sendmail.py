@@ -55,6 +55,9 @@ class SendmailSetup:
         self.next_steps = ["systemctl reload sendmail"]
         if not options.undo:
             self._plan()
+            self.next_steps = ["in bloomgate-milter.conf: trusted-fields = the number of milters before Bloomgate "
+                               "that write results (1 for OpenDKIM alone)",
+                               *self.next_steps, "bloomgate-milter --doctor"]
 
     def check(self):
         """Sendmail's own look at its configuration."""

@@ -54,6 +54,7 @@ TEST_CASE("without any setting every option has the default of the table") {
   CHECK(options.authentication == DaemonOptions::Authentication::required);
   CHECK(options.alignment == DaemonOptions::Alignment::relaxed);
   CHECK(options.trusted_authserv_ids.empty());
+  CHECK(options.trusted_fields == 0);
   CHECK(options.dmarc_fail_veto);
   CHECK_FALSE(options.trust_arc);
   CHECK(options.own_domains.empty());
@@ -200,6 +201,12 @@ TEST_CASE("actions are read from the command line, and help and version need no 
   using Action = DaemonCommand::Action;
   CHECK(read_daemon_command({"--config", "/dev/null"}).action == Action::run);
   CHECK(read_daemon_command({"--config", "/dev/null", "--check-config"}).action == Action::check_config);
+  const DaemonCommand doctor =
+      read_daemon_command({"--config", "/dev/null", "--doctor", "--json", "--postfix-config", "/p"});
+  CHECK(doctor.action == Action::doctor);
+  CHECK(doctor.doctor.postfix_config == "/p");
+  CHECK(doctor.doctor.sendmail_config == "/etc/mail");
+  CHECK(doctor.doctor.json);
   CHECK(read_daemon_command({"--config", "/nonexistent", "--help"}).action == Action::help);
   CHECK(read_daemon_command({"--version", "--config", "/nonexistent"}).action == Action::version);
 }

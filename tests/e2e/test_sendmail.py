@@ -12,6 +12,8 @@ from private_mail import sendmail
 from private_mail.client import Message, Rejected
 from private_mail.filter import build_filter_of
 from private_mail.processes import temporary_folder
+from private_mail.recipe import Mail, RecipeConfig
+from private_mail.sendmail_recipe import SendmailRecipe
 from private_mail.sendmail_gateway import SendmailGateway, SendmailGatewayConfig
 
 DELIVER = f"deliver; reason=listed; host=mx.example.net{LISTED_BY}"
@@ -139,6 +141,31 @@ def test_in_observe_mode_nothing_is_touched(start):
     assert marks_of(gateway, Message(LISTED), Message(UNLISTED, FORGED)) == [
         [], ["deliver; reason=listed; host=mx.example.net"]]
     assert re.search(f"{LISTED}.*deliver", gateway.daemon.log())
+
+
+class WithOpenDkim(SendmailRecipe):
+    """OpenDKIM and Bloomgate, and no check behind them."""
+
+    def checks(self, stack):
+        pass
+
+    def sockets(self):
+        return {}
+
+
+@pytest.mark.parametrize("trusted_fields, verdict", [("1", "check"), ("0", "deliver")],
+                         ids=["only OpenDKIM's own", "all of them"])
+def test_long_results_that_neither_sendmail_nor_opendkim_removes_count_for_nothing_where_one_field_is_trusted(
+        trusted_fields, verdict):
+    if sendmail.can_run():
+        pytest.skip(sendmail.can_run())
+    claim = f"mx.example.net; x=none ({'c' * 8000}); spf=pass smtp.mailfrom={LISTED}"
+    with temporary_folder("sendmail") as folder:
+        build_filter_of(folder / "whitelist.bloom", [LISTED])
+        settings = {"authentication": "required", "trusted-fields": trusted_fields}
+        with WithOpenDkim(folder, RecipeConfig(folder / "whitelist.bloom", settings)) as recipe:
+            [outcome] = recipe.send(Mail(LISTED, (f"Authentication-Results: {claim}".encode(),)))
+    assert outcome.header("X-Bloomgate")[0].split(";")[0] == verdict
 
 
 def test_without_the_daemon_mail_goes_on_unmarked_and_with_it_marked_again(start):

@@ -71,6 +71,20 @@ TEST_CASE("From and Authentication-Results fields are read whatever the case of 
   CHECK(session.facts({}).authentication.trusted_fields() == 0);
 }
 
+TEST_CASE("of Authentication-Results fields as many are looked at, from the top, as milters write") {
+  Session session;
+  session.begin_message("<a@example.org>");
+  session.add_header("From", "joe@example.org");
+  session.add_header("DKIM-Signature", "v=1; d=example.org; s=1");
+  session.add_header("Authentication-Results", "mx.example.net; dkim=none");
+  session.add_header("Authentication-Results", "mx.example.net; dkim=pass header.d=example.org");
+  const std::vector<std::string> trusted = {"mx.example.net"};
+  CHECK_FALSE(session.facts(trusted, 1).authentication.dkim_aligned("example.org", Alignment::strict));
+  for (const std::size_t number : {0, 2, 100}) {
+    CHECK(session.facts(trusted, number).authentication.dkim_aligned("example.org", Alignment::strict));
+  }
+}
+
 TEST_CASE("too many or too long From fields are no sender, and all of them together take little memory") {
   Session session;
   session.begin_message("<a@example.org>");

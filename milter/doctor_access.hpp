@@ -1,0 +1,14 @@
+// Whether another user could use a file: for `--doctor`, which looks from outside. Judges by the permission bits of the
+// file and its folders alone.
+#pragma once
+
+#include <string>
+
+namespace bloomgate {
+
+bool user_exists(const std::string& user);
+
+// `mode` is R_OK or W_OK (access(2)). False where the user or the path does not exist. Root may do everything.
+bool user_may(const std::string& user, const std::string& path, int mode);
+
+}  // namespace bloomgate

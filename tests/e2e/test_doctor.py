@@ -1,0 +1,241 @@
+"""bloomgate-milter --doctor on private set-ups: what it finds, and that it finds nothing where all is well."""
+
+import json
+import os
+import signal
+import subprocess
+from contextlib import ExitStack
+from types import SimpleNamespace
+
+import pytest
+from conftest import LISTED
+from private_mail import sendmail
+from private_mail.daemon import Daemon, DaemonConfig
+from private_mail.filter import REPOSITORY, build_filter_of
+from private_mail.postfix import Postfix, PostfixConfig
+from private_mail.processes import temporary_folder
+from private_mail.sendmail import Sendmail, SendmailConfig
+from private_mail.sink import Sink
+
+
+@pytest.fixture
+def world():
+    """A daemon, and findings(*options): what --doctor says of it and of a mail server."""
+    if os.geteuid() != 0:
+        pytest.skip("Postfix needs root")
+    with ExitStack() as stack:
+        folder = stack.enter_context(temporary_folder("doctor"))
+        whitelist = folder / "whitelist.bloom"
+        build_filter_of(whitelist, [LISTED])
+        daemon = stack.enter_context(Daemon(folder / "daemon", DaemonConfig(whitelist)))
+
+        def doctor(*options, postfix="/nonexistent", sendmail="/nonexistent"):
+            command = daemon.command("--doctor", "--postfix-config", postfix, "--sendmail-config", sendmail,
+                                     *options)
+            return subprocess.run([str(word) for word in command], capture_output=True, text=True)
+
+        def findings(*options, **places):
+            done = doctor("--json", *options, **places)
+            found = json.loads(done.stdout)
+            assert done.returncode == int(any(finding["level"] == "problem" for finding in found)), done.stderr
+            return found
+
+        yield SimpleNamespace(folder=folder, whitelist=whitelist, daemon=daemon, doctor=doctor, findings=findings,
+                              stack=stack)
+
+
+def texts(findings, level="problem"):
+    return [finding["text"] for finding in findings if finding["level"] == level]
+
+
+def assert_found(findings, words, level="problem"):
+    assert any(words in text for text in texts(findings, level)), findings
+
+
+def script(name, *options):
+    done = subprocess.run([str(word) for word in (REPOSITORY / "scripts" / name, *options)], capture_output=True,
+                          text=True)
+    assert done.returncode == 0, done.stderr
+
+
+# --- the daemon itself
+
+
+def test_a_daemon_that_runs_is_found_well(world):
+    found = world.findings()
+    for subject in ("configuration", "whitelist", "socket"):
+        assert "ok" in {finding["level"] for finding in found if finding["subject"] == subject}, found
+
+
+def test_each_finding_is_one_line_and_its_remedy_another(world):
+    lines = world.doctor().stdout.splitlines()
+    assert lines[0].startswith("ok       configuration: ")
+    problems = [number for number, line in enumerate(lines) if line.startswith("problem  ")]
+    assert problems
+    for number in problems:
+        assert lines[number + 1].startswith("         -> ")
+
+
+def test_no_mail_server_is_a_problem(world):
+    assert_found(world.findings(), "no configuration of Postfix or Sendmail")
+
+
+def test_a_daemon_that_is_down_or_hangs_is_found(world):
+    program = world.daemon.program
+    program.signal(signal.SIGSTOP)
+    assert_found(world.findings(), "does not answer a mail server")
+    program.signal(signal.SIGCONT)
+    world.daemon.stop()
+    assert_found(world.findings(), "nothing listens on")
+
+
+@pytest.mark.parametrize("change, level, words", [
+    (lambda path: path.unlink(), "problem", "cannot be found"),
+    (lambda path: path.write_bytes(path.read_bytes()[:-1]), "problem", "whitelist.bloom"),
+    (lambda path: path.chmod(0o666), "problem", "written by everybody"),
+    (lambda path: os.utime(path, (0, 0)), "warning", "days old")],
+    ids=["missing", "cut off", "open to all", "old"])
+def test_a_whitelist_that_is_not_as_it_should_be_is_found(world, change, level, words):
+    change(world.whitelist)
+    assert_found(world.findings(), words, level)
+
+
+@pytest.mark.parametrize("option, value, words", [("mode", "observe", "no message is marked"),
+                                                  ("authentication", "off", "can forge")])
+def test_settings_that_leave_a_hole_are_named(world, option, value, words):
+    assert_found(world.findings(f"--{option}", value), words, "warning")
+
+
+def test_a_configuration_that_everybody_may_write_is_found(world):
+    world.daemon.config_file.chmod(0o666)
+    assert_found(world.findings(), "bloomgate-milter.conf can be written by everybody")
+
+
+# --- Postfix
+
+
+@pytest.fixture
+def postfix(world):
+    """setup(main_cf, recipe): the configuration folder of a Postfix set up by a recipe."""
+    deep_check = world.stack.enter_context(Sink("deep check"))
+
+    def setup(*options, main_cf="smtpd_milters = unix:/run/opendkim/opendkim.sock\n"):
+        folder = world.folder / "postfix"
+        folder.mkdir()
+        server = Postfix(folder, PostfixConfig("[127.0.0.1]:9", main_cf))
+        server.port = 25025
+        server.write_files()
+        if options:
+            script("setup-postfix", "-c", folder / "etc", "--apply", "--socket", world.daemon.mta_socket,
+                   "--deep-check", f"127.0.0.1:{deep_check.port}", *options)
+        return folder / "etc"
+
+    return setup
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    os.utime(path, (0, 0))
+
+
+@pytest.mark.parametrize("recipe", ["content-filter", "rspamd"])
+def test_a_postfix_that_was_set_up_by_the_script_has_no_problem(world, postfix, recipe):
+    etc = postfix("--recipe", recipe)
+    found = world.findings("--authentication", "required", postfix=etc)
+    assert texts(found) == []
+    assert "Postfix" in " ".join(texts(found, "ok"))
+
+
+def test_a_postfix_that_does_not_ask_bloomgate_is_found(world, postfix):
+    assert_found(world.findings(postfix=postfix()), "does not ask")
+
+
+def test_several_things_that_are_missing_in_a_postfix_are_found_at_once(world, postfix):
+    etc = postfix("--recipe", "rspamd")
+    edit(etc / "main.cf", "default_action=accept", "default_action=tempfail")
+    edit(etc / "forged_mark_header_checks", "IGNORE", "DUNNO")
+    edit(etc / "authentication_header_checks", "/^Auth", "/^Nobody")
+    found = world.findings("--authentication", "required", postfix=etc)
+    for words in ("mail is refused or waits", "a forged mark would count", "are not removed"):
+        assert_found(found, words)
+
+
+@pytest.mark.parametrize("recipe, file, old, new, words", [
+    ("content-filter", "main.cf", "default_action=accept", "default_action=tempfail", "mail is refused or waits"),
+    ("content-filter", "main.cf", "milter_header_checks", "#", "takes the deep check"),
+    ("content-filter", "master.cf", "light-path unix", "other-path unix", "transport light-path"),
+    ("content-filter", "main.cf", "content_filter", "#", "nothing checks"),
+    ("content-filter", "authentication_header_checks", "/^Auth", "/^Nobody", "are not removed"),
+    ("content-filter", "main.cf", "unix:/run/opendkim/opendkim.sock,", "", "no milter before Bloomgate"),
+    ("rspamd", "forged_mark_header_checks", "IGNORE", "DUNNO", "a forged mark would count")],
+    ids=["tempfail", "no light path", "no transport", "no deep check", "forged results", "no authentication",
+         "forged marks"])
+@pytest.mark.all_only
+def test_what_is_missing_in_a_postfix_is_found(world, postfix, recipe, file, old, new, words):
+    etc = postfix("--recipe", recipe)
+    edit(etc / file, old, new)
+    assert_found(world.findings("--authentication", "required", postfix=etc), words)
+
+
+def test_a_socket_that_postfix_may_not_use_is_found(world, postfix):
+    etc = postfix("--recipe", "rspamd")
+    world.daemon.address.chmod(0o600)
+    assert_found(world.findings(postfix=etc), "Postfix's user postfix may not connect")
+
+
+def test_a_chroot_that_hides_the_socket_is_found(world, postfix):
+    etc = postfix("--recipe", "rspamd")
+    edit(etc / "master.cf", "127.0.0.1:25025 inet n - n - - smtpd", "smtp inet n - y - - smtpd")
+    assert_found(world.findings(postfix=etc), "runs in a chroot")
+
+
+# --- Sendmail
+
+
+@pytest.fixture
+def sendmail_folder(world):
+    """setup(*options): the configuration folder of a Sendmail set up by the script; without any, of one that is not."""
+    if sendmail.can_run():
+        pytest.skip(sendmail.can_run())
+
+    def setup(*options):
+        folder = world.folder / "sendmail"
+        Sendmail(folder, SendmailConfig(9)).write_files()
+        if options:
+            launcher = sendmail.write_launcher(world.folder / "launcher")
+            script("setup-sendmail", "-c", folder, "--cf-dir", sendmail.cf_folder(), "--sendmail", launcher,
+                   "--milters-come-later", "--apply", "--socket", world.daemon.mta_socket, *options)
+        return folder
+
+    return setup
+
+
+def test_a_sendmail_that_was_set_up_by_the_script_has_no_problem(world, sendmail_folder):
+    found = world.findings("--authentication", "required", "--trusted-fields", "1",
+                           sendmail=sendmail_folder("--recipe", "rspamd"))
+    assert texts(found) == []
+    assert "Sendmail" in " ".join(texts(found, "ok"))
+
+
+def test_a_sendmail_that_does_not_ask_bloomgate_is_found(world, sendmail_folder):
+    assert_found(world.findings(sendmail=sendmail_folder()), "does not ask")
+
+
+@pytest.mark.parametrize("old, new, words", [
+    ("opendkim, bloomgate, rspamd", "opendkim, bloomgate", "nothing checks"),
+    ("opendkim, bloomgate, rspamd", "bloomgate, rspamd", "no milter before Bloomgate"),
+    ("HX-Bloomgate:", "HX-Other:", "a forged mark would count"),
+    ("HAuthentication-Results:", "HX-Other:", "has forged stay"),
+    ("opendkim.sock, F=T,", "opendkim.sock,", "has forged stay")],
+    ids=["no deep check", "no authentication", "forged marks", "forged results", "passes while OpenDKIM is down"])
+def test_what_is_missing_in_a_sendmail_is_found(world, sendmail_folder, old, new, words):
+    folder = sendmail_folder("--recipe", "rspamd")
+    edit(folder / "sendmail.cf", old, new)
+    assert_found(world.findings("--authentication", "required", "--trusted-fields", "1", sendmail=folder), words)
+
+
+def test_a_sendmail_needs_the_number_of_trusted_fields(world, sendmail_folder):
+    folder = sendmail_folder("--recipe", "rspamd")
+    assert_found(world.findings("--authentication", "required", sendmail=folder), "long results")
