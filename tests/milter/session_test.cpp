@@ -80,7 +80,7 @@ TEST_CASE("of Authentication-Results fields as many are looked at, from the top,
   session.add_header("Authentication-Results", "mx.example.net; dkim=pass header.d=example.org");
   const std::vector<std::string> trusted = {"mx.example.net"};
   CHECK_FALSE(session.facts(trusted, 1).authentication.dkim_aligned("example.org", Alignment::strict));
-  for (const std::size_t number : {0, 2, 100}) {
+  for (const std::size_t number : {std::size_t{0}, std::size_t{2}, std::size_t{100}}) {
     CHECK(session.facts(trusted, number).authentication.dkim_aligned("example.org", Alignment::strict));
   }
 }
