@@ -225,6 +225,8 @@ TEST_CASE("decide: where authentication is preferred, a listed sender needs that
        "spf=fail smtp.mailfrom=example.org (no end", "check authentication-failed envelope @main"},
       {"Fields that contradict each other are no result.", "joe@example.org", "x@other.example",
        "spf=pass smtp.mailfrom=example.org | spf=fail smtp.mailfrom=example.org", "deliver listed envelope @main"},
+      {"Fields that contradict each other in the other order are none either.", "joe@example.org", "x@other.example",
+       "spf=fail smtp.mailfrom=example.org | spf=pass smtp.mailfrom=example.org", "deliver listed envelope @main"},
       {"DMARC's fail vetoes.", "joe@example.org", "x@other.example", "dmarc=fail header.from=other.example",
        "check dmarc-fail header-from"},
       {"Nobody is listed.", "x@other.example", "y@other.example", "", "check not-listed envelope"},

@@ -66,6 +66,18 @@ TEST_CASE("decide: a tag that any whitelist takes off hides nobody who is revoke
   World(taken_at_its_word(), "pat@partner.example\n").expect(rows);
 }
 
+TEST_CASE("decide: a tag after a plus hides nobody who is revoked, though no whitelist takes it off") {
+  const test::MemoryWhitelist whitelist({"@example.org"});
+  const NamedWhitelist named = {"main", &whitelist};
+  const ExactList revoked = read_exact_list("bad@example.org\n").list;
+  const Lists lists = {.whitelists = {&named, 1}, .revoked = &revoked};
+  const Policy policy = {.identity = IdentityRule::header_from, .authentication = AuthenticationRule::off};
+  CHECK(test::summary(decide({"<>", test::header_from("bad+1@example.org")}, lists, policy)) ==
+        "check revoked header-from");
+  CHECK(test::summary(decide({"<>", test::header_from("good+1@example.org")}, lists, policy)) ==
+        "deliver listed-domain header-from @main");
+}
+
 TEST_CASE("decide: an entry of `extra` counts as listed, and is asked before the whitelists") {
   const Row rows[] = {
       {"The address.", "vip@new.example", "x@other.example", "spf=pass smtp.mailfrom=new.example",
