@@ -7,8 +7,8 @@
 
 namespace bloomgate {
 
-LoadedFilter::LoadedFilter(const std::string& path, bool lock) : file_(path) {
-  file_.verify_body();
+LoadedFilter::LoadedFilter(const std::string& path, bool lock, FilterCheck check) : file_(path) {
+  if (check == FilterCheck::all) file_.verify_body();
   if (lock) file_.lock_in_memory();
   loaded_at_ = std::chrono::system_clock::now();
 }

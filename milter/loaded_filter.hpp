@@ -11,11 +11,16 @@
 
 namespace bloomgate {
 
+enum class FilterCheck {
+  all,     // every byte
+  header,  // what takes no time: for --explain
+};
+
 class LoadedFilter final : public Whitelist {
  public:
   // Opens the file, checks every byte of it, which also brings it into memory, and keeps it there if `lock` is set.
   // Throws BloomgateError. Cost: the time to read the file once.
-  LoadedFilter(const std::string& path, bool lock);
+  LoadedFilter(const std::string& path, bool lock, FilterCheck check = FilterCheck::all);
 
   const FilterView& view() const noexcept override { return file_.view(); }
   bool damaged() const noexcept override { return file_.damaged(); }

@@ -3,7 +3,6 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -21,7 +20,9 @@
 #include "filter/error.hpp"
 #include "milter/doctor.hpp"
 #include "milter/exact_list_file.hpp"
+#include "milter/explain_command.hpp"
 #include "milter/logging.hpp"
+#include "milter/machine_name.hpp"
 #include "milter/milter_server.hpp"
 #include "milter/policy_of_options.hpp"
 #include "milter/start_error.hpp"
@@ -35,17 +36,6 @@ using namespace bloomgate;
 // after our callback has returned, and there is no way to know when.
 constexpr std::chrono::seconds kLongestFarewell{3};
 constexpr std::chrono::milliseconds kLastAnswers{50};
-
-std::string machine_name() {
-  std::array<char, 256> name = {};
-  if (gethostname(name.data(), name.size() - 1) != 0 || !is_host_name(name.data())) return "localhost";
-  return name.data();
-}
-
-GateRules gate_rules(const DaemonCommand& command) {
-  return {policy_of(command.options, command.config_path), command.options.trusted_authserv_ids,
-          command.options.trusted_fields};
-}
 
 void check_exact_list(std::string_view name, const std::string& path) {
   if (path.empty()) return;
@@ -168,7 +158,8 @@ int run_command(const std::vector<std::string>& arguments) {
     case DaemonCommand::Action::doctor:
       return doctor(command);
     case DaemonCommand::Action::explain:
-      throw StartError(EX_UNAVAILABLE, "this build cannot explain decisions");
+      explain(command, isatty(STDIN_FILENO) != 0 ? nullptr : &std::cin, std::cout);
+      return EX_OK;
     case DaemonCommand::Action::run:
       break;
   }

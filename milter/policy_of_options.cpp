@@ -73,4 +73,9 @@ Policy policy_of(const DaemonOptions& options, const std::string& config_path) {
   return policy;
 }
 
+GateRules gate_rules(const DaemonCommand& command) {
+  return {policy_of(command.options, command.config_path), command.options.trusted_authserv_ids,
+          command.options.trusted_fields};
+}
+
 }  // namespace bloomgate

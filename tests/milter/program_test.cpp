@@ -22,7 +22,7 @@ struct Ended {
 Ended run(const test::TemporaryFolder& folder, const std::string& arguments) {
   const std::string output = folder.file("output");
   const std::string command =
-      "timeout 20 '" BLOOMGATE_MILTER_PROGRAM "' " + arguments + " > '" + output + "' 2>&1 < /dev/null";
+      "timeout 20 '" BLOOMGATE_MILTER_PROGRAM "' < /dev/null " + arguments + " > '" + output + "' 2>&1";
   const int status = std::system(command.c_str());  // NOLINT(cert-env33-c): a fixed program, words of this file
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, test::read_file(output)};
 }
@@ -98,6 +98,85 @@ TEST_CASE("option --check-config tells of the configuration and the whitelist, a
   CHECK_THAT(allowed.output, Contains("none that can be used, which is allowed"));
 
   CHECK(run(folder, "--check-config --mode off --config " + config).status == EX_USAGE);
+}
+
+// Runs --explain with that message on standard input.
+Ended explain(const test::TemporaryFolder& folder, const std::string& arguments, const std::string& message) {
+  test::write_file(folder.file("message"), message);
+  return run(folder, "--explain " + arguments + " < '" + folder.file("message") + "'");
+}
+
+TEST_CASE("option --explain decides on a message and says why, step by step") {
+  const test::TemporaryFolder folder;
+  const test::WhitelistFile whitelist({"joe@example.org", "@corp.example"});
+  const std::string setup = "--config /dev/null --whitelist " + whitelist.path() + " --mta-name mx.example.net ";
+  const std::string signature = "DKIM-Signature: v=1; d=example.org; s=1; b=Zm9v\n";
+  const std::string pass = "Authentication-Results: mx.example.net;\n dkim=pass header.d=example.org\n";
+  struct Case {
+    std::string_view name;
+    std::string arguments, message, decision;
+  };
+  const Case cases[] = {
+      {"a message with its Return-Path", "",
+       "Return-Path: <joe@example.org>\nFrom: joe@example.org\n" + signature + pass, "deliver reason=listed"},
+      {"--from goes before Return-Path", "--from '<ann@example.net>' --identity envelope",
+       "Return-Path: <joe@example.org>\nFrom: joe@example.org\n" + signature + pass, "check reason=not-listed"},
+      {"by the From field", "--from '<bounce@sender.example>'", "From: Joe <joe@example.org>\n" + signature + pass,
+       "deliver reason=listed"},
+      {"a result without its signature", "--from '<joe@example.org>'", "From: joe@example.org\n" + pass,
+       "check reason=not-authenticated"},
+      {"what is in a body is not read", "--from '<joe@example.org>'",
+       "From: joe@example.org\n" + signature + "\n" + pass, "check reason=not-authenticated"},
+      {"fields of the command line",
+       "--from joe@example.org --header-from joe@example.org --authentication-results 'mx.example.net; dkim=pass "
+       "header.d=example.org'",
+       "From: nobody@example.net\n", "deliver reason=listed"},
+      {"another server's results",
+       "--from joe@example.org --header-from joe@example.org --authentication-results 'mx.example.com; dkim=pass "
+       "header.d=example.org'",
+       "", "check reason=not-authenticated"},
+      {"two From fields", "--from joe@example.org --header-from joe@example.org --header-from joe@example.org", "",
+       "check reason=several-from-fields"},
+      {"the null sender", "--from '<>' --identity envelope", "From: joe@example.org\n", "check reason=null-sender"},
+      {"a client that is exempt", "--from '<>' --client 192.0.2.7 --exempt-networks 192.0.2.0/24", "",
+       "check reason=exempt-network"},
+      {"a login", "--from '<>' --auth-login joe", "", "check reason=exempt-authenticated"},
+      {"a listener", "--from '<>' --daemon-name MSA --exempt-daemons MSA --exempt-action deliver", "",
+       "deliver reason=exempt-daemon"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.name);
+    const Ended ended = explain(folder, setup + c.arguments, c.message);
+    CHECK(ended.status == EX_OK);
+    CHECK_THAT(ended.output, Catch::EndsWith("\ndecision: " + c.decision + "\n"));
+    const Ended json = explain(folder, setup + "--json " + c.arguments, c.message);
+    CHECK(json.status == EX_OK);
+    const std::string verdict = c.decision.substr(0, c.decision.find(' '));
+    CHECK_THAT(json.output, Catch::StartsWith("{\"decision\":\"" + verdict + "\",\"reason\":\"" +
+                                              c.decision.substr(c.decision.find('=') + 1) + "\""));
+  }
+}
+
+TEST_CASE("option --explain shows the key that is looked up, and never a raw byte of the sender's") {
+  const test::TemporaryFolder folder;
+  const test::WhitelistFile whitelist({"joe@example.org"});
+  const std::string setup = "--config /dev/null --authentication off --whitelist " + whitelist.path() + " ";
+  const Ended ended = explain(folder, setup + "--from '<prvs=1234abcdef=JOE@Example.ORG>'", "From: \x1b[2J\n");
+  CHECK_THAT(ended.output, Contains("key=joe@example.org") && !Contains("\x1b"));
+}
+
+TEST_CASE("option --explain without an envelope sender or a whitelist is an error that says what to do") {
+  const test::TemporaryFolder folder;
+  const test::WhitelistFile whitelist({"joe@example.org"});
+  const std::string setup = "--config /dev/null --whitelist ";
+  const Ended unknown = explain(folder, setup + whitelist.path(), "From: joe@example.org\n");
+  CHECK(unknown.status == EX_USAGE);
+  CHECK_THAT(unknown.output, Contains("give --from"));
+  CHECK(explain(folder, setup + "/nonexistent/w --from '<>'", "").status == EX_NOINPUT);
+  const Ended allowed =
+      explain(folder, setup + "/nonexistent/w --allow-missing-whitelist yes --from joe@example.org", "");
+  CHECK(allowed.status == EX_OK);
+  CHECK_THAT(allowed.output, Catch::EndsWith("decision: check reason=no-whitelist\n"));
 }
 
 }  // namespace

@@ -1,0 +1,110 @@
+#include "milter/explain_command.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "filter/error.hpp"
+#include "milter/exact_list_file.hpp"
+#include "milter/loaded_lists.hpp"
+#include "milter/machine_name.hpp"
+#include "milter/message_header.hpp"
+#include "milter/policy/decide.hpp"
+#include "milter/policy/explain.hpp"
+#include "milter/policy/header_field.hpp"
+#include "milter/policy/trace.hpp"
+#include "milter/policy_of_options.hpp"
+#include "milter/session.hpp"
+
+namespace bloomgate {
+namespace {
+
+std::shared_ptr<const ExactList> exact_list(const std::string& path) {
+  return path.empty() ? nullptr : std::make_shared<const ExactList>(load_exact_list(path).list);
+}
+
+LoadedLists loaded_lists(const DaemonOptions& options) {
+  ListParts parts;
+  for (const WhitelistSource& source : options.whitelists) {
+    try {
+      parts.whitelists.push_back(
+          {source.name, std::make_shared<const LoadedFilter>(source.path, false, FilterCheck::header)});
+    } catch (const BloomgateError&) {
+      if (!options.allow_missing_whitelist) throw;
+      parts.whitelists.push_back({source.name, nullptr});
+    }
+  }
+  parts.revoked = exact_list(options.revoked);
+  parts.extra = exact_list(options.extra);
+  return LoadedLists(std::move(parts));
+}
+
+bool has_fields(const ExplainOptions& given) {
+  return !given.header_from.empty() || !given.authentication_results.empty();
+}
+
+// The header fields of the message, whoever tells them.
+std::vector<HeaderField> fields_of(const ExplainOptions& given, std::istream* message) {
+  if (!has_fields(given)) return message == nullptr ? std::vector<HeaderField>() : read_message_header(*message);
+  std::vector<HeaderField> fields;
+  for (const std::string& value : given.header_from) fields.push_back({"From", value});
+  for (const std::string& value : given.authentication_results) fields.push_back({"Authentication-Results", value});
+  return fields;
+}
+
+std::string envelope_sender(const ExplainOptions& given, const std::vector<HeaderField>& fields) {
+  if (given.from) return *given.from;
+  const auto path =
+      std::ranges::find_if(fields, [](const auto& field) { return is_header(field.name, "Return-Path"); });
+  if (path != fields.end()) return path->value;
+  throw ConfigError({}, "explain",
+                    "the envelope sender is not known: give --from, or a message with a Return-Path field");
+}
+
+void collect(Session& session, const ExplainOptions& given, const std::vector<HeaderField>& fields) {
+  session.begin_connection(given.client);
+  session.begin_message(envelope_sender(given, fields),
+                        {.login = given.auth_login ? std::string_view(*given.auth_login) : "",
+                         .daemon_name = given.daemon_name ? std::string_view(*given.daemon_name) : ""});
+  for (const HeaderField& field : fields) session.add_header(field.name, field.value);
+}
+
+// What the mail server's macro j would be.
+std::string mta_name(const DaemonCommand& command) {
+  if (command.explain.mta_name) return *command.explain.mta_name;
+  return command.options.host_name.empty() ? machine_name() : command.options.host_name;
+}
+
+// As one word: the names have no comma in them.
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text.empty() ? "nobody" : text;
+}
+
+// Of fields without their message: nothing can show the grounds of what they say.
+Authentication believed(const ExplainOptions& given, const std::vector<std::string>& ids) {
+  const std::vector<std::string_view> values(given.authentication_results.begin(), given.authentication_results.end());
+  return Authentication::summarize(values, ids);
+}
+
+}  // namespace
+
+void explain(const DaemonCommand& command, std::istream* message, std::ostream& out) {
+  const GateRules rules = gate_rules(command);
+  const LoadedLists lists = loaded_lists(command.options);
+  Session session;
+  collect(session, command.explain, fields_of(command.explain, message));
+
+  const std::string name = mta_name(command);
+  const std::vector<std::string> ids = trusted_ids(rules, name);
+  Facts facts = session.facts(ids);
+  if (has_fields(command.explain)) facts.authentication = believed(command.explain, ids);
+  Trace trace;
+  trace.add("results-of", "", "", joined(ids));
+  const Decision decision = session.failed() ? Decision{} : decide(facts, lists.lists(), rules.policy, &trace);
+  out << (command.explain.json ? explanation_json(trace, decision, name) : explanation_text(trace, decision, name));
+}
+
+}  // namespace bloomgate

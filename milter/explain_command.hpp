@@ -1,0 +1,20 @@
+// `bloomgate-milter --explain`: the decision on one message as the daemon would make it, step by step. It goes the
+// daemon's own way, Session, lists and decide(), beside any daemon that runs. Called by main.cpp.
+#pragma once
+
+#include <istream>
+#include <ostream>
+
+#include "config/daemon_options.hpp"
+
+namespace bloomgate {
+
+// Writes the steps and the decision to `out`, as policy/explain.hpp shows them. The message is what the command line
+// tells; where that has neither a From nor an Authentication-Results field, its header is read from `message`, unless
+// that is null.
+//
+// Of a whitelist the header is checked only, as by --check-config. Throws ConfigError where the command line names no
+// envelope sender and the message neither, and what loading the lists throws.
+void explain(const DaemonCommand& command, std::istream* message, std::ostream& out);
+
+}  // namespace bloomgate
