@@ -70,6 +70,13 @@ function send(conn, sender, headers)
   return finish(conn)
 end
 
+-- A message with these header fields, each a pair of a name and a value, and what became of it: `verdict; reason`.
+function send_fields(conn, sender, fields)
+  done(mt.mailfrom(conn, sender))
+  for _, field in ipairs(fields) do done(mt.header(conn, field[1], field[2])) end
+  return finish(conn)
+end
+
 -- Sends one message of each sender over one connection; `table` has pairs of a sender and its verdict.
 function expect_verdicts(table)
   local conn = connect()

@@ -11,9 +11,9 @@ authenticated:
     -- no whitelist             start without a filter file
     -- ends the daemon          the dialogue has stopped it when it is over
 
-The dialogue finds in global variables: `socket` (where to connect), the daemon's `pid`, the program `bloomgate`, and
-`folder`, which holds whitelist.bloom, daemon.log, notify.log (what systemd would be told) and wire.log (every packet,
-see Relay).
+The dialogue finds in global variables: `socket` (where to connect), the daemon's `pid`, the programs `bloomgate` and
+`program` (the daemon's), and `folder`, which holds bloomgate-milter.conf, whitelist.bloom, daemon.log, notify.log (what
+systemd would be told) and wire.log (every packet, see Relay).
 """
 
 import os
@@ -172,7 +172,7 @@ def run(bloomgate, program, dialogue, folder):
     try:
         Relay(folder / "relay.sock", folder / "milter.sock", folder / "wire.log").start()
         variables = {"socket": f"unix:{folder}/relay.sock", "pid": daemon.pid, "folder": folder, "bloomgate": bloomgate,
-                     "dialogue": dialogue}
+                     "program": program, "dialogue": dialogue}
         defines = [word for name, value in variables.items() for word in ("-D", f"{name}={value}")]
         subprocess.run(["miltertest", *defines, "-s", dialogue.parent / "common.lua"], check=True,
                        timeout=TIMEOUT_SECONDS)

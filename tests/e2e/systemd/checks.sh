@@ -95,7 +95,7 @@ check_postfix_sends_listed_mail_the_light_way_and_all_other_the_deep() {
   # As config/mta/postfix/main.cf tells an operator to do it.
   cat mta/main.cf >>/etc/postfix/main.cf
   cat mta/master.cf >>/etc/postfix/master.cf
-  cp mta/bloomgate_header_checks /etc/postfix
+  cp mta/*_header_checks /etc/postfix
   # No milter here authenticates anything.
   echo 'authentication = off' >>/etc/bloomgate/bloomgate-milter.conf
   systemctl restart bloomgate-milter
