@@ -84,8 +84,9 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 // Of fields without their message: nothing can show the grounds of what they say.
-Authentication believed(const ExplainOptions& given, const std::vector<std::string>& ids) {
-  const std::vector<std::string_view> values(given.authentication_results.begin(), given.authentication_results.end());
+Authentication believed(const ExplainOptions& given, const std::vector<std::string>& ids, std::size_t trusted_fields) {
+  std::vector<std::string_view> values(given.authentication_results.begin(), given.authentication_results.end());
+  if (trusted_fields != 0) values.resize(std::min(trusted_fields, values.size()));
   return Authentication::summarize(values, ids);
 }
 
@@ -99,8 +100,8 @@ void explain(const DaemonCommand& command, std::istream* message, std::ostream& 
 
   const std::string name = mta_name(command);
   const std::vector<std::string> ids = trusted_ids(rules, name);
-  Facts facts = session.facts(ids);
-  if (has_fields(command.explain)) facts.authentication = believed(command.explain, ids);
+  Facts facts = session.facts(ids, rules.trusted_fields);
+  if (has_fields(command.explain)) facts.authentication = believed(command.explain, ids, rules.trusted_fields);
   Trace trace;
   trace.add("results-of", "", "", joined(ids));
   const Decision decision = session.failed() ? Decision{} : decide(facts, lists.lists(), rules.policy, &trace);
