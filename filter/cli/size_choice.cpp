@@ -57,6 +57,9 @@ void refuse_contradictions(const SizeWishes& wishes) {
     throw UsageError("give at least one of --entries, --bits-per-entry, --fpr and --memory");
   }
   if (wishes.entries && *wishes.entries == 0) throw UsageError("--entries takes at least 1");
+  if (wishes.bits_per_entry && !(*wishes.bits_per_entry >= 1 && *wishes.bits_per_entry <= 64)) {
+    throw UsageError("--bits-per-entry takes 1 to 64");
+  }
   if (wishes.hashes && (*wishes.hashes < 1 || *wishes.hashes > kMaxHashes)) {
     throw UsageError("--hashes takes 1 to " + std::to_string(kMaxHashes));
   }

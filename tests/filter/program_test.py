@@ -1288,6 +1288,7 @@ class SizeTest(ProgramTest):
             ["--bits-per-entry", "8", "--hashes", "6", "--fpr", "0.1"],
             ["--entries", "1e6", "--memory", "1M", "--hashes", "6", "--fpr", "0.1"],
             ["--hashes", "6"],
+            *(["--bits-per-entry", bits] for bits in ("nan", "inf", "0.5", "65", "-8")),
             ["--entries", "1e6", "--memory", "1M", "--fpr", "0.01"],  # not reached by any k
             ["--hashes", "1", "--fpr", "1e-6"],
             ["--memory", "4K"],
