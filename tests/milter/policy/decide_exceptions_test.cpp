@@ -13,7 +13,7 @@ constexpr Policy taken_at_its_word() {
 }
 
 TEST_CASE("decide: a revoked sender is never delivered, wherever it stands") {
-  constexpr std::string_view kRevoked =
+  constexpr std::string_view revoked_text =
       "bad@example.org\n@gone.example\n@.trash.example\ntagged+x@example.org\nsrs@origin.example\n";
   const Row rows[] = {
       {"The envelope sender is revoked.", "bad@example.org", "x@other.example", "", "check revoked envelope"},
@@ -47,17 +47,17 @@ TEST_CASE("decide: a revoked sender is never delivered, wherever it stands") {
   };
   for (const auto rule : {IdentityRule::envelope, IdentityRule::either}) {
     World({.identity = rule, .authentication = AuthenticationRule::off, .trusted_forwarders = {"forwarder.example"}},
-          kRevoked)
+          revoked_text)
         .expect(rows);
   }
-  World({.identity = IdentityRule::both, .authentication = AuthenticationRule::off}, kRevoked).expect({rows, 8});
-  World({.identity = IdentityRule::header_from, .undo_batv = false}, kRevoked).expect({rows, 8});
+  World({.identity = IdentityRule::both, .authentication = AuthenticationRule::off}, revoked_text).expect({rows, 8});
+  World({.identity = IdentityRule::header_from, .undo_batv = false}, revoked_text).expect({rows, 8});
   const Row batv[] = {{"Behind BATV that is not undone for the whitelists.", "prvs=4f2a1b3c5d=bad@example.org",
                        "x@other.example", "", "check revoked envelope"}};
-  World({.authentication = AuthenticationRule::off, .undo_batv = false}, kRevoked).expect(batv);
+  World({.authentication = AuthenticationRule::off, .undo_batv = false}, revoked_text).expect(batv);
   const Row both_lists[] = {
       {"It is in `extra` as well.", "bad@example.org", "x@other.example", "", "check revoked envelope"}};
-  World(taken_at_its_word(), kRevoked, "bad@example.org\n").expect(both_lists);
+  World(taken_at_its_word(), revoked_text, "bad@example.org\n").expect(both_lists);
 }
 
 TEST_CASE("decide: a tag that any whitelist takes off hides nobody who is revoked") {
@@ -158,18 +158,18 @@ TEST_CASE("decide: BATV is undone, and the domain that it leaves in place is aut
 }
 
 TEST_CASE("decide: SRS is undone for trusted forwarders, who have to be authenticated by SPF, only") {
-  constexpr std::string_view kSrs0 = "SRS0=HHHH=TT=example.org=joe@forwarder.example";
+  constexpr std::string_view srs0 = "SRS0=HHHH=TT=example.org=joe@forwarder.example";
   const Row rows[] = {
-      {"The forwarder's SPF vouches.", kSrs0, "x@other.example", "spf=pass smtp.mailfrom=forwarder.example",
+      {"The forwarder's SPF vouches.", srs0, "x@other.example", "spf=pass smtp.mailfrom=forwarder.example",
        "deliver listed envelope spf @main"},
-      {"The sender's own signature vouches.", kSrs0, "x@other.example", "dkim=pass header.d=example.org",
+      {"The sender's own signature vouches.", srs0, "x@other.example", "dkim=pass header.d=example.org",
        "deliver listed envelope dkim @main"},
-      {"Nobody vouches.", kSrs0, "x@other.example", "", "check not-authenticated envelope @main"},
-      {"A signature of the forwarder's, which can be replayed, does not.", kSrs0, "x@other.example",
+      {"Nobody vouches.", srs0, "x@other.example", "", "check not-authenticated envelope @main"},
+      {"A signature of the forwarder's, which can be replayed, does not.", srs0, "x@other.example",
        "dkim=pass header.d=forwarder.example", "check not-authenticated envelope @main"},
-      {"DMARC of a From mailbox at the forwarder does not.", kSrs0, "x@forwarder.example",
+      {"DMARC of a From mailbox at the forwarder does not.", srs0, "x@forwarder.example",
        "dmarc=pass header.from=forwarder.example", "check not-authenticated envelope @main"},
-      {"SPF of another domain does not.", kSrs0, "x@other.example", "spf=pass smtp.mailfrom=other.example",
+      {"SPF of another domain does not.", srs0, "x@other.example", "spf=pass smtp.mailfrom=other.example",
        "check not-authenticated envelope @main"},
       {"A stranger's SRS is what it is: a stranger's address.", "SRS0=HHHH=TT=example.org=joe@evil.example",
        "x@other.example", "spf=pass smtp.mailfrom=evil.example", "check not-listed envelope spf"},
@@ -185,7 +185,7 @@ TEST_CASE("decide: SRS is undone for trusted forwarders, who have to be authenti
        "spf=pass smtp.mailfrom=second.example", "check not-listed envelope spf"},
   };
   World({.trusted_forwarders = {"forwarder.example", "second.example"}}).expect(rows);
-  const Row nobody_trusted[] = {{"Nobody is trusted unless told so.", kSrs0, "x@other.example",
+  const Row nobody_trusted[] = {{"Nobody is trusted unless told so.", srs0, "x@other.example",
                                  "spf=pass smtp.mailfrom=forwarder.example", "check not-listed envelope spf"}};
   World().expect(nobody_trusted);
 }

@@ -109,7 +109,7 @@ class Random {
   std::string_view revoked() { return coin() ? "" : "ann@bank.example\n@.tree.example\n"; }
 
  private:
-  std::mt19937_64 engine_{20'240'229};
+  std::mt19937_64 engine_{1};  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same messages in each run
 };
 
 constexpr std::string_view kExtra = "vip@extra.example\n";
