@@ -43,7 +43,8 @@ class Checker:
         self.stop()
 
     def start(self):
-        self.program = Program(self.command(), self.log_file, user=USER)
+        # When we die it gets SIGTERM rather than SIGKILL, and ends its workers.
+        self.program = Program(self.command(), self.log_file, user=USER, death_signal="TERM")
         wait_until(lambda: self.ready() or not self.program.alive(), f"{self.name} to listen")
         if not self.program.alive():
             raise RuntimeError(f"{self.name} did not start:\n{self.log()}")
