@@ -4,6 +4,7 @@
 #include <libmilter/mfdef.h>
 
 #include <catch2/catch.hpp>
+#include <random>
 #include <stdexcept>
 
 #include "tests/milter/daemon_parts.hpp"
@@ -325,6 +326,69 @@ TEST_CASE("hundreds of messages on one connection do not disturb each other") {
     REQUIRE(server.edits().back() == (listed ? kDeliver : kCheck));
     if (i % 7 == 0) server.close();
   }
+}
+
+TEST_CASE("callbacks in any order never deliver a message that has not brought its own pass") {
+  Parts parts({.policy = {}, .trusted_authserv_ids = {"mx.example.net"}});
+  parts.log.logger()->set_level(spdlog::level::err);
+  FakeMailServer server;
+  server.negotiate();
+  std::mt19937 random(20261121);
+  const std::string spf = "mx.example.net; spf=pass smtp.mailfrom=joe@example.org";
+  bool has_sender = false, has_pass = false;
+  int delivered = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    const auto forget = [&] { has_sender = has_pass = false; };
+    switch (random() % 13) {
+      case 0:
+        server.connect("198.51.100.1");
+        forget();
+        break;
+      case 1:
+        server.helo("client.example");
+        break;
+      case 2:
+      case 3:
+        forget();
+        server.mail("<joe@example.org>");
+        has_sender = true;
+        break;
+      case 4:
+        forget();
+        server.mail("<ann@example.net>");
+        break;
+      case 5:
+        server.header("Authentication-Results", spf);
+        has_pass = true;
+        break;
+      case 6:
+        server.header("Authentication-Results", "mx.example.com; spf=pass smtp.mailfrom=joe@example.org");
+        break;
+      case 7:
+        server.header("X-Bloomgate");
+        break;
+      case 8:
+        server.abort();
+        forget();
+        break;
+      case 9:
+        if (random() % 20 != 0) break;
+        server.close();
+        forget();
+        break;
+      case 10:
+        server.header("From", "joe@example.org");
+        break;
+      default: {
+        REQUIRE(server.end_of_message() == SMFIS_CONTINUE);
+        const bool is_delivered = server.edits().back().starts_with("insert 0 deliver;");
+        if (is_delivered) REQUIRE((has_sender && has_pass));
+        delivered += is_delivered ? 1 : 0;
+        forget();
+      }
+    }
+  }
+  CHECK(delivered > 100);
 }
 
 }  // namespace
