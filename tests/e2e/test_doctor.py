@@ -140,7 +140,7 @@ def edit(path, old, new):
     os.utime(path, (0, 0))
 
 
-@pytest.mark.parametrize("recipe", ["content-filter", "rspamd"])
+@pytest.mark.parametrize("recipe", [pytest.param("content-filter", marks=pytest.mark.all_only), "rspamd"])
 def test_a_postfix_that_was_set_up_by_the_script_has_no_problem(world, postfix, recipe):
     etc = postfix("--recipe", recipe)
     found = world.findings("--authentication", "required", postfix=etc)
@@ -179,12 +179,14 @@ def test_what_is_missing_in_a_postfix_is_found(world, postfix, recipe, file, old
     assert_found(world.findings("--authentication", "required", postfix=etc), words)
 
 
+@pytest.mark.all_only
 def test_a_socket_that_postfix_may_not_use_is_found(world, postfix):
     etc = postfix("--recipe", "rspamd")
     world.daemon.address.chmod(0o600)
     assert_found(world.findings(postfix=etc), "Postfix's user postfix may not connect")
 
 
+@pytest.mark.all_only
 def test_a_chroot_that_hides_the_socket_is_found(world, postfix):
     etc = postfix("--recipe", "rspamd")
     edit(etc / "master.cf", "127.0.0.1:25025 inet n - n - - smtpd", "smtp inet n - y - - smtpd")
@@ -223,6 +225,7 @@ def test_a_sendmail_that_does_not_ask_bloomgate_is_found(world, sendmail_folder)
     assert_found(world.findings(sendmail=sendmail_folder()), "does not ask")
 
 
+@pytest.mark.all_only
 @pytest.mark.parametrize("old, new, words", [
     ("opendkim, bloomgate, rspamd", "opendkim, bloomgate", "nothing checks"),
     ("opendkim, bloomgate, rspamd", "bloomgate, rspamd", "no milter before Bloomgate"),

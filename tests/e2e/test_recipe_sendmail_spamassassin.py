@@ -69,6 +69,7 @@ def test_unlisted_mail_is_checked_and_spam_rejected(recipe):
     assert spam_mail.place == REJECTED
 
 
+@pytest.mark.all_only
 def test_forged_marks_are_refused_from_outside_and_old_ones_of_this_machine_count_for_nothing(recipe):
     assert places(recipe.send(*forged())) == [REJECTED] * 5
     assert_all_are_checked(recipe.send(*forged(), address=OURSELVES))

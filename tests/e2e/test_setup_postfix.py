@@ -110,8 +110,9 @@ UNDERSTOOD = {
 
 
 # Those that scripts/test runs without --all.
-QUICK = {"nothing yet", "both, over several lines with a comment", "other header checks",
-         "a spam check behind Postfix already"}
+QUICK = {"both, over several lines with a comment", "a spam check behind Postfix already",
+         "another content filter", "a milter that is not known", "a service with milters of its own",
+         "a deep check that is not there"}
 
 
 @pytest.mark.parametrize("case", [
@@ -187,7 +188,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("case", [
+    pytest.param(case, marks=[] if case in QUICK else pytest.mark.all_only) for case in REFUSED])
 def test_a_configuration_that_is_not_understood_is_left_alone(setup, case):
     main_cf, master_cf, options, reason = REFUSED[case]
     postfix = setup(main_cf, master_cf)
@@ -223,6 +225,7 @@ def test_other_options_take_the_place_of_the_first_ones(setup):
     assert files_of(postfix.etc) == before
 
 
+@pytest.mark.all_only
 def test_what_was_edited_since_is_kept_and_what_is_ours_is_taken_out(setup):
     postfix = setup()
     main_cf = postfix.etc / "main.cf"
@@ -259,6 +262,7 @@ def test_when_postfix_finds_fault_afterwards_everything_is_as_it_was(setup, tmp_
     assert files_of(postfix.etc) == before
 
 
+@pytest.mark.all_only
 @pytest.mark.parametrize("option", [["--socket", "unix:/x, inet:y:1"], ["--socket", "/x"],
                                     ["--light-path", "a b:1"], ["--deep-check", "127.0.0.1"],
                                     ["--reinjection", "127.0.0.1:1 inet"], ["--recipe", "none"]],

@@ -89,7 +89,7 @@ UNDERSTOOD = {
 
 
 # Those that scripts/test runs without --all.
-QUICK = {"rspamd to come", "all of them"}
+QUICK = {"all of them", "a milter that is not known", "an order of its own"}
 
 
 @pytest.mark.parametrize("case", [
@@ -146,7 +146,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("case", [
+    pytest.param(case, marks=[] if case in QUICK else pytest.mark.all_only) for case in REFUSED])
 def test_a_configuration_that_is_not_understood_is_left_alone(setup, case):
     fragment, options, reason = REFUSED[case]
     folder, run_script = setup(fragment)
@@ -190,6 +191,7 @@ def test_when_sendmail_finds_fault_afterwards_everything_is_as_it_was(setup, tmp
     assert files_of(folder) == before
 
 
+@pytest.mark.all_only
 def test_what_was_edited_since_is_kept_and_what_is_ours_is_taken_out(setup):
     folder, run_script = setup()
     source = folder / "sendmail.mc"
