@@ -105,6 +105,7 @@ std::optional<std::chrono::milliseconds> Supervisor::time_until_quiet() const {
 
 void Supervisor::reload() {
   notify_reloading();
+  watch_again();
   ListParts lists = slot_.get()->parts();
   std::vector<std::string> faults;
   for (std::size_t i = 0; i < lists.whitelists.size(); ++i) {
@@ -118,7 +119,6 @@ void Supervisor::reload() {
   }
   reload_exact(kRevoked, sources_.revoked, lists.revoked, faults);
   reload_exact(kExtra, sources_.extra, lists.extra, faults);
-  first_change_.reset();
   slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
   const std::string status = current_status();
   if (faults.empty()) {
@@ -131,16 +131,23 @@ void Supervisor::reload() {
 }
 
 void Supervisor::reload_exact_lists() {
-  first_change_.reset();
-  for (const std::string& folder : watch_.refresh()) {
-    log_->error("cannot watch {}: lists in it are read at a reload only", printable(folder));
-  }
+  watch_again();
   ListParts lists = slot_.get()->parts();
   std::vector<std::string> faults;
   reload_exact(kRevoked, sources_.revoked, lists.revoked, faults);
   reload_exact(kExtra, sources_.extra, lists.extra, faults);
   slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
   for (const std::string& fault : faults) log_->error("{}; the list that was read before stays in use", fault);
+  notify_status(current_status());
+}
+
+// Before the files are read: a change from now on is another one.
+void Supervisor::watch_again() {
+  first_change_.reset();
+  if (watch_.descriptor() < 0) return;
+  for (const std::string& folder : watch_.refresh()) {
+    log_->error("cannot watch {}: lists in it are read at a reload only", printable(folder));
+  }
 }
 
 std::shared_ptr<const LoadedFilter> Supervisor::load_whitelist(const WhitelistSource& source) const {

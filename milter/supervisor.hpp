@@ -52,6 +52,7 @@ class Supervisor {
 
   void handle(Wakeup::Events events);
   void note_changes();
+  void watch_again();
   std::optional<std::chrono::milliseconds> time_until_quiet() const;
   std::shared_ptr<const LoadedFilter> load_whitelist(const WhitelistSource& source) const;
   std::shared_ptr<const ExactList> load_exact(std::string_view name, const std::string& path) const;

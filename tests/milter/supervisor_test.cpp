@@ -199,6 +199,7 @@ TEST_CASE("an exact list is loaded again when its file changes, in whatever way"
   }
   Watched::await([&] { return s.revoked("<ann@example.org>"); });
   CHECK_FALSE(s.revoked("<joe@example.org>"));
+  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=serving ") && Contains("; 1 revoked entries"));
 }
 
 TEST_CASE("a file behind a link is watched as well") {

@@ -3,17 +3,17 @@
 
 usage: run_dialogue.py BLOOMGATE BLOOMGATE-MILTER DIALOGUE.lua
 
-A dialogue may say in comment lines how its daemon is to be started; unless it says otherwise, senders need not be
-authenticated:
+A dialogue may say in comment lines how its daemon is to be started; unless it says otherwise, senders need
+not be authenticated:
 
     -- config: NAME = VALUE     a line of the configuration file; FOLDER in it is the dialogue's folder
     -- file: NAME WORD...       a file in that folder, one word a line
     -- no whitelist             start without a filter file
     -- ends the daemon          the dialogue has stopped it when it is over
 
-The dialogue finds in global variables: `socket` (where to connect), the daemon's `pid`, the programs `bloomgate` and
-`program` (the daemon's), and `folder`, which holds bloomgate-milter.conf, whitelist.bloom, daemon.log, notify.log (what
-systemd would be told) and wire.log (every packet, see Relay).
+The dialogue finds in global variables: `socket` (where to connect), the daemon's `pid`, the programs
+`bloomgate` and `program` (the daemon's), and `folder`, which holds bloomgate-milter.conf, whitelist.bloom,
+daemon.log, notify.log (what systemd would be told) and wire.log (every packet, see Relay).
 """
 
 import os
