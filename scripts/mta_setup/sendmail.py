@@ -1,7 +1,7 @@
 """What a recipe of config/mta means for a given configuration of Sendmail: a marked block in sendmail.mc.
 
-The block goes where Bloomgate's turn is among the milters that are there; sendmail.cf is then made anew by m4,
-as /etc/mail/Makefile does it.
+The block goes where Bloomgate's turn is among the milters that are there; sendmail.cf is then made anew by
+m4, as /etc/mail/Makefile does it.
 """
 
 import re

@@ -1,4 +1,5 @@
-"""bloomgate-milter --doctor on private set-ups: what it finds, and that it finds nothing where all is well."""
+"""bloomgate-milter --doctor on private set-ups: what it finds, and that it finds nothing where all is well.
+"""
 
 import json
 import os
@@ -37,11 +38,12 @@ def world():
         def findings(*options, **places):
             done = doctor("--json", *options, **places)
             found = json.loads(done.stdout)
-            assert done.returncode == int(any(finding["level"] == "problem" for finding in found)), done.stderr
+            has_problem = any(finding["level"] == "problem" for finding in found)
+            assert done.returncode == int(has_problem), done.stderr
             return found
 
-        yield SimpleNamespace(folder=folder, whitelist=whitelist, daemon=daemon, doctor=doctor, findings=findings,
-                              stack=stack)
+        yield SimpleNamespace(folder=folder, whitelist=whitelist, daemon=daemon, doctor=doctor,
+                              findings=findings, stack=stack)
 
 
 def texts(findings, level="problem"):
@@ -53,8 +55,8 @@ def assert_found(findings, words, level="problem"):
 
 
 def script(name, *options):
-    done = subprocess.run([str(word) for word in (REPOSITORY / "scripts" / name, *options)], capture_output=True,
-                          text=True)
+    command = [str(word) for word in (REPOSITORY / "scripts" / name, *options)]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
@@ -163,7 +165,8 @@ def test_several_things_that_are_missing_in_a_postfix_are_found_at_once(world, p
 
 
 @pytest.mark.parametrize("recipe, file, old, new, words", [
-    ("content-filter", "main.cf", "default_action=accept", "default_action=tempfail", "mail is refused or waits"),
+    ("content-filter", "main.cf", "default_action=accept", "default_action=tempfail",
+     "mail is refused or waits"),
     ("content-filter", "main.cf", "milter_header_checks", "#", "takes the deep check"),
     ("content-filter", "master.cf", "light-path unix", "other-path unix", "transport light-path"),
     ("content-filter", "main.cf", "content_filter", "#", "nothing checks"),
@@ -198,7 +201,8 @@ def test_a_chroot_that_hides_the_socket_is_found(world, postfix):
 
 @pytest.fixture
 def sendmail_folder(world):
-    """setup(*options): the configuration folder of a Sendmail set up by the script; without any, of one that is not."""
+    """setup(*options): the configuration folder of a Sendmail set up by the script; without options, of one
+    that is not."""
     if sendmail.can_run():
         pytest.skip(sendmail.can_run())
 
@@ -232,11 +236,13 @@ def test_a_sendmail_that_does_not_ask_bloomgate_is_found(world, sendmail_folder)
     ("HX-Bloomgate:", "HX-Other:", "a forged mark would count"),
     ("HAuthentication-Results:", "HX-Other:", "has forged stay"),
     ("opendkim.sock, F=T,", "opendkim.sock,", "has forged stay")],
-    ids=["no deep check", "no authentication", "forged marks", "forged results", "passes while OpenDKIM is down"])
+    ids=["no deep check", "no authentication", "forged marks", "forged results",
+         "passes while OpenDKIM is down"])
 def test_what_is_missing_in_a_sendmail_is_found(world, sendmail_folder, old, new, words):
     folder = sendmail_folder("--recipe", "rspamd")
     edit(folder / "sendmail.cf", old, new)
-    assert_found(world.findings("--authentication", "required", "--trusted-fields", "1", sendmail=folder), words)
+    found = world.findings("--authentication", "required", "--trusted-fields", "1", sendmail=folder)
+    assert_found(found, words)
 
 
 def test_a_sendmail_needs_the_number_of_trusted_fields(world, sendmail_folder):

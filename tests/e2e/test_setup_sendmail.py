@@ -1,4 +1,4 @@
-"""scripts/setup-sendmail on private configurations: what it understands, what it refuses, how it is undone."""
+"""scripts/setup-sendmail on private configurations: what it understands and refuses, how it is undone."""
 
 import os
 import re
@@ -136,8 +136,10 @@ REFUSED = {
     "milters declared elsewhere": ("MAIL_FILTER(`mine', `S=local:/x')dnl\n", [], "MAIL_FILTER"),
     "a port with milters of its own": ("DAEMON_OPTIONS(`Name=MSA, Port=9, InputMailFilters=')dnl\n", [],
                                        "milters of its own"),
-    "a milter over two lines": ("INPUT_MAIL_FILTER(`opendkim',\n`S=local:/x')dnl\n", [], "not written on one line"),
-    "Bloomgate set up by hand": ("INPUT_MAIL_FILTER(`bloomgate', `S=local:/x')dnl\n", [], "did not put there"),
+    "a milter over two lines": ("INPUT_MAIL_FILTER(`opendkim',\n`S=local:/x')dnl\n", [],
+                                "not written on one line"),
+    "Bloomgate set up by hand": ("INPUT_MAIL_FILTER(`bloomgate', `S=local:/x')dnl\n", [],
+                                 "did not put there"),
     "a rule for the field already": (
         "LOCAL_RULESETS\nHAuthentication-Results: $>Mine\nSMine\nR$*\t$@ $1\ndivert(0)dnl\n", [],
         "rule of its own"),
