@@ -305,7 +305,12 @@ def test_mail_takes_its_way_after_it_and_none_after_undo(deep_check):
                        "--reinjection", f"127.0.0.1:{free_port()}", *options)
             assert done.returncode == 0, done.stderr
             [step] = [line for line in done.stdout.splitlines() if line.startswith("  postfix ")]
+            servers = re.findall(r"smtpd\[(\d+)\]", postfix.log())
+            reloads = postfix.log().count("reload -- version")
             subprocess.run(step.split(), check=True, capture_output=True)
+            # A server of before the reload would still take the next client.
+            wait_until(lambda: postfix.log().count("reload -- version") > reloads and
+                       not any(os.path.exists(f"/proc/{pid}") for pid in servers), "Postfix to reload")
 
         do("--apply")
         assert places(LISTED, UNLISTED, "") == [MAILBOX, DEEP_CHECK, DEEP_CHECK]
