@@ -6,10 +6,12 @@ build/unpacked, and it runs from there.
 
 import os
 import subprocess
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from .filter import REPOSITORY
+from .own_mounts import may_unshare, own_mounts
 from .processes import PATIENCE_SECONDS, Program, accepts_connections, free_port, wait_until
 
 PACKAGES = REPOSITORY / "build/unpacked/sendmail"
@@ -51,7 +53,6 @@ MAILER(`smtp')dnl
 # Sendmail waits for a minute, in vain, where the machine's name has no dot: it gets a name of its own. The
 # folders of sockets are put where an operator has them: Sendmail takes no socket below a folder that
 # everybody may write to.
-UNSHARE = ["unshare", "--uts", "--mount"]
 START = """\
 set -e
 hostname "$1"
@@ -95,7 +96,9 @@ class Sendmail:
     def __enter__(self):
         if self.port is None:
             self.write_files()
-        self.program = Program(self._command(), self.folder / "sendmail.log")
+        self._open = ExitStack()
+        words = self._open.enter_context(own_mounts("--uts"))
+        self.program = Program([*words, *self._command()], self.folder / "sendmail.log")
         try:
             wait_until(lambda: accepts_connections(("127.0.0.1", self.port)) or not self.program.alive(),
                        "Sendmail to listen")
@@ -109,6 +112,7 @@ class Sendmail:
     def __exit__(self, *_):
         self.program.stop(10)
         self.program.kill()  # those of its processes that serve a connection
+        self._open.close()
 
     def log(self):
         return self.program.log()
@@ -139,7 +143,7 @@ class Sendmail:
 
     def _command(self):
         folders = [str(word) for pair in self.config.folders.items() for word in pair]
-        return [*UNSHARE, "sh", "-c", START, "sendmail", self.config.host_name, *folders, "--",
+        return ["sh", "-c", START, "sendmail", self.config.host_name, *folders, "--",
                 *program("sendmail"), "-C", self.cf_file, "-bD", "-q1s"]
 
 
@@ -172,8 +176,9 @@ def can_run():
     """Why no Sendmail can be started here; '' where it can."""
     if os.geteuid() != 0:
         return "Sendmail needs root"
-    if subprocess.run([*UNSHARE, "true"], capture_output=True).returncode != 0:
-        return f"Sendmail needs a host name of its own, and cannot have one here ({' '.join(UNSHARE)})"
+    if not may_unshare("--uts"):
+        return ("Sendmail needs a host name and mounts of its own, and cannot have them here "
+                "(unshare --uts --mount)")
     return ""
 
 

@@ -6,11 +6,11 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from private_mail.own_mounts import own_mounts
 from private_mail.processes import Program, wait_until
 
 # postfix: Debian's own configuration of it, which an operator starts from. The libraries of the programs come
@@ -88,19 +88,15 @@ def base_root(build, programs):
 
 
 def debootstrap(archive, packages, root):
-    # In a mount namespace of its own, where there can be one (not in a bare chroot): what it mounts is gone
-    # with it, even when it is interrupted.
-    own_mounts = ["unshare", "--mount"]
-    if subprocess.run([*own_mounts, "true"], stderr=subprocess.DEVNULL).returncode != 0:
-        own_mounts = []
-    command = [*own_mounts, "debootstrap", "--variant=minbase", f"--include={','.join(packages)}"]
+    command = ["debootstrap", "--variant=minbase", f"--include={','.join(packages)}"]
     if archive.keyring.startswith("/"):
         command.append(f"--keyring={archive.keyring}")
-    program = Program([*command, archive.suite, root, archive.uri], f"{root}.log")
-    try:
-        exit_code = program.wait(DEBOOTSTRAP_SECONDS)
-    finally:
-        program.kill()
+    with own_mounts() as words:
+        program = Program([*words, *command, archive.suite, root, archive.uri], f"{root}.log")
+        try:
+            exit_code = program.wait(DEBOOTSTRAP_SECONDS)
+        finally:
+            program.kill()
     if exit_code != 0:
         raise RuntimeError(f"debootstrap failed:\n{program.log()[-5000:]}")
 
@@ -110,21 +106,8 @@ def nspawn(root):
     """Without machined, with no network but its own loopback, and allowed to lock memory as services are."""
     command = ["systemd-nspawn", "-q", "-D", root, "--register=no", "--keep-unit", "--private-network",
                "--system-call-filter=@memlock"]
-    if root_is_a_mount_point():
-        yield command
-        return
-    # In a bare chroot: systemd-nspawn sets the propagation of `/`, which must be a mount point for that.
-    with tempfile.TemporaryDirectory() as mounted:
-        try:
-            yield ["unshare", "--mount", "--propagation=unchanged", "sh", "-c",
-                   'mount --rbind --make-rprivate / "$0" && exec chroot "$0" "$@"', mounted, *command]
-        finally:
-            # Where the mounts are shared with the machine's, this one has come through to us.
-            subprocess.run(["umount", "--lazy", "--recursive", mounted], stderr=subprocess.DEVNULL)
-
-
-def root_is_a_mount_point():
-    return any(line.split()[4] == "/" for line in Path("/proc/self/mountinfo").read_text().splitlines())
+    with own_mounts() as words:
+        yield [*words, *command]
 
 
 def can_start(root):
