@@ -76,5 +76,7 @@ class Spampd(Checker):
             "127.0.0.1:10024": f"127.0.0.1:{self.port}", "127.0.0.1:10026": f"127.0.0.1:{self.next_port}",
             "/run/spampd/spampd.pid": f"{self.folder}/pid", "--user=spampd --group=spampd": ""})
         program, *options = shlex.split(unit.rpartition("ExecStart=")[2].replace("\\\n", ""))
-        return ["perl", "-T", Path(__file__).with_name("spampd.pl"), program, *options, "--local-only",
+        # Its user may not look into the repository, which may be root's.
+        starter = shutil.copy(Path(__file__).with_name("spampd.pl"), self.folder)
+        return ["perl", "-T", starter, program, *options, "--local-only",
                 f"--homedir={self.folder}"]
