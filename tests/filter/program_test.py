@@ -628,11 +628,16 @@ class FaultTest(ProgramTest):
         command = [BLOOMGATE, "build", "-o", "filter", "--bits-per-entry", "64", "large"]
         while not self.leftovers():
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.folder)
+            self.addCleanup(process.kill)
             while process.poll() is None and not self.leftovers():
                 pass
-            process.send_signal(signal.SIGSTOP)
-            if process.poll() is not None:
-                process.communicate()
+            if process.poll() is None:
+                os.kill(process.pid, signal.SIGSTOP)
+                # It goes on until the signal reaches it, and may come to its end meanwhile.
+                os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            if not self.leftovers():
+                process.send_signal(signal.SIGCONT)
+                process.communicate(timeout=60)
         during = self.leftovers()
         self.build("next@example.org\n")
         self.assertEqual(self.leftovers(), during)
