@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "filter/error.hpp"
 #include "filter/filter_view.hpp"
@@ -17,15 +16,6 @@ void check_stop(const std::atomic<bool>& stop) {
   if (stop.load(std::memory_order_relaxed)) {
     throw BloomgateError(ErrorCode::interrupted, "stopped before the filter was complete; nothing was changed");
   }
-}
-
-// Partitions whose part of the array is about half a MiB, so that it stays in a core's own cache while its bits are
-// set; where the array's size is not known, as many as suit a filter of the memory's size.
-unsigned partition_bits_for(std::uint64_t body_bytes) noexcept {
-  constexpr std::uint64_t kPartBytes = std::uint64_t{1} << 19;
-  constexpr unsigned kMost = 12;  // each lane has 64 bytes for each partition in the cache
-  const auto parts = std::max<std::uint64_t>(1, body_bytes / kPartBytes);
-  return std::min<unsigned>(kMost, static_cast<unsigned>(std::bit_width(parts) - 1));
 }
 
 // The shape that the options ask for, but for the number of blocks. Throws BloomgateError{bad_argument}.
@@ -54,8 +44,11 @@ FilterShape shape_of(const BuildOptions& options) {
 }  // namespace
 
 FilterBuilder::FilterBuilder(const BuildOptions& options) : options_(options), shape_(shape_of(options)) {
-  make_partitions();
-  if (options.expected_entries) expect(*options.expected_entries);
+  if (options.expected_entries) {
+    expect(*options.expected_entries);
+  } else {
+    make_partitions();
+  }
 }
 
 FilterBuilder::~FilterBuilder() = default;
@@ -73,6 +66,7 @@ void FilterBuilder::expect(std::uint64_t entries) {
 void FilterBuilder::make_partitions() {
   // Where the bits are soon set, hashes need no more memory than the bits do: it is slow to get, too.
   constexpr std::uint64_t kLeastOfUse = std::uint64_t{64} << 20;
+  // Where the array's size is not known: as suits one of the memory's size.
   const std::uint64_t body_bytes = shape_.block_count != 0 ? file_extent(shape_).body_bytes : options_.memory_bytes;
   const std::uint64_t wanted_bytes =
       body_ ? std::min(options_.memory_bytes, std::max(body_bytes, kLeastOfUse)) : options_.memory_bytes;
@@ -80,7 +74,7 @@ void FilterBuilder::make_partitions() {
   const std::uint64_t least_bytes = std::uint64_t{options_.threads} * kEntriesAtOnce * sizeof(std::uint64_t) *
                                     layout_rules(shape_.layout).values_per_entry(shape_.hashes) * 5 / 4;
   partitions_.reset();
-  partitions_ = std::make_unique<HashPartitions>(partition_bits_for(body_bytes), options_.threads,
+  partitions_ = std::make_unique<HashPartitions>(HashPartitions::bits_for(body_bytes), options_.threads,
                                                  std::max(wanted_bytes, least_bytes));
   lanes_.clear();
   for (unsigned i = 0; i < options_.threads; ++i) lanes_.emplace_back(partitions_->lane(i), shape_);

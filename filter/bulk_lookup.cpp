@@ -1,29 +1,16 @@
 #include "filter/bulk_lookup.hpp"
 
-#include <algorithm>
 #include <atomic>
-#include <bit>
 
 #include "filter/parallel.hpp"
 
 namespace bloomgate {
-namespace {
-
-// Partitions whose part of the array fits into a core's own cache.
-unsigned partition_bits_for(std::size_t body_bytes) noexcept {
-  constexpr std::size_t kPartBytes = std::size_t{1} << 19;
-  constexpr unsigned kMost = 12;  // each lane has 64 bytes for each partition in the cache
-  return std::min(kMost, static_cast<unsigned>(std::bit_width(body_bytes / kPartBytes)));
-}
-
-}  // namespace
-
 bool BulkLookup::suits(const FilterView& view) noexcept {
   return layout_rules(view.shape().layout).value_is_hash();
 }
 
 BulkLookup::BulkLookup(const FilterView& view, unsigned threads, std::uint64_t memory_bytes)
-    : view_(view), threads_(threads), partitions_(partition_bits_for(view.body().size()), threads, memory_bytes) {
+    : view_(view), threads_(threads), partitions_(HashPartitions::bits_for(view.body().size()), threads, memory_bytes) {
   for (unsigned i = 0; i < threads; ++i) lanes_.emplace_back(partitions_.lane(i), view.shape());
 }
 

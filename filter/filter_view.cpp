@@ -1,9 +1,8 @@
 #include "filter/filter_view.hpp"
 
-#include <array>
 #include <bit>
-#include <cstring>
 
+#include "filter/domain_tree.hpp"
 #include "filter/little_endian.hpp"
 
 namespace bloomgate {
@@ -21,26 +20,6 @@ std::string_view match_name(Match match) noexcept {
   }
   return "not-listed";
 }
-
-namespace {
-
-// Looks up `@.domain` for the domain and each one above it.
-bool find_domain_tree(const FilterView& filter, std::string_view domain) noexcept {
-  std::array<char, kMaxKeyBytes> key;
-  key[0] = '@';
-  while (!domain.empty()) {
-    key[1] = '.';
-    std::memcpy(key.data() + 2, domain.data(), domain.size());
-    if (filter.may_contain({key.data(), 2 + domain.size()})) return true;
-    // An address literal has dots, but nothing above it.
-    const std::size_t dot = domain.front() == '[' ? std::string_view::npos : domain.find('.');
-    if (dot == std::string_view::npos) return false;
-    domain.remove_prefix(dot + 1);
-  }
-  return false;
-}
-
-}  // namespace
 
 Match FilterView::find(const Entry& entry) const noexcept {
   switch (entry.kind()) {
@@ -62,7 +41,8 @@ Match FilterView::find(const Entry& entry) const noexcept {
 
 Match FilterView::find_by_domain(std::string_view domain_key) const noexcept {
   if (shape_.has_domains && may_contain(domain_key)) return Match::domain;
-  if (shape_.has_domain_trees && find_domain_tree(*this, domain_key.substr(1))) return Match::domain_tree;
+  const auto contains = [this](std::string_view key) { return may_contain(key); };
+  if (shape_.has_domain_trees && is_in_domain_tree(domain_key.substr(1), contains)) return Match::domain_tree;
   return Match::none;
 }
 

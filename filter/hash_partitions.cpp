@@ -35,6 +35,13 @@ void store_line(KeyHash* to, const KeyHash* from) noexcept {
 
 }  // namespace
 
+unsigned HashPartitions::bits_for(std::uint64_t body_bytes) noexcept {
+  constexpr std::uint64_t kPartBytes = std::uint64_t{1} << 19;
+  constexpr unsigned kMost = 12;  // each lane has 64 bytes for each partition in the cache
+  const auto parts = std::max<std::uint64_t>(1, body_bytes / kPartBytes);
+  return std::min<unsigned>(kMost, static_cast<unsigned>(std::bit_width(parts) - 1));
+}
+
 HashPartitions::HashPartitions(unsigned partition_bits, unsigned lanes, std::uint64_t memory_bytes)
     : partition_bits_(partition_bits),
       chunk_hashes_(chunk_hashes_for(memory_bytes, std::uint64_t{lanes} << partition_bits)),

@@ -29,6 +29,10 @@ class HashPartitions {
 
   class Lane;
 
+  // The `partition_bits` that suit an array of that size: a partition's part of it, half a MiB or a little more, then
+  // stays in a core's own cache.
+  static unsigned bits_for(std::uint64_t body_bytes) noexcept;
+
   // `partition_bits` from 0 to 16; `memory_bytes` for the hashes of all lanes (at least minimum_bytes()). Throws
   // BloomgateError{out_of_memory}.
   HashPartitions(unsigned partition_bits, unsigned lanes, std::uint64_t memory_bytes);

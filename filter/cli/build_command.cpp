@@ -139,9 +139,7 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
     command.options.expected_entries = parse_count(command.expected_entries, "--expected-entries");
   }
   if (values->count("threads") == 0) command.options.threads = default_threads();
-  if (command.options.threads < 1 || command.options.threads > kMostThreads) {
-    throw UsageError("--threads takes 1 to " + std::to_string(kMostThreads));
-  }
+  checked_threads(command.options.threads);
   share_memory(command);
   if (values->count("scratch") == 0) {
     const std::filesystem::path folder = std::filesystem::path(command.output).parent_path();
@@ -239,16 +237,6 @@ void print_json(const Report& report) {
   std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
-// One reading of the lists, from their first byte to their last.
-struct Reading {
-  Reading(const BuildCommand& command, const std::atomic<bool>& stop)
-      : format(make_list_format(command.format, command.inputs.size())),
-        blocks(command.inputs, stop, format->quotes_line_ends()) {}
-
-  std::unique_ptr<ListFormat> format;
-  TextBlocks blocks;
-};
-
 // The bits per entry come out as asked for to within this share.
 constexpr double kSizeTolerance = 0.01;
 
@@ -257,10 +245,10 @@ bool is_off(std::uint64_t estimate, std::uint64_t entries) {
          kSizeTolerance * static_cast<double>(entries);
 }
 
-std::unique_ptr<FilterBuilder> read_into_builder(Reading& reading, const BuildOptions& options,
+std::unique_ptr<FilterBuilder> read_into_builder(OpenLists& lists, const BuildOptions& options,
                                                  const BroadDomains& broad_domains, RejectLog& rejects) {
   auto builder = std::make_unique<FilterBuilder>(options);
-  read_lists(reading.blocks, *reading.format, *builder, options, broad_domains, rejects);
+  read_lists(lists.blocks, *lists.format, *builder, options, broad_domains, rejects);
   return builder;
 }
 
@@ -282,14 +270,13 @@ int run_build(const Arguments& arguments) {
   std::signal(SIGPIPE, SIG_IGN);
   const auto start = std::chrono::steady_clock::now();
 
-  Reading first(*command, stop);
-  std::optional<Reading> second;
-  std::atomic<const TextBlocks*> read_now{&first.blocks};  // null: writing
+  OpenLists first(command->inputs, command->format);
+  std::optional<OpenLists> second;
+  std::atomic<const OpenLists*> read_now{&first};  // null: writing
   WriteProgress written;
   const auto look = [&]() -> Progress::State {
-    const TextBlocks* const blocks = read_now;
-    if (blocks == nullptr) return state_of(written);
-    return {.doing = "reading", .done_bytes = blocks->done_bytes(), .total_bytes = blocks->total_bytes()};
+    const OpenLists* const lists = read_now;
+    return lists == nullptr ? state_of(written) : lists->state();
   };
   const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   Progress progress(style, look, Progress::interval_of(style));
@@ -307,7 +294,7 @@ int run_build(const Arguments& arguments) {
     options.expected_entries = builder->entries();
     builder.reset();
     rejects.restart();
-    read_now = &second.emplace(*command, stop).blocks;
+    read_now = &second.emplace(command->inputs, command->format);
     builder = read_into_builder(*second, options, broad_domains, rejects);
   }
   if (command->strict && rejects.count() != 0) {

@@ -1,7 +1,7 @@
 #include "filter/cli/list_count.hpp"
 
 #include "filter/bulk_lookup.hpp"
-#include "filter/cli/block_entries.hpp"
+#include "filter/cli/list_rounds.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -26,25 +26,13 @@ std::uint64_t add_block(const TextBlock& block, const ListFormat& format, Addres
 ListCount count_lists(OpenLists& lists, const FilterView& view, unsigned threads) {
   BulkLookup lookup(view, threads, kMemoryBytes);
   std::atomic<std::uint64_t> rejected{0};
-  std::atomic<bool> full{true};
-  while (full) {
-    full = false;
-    run_parallel(threads, [&](unsigned index) {
-      BulkLookup::Lane& lane = lookup.lane(index);
-      TextBlock block;
-      while (true) {
-        if (!lookup.has_room_for(kMostEntriesOfBlock)) {
-          full = true;
-          break;
-        }
-        if (!lists.blocks.next(block)) break;
-        lists.format->start_block(block, lists.blocks.name(block.input));
+  read_in_rounds(
+      lists.blocks, *lists.format, threads, lookup,
+      [&](const TextBlock& block, BulkLookup::Lane& lane) {
         rejected += add_block(block, *lists.format, view.shape().profile, lane);
-      }
-      lane.settle();
-    });
-    lookup.look_up();
-  }
+      },
+      [&] { lookup.look_up(); });
+  lookup.look_up();
   return {.found = lookup.found(), .missing = lookup.keys() - lookup.found(), .rejected = rejected};
 }
 

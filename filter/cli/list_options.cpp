@@ -1,7 +1,6 @@
 #include "filter/cli/list_options.hpp"
 
 #include "filter/cli/command.hpp"
-#include "filter/cli/input_files.hpp"
 #include "filter/cli/stop_signal.hpp"
 
 namespace bloomgate::cli {
@@ -17,16 +16,14 @@ void ListOptions::add_to(po::options_description& options) {
       ("quiet", po::bool_switch(&quiet), "tell nothing of the progress");
 }
 
-unsigned ListOptions::chosen_threads() const {
-  if (threads < 1 || threads > kMostThreads) {
-    throw UsageError("--threads takes 1 to " + std::to_string(kMostThreads));
-  }
+unsigned checked_threads(unsigned threads) {
+  constexpr unsigned kMost = 256;
+  if (threads < 1 || threads > kMost) throw UsageError("--threads takes 1 to " + std::to_string(kMost));
   return threads;
 }
 
-OpenLists::OpenLists(const std::vector<std::string>& inputs, const ListOptions& options, BlockOrder order)
-    : files(list_files(inputs)),
-      format(make_list_format(options.format, files.size())),
+OpenLists::OpenLists(const std::vector<std::string>& files, const std::string& format_name, BlockOrder order)
+    : format(make_list_format(format_name, files.size())),
       blocks(files, stop_flag(), format->quotes_line_ends(), order) {}
 
 Progress::State OpenLists::state() const {

@@ -1,4 +1,4 @@
-// The options of subcommands that look lists up in a filter, and the lists themselves once they are open.
+// The options of subcommands that look lists up in a filter, and lists that are open, for these and for `build`.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -13,7 +13,8 @@
 
 namespace bloomgate::cli {
 
-inline constexpr unsigned kMostThreads = 256;
+// The argument, if it is a number of threads to work with. Throws UsageError that names the option --threads.
+unsigned checked_threads(unsigned threads);
 
 struct ListOptions {
   std::string format = "text";
@@ -22,18 +23,17 @@ struct ListOptions {
 
   // --format, --threads and --quiet, stored in here by the parser.
   void add_to(boost::program_options::options_description& options);
-  // Throws UsageError that names the option.
-  unsigned chosen_threads() const;
+  unsigned chosen_threads() const { return checked_threads(threads); }
 };
 
 struct OpenLists {
-  // `inputs` as list_files() takes them. Throws what list_files(), make_list_format() and TextBlocks throw.
-  OpenLists(const std::vector<std::string>& inputs, const ListOptions& options, BlockOrder order);
+  // `files` as list_files() gives them, `format_name` as in --format. Throws what make_list_format() and TextBlocks
+  // throw.
+  OpenLists(const std::vector<std::string>& files, const std::string& format_name, BlockOrder order = BlockOrder::any);
 
   // What a Progress tells of them.
   Progress::State state() const;
 
-  std::vector<std::string> files;
   std::unique_ptr<ListFormat> format;
   TextBlocks blocks;
 };

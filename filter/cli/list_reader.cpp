@@ -3,8 +3,7 @@
 #include <cmath>
 
 #include "filter/cli/block_entries.hpp"
-#include "filter/error.hpp"
-#include "filter/parallel.hpp"
+#include "filter/cli/list_rounds.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -29,31 +28,12 @@ void add_block(const TextBlock& block, FilterBuilder::Lane& lane, const ListForm
 
 void read_lists(TextBlocks& blocks, ListFormat& format, FilterBuilder& builder, const BuildOptions& options,
                 const BroadDomains& broad_domains, RejectLog& rejects) {
-  bool more = true;
-  while (more) {
-    std::atomic<bool> full{false};
-    std::atomic<bool> worked{false};
-    run_parallel(options.threads, [&](unsigned index) {
-      FilterBuilder::Lane& lane = builder.lane(index);
-      TextBlock block;
-      while (true) {
-        if (!builder.has_room_for(kMostEntriesOfBlock)) {
-          full = true;
-          break;
-        }
-        if (!blocks.next(block)) break;
-        worked = true;
-        format.start_block(block, blocks.name(block.input));
+  read_in_rounds(
+      blocks, format, options.threads, builder,
+      [&](const TextBlock& block, FilterBuilder::Lane& lane) {
         add_block(block, lane, format, options.profile, broad_domains, rejects);
-      }
-      lane.settle();
-    });
-    more = full;
-    if (more && !worked) {
-      throw BloomgateError(ErrorCode::out_of_memory, "the working memory is too small for one block; raise --memory");
-    }
-    if (more) builder.flush();
-  }
+      },
+      [&] { builder.flush(); });
 }
 
 std::optional<std::uint64_t> estimate_entries(TextBlocks& blocks, const ListFormat& format, AddressProfile profile) {

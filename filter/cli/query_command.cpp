@@ -8,6 +8,7 @@
 #include "filter/cli/block_lookup.hpp"
 #include "filter/cli/blocks_in_turn.hpp"
 #include "filter/cli/command.hpp"
+#include "filter/cli/input_files.hpp"
 #include "filter/cli/list_count.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/error.hpp"
@@ -100,7 +101,7 @@ class Query {
     const FilterShape& shape = filter_.view().shape();
     const bool counts =
         !shown_.any() && !shape.has_domains && !shape.has_domain_trees && BulkLookup::suits(filter_.view());
-    OpenLists lists(inputs, options, counts ? BlockOrder::any : BlockOrder::in_turn);
+    OpenLists lists(list_files(inputs), options.format, counts ? BlockOrder::any : BlockOrder::in_turn);
     // Not between the answers, and not into a log: whoever reads those did not ask for it.
     const bool bar = !options.quiet && isatty(STDERR_FILENO) != 0 && (isatty(STDOUT_FILENO) == 0 || !shown_.any());
     const Progress::Style style = bar ? Progress::style_for(STDERR_FILENO) : Progress::Style::none;

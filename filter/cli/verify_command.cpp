@@ -10,6 +10,7 @@
 #include "filter/cli/block_lookup.hpp"
 #include "filter/cli/blocks_in_turn.hpp"
 #include "filter/cli/command.hpp"
+#include "filter/cli/input_files.hpp"
 #include "filter/cli/list_count.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/cli/numbers.hpp"
@@ -106,7 +107,8 @@ ListCount check_one_by_one(const MappedFilter& filter, OpenLists& lists, unsigne
 
 ListCount check_members(const MappedFilter& filter, const std::vector<std::string>& inputs,
                         const ListOptions& options) {
-  auto lists = std::make_unique<OpenLists>(inputs, options, BlockOrder::in_turn);
+  const std::vector<std::string> files = list_files(inputs);
+  auto lists = std::make_unique<OpenLists>(files, options.format, BlockOrder::in_turn);
   const Progress::Style style = options.quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   const auto make_progress = [&] {
     return std::make_unique<Progress>(
@@ -114,13 +116,12 @@ ListCount check_members(const MappedFilter& filter, const std::vector<std::strin
   };
   auto progress = make_progress();
   // As a rule nothing is missing, and counting is the faster way to see it; names take a second reading.
-  const bool can_be_read_again =
-      lists->blocks.total_bytes() != 0 && std::ranges::find(lists->files, "-") == lists->files.end();
+  const bool can_be_read_again = lists->blocks.total_bytes() != 0 && std::ranges::find(files, "-") == files.end();
   if (BulkLookup::suits(filter.view()) && can_be_read_again) {
     const ListCount count = count_lists(*lists, filter.view(), options.chosen_threads());
     if (count.missing == 0) return count;
     progress.reset();
-    lists = std::make_unique<OpenLists>(inputs, options, BlockOrder::in_turn);
+    lists = std::make_unique<OpenLists>(files, options.format, BlockOrder::in_turn);
     progress = make_progress();
   }
   return check_one_by_one(filter, *lists, options.chosen_threads(), *progress);

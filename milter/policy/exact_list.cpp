@@ -1,10 +1,9 @@
 #include "milter/policy/exact_list.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 #include <limits>
 
+#include "filter/domain_tree.hpp"
 #include "filter/error.hpp"
 #include "filter/hash.hpp"
 
@@ -35,15 +34,6 @@ bool ExactList::contains(std::string_view key) const noexcept {
   return size_ != 0 && slots_[slot_of(key)] != 0;
 }
 
-bool ExactList::contains_tree(std::string_view domain) const noexcept {
-  std::array<char, kMaxKeyBytes> key = {'@', '.'};
-  std::copy(domain.begin(), domain.end(), key.begin() + 2);
-  if (contains({key.data(), 2 + domain.size()})) return true;
-  // An address literal has dots, but nothing above it.
-  const std::size_t dot = domain.starts_with('[') ? std::string_view::npos : domain.find('.');
-  return dot != std::string_view::npos && contains_tree(domain.substr(dot + 1));
-}
-
 Match ExactList::find(const Entry& entry, TagSeparators separators) const noexcept {
   if (entry.kind() == EntryKind::domain) return contains(entry.key()) ? Match::domain : Match::none;
   if (entry.kind() == EntryKind::domain_tree) return contains(entry.key()) ? Match::domain_tree : Match::none;
@@ -59,7 +49,8 @@ Match ExactList::find(const Entry& entry, TagSeparators separators) const noexce
   }
   // The key of `@domain` is the tail of the address's own key.
   if (has_domains_ && contains(entry.key().substr(entry.local_part().size()))) return Match::domain;
-  if (has_trees_ && contains_tree(entry.domain())) return Match::domain_tree;
+  const auto has = [this](std::string_view tree) { return contains(tree); };
+  if (has_trees_ && is_in_domain_tree(entry.domain(), has)) return Match::domain_tree;
   return Match::none;
 }
 

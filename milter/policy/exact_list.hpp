@@ -41,7 +41,6 @@ class ExactList {
   friend class ExactListReader;
 
   bool contains(std::string_view key) const noexcept;
-  bool contains_tree(std::string_view domain) const noexcept;
   // The slot that holds `key`, or the empty one that it would be put in.
   std::size_t slot_of(std::string_view key) const noexcept;
   std::string_view key_at(std::uint32_t offset) const noexcept;
