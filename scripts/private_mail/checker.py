@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from .processes import Program, accepts_connections, wait_until
+from .processes import Program, accepts_connections
 
 USER = "nobody"
 
@@ -45,9 +45,7 @@ class Checker:
     def start(self):
         # When we die it gets SIGTERM rather than SIGKILL, and ends its workers.
         self.program = Program(self.command(), self.log_file, user=USER, death_signal="TERM")
-        wait_until(lambda: self.ready() or not self.program.alive(), f"{self.name} to listen")
-        if not self.program.alive():
-            raise RuntimeError(f"{self.name} did not start:\n{self.log()}")
+        self.program.wait_until_ready(self.ready, self.name)
 
     def ready(self):
         return accepts_connections(self.address)

@@ -82,10 +82,7 @@ class Daemon:
 
     def start(self):
         self.launch()
-        wait_until(lambda: accepts_connections(self.address) or not self.program.alive(),
-                   "the daemon to listen")
-        if not self.program.alive():
-            raise RuntimeError(f"the daemon ended with exit code {self.program.wait()}:\n{self.log()}")
+        self.program.wait_until_ready(lambda: accepts_connections(self.address), "the daemon")
         self.may_fail = False
 
     def stop(self):

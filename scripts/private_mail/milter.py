@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from .processes import Program, accepts_connections, wait_until
+from .processes import Program, accepts_connections
 
 USER = "nobody"
 USER_AND_GROUP = "nobody:nogroup"
@@ -39,10 +39,7 @@ class Milter:
 
     def start(self):
         self.program = self._start(self.command(), self.folder / "log", user=USER)
-        wait_until(lambda: accepts_connections(self.socket) or not self.program.alive(),
-                   f"{self.config.name} to listen")
-        if not self.program.alive():
-            raise RuntimeError(f"{self.config.name} did not start:\n{self.log()}")
+        self.program.wait_until_ready(lambda: accepts_connections(self.socket), self.config.name)
         self.socket.chmod(0o666)  # Postfix is another user
 
     def kill(self):

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from .processes import wait_until
-
 
 @dataclass(frozen=True)
 class NameServerConfig:
@@ -24,9 +22,7 @@ class NameServer:
         configuration.write_text(self._text())
         log = self.folder / "log"
         self.program = self.network.start(["dnsmasq", "--conf-file=" + str(configuration)], log)
-        wait_until(lambda: "started" in self.program.log() or not self.program.alive(), "dnsmasq to start")
-        if not self.program.alive():
-            raise RuntimeError(f"dnsmasq did not start:\n{self.program.log()}")
+        self.program.wait_until_ready(lambda: "started" in self.program.log(), "dnsmasq")
         return self
 
     def __exit__(self, *_):

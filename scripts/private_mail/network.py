@@ -8,7 +8,7 @@ sockets in the file system work across: Postfix stays outside and talks to the m
 import subprocess
 from pathlib import Path
 
-from .processes import Program, wait_until
+from .processes import Program
 
 # Holds the network open. `ip` is not on every machine.
 HOLD = """\
@@ -40,9 +40,7 @@ class PrivateNetwork:
         ready = self.folder / "network-is-ready"
         self._holder = Program(["unshare", "--net", "/usr/bin/python3", "-c", HOLD, ready, *name_servers()],
                                self.folder / "network.log")
-        wait_until(lambda: ready.exists() or not self._holder.alive(), "the private network")
-        if not self._holder.alive():
-            raise RuntimeError(f"no network of its own on this machine:\n{self._holder.log()}")
+        self._holder.wait_until_ready(ready.exists, "the private network")
         return self
 
     def __exit__(self, *_):

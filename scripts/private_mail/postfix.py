@@ -96,10 +96,8 @@ class Postfix:
         self.program = Program(["bash", "-c", GUARD, "postfix", master, "-c", self.folder / "etc"],
                                self.folder / "postfix.out", death_signal="TERM")
         try:
-            wait_until(lambda: accepts_connections(("127.0.0.1", self.port)) or not self.program.alive(),
-                       "Postfix to listen")
-            if not self.program.alive():
-                raise RuntimeError(f"Postfix did not start:\n{self.program.log()}{self.log()}")
+            self.program.wait_until_ready(lambda: accepts_connections(("127.0.0.1", self.port)), "Postfix",
+                                          lambda: self.program.log() + self.log())
         except BaseException:
             self.__exit__()
             raise

@@ -82,6 +82,12 @@ class Program:
     def log(self):
         return Path(self.log_file).read_text(encoding="utf-8", errors="replace")
 
+    def wait_until_ready(self, ready, name, log=None):
+        """Until ready() is true. Raises RuntimeError with the log where the program ends before."""
+        wait_until(lambda: ready() or not self.alive(), f"{name} to be ready")
+        if not self.alive():
+            raise RuntimeError(f"{name} ended with exit code {self.wait()}:\n{(log or self.log)()}")
+
     def signal(self, number):
         self.process.send_signal(number)
 

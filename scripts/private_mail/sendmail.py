@@ -100,10 +100,7 @@ class Sendmail:
         words = self._open.enter_context(own_mounts("--uts"))
         self.program = Program([*words, *self._command()], self.folder / "sendmail.log")
         try:
-            wait_until(lambda: accepts_connections(("127.0.0.1", self.port)) or not self.program.alive(),
-                       "Sendmail to listen")
-            if not self.program.alive():
-                raise RuntimeError(f"Sendmail did not start:\n{self.log()}")
+            self.program.wait_until_ready(lambda: accepts_connections(("127.0.0.1", self.port)), "Sendmail")
         except BaseException:
             self.__exit__()
             raise
