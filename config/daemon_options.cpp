@@ -48,6 +48,22 @@ class Merger {
   std::array<const GivenOptions*, 2> sources_;
 };
 
+void set_deep_check(const Merger& merger, DeepCheckOptions& options) {
+  ByteSize max_size, memory;
+  merger.set("deep-check", options.servers);
+  merger.set("deep-check-timeout", options.timeout);
+  merger.set("deep-check-connections", options.connections);
+  merger.set("deep-check-max-size", max_size);
+  merger.set("deep-check-memory", memory);
+  merger.set("deep-check-folder", options.temporary_folder);
+  merger.set("deep-check-spam", options.on_spam);
+  merger.set("deep-check-reject", options.on_reject);
+  merger.set("deep-check-soft-reject", options.on_soft_reject);
+  merger.set("deep-check-failure", options.on_failure);
+  options.max_bytes = max_size.bytes;
+  options.memory_bytes = memory.bytes;
+}
+
 DaemonOptions merged(const Merger& merger) {
   DaemonOptions options = {};
   merger.set("socket", options.socket);
@@ -71,6 +87,7 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("exempt-authenticated", options.exempt_authenticated);
   merger.set("exempt-daemons", options.exempt_daemons);
   merger.set("exempt-action", options.exempt_action);
+  set_deep_check(merger, options.deep_check);
   merger.set("mode", options.mode);
   merger.set("host-name", options.host_name);
   merger.set("lock-memory", options.lock_memory);

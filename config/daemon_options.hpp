@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/config_error.hpp"
+#include "config/deep_check_options.hpp"
 #include "config/ip_network.hpp"
 #include "config/socket_address.hpp"
 
@@ -55,6 +56,7 @@ struct DaemonOptions {
   bool exempt_authenticated;
   std::vector<std::string> exempt_daemons;
   ExemptAction exempt_action;
+  DeepCheckOptions deep_check;
   Mode mode;
   std::string host_name;  // empty: the mail server's word for it
   bool lock_memory;

@@ -76,6 +76,38 @@ constexpr std::array kTable = {
     OptionSpec{"exempt-action", "none|deliver", "none", "what becomes of mail that is not incoming",
                "none: it is not marked. deliver: it is marked for delivery. Forged marks are removed in both cases.",
                true},
+    OptionSpec{
+        "deep-check", "none|rspamd:URL|rspamd:unix:PATH|spamd:ADDRESS", "none",
+        "the spam checker that is asked about mail that is not delivered by the list",
+        "For where no later stage checks it. As in rspamd:http://127.0.0.1:11333 or spamd:inet:783@127.0.0.1. Several\n"
+        "lines: the next one is asked where one fails. Mail that is delivered by the list, or exempt, never is shown "
+        "to\n"
+        "it. X-Spam fields that come with other mail are removed. Nothing is asked where 'mode' is observe.",
+        true, true},
+    OptionSpec{"deep-check-timeout", "SECONDS", "30", "how long the deeper check of a message may take",
+               "All servers together. Keep it below what the mail server waits for a milter (Postfix: 300 s).", true},
+    OptionSpec{"deep-check-connections", "NUMBER", "20", "how many messages are checked at a time",
+               "Others wait for their turn, within their time.", true},
+    OptionSpec{"deep-check-max-size", "SIZE", "10M", "how much of a message is checked, from its beginning",
+               "In bytes, or with K, M or G behind the number. For rspamd as much as the mail server takes, since a "
+               "part of a\n"
+               "message fails its DKIM check. SpamAssassin is slow on much text: 512K suits it.",
+               true},
+    OptionSpec{"deep-check-memory", "SIZE", "256K", "how much of a message is kept in memory",
+               "The rest is in a temporary file while the message is checked.", true},
+    OptionSpec{"deep-check-folder", "FOLDER", "/var/tmp", "where temporary files are", "", true},
+    OptionSpec{"deep-check-spam", "tag|quarantine|reject|tempfail", "tag", "what is done with spam",
+               "tag: it gets header fields (X-Spam-Flag: YES). quarantine: also held in the mail server's queue.\n"
+               "reject: refused for good. tempfail: refused for now. rspamd: its 'add header' and 'rewrite subject'.",
+               true},
+    OptionSpec{"deep-check-reject", "tag|quarantine|reject|tempfail", "reject",
+               "what is done where rspamd says 'reject'", "", true},
+    OptionSpec{"deep-check-soft-reject", "tag|quarantine|reject|tempfail", "tempfail",
+               "what is done where rspamd says 'soft reject' or 'greylist'", "", true},
+    OptionSpec{"deep-check-failure", "tempfail|tag", "tempfail", "what is done where no checker answers",
+               "tempfail: the sender is asked to try again later. tag: the message goes on unchecked, and its\n"
+               "X-Spam-Status field says so.",
+               true},
     OptionSpec{"mode", "enforce|observe", "enforce", "mark messages, or only log what would be done",
                "enforce: every X-Bloomgate field that came with a message is removed, and ours is put in.\n"
                "observe: decide and log, and touch nothing. Forged X-Bloomgate fields then stay in the message, so\n"

@@ -100,6 +100,23 @@ constexpr WordForm kWordForms[] = {
     {"exempt-daemons", is_token, "names of listeners, such as ORIGINATING"},
 };
 
+struct NumberLimits {
+  std::string_view option;
+  std::size_t least, most;
+};
+constexpr NumberLimits kNumberLimits[] = {
+    {"deep-check-connections", 1, 10'000},
+};
+constexpr std::size_t kMaxSeconds = 3600;
+constexpr std::uint64_t kMaxByteSize = std::uint64_t{1} << 40;
+
+std::optional<std::size_t> number_of(std::string_view text) {
+  std::size_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
+
 bool is_whitelist_name(std::string_view name) {
   return !name.empty() && name.size() <= kMaxWhitelistNameBytes && std::ranges::all_of(name, [](char character) {
     return is_letter_or_digit(character) || character == '.' || character == '-' || character == '_';
@@ -182,6 +199,20 @@ void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Exe
   choose(spec, given, {Choice<ExemptAction>{"none", ExemptAction::none}, {"deliver", ExemptAction::deliver}}, out);
 }
 
+void convert(const OptionSpec& spec, const GivenValue& given, SpamAction& out) {
+  choose(spec, given,
+         {Choice<SpamAction>{"tag", SpamAction::tag},
+          {"quarantine", SpamAction::quarantine},
+          {"reject", SpamAction::reject},
+          {"tempfail", SpamAction::tempfail}},
+         out);
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, CheckFailureAction& out) {
+  using Action = CheckFailureAction;
+  choose(spec, given, {Choice<Action>{"tempfail", Action::tempfail}, {"tag", Action::tag}}, out);
+}
+
 void convert(const OptionSpec& spec, const GivenValue& given, SocketAddress& out) {
   const auto address = parse_socket_address(given.text);
   if (!address) reject(spec, given, std::string(kSocketAddressForms) + " (as in inet:8891@127.0.0.1)");
@@ -198,14 +229,39 @@ void convert(const OptionSpec& spec, const GivenValue& given, mode_t& out) {
 }
 
 void convert(const OptionSpec& spec, const GivenValue& given, std::size_t& out) {
-  const char* const begin = given.text.data();
-  const char* const end = begin + given.text.size();
-  const auto [stop, error] = std::from_chars(begin, end, out);
-  if (error != std::errc() || stop != end) reject(spec, given, "a number");
+  const auto number = number_of(given.text);
+  if (!number) reject(spec, given, "a number");
+  const auto* const limits = std::ranges::find(kNumberLimits, spec.name, &NumberLimits::option);
+  if (limits != std::end(kNumberLimits) && (*number < limits->least || *number > limits->most)) {
+    reject(spec, given, "a number from " + std::to_string(limits->least) + " to " + std::to_string(limits->most));
+  }
+  out = *number;
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, ByteSize& out) {
+  constexpr std::string_view kUnits = "KMG";
+  std::string_view text = given.text;
+  const std::size_t unit = text.empty() ? std::string_view::npos : kUnits.find(text.back());
+  const unsigned shift = unit == std::string_view::npos ? 0 : 10 * (static_cast<unsigned>(unit) + 1);
+  if (shift != 0) text.remove_suffix(1);
+  const auto number = number_of(text);
+  if (!number || *number == 0 || *number > kMaxByteSize >> shift) {
+    reject(spec, given, "a number of bytes from 1 to 1024G, with K, M or G behind it or without");
+  }
+  out.bytes = std::uint64_t{*number} << shift;
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::milliseconds& out) {
+  const auto seconds = number_of(given.text);
+  if (!seconds || *seconds == 0 || *seconds > kMaxSeconds) {
+    reject(spec, given, "a number of seconds from 1 to " + std::to_string(kMaxSeconds));
+  }
+  out = std::chrono::seconds(*seconds);
 }
 
 void convert(const OptionSpec& spec, const GivenValue& given, std::string& out) {
   if (spec.name == "host-name" && !given.text.empty() && !is_host_name(given.text)) reject(spec, given, "a host name");
+  if (spec.name == "deep-check-folder" && !given.text.starts_with('/')) reject(spec, given, "the path of a folder");
   out = given.text;
 }
 
@@ -233,6 +289,17 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::vector<IpNetw
     if (!network) reject(spec, given, std::string(kIpNetworkForms) + " (no bits behind the prefix)", word);
     out.push_back(*network);
   }
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, std::vector<DeepCheckServer>& out) {
+  if (given.text == "none") {
+    if (out.empty()) return;
+    throw ConfigError(given.place, std::string(spec.name),
+                      "'none' and " + to_string(out.front()) + " exclude each other: keep one of them");
+  }
+  auto server = parse_deep_check_server(given.text);
+  if (!server) reject(spec, given, "none, " + std::string(kDeepCheckServerForms));
+  out.push_back(std::move(*server));
 }
 
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<WhitelistSource>& out) {

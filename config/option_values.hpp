@@ -2,6 +2,8 @@
 // daemon_options.cpp. All throw ConfigError with the value's place, what was expected and what was found.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +12,11 @@
 #include "config/option_table.hpp"
 
 namespace bloomgate {
+
+// A number of bytes, which an operator may write as 512K, 10M or 1G.
+struct ByteSize {
+  std::uint64_t bytes = 0;
+};
 
 void convert(const OptionSpec& spec, const GivenValue& given, bool& out);
 void convert(const OptionSpec& spec, const GivenValue& given, Mode& out);
@@ -24,10 +31,15 @@ void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Ide
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Authentication& out);
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Alignment& out);
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::ExemptAction& out);
+void convert(const OptionSpec& spec, const GivenValue& given, ByteSize& out);
+void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::milliseconds& out);  // given in seconds
+void convert(const OptionSpec& spec, const GivenValue& given, SpamAction& out);
+void convert(const OptionSpec& spec, const GivenValue& given, CheckFailureAction& out);
 
 // These add to what is there: a value may hold several words, and an option be given several times.
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<std::string>& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<IpNetwork>& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<WhitelistSource>& out);
+void convert(const OptionSpec& spec, const GivenValue& given, std::vector<DeepCheckServer>& out);
 
 }  // namespace bloomgate

@@ -64,6 +64,7 @@ TEST_CASE("without any setting every option has the default of the table") {
   CHECK(options.exempt_authenticated);
   CHECK(options.exempt_daemons.empty());
   CHECK(options.exempt_action == DaemonOptions::ExemptAction::none);
+  CHECK(options.deep_check == DeepCheckOptions{});
   CHECK(options.mode == Mode::enforce);
   CHECK(options.host_name.empty());
   CHECK_FALSE(options.lock_memory);
@@ -94,6 +95,17 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "exempt-authenticated = no\n"
       "exempt-daemons = ORIGINATING, MSA\n"
       "exempt-action = deliver\n"
+      "deep-check = rspamd:http://[::1]:11333/\n"
+      "deep-check = spamd:unix:/run/spamd.sock\n"
+      "deep-check-timeout = 7\n"
+      "deep-check-connections = 3\n"
+      "deep-check-max-size = 512K\n"
+      "deep-check-memory = 1000\n"
+      "deep-check-folder = /srv/tmp\n"
+      "deep-check-spam = quarantine\n"
+      "deep-check-reject = tempfail\n"
+      "deep-check-soft-reject = tag\n"
+      "deep-check-failure = tag\n"
       "mode = observe\n"
       "host-name = mx.example.org\n"
       "lock-memory = yes\n"
@@ -121,6 +133,21 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK_FALSE(options.exempt_authenticated);
   CHECK(options.exempt_daemons == Words{"ORIGINATING", "MSA"});
   CHECK(options.exempt_action == DaemonOptions::ExemptAction::deliver);
+  CHECK(
+      options.deep_check ==
+      DeepCheckOptions{.servers = {{.kind = DeepCheckServer::Kind::rspamd, .url = "http://[::1]:11333", .address = {}},
+                                   {.kind = DeepCheckServer::Kind::spamd,
+                                    .url = "",
+                                    .address = *parse_socket_address("unix:/run/spamd.sock")}},
+                       .timeout = std::chrono::seconds(7),
+                       .connections = 3,
+                       .max_bytes = 512 << 10,
+                       .memory_bytes = 1000,
+                       .temporary_folder = "/srv/tmp",
+                       .on_spam = SpamAction::quarantine,
+                       .on_reject = SpamAction::tempfail,
+                       .on_soft_reject = SpamAction::tag,
+                       .on_failure = CheckFailureAction::tag});
   CHECK(options.mode == Mode::observe);
   CHECK(options.host_name == "mx.example.org");
   CHECK(options.lock_memory);
@@ -246,6 +273,23 @@ TEST_CASE("what a file cannot say is refused with its line, its option, what was
        "'a..example'"},
       {"an authserv-id with a semicolon", "trusted-authserv-id = mx.example;\n", 1, "trusted-authserv-id",
        "mx.example.org", "'mx.example;'"},
+      {"a checker of another kind", "deep-check = clamd:unix:/run/clamd.ctl\n", 1, "deep-check",
+       "rspamd:http://HOST:PORT", "'clamd:unix:/run/clamd.ctl'"},
+      {"a checker and none", "deep-check = spamd:unix:/s\ndeep-check = none\n", 2, "deep-check", "exclude each other",
+       "spamd:unix:/s"},
+      {"no time at all", "deep-check-timeout = 0\n", 1, "deep-check-timeout", "seconds from 1 to 3600", "'0'"},
+      {"a time with its unit", "deep-check-timeout = 30s\n", 1, "deep-check-timeout", "seconds from 1 to 3600",
+       "'30s'"},
+      {"no message at a time", "deep-check-connections = 0\n", 1, "deep-check-connections", "from 1 to 10000", "'0'"},
+      {"no size at all", "deep-check-max-size = 0\n", 1, "deep-check-max-size", "K, M or G", "'0'"},
+      {"a unit alone", "deep-check-max-size = K\n", 1, "deep-check-max-size", "K, M or G", "'K'"},
+      {"a size past all bounds", "deep-check-memory = 99999999999G\n", 1, "deep-check-memory", "1024G",
+       "'99999999999G'"},
+      {"a negative size", "deep-check-memory = -1\n", 1, "deep-check-memory", "K, M or G", "'-1'"},
+      {"no folder", "deep-check-folder =\n", 1, "deep-check-folder", "a folder", "nothing"},
+      {"deep-check-spam", "deep-check-spam = drop\n", 1, "deep-check-spam", "tag, quarantine, reject, tempfail",
+       "'drop'"},
+      {"deep-check-failure", "deep-check-failure = reject\n", 1, "deep-check-failure", "tempfail, tag", "'reject'"},
       {"yes or no", "lock-memory = true\n", 1, "lock-memory", "yes, no", "'true'"},
       {"allow-missing-whitelist", "allow-missing-whitelist = 1\n", 1, "allow-missing-whitelist", "yes, no", "'1'"},
       {"mode", "mode = ENFORCE\n", 1, "mode", "enforce, observe", "'ENFORCE'"},

@@ -1,0 +1,68 @@
+// Which deeper checks the daemon asks itself, how long and how much, and what it does with what they say. Plain values,
+// filled by daemon_options.hpp, read by milter/deep_check/ and by the daemon. The defaults are those of
+// option_table.cpp; a test holds one against the other.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/socket_address.hpp"
+
+namespace bloomgate {
+
+struct DeepCheckServer {
+  enum class Kind { rspamd, spamd };
+
+  Kind kind = Kind::rspamd;
+  std::string url;        // rspamd: http://HOST[:PORT][/PATH] or https://…; empty where it listens on a unix socket
+  SocketAddress address;  // spamd; and rspamd without a URL
+
+  friend bool operator==(const DeepCheckServer&, const DeepCheckServer&) = default;
+};
+
+// What parse_deep_check_server() accepts, for messages.
+inline constexpr std::string_view kDeepCheckServerForms =
+    "rspamd:http://HOST:PORT, rspamd:https://HOST:PORT, rspamd:unix:PATH, spamd:unix:PATH, spamd:inet:PORT@HOST or "
+    "spamd:inet6:PORT@HOST";
+
+// A URL has a host and may have a port and a path, but no user, query or fragment; slashes at its end are left out.
+// Gives nothing for anything else.
+std::optional<DeepCheckServer> parse_deep_check_server(std::string_view text);
+
+// The server as it is configured: "rspamd:http://127.0.0.1:11333", "spamd:inet:783@127.0.0.1".
+std::string to_string(const DeepCheckServer& server);
+
+// What becomes of a message that the checker calls spam, or that it wants rejected or put off.
+enum class SpamAction { tag, quarantine, reject, tempfail };
+
+// What becomes of a message that no checker has answered for.
+enum class CheckFailureAction { tempfail, tag };
+
+struct DeepCheckOptions {
+  std::vector<DeepCheckServer> servers;  // in the order in which they are tried; empty: no deeper check is asked
+  // For one message: waiting for a free place, and all servers together.
+  std::chrono::milliseconds timeout = std::chrono::seconds(30);
+  std::size_t connections = 20;                       // messages that are being checked at a time
+  std::uint64_t max_bytes = std::uint64_t{10} << 20;  // of a longer message, the first bytes are checked
+  std::size_t memory_bytes = std::size_t{256} << 10;  // of a message; the rest is in a temporary file
+  std::string temporary_folder = "/var/tmp";          // for that file
+  SpamAction on_spam = SpamAction::tag;
+  SpamAction on_reject = SpamAction::reject;
+  SpamAction on_soft_reject = SpamAction::tempfail;
+  CheckFailureAction on_failure = CheckFailureAction::tempfail;
+
+  friend bool operator==(const DeepCheckOptions&, const DeepCheckOptions&) = default;
+};
+
+// Whether messages may be put into quarantine: the mail server has to be asked for the right to do so.
+inline bool may_quarantine(const DeepCheckOptions& options) noexcept {
+  return options.on_spam == SpamAction::quarantine || options.on_reject == SpamAction::quarantine ||
+         options.on_soft_reject == SpamAction::quarantine;
+}
+
+}  // namespace bloomgate
