@@ -1,0 +1,69 @@
+#include "milter/deep_check/curl_handle.hpp"
+
+namespace bloomgate {
+namespace {
+
+class CurlLibrary {
+ public:
+  CurlLibrary() : code_(curl_global_init(CURL_GLOBAL_DEFAULT)) {}
+  CurlLibrary(const CurlLibrary&) = delete;
+  CurlLibrary& operator=(const CurlLibrary&) = delete;
+  ~CurlLibrary() {
+    if (code_ == CURLE_OK) curl_global_cleanup();
+  }
+  CURLcode code() const noexcept { return code_; }
+
+ private:
+  CURLcode code_;
+};
+
+}  // namespace
+
+void prepare_curl() {
+  static const CurlLibrary library;
+  if (library.code() != CURLE_OK)
+    throw std::runtime_error("libcurl cannot be used: " + std::string(curl_easy_strerror(library.code())));
+}
+
+long milliseconds_until(Deadline deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  if (left.count() <= 0) throw CheckerError("no answer in time");
+  return static_cast<long>(left.count());
+}
+
+CurlHandle::CurlHandle() : curl_((prepare_curl(), curl_easy_init())) {
+  if (!curl_) throw CheckerError("libcurl gives no handle: out of memory");
+  set(CURLOPT_ERRORBUFFER, message_);
+  set(CURLOPT_NOSIGNAL, 1L);
+  // A look-up of a name that hangs is left behind rather than waited for.
+  set(CURLOPT_QUICK_EXIT, 1L);
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_FOLLOWLOCATION, 0L);
+  set(CURLOPT_PROXY, "");
+  set(CURLOPT_NOPROXY, "*");
+}
+
+void CurlHandle::set_address(const SocketAddress& address) {
+  switch (address.family) {
+    case SocketAddress::Family::unix_path:
+      set(CURLOPT_UNIX_SOCKET_PATH, address.path.c_str());
+      return;
+    case SocketAddress::Family::inet:
+      set(CURLOPT_IPRESOLVE, long{CURL_IPRESOLVE_V4});
+      return;
+    case SocketAddress::Family::inet6:
+      set(CURLOPT_IPRESOLVE, long{CURL_IPRESOLVE_V6});
+      return;
+  }
+}
+
+void CurlHandle::perform(Deadline deadline) {
+  set(CURLOPT_TIMEOUT_MS, milliseconds_until(deadline));
+  require(curl_easy_perform(curl_.get()));
+}
+
+void CurlHandle::require(CURLcode code) {
+  if (code != CURLE_OK) throw CheckerError(message_[0] != '\0' ? message_ : curl_easy_strerror(code));
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,54 @@
+// One connection to a checker, made by libcurl: it finds the host, connects to a port or a unix socket, and keeps to
+// the deadline. Used by the clients; by one thread.
+#pragma once
+
+#include <curl/curl.h>
+
+#include <memory>
+#include <string>
+
+#include "config/socket_address.hpp"
+#include "milter/deep_check/checker_error.hpp"
+
+namespace bloomgate {
+
+// To be called before the program has a second thread: libcurl's own preparations are not thread-safe everywhere.
+// Again and again does no harm. Throws std::runtime_error.
+void prepare_curl();
+
+// What is left until the deadline, at least 1. Throws CheckerError where it has passed.
+long milliseconds_until(Deadline deadline);
+
+class CurlHandle {
+ public:
+  // Nothing of the environment is heeded (no proxy), no signal is used, and no redirection followed: it talks to the
+  // server that it is told, by HTTP or HTTPS. Throws CheckerError.
+  CurlHandle();
+  CurlHandle(const CurlHandle&) = delete;
+  CurlHandle& operator=(const CurlHandle&) = delete;
+
+  // Throws CheckerError.
+  template <typename Value>
+  void set(CURLoption option, Value value) {
+    require(curl_easy_setopt(curl_.get(), option, value));
+  }
+
+  // Where it connects to: a unix socket's path, or a family of addresses.
+  void set_address(const SocketAddress& address);
+
+  // Connects, and sends and receives as was set. Throws CheckerError with libcurl's words.
+  void perform(Deadline deadline);
+
+  CURL* get() const noexcept { return curl_.get(); }
+
+ private:
+  void require(CURLcode code);
+
+  struct Cleanup {
+    void operator()(CURL* curl) const noexcept { curl_easy_cleanup(curl); }
+  };
+  char message_[CURL_ERROR_SIZE] = {};
+  std::unique_ptr<CURL, Cleanup> curl_;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,43 @@
+// How many messages are checked at a time. Whoever comes when all places are taken waits for one, up to a deadline.
+// Safe from any thread.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <utility>
+
+namespace bloomgate {
+
+class FreePlaces {
+ public:
+  // Gives its place back when it goes.
+  class Place {
+   public:
+    explicit Place(FreePlaces* places = nullptr) noexcept : places_(places) {}
+    Place(Place&& other) noexcept : places_(std::exchange(other.places_, nullptr)) {}
+    Place& operator=(Place&&) = delete;
+    ~Place() {
+      if (places_) places_->give_back();
+    }
+    explicit operator bool() const noexcept { return places_ != nullptr; }
+
+   private:
+    FreePlaces* places_;
+  };
+
+  explicit FreePlaces(std::size_t count) : free_(count) {}
+
+  // An empty place where none is free by then.
+  Place take(std::chrono::steady_clock::time_point deadline);
+
+ private:
+  void give_back() noexcept;
+
+  std::mutex mutex_;
+  std::condition_variable freed_;
+  std::size_t free_;
+};
+
+}  // namespace bloomgate

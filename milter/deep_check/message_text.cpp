@@ -1,0 +1,121 @@
+#include "milter/deep_check/message_text.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#include "config/printable.hpp"
+
+namespace bloomgate {
+namespace {
+
+// What a connection keeps between messages.
+constexpr std::size_t kMaxIdleBytes = 16384;
+
+[[noreturn]] void fail(const char* deed, const std::string& folder, int error) {
+  throw MessageTextError(
+      fmt::format("{} a temporary file in {}: {}; see that the folder is there, that the daemon's "
+                  "user may write to it, and that its disk is not full",
+                  deed, printable(folder), std::generic_category().message(error)));
+}
+
+// Never seen by anybody else. Some file systems cannot make a file without a name: there it loses it at once.
+FileDescriptor open_unnamed(const std::string& folder) {
+  FileDescriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (file.is_open() || (errno != EOPNOTSUPP && errno != EISDIR)) return file;
+  std::string path = folder + "/bloomgate-message-XXXXXX";
+  file.reset(mkostemp(path.data(), O_CLOEXEC));
+  if (file.is_open()) unlink(path.c_str());
+  return file;
+}
+
+}  // namespace
+
+MessageText::MessageText(Limits limits) : limits_(std::move(limits)) {}
+
+void MessageText::add_field(std::string_view name, std::string_view value) {
+  add(name);
+  add(": ");
+  for (std::size_t begin = 0; begin <= value.size();) {
+    const std::size_t end = std::min(value.find('\n', begin), value.size());
+    std::string_view line = value.substr(begin, end - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    add(line);
+    add("\r\n");
+    begin = end + 1;
+  }
+}
+
+void MessageText::end_of_header() {
+  add("\r\n");
+}
+
+void MessageText::add_body(std::string_view bytes) {
+  add(bytes);
+}
+
+void MessageText::add(std::string_view bytes) {
+  const std::uint64_t wanted = limits_.max_bytes - std::min(size_, limits_.max_bytes);
+  if (bytes.size() > wanted) bytes = bytes.substr(0, static_cast<std::size_t>(wanted));
+  const std::size_t to_memory = std::min(bytes.size(), limits_.memory_bytes - memory_.size());
+  // Once there is a file, what follows goes there, and the memory stays full.
+  add_to_memory(bytes.substr(0, to_memory));
+  add_to_file(bytes.substr(to_memory));
+}
+
+void MessageText::add_to_memory(std::string_view bytes) {
+  if (bytes.empty()) return;
+  const std::size_t needed = memory_.size() + bytes.size();
+  // Left to itself a vector may double past the bound.
+  if (needed > memory_.capacity()) {
+    memory_.reserve(std::min(limits_.memory_bytes, std::max(needed, 2 * memory_.capacity())));
+  }
+  memory_.insert(memory_.end(), bytes.begin(), bytes.end());
+  size_ += bytes.size();
+}
+
+void MessageText::add_to_file(std::string_view bytes) {
+  if (bytes.empty()) return;
+  if (!file_.is_open()) {
+    file_ = open_unnamed(limits_.folder);
+    if (!file_.is_open()) fail("make", limits_.folder, errno);
+  }
+  while (!bytes.empty()) {
+    const ssize_t written = pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(size_ - memory_.size()));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail("write", limits_.folder, written < 0 ? errno : ENOSPC);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+    size_ += static_cast<std::size_t>(written);
+  }
+}
+
+std::size_t MessageText::read(std::uint64_t offset, std::span<char> into) const {
+  if (offset >= size_ || into.empty()) return 0;
+  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), size_ - offset));
+  if (offset < memory_.size()) {
+    const std::size_t count = std::min(wanted, memory_.size() - static_cast<std::size_t>(offset));
+    std::memcpy(into.data(), memory_.data() + offset, count);
+    return count;
+  }
+  ssize_t count = 0;
+  do {
+    count = pread(file_.get(), into.data(), wanted, static_cast<off_t>(offset - memory_.size()));
+  } while (count < 0 && errno == EINTR);
+  if (count <= 0) fail("read", limits_.folder, count < 0 ? errno : EIO);
+  return static_cast<std::size_t>(count);
+}
+
+void MessageText::clear() noexcept {
+  memory_.clear();
+  if (memory_.capacity() > kMaxIdleBytes) std::vector<char>().swap(memory_);
+  file_.reset();
+  size_ = 0;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,19 @@
+// Asks one rspamd for its opinion of a message, by HTTP: POST /checkv2 to its normal worker
+// (docs.rspamd.com/developers/protocol). Called by DeepCheck; safe from any thread.
+#pragma once
+
+#include "config/deep_check_options.hpp"
+#include "milter/deep_check/checker_error.hpp"
+#include "milter/deep_check/deep_result.hpp"
+#include "milter/deep_check/message_text.hpp"
+
+namespace bloomgate {
+
+// Its answer may have that many bytes: usual ones have some ten thousand.
+inline constexpr std::size_t kMaxRspamdReplyBytes = std::size_t{1} << 20;
+
+// Throws CheckerError, MessageTextError, std::bad_alloc.
+DeepResult ask_rspamd(const DeepCheckServer& server, const CheckedEnvelope& envelope, const MessageText& message,
+                      Deadline deadline);
+
+}  // namespace bloomgate
