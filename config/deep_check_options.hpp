@@ -19,8 +19,8 @@ struct DeepCheckServer {
   enum class Kind { rspamd, spamd };
 
   Kind kind = Kind::rspamd;
-  std::string url;        // rspamd: http://HOST[:PORT][/PATH] or https://…; empty where it listens on a unix socket
-  SocketAddress address;  // spamd; and rspamd without a URL
+  std::string url = {};  // rspamd: http://HOST[:PORT][/PATH] or https://…; empty where it listens on a unix socket
+  SocketAddress address = {};  // spamd; and rspamd without a URL
 
   friend bool operator==(const DeepCheckServer&, const DeepCheckServer&) = default;
 };
@@ -44,7 +44,7 @@ enum class SpamAction { tag, quarantine, reject, tempfail };
 enum class CheckFailureAction { tempfail, tag };
 
 struct DeepCheckOptions {
-  std::vector<DeepCheckServer> servers;  // in the order in which they are tried; empty: no deeper check is asked
+  std::vector<DeepCheckServer> servers = {};  // in the order in which they are tried; empty: no deeper check is asked
   // For one message: waiting for a free place, and all servers together.
   std::chrono::milliseconds timeout = std::chrono::seconds(30);
   std::size_t connections = 20;                       // messages that are being checked at a time

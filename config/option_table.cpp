@@ -103,7 +103,7 @@ constexpr std::array kTable = {
     OptionSpec{"deep-check-reject", "tag|quarantine|reject|tempfail", "reject",
                "what is done where rspamd says 'reject'", "", true},
     OptionSpec{"deep-check-soft-reject", "tag|quarantine|reject|tempfail", "tempfail",
-               "what is done where rspamd says 'soft reject' or 'greylist'", "", true},
+               "what is done where rspamd says 'soft reject'", "", true},
     OptionSpec{"deep-check-failure", "tempfail|tag", "tempfail", "what is done where no checker answers",
                "tempfail: the sender is asked to try again later. tag: the message goes on unchecked, and its\n"
                "X-Spam-Status field says so.",

@@ -1,5 +1,7 @@
 // The libmilter callbacks: they fill a Session, ask the Gate for the decision at the end of a message, and carry it out
-// by editing the headers. No exception leaves them: one on the way makes the message `check; reason=internal-error`.
+// by editing the headers. Where a deeper check is asked, the decision is made at the end of the header, the body is
+// kept for a message that is to be checked, and what the check says is carried out too. No exception leaves them: one
+// on the way makes the message `check; reason=internal-error`, and its deeper check fail.
 //
 // This is glue: only this file's implementation and the other glue files include libmilter's headers.
 #pragma once
@@ -10,6 +12,7 @@
 #include <string>
 
 #include "config/daemon_options.hpp"
+#include "milter/deep_stage.hpp"
 #include "milter/gate.hpp"
 #include "milter/messages_in_progress.hpp"
 
@@ -20,6 +23,7 @@ namespace bloomgate {
 // What the callbacks work with. libmilter hands them no argument of ours, hence set_callback_context().
 struct CallbackContext {
   const Gate* gate = nullptr;
+  const DeepStage* deep = nullptr;  // null: no deeper check is asked; always so where `mode` is observe
   MessagesInProgress* in_progress = nullptr;
   std::shared_ptr<spdlog::logger> log;
   Mode mode = Mode::enforce;
@@ -30,7 +34,7 @@ struct CallbackContext {
 // Before libmilter starts, and not again while it runs. `context` must outlive all session threads.
 void set_callback_context(const CallbackContext* context) noexcept;
 
-// The description to register with libmilter.
+// The description to register with libmilter, for the context that was set.
 smfiDesc callback_description() noexcept;
 
 }  // namespace bloomgate

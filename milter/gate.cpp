@@ -10,10 +10,6 @@ namespace {
 constexpr std::size_t kMaxLoggedSenderBytes = 320;
 constexpr std::size_t kMaxLoggedQueueIdBytes = 64;
 
-bool is_exempt(Reason reason) noexcept {
-  return reason == Reason::exempt_network || reason == Reason::exempt_authenticated || reason == Reason::exempt_daemon;
-}
-
 // A value of the log line; a dash where there is none.
 std::string word_or_dash(std::string_view value, std::size_t max_bytes) {
   return value.empty() ? "-" : printable_word(value, max_bytes);
@@ -26,16 +22,22 @@ std::vector<std::string> trusted_ids(const GateRules& rules, std::string_view mt
   return {std::string(mta_name)};
 }
 
-Decision Gate::conclude(Session& session, const EndOfMessage& end) const {
+Judgement Gate::judge(Session& session, std::string_view mta_name) const {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
-  const Facts facts = session.facts(trusted_ids(rules_, end.mta_name), rules_.trusted_fields);
-  const Decision decision = session.failed() ? Decision{} : decide(facts, lists->lists(), rules_.policy);
-  const double microseconds = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-  report(lists->parts(), facts, decision);
-  if (log_->should_log(spdlog::level::info)) log_message(session, facts, end, decision, microseconds);
-  return decision;
+  Judgement made;
+  made.facts = session.facts(trusted_ids(rules_, mta_name), rules_.trusted_fields);
+  if (!session.failed()) made.decision = decide(made.facts, lists->lists(), rules_.policy);
+  made.microseconds = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+  report(lists->parts(), made.facts, made.decision);
+  return made;
+}
+
+Decision Gate::conclude(Session& session, const EndOfMessage& end) const {
+  const Judgement made = judge(session, end.mta_name);
+  log_message(session, made, end.queue_id);
+  return made.decision;
 }
 
 void Gate::report(const ListParts& parts, const Facts& facts, const Decision& decision) const {
@@ -48,17 +50,20 @@ void Gate::report(const ListParts& parts, const Facts& facts, const Decision& de
   if (results_.note(had_results)) reports_.on_results();
 }
 
-void Gate::log_message(const Session& session, const Facts& facts, const EndOfMessage& end, const Decision& decision,
-                       double microseconds) const {
+void Gate::log_message(const Session& session, const Judgement& made, std::string_view queue_id,
+                       std::string_view deep_check) const {
+  if (!log_->should_log(spdlog::level::info)) return;
+  const auto& [facts, decision, microseconds] = made;
   std::string extra;
   if (decision.sender_fault != RejectReason::none) {
     extra.append(" fault=").append(reject_reason_name(decision.sender_fault));
   }
   if (session.forged_headers() != 0) extra += " forged_headers=" + std::to_string(session.forged_headers());
+  if (!deep_check.empty()) extra.append(" ").append(deep_check);
   log_->info(
       "queue_id={} sender={} decision={} reason={} time_us={:.1f} identity={} authentication={} whitelist={} "
       "header_from={}{}",
-      word_or_dash(end.queue_id, kMaxLoggedQueueIdBytes),
+      word_or_dash(queue_id, kMaxLoggedQueueIdBytes),
       facts.envelope_sender ? printable_word(*facts.envelope_sender, kMaxLoggedSenderBytes) : "-",
       verdict_name(decision.verdict), reason_name(decision.reason), microseconds, identity_kind_name(decision.identity),
       method_name(decision.method), word_or_dash(decision.list.view(), kMaxListNameBytes),

@@ -41,6 +41,13 @@ struct EndOfMessage {
 // Whose results are believed for a message that this mail server handed over.
 std::vector<std::string> trusted_ids(const GateRules& rules, std::string_view mta_name);
 
+// A message's decision, and what it was made from.
+struct Judgement {
+  Facts facts = {};  // valid as long as those of the session
+  Decision decision = {};
+  double microseconds = 0;  // what it took
+};
+
 class Gate {
  public:
   // The references must outlive the gate.
@@ -48,20 +55,25 @@ class Gate {
        GateReports reports)
       : rules_(std::move(rules)), slot_(slot), results_(results), log_(std::move(log)), reports_(std::move(reports)) {}
 
-  // Decides the message and logs one line about it at level info, here broken in two:
+  // Decides the message by what is known of it now. Throws only where memory runs out.
+  Judgement judge(Session& session, std::string_view mta_name) const;
+
+  // Logs one line about the message at level info, here broken in two:
   //
   //     queue_id=4XyZ1 sender=<joe@example.org> decision=deliver reason=listed time_us=1.4
   //     identity=envelope authentication=dkim whitelist=customers header_from=joe@example.org
   //
-  // with `fault=` for a malformed sender and `forged_headers=` where the message came with X-Bloomgate fields. No byte
-  // of the sender can add a field or a line to it. Throws only where memory runs out.
+  // with `fault=` for a malformed sender and `forged_headers=` where the message came with X-Bloomgate fields, and then
+  // what the deeper check has to add. No byte of the sender can add a field or a line to it. Throws only where memory
+  // runs out.
+  void log_message(const Session& session, const Judgement& made, std::string_view queue_id,
+                   std::string_view deep_check = {}) const;
+
+  // Both of them.
   Decision conclude(Session& session, const EndOfMessage& end) const;
 
  private:
   void report(const ListParts& parts, const Facts& facts, const Decision& decision) const;
-  void log_message(const Session& session, const Facts& facts, const EndOfMessage& end, const Decision& decision,
-                   double microseconds) const;
-
   GateRules rules_;
   const ListSlot& slot_;
   ResultsWatch& results_;

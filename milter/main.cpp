@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +19,8 @@
 #include "config/printable.hpp"
 #include "filter/bus_fault.hpp"
 #include "filter/error.hpp"
+#include "milter/deep_check/deep_check.hpp"
+#include "milter/deep_stage.hpp"
 #include "milter/doctor.hpp"
 #include "milter/exact_list_file.hpp"
 #include "milter/explain_command.hpp"
@@ -84,7 +87,13 @@ struct Daemon {
         supervisor(
             {options.whitelists, options.revoked, options.extra, options.lock_memory, options.allow_missing_whitelist},
             slot, wakeup, results, log),
-        context{&gate, &in_progress, log, options.mode, options.host_name, machine_name()} {}
+        context{&gate, nullptr, &in_progress, log, options.mode, options.host_name, machine_name()} {
+    if (options.deep_check.servers.empty() || options.mode == Mode::observe) return;
+    deep_check.emplace(options.deep_check);
+    const auto ask = [this](const auto& envelope, const auto& text) { return deep_check->ask(envelope, text); };
+    deep_stage.emplace(options.deep_check, ask, log);
+    context.deep = &*deep_stage;
+  }
 
   std::shared_ptr<spdlog::logger> log;
   Wakeup wakeup;
@@ -92,6 +101,8 @@ struct Daemon {
   ResultsWatch results;
   MessagesInProgress in_progress;
   Gate gate;
+  std::optional<DeepCheck> deep_check;
+  std::optional<DeepStage> deep_stage;
   Supervisor supervisor;
   CallbackContext context;
   std::atomic<bool> libmilter_failed{false};

@@ -9,7 +9,8 @@ namespace bloomgate {
 namespace {
 
 // Steps that tell us nothing: we ask to be spared them where the mail server can do that.
-constexpr unsigned long kUnwantedSteps = SMFIP_NORCPT | SMFIP_NODATA | SMFIP_NOEOH | SMFIP_NOBODY | SMFIP_NOUNKNOWN;
+constexpr unsigned long kUnwantedSteps = SMFIP_NODATA | SMFIP_NOUNKNOWN;
+constexpr unsigned long kDeepCheckSteps = SMFIP_NORCPT | SMFIP_NOEOH | SMFIP_NOBODY;
 
 struct Need {
   unsigned long bit;
@@ -30,6 +31,13 @@ constexpr Need kSteps[] = {
     {SMFIP_NR_HDR, "headers without a reply"},
 };
 
+constexpr Need kQuarantine = {SMFIF_QUARANTINE, "putting messages into quarantine"};
+
+constexpr Need kDeepCheckReplies[] = {
+    {SMFIP_NR_RCPT, "recipients without a reply"},
+    {SMFIP_NR_EOH, "the end of the header without a reply"},
+};
+
 void require(const Need& need, unsigned long offered, unsigned long& asked, std::string& missing) {
   asked |= need.bit;
   if ((offered & need.bit) != 0) return;
@@ -39,12 +47,20 @@ void require(const Need& need, unsigned long offered, unsigned long& asked, std:
 
 }  // namespace
 
-MilterRequest milter_request(const MilterOffer& offer, Mode mode) {
+MilterRequest milter_request(const MilterOffer& offer, const MilterUse& use) {
   MilterRequest request;
   request.steps = offer.steps & kUnwantedSteps;
   for (const Need& need : kSteps) require(need, offer.steps, request.steps, request.missing);
-  if (mode == Mode::observe) return request;
+  if (use.deep_check) {
+    for (const Need& need : kDeepCheckReplies) require(need, offer.steps, request.steps, request.missing);
+    request.may_skip_body = (offer.steps & SMFIP_SKIP) != 0;
+    if (request.may_skip_body) request.steps |= SMFIP_SKIP;
+  } else {
+    request.steps |= offer.steps & kDeepCheckSteps;
+  }
+  if (use.mode == Mode::observe) return request;
   for (const Need& need : kActions) require(need, offer.actions, request.actions, request.missing);
+  if (use.quarantine) require(kQuarantine, offer.actions, request.actions, request.missing);
   request.choose_macros = (offer.actions & SMFIF_SETSYMLIST) != 0;
   if (request.choose_macros) request.actions |= SMFIF_SETSYMLIST;
   return request;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "milter/deep_check/safe_text.hpp"
 
@@ -79,10 +78,7 @@ std::vector<ResultField> result_fields(const DeepResult& result) {
 }
 
 std::vector<ResultField> failure_fields(std::string_view reason) {
-  FoldedText text("Unknown,");
-  std::istringstream words(ascii_text(reason, kMaxReasonBytes));
-  for (std::string word; words >> word;) text.add(word, " ");
-  return {{"X-Spam-Status", text.take()}};
+  return {{"X-Spam-Status", "Unknown, " + ascii_text(reason, kMaxReasonBytes)}};
 }
 
 }  // namespace bloomgate

@@ -62,6 +62,10 @@ std::string_view reason_name(Reason reason) noexcept {
   return "internal-error";
 }
 
+bool is_exempt(Reason reason) noexcept {
+  return reason == Reason::exempt_network || reason == Reason::exempt_authenticated || reason == Reason::exempt_daemon;
+}
+
 std::string_view identity_kind_name(IdentityKind kind) noexcept {
   switch (kind) {
     case IdentityKind::none:

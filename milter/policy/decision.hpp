@@ -60,6 +60,9 @@ std::string_view verdict_name(Verdict verdict) noexcept;
 // "listed", "listed-domain", "several-from-fields": the name above with hyphens. Never fails.
 std::string_view reason_name(Reason reason) noexcept;
 
+// Whether the message is not incoming mail, and so is not for the lists.
+bool is_exempt(Reason reason) noexcept;
+
 enum class IdentityKind : std::uint8_t { none, envelope, header_from, both };
 
 // "none", "envelope", "header-from", "both". Never fails.

@@ -17,6 +17,11 @@ int edit(SMFICTX* context, const std::string& what) {
   return MI_SUCCESS;
 }
 
+// Most tests are about our own field, which goes without saying.
+std::string name_before(const std::string& name) {
+  return name == "X-Bloomgate" ? "" : name + " ";
+}
+
 }  // namespace
 
 extern "C" {
@@ -41,13 +46,20 @@ int smfi_setsymlist(SMFICTX* context, int where, char* macros) {
 }
 
 int smfi_chgheader(SMFICTX* context, char* name, int index, char* value) {
-  if (std::string(name) != "X-Bloomgate" || value != nullptr) return MI_FAILURE;
-  return edit(context, "delete " + std::to_string(index));
+  if (value != nullptr) return MI_FAILURE;
+  return edit(context, "delete " + name_before(name) + std::to_string(index));
 }
 
 int smfi_insheader(SMFICTX* context, int index, char* name, char* value) {
-  if (std::string(name) != "X-Bloomgate") return MI_FAILURE;
-  return edit(context, "insert " + std::to_string(index) + " " + value);
+  return edit(context, "insert " + std::to_string(index) + " " + name_before(name) + value);
+}
+
+int smfi_quarantine(SMFICTX* context, char* reason) {
+  return edit(context, std::string("quarantine ") + reason);
+}
+
+int smfi_setreply(SMFICTX* context, char* code, char* extended_code, char* text) {
+  return edit(context, std::string("reply ") + code + " " + extended_code + " " + text);
 }
 
 }  // extern "C"
@@ -96,6 +108,20 @@ sfsistat FakeMailServer::mail(std::string path) {
 
 sfsistat FakeMailServer::header(std::string name, std::string value) {
   return callbacks_.xxfi_header(&context_, name.data(), value.data());
+}
+
+sfsistat FakeMailServer::recipient(std::string path) {
+  char* arguments[] = {path.data(), nullptr};
+  return callbacks_.xxfi_envrcpt == nullptr ? SMFIS_CONTINUE : callbacks_.xxfi_envrcpt(&context_, arguments);
+}
+
+sfsistat FakeMailServer::end_of_header() {
+  return callbacks_.xxfi_eoh == nullptr ? SMFIS_CONTINUE : callbacks_.xxfi_eoh(&context_);
+}
+
+sfsistat FakeMailServer::body(std::string bytes) {
+  if (callbacks_.xxfi_body == nullptr) return SMFIS_CONTINUE;
+  return callbacks_.xxfi_body(&context_, reinterpret_cast<unsigned char*>(bytes.data()), bytes.size());
 }
 
 sfsistat FakeMailServer::end_of_message(const std::string& queue_id) {

@@ -12,7 +12,9 @@
 struct smfi_str {
   void* private_data = nullptr;
   std::map<std::string, std::string> macros;
-  std::vector<std::string> edits;  // in the order in which they were asked for: "delete 2", "insert 0 value"
+  // In the order in which they were asked for: "delete 2", "insert 0 value" of X-Bloomgate, "delete X-Spam-Flag 1",
+  // "insert 0 X-Spam-Flag YES", "quarantine reason", "reply 550 5.7.1 text".
+  std::vector<std::string> edits;
   std::vector<std::string> asked_macros;
   int edits_until_failure = -1;  // that many succeed, then all fail; negative: none fails
 };
@@ -34,6 +36,10 @@ class FakeMailServer {
   sfsistat helo(std::string name);
   sfsistat mail(std::string path);
   sfsistat header(std::string name, std::string value = "deliver; reason=listed; host=forged");
+  // These are not called where nobody has asked for them, which libmilter takes for a continue.
+  sfsistat recipient(std::string path);
+  sfsistat end_of_header();
+  sfsistat body(std::string bytes);
   // `queue_id` is the macro i. The edits of earlier messages are forgotten.
   sfsistat end_of_message(const std::string& queue_id = "Q1");
   sfsistat abort();

@@ -12,11 +12,15 @@ namespace {
 constexpr unsigned long kFaked = SMFIP_NR_CONN | SMFIP_NR_HELO | SMFIP_NR_MAIL | SMFIP_NR_RCPT | SMFIP_NR_DATA |
                                  SMFIP_NR_UNKN | SMFIP_NR_HDR | SMFIP_NR_EOH | SMFIP_NR_BODY;
 
+constexpr unsigned long without(unsigned long all, unsigned long some) {
+  return all & ~some;
+}
+
 TEST_CASE(
     "of a mail server that offers everything we ask for the client, its greeting, MAIL, headers and the message's end, "
     "without "
     "replies") {
-  const MilterRequest request = milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, Mode::enforce);
+  const MilterRequest request = milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, {.mode = Mode::enforce});
   CHECK(request.missing.empty());
   CHECK(request.actions == (SMFIF_ADDHDRS | SMFIF_CHGHDRS | SMFIF_SETSYMLIST));
   CHECK(request.steps == (SMFIP_NORCPT | SMFIP_NODATA | SMFIP_NOEOH | SMFIP_NOBODY | SMFIP_NOUNKNOWN | SMFIP_NR_CONN |
@@ -25,15 +29,38 @@ TEST_CASE(
 }
 
 TEST_CASE("while observing we ask for no action at all") {
-  const MilterRequest request = milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, Mode::observe);
+  const MilterRequest request = milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, {.mode = Mode::observe});
   CHECK(request.missing.empty());
   CHECK(request.actions == 0);
   CHECK_FALSE(request.choose_macros);
-  CHECK(request.steps == milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, Mode::enforce).steps);
+  CHECK(request.steps == milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, {}).steps);
+}
+
+TEST_CASE("for a deeper check the recipients and the body are asked for, and replies to the body, to skip its rest") {
+  const MilterRequest request = milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, {.deep_check = true});
+  CHECK(request.missing.empty());
+  CHECK(request.actions == (SMFIF_ADDHDRS | SMFIF_CHGHDRS | SMFIF_SETSYMLIST));
+  CHECK(request.steps == (SMFIP_NODATA | SMFIP_NOUNKNOWN | SMFIP_NR_CONN | SMFIP_NR_HELO | SMFIP_NR_MAIL |
+                          SMFIP_NR_RCPT | SMFIP_NR_HDR | SMFIP_NR_EOH | SMFIP_SKIP));
+  CHECK(request.may_skip_body);
+}
+
+TEST_CASE("a mail server that cannot skip the rest of a body is not asked to") {
+  const MilterRequest request =
+      milter_request({SMFI_CURR_ACTS, without(SMFI_CURR_PROT, SMFIP_SKIP)}, {.deep_check = true});
+  CHECK(request.missing.empty());
+  CHECK((request.steps & SMFIP_SKIP) == 0);
+  CHECK_FALSE(request.may_skip_body);
+}
+
+TEST_CASE("the right to put messages into quarantine is asked for where it is wanted") {
+  const MilterUse use = {.deep_check = true, .quarantine = true};
+  CHECK((milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, use).actions & SMFIF_QUARANTINE) != 0);
 }
 
 TEST_CASE("an old mail server is asked for what it offers only") {
-  const MilterRequest request = milter_request({SMFI_V1_ACTS | SMFIF_CHGHDRS, SMFI_V1_PROT | kFaked}, Mode::enforce);
+  const MilterRequest request =
+      milter_request({SMFI_V1_ACTS | SMFIF_CHGHDRS, SMFI_V1_PROT | kFaked}, {.mode = Mode::enforce});
   CHECK(request.missing.empty());
   CHECK(request.actions == (SMFIF_ADDHDRS | SMFIF_CHGHDRS));
   CHECK(request.steps == (SMFIP_NORCPT | SMFIP_NOBODY | SMFIP_NR_CONN | SMFIP_NR_HELO | SMFIP_NR_MAIL | SMFIP_NR_HDR));
@@ -44,20 +71,38 @@ TEST_CASE("what a mail server must offer and does not is named") {
   struct Case {
     std::string_view name;
     unsigned long actions, steps;
-    Mode mode;
+    MilterUse use;
     std::string_view want;
   };
   const Case cases[] = {
-      {"no headers", SMFIF_CHGBODY, kFaked, Mode::enforce, "adding headers, changing headers"},
-      {"headers can be added only", SMFIF_ADDHDRS, kFaked, Mode::enforce, "changing headers"},
-      {"headers can be changed only", SMFIF_CHGHDRS, kFaked, Mode::enforce, "adding headers"},
-      {"observing needs no actions", 0, kFaked, Mode::observe, ""},
-      {"libmilter waits for replies", SMFI_CURR_ACTS, 0, Mode::observe,
+      {"no headers", SMFIF_CHGBODY, kFaked, {}, "adding headers, changing headers"},
+      {"headers can be added only", SMFIF_ADDHDRS, kFaked, {}, "changing headers"},
+      {"headers can be changed only", SMFIF_CHGHDRS, kFaked, {}, "adding headers"},
+      {"observing needs no actions", 0, kFaked, {.mode = Mode::observe}, ""},
+      {"no quarantine, and none is wanted",
+       without(SMFI_CURR_ACTS, SMFIF_QUARANTINE),
+       kFaked,
+       {.deep_check = true},
+       ""},
+      {"no quarantine",
+       without(SMFI_CURR_ACTS, SMFIF_QUARANTINE),
+       kFaked,
+       {.deep_check = true, .quarantine = true},
+       "putting messages into quarantine"},
+      {"libmilter waits for more replies",
+       SMFI_CURR_ACTS,
+       without(kFaked, SMFIP_NR_RCPT | SMFIP_NR_EOH),
+       {.deep_check = true},
+       "recipients without a reply, the end of the header without a reply"},
+      {"libmilter waits for replies",
+       SMFI_CURR_ACTS,
+       0,
+       {.mode = Mode::observe},
        "connections without a reply, greetings without a reply, MAIL without a reply, headers without a reply"},
   };
   for (const Case& c : cases) {
     INFO(c.name);
-    CHECK(milter_request({c.actions, c.steps}, c.mode).missing == c.want);
+    CHECK(milter_request({c.actions, c.steps}, c.use).missing == c.want);
   }
 }
 

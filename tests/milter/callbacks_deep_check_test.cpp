@@ -1,0 +1,293 @@
+// The callbacks where a deeper check is asked, with answers of our own in the checker's place: tests/e2e has real ones.
+#include <libmilter/mfapi.h>
+#include <libmilter/mfdef.h>
+
+#include <catch2/catch.hpp>
+#include <new>
+#include <stdexcept>
+
+#include "milter/callbacks.hpp"
+#include "tests/milter/daemon_parts.hpp"
+#include "tests/milter/fake_libmilter.hpp"
+
+namespace bloomgate {
+namespace {
+
+using test::FakeMailServer;
+using test::Parts;
+using Edits = std::vector<std::string>;
+
+const std::string kMark = "insert 0 check; reason=not-listed; host=fallback.example; identity=envelope";
+
+// A checker that says what it is told to say, and keeps what it was asked.
+class Checked {
+ public:
+  explicit Checked(DeepCheckOptions options = {}, GateRules rules = test::envelope_rules())
+      : parts(std::move(rules)),
+        stage(
+            std::move(options), [this](const auto& envelope, const auto& text) { return answer(envelope, text); },
+            parts.log.logger()) {
+    parts.context.deep = &stage;
+  }
+
+  Parts parts;
+  DeepResult result;
+  std::function<void()> before_answer = [] {};
+  std::vector<CheckedEnvelope> envelopes;
+  std::vector<std::string> texts;
+  DeepStage stage;
+
+ private:
+  DeepResult answer(const CheckedEnvelope& envelope, const MessageText& text) {
+    envelopes.push_back(envelope);
+    std::string whole(static_cast<std::size_t>(text.size()), '\0');
+    REQUIRE(text.read(0, whole) == whole.size());
+    texts.push_back(whole);
+    before_answer();
+    return result;
+  }
+};
+
+DeepResult spam() {
+  DeepResult result;
+  result.verdict = DeepVerdict::spam;
+  result.score = 7;
+  result.spam_threshold = 5;
+  result.server = "spamd:unix:/s";
+  return result;
+}
+
+// A whole message; what the body's first part was answered with, and the end of the message.
+struct Answers {
+  sfsistat body, end;
+};
+
+Answers send(FakeMailServer& server, const std::string& sender, const std::vector<std::string>& fields = {},
+             const std::string& body = "Hello.\r\n") {
+  server.mail(sender);
+  CHECK(server.recipient("<ann@example.net>") == SMFIS_NOREPLY);
+  for (const std::string& name : fields) server.header(name);
+  CHECK(server.end_of_header() == SMFIS_NOREPLY);
+  const sfsistat answer = server.body(body);
+  return {answer, server.end_of_message()};
+}
+
+TEST_CASE("a listed message is not shown to the checker, and its body is skipped") {
+  Checked checked;
+  FakeMailServer server;
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  const Answers answers = send(server, "<joe@example.org>", {"Subject"});
+  CHECK(answers.body == SMFIS_SKIP);
+  CHECK(answers.end == SMFIS_CONTINUE);
+  CHECK(checked.texts.empty());
+  REQUIRE(server.edits().size() == 1);
+  CHECK_THAT(server.edits()[0], Catch::StartsWith("insert 0 deliver; "));
+  CHECK_THAT(checked.parts.log.text(), !Catch::Contains("deep_check="));
+}
+
+TEST_CASE("a mail server that cannot skip a body is not told to") {
+  Checked checked;
+  FakeMailServer server;
+  const auto all_steps = static_cast<unsigned long>(SMFI_CURR_PROT);
+  REQUIRE(server.negotiate(SMFI_CURR_ACTS, all_steps & ~static_cast<unsigned long>(SMFIP_SKIP)) == SMFIS_CONTINUE);
+  CHECK(send(server, "<joe@example.org>").body == SMFIS_CONTINUE);
+  CHECK(checked.texts.empty());
+}
+
+TEST_CASE("another message is shown to the checker, with its envelope, and without forged fields") {
+  Checked checked;
+  FakeMailServer server;
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  server.connect("192.0.2.1");
+  server.helo("helo.example");
+  server.context().macros["j"] = "mx.example.net";
+  server.mail("<ann@example.org>");
+  server.recipient("<bob@example.net>");
+  server.header("Subject", "one\n two");
+  server.header("X-Bloomgate");
+  server.header("X-Spam-Flag", "NO");
+  server.end_of_header();
+  CHECK(server.body("Hello,\r\n") == SMFIS_CONTINUE);
+  CHECK(server.body("world.\r\n") == SMFIS_CONTINUE);
+  CHECK(server.end_of_message("Q7") == SMFIS_CONTINUE);
+  CHECK(checked.texts == Edits{"Subject: one\r\n two\r\n\r\nHello,\r\nworld.\r\n"});
+  REQUIRE(checked.envelopes.size() == 1);
+  const CheckedEnvelope& envelope = checked.envelopes[0];
+  CHECK(envelope.queue_id == "Q7");
+  CHECK(envelope.mta_name == "mx.example.net");
+  CHECK(envelope.client_address == "192.0.2.1");
+  CHECK(envelope.client_name == "client.example");
+  CHECK(envelope.helo == "helo.example");
+  CHECK(envelope.sender == "ann@example.org");
+  CHECK(envelope.recipients == std::vector<std::string>{"bob@example.net"});
+}
+
+TEST_CASE("forged results are removed on both verdicts, and the checker's go in below our mark, in their order") {
+  Checked checked;
+  checked.result = spam();
+  FakeMailServer server;
+  server.negotiate();
+  const std::vector<std::string> forged = {"X-Spam-Flag", "x-spam-flag", "X-Spam-Status", "X-Bloomgate", "Subject"};
+  const Edits removals = {"delete 1", "delete X-Spam-Flag 2", "delete X-Spam-Flag 1", "delete X-Spam-Status 1"};
+
+  send(server, "<joe@example.org>", forged);
+  Edits edits = server.edits();
+  REQUIRE(edits.size() == 5);
+  CHECK_THAT(edits.back(), Catch::StartsWith("insert 0 deliver; "));
+  edits.pop_back();
+  CHECK(edits == removals);
+
+  send(server, "<ann@example.org>", forged);
+  edits = server.edits();
+  const std::vector<ResultField> results = result_fields(checked.result);
+  REQUIRE(edits.size() == removals.size() + results.size() + 1);
+  CHECK(Edits(edits.begin(), edits.begin() + 4) == removals);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    CHECK(edits[edits.size() - 2 - i] == "insert 0 " + results[i].name + " " + results[i].value);
+  }
+  CHECK(edits.back() == kMark);
+  CHECK_THAT(checked.parts.log.text(), Catch::Contains(" forged_headers=1 deep_check=spam score=7.0/5.0 action=tag "
+                                                       "server=spamd:unix:/s check_ms="));
+}
+
+TEST_CASE("exempt mail is not shown to the checker, and keeps the results that it came with") {
+  Checked checked({}, {.policy = {.exempt_logged_in = true}, .trusted_authserv_ids = {}});
+  FakeMailServer server;
+  server.negotiate();
+  server.context().macros["{auth_authen}"] = "joe";
+  const Answers answers = send(server, "<ann@example.org>", {"X-Spam-Flag", "X-Bloomgate"});
+  CHECK(answers.body == SMFIS_SKIP);
+  CHECK(answers.end == SMFIS_CONTINUE);
+  CHECK(server.edits() == Edits{"delete 1"});
+  CHECK(checked.texts.empty());
+}
+
+TEST_CASE("spam is tagged, held, refused for good or refused for now, as configured") {
+  struct Case {
+    SpamAction action;
+    sfsistat answer;
+    std::string_view last_edit;
+  };
+  const Case cases[] = {
+      {SpamAction::tag, SMFIS_CONTINUE, kMark},
+      {SpamAction::quarantine, SMFIS_CONTINUE, "quarantine spam, score 7.0 of 5.0"},
+      {SpamAction::reject, SMFIS_REJECT, "reply 550 5.7.1 50%% of it is spam"},
+      {SpamAction::tempfail, SMFIS_TEMPFAIL, "reply 451 4.7.1 50%% of it is spam"},
+  };
+  for (const Case& c : cases) {
+    INFO(spam_action_name(c.action));
+    Checked checked({.on_spam = c.action});
+    checked.result = spam();
+    checked.result.smtp_message = "50% of it is spam";
+    FakeMailServer server;
+    REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+    CHECK(((server.asked_actions() & SMFIF_QUARANTINE) != 0) == (c.action == SpamAction::quarantine));
+    CHECK(send(server, "<ann@example.org>", {"X-Spam-Flag"}).end == c.answer);
+    REQUIRE_FALSE(server.edits().empty());
+    CHECK(server.edits().back() == c.last_edit);
+    CHECK((server.edits().size() == 1) == is_refusal(c.action));
+    checked.result = {};
+    CHECK(send(server, "<ann@example.org>").end == SMFIS_CONTINUE);
+  }
+}
+
+TEST_CASE("a checker that does not answer leads to what is configured for that, and the log says why") {
+  Checked checked({.on_failure = GENERATE(CheckFailureAction::tempfail, CheckFailureAction::tag)});
+  const bool goes_on = checked.stage.options().on_failure == CheckFailureAction::tag;
+  checked.before_answer = [] { throw std::runtime_error("nobody\nis there"); };
+  FakeMailServer server;
+  server.negotiate();
+  CHECK(send(server, "<ann@example.org>", {"X-Spam-Status"}).end == (goes_on ? SMFIS_CONTINUE : SMFIS_TEMPFAIL));
+  if (goes_on) {
+    REQUIRE(server.edits().size() == 3);
+    CHECK(server.edits()[0] == "delete X-Spam-Status 1");
+    CHECK_THAT(server.edits()[1], Catch::StartsWith("insert 0 X-Spam-Status Unknown, "));
+    CHECK(server.edits()[2] == kMark);
+  } else {
+    REQUIRE(server.edits().size() == 1);
+    CHECK_THAT(server.edits()[0], Catch::StartsWith("reply 451 4.7.1 "));
+  }
+  CHECK_THAT(checked.parts.log.text(),
+             Catch::Contains("warning: deeper check: Q1: nobody\\x0ais there") &&
+                 Catch::Contains(goes_on ? "deep_check=failed action=tag" : "deep_check=failed action=tempfail"));
+  checked.before_answer = [] {};
+  CHECK(send(server, "<ann@example.org>").end == SMFIS_CONTINUE);
+}
+
+TEST_CASE("without memory for the check a message goes the way of one that no checker answers for") {
+  Checked checked({.on_failure = GENERATE(CheckFailureAction::tempfail, CheckFailureAction::tag)});
+  checked.before_answer = [] { throw std::bad_alloc(); };
+  FakeMailServer server;
+  server.negotiate();
+  const Answers answers = send(server, "<ann@example.org>", {"X-Spam-Status"});
+  if (checked.stage.options().on_failure == CheckFailureAction::tempfail) {
+    CHECK(answers.end == SMFIS_TEMPFAIL);
+    return;
+  }
+  CHECK(answers.end == SMFIS_CONTINUE);
+  REQUIRE(server.edits().size() == 3);
+  CHECK_THAT(server.edits()[1], Catch::StartsWith("insert 0 X-Spam-Status Unknown, "));
+  CHECK(server.edits()[2] == "insert 0 check; reason=internal-error");
+}
+
+TEST_CASE("a message that cannot be kept is not shown to the checker in part") {
+  Checked checked({.memory_bytes = 10, .temporary_folder = "/nonexistent"});
+  FakeMailServer server;
+  server.negotiate();
+  CHECK(send(server, "<ann@example.org>", {"Subject"}).end == SMFIS_TEMPFAIL);
+  CHECK(checked.texts.empty());
+  CHECK_THAT(checked.parts.log.text(), Catch::Contains("/nonexistent"));
+  CHECK(send(server, "<joe@example.org>").end == SMFIS_CONTINUE);
+}
+
+TEST_CASE("a message with more names of results than can be removed does not go on") {
+  Checked checked;
+  FakeMailServer server;
+  server.negotiate();
+  std::vector<std::string> names;
+  for (int i = 0; i < 300; ++i) names.push_back("X-Spam-" + std::to_string(i));
+  CHECK(send(server, "<joe@example.org>", names).end == SMFIS_TEMPFAIL);
+  CHECK(server.edits().empty());
+  CHECK(send(server, "<joe@example.org>").end == SMFIS_CONTINUE);
+}
+
+TEST_CASE("nothing of a message is left for the next one on the connection, which is decided anew") {
+  Checked checked;
+  FakeMailServer server;
+  server.negotiate();
+  CHECK(send(server, "<joe@example.org>", {"X-Spam-Flag"}).body == SMFIS_SKIP);
+  server.mail("<ann@example.org>");
+  server.header("X-Spam-Flag");
+  server.header("Subject", "old");
+  SECTION("RSET before the end of its header") {
+    server.abort();
+  }
+  SECTION("RSET in its body") {
+    server.end_of_header();
+    server.body("old");
+    server.abort();
+  }
+  SECTION("another MAIL without RSET") {
+    server.end_of_header();
+  }
+  server.mail("<eve@example.org>");
+  server.header("Subject", "new");
+  server.end_of_header();
+  CHECK(server.body("new") == SMFIS_CONTINUE);
+  server.end_of_message();
+  CHECK(checked.texts == Edits{"Subject: new\r\n\r\nnew"});
+  CHECK(server.edits().size() == result_fields({}).size() + 1);
+}
+
+TEST_CASE("a session on the same connection without negotiation does not skip bodies, and is checked") {
+  Checked checked;
+  FakeMailServer server;
+  server.negotiate();
+  server.close();
+  CHECK(send(server, "<joe@example.org>").body == SMFIS_CONTINUE);
+  CHECK(send(server, "<ann@example.org>").end == SMFIS_CONTINUE);
+  CHECK(checked.texts.size() == 1);
+}
+
+}  // namespace
+}  // namespace bloomgate
