@@ -35,8 +35,8 @@ DeepResult DeepCheck::ask(const CheckedEnvelope& envelope, const MessageText& me
   const Deadline deadline = Clock::now() + options_.timeout;
   const FreePlaces::Place place = places_.take(deadline);
   if (!place) {
-    throw DeepCheckError(fmt::format("all {} connections to the deeper check were taken for {} s", options_.connections,
-                                     std::chrono::duration<double>(options_.timeout).count()));
+    throw DeepCheckError(fmt::format("all connections to the deeper check ({}) were taken for {} s",
+                                     options_.connections, std::chrono::duration<double>(options_.timeout).count()));
   }
   std::vector<std::string> failures;
   const std::vector<std::size_t> order = order_.next(Clock::now());

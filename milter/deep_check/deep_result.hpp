@@ -9,14 +9,14 @@ namespace bloomgate {
 
 // Any bytes may be in them: what sends them makes them fit for its protocol. Empty means unknown.
 struct CheckedEnvelope {
-  std::string queue_id;
-  std::string sender;                   // without angle brackets; empty for the null sender
-  std::vector<std::string> recipients;  // without angle brackets
-  std::string client_address;           // a number, "192.0.2.1" or "2001:db8::1"
-  std::string client_name;              // as the mail server found it; "unknown" and "[192.0.2.1]" are no names
-  std::string helo;
-  std::string login;     // by SASL
-  std::string mta_name;  // of the mail server itself
+  std::string queue_id = {};
+  std::string sender = {};                   // without angle brackets; empty for the null sender
+  std::vector<std::string> recipients = {};  // without angle brackets
+  std::string client_address = {};           // a number, "192.0.2.1" or "2001:db8::1"
+  std::string client_name = {};              // as the mail server found it; "unknown" and "[192.0.2.1]" are no names
+  std::string helo = {};
+  std::string login = {};     // by SASL
+  std::string mta_name = {};  // of the mail server itself
 };
 
 enum class DeepVerdict {
@@ -27,9 +27,9 @@ enum class DeepVerdict {
 };
 
 struct DeepSymbol {
-  std::string name;
-  std::optional<double> score;  // not known of SpamAssassin's
-  std::string options;          // rspamd's, separated by commas
+  std::string name = {};
+  std::optional<double> score = {};  // not known of SpamAssassin's
+  std::string options = {};          // rspamd's, separated by commas
 
   friend bool operator==(const DeepSymbol&, const DeepSymbol&) = default;
 };
@@ -38,13 +38,13 @@ struct DeepSymbol {
 struct DeepResult {
   DeepVerdict verdict = DeepVerdict::ham;
   double score = 0;
-  double spam_threshold = 0;          // the score from which on it is spam
-  double reject_threshold = 0;        // rspamd: from which on it is rejected
-  std::string action;                 // rspamd: in its words, "add header"; empty for SpamAssassin
-  std::vector<DeepSymbol> symbols;    // the heaviest first, where scores are known
-  std::string smtp_message;           // what the client is to be told, where the checker has something to tell it
-  std::string server;                 // who answered, as it is configured
-  std::vector<std::string> failures;  // what was wrong with the servers that were tried before it
+  double spam_threshold = 0;               // the score from which on it is spam
+  double reject_threshold = 0;             // rspamd: from which on it is rejected
+  std::string action = {};                 // rspamd: in its words, "add header"; empty for SpamAssassin
+  std::vector<DeepSymbol> symbols = {};    // the heaviest first, where scores are known
+  std::string smtp_message = {};           // what the client is to be told, where the checker has something to tell it
+  std::string server = {};                 // who answered, as it is configured
+  std::vector<std::string> failures = {};  // what was wrong with the servers that were tried before it
 };
 
 }  // namespace bloomgate

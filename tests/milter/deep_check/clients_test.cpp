@@ -1,0 +1,173 @@
+// What the clients send, seen by a server. That the real servers take it is seen in tests/e2e.
+#include <catch2/catch.hpp>
+
+#include "milter/deep_check/reach.hpp"
+#include "milter/deep_check/rspamd_client.hpp"
+#include "milter/deep_check/spamd_client.hpp"
+#include "tests/milter/deep_check/loopback_server.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+using test::answers;
+using test::hangs;
+using test::LoopbackServer;
+using test::rspamd_says;
+using test::spamd_says;
+using test::TemporaryFolder;
+
+Deadline soon() {
+  return std::chrono::steady_clock::now() + 60s;
+}
+
+// Answers everything with `reply`, and keeps the last request.
+LoopbackServer::Answer keeps_request(std::string& request, std::string reply) {
+  return [&request, reply = std::move(reply)](LoopbackServer::Client& client) {
+    request = client.request();
+    client.send(reply);
+  };
+}
+
+CheckedEnvelope usual() {
+  return {.queue_id = "4ABC12",
+          .sender = "joe@example.org",
+          .recipients = {"ann@example.net", "bob@example.net"},
+          .client_address = "192.0.2.7",
+          .client_name = "mail.example.org",
+          .helo = "helo.example.org",
+          .login = "joe",
+          .mta_name = "mx.example.net"};
+}
+
+const std::string kText = "Subject: test\r\n\r\nHello\r\n";
+
+MessageText message_of(const std::string& text) {
+  MessageText message({.max_bytes = 100'000'000, .memory_bytes = 100'000, .folder = "/tmp"});
+  message.add_body(text);
+  return message;
+}
+
+TEST_CASE("rspamd is told the envelope in fields of the request, and gets the message as it is") {
+  std::string request;
+  LoopbackServer server(keeps_request(request, rspamd_says("add header", 7)));
+  const DeepResult result = ask_rspamd(server.rspamd(), usual(), message_of(kText), soon());
+  CHECK(result.verdict == DeepVerdict::spam);
+  CHECK_THAT(request, Catch::StartsWith("POST /checkv2 HTTP/1.1\r\n") && Catch::EndsWith("\r\n\r\n" + kText));
+  for (const char* const field :
+       {"Queue-Id: 4ABC12", "From: <joe@example.org>", "Rcpt: <ann@example.net>", "Rcpt: <bob@example.net>",
+        "IP: 192.0.2.7", "Hostname: mail.example.org", "Helo: helo.example.org", "User: joe",
+        "MTA-Name: mx.example.net", "Content-Length: 24"}) {
+    CHECK_THAT(request, Catch::Contains("\r\n" + std::string(field) + "\r\n"));
+  }
+  CHECK_THAT(request, !Catch::Contains("Expect") && !Catch::Contains("Content-Type"));
+}
+
+TEST_CASE("nothing of the envelope can end a field of the request, and what is not known is left out") {
+  std::string request;
+  LoopbackServer server(keeps_request(request, rspamd_says("no action", 0)));
+  CheckedEnvelope envelope = usual();
+  envelope.helo = "x\r\nIP: 127.0.0.1\r\n\r\n";
+  envelope.sender = "a>\nb";
+  envelope.login = std::string("j\0oe", 4);
+  envelope.client_name = "unknown";
+  envelope.queue_id.clear();
+  ask_rspamd(server.rspamd(), envelope, message_of(kText), soon());
+  CHECK_THAT(request, Catch::Contains("\r\nHelo: x??IP: 127.0.0.1????\r\n") &&
+                          Catch::Contains("\r\nFrom: <a??b>\r\n") && Catch::Contains("\r\nUser: j?oe\r\n") &&
+                          !Catch::Contains("Hostname") && !Catch::Contains("Queue-Id"));
+  envelope.sender.clear();
+  ask_rspamd(server.rspamd(), envelope, message_of(kText), soon());
+  CHECK_THAT(request, Catch::Contains("\r\nFrom: <>\r\n"));
+}
+
+TEST_CASE("of very many recipients rspamd is told the first") {
+  std::string request;
+  LoopbackServer server(keeps_request(request, rspamd_says("no action", 0)));
+  CheckedEnvelope envelope = usual();
+  envelope.recipients.assign(10'000, "somebody@example.net");
+  ask_rspamd(server.rspamd(), envelope, message_of(kText), soon());
+  CHECK(request.size() < 40'000);
+  CHECK_THAT(request, Catch::Contains("Rcpt: <somebody@example.net>") && Catch::EndsWith("\r\n\r\n" + kText));
+}
+
+TEST_CASE("a path in the URL of rspamd is kept") {
+  std::string request;
+  LoopbackServer server(keeps_request(request, rspamd_says("no action", 0)));
+  DeepCheckServer asked = server.rspamd();
+  asked.url += "/rspamd/";
+  ask_rspamd(asked, usual(), message_of(kText), soon());
+  CHECK_THAT(request, Catch::StartsWith("POST /rspamd/checkv2 HTTP/1.1\r\n"));
+}
+
+TEST_CASE("spamd is told the envelope in fields before the message") {
+  std::string request;
+  LoopbackServer server(keeps_request(request, spamd_says(false, 1)));
+  CHECK(ask_spamd(server.spamd(), usual(), message_of(kText), soon()).verdict == DeepVerdict::ham);
+  const std::size_t header_end = request.find("\r\n\r\n") + 4;
+  const std::string body = request.substr(header_end);
+  CHECK(request.substr(0, header_end) ==
+        "SYMBOLS SPAMC/1.5\r\nContent-length: " + std::to_string(body.size()) + "\r\n\r\n");
+  CHECK_THAT(body, Catch::StartsWith("Return-Path: <joe@example.org>\r\nReceived: from helo.example.org (") &&
+                       Catch::EndsWith("\r\n" + kText));
+}
+
+TEST_CASE("a large message comes whole, from memory and file, by port and by unix socket") {
+  const TemporaryFolder folder;
+  std::string large = kText;
+  while (large.size() < 5'000'000) large += std::to_string(large.size()) + "\r\n";
+  const MessageText message = message_of(large);
+  std::string request;
+  LoopbackServer by_port(keeps_request(request, rspamd_says("no action", 0)));
+  LoopbackServer by_path(keeps_request(request, rspamd_says("no action", 0)), folder.file("rspamd"));
+  for (const LoopbackServer* const server : {&by_port, &by_path}) {
+    ask_rspamd(server->rspamd(), usual(), message, soon());
+    CHECK(request.ends_with("\r\n\r\n" + large));
+  }
+  LoopbackServer spamd_by_port(keeps_request(request, spamd_says(true, 9)));
+  LoopbackServer spamd_by_path(keeps_request(request, spamd_says(true, 9)), folder.file("spamd"));
+  for (const LoopbackServer* const server : {&spamd_by_port, &spamd_by_path}) {
+    ask_spamd(server->spamd(), usual(), message, soon());
+    CHECK(request.ends_with("\r\n" + large));
+  }
+}
+
+TEST_CASE("a refusal that comes before the whole message is sent is read all the same") {
+  std::string large(5'000'000, 'x');
+  const LoopbackServer server([](LoopbackServer::Client& client) { client.send("SPAMD/1.0 76 Too large\r\n\r\n"); });
+  try {
+    ask_spamd(server.spamd(), usual(), message_of(large), soon());
+    FAIL("there is no answer");
+  } catch (const CheckerError& error) {
+    // The kernel may throw away what was received when the connection is reset.
+    CHECK_THAT(error.what(), Catch::Contains("76 Too large") || Catch::Contains("reset"));
+  }
+}
+
+TEST_CASE("a proxy of the environment is not used") {
+  setenv("http_proxy", "http://127.0.0.1:1", 1);
+  setenv("ALL_PROXY", "http://127.0.0.1:1", 1);
+  LoopbackServer server(answers(rspamd_says("no action", 3)));
+  CHECK(ask_rspamd(server.rspamd(), usual(), message_of(kText), soon()).score == 3);
+  unsetenv("http_proxy");
+  unsetenv("ALL_PROXY");
+}
+
+TEST_CASE("whether a server answers at all can be asked without a message") {
+  LoopbackServer rspamd(answers(test::http_reply("pong\r\n")));
+  LoopbackServer spamd(answers("SPAMD/1.5 0 PONG\r\n"));
+  LoopbackServer silent(hangs());
+  CHECK(reach(rspamd.rspamd(), 60s).empty());
+  CHECK(reach(spamd.spamd(), 60s).empty());
+  CHECK_THAT(reach(spamd.rspamd(), 60s), Catch::Contains("HTTP/0.9"));
+  CHECK_THAT(reach(rspamd.spamd(), 60s), Catch::Contains("not spamd's: HTTP/1.1 200"));
+  CHECK_THAT(reach(silent.rspamd(), 100ms), Catch::Contains("timed out"));
+  CHECK(reach(silent.spamd(), 100ms) == "no answer in time");
+  const SocketAddress nowhere{SocketAddress::Family::unix_path, "/nowhere/socket", {}, {}};
+  for (const auto kind : {DeepCheckServer::Kind::rspamd, DeepCheckServer::Kind::spamd})
+    CHECK(reach({kind, {}, nowhere}, 60s) == "it cannot be reached: No such file or directory");
+}
+
+}  // namespace
+}  // namespace bloomgate

@@ -1,0 +1,64 @@
+#include "milter/deep_check/free_places.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+#include <vector>
+
+namespace bloomgate {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Clock = std::chrono::steady_clock;
+
+TEST_CASE("as many places are given as there are, and none that is not given back") {
+  FreePlaces places(2);
+  const FreePlaces::Place one = places.take(Clock::now());
+  CHECK(one);
+  {
+    const FreePlaces::Place two = places.take(Clock::now());
+    CHECK(two);
+    CHECK_FALSE(places.take(Clock::now() + milliseconds(20)));
+  }
+  CHECK(places.take(Clock::now()));
+  CHECK(places.take(Clock::now()));
+}
+
+TEST_CASE("who waits for a place gets it when it is given back") {
+  FreePlaces places(1);
+  auto held = std::make_unique<FreePlaces::Place>(places.take(Clock::now()));
+  std::atomic<bool> got = false;
+  std::thread waiting([&] { got = static_cast<bool>(places.take(Clock::now() + seconds(60))); });
+  held.reset();
+  waiting.join();
+  CHECK(got);
+}
+
+TEST_CASE("there are never more at work than places") {
+  FreePlaces places(3);
+  std::atomic<int> working = 0;
+  std::atomic<int> most = 0;
+  std::atomic<int> done = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        const FreePlaces::Place place = places.take(Clock::now() + seconds(60));
+        if (!place) continue;
+        const int now = ++working;
+        for (int before = most; before < now && !most.compare_exchange_weak(before, now);) {
+        }
+        std::this_thread::yield();
+        --working;
+        ++done;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(done == 1600);
+  CHECK(most <= 3);
+}
+
+}  // namespace
+}  // namespace bloomgate

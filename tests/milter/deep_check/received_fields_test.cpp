@@ -1,0 +1,72 @@
+#include "milter/deep_check/received_fields.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace bloomgate {
+namespace {
+
+constexpr std::time_t kTime = 1795255200;  // 21 November 2026, 10:00 UTC
+
+CheckedEnvelope usual() {
+  return {.queue_id = "4ABC12",
+          .sender = "joe@example.org",
+          .recipients = {"ann@example.net"},
+          .client_address = "192.0.2.7",
+          .client_name = "mail.example.org",
+          .helo = "helo.example.org",
+          .login = "",
+          .mta_name = "mx.example.net"};
+}
+
+TEST_CASE("the fields say who sent the message from where") {
+  CHECK(received_fields(usual(), kTime) ==
+        "Return-Path: <joe@example.org>\r\n"
+        "Received: from helo.example.org (mail.example.org [192.0.2.7])\r\n"
+        "\tby mx.example.net (Bloomgate) with ESMTP id 4ABC12\r\n"
+        "\t(envelope-from <joe@example.org>);\r\n"
+        "\tSat, 21 Nov 2026 10:00:00 +0000\r\n");
+}
+
+TEST_CASE("a login, a client without a name, and what is not known are told") {
+  CheckedEnvelope envelope = usual();
+  envelope.login = "ann";
+  CHECK_THAT(received_fields(envelope, kTime), Catch::Contains(" with ESMTPA id 4ABC12\r\n"));
+  envelope.client_name = "[192.0.2.7]";
+  CHECK_THAT(received_fields(envelope, kTime), Catch::Contains(" (unknown [192.0.2.7])\r\n"));
+  envelope.helo.clear();
+  CHECK_THAT(received_fields(envelope, kTime), Catch::Contains("Received: from unknown ("));
+  envelope.client_address = "2001:db8::1";
+  CHECK_THAT(received_fields(envelope, kTime), Catch::Contains("[2001:db8::1]"));
+  envelope.sender.clear();
+  CHECK_THAT(received_fields(envelope, kTime), Catch::StartsWith("Return-Path: <>\r\n"));
+  envelope.client_address.clear();
+  CHECK(received_fields(envelope, kTime) == "Return-Path: <>\r\n");
+}
+
+TEST_CASE("nothing of the client's can pass for another part of the fields") {
+  struct Case {
+    const char* helo;
+    const char* want;
+  };
+  const Case cases[] = {
+      {"a b", "from a?b (mail"},
+      {"x (y [10.0.0.1]) by z", "from x??y?[10.0.0.1]??by?z (mail"},
+      {"x\r\nReceived: from y", "from x??Received:?from?y (mail"},
+      {"envelope-from=ann@example.net", "from envelope-from?ann@example.net (mail"},
+      {"x;y", "from x?y (mail"},
+  };
+  for (const Case& c : cases) {
+    CheckedEnvelope envelope = usual();
+    envelope.helo = c.helo;
+    CHECK_THAT(received_fields(envelope, kTime), Catch::Contains(c.want));
+  }
+  CheckedEnvelope envelope = usual();
+  envelope.sender = "a> b)\r\nX: <y@example.org";
+  CHECK_THAT(received_fields(envelope, kTime),
+             Catch::StartsWith("Return-Path: <a??b???X:??y@example.org>\r\nReceived:"));
+  envelope.helo = std::string(5000, 'x');
+  CHECK(received_fields(envelope, kTime).size() < 1000);
+}
+
+}  // namespace
+}  // namespace bloomgate
