@@ -1,5 +1,7 @@
 #include "milter/deep_check/curl_handle.hpp"
 
+#include <system_error>
+
 namespace bloomgate {
 namespace {
 
@@ -63,7 +65,13 @@ void CurlHandle::perform(Deadline deadline) {
 }
 
 void CurlHandle::require(CURLcode code) {
-  if (code != CURLE_OK) throw CheckerError(message_[0] != '\0' ? message_ : curl_easy_strerror(code));
+  if (code == CURLE_OK) return;
+  // libcurl's own words name a host and a port, for a unix socket too.
+  long error = 0;
+  if (code == CURLE_COULDNT_CONNECT && curl_easy_getinfo(curl_.get(), CURLINFO_OS_ERRNO, &error) == CURLE_OK && error) {
+    throw CheckerError("it cannot be reached: " + std::generic_category().message(static_cast<int>(error)));
+  }
+  throw CheckerError(message_[0] != '\0' ? message_ : curl_easy_strerror(code));
 }
 
 }  // namespace bloomgate

@@ -9,6 +9,7 @@
 #include "milter/deep_check/checker_error.hpp"
 #include "milter/deep_check/curl_handle.hpp"
 #include "milter/deep_check/rspamd_client.hpp"
+#include "milter/deep_check/spamd_client.hpp"
 
 namespace bloomgate {
 namespace {
@@ -45,7 +46,8 @@ DeepResult DeepCheck::ask(const CheckedEnvelope& envelope, const MessageText& me
     const auto now = Clock::now();
     const Deadline share = now + (deadline - now) / (order.size() - tried);
     try {
-      DeepResult result = ask_rspamd(server, envelope, message, share);
+      DeepResult result = server.kind == DeepCheckServer::Kind::rspamd ? ask_rspamd(server, envelope, message, share)
+                                                                       : ask_spamd(server, envelope, message, share);
       order_.answered(order[tried]);
       result.server = to_string(server);
       result.failures = std::move(failures);

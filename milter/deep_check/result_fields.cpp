@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "milter/deep_check/safe_text.hpp"
 
@@ -78,7 +79,10 @@ std::vector<ResultField> result_fields(const DeepResult& result) {
 }
 
 std::vector<ResultField> failure_fields(std::string_view reason) {
-  return {{"X-Spam-Status", "Unknown, " + ascii_text(reason, kMaxReasonBytes)}};
+  FoldedText text("Unknown,");
+  std::istringstream words(ascii_text(reason, kMaxReasonBytes));
+  for (std::string word; words >> word;) text.add(word, " ");
+  return {{"X-Spam-Status", text.take()}};
 }
 
 }  // namespace bloomgate

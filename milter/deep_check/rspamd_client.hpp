@@ -9,11 +9,11 @@
 
 namespace bloomgate {
 
-// Its answer may have that many bytes: usual ones have some ten thousand.
-inline constexpr std::size_t kMaxRspamdReplyBytes = std::size_t{1} << 20;
-
 // Throws CheckerError, MessageTextError, std::bad_alloc.
 DeepResult ask_rspamd(const DeepCheckServer& server, const CheckedEnvelope& envelope, const MessageText& message,
                       Deadline deadline);
+
+// Returns where it answers at all. Throws CheckerError, std::bad_alloc.
+void ping_rspamd(const DeepCheckServer& server, Deadline deadline);
 
 }  // namespace bloomgate
