@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "filter/anonymous_memory.hpp"
 #include "filter/error.hpp"
 #include "filter/file_io.hpp"
 #include "filter/hash.hpp"
@@ -114,6 +115,7 @@ FilterWriter::FilterWriter(const std::string& path, const FilterShape& shape)
       throw system_error(ErrorCode::cannot_write, "reserve " + std::to_string(extent_.file_bytes) + " bytes for", path_,
                          error);
     }
+    direct_ = DirectFile(temporary_path_, O_RDWR);
   } catch (...) {
     unlink(temporary_path_.c_str());
     throw;
@@ -125,7 +127,8 @@ FilterWriter::~FilterWriter() {
 }
 
 void FilterWriter::write_body(std::uint64_t offset, std::span<const std::byte> bytes) {
-  write_all(file_.get(), bytes, kHeaderBytes + offset, temporary_path_);
+  const std::size_t written = direct_.write(bytes, kHeaderBytes + offset);
+  write_all(file_.get(), bytes.subspan(written), kHeaderBytes + offset + written, temporary_path_);
   for (std::uint64_t done = 0; done < bytes.size(); done += kChecksumChunkBytes) {
     const auto chunk = bytes.subspan(done, std::min(kChecksumChunkBytes, bytes.size() - done));
     const std::uint64_t index = (offset + done) / kChecksumChunkBytes;
@@ -151,11 +154,12 @@ void FilterWriter::read_back(std::span<const std::byte> header, unsigned threads
   require_bytes(table_, kHeaderBytes + extent_.body_bytes);
   std::atomic<std::uint64_t> next{0};
   run_parallel(threads, [&](unsigned) {
-    std::vector<std::byte> buffer(std::min(kChecksumChunkBytes, extent_.body_bytes));
+    const AnonymousMemory memory(std::min(kChecksumChunkBytes, extent_.body_bytes), "reading back what was written");
     for (std::uint64_t chunk; (chunk = next.fetch_add(1)) < extent_.chunk_count;) {
       const std::uint64_t begin = chunk * kChecksumChunkBytes;
-      const auto bytes = std::span(buffer).first(std::min(kChecksumChunkBytes, extent_.body_bytes - begin));
-      read_all(file_.get(), bytes, kHeaderBytes + begin, temporary_path_);
+      const auto bytes = memory.bytes().first(std::min(kChecksumChunkBytes, extent_.body_bytes - begin));
+      const std::size_t read = direct_.read(bytes, kHeaderBytes + begin);
+      read_all(file_.get(), bytes.subspan(read), kHeaderBytes + begin + read, temporary_path_);
       const auto noted = load_little_endian<std::uint64_t>(table_.data() + chunk * sizeof(std::uint64_t));
       require(checksum(bytes) == noted, kHeaderBytes + begin);
     }

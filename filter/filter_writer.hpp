@@ -4,6 +4,8 @@
 // What a writer left behind that was killed is removed by the next one for the same path: a temporary file is locked
 // (flock(2)) as long as its writer lives.
 //
+// The body goes past the page cache, where the file system can do that: it then is read back from the disk itself.
+//
 // Used by the builder. Call order: constructor, write_body* (every byte of the body once, in any order),
 // commit. Destroyed without commit, it leaves nothing behind. write_body may be called from several threads
 // at once; the rest not.
@@ -15,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "filter/direct_file.hpp"
 #include "filter/file_descriptor.hpp"
 #include "filter/file_format.hpp"
 
@@ -48,6 +51,7 @@ class FilterWriter {
   std::string folder_;
   std::string temporary_path_;
   FileDescriptor file_;
+  DirectFile direct_;
   FileExtent extent_;
   std::vector<std::byte> table_;
 };

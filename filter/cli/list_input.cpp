@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <memory>
+#include <span>
 
 #include "filter/address.hpp"
 #include "filter/cli/list_format.hpp"
@@ -19,7 +22,33 @@ namespace {
 
 constexpr std::size_t kKeptBytes =
     kMaxInputBytes + 1;  // of a line: enough for the canonicaliser to see that it is too long
-constexpr std::size_t kStorageBytes = 1 + TextBlock::kTextBytes + kKeptBytes + PlainLines::kReadable;
+
+// What is read past the page cache starts and ends at whole pages.
+constexpr std::size_t kPage = DirectFile::kAlignment;
+constexpr std::size_t kStorageBytes = 4 * kPage + TextBlock::kTextBytes + std::max(kKeptBytes, PlainLines::kReadable);
+
+char* aligned_start(std::vector<char>& storage) noexcept {
+  void* start = storage.data();
+  std::size_t space = storage.size();
+  return static_cast<char*>(std::align(kPage, 1, start, space));
+}
+
+// Whether most of some pages all over the file are not in the page cache. False where the system does not tell, as of
+// files that the caller may not write to.
+bool most_is_missing(int file, std::uint64_t file_bytes) noexcept {
+  constexpr std::uint64_t kProbes = 64;
+  const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  std::uint64_t missing = 0;
+  for (std::uint64_t i = 0; i < kProbes; ++i) {
+    const std::uint64_t offset = file_bytes / kProbes * i / page_bytes * page_bytes;
+    void* const page = mmap(nullptr, page_bytes, PROT_READ, MAP_SHARED, file, static_cast<off_t>(offset));
+    if (page == MAP_FAILED) return false;
+    unsigned char is_there = 1;
+    if (mincore(page, page_bytes, &is_there) == 0 && (is_there & 1) == 0) ++missing;
+    munmap(page, page_bytes);
+  }
+  return missing > kProbes / 2;
+}
 
 }  // namespace
 
@@ -44,6 +73,8 @@ ListInput::ListInput(std::size_t index, const std::string& path, bool quotes, co
   std::array<char, kCompressionMarkBytes> start;
   compression_ = recognise_compression({start.data(), read_at(start.data(), start.size(), 0)}, true);
   in_parts_ = compression_ == Compression::none && !quotes_;
+  constexpr std::uint64_t kLargeBytes = std::uint64_t{16} << 20;
+  is_cold_ = in_parts_ && file_bytes_ >= kLargeBytes && most_is_missing(fd_, file_bytes_);
   close_file();
 }
 
@@ -61,12 +92,14 @@ void ListInput::open_file() {
                          {.path = name_});
   }
   fd_ = file_.get();
+  if (past_cache_) direct_ = DirectFile(path_, O_RDONLY);
   posix_fadvise(fd_, 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
 void ListInput::close_file() noexcept {
   if (file_.is_open() && is_regular_) {
     file_.reset();
+    direct_ = DirectFile();
     fd_ = -1;
   }
   decompressor_.reset();
@@ -163,23 +196,36 @@ std::size_t ListInput::read_text(char* to, std::size_t bytes) {
   return decompressor_->read(to, bytes);
 }
 
+// The bytes [begin, end) of the file, in the block's storage.
+std::string_view ListInput::read_range(std::uint64_t begin, std::uint64_t end, TextBlock& block) {
+  const std::uint64_t first = begin / kPage * kPage;
+  char* const start = aligned_start(block.storage);
+  std::uint64_t have = begin - first;
+  if (direct_.is_open()) {
+    check_stop();
+    const std::uint64_t pages = (end - first + kPage - 1) / kPage;
+    const std::uint64_t count = direct_.read(std::as_writable_bytes(std::span(start, pages * kPage)), first);
+    have = std::clamp(count, have, end - first);
+  }
+  while (first + have < end) {
+    const std::size_t count = read_at(start + have, end - first - have, first + have);
+    if (count == 0) {
+      throw BloomgateError(ErrorCode::cannot_read,
+                           name_ + " shrank while it was read, from " + std::to_string(file_bytes_) + " bytes to " +
+                               std::to_string(first + have) + "; run again when nobody writes to it",
+                           {.path = name_, .offset = first + have});
+    }
+    have += count;
+  }
+  return {start + (begin - first), end - begin};
+}
+
 std::uint64_t ListInput::read_part(std::uint64_t offset, std::uint64_t bytes, TextBlock& block) {
   // One byte before the part tells whether a line starts at its first byte; behind it is the rest of its last line.
   const std::uint64_t begin = offset == 0 ? 0 : offset - 1;
   const std::uint64_t part_end = std::min(offset + bytes, file_bytes_);
   const std::uint64_t end = std::min(part_end + kKeptBytes, file_bytes_);
-  std::size_t have = 0;
-  while (begin + have < end) {
-    const std::size_t count = read_at(block.storage.data() + have, end - begin - have, begin + have);
-    if (count == 0) {
-      throw BloomgateError(ErrorCode::cannot_read,
-                           name_ + " shrank while it was read, from " + std::to_string(file_bytes_) + " bytes to " +
-                               std::to_string(begin + have) + "; run again when nobody writes to it",
-                           {.path = name_, .offset = begin + have});
-    }
-    have += count;
-  }
-  std::string_view text(block.storage.data(), have);
+  std::string_view text = read_range(begin, end, block);
   std::size_t part_bytes = part_end - begin;  // of `text`: where no further line may start
   if (offset != 0) {
     const std::size_t before = text.substr(0, part_bytes).find('\n');

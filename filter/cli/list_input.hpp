@@ -13,7 +13,8 @@
 #include <string_view>
 
 #include "filter/cli/decompressor.hpp"
-#include "filter/cli/text_blocks.hpp"
+#include "filter/cli/text_block.hpp"
+#include "filter/direct_file.hpp"
 #include "filter/file_descriptor.hpp"
 
 namespace bloomgate::cli {
@@ -29,6 +30,11 @@ class ListInput {
   bool is_regular() const noexcept { return is_regular_; }
   bool in_parts() const noexcept { return in_parts_; }
   std::uint64_t file_bytes() const noexcept { return file_bytes_; }
+  // A large file most of which was not in the page cache when it was opened, as far as the system tells.
+  bool is_cold() const noexcept { return is_cold_; }
+
+  // A cold list is from now on read past the page cache, where its file system can do that. Before the first claim().
+  void read_past_cache() noexcept { past_cache_ = is_cold_; }
 
   // What is called under the mutex of TextBlocks: whether a block can be had now, claiming it, and giving back what was
   // claimed once it is read. claim() gives the block's offset.
@@ -52,6 +58,7 @@ class ListInput {
   std::uint64_t read_stream(TextBlock& block);
   std::size_t find_last_line(std::string_view text) const noexcept;
   std::size_t read_at(char* to, std::size_t bytes, std::uint64_t offset) const;
+  std::string_view read_range(std::uint64_t begin, std::uint64_t end, TextBlock& block);
   std::size_t read_next(char* to, std::size_t bytes);
   std::size_t read_raw(char* to, std::size_t bytes);
   std::size_t read_text(char* to, std::size_t bytes);
@@ -62,11 +69,14 @@ class ListInput {
   std::string name_;
   FileDescriptor file_;
   int fd_ = -1;
+  DirectFile direct_;  // past the page cache
   dev_t device_ = 0;
   ino_t inode_ = 0;
   bool quotes_;
   bool is_regular_ = false;
   bool in_parts_ = false;
+  bool is_cold_ = false;
+  bool past_cache_ = false;
   std::uint64_t file_bytes_ = 0;
   std::uint64_t next_offset_ = 0;
   std::uint64_t next_index_ = 0;

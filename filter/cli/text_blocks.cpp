@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 
+#include "filter/cli/available_memory.hpp"
 #include "filter/cli/list_input.hpp"
 
 namespace bloomgate::cli {
@@ -50,26 +52,62 @@ void TextBlocks::sample(std::size_t input, std::uint64_t offset, std::uint64_t b
   inputs_[input]->sample(offset, bytes, block);
 }
 
-bool TextBlocks::next(TextBlock& block) {
+// Only where nobody has to wait for another's stream, which readers could not do in turn.
+void TextBlocks::start_reading_ahead() {
+  constexpr std::uint64_t kWorthwhileBytes = std::uint64_t{64} << 20;
+  if (!in_parts() || total_bytes_ < kWorthwhileBytes) return;
+  std::uint64_t cold_bytes = 0;
+  for (const auto& input : inputs_) cold_bytes += input->is_cold() ? input->file_bytes() : 0;
+  if (cold_bytes < total_bytes_ / 2) return;
+  // What stays in the cache makes the next reading fast; what does not fit into it costs time and others' pages.
+  if (total_bytes_ > available_memory() / 2) {
+    for (const auto& input : inputs_) input->read_past_cache();
+  }
+  try {
+    ahead_ = std::make_unique<ReadAhead>([this](TextBlock& block) { return claim(block); });
+  } catch (const std::system_error&) {
+    // No more threads than there are: the workers read for themselves.
+  }
+}
+
+// Gives what reads the block, or nothing where there is none left.
+std::function<void()> TextBlocks::claim(TextBlock& block) {
   std::unique_lock lock(mutex_);
   ListInput* const input = take_input(lock);
-  if (input == nullptr) return false;
-  std::exception_ptr failure;
+  if (input == nullptr) return {};
   try {
     const std::uint64_t offset = input->claim(block);
     block.turn = next_turn_++;
-    lock.unlock();
-    done_bytes_ += input->read(offset, block);
+    return [this, input, offset, &block] { read(*input, offset, block); };
+  } catch (...) {
+    failed_ = true;
+    released_.notify_all();
+    throw;
+  }
+}
+
+void TextBlocks::read(ListInput& input, std::uint64_t offset, TextBlock& block) {
+  std::exception_ptr failure;
+  try {
+    done_bytes_ += input.read(offset, block);
   } catch (...) {
     failure = std::current_exception();
   }
-  if (!lock.owns_lock()) {
-    lock.lock();
-    input->release();
+  {
+    const std::lock_guard lock(mutex_);
+    input.release();
+    if (failure) failed_ = true;
   }
-  if (failure) failed_ = true;
   released_.notify_all();
   if (failure) std::rethrow_exception(failure);
+}
+
+bool TextBlocks::next(TextBlock& block) {
+  std::call_once(started_, [this] { start_reading_ahead(); });
+  if (ahead_) return ahead_->next(block);
+  const std::function<void()> read_block = claim(block);
+  if (!read_block) return false;
+  read_block();
   return true;
 }
 

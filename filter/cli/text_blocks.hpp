@@ -1,6 +1,9 @@
 // Cuts lists into blocks of whole lines, for several workers at once: large files are shared out among them, and a pipe
 // or a compressed file is read by one at a time while the others work on what was read before, or read another one.
 //
+// Large files that are not in the page cache are read ahead of the workers, by threads that mostly wait for the disk;
+// and past that cache, where they would only drive out of it what others need.
+//
 // Nothing that an input holds can exhaust memory: a block is of bounded size, and a line longer than the canonicaliser
 // would look at is cut.
 #pragma once
@@ -8,24 +11,16 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "filter/cli/read_ahead.hpp"
+#include "filter/cli/text_block.hpp"
+
 namespace bloomgate::cli {
-
-struct TextBlock {
-  static constexpr std::size_t kTextBytes = std::size_t{1} << 18;  // small enough to stay in a core's own cache
-
-  std::size_t input = 0;      // which of the inputs
-  std::uint64_t index = 0;    // which block of that input, from 0
-  std::uint64_t turn = 0;     // which of all blocks that were handed out, from 0
-  std::string_view text;      // whole lines, about kTextBytes of them; the last one of an input may lack its line end.
-                              // PlainLines::kReadable bytes more may be read behind it.
-  std::vector<char> storage;  // what `text` points into; kept from block to block
-};
 
 class ListInput;
 
@@ -70,6 +65,9 @@ class TextBlocks {
 
  private:
   ListInput* take_input(std::unique_lock<std::mutex>& lock);
+  void start_reading_ahead();
+  std::function<void()> claim(TextBlock& block);
+  void read(ListInput& input, std::uint64_t offset, TextBlock& block);
 
   std::vector<std::unique_ptr<ListInput>> inputs_;
   BlockOrder order_;
@@ -80,6 +78,8 @@ class TextBlocks {
   bool failed_ = false;
   std::mutex mutex_;
   std::condition_variable released_;
+  std::once_flag started_;
+  std::unique_ptr<ReadAhead> ahead_;  // where it is worth while; the last member, since its threads use the others
 };
 
 }  // namespace bloomgate::cli
