@@ -2,6 +2,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
+
 #include "config/printable.hpp"
 
 namespace bloomgate {
@@ -38,8 +40,20 @@ SpamAction action_for(DeepVerdict verdict, const DeepCheckOptions& options) noex
   return options.on_reject;
 }
 
+// Some texts of a checker begin with a status code of their own, as "4.7.1 The virus check is not available" (RFC 3463
+// section 2). The reply has one that fits the action.
+std::string_view without_status_code(std::string_view text) noexcept {
+  const std::size_t end = text.find_first_not_of("0123456789.");
+  const std::string_view code = text.substr(0, end);
+  const bool is_code = code.size() >= 5 && (code.starts_with("4.") || code.starts_with("5.")) &&
+                       std::ranges::count(code, '.') == 2 && !code.ends_with('.');
+  if (!is_code || end == std::string_view::npos || text[end] != ' ') return text;
+  return text.substr(end + 1);
+}
+
 std::string reply_to(const DeepResult& result, SpamAction action) {
-  if (!result.smtp_message.empty()) return result.smtp_message;
+  const std::string_view told = without_status_code(result.smtp_message);
+  if (!told.empty()) return std::string(told);
   return action == SpamAction::reject ? "The message looks like spam"
                                       : "The message is refused for now, try again later";
 }

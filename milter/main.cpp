@@ -191,6 +191,8 @@ int main(int argc, char** argv) {
   sigaddset(&reload_signal, SIGUSR1);
   pthread_sigmask(SIG_BLOCK, &reload_signal, nullptr);
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+  // A temporary file that may not grow further (LimitFSIZE= of the unit) is an error of the write.
+  static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
   try {
     install_bus_fault_handler();
     return run_command({argv + std::min(argc, 1), argv + argc});

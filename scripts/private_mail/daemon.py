@@ -3,7 +3,7 @@
 import re
 import shutil
 import signal
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .filter import built
@@ -17,7 +17,7 @@ class DaemonConfig:
     whitelist: Path
     inet: bool = False  # listens on 127.0.0.1 rather than on a unix socket
     host_name: str = "mx.example.net"
-    settings: dict = field(default_factory=dict)  # further lines of the configuration: key -> value
+    settings: dict = field(default_factory=dict)  # further lines of the configuration: key -> value, or a list
 
 
 class Daemon:
@@ -64,7 +64,9 @@ class Daemon:
                     **self.config.settings}
         if not self.config.inet:
             settings.setdefault("socket-mode", "0666")  # Postfix is another user
-        self.config_file.write_text("".join(f"{key} = {value}\n" for key, value in settings.items()))
+        lines = [f"{key} = {value}\n" for key, values in settings.items()
+                 for value in (values if isinstance(values, list) else [values])]
+        self.config_file.write_text("".join(lines))
 
     def command(self, *options):
         return [self.binary, "--config", self.config_file, *options]
@@ -88,6 +90,13 @@ class Daemon:
     def stop(self):
         """SIGTERM, as systemd does. Returns the exit code."""
         return self.program.stop()
+
+    def restart(self, settings):
+        """With these settings in the place of those that it had."""
+        self.stop()
+        self.config = replace(self.config, settings=settings)
+        self.write_config()
+        self.start()
 
     def kill(self):
         """SIGKILL: a crash."""

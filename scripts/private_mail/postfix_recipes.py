@@ -1,9 +1,11 @@
 """The recipes of config/mta for Postfix, each with its checkers, for tests and measurements."""
 
+from dataclasses import replace
+
 from .clamav import ClamavMilter, Clamd
 from .processes import free_port
 from .recipe import Recipe, with_header_checks
-from .rspamd import AFTER_THE_QUEUE, Rspamd
+from .rspamd import AFTER_THE_QUEUE, PlainRspamd, Rspamd
 from .shipped import adapted
 from .spamassassin import Spamd, SpamassMilter, Spampd
 
@@ -101,3 +103,33 @@ class SpamassMilterRecipe(Recipe):
             "unix:/run/clamav/clamav-milter.ctl": self.clamav_milter.mta_socket,
             "unix:/var/spool/postfix/spamass/spamass.sock": self.spamass_milter.mta_socket})
         return {"main_cf": with_header_checks(main_cf, self.folder, OWN_NAME)}
+
+
+class DeepCheckRecipe(Recipe):
+    """deep-check: Bloomgate asks rspamd itself, or SpamAssassin's spamd."""
+
+    def __init__(self, folder, config):
+        super().__init__(folder, config)
+        self.rspamd = PlainRspamd(self.folder / "rspamd")
+        self.spamd = Spamd(self.folder / "spamd")
+        self.base = dict(config.settings)
+        self.config = replace(config, settings=self.settings("rspamd"))
+
+    def checks(self, stack):
+        self.spam_checkers = [stack.enter_context(checker) for checker in (self.rspamd, self.spamd)]
+
+    def files(self):
+        return {"main_cf": with_header_checks(self.with_milters(adapted("deep-check/main.cf", {}), {}), self.folder,
+                                              OWN_NAME)}
+
+    def settings(self, checker, **changes):
+        """Bloomgate's settings with the shipped lines for that checker. changes: other settings, with _ for -."""
+        ports = {"rspamd": ("127.0.0.1:11333", f"127.0.0.1:{self.rspamd.normal[1]}"),
+                 "spamd": ("783@127.0.0.1", f"{self.spamd.address[1]}@127.0.0.1")}
+        shipped = adapted(f"deep-check/{checker}.conf", dict([ports[checker]]))
+        lines = dict(line.split(" = ") for line in shipped.splitlines())
+        return {**self.base, **lines, **{name.replace("_", "-"): value for name, value in changes.items()}}
+
+    def ask(self, checker, **changes):
+        """Starts Bloomgate anew, with settings(checker, ...)."""
+        self.daemon.restart(self.settings(checker, **changes))

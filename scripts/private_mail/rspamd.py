@@ -40,8 +40,8 @@ class Rspamd(Checker):
     name = "rspamd"
 
     def __init__(self, folder, clamd, shipped=AT_THE_DOOR, whole=False):
-        """shipped: its files of config/mta. whole: with all that makes it fast, and slow to start, as for a
-        measurement."""
+        """clamd: None where no shipped file asks for one. shipped: its files of config/mta. whole: with all that
+        makes it fast, and slow to start, as for a measurement."""
         super().__init__(folder)
         self.clamd = clamd
         self.shipped = shipped
@@ -50,16 +50,17 @@ class Rspamd(Checker):
         self.mta_socket = f"inet:127.0.0.1:{self.port}"
         self.address = ("127.0.0.1", self.port)
         self.controller = ("127.0.0.1", free_port())
+        self.normal = ("127.0.0.1", free_port())  # of PlainRspamd only
 
     def prepare(self):
         for name in ("local.d", "override.d", "data"):
             (self.folder / name).mkdir()
         changes = {"worker-proxy.inc": {"127.0.0.1:11332": f"127.0.0.1:{self.port}"},
-                   "antivirus.conf": {"/run/clamav/clamd.ctl": str(self.clamd.address)}}
+                   "antivirus.conf": {"/run/clamav/clamd.ctl": str(self.clamd and self.clamd.address)}}
         for path in self.shipped:
             name = path.rpartition("/")[2]
             (self.folder / "local.d" / name).write_text(adapted(path, changes.get(name, {})))
-        values = dict(folder=self.folder, dead_port=free_port(), normal_port=free_port(),
+        values = dict(folder=self.folder, dead_port=free_port(), normal_port=self.normal[1],
                       controller_port=self.controller[1], own_domain=OWN_DOMAIN,
                       no_hyperscan="false" if self.whole else "true")
         for name, text in OVERRIDES.items():
@@ -91,3 +92,36 @@ class Rspamd(Checker):
         """The last messages that it saw, as it shows them in its web page: a list of objects."""
         with urllib.request.urlopen("http://{}:{}/history".format(*self.controller), timeout=10) as answer:
             return json.load(answer)
+
+
+class PlainRspamd(Rspamd):
+    """As Debian installs it, and asked by HTTP: its normal worker listens on `address`. It knows the test
+    patterns for each of its actions, puts off what asks for it in a field X-Put-Off, and tells how many bytes of
+    a message it was given: MESSAGE_BYTES(0.00)[1234]."""
+
+    LUA = """\
+rspamd_config.PUT_OFF = { callback = function(task)
+  local wish = task:get_header('X-Put-Off')
+  if wish then task:set_pre_result('soft reject', wish, 'test') end
+end }
+rspamd_config.MESSAGE_BYTES = { score = 0.0, callback = function(task)
+  return true, 1.0, tostring(task:get_size())
+end }
+"""
+
+    def __init__(self, folder):
+        super().__init__(folder, None, ())
+        self.address = self.normal
+
+    def prepare(self):
+        super().prepare()
+        for name, text in {
+            "worker-normal.inc": f'bind_socket = "127.0.0.1:{self.normal[1]}"; count = 1;\n',
+            "worker-proxy.inc": "enabled = false;\n",
+            "hfilter.conf": "enabled = false;\n",  # a client that no name server knows is suspect
+            "rbl.conf": "enabled = false;\n",
+        }.items():
+            (self.folder / "override.d" / name).write_text(text)
+        options = self.folder / "override.d/options.inc"
+        options.write_text(options.read_text() + "enable_test_patterns = true;\n")
+        (self.folder / "rspamd.local.lua").write_text(self.LUA)

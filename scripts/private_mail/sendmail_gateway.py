@@ -28,6 +28,7 @@ class SendmailGatewayConfig:
     inet: bool = False
     settings: dict = field(default_factory=dict)  # of the daemon
     host_name: str = "mx.example.net"
+    shipped: Path = SHIPPED_FILE
 
 
 class SendmailGateway:
@@ -36,12 +37,13 @@ class SendmailGateway:
         self.config = config
 
     def __enter__(self):
+        self.folder.mkdir(exist_ok=True)
         with ExitStack() as stack:
             self.mailbox = stack.enter_context(Sink(MAILBOX))
             self.daemon = stack.enter_context(Daemon(self.folder / "daemon", DaemonConfig(
                 self.config.whitelist, self.config.inet,
                 settings={"authentication": "off", **self.config.settings})))
-            fragment = SHIPPED_FILE.read_text()
+            fragment = self.config.shipped.read_text()
             folders = {self.daemon.folder: "/run/bloomgate"}
             if self.config.inet:
                 fragment = fragment.replace(SHIPPED_SOCKET, self.daemon.socket)

@@ -47,8 +47,16 @@ TEST_CASE("the client is told what the checker says, else that the message looks
   DeepResult result = result_with(DeepVerdict::reject);
   CHECK_THAT(outcome_of(result, {}, 0ms).reply, Catch::Contains("looks like spam"));
   CHECK_THAT(outcome_of(result_with(DeepVerdict::soft_reject), {}, 0ms).reply, Catch::Contains("try again later"));
-  result.smtp_message = "Gtube pattern";
-  CHECK(outcome_of(result, {}, 0ms).reply == "Gtube pattern");
+  for (const auto& [told, reply] : {std::pair{"Gtube pattern", "Gtube pattern"},
+                                    {"4.7.1 Try again", "Try again"},
+                                    {"5.7.123 Go away", "Go away"},
+                                    {"5.7.1", "5.7.1"},
+                                    {"4.7. Try again", "4.7. Try again"},
+                                    {"127.0.0.1 is listed", "127.0.0.1 is listed"},
+                                    {"5.5 points", "5.5 points"}}) {
+    result.smtp_message = told;
+    CHECK(outcome_of(result, {}, 0ms).reply == reply);
+  }
 }
 
 TEST_CASE("a message goes on with the checker's fields") {

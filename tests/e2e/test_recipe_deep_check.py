@@ -1,0 +1,300 @@
+"""config/mta/deep-check: Bloomgate itself asks rspamd, or spamd, about mail that its lists do not deliver."""
+
+import os
+import re
+import selectors
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from conftest import LISTED, UNLISTED
+from private_mail.postfix_recipes import DeepCheckRecipe
+from private_mail.processes import free_port, wait_until
+from private_mail.recipe import HELD, MAILBOX, REJECTED, TRY_AGAIN, Mail
+from private_mail.spamassassin import GTUBE
+from recipe_mails import listed, places, started
+
+# rspamd's own patterns: the first letter says what it is to answer.
+RSPAMD_SPAM = b"Y" + GTUBE[1:]
+FORGED_RESULTS = (b"X-Spam-Flag: NO", b"X-Spam-Status: No, score=-9 required=5", b"x-spam-flag: no",
+                  b"X-Spamd-Result: default: False [-9.00 / 15.00]", b"X-Spam-Status: No",
+                  b"X-SPAM-Of-Our-Own-Making: x")
+
+
+@pytest.fixture(scope="module")
+def recipe():
+    with started(DeepCheckRecipe) as running:
+        yield running
+
+
+@pytest.fixture(params=["rspamd", "spamd"])
+def checker(request):
+    return request.param
+
+
+def spam(checker, sender=UNLISTED, headers=()):
+    """What the checker calls spam; rspamd wants to reject what SpamAssassin's pattern is in."""
+    return Mail(sender, headers, body=(RSPAMD_SPAM if checker == "rspamd" else GTUBE) + b"\r\n")
+
+
+def results(outcome):
+    """All its fields whose names begin with X-Spam: name in lower case -> values."""
+    fields = {}
+    for name, value in outcome.received.headers():
+        if name.lower().startswith("x-spam"):
+            fields.setdefault(name.lower(), []).append(value)
+    return fields
+
+
+def log_lines(recipe, outcome):
+    return [line for line in recipe.daemon.log().splitlines() if f"queue_id={outcome.queue_id} " in line]
+
+
+def test_listed_mail_is_not_seen_by_the_checker_and_its_body_is_skipped(recipe, checker):
+    recipe.ask(checker)
+    counted = Path(f"/proc/{recipe.daemon.program.pid}/io")
+    before = bytes_read(counted)
+    mail = Mail(LISTED, body=b"a line of text\r\n" * 300_000)
+    [outcome] = recipe.send(mail)
+    assert outcome.place == MAILBOX
+    assert outcome.header("X-Bloomgate")[0].startswith("deliver; ")
+    assert results(outcome) == {}
+    assert outcome.received.content.endswith(b"a line of text\r\n")
+    assert bytes_read(counted) - before < len(mail.body) / 10
+    assert "deep_check=" not in log_lines(recipe, outcome)[0]
+    assert not seen(recipe, checker, mail)
+    [checked] = recipe.send(Mail(UNLISTED))
+    assert seen(recipe, checker, checked.mail)
+
+
+def bytes_read(counted):
+    return int(re.search(r"rchar: (\d+)", counted.read_text()).group(1))
+
+
+def seen(recipe, checker, mail):
+    message_id = f"{mail.subject.replace(' ', '.')}@example.org"
+    if checker == "rspamd":
+        return message_id in [entry["id"] for entry in recipe.rspamd.history()]
+    return message_id in recipe.spamd.log()
+
+
+def test_other_mail_is_tagged_with_what_the_checker_says(recipe, checker):
+    recipe.ask(checker)
+    [ham, junk] = recipe.send(Mail(UNLISTED), spam(checker))
+    assert places([ham, junk]) == [MAILBOX] * 2
+    assert ham.header("X-Spam-Status")[0].startswith("No, score=")
+    assert ham.header("X-Spam-Flag") == []
+    assert junk.header("X-Spam-Status")[0].startswith("Yes, score=")
+    assert junk.header("X-Spam-Flag") == ["YES"]
+    for outcome in (ham, junk):
+        assert [mark.split(";")[0] for mark in outcome.header("X-Bloomgate")] == ["check"]
+        assert float(outcome.header("X-Spam-Score")[0]) < 2000
+        assert len(outcome.header("X-Spamd-Result")) == (1 if checker == "rspamd" else 0)
+        names = [name for name, _ in outcome.received.headers()]
+        assert names.index("X-Bloomgate") < names.index("X-Spam-Status") < names.index("From")
+    assert re.search(r" deep_check=spam score=[\d.]+/[\d.]+ action=tag server=\S+ check_ms=\d+$",
+                     log_lines(recipe, junk)[0])
+    assert " deep_check=ham " in log_lines(recipe, ham)[0]
+
+
+def test_results_from_outside_are_removed_on_both_verdicts_and_change_nothing(recipe, checker):
+    recipe.ask(checker)
+    [delivered, ham, junk] = recipe.send(Mail(LISTED, FORGED_RESULTS), Mail(UNLISTED, FORGED_RESULTS),
+                                         spam(checker, headers=FORGED_RESULTS))
+    assert results(delivered) == {}
+    ours = {"x-spam-status", "x-spam-score"} | ({"x-spamd-result"} if checker == "rspamd" else set())
+    for outcome, names, verdict in ((ham, ours, "No, "), (junk, ours | {"x-spam-flag"}, "Yes, ")):
+        found = results(outcome)
+        assert set(found) == names
+        assert [len(values) for values in found.values()] == [1] * len(found)
+        assert found["x-spam-status"][0].startswith(verdict)
+
+
+def test_exempt_mail_keeps_the_results_it_came_with_and_is_not_checked(recipe):
+    recipe.ask("rspamd", exempt_networks="192.0.2.0/24")
+    [outcome] = recipe.send(spam("rspamd", headers=FORGED_RESULTS), address="192.0.2.7")
+    assert outcome.place == MAILBOX
+    assert outcome.header("X-Bloomgate") == []
+    assert sum(map(len, results(outcome).values())) == len(FORGED_RESULTS)
+
+
+@pytest.mark.parametrize("action, place, reply", [
+    ("quarantine", HELD, ""), ("reject", REJECTED, "550 5.7.1 "), ("tempfail", TRY_AGAIN, "451 4.7.1 ")])
+def test_spam_is_held_or_refused_as_configured(recipe, checker, action, place, reply):
+    recipe.ask(checker, deep_check_spam=action)
+    [junk, ham, delivered] = recipe.send(spam(checker), Mail(UNLISTED), spam(checker, LISTED))
+    assert places([junk, ham, delivered]) == [place, MAILBOX, MAILBOX]
+    assert junk.reply.startswith(reply)
+
+
+def test_what_rspamd_wants_rejected_or_put_off_is_so_in_its_own_words(recipe):
+    recipe.ask("rspamd")
+    [rejected, put_off] = recipe.send(Mail(UNLISTED, body=GTUBE + b"\r\n"),
+                                      Mail(UNLISTED, (b"X-Put-Off: come back 50% later",)))
+    assert places([rejected, put_off]) == [REJECTED, TRY_AGAIN]
+    assert rejected.reply.startswith("550 5.7.1 Gtube pattern")
+    assert put_off.reply.startswith("451 4.7.1 come back 50% later")
+    recipe.ask("rspamd", deep_check_reject="tag", deep_check_soft_reject="quarantine")
+    assert places(recipe.send(Mail(UNLISTED, body=GTUBE + b"\r\n"),
+                              Mail(UNLISTED, (b"X-Put-Off: later",)))) == [MAILBOX, HELD]
+
+
+def test_where_the_first_checker_is_down_the_next_one_is_asked(recipe):
+    dead = f"rspamd:http://127.0.0.1:{free_port()}"
+    recipe.ask("spamd", deep_check=[dead, f"spamd:inet:{recipe.spamd.address[1]}@127.0.0.1"])
+    outcomes = recipe.send(Mail(UNLISTED), spam("spamd"))
+    assert [outcome.header("X-Spam-Status")[0].split(",")[0] for outcome in outcomes] == ["No", "Yes"]
+    assert recipe.daemon.log().count(f"deeper check: {dead}: ") == 1, "the one that failed is left alone for a while"
+
+
+def test_while_no_checker_answers_mail_waits_at_its_sender_or_goes_on_as_unknown(recipe, checker):
+    part = getattr(recipe, checker)
+    recipe.ask(checker)
+    part.stop()
+    try:
+        assert places(recipe.send(listed(), Mail(UNLISTED), Mail(""))) == [MAILBOX, TRY_AGAIN, TRY_AGAIN]
+        recipe.ask(checker, deep_check_failure="tag")
+        [delivered, unchecked] = recipe.send(listed(), Mail(UNLISTED, FORGED_RESULTS))
+        assert results(delivered) == {}
+        assert list(results(unchecked)) == ["x-spam-status"]
+        assert unchecked.header("X-Spam-Status")[0].startswith("Unknown, ")
+        assert "deep_check=failed action=tag " in log_lines(recipe, unchecked)[0]
+    finally:
+        part.start()
+    assert recipe.send(Mail(UNLISTED))[0].header("X-Spam-Status")[0].startswith("No, ")
+
+
+class HungChecker:
+    """Takes connections and never answers. `taken`: how many there are; `most`: how many there were at a time."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.name = "rspamd:http://127.0.0.1:{}".format(self.listener.getsockname()[1])
+        self.taken = self.most = 0
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(self.listener, selectors.EVENT_READ)
+        self.stopped, self.stop = socket.socketpair()
+        self.selector.register(self.stopped, selectors.EVENT_READ)
+        self.thread = threading.Thread(target=self._serve)
+        self.thread.start()
+
+    def _serve(self):
+        while True:
+            ready = [key.fileobj for key, _ in self.selector.select()]
+            if self.stopped in ready:
+                return
+            # Those that went away first: they are one less when the next comes.
+            for connection in [each for each in ready if each is not self.listener]:
+                if not self._reads(connection):
+                    self.selector.unregister(connection)
+                    connection.close()
+                    self.taken -= 1
+            if self.listener in ready:
+                self.selector.register(self.listener.accept()[0], selectors.EVENT_READ)
+                self.taken += 1
+                self.most = max(self.most, self.taken)
+
+    @staticmethod
+    def _reads(connection):
+        try:
+            return connection.recv(65536)
+        except OSError:
+            return b""
+
+    def close(self):
+        self.stop.close()
+        self.thread.join()
+        for key in list(self.selector.get_map().values()):
+            key.fileobj.close()
+
+
+@contextmanager
+def hung_checker():
+    hung = HungChecker()
+    try:
+        yield hung
+    finally:
+        hung.close()
+
+
+def test_a_checker_that_hangs_is_waited_for_as_long_as_configured_while_listed_mail_passes(recipe):
+    with hung_checker() as hung, ThreadPoolExecutor(24) as clients:
+        recipe.ask("rspamd", deep_check=hung.name, deep_check_timeout=5, deep_check_connections=50)
+        started_at = time.monotonic()
+        waiting = [clients.submit(recipe.send, Mail(UNLISTED)) for _ in range(24)]
+        wait_until(lambda: hung.taken == 24, "all messages to be under way to the checker")
+        assert places(recipe.send(listed(), listed())) == [MAILBOX] * 2
+        assert not any(each.done() for each in waiting), "listed mail has passed while all others waited"
+        outcomes = [each.result()[0] for each in waiting]
+    assert set(places(outcomes)) == {TRY_AGAIN}
+    assert outcomes[0].reply.startswith("451 4.7.1 ")
+    assert 5 <= time.monotonic() - started_at < 15
+
+
+def test_no_more_messages_than_configured_are_at_the_checker_at_a_time(recipe):
+    with hung_checker() as hung, ThreadPoolExecutor(6) as clients:
+        recipe.ask("rspamd", deep_check=hung.name, deep_check_timeout=2, deep_check_connections=2)
+        waiting = [clients.submit(recipe.send, Mail(UNLISTED)) for _ in range(6)]
+        assert {place for each in waiting for place in places(each.result())} == {TRY_AGAIN}
+        assert hung.most == 2
+
+
+def test_what_does_not_fit_into_memory_is_checked_from_a_temporary_file_that_goes_with_the_message(recipe):
+    folder = recipe.folder / "spool"
+    folder.mkdir(mode=0o777)
+    folder.chmod(0o777)
+    filling = b"a line of text\r\n" * 20_000
+    settings = dict(deep_check_memory="64K", deep_check_folder=folder)
+    with hung_checker() as hung, ThreadPoolExecutor(1) as clients:
+        recipe.ask("rspamd", deep_check=hung.name, deep_check_timeout=2, **settings)
+        waiting = clients.submit(recipe.send, Mail(UNLISTED, body=filling))
+        wait_until(lambda: hung.taken == 1, "the message to be under way to the checker")
+        assert [path for path in open_files(recipe.daemon) if path.startswith(str(folder))]
+        waiting.result()
+    recipe.ask("rspamd", **settings)
+    [outcome] = recipe.send(Mail(UNLISTED, body=filling))
+    assert len(filling) < bytes_checked(outcome) < len(outcome.received.content)
+    assert not [path for path in open_files(recipe.daemon) if path.startswith(str(folder))]
+    assert list(folder.iterdir()) == []
+
+
+def bytes_checked(outcome):
+    return int(re.search(r"MESSAGE_BYTES\(0\.00\)\[(\d+)\]", outcome.header("X-Spamd-Result")[0]).group(1))
+
+
+def open_files(daemon):
+    folder = Path(f"/proc/{daemon.program.pid}/fd")
+    return [os.readlink(path) for path in folder.iterdir()]
+
+
+def test_of_a_message_that_is_too_long_the_first_part_is_checked(recipe):
+    recipe.ask("rspamd", deep_check_max_size="10K")
+    filling = b"a line of text\r\n" * 2_000
+    [outcome] = recipe.send(Mail(UNLISTED, body=filling))
+    assert bytes_checked(outcome) == 10 * 1024
+    assert outcome.received.content.endswith(filling)
+
+
+def test_a_message_that_cannot_be_kept_waits_at_its_sender(recipe):
+    recipe.ask("rspamd", deep_check_memory="1K", deep_check_folder=recipe.folder / "missing")
+    assert places(recipe.send(Mail(UNLISTED, body=b"a line of text\r\n" * 1000), listed())) == [TRY_AGAIN, MAILBOX]
+    assert "missing" in recipe.daemon.log()
+
+
+def test_mail_waits_at_its_sender_while_bloomgate_is_down(recipe):
+    recipe.ask("rspamd")
+    with recipe.without_bloomgate():
+        assert places(recipe.send(listed(), Mail(UNLISTED))) == [TRY_AGAIN] * 2
+    assert places(recipe.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2
+
+
+def test_while_observing_nothing_is_asked_and_nothing_touched(recipe):
+    recipe.ask("rspamd", mode="observe")
+    [outcome] = recipe.send(spam("rspamd", headers=FORGED_RESULTS))
+    assert outcome.place == MAILBOX
+    assert sum(map(len, results(outcome).values())) == len(FORGED_RESULTS)
+    assert not seen(recipe, "rspamd", outcome.mail)
