@@ -106,14 +106,14 @@ class SpamassMilterRecipe(Recipe):
 
 
 class DeepCheckRecipe(Recipe):
-    """deep-check: Bloomgate asks rspamd itself, or SpamAssassin's spamd."""
+    """deep-check: Bloomgate asks rspamd itself, or SpamAssassin's spamd. checker: which one at first."""
 
-    def __init__(self, folder, config):
+    def __init__(self, folder, config, checker="rspamd", whole=False):
         super().__init__(folder, config)
-        self.rspamd = PlainRspamd(self.folder / "rspamd")
+        self.rspamd = PlainRspamd(self.folder / "rspamd", whole)
         self.spamd = Spamd(self.folder / "spamd")
         self.base = dict(config.settings)
-        self.config = replace(config, settings=self.settings("rspamd"))
+        self.config = replace(config, settings=self.settings(checker))
 
     def checks(self, stack):
         self.spam_checkers = [stack.enter_context(checker) for checker in (self.rspamd, self.spamd)]

@@ -109,18 +109,18 @@ rspamd_config.MESSAGE_BYTES = { score = 0.0, callback = function(task)
 end }
 """
 
-    def __init__(self, folder):
-        super().__init__(folder, None, ())
+    def __init__(self, folder, whole=False):
+        super().__init__(folder, None, (), whole)
         self.address = self.normal
 
     def prepare(self):
         super().prepare()
-        for name, text in {
-            "worker-normal.inc": f'bind_socket = "127.0.0.1:{self.normal[1]}"; count = 1;\n',
-            "worker-proxy.inc": "enabled = false;\n",
-            "hfilter.conf": "enabled = false;\n",  # a client that no name server knows is suspect
-            "rbl.conf": "enabled = false;\n",
-        }.items():
+        changes = {"worker-normal.inc": f'bind_socket = "127.0.0.1:{self.normal[1]}"; count = 1;\n',
+                   "worker-proxy.inc": "enabled = false;\n"}
+        if not self.whole:
+            # To hfilter, a client that no name server knows is suspect.
+            changes |= {name: "enabled = false;\n" for name in ("hfilter.conf", "rbl.conf")}
+        for name, text in changes.items():
             (self.folder / "override.d" / name).write_text(text)
         options = self.folder / "override.d/options.inc"
         options.write_text(options.read_text() + "enable_test_patterns = true;\n")
