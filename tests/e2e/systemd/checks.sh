@@ -26,10 +26,11 @@ journal_has() { journalctl -q ${cursor:+--after-cursor "$cursor"} | grep -qE "bl
 mark_journal() { cursor=$(journalctl -n 0 --show-cursor | sed -n 's/^-- cursor: //p'); }
 whitelist() { printf '%s\n' "$@" | bloomgate build --output /var/lib/bloomgate/whitelist.bloom -; }
 
-# Sends one message from $1 and prints where it went: light-path or deep-check.
+# Sends one message from $1, with more options of smtp-source, and prints where it went: light-path or
+# deep-check.
 way_of() {
   local to="root+$RANDOM$RANDOM@localhost"
-  smtp-source -f "$1" -t "$to" 127.0.0.1:25
+  smtp-source -f "$@" -t "$to" 127.0.0.1:25
   await sent_to "$to" >&2
   journalctl -q -t postfix/light-path/smtp -t postfix/deep-check/smtp | grep -F "to=<$to>" |
     sed -E 's#.* postfix/([a-z-]+)/smtp.*#\1#'
@@ -173,6 +174,44 @@ check_lock_memory_keeps_the_whitelist_in_memory() {
   local kilobytes
   kilobytes=$(awk '$1 == "VmLck:" { print $2 }' "/proc/$(property MainPID)/status")
   ((kilobytes * 1024 >= 4000000))
+}
+
+check_it_reaches_a_spam_checker_and_keeps_large_mail_in_a_folder_of_its_own() {
+  # Plays spamd: keeps what it is asked, and calls it spam.
+  cat >says-spam <<'END'
+#!/bin/sh
+cat >>/checks/asked
+printf 'SPAMD/1.1 0 EX_OK\r\nSpam: True ; 9.0 / 5.0\r\n\r\nA_TEST'
+END
+  chmod +x says-spam
+  systemd-run -q systemd-socket-activate --accept --inetd -l 127.0.0.1:7830 /checks/says-spam
+  cp /etc/bloomgate/bloomgate-milter.conf without-checker.conf
+  echo 'deep-check = spamd:inet:7830@127.0.0.1' >>/etc/bloomgate/bloomgate-milter.conf
+  restart_it
+  mark_journal
+  [[ $(way_of listed@example.org -l 1000000) == light-path ]]
+  [[ ! -e asked ]]
+  [[ $(way_of unlisted@example.org -l 1000000) == deep-check ]]
+  await journal_has 'unlisted@example.org.*deep_check=spam score=9.0/5.0'
+  (($(stat -c %s asked) > 1000000))
+}
+
+check_a_message_that_its_folder_cannot_take_is_refused_for_now_and_the_daemon_stays() {
+  mkdir -p /etc/systemd/system/bloomgate-milter.service.d
+  printf '[Service]\nLimitFSIZE=1000\n' >/etc/systemd/system/bloomgate-milter.service.d/full.conf
+  systemctl daemon-reload
+  restart_it
+  local pid
+  pid=$(property MainPID)
+  mark_journal
+  fails smtp-source -f unlisted@example.org -t root@localhost -l 1000000 127.0.0.1:25
+  await journal_has 'deeper check: .*write a temporary file in /var/tmp: File too large'
+  [[ $(way_of unlisted@example.org) == deep-check ]]
+  is MainPID "$pid"
+  rm -r /etc/systemd/system/bloomgate-milter.service.d
+  systemctl daemon-reload
+  cp without-checker.conf /etc/bloomgate/bloomgate-milter.conf
+  restart_it
 }
 
 check_a_bad_configuration_fails_the_start_and_says_where() {
