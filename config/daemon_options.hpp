@@ -64,6 +64,11 @@ struct DaemonOptions {
   LogLevel log_level;
 };
 
+// Whether messages are shown to a deeper check by the daemon itself.
+inline bool asks_deep_check(const DaemonOptions& options) noexcept {
+  return options.mode == Mode::enforce && !options.deep_check.servers.empty();
+}
+
 // A message to explain the decision on, as far as the command line tells it.
 struct ExplainOptions {
   std::optional<std::string> from;  // the envelope sender

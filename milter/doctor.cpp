@@ -172,6 +172,7 @@ std::vector<DoctorFinding> examine(const DaemonCommand& command) {
   examine_service(has_systemd ? run_program({"systemctl", "show", "-p", "ActiveState,StatusText", kUnit}).output : "",
                   findings);
   examine_socket(options, findings);
+  examine_deep_check(options, findings);
   const bool has_postfix = examine_postfix(options, command.doctor.postfix_config, findings);
   const bool has_sendmail = examine_sendmail(options, command.doctor.sendmail_config, findings);
   if (!has_postfix && !has_sendmail) {

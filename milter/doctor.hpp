@@ -30,6 +30,9 @@ void examine_settings(const DaemonCommand& command, std::vector<DoctorFinding>& 
 void examine_socket(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
 // `properties` is what `systemctl show` prints of ActiveState and StatusText; empty where there is no systemd.
 void examine_service(std::string_view properties, std::vector<DoctorFinding>& findings);
+// Whether the servers answer that are asked, and the folder can be used.
+void examine_deep_check(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
+
 // Nothing is found where `folder` has no such mail server's configuration; then they return false.
 bool examine_postfix(const DaemonOptions& options, const std::string& folder, std::vector<DoctorFinding>& findings);
 bool examine_sendmail(const DaemonOptions& options, const std::string& folder, std::vector<DoctorFinding>& findings);

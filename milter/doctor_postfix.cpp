@@ -66,17 +66,19 @@ class Postfix {
       return;
     }
     findings_.push_back({Level::ok, "postfix", "Postfix (" + folder_ + ") asks the daemon"});
-    examine_fallback(*ours);
-    examine_access();
     const bool is_followed = ours + 1 != milters.end();
     const std::string content_filter = value("content_filter");
+    // Bloomgate is the whole check then: nothing looks at what it has not seen.
+    const bool is_last = asks_deep_check(options_) && content_filter.empty() && !is_followed;
+    examine_fallback(*ours, is_last);
+    examine_access();
     if (!content_filter.empty()) {
       examine_light_path(content_filter);
     } else if (is_followed) {
       examine_forged_marks();
-    } else {
+    } else if (!is_last) {
       problem("nothing checks the mail that is not listed: there is no content_filter, and no milter behind Bloomgate",
-              std::string(kSetup));
+              std::string(kSetup) + "; or set deep-check");
     }
     examine_results(ours != milters.begin());
   }
@@ -99,10 +101,16 @@ class Postfix {
     return {};
   }
 
-  void examine_fallback(const std::string& milter) {
+  void examine_fallback(const std::string& milter, bool is_last) {
     const std::size_t at = milter.find("default_action");
     const std::string action = at == std::string::npos ? value("milter_default_action") : milter.substr(at);
-    if (action.find("accept") != std::string::npos) return;
+    const bool accepts = action.find("accept") != std::string::npos;
+    if (accepts != is_last) return;
+    if (is_last) {
+      problem("while Bloomgate is down mail goes on unchecked: its default_action is accept, and it asks the checker",
+              "give it default_action=tempfail in smtpd_milters, see config/mta/deep-check");
+      return;
+    }
     problem("while Bloomgate is down mail is refused or waits: its default_action is not accept",
             "give it default_action=accept in smtpd_milters: mail without a mark is checked");
   }

@@ -110,16 +110,24 @@ bool examine_sendmail(const DaemonOptions& options, const std::string& folder, s
     return true;
   }
   findings.push_back({Level::ok, "sendmail", "Sendmail (" + folder + ") asks the daemon"});
-  if (!configuration.milters.at(configuration.order[ours]).fallback.empty()) {
+  const bool waits = !configuration.milters.at(configuration.order[ours]).fallback.empty();
+  // Bloomgate is the whole check then: nothing looks at what it has not seen.
+  const bool is_last = asks_deep_check(options) && ours + 1 == configuration.order.size();
+  if (is_last && !waits) {
+    findings.push_back({Level::problem, "sendmail",
+                        "while Bloomgate is down mail goes on unchecked (there is no F=), and it asks the checker",
+                        "put in the line of config/mta/deep-check/bloomgate.mc"});
+  }
+  if (waits && !is_last) {
     findings.push_back({Level::warning, "sendmail", "while Bloomgate is down mail is refused or waits (F=)",
                         "leave out F=: mail without a mark is checked"});
   }
-  if (ours + 1 == configuration.order.size()) {
+  if (ours + 1 == configuration.order.size() && !is_last) {
     findings.push_back({Level::problem, "sendmail",
                         "nothing checks the mail that is not listed: no milter stands behind Bloomgate",
                         std::string(kSetup)});
   }
-  if (!configuration.refuses_forged_marks) {
+  if (!configuration.refuses_forged_marks && !(is_last && waits)) {
     findings.push_back({Level::problem, "sendmail",
                         "while Bloomgate is down a forged mark would count: nothing refuses it",
                         "add the rules of config/mta/sendmail/bloomgate.mc; " + std::string(kSetup)});

@@ -66,6 +66,10 @@ int check_config(const DaemonCommand& command) {
       std::cout << "whitelist: none that can be used, which is allowed: " << printable(error.what()) << '\n';
     }
   }
+  for (const DeepCheckServer& server : options.deep_check.servers) {
+    std::cout << "deep-check " << printable(to_string(server))
+              << (options.mode == Mode::observe ? ": not asked while the mode is observe\n" : "\n");
+  }
   check_exact_list("revoked", options.revoked);
   check_exact_list("extra", options.extra);
   return EX_OK;
@@ -88,7 +92,7 @@ struct Daemon {
             {options.whitelists, options.revoked, options.extra, options.lock_memory, options.allow_missing_whitelist},
             slot, wakeup, results, log),
         context{&gate, nullptr, &in_progress, log, options.mode, options.host_name, machine_name()} {
-    if (options.deep_check.servers.empty() || options.mode == Mode::observe) return;
+    if (!asks_deep_check(options)) return;
     deep_check.emplace(options.deep_check);
     const auto ask = [this](const auto& envelope, const auto& text) { return deep_check->ask(envelope, text); };
     deep_stage.emplace(options.deep_check, ask, log);

@@ -196,6 +196,24 @@ def test_a_chroot_that_hides_the_socket_is_found(world, postfix):
     assert_found(world.findings(postfix=etc), "runs in a chroot")
 
 
+# --- a deeper check of its own
+
+
+def test_a_checker_that_does_not_answer_and_a_folder_that_is_not_there_are_found(world):
+    found = world.findings("--deep-check", "spamd:unix:/nonexistent", "--deep-check-folder", "/nonexistent")
+    assert_found(found, "spamd:unix:/nonexistent cannot be asked: ")
+    assert_found(found, "/nonexistent is no folder")
+
+
+@pytest.mark.parametrize("action, words", [("accept", ["goes on unchecked"]), ("tempfail", [])])
+def test_where_bloomgate_asks_the_checker_mail_has_to_wait_while_it_is_down(world, postfix, action, words):
+    etc = postfix(main_cf=f"smtpd_milters = {{ {world.daemon.mta_socket}, default_action={action} }}\n")
+    found = texts(world.findings("--deep-check", "spamd:unix:/nonexistent", postfix=etc))
+    assert not any("nothing checks" in text for text in found)
+    down = [text for text in found if "while Bloomgate is down" in text]
+    assert len(down) == len(words) and all(word in text for word, text in zip(words, down))
+
+
 # --- Sendmail
 
 

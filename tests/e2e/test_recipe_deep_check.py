@@ -4,6 +4,7 @@ import os
 import re
 import selectors
 import socket
+import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -298,3 +299,11 @@ def test_while_observing_nothing_is_asked_and_nothing_touched(recipe):
     assert outcome.place == MAILBOX
     assert sum(map(len, results(outcome).values())) == len(FORGED_RESULTS)
     assert not seen(recipe, "rspamd", outcome.mail)
+
+
+def test_the_doctor_finds_checkers_that_answer(recipe):
+    recipe.ask("rspamd", deep_check=[recipe.settings(name)["deep-check"] for name in ("rspamd", "spamd")])
+    command = recipe.daemon.command("--doctor", "--postfix-config", recipe.postfix.folder / "etc")
+    found = subprocess.run(list(map(str, command)), capture_output=True, text=True).stdout.splitlines()
+    assert len([line for line in found if line.startswith("ok       deep-check: ")]) == 2, found
+    assert not [line for line in found if "Bloomgate is down" in line or "nothing checks" in line]
