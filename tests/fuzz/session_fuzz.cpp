@@ -2,14 +2,20 @@
 // script, a callback a line: its letter, then its text, in which 0x1f stands for a line feed.
 //
 //     N              negotiation           D NAME: VALUE  a header field
-//     C ADDRESS      a client connects     E              the end of the message
-//     H NAME         its greeting          A              the message is given up
-//     M PATH         MAIL                  Q              the connection is closed
-//     L NAME         its login; until the next, all messages have it
+//     C ADDRESS      a client connects     O              the end of the header
+//     H NAME         its greeting          B TEXT         a part of the body
+//     M PATH         MAIL                  E              the end of the message
+//     R PATH         RCPT                  A              the message is given up
+//     L NAME         its login; until      Q              the connection is closed
+//                    the next, all messages have it
 //
-// What must hold: every message ends with a mark or, where it is exempt, without one; what it came with is removed,
-// from the last to the first; only what a trusted field lets pass is delivered; a message is decided the same without
-// those before it; the log gets one line for it, whatever bytes it has.
+// Each script is played without a deeper check, and with one that has its answer from the text: it says spam, reject or
+// nothing at all where that has the word.
+//
+// What must hold: every message ends with a mark or, where it is exempt, without one, or is refused by the deeper
+// check; what it came with is removed, from the last to the first; only what a trusted field lets pass is delivered,
+// and is not shown to the checker; a message is decided the same without those before it; the log gets one line for it,
+// whatever bytes it has.
 #include <arpa/inet.h>
 #include <spdlog/sinks/base_sink.h>
 
@@ -18,6 +24,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,7 +66,30 @@ struct World {
     slot.set(whitelist.load_alone());
     context = {
         .gate = &gate, .in_progress = &in_progress, .log = log, .host_name = "mx.example.net", .fallback_host = ""};
+  }
+
+  void set_deep(bool is_asked) {
+    context.deep = is_asked ? &deep : nullptr;
     set_callback_context(&context);
+  }
+
+  DeepResult answer(const MessageText& text) {
+    ++asked;
+    std::string whole(static_cast<std::size_t>(text.size()), '\0');
+    whole.resize(text.read(0, whole));
+    if (whole.find("nothing") != std::string::npos) throw std::runtime_error("nothing\nto say");
+    DeepResult result;
+    if (whole.find("spam") != std::string::npos) result.verdict = DeepVerdict::spam;
+    if (whole.find("reject") != std::string::npos) result.verdict = DeepVerdict::reject;
+    return result;
+  }
+
+  // Small enough for long messages to be cut off, and kept in memory alone.
+  static DeepCheckOptions deep_options() {
+    return {.max_bytes = 2000,
+            .memory_bytes = 2000,
+            .on_spam = SpamAction::quarantine,
+            .on_failure = CheckFailureAction::tag};
   }
 
   static GateRules rules() {
@@ -76,6 +106,8 @@ struct World {
   ResultsWatch results;
   Gate gate{rules(), slot, results, log, {[] {}, [] {}}};
   MessagesInProgress in_progress;
+  DeepStage deep{deep_options(), [this](const auto&, const auto& text) { return answer(text); }, log};
+  int asked = 0;
   CallbackContext context;
 };
 
@@ -99,13 +131,16 @@ std::vector<Step> steps_of(std::string_view script) {
   return steps;
 }
 
+// What a message depends on, beside who sends it.
+constexpr std::string_view kOfMessage = "RDOBE";
+
 // One connection, and what is known of the message on it without asking the code under test.
 class Player {
  public:
   explicit Player(World& world) : world_(world) { server_.context().macros["j"] = "mx.example.net"; }
 
   void play(const Step& step) {
-    if (step.letter == 'D' || step.letter == 'E') message_.push_back(step);
+    if (kOfMessage.find(step.letter) != std::string_view::npos) message_.push_back(step);
     switch (step.letter) {
       case 'N':
         server_.negotiate();
@@ -128,8 +163,17 @@ class Player {
         has_grounds_ = step.text.find('@') != std::string::npos;
         server_.mail(step.text);
         break;
+      case 'R':
+        server_.recipient(step.text);
+        break;
       case 'D':
         header(step.text);
+        break;
+      case 'O':
+        server_.end_of_header();
+        break;
+      case 'B':
+        server_.body(step.text);
         break;
       case 'E':
         end();
@@ -155,8 +199,10 @@ class Player {
     message_.clear();
     is_exempt_ = false;
     forged_ = 0;
+    spam_fields_.clear();
     has_pass_ = false;
     has_grounds_ = false;
+    has_long_name_ = false;
   }
 
   void connect(const Step& step) {
@@ -180,33 +226,71 @@ class Player {
         has_pass_ || (lower.find("mx.example.net") != std::string::npos && lower.find("pass") != std::string::npos);
     has_grounds_ = has_grounds_ || is_header(name, "DKIM-Signature");
     forged_ += is_our_header(name) ? 1 : 0;
+    note_spam_field(name);
     server_.header(name, value);
+  }
+
+  // By their names in lower case: how often each came, and how it was written first.
+  void note_spam_field(std::string name) {
+    name.resize(name.find_last_not_of(" \t") + 1);
+    std::string lower = name;
+    std::ranges::transform(lower, lower.begin(),
+                           [](char byte) { return byte >= 'A' && byte <= 'Z' ? byte + 32 : byte; });
+    if (!lower.starts_with("x-spam")) return;
+    const auto known = std::ranges::find(spam_fields_, lower, &SpamField::lower);
+    if (known == spam_fields_.end()) spam_fields_.push_back({lower, name, 1});
+    if (known != spam_fields_.end()) ++known->count;
+    has_long_name_ = has_long_name_ || name.size() > 1000;
   }
 
   void end() {
     const std::size_t lines = world_.sink->lines();
-    const sfsistat answer = server_.end_of_message();
-    require(answer == SMFIS_CONTINUE, "every message goes on", "");
+    const int asked = world_.asked;
+    answer_ = server_.end_of_message();
     require(world_.sink->lines() == lines + 1, "every message has its line in the log", "");
-    check_edits(server_.edits());
+    const bool is_checked = world_.asked != asked;
+    if (answer_ == SMFIS_CONTINUE) {
+      check_edits(server_.edits(), is_checked);
+    } else {
+      require(world_.context.deep != nullptr, "without a deeper check every message goes on", "");
+      require(has_long_name_ || (answer_ == SMFIS_REJECT && is_checked), "a message is refused for a reason", "");
+    }
     if (!replaying_) replay();
     forget();
   }
 
-  void check_edits(std::vector<std::string> edits) const {
-    for (int index = forged_; index >= 1; --index) {
-      require(!edits.empty() && edits.front() == "delete " + std::to_string(index), "forged fields are removed", "");
-      edits.erase(edits.begin());
+  void check_edits(std::vector<std::string> edits, bool is_checked) const {
+    for (int index = forged_; index >= 1; --index) take(edits, "delete " + std::to_string(index));
+    if (world_.context.deep != nullptr && !edits.empty()) {
+      for (const SpamField& field : spam_fields_) {
+        for (int index = field.count; index >= 1; --index) {
+          take(edits, "delete " + field.name + " " + std::to_string(index));
+        }
+      }
     }
-    if (edits.empty()) return require(is_exempt_, "only exempt messages are not marked", "");
-    const std::string& mark = edits.front();
-    require(edits.size() == 1, "a message has one mark", mark);
-    if (mark.starts_with("insert 0 check; reason=")) return;
-    require(mark.starts_with("insert 0 deliver; reason=listed"), "a mark is check or deliver", mark);
+    if (!edits.empty() && edits.back().starts_with("quarantine ")) edits.pop_back();
+    if (edits.empty()) {
+      require(!is_checked, "an exempt message is not shown to the checker", "");
+      return require(is_exempt_, "only exempt messages are not marked", "");
+    }
+    const std::string mark = edits.back();
+    edits.pop_back();
+    const bool is_delivered = mark.starts_with("insert 0 deliver; reason=listed");
+    require(is_delivered || mark.starts_with("insert 0 check; reason="), "a mark is check or deliver", mark);
+    const bool has_results = world_.context.deep != nullptr && !is_delivered;
+    require(edits.empty() != has_results, "what is to be checked, and nothing else, gets results", mark);
+    for (const std::string& edit : edits) require(edit.starts_with("insert 0 X-Spam"), "results are results", edit);
+    if (!is_delivered) return;
+    require(!is_checked, "what is delivered is not shown to the checker", mark);
     require(has_pass_, "nothing is delivered without a pass in a trusted field", mark);
     require(has_grounds_, "nothing is delivered without a sender or a signature", mark);
     const auto is_control = [](char byte) { return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f; };
     require(std::ranges::none_of(mark, is_control), "a mark is one line", mark);
+  }
+
+  static void take(std::vector<std::string>& edits, const std::string& wanted) {
+    require(!edits.empty() && edits.front() == wanted, "forged fields are removed", wanted);
+    edits.erase(edits.begin());
   }
 
   // The same message alone on a connection of its own.
@@ -214,7 +298,8 @@ class Player {
     Player other(world_);
     other.replaying_ = true;
     for (const Step& step : message_) other.play(step);
-    require(other.edits() == server_.edits(), "a message is decided the same without those before it", "");
+    require(other.answer_ == answer_ && other.edits() == server_.edits(),
+            "a message is decided the same without those before it", "");
   }
 
   World& world_;
@@ -223,6 +308,13 @@ class Player {
   Step login_, client_, greeting_;
   bool is_exempt_ = false;
   int forged_ = 0;
+  struct SpamField {
+    std::string lower, name;
+    int count = 0;
+  };
+  std::vector<SpamField> spam_fields_;
+  bool has_long_name_ = false;
+  sfsistat answer_ = SMFIS_CONTINUE;
   bool has_pass_ = false;
   bool has_grounds_ = false;
   bool replaying_ = false;
@@ -230,7 +322,8 @@ class Player {
 
 void check_input(std::string_view script) {
   static World world;
-  {
+  for (const bool is_asked : {false, true}) {
+    world.set_deep(is_asked);
     Player player(world);
     for (const Step& step : steps_of(script)) player.play(step);
   }
