@@ -3,7 +3,6 @@
 #include <libmilter/mfapi.h>
 
 #include <exception>
-#include <ranges>
 #include <string>
 
 #include "milter/policy/header_field.hpp"
@@ -46,8 +45,9 @@ bool carry_out(SMFICTX* context, const MessageEdits& edits) noexcept {
   for (const SpamFields::Name& field : edits.spam_fields) {
     if (!remove_all(context, field.name.c_str(), field.count)) return false;
   }
-  for (const ResultField& field : std::views::reverse(edits.results)) {
-    if (!put_on_top(context, field.name.c_str(), field.value.c_str())) return false;
+  // Each goes to the top, so the last one first.
+  for (auto field = edits.results.rbegin(); field != edits.results.rend(); ++field) {
+    if (!put_on_top(context, field->name.c_str(), field->value.c_str())) return false;
   }
   if (edits.mark != nullptr && !put_on_top(context, kHeaderName.data(), edits.mark)) return false;
   return edits.quarantine_reason == nullptr || smfi_quarantine(context, unconst(edits.quarantine_reason)) == MI_SUCCESS;

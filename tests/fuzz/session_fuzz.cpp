@@ -238,8 +238,11 @@ class Player {
                            [](char byte) { return byte >= 'A' && byte <= 'Z' ? byte + 32 : byte; });
     if (!lower.starts_with("x-spam")) return;
     const auto known = std::ranges::find(spam_fields_, lower, &SpamField::lower);
-    if (known == spam_fields_.end()) spam_fields_.push_back({lower, name, 1});
-    if (known != spam_fields_.end()) ++known->count;
+    if (known != spam_fields_.end()) {
+      ++known->count;
+    } else {
+      spam_fields_.push_back({lower, name, 1});
+    }
     has_long_name_ = has_long_name_ || name.size() > 1000;
   }
 
