@@ -17,7 +17,7 @@ class DaemonConfig:
     whitelist: Path
     inet: bool = False  # listens on 127.0.0.1 rather than on a unix socket
     host_name: str = "mx.example.net"
-    settings: dict = field(default_factory=dict)  # further lines of the configuration: key -> value, or a list
+    settings: dict = field(default_factory=dict)  # further lines of the configuration: key -> value, or list
 
 
 class Daemon:

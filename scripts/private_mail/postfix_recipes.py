@@ -119,11 +119,11 @@ class DeepCheckRecipe(Recipe):
         self.spam_checkers = [stack.enter_context(checker) for checker in (self.rspamd, self.spamd)]
 
     def files(self):
-        return {"main_cf": with_header_checks(self.with_milters(adapted("deep-check/main.cf", {}), {}), self.folder,
-                                              OWN_NAME)}
+        main_cf = self.with_milters(adapted("deep-check/main.cf", {}), {})
+        return {"main_cf": with_header_checks(main_cf, self.folder, OWN_NAME)}
 
     def settings(self, checker, **changes):
-        """Bloomgate's settings with the shipped lines for that checker. changes: other settings, with _ for -."""
+        """Bloomgate's settings with the shipped lines for that checker. changes: others, with _ for -."""
         ports = {"rspamd": ("127.0.0.1:11333", f"127.0.0.1:{self.rspamd.normal[1]}"),
                  "spamd": ("783@127.0.0.1", f"{self.spamd.address[1]}@127.0.0.1")}
         shipped = adapted(f"deep-check/{checker}.conf", dict([ports[checker]]))

@@ -40,8 +40,8 @@ class Rspamd(Checker):
     name = "rspamd"
 
     def __init__(self, folder, clamd, shipped=AT_THE_DOOR, whole=False):
-        """clamd: None where no shipped file asks for one. shipped: its files of config/mta. whole: with all that
-        makes it fast, and slow to start, as for a measurement."""
+        """clamd: None where no shipped file asks for one. shipped: its files of config/mta. whole: with all
+        that makes it fast, and slow to start, as for a measurement."""
         super().__init__(folder)
         self.clamd = clamd
         self.shipped = shipped
@@ -96,8 +96,8 @@ class Rspamd(Checker):
 
 class PlainRspamd(Rspamd):
     """As Debian installs it, and asked by HTTP: its normal worker listens on `address`. It knows the test
-    patterns for each of its actions, puts off what asks for it in a field X-Put-Off, and tells how many bytes of
-    a message it was given: MESSAGE_BYTES(0.00)[1234]."""
+    patterns for each of its actions, puts off what asks for it in a field X-Put-Off, and tells how many bytes
+    of a message it was given: MESSAGE_BYTES(0.00)[1234]."""
 
     LUA = """\
 rspamd_config.PUT_OFF = { callback = function(task)

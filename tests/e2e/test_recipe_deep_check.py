@@ -149,7 +149,7 @@ def test_where_the_first_checker_is_down_the_next_one_is_asked(recipe):
     recipe.ask("spamd", deep_check=[dead, f"spamd:inet:{recipe.spamd.address[1]}@127.0.0.1"])
     outcomes = recipe.send(Mail(UNLISTED), spam("spamd"))
     assert [outcome.header("X-Spam-Status")[0].split(",")[0] for outcome in outcomes] == ["No", "Yes"]
-    assert recipe.daemon.log().count(f"deeper check: {dead}: ") == 1, "the one that failed is left alone for a while"
+    assert recipe.daemon.log().count(f"deeper check: {dead}: ") == 1, "what failed is left alone for a while"
 
 
 def test_while_no_checker_answers_mail_waits_at_its_sender_or_goes_on_as_unknown(recipe, checker):
@@ -170,7 +170,7 @@ def test_while_no_checker_answers_mail_waits_at_its_sender_or_goes_on_as_unknown
 
 
 class HungChecker:
-    """Takes connections and never answers. `taken`: how many there are; `most`: how many there were at a time."""
+    """Takes connections and never answers. taken: how many there are; most: how many there were at a time."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
@@ -282,7 +282,8 @@ def test_of_a_message_that_is_too_long_the_first_part_is_checked(recipe):
 
 def test_a_message_that_cannot_be_kept_waits_at_its_sender(recipe):
     recipe.ask("rspamd", deep_check_memory="1K", deep_check_folder=recipe.folder / "missing")
-    assert places(recipe.send(Mail(UNLISTED, body=b"a line of text\r\n" * 1000), listed())) == [TRY_AGAIN, MAILBOX]
+    long = Mail(UNLISTED, body=b"a line of text\r\n" * 1000)
+    assert places(recipe.send(long, listed())) == [TRY_AGAIN, MAILBOX]
     assert "missing" in recipe.daemon.log()
 
 

@@ -1,9 +1,9 @@
 -- config: deep-check = spamd:unix:FOLDER/nobody.sock
 -- config: deep-check-failure = tag
 -- config: deep-check-spam = quarantine
--- Where the daemon asks a deeper check itself it asks the mail server for recipients and bodies, too. It skips the body of
--- a listed sender's message after its first part; that of another goes to the checker. Nobody is there, so the message
--- goes on as unknown.
+-- Where the daemon asks a deeper check itself it asks the mail server for recipients and bodies, too. It
+-- skips the body of a listed sender's message after its first part; that of another goes to the checker.
+-- Nobody is there, so the message goes on as unknown.
 conn = connect()
 done(mt.negotiate(conn, nil, nil, nil))
 for name, option in pairs({RCPT = SMFIP_NORCPT, EOH = SMFIP_NOEOH, BODY = SMFIP_NOBODY}) do
@@ -38,5 +38,6 @@ expect("the verdict", finish(conn), "check; reason=not-listed")
 expect_match("what is done with it", wire(),
              "> E\n< m 2 X%-Spam%-Flag\n< m 1 X%-Spam%-Flag\n< m 1 X%-Spam%-Score\n" ..
              "< i 0 X%-Spam%-Status Unknown, [^\n]*\n< i 0 X%-Bloomgate check; [^\n]*\n< c\n$")
-wait_for("daemon.log", "sender=<ann@example.org> decision=check .* deep_check=failed action=tag check_ms=%d+\n")
+wait_for("daemon.log",
+         "sender=<ann@example.org> decision=check .* deep_check=failed action=tag check_ms=%d+\n")
 mt.disconnect(conn)

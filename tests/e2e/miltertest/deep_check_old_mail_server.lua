@@ -1,6 +1,6 @@
 -- config: deep-check = spamd:unix:FOLDER/nobody.sock
--- A mail server that knows version 2 of the protocol only cannot skip a body: each part of it is answered, and
--- left out. Where no checker answers, a message that is not listed is refused for now.
+-- A mail server that knows version 2 of the protocol only cannot skip a body: each part of it is answered,
+-- and left out. Where no checker answers, a message that is not listed is refused for now.
 conn = connect_in_step()
 expect("the body is left out", mt.test_option(conn, SMFIP_NOBODY), false)
 expect("bodies can be skipped", mt.test_option(conn, SMFIP_SKIP), false)
