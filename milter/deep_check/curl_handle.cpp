@@ -5,6 +5,8 @@
 namespace bloomgate {
 namespace {
 
+constexpr const char* kTooLate = "no answer in time";
+
 class CurlLibrary {
  public:
   CurlLibrary() : code_(curl_global_init(CURL_GLOBAL_DEFAULT)) {}
@@ -29,7 +31,7 @@ void prepare_curl() {
 
 long milliseconds_until(Deadline deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-  if (left.count() <= 0) throw CheckerError("no answer in time");
+  if (left.count() <= 0) throw CheckerError(kTooLate);
   return static_cast<long>(left.count());
 }
 
@@ -66,6 +68,7 @@ void CurlHandle::perform(Deadline deadline) {
 
 void CurlHandle::require(CURLcode code) {
   if (code == CURLE_OK) return;
+  if (code == CURLE_OPERATION_TIMEDOUT) throw CheckerError(kTooLate);
   // libcurl's own words name a host and a port, for a unix socket too.
   long error = 0;
   if (code == CURLE_COULDNT_CONNECT && curl_easy_getinfo(curl_.get(), CURLINFO_OS_ERRNO, &error) == CURLE_OK && error) {

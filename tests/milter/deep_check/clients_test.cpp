@@ -162,7 +162,7 @@ TEST_CASE("whether a server answers at all can be asked without a message") {
   CHECK(reach(spamd.spamd(), 60s).empty());
   CHECK_THAT(reach(spamd.rspamd(), 60s), Catch::Contains("HTTP/0.9"));
   CHECK_THAT(reach(rspamd.spamd(), 60s), Catch::Contains("not spamd's: HTTP/1.1 200"));
-  CHECK_THAT(reach(silent.rspamd(), 100ms), Catch::Contains("timed out"));
+  CHECK(reach(silent.rspamd(), 100ms) == "no answer in time");
   CHECK(reach(silent.spamd(), 100ms) == "no answer in time");
   const SocketAddress nowhere{SocketAddress::Family::unix_path, "/nowhere/socket", {}, {}};
   for (const auto kind : {DeepCheckServer::Kind::rspamd, DeepCheckServer::Kind::spamd})

@@ -74,7 +74,7 @@ TEST_CASE("a server that failed is left alone for a while") {
 TEST_CASE("a server that hangs leaves time for the next one") {
   LoopbackServer bad(hangs());
   LoopbackServer good(answers(rspamd_says("add header", 7)));
-  DeepCheck check(options({bad.spamd(), good.rspamd()}, 1s));
+  DeepCheck check(options({bad.spamd(), good.rspamd()}, 2s));
   CHECK(check.ask({}, small_message()).server == to_string(good.rspamd()));
 }
 
@@ -94,6 +94,7 @@ struct Fault {
   LoopbackServer::Answer answer;
   const char* of_rspamd;
   const char* of_spamd;
+  std::chrono::milliseconds timeout = 60s;  // short where nothing but the time ends it
 };
 
 LoopbackServer::Answer sends_for_ever(std::string first, std::string_view more, bool reads_request = true) {
@@ -109,13 +110,13 @@ const std::string kZeros(10'000, '0');
 
 TEST_CASE("whatever a server does instead of answering is an error within the time") {
   const Fault faults[] = {
-      {"never answers", hangs(), "timed out", "no answer in time"},
+      {"never answers", hangs(), "no answer in time", "no answer in time", 300ms},
       {"reads and never answers",
        [](LoopbackServer::Client& client) {
          client.request();
          client.hang();
        },
-       "timed out", "no answer in time"},
+       "no answer in time", "no answer in time", 300ms},
       {"closes at once", [](LoopbackServer::Client&) {}, "", ""},
       {"reads and closes", answers(""), "Empty reply", "without an answer"},
       {"closes in the middle", answers("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{\"score\""), "bytes remaining",
@@ -140,7 +141,7 @@ TEST_CASE("whatever a server does instead of answering is an error within the ti
          client.send("HTTP/1.1 200 OK\r\n\r\n");
          while (!client.stopped() && client.send("0")) std::this_thread::sleep_for(5ms);
        },
-       "timed out", "no answer in time"},
+       "no answer in time", "no answer in time", 300ms},
   };
   for (const Fault& fault : faults) {
     INFO(fault.name);
@@ -148,11 +149,11 @@ TEST_CASE("whatever a server does instead of answering is an error within the ti
     for (const DeepCheckServer& asked : {server.rspamd(), server.spamd()}) {
       const bool is_rspamd = asked.kind == DeepCheckServer::Kind::rspamd;
       CAPTURE(is_rspamd);
-      DeepCheck check(options({asked}, 300ms));
+      DeepCheck check(options({asked}, fault.timeout));
       const auto start = Clock::now();
       CHECK_THAT(error_of(check), Catch::StartsWith("no deeper check has answered: " + to_string(asked) + ": ") &&
                                       Catch::Contains(is_rspamd ? fault.of_rspamd : fault.of_spamd));
-      CHECK(Clock::now() - start < 10s);
+      CHECK(Clock::now() - start < 30s);
     }
   }
 }
@@ -166,7 +167,7 @@ TEST_CASE("a server that takes no more of a large message is given up in time") 
     DeepCheck check(options({asked}, 300ms));
     const auto start = Clock::now();
     CHECK_THROWS_AS(check.ask({}, message), DeepCheckError);
-    CHECK(Clock::now() - start < 10s);
+    CHECK(Clock::now() - start < 30s);
   }
 }
 
