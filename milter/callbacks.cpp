@@ -93,13 +93,24 @@ void end_header(SMFICTX* context, Connection& connection) {
   if (connection.checked) connection.checked->end_header(DeepStage::is_for(decision));
 }
 
+// What the deeper check has to say, where it is asked.
+DeepOutcome deep_outcome(const Connection& connection, const EndOfMessage& end) {
+  if (!connection.checked) return {};
+  const Decision& decision = connection.judgement->decision;
+  const SpamFields& forged = connection.checked->spam_fields();
+  if (!is_exempt(decision.reason) && forged.too_many()) {
+    shared->log->warn("a message has more than {} names of fields that begin with X-Spam", forged.names().size());
+    return {.action = SpamAction::tempfail, .reply = "Too many X-Spam fields"};
+  }
+  return DeepStage::is_for(decision) ? shared->deep->check(*connection.checked, end) : DeepOutcome();
+}
+
 sfsistat conclude(SMFICTX* context, Connection& connection) {
   end_header(context, connection);
   const Judgement& judgement = *connection.judgement;
   const Decision& decision = judgement.decision;
   const EndOfMessage end = {macro(context, "i"), macro(context, "j")};
-  DeepOutcome outcome;
-  if (connection.checked && DeepStage::is_for(decision)) outcome = shared->deep->check(*connection.checked, end);
+  const DeepOutcome outcome = deep_outcome(connection, end);
   shared->gate->log_message(connection.session, judgement, end.queue_id, outcome.log);
   if (is_refusal(outcome.action)) return refuse(context, outcome.action, outcome.reply);
 
@@ -107,10 +118,6 @@ sfsistat conclude(SMFICTX* context, Connection& connection) {
   MessageEdits edits;
   if (decision.is_marked) edits.mark = mark.c_str();
   if (connection.checked && !is_exempt(decision.reason)) {
-    if (connection.checked->spam_fields().too_many()) {
-      shared->log->error("a message has too many fields named X-Spam…; it is refused for now (a temporary failure)");
-      return SMFIS_TEMPFAIL;
-    }
     edits.spam_fields = connection.checked->spam_fields().names();
   }
   edits.results = outcome.fields;

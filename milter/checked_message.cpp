@@ -71,8 +71,10 @@ void CheckedMessage::add_field(std::string_view name, std::string_view value) no
   const bool is_spam_field = SpamFields::is_one(name);
   guarded([&] {
     if (is_spam_field) spam_fields_.add(name);
-    if (part_ == Part::body) throw std::logic_error("a header field came behind the end of the header");
-    if (part_ == Part::header && !is_spam_field && !is_our_header(name)) text_.add_field(name, value);
+    if (!fault_.empty()) return;
+    // The text is not the whole message then, also where it was not wanted: the decision may be another one now.
+    if (part_ != Part::header) throw std::logic_error("a header field came behind the end of the header");
+    if (!is_spam_field && !is_our_header(name)) text_.add_field(name, value);
   });
 }
 

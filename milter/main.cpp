@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -52,9 +54,20 @@ void check_exact_list(std::string_view name, const std::string& path) {
   std::cout << '\n';
 }
 
+// Else the first long message would tell.
+void require_temporary_folder(const DaemonOptions& options) {
+  if (!asks_deep_check(options)) return;
+  const std::string& folder = options.deep_check.temporary_folder;
+  errno = 0;
+  if (access((folder + "/.").c_str(), W_OK | X_OK) == 0) return;
+  throw StartError(EX_CONFIG, "deep-check-folder: expected a folder that the daemon may write to, got '" + folder +
+                                  "': " + std::generic_category().message(errno) + "; make it, or name another");
+}
+
 int check_config(const DaemonCommand& command) {
   const DaemonOptions& options = command.options;
   gate_rules(command);
+  require_temporary_folder(options);
   std::cout << "configuration " << printable(command.config_path) << ": good\n";
   for (const WhitelistSource& source : options.whitelists) {
     try {
@@ -144,6 +157,7 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
 int run(const DaemonCommand& command) {
   const DaemonOptions& options = command.options;
   GateRules rules = gate_rules(command);
+  require_temporary_folder(options);
   const auto log = make_logger(options.log_target, options.log_level);
   // Never destroyed: see Daemon.
   static auto* const daemon = new Daemon(options, std::move(rules), log);

@@ -11,7 +11,8 @@ from private_mail.sendmail_gateway import SendmailGateway, SendmailGatewayConfig
 from private_mail.shipped import SHIPPED_FILES
 from private_mail.spamassassin import GTUBE, Spamd
 
-FORGED_RESULTS = (b"X-Spam-Flag: NO", b"X-Spam-Status: No", b"x-spam-flag: no", b"X-Spam-Score: -9")
+FORGED_RESULTS = (b"X-Spam-Flag: NO", b"X-Spam-Status: No", b"x-spam-flag: no", b"X-Spam-Score: -9",
+                  b"X-Spam-Flag : NO", b"X-Spam-Status: No,\r\n\tscore=-9")
 
 
 @pytest.fixture(scope="module")

@@ -246,8 +246,11 @@ TEST_CASE("a message with more names of results than can be removed does not go 
   server.negotiate();
   std::vector<std::string> names;
   for (int i = 0; i < 300; ++i) names.push_back("X-Spam-" + std::to_string(i));
-  CHECK(send(server, "<joe@example.org>", names).end == SMFIS_TEMPFAIL);
-  CHECK(server.edits().empty());
+  for (const char* const sender : {"<joe@example.org>", "<ann@example.org>"}) {
+    CHECK(send(server, sender, names).end == SMFIS_TEMPFAIL);
+    CHECK(server.edits() == Edits{"reply 451 4.7.1 Too many X-Spam fields"});
+  }
+  CHECK(checked.texts.empty());
   CHECK(send(server, "<joe@example.org>").end == SMFIS_CONTINUE);
 }
 

@@ -115,6 +115,7 @@ TEST_CASE("fields behind the header's end and a body before it are faults, since
   message.end_header(false);
   message.add_field("X-Spam-Flag", "late");
   CHECK(message.spam_fields().names().size() == 1);
+  CHECK_FALSE(message.fault().empty());
 }
 
 }  // namespace

@@ -66,6 +66,9 @@ TEST_CASE("a start that cannot succeed ends with a status of sysexits and a sent
        damaged.path()},
       {"socket in use", good + "--socket unix:" + used, EX_UNAVAILABLE, "is bloomgate-milter running already?"},
       {"socket's folder missing", good + "--socket unix:/nonexistent/s", EX_CANTCREAT, "unix:/nonexistent/s"},
+      {"no folder for long messages",
+       good + "--deep-check spamd:unix:/s --deep-check-folder /nonexistent/f --socket unix:" + folder.file("s"),
+       EX_CONFIG, "deep-check-folder: expected a folder that the daemon may write to, got '/nonexistent/f': No such"},
       {"no such group", good + "--socket-group no-such-group --socket unix:" + folder.file("s"), EX_CONFIG,
        "'no-such-group'"},
   };
@@ -87,6 +90,12 @@ TEST_CASE("option --check-config tells of the configuration and the whitelist, a
   CHECK(good.status == EX_OK);
   CHECK_THAT(good.output, Contains("configuration " + config + ": good") && Contains(whitelist.path() + ": 1 entries"));
   CHECK_FALSE(std::filesystem::exists(folder.file("s")));
+
+  const std::string checker = " --deep-check spamd:unix:/s --deep-check-folder ";
+  const Ended asking = run(folder, "--check-config --config " + config + checker + folder.path().string());
+  CHECK(asking.status == EX_OK);
+  CHECK_THAT(asking.output, Contains("deep-check spamd:unix:/s\n"));
+  CHECK(run(folder, "--check-config --config " + config + checker + whitelist.path()).status == EX_CONFIG);
 
   std::filesystem::remove(whitelist.path());
   const Ended missing = run(folder, "--check-config --config " + config);
