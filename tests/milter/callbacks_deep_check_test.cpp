@@ -3,7 +3,9 @@
 #include <libmilter/mfdef.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <new>
+#include <span>
 #include <stdexcept>
 
 #include "milter/callbacks.hpp"
@@ -41,7 +43,11 @@ class Checked {
   DeepResult answer(const CheckedEnvelope& envelope, const MessageText& text) {
     envelopes.push_back(envelope);
     std::string whole(static_cast<std::size_t>(text.size()), '\0');
-    REQUIRE(text.read(0, whole) == whole.size());
+    for (std::size_t done = 0; done < whole.size();) {
+      const std::size_t more = text.read(done, std::span(whole).subspan(done));
+      REQUIRE(more != 0);
+      done += more;
+    }
     texts.push_back(whole);
     before_answer();
     return result;
@@ -238,6 +244,41 @@ TEST_CASE("a message that cannot be kept is not shown to the checker in part") {
   CHECK(checked.texts.empty());
   CHECK_THAT(checked.parts.log.text(), Catch::Contains("/nonexistent"));
   CHECK(send(server, "<joe@example.org>").end == SMFIS_CONTINUE);
+}
+
+// How many files in that folder this process has open, with a name or without.
+int open_files(const std::string& folder) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // the one that lists them
+    count += std::filesystem::read_symlink(entry, gone).string().starts_with(folder) ? 1 : 0;
+  }
+  return count;
+}
+
+TEST_CASE("the file that holds a long message is gone when the message is, however it ends") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path().string();
+  Checked checked({.memory_bytes = 10, .temporary_folder = path});
+  int during = 0;
+  checked.before_answer = [&] { during = open_files(path); };
+  FakeMailServer server;
+  server.negotiate();
+  CHECK(send(server, "<ann@example.org>", {"Subject"}).end == SMFIS_CONTINUE);
+  CHECK(during == 1);
+  CHECK(open_files(path) == 0);
+  server.mail("<ann@example.org>");
+  server.header("Subject");
+  CHECK(open_files(path) == 1);
+  SECTION("RSET") {
+    server.abort();
+  }
+  SECTION("a listed sender after all") {
+    server.mail("<joe@example.org>");
+    server.header("Subject");
+    server.end_of_header();
+  }
+  CHECK(open_files(path) == 0);
 }
 
 TEST_CASE("a message with more names of results than can be removed does not go on") {
