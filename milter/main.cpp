@@ -135,6 +135,10 @@ void say_farewell(Daemon& daemon) {
 int serve(Daemon& daemon, const DaemonOptions& options) {
   daemon.log->info("bloomgate-milter " BLOOMGATE_VERSION " starting, mode {}",
                    options.mode == Mode::enforce ? "enforce" : "observe");
+  for (const DeepCheckServer& server : options.deep_check.servers) {
+    daemon.log->info("deep-check {}{}", printable(to_string(server)),
+                     options.mode == Mode::observe ? ": not asked while the mode is observe" : "");
+  }
   daemon.supervisor.load_first();
   auto socket = std::make_unique<ListeningSocket>(options.socket, options.socket_mode, options.socket_group);
   route_signals(daemon.wakeup);
