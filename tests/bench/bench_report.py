@@ -176,7 +176,6 @@ def peers(results):
 
 
 def text_of(results):
-    head = ("# Results\n\nWritten by `tests/bench/run`; `README.md` says what is measured, and how. "
-            "`SAVINGS.md` has what the deeper checks\nare spared.\n")
+    head = "# Results\n\nWritten by `tests/bench/run`; `README.md` says what is measured, and how.\n"
     sections = [machine(results)] + [globals()[part](results) for part in PARTS if part in results]
     return "\n".join([head, *sections])
