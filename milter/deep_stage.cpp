@@ -10,8 +10,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMaxLoggedQueueIdBytes = 64;
-
 std::chrono::milliseconds since(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
 }
@@ -48,8 +46,7 @@ DeepOutcome DeepStage::check(const CheckedMessage& message, const EndOfMessage& 
 }
 
 DeepOutcome DeepStage::failed(std::string_view queue_id, std::string_view why, std::chrono::milliseconds took) const {
-  log_->warn("deeper check: {}: {}; {}", queue_id.empty() ? "-" : printable_word(queue_id, kMaxLoggedQueueIdBytes),
-             printable(why),
+  log_->warn("deeper check: {}: {}; {}", logged_queue_id(queue_id), printable(why),
              options_.on_failure == CheckFailureAction::tag ? "the message goes on unchecked"
                                                             : "the message is refused for now");
   return outcome_of_failure(options_, took);

@@ -1,5 +1,7 @@
 #include "milter/explain_command.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -78,9 +80,7 @@ std::string mta_name(const DaemonCommand& command) {
 
 // As one word: the names have no comma in them.
 std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
-  return text.empty() ? "nobody" : text;
+  return names.empty() ? "nobody" : fmt::format("{}", fmt::join(names, ","));
 }
 
 // Of fields without their message: nothing can show the grounds of what they say.

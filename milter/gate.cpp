@@ -17,6 +17,10 @@ std::string word_or_dash(std::string_view value, std::size_t max_bytes) {
 
 }  // namespace
 
+std::string logged_queue_id(std::string_view queue_id) {
+  return word_or_dash(queue_id, kMaxLoggedQueueIdBytes);
+}
+
 std::vector<std::string> trusted_ids(const GateRules& rules, std::string_view mta_name) {
   if (!rules.trusted_authserv_ids.empty() || mta_name.empty()) return rules.trusted_authserv_ids;
   return {std::string(mta_name)};
@@ -63,7 +67,7 @@ void Gate::log_message(const Session& session, const Judgement& made, std::strin
   log_->info(
       "queue_id={} sender={} decision={} reason={} time_us={:.1f} identity={} authentication={} whitelist={} "
       "header_from={}{}",
-      word_or_dash(queue_id, kMaxLoggedQueueIdBytes),
+      logged_queue_id(queue_id),
       facts.envelope_sender ? printable_word(*facts.envelope_sender, kMaxLoggedSenderBytes) : "-",
       verdict_name(decision.verdict), reason_name(decision.reason), microseconds, identity_kind_name(decision.identity),
       method_name(decision.method), word_or_dash(decision.list.view(), kMaxListNameBytes),

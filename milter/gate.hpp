@@ -38,6 +38,9 @@ struct EndOfMessage {
   std::string_view mta_name;  // its name for itself, the macro j
 };
 
+// The ID as a word of a log line; a dash where there is none. Throws std::bad_alloc.
+std::string logged_queue_id(std::string_view queue_id);
+
 // Whose results are believed for a message that this mail server handed over.
 std::vector<std::string> trusted_ids(const GateRules& rules, std::string_view mta_name);
 

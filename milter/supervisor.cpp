@@ -1,5 +1,7 @@
 #include "milter/supervisor.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -29,15 +31,6 @@ std::vector<std::string> watched_paths(const ListSources& sources) {
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-std::string joined(const std::vector<std::string>& faults) {
-  std::string text;
-  for (const std::string& fault : faults) {
-    if (!text.empty()) text += "; ";
-    text += fault;
-  }
-  return text;
 }
 
 }  // namespace
@@ -125,7 +118,7 @@ void Supervisor::reload() {
     notify_ready(status);
     return;
   }
-  const std::string refusal = "reload refused: " + joined(faults) + "; still " + status;
+  const std::string refusal = fmt::format("reload refused: {}; still {}", fmt::join(faults, "; "), status);
   log_->error("{}", refusal);
   notify_ready(refusal);
 }

@@ -16,15 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string joined(const std::vector<std::string>& failures) {
-  std::string out;
-  for (const std::string& failure : failures) {
-    if (!out.empty()) out += "; ";
-    out += failure;
-  }
-  return out;
-}
-
 }  // namespace
 
 DeepCheck::DeepCheck(DeepCheckOptions options)
@@ -57,7 +48,7 @@ DeepResult DeepCheck::ask(const CheckedEnvelope& envelope, const MessageText& me
       failures.push_back(printable(fmt::format("{}: {}", to_string(server), error.what())));
     }
   }
-  throw DeepCheckError("no deeper check has answered: " + joined(failures));
+  throw DeepCheckError(fmt::format("no deeper check has answered: {}", fmt::join(failures, "; ")));
 }
 
 }  // namespace bloomgate

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <string_view>
 
+#include "milter/deep_check/checker_error.hpp"
 #include "milter/deep_check/deep_result.hpp"
 #include "milter/deep_check/result_fields.hpp"
 
@@ -17,6 +19,16 @@ inline void require(bool holds, const char* what, std::string_view value) {
   if (holds) return;
   std::cerr << "does not hold: " << what << "\nof: " << value << '\n';
   std::abort();
+}
+
+// Nothing where the parser refuses the text.
+inline std::optional<DeepResult> read_with(DeepResult (*parse)(std::string_view), std::string_view text) {
+  try {
+    return parse(text);
+  } catch (const CheckerError& error) {
+    require(std::string_view(error.what()).size() < 1000, "an error is bounded", text);
+    return std::nullopt;
+  }
 }
 
 inline void require_text(std::string_view text, std::size_t max_bytes) {
