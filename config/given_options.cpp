@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "config/option_table.hpp"
-#include "config/printable.hpp"
+#include "filter/base/printable.hpp"
 
 namespace bloomgate {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-#include "config/printable.hpp"
+#include "filter/base/printable.hpp"
 
 namespace bloomgate {
 namespace {

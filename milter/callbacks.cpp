@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "config/ip_network.hpp"
-#include "config/printable.hpp"
+#include "filter/base/printable.hpp"
 #include "milter/connection.hpp"
 #include "milter/message_edits.hpp"
 #include "milter/negotiation.hpp"

@@ -7,10 +7,10 @@
 #include <memory>
 #include <optional>
 
-#include "milter/checked_message.hpp"
 #include "milter/gate.hpp"
+#include "milter/message/checked_message.hpp"
+#include "milter/message/session.hpp"
 #include "milter/messages_in_progress.hpp"
-#include "milter/session.hpp"
 
 struct smfi_str;
 

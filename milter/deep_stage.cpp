@@ -3,7 +3,7 @@
 #include <exception>
 #include <new>
 
-#include "config/printable.hpp"
+#include "filter/base/printable.hpp"
 
 namespace bloomgate {
 namespace {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "config/deep_check_options.hpp"
-#include "milter/checked_message.hpp"
-#include "milter/deep_outcome.hpp"
+#include "milter/deep_check/deep_outcome.hpp"
 #include "milter/gate.hpp"
+#include "milter/message/checked_message.hpp"
 
 namespace bloomgate {
 

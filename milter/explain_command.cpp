@@ -7,17 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "filter/error.hpp"
-#include "milter/exact_list_file.hpp"
-#include "milter/loaded_lists.hpp"
+#include "filter/base/error.hpp"
+#include "milter/lists/exact_list_file.hpp"
+#include "milter/lists/loaded_lists.hpp"
 #include "milter/machine_name.hpp"
-#include "milter/message_header.hpp"
+#include "milter/message/message_header.hpp"
+#include "milter/message/session.hpp"
 #include "milter/policy/decide.hpp"
 #include "milter/policy/explain.hpp"
 #include "milter/policy/header_field.hpp"
 #include "milter/policy/trace.hpp"
 #include "milter/policy_of_options.hpp"
-#include "milter/session.hpp"
 
 namespace bloomgate {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "config/printable.hpp"
+#include "filter/base/printable.hpp"
 
 namespace bloomgate {
 namespace {

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "milter/list_slot.hpp"
+#include "milter/lists/list_slot.hpp"
+#include "milter/message/session.hpp"
 #include "milter/policy/decide.hpp"
 #include "milter/results_watch.hpp"
-#include "milter/session.hpp"
 
 namespace bloomgate {
 

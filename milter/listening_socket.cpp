@@ -14,8 +14,8 @@
 #include <system_error>
 #include <vector>
 
-#include "config/printable.hpp"
-#include "milter/start_error.hpp"
+#include "filter/base/printable.hpp"
+#include "filter/base/start_error.hpp"
 
 namespace bloomgate {
 namespace {

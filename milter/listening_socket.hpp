@@ -9,7 +9,7 @@
 #include <string>
 
 #include "config/socket_address.hpp"
-#include "filter/file_descriptor.hpp"
+#include "filter/base/file_descriptor.hpp"
 
 namespace bloomgate {
 

@@ -1,5 +1,5 @@
 // Makes the daemon's log: one spdlog logger, written to from all threads, each line at once. What is logged must have
-// gone through config/printable.hpp where it comes from outside.
+// gone through filter/base/printable.hpp where it comes from outside.
 #pragma once
 
 #include <spdlog/logger.h>

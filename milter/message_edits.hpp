@@ -9,7 +9,7 @@
 
 #include "config/deep_check_options.hpp"
 #include "milter/deep_check/result_fields.hpp"
-#include "milter/spam_fields.hpp"
+#include "milter/message/spam_fields.hpp"
 
 struct smfi_str;
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "milter/start_error.hpp"
+#include "filter/base/start_error.hpp"
 
 namespace bloomgate {
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "config/config_error.hpp"
-#include "config/printable.hpp"
-#include "filter/address.hpp"
+#include "filter/address/address.hpp"
+#include "filter/base/printable.hpp"
 
 namespace bloomgate {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <ctime>
 
-#include "config/printable.hpp"
+#include "filter/base/printable.hpp"
 
 namespace bloomgate {
 namespace {

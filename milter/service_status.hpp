@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "milter/loaded_lists.hpp"
+#include "milter/lists/loaded_lists.hpp"
 
 namespace bloomgate {
 
@@ -19,7 +19,7 @@ inline constexpr std::string_view kNoTrustedResults =
     "authenticated: let a milter before this one write them (OpenDKIM, OpenDMARC, rspamd), and set trusted-authserv-id "
     "to the name that it puts first";
 
-// `status` must be one printable line (config/printable.hpp).
+// `status` must be one printable line (filter/base/printable.hpp).
 void notify_ready(const std::string& status);
 void notify_reloading();
 void notify_status(const std::string& status);

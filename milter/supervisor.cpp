@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "config/printable.hpp"
-#include "filter/error.hpp"
-#include "milter/exact_list_file.hpp"
+#include "filter/base/error.hpp"
+#include "filter/base/printable.hpp"
+#include "milter/lists/exact_list_file.hpp"
 #include "milter/service_status.hpp"
 
 namespace bloomgate {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "config/daemon_options.hpp"
-#include "milter/file_watch.hpp"
-#include "milter/list_slot.hpp"
+#include "milter/lists/file_watch.hpp"
+#include "milter/lists/list_slot.hpp"
 #include "milter/results_watch.hpp"
 #include "milter/wakeup.hpp"
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <system_error>
 
-#include "milter/start_error.hpp"
+#include "filter/base/start_error.hpp"
 
 namespace bloomgate {
 namespace {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <optional>
 
-#include "filter/file_descriptor.hpp"
+#include "filter/base/file_descriptor.hpp"
 
 namespace bloomgate {
 

@@ -8,10 +8,10 @@
 #include <new>
 #include <string_view>
 
-#include "filter/bus_fault.hpp"
-#include "filter/cli/command.hpp"
+#include "filter/base/bus_fault.hpp"
+#include "filter/base/error.hpp"
+#include "filter/cli/commands/commands.hpp"
 #include "filter/cli/stop_signal.hpp"
-#include "filter/error.hpp"
 
 namespace {
 

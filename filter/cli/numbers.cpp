@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-#include "filter/cli/command.hpp"
+#include "filter/cli/command_line.hpp"
 
 namespace bloomgate::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "config/printable.hpp"
+#include "filter/base/printable.hpp"
 #include "milter/deep_check/checker_error.hpp"
 #include "milter/deep_check/curl_handle.hpp"
 #include "milter/deep_check/rspamd_client.hpp"

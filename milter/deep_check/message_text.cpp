@@ -10,7 +10,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "config/printable.hpp"
+#include "filter/base/printable.hpp"
 
 namespace bloomgate {
 namespace {

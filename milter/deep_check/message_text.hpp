@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/file_descriptor.hpp"
+#include "filter/base/file_descriptor.hpp"
 
 namespace bloomgate {
 

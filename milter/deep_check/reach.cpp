@@ -1,6 +1,6 @@
 #include "milter/deep_check/reach.hpp"
 
-#include "config/printable.hpp"
+#include "filter/base/printable.hpp"
 #include "milter/deep_check/checker_error.hpp"
 #include "milter/deep_check/rspamd_client.hpp"
 #include "milter/deep_check/spamd_client.hpp"

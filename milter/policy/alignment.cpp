@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "filter/address.hpp"
+#include "filter/address/address.hpp"
 
 namespace bloomgate {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "filter/characters.hpp"
+#include "filter/address/characters.hpp"
 
 namespace bloomgate {
 namespace {

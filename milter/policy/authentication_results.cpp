@@ -4,9 +4,9 @@
 #include <array>
 #include <utility>
 
-#include "filter/characters.hpp"
-#include "filter/domain.hpp"
-#include "filter/local_part.hpp"
+#include "filter/address/characters.hpp"
+#include "filter/address/domain.hpp"
+#include "filter/address/local_part.hpp"
 #include "milter/policy/alignment.hpp"
 #include "milter/policy/structured_text.hpp"
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string_view>
 
-#include "filter/address.hpp"
-#include "filter/fixed_text.hpp"
+#include "filter/address/address.hpp"
+#include "filter/base/fixed_text.hpp"
 #include "milter/policy/authentication_results.hpp"
 
 namespace bloomgate {

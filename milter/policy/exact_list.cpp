@@ -3,9 +3,9 @@
 #include <cstring>
 #include <limits>
 
-#include "filter/domain_tree.hpp"
-#include "filter/error.hpp"
-#include "filter/hash.hpp"
+#include "filter/address/domain_tree.hpp"
+#include "filter/base/error.hpp"
+#include "filter/hash/hash.hpp"
 
 namespace bloomgate {
 namespace {

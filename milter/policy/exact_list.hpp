@@ -19,8 +19,8 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/address.hpp"
-#include "filter/filter_view.hpp"
+#include "filter/address/address.hpp"
+#include "filter/layout/filter_view.hpp"
 
 namespace bloomgate {
 

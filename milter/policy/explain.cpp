@@ -4,7 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "config/printable.hpp"
+#include "filter/base/printable.hpp"
 #include "milter/policy/header_field.hpp"
 
 namespace bloomgate {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "filter/address.hpp"
-#include "filter/domain.hpp"
+#include "filter/address/address.hpp"
+#include "filter/address/domain.hpp"
 #include "milter/policy/alignment.hpp"
 #include "milter/policy/result_forgery.hpp"
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "filter/address.hpp"
-#include "filter/characters.hpp"
+#include "filter/address/address.hpp"
+#include "filter/address/characters.hpp"
 #include "milter/policy/structured_text.hpp"
 
 namespace bloomgate {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "filter/filter_view.hpp"
+#include "filter/layout/filter_view.hpp"
 #include "milter/policy/exact_list.hpp"
 
 namespace bloomgate {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "filter/characters.hpp"
+#include "filter/address/characters.hpp"
 
 namespace bloomgate {
 namespace {

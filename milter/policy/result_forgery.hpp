@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "filter/characters.hpp"
+#include "filter/address/characters.hpp"
 #include "milter/policy/header_from.hpp"
 #include "milter/policy/structured_text.hpp"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "filter/characters.hpp"
-#include "filter/domain.hpp"
+#include "filter/address/characters.hpp"
+#include "filter/address/domain.hpp"
 
 namespace bloomgate {
 namespace {

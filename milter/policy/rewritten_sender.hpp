@@ -28,8 +28,8 @@
 #include <string>
 #include <string_view>
 
-#include "filter/address.hpp"
-#include "filter/fixed_text.hpp"
+#include "filter/address/address.hpp"
+#include "filter/base/fixed_text.hpp"
 
 namespace bloomgate {
 

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "filter/address.hpp"
+#include "filter/address/address.hpp"
 #include "milter/policy/decision.hpp"
 #include "milter/policy/facts.hpp"
 #include "milter/policy/policy.hpp"

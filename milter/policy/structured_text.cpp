@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "filter/characters.hpp"
+#include "filter/address/characters.hpp"
 
 namespace bloomgate {
 namespace {

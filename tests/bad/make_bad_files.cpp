@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "filter/builder.hpp"
-#include "filter/error.hpp"
-#include "filter/file_format.hpp"
-#include "filter/little_endian.hpp"
+#include "filter/base/error.hpp"
+#include "filter/base/little_endian.hpp"
+#include "filter/build/builder.hpp"
+#include "filter/file/file_format.hpp"
 
 namespace {
 

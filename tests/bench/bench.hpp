@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/address.hpp"
+#include "filter/address/address.hpp"
 
 namespace bloomgate::bench {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/layout.hpp"
+#include "filter/layout/layout.hpp"
 
 namespace {
 

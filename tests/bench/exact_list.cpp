@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "milter/exact_list_file.hpp"
+#include "milter/lists/exact_list_file.hpp"
 
 namespace {
 

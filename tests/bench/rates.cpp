@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "filter/bits.hpp"
-#include "filter/double_hashing.hpp"
-#include "filter/lookup_batch.hpp"
-#include "filter/mapped_filter.hpp"
-#include "filter/parallel.hpp"
-#include "filter/sizing.hpp"
+#include "filter/base/parallel.hpp"
+#include "filter/file/mapped_filter.hpp"
+#include "filter/layout/bits.hpp"
+#include "filter/layout/double_hashing.hpp"
+#include "filter/layout/lookup_batch.hpp"
+#include "filter/layout/sizing.hpp"
 #include "tests/bench/bench.hpp"
 
 namespace bloomgate::bench {

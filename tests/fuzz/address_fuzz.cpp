@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "filter/address.hpp"
+#include "filter/address/address.hpp"
 
 namespace bloomgate {
 namespace {

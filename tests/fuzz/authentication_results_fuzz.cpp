@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/domain.hpp"
+#include "filter/address/domain.hpp"
 #include "milter/policy/authentication.hpp"
 #include "milter/policy/grounds.hpp"
 #include "milter/policy/result_forgery.hpp"

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "filter/bus_fault.hpp"
-#include "filter/error.hpp"
-#include "filter/little_endian.hpp"
-#include "filter/mapped_filter.hpp"
+#include "filter/base/bus_fault.hpp"
+#include "filter/base/error.hpp"
+#include "filter/base/little_endian.hpp"
+#include "filter/file/mapped_filter.hpp"
 
 namespace {
 

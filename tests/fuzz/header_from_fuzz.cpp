@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/address.hpp"
+#include "filter/address/address.hpp"
 #include "milter/policy/header_from.hpp"
 #include "milter/policy/structured_text.hpp"
 

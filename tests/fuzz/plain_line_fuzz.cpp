@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "filter/address.hpp"
-#include "filter/plain_line.hpp"
+#include "filter/address/address.hpp"
+#include "filter/address/plain_line.hpp"
 
 namespace {
 

@@ -29,7 +29,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/bus_fault.hpp"
+#include "filter/base/bus_fault.hpp"
 #include "milter/policy/header_field.hpp"
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/fake_libmilter.hpp"

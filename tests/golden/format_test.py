@@ -205,7 +205,7 @@ class FormatTest(unittest.TestCase):
 
     def test_many(self):
         keys = [f"user{i}@example.org".encode() for i in range(50_000)]
-        # The same number stands in tests/filter/golden_test.cpp.
+        # The same number stands in tests/filter/file/golden_test.cpp.
         self.assertEqual(xxhash.xxh3_64_intdigest(build(keys, seed=7)), 0x88FFAF7D39FA6810)
 
     def test_many_in_every_layout_and_hash_family(self):
@@ -215,7 +215,7 @@ class FormatTest(unittest.TestCase):
             for layout in (PAGE, LINE, CLASSIC, PARTITIONED)
             for family in (XXH3, MURMUR3, FNV1A_MURMUR3)
         ]
-        # The same numbers stand in tests/filter/golden_test.cpp.
+        # The same numbers stand in tests/filter/file/golden_test.cpp.
         self.assertEqual(
             checksums,
             [

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "filter/bus_fault.hpp"
+#include "filter/base/bus_fault.hpp"
 #include "milter/callbacks.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "milter/start_error.hpp"
+#include "filter/base/start_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

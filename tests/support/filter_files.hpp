@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "filter/builder.hpp"
-#include "filter/error.hpp"
+#include "filter/base/error.hpp"
+#include "filter/build/builder.hpp"
 
 namespace bloomgate::test {
 

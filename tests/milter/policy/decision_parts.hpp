@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "filter/layout.hpp"
+#include "filter/layout/layout.hpp"
 #include "milter/policy/decide.hpp"
 
 namespace bloomgate::test {

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "filter/address.hpp"
+#include "filter/address/address.hpp"
 
 namespace bloomgate {
 

@@ -1,0 +1,255 @@
+#include "filter/address/address.hpp"
+
+#include <algorithm>
+
+#include "filter/address/characters.hpp"
+#include "filter/address/domain.hpp"
+#include "filter/address/local_part.hpp"
+
+namespace bloomgate {
+
+// Fills in an entry, which is a rejected one until then.
+class EntryWriter {
+ public:
+  explicit EntryWriter(Entry& entry) noexcept : entry_(entry) {}
+
+  void reject(RejectReason reason) noexcept { entry_.reason_ = reason; }
+  void accept_keyless(EntryKind kind) noexcept { entry_.kind_ = kind; }
+
+  void accept_address(std::string_view local_part, std::string_view domain) noexcept {
+    char* end = std::copy(local_part.begin(), local_part.end(), entry_.bytes_.begin());
+    *end++ = '@';
+    std::copy(domain.begin(), domain.end(), end);
+    finish(EntryKind::address, local_part.size() + 1, domain.size());
+  }
+
+  void accept_domain(EntryKind kind, std::string_view domain) noexcept {
+    const std::string_view prefix = kind == EntryKind::domain ? "@" : "@.";
+    char* end = std::copy(prefix.begin(), prefix.end(), entry_.bytes_.begin());
+    std::copy(domain.begin(), domain.end(), end);
+    finish(kind, prefix.size(), domain.size());
+  }
+
+  // The fast path, which nearly every address takes: an ASCII dot-string, '@', ASCII labels, and nothing to do but fold
+  // case. Where it meets anything else it returns false and leaves the entry as it was, for the grammar below to accept
+  // or reject; so it may be replaced by anything faster that does the same to what it accepts.
+  bool accept_plain_address(std::string_view text, AddressProfile profile) noexcept;
+
+ private:
+  void finish(EntryKind kind, std::size_t domain_at, std::size_t domain_bytes) noexcept {
+    entry_.kind_ = kind;
+    entry_.domain_at_ = static_cast<std::uint16_t>(domain_at);
+    entry_.size_ = static_cast<std::uint16_t>(domain_at + domain_bytes);
+  }
+
+  Entry& entry_;
+};
+
+bool EntryWriter::accept_plain_address(std::string_view text, AddressProfile profile) noexcept {
+  if (text.size() > kMaxAddressBytes) return false;
+  char* const out = entry_.bytes_.data();
+  const std::uint8_t fold = profile.keep_local_part_case ? 0 : characters::kUpper;
+
+  std::size_t at = 0;
+  bool in_atom = false;
+  for (;; ++at) {
+    if (at == text.size()) return false;
+    const std::uint8_t byte_class = characters::class_of(text[at]);
+    out[at] = static_cast<char>(text[at] | (byte_class & fold));
+    if ((byte_class & characters::kAtext) != 0) {
+      in_atom = true;
+    } else if (!in_atom) {
+      return false;
+    } else if (text[at] == '.') {
+      in_atom = false;
+    } else {
+      break;
+    }
+  }
+  if (text[at] != '@' || at > kMaxLocalPartBytes) return false;
+  if (profile.tag_separators.untagged_bytes({out, at}) != at) return false;
+
+  const std::size_t domain_at = at + 1;
+  std::size_t label_at = domain_at;
+  for (at = domain_at;; ++at) {
+    if (at < text.size() && characters::is_domain_character(text[at])) {
+      out[at] = characters::to_lower(text[at]);
+      continue;
+    }
+    const std::size_t label_bytes = at - label_at;
+    if (label_bytes == 0 || label_bytes > kMaxLabelBytes || text[label_at] == '-' || text[at - 1] == '-') return false;
+    if (at == text.size()) break;
+    if (text[at] != '.') return false;
+    out[at] = '.';
+    label_at = at + 1;
+  }
+  finish(EntryKind::address, domain_at, text.size() - domain_at);
+  return true;
+}
+
+namespace {
+
+constexpr std::string_view kSpace = " ";
+constexpr std::string_view kBlanks = " \t";
+
+std::string_view trim_front(std::string_view text, std::string_view blanks) noexcept {
+  return text.substr(std::min(text.find_first_not_of(blanks), text.size()));
+}
+
+std::string_view trim(std::string_view text, std::string_view blanks) noexcept {
+  return trim_front(text.substr(0, text.find_last_not_of(blanks) + 1), blanks);
+}
+
+std::string_view without_brackets(std::string_view text) noexcept {
+  return text.starts_with('<') && text.ends_with('>') ? text.substr(1, text.size() - 2) : text;
+}
+
+// Bytes that may stand nowhere, not even in a comment: a file with old Mac line ends would be one long comment.
+bool has_line_end_or_nul(std::string_view text) noexcept {
+  return text.find('\0') != std::string_view::npos || text.find('\r') != std::string_view::npos ||
+         text.find('\n') != std::string_view::npos;
+}
+
+// Takes `@host,@host:` off the front of `rest`, which starts with the '@'. The hosts are checked and forgotten, as RFC
+// 5321 section 3.6.1 asks.
+RejectReason skip_source_route(std::string_view& rest) noexcept {
+  for (bool first = true;; first = false) {
+    rest.remove_prefix(1);
+    const std::size_t literal_bytes = rest.starts_with('[') ? rest.find(']') + 1 : 0;
+    const std::size_t host_bytes = std::min(rest.find_first_of(",:> \t", literal_bytes), rest.size());
+    const std::string_view host = rest.substr(0, host_bytes);
+    rest.remove_prefix(host_bytes);
+    const bool goes_on = rest.starts_with(',') || rest.starts_with(':');
+    if (first && !goes_on) return RejectReason::empty_local_part;  // `<@example.org>`: this is no route at all
+    Domain ignored;
+    if (!goes_on || canonicalize_domain(host, ignored) != RejectReason::none) return RejectReason::bad_source_route;
+    const bool last = rest.starts_with(':');
+    rest.remove_prefix(1);
+    if (last) return RejectReason::none;
+    if (!rest.starts_with('@')) return RejectReason::bad_source_route;
+  }
+}
+
+// Why what follows a local part, `rest`, does not start with the '@'.
+RejectReason reason_without_at_sign(std::string_view rest, bool bracketed) noexcept {
+  if (rest.empty() || (bracketed && rest.front() == '>')) return RejectReason::missing_at_sign;
+  if (characters::is_control(rest.front())) return RejectReason::control_character;
+  const bool comes_later = rest.find('@') != std::string_view::npos;
+  return comes_later ? RejectReason::bad_local_part_character : RejectReason::missing_at_sign;
+}
+
+struct Mailbox {
+  LocalPart local_part;
+  Domain domain;
+};
+
+// Takes a path, in angle brackets or not, off the front of `rest`, and writes its canonical mailbox to the empty `out`.
+RejectReason read_path(std::string_view& rest, AddressProfile profile, Mailbox& out) noexcept {
+  const bool bracketed = rest.starts_with('<');
+  if (bracketed) rest.remove_prefix(1);
+  if (rest.starts_with('@')) {
+    if (const RejectReason reason = skip_source_route(rest); reason != RejectReason::none) return reason;
+  }
+
+  const std::size_t local_part_bytes = local_part_extent(rest);
+  if (local_part_bytes == kUnterminated) return RejectReason::unterminated_quote;
+  const std::string_view local_part = rest.substr(0, local_part_bytes);
+  rest.remove_prefix(local_part_bytes);
+  if (!rest.starts_with('@')) return reason_without_at_sign(rest, bracketed);
+  if (local_part.empty()) return RejectReason::empty_local_part;
+  rest.remove_prefix(1);
+
+  const std::size_t domain_bytes = std::min(rest.find_first_of(bracketed ? ">" : kBlanks), rest.size());
+  const std::string_view domain = rest.substr(0, domain_bytes);
+  rest.remove_prefix(domain_bytes);
+  if (bracketed ? rest.empty() : domain.find('>') != std::string_view::npos) return RejectReason::unbalanced_brackets;
+  if (bracketed) rest.remove_prefix(1);
+
+  const RejectReason reason = canonicalize_local_part(local_part, profile, out.local_part);
+  if (reason != RejectReason::none) return reason;
+  return canonicalize_domain(domain, out.domain);
+}
+
+// Why `rest`, which is not empty, may not follow an entry or path.
+RejectReason reason_of_trailing(std::string_view rest) noexcept {
+  return characters::is_control(rest.front()) ? RejectReason::control_character : RejectReason::trailing_text;
+}
+
+RejectReason check_after_path(std::string_view rest) noexcept {
+  return rest.empty() || rest.starts_with(kSpace) ? RejectReason::none : reason_of_trailing(rest);
+}
+
+RejectReason check_after_entry(std::string_view rest) noexcept {
+  const std::string_view text = trim_front(rest, kBlanks);
+  const bool comment = text.starts_with('#') && text.size() < rest.size();
+  return text.empty() || comment ? RejectReason::none : reason_of_trailing(text);
+}
+
+void write_mailbox(std::string_view text, AddressProfile profile,
+                   RejectReason (*check_after)(std::string_view) noexcept, EntryWriter& out) noexcept {
+  Mailbox mailbox;
+  RejectReason reason = read_path(text, profile, mailbox);
+  if (reason == RejectReason::none) reason = check_after(text);
+  if (reason != RejectReason::none) return out.reject(reason);
+  const std::string_view local_part = mailbox.local_part.view();
+  const std::string_view domain = mailbox.domain.view();
+  if (local_part.size() + 1 + domain.size() > kMaxAddressBytes) return out.reject(RejectReason::address_too_long);
+  out.accept_address(local_part, domain);
+}
+
+// A line that starts with '@'.
+void write_domain_entry(std::string_view line, EntryWriter& out) noexcept {
+  const std::size_t entry_bytes = std::min(line.find_first_of(kBlanks), line.size());
+  const bool tree = line.starts_with("@.");
+  const std::size_t prefix_bytes = tree ? 2 : 1;
+  const std::string_view text = line.substr(prefix_bytes, entry_bytes - prefix_bytes);
+  Domain domain;
+  RejectReason reason = tree ? canonicalize_host_name(text, domain) : canonicalize_domain(text, domain);
+  if (reason == RejectReason::none) reason = check_after_entry(line.substr(entry_bytes));
+  if (reason != RejectReason::none) return out.reject(reason);
+  out.accept_domain(tree ? EntryKind::domain_tree : EntryKind::domain, domain.view());
+}
+
+void write_path(std::string_view path, AddressProfile profile, EntryWriter& out) noexcept {
+  if (path.size() > kMaxInputBytes) return out.reject(RejectReason::too_long);
+  path = trim(path, kSpace);
+  if (out.accept_plain_address(without_brackets(path), profile)) return;
+  if (has_line_end_or_nul(path)) return out.reject(RejectReason::control_character);
+  if (!path.starts_with("<>")) return write_mailbox(path, profile, check_after_path, out);
+  const RejectReason reason = check_after_path(path.substr(2));
+  if (reason != RejectReason::none) return out.reject(reason);
+  out.accept_keyless(EntryKind::null_sender);
+}
+
+void write_line(std::string_view line, AddressProfile profile, EntryWriter& out) noexcept {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.size() > kMaxInputBytes) return out.reject(RejectReason::too_long);
+  if (line.starts_with("\ufeff")) line.remove_prefix(std::string_view("\ufeff").size());
+  line = trim(line, kBlanks);
+  const bool comment = line.starts_with('#');
+  if (!comment && out.accept_plain_address(without_brackets(line), profile)) return;
+  if (has_line_end_or_nul(line)) return out.reject(RejectReason::control_character);
+  if (comment || line.empty()) return out.accept_keyless(EntryKind::blank);
+  if (line.starts_with("<>")) return out.reject(RejectReason::null_sender_in_list);
+  if (line.starts_with('@')) return write_domain_entry(line, out);
+  write_mailbox(line, profile, check_after_entry, out);
+}
+
+}  // namespace
+
+Entry canonicalize_path(std::string_view path, AddressProfile profile) noexcept {
+  Entry entry;
+  EntryWriter writer(entry);
+  write_path(path, profile, writer);
+  return entry;
+}
+
+Entry canonicalize_line(std::string_view line, AddressProfile profile) noexcept {
+  Entry entry;
+  EntryWriter writer(entry);
+  write_line(line, profile, writer);
+  return entry;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,167 @@
+#include "filter/address/domain.hpp"
+
+#include <arpa/inet.h>
+#include <idn2.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "filter/address/characters.hpp"
+
+namespace bloomgate {
+namespace {
+
+RejectReason check_label(std::string_view label) noexcept {
+  if (label.empty()) return RejectReason::empty_label;
+  if (!std::all_of(label.begin(), label.end(), characters::is_domain_character)) {
+    return RejectReason::bad_domain_character;
+  }
+  if (label.front() == '-' || label.back() == '-') return RejectReason::misplaced_hyphen;
+  return label.size() > kMaxLabelBytes ? RejectReason::label_too_long : RejectReason::none;
+}
+
+// An xn-- label passes as it stands, IDNA or not: the name in the DNS is those very bytes.
+RejectReason canonicalize_ascii(std::string_view name, Domain& out) noexcept {
+  if (name.ends_with('.')) name.remove_suffix(1);
+  if (name.empty()) return RejectReason::empty_domain;
+  for (std::size_t start = 0; start <= name.size();) {
+    const std::string_view label = name.substr(start, name.find('.', start) - start);
+    if (const RejectReason reason = check_label(label); reason != RejectReason::none) return reason;
+    start += label.size() + 1;
+  }
+  for (const char byte : name) out.append(characters::to_lower(byte));
+  return out.overflowed() ? RejectReason::domain_too_long : RejectReason::none;
+}
+
+RejectReason reason_of(int idn2_error) noexcept {
+  switch (idn2_error) {
+    case IDN2_OK:
+      return RejectReason::none;
+    case IDN2_MALLOC:
+      return RejectReason::out_of_memory;
+    case IDN2_TOO_BIG_DOMAIN:  // one label is all that it is given
+    case IDN2_TOO_BIG_LABEL:
+    case IDN2_PUNYCODE_BIG_OUTPUT:
+      return RejectReason::label_too_long;
+    case IDN2_HYPHEN_STARTEND:
+      return RejectReason::misplaced_hyphen;
+    default:
+      return RejectReason::invalid_idn;
+  }
+}
+
+// A host name while it is mapped to ASCII: one byte longer, for a dot at its end.
+using MappedName = FixedText<kMaxDomainBytes + 1>;
+
+// Of one label: libidn2 gives no longer ones, but for those with dots that it has mapped to '.'.
+constexpr std::size_t kMaxMappedBytes = kMaxDomainBytes + 1;
+
+RejectReason map_label_anew(std::string_view label, FixedText<kMaxMappedBytes>& mapped) noexcept {
+  std::array<std::uint8_t, kMaxInputBytes + 1> terminated;
+  *std::copy(label.begin(), label.end(), terminated.begin()) = 0;
+  std::uint8_t* found = nullptr;
+  const int error = idn2_lookup_u8(terminated.data(), &found, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
+  const std::unique_ptr<std::uint8_t, decltype(&idn2_free)> owned(found, idn2_free);
+  if (error == IDN2_OK) mapped.append(reinterpret_cast<const char*>(found));
+  return reason_of(error);
+}
+
+// Mapping takes more than a microsecond, and in a list the same labels come again and again: what a thread has mapped
+// lately is kept.
+struct RecentLabel {
+  FixedText<kMaxLabelBytes> label;
+  FixedText<kMaxMappedBytes> mapped;
+};
+thread_local std::array<RecentLabel, 64> recent_labels;
+
+RejectReason map_label(std::string_view label, MappedName& out) noexcept {
+  RecentLabel& recent = recent_labels[std::hash<std::string_view>()(label) % recent_labels.size()];
+  if (recent.label.view() == label) {
+    out.append(recent.mapped.view());
+    return RejectReason::none;
+  }
+  FixedText<kMaxMappedBytes> mapped;
+  const RejectReason reason = map_label_anew(label, mapped);
+  if (reason != RejectReason::none) return reason;
+  if (mapped.overflowed()) return RejectReason::domain_too_long;
+  out.append(mapped.view());
+  if (label.size() <= kMaxLabelBytes) {
+    recent = {};
+    recent.label.append(label);
+    recent.mapped = mapped;
+  }
+  return RejectReason::none;
+}
+
+// How many bytes the dot at the front of `text` takes, be it one of those that UTS #46 maps to '.'; 0 where there is
+// none.
+std::size_t dot_bytes(std::string_view text) noexcept {
+  if (text.starts_with('.')) return 1;
+  const bool wide = text.starts_with("\u3002") || text.starts_with("\uff0e") || text.starts_with("\uff61");
+  return wide ? 3 : 0;
+}
+
+// Label by label, so that an ASCII label gives the same bytes whatever its neighbours: `r3---x.müller.example` is a
+// name, though IDNA would not have its first label. The result is to be checked still, since mapping makes '/' or '@'
+// of some characters.
+RejectReason map_to_ascii(std::string_view name, MappedName& out) noexcept {
+  while (!out.overflowed()) {
+    std::size_t size = 0;
+    while (size < name.size() && dot_bytes(name.substr(size)) == 0) ++size;
+    const std::string_view label = name.substr(0, size);
+    if (characters::is_ascii(label)) {
+      out.append(label);
+    } else if (const RejectReason reason = map_label(label, out); reason != RejectReason::none) {
+      return reason;
+    }
+    if (size == name.size()) break;
+    out.append('.');
+    name.remove_prefix(size + dot_bytes(name.substr(size)));
+  }
+  return out.overflowed() ? RejectReason::domain_too_long : RejectReason::none;
+}
+
+constexpr std::string_view kIpv6Tag = "ipv6:";
+
+RejectReason canonicalize_address_literal(std::string_view text, Domain& out) noexcept {
+  if (const RejectReason reason = characters::check(text); reason != RejectReason::none) return reason;
+  if (!text.ends_with(']')) return RejectReason::bad_address_literal;
+  std::string_view content = text.substr(1, text.size() - 2);
+  const bool tagged = content.size() >= kIpv6Tag.size() &&
+                      std::equal(kIpv6Tag.begin(), kIpv6Tag.end(), content.begin(),
+                                 [](char tag, char byte) { return tag == characters::to_lower(byte); });
+  if (tagged) content.remove_prefix(kIpv6Tag.size());
+
+  std::array<char, INET6_ADDRSTRLEN> terminated{};
+  if (content.size() >= terminated.size()) return RejectReason::bad_address_literal;
+  std::copy(content.begin(), content.end(), terminated.begin());
+  const int family = tagged ? AF_INET6 : AF_INET;
+  in6_addr address{};
+  if (inet_pton(family, terminated.data(), &address) != 1) return RejectReason::bad_address_literal;
+  inet_ntop(family, &address, terminated.data(), terminated.size());
+
+  out.append('[');
+  if (tagged) out.append(kIpv6Tag);
+  out.append(std::string_view(terminated.data()));
+  out.append(']');
+  return RejectReason::none;
+}
+
+}  // namespace
+
+RejectReason canonicalize_host_name(std::string_view text, Domain& out) noexcept {
+  if (const RejectReason reason = characters::check(text); reason != RejectReason::none) return reason;
+  if (characters::is_ascii(text)) return canonicalize_ascii(text, out);
+  MappedName mapped;
+  if (const RejectReason reason = map_to_ascii(text, mapped); reason != RejectReason::none) return reason;
+  return canonicalize_ascii(mapped.view(), out);
+}
+
+RejectReason canonicalize_domain(std::string_view text, Domain& out) noexcept {
+  return text.starts_with('[') ? canonicalize_address_literal(text, out) : canonicalize_host_name(text, out);
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,25 @@
+// The part after the '@': host names, internationalised or not, and address literals, and their canonical forms. Used
+// by address.cpp and the daemon's policy. Pure; safe from any thread.
+//
+// Sources: RFC 5321 section 4.1.3 (address literals), RFC 1035 section 2.3.4 (limits), RFC 5891 and UTS #46,
+// non-transitional (internationalised names).
+#pragma once
+
+#include <string_view>
+
+#include "filter/address/limits.hpp"
+#include "filter/address/reject_reason.hpp"
+#include "filter/base/fixed_text.hpp"
+
+namespace bloomgate {
+
+using Domain = FixedText<kMaxDomainBytes>;
+
+// Appends the canonical form of a host name, at most kMaxInputBytes, to the empty `out`: lower-case, A-labels, no
+// trailing dot; or gives the reason why there is none. Allocates only for what is not ASCII.
+RejectReason canonicalize_host_name(std::string_view text, Domain& out) noexcept;
+
+// The same for a host name or an address literal in its brackets: `[192.0.2.1]` or `[ipv6:2001:db8::1]`.
+RejectReason canonicalize_domain(std::string_view text, Domain& out) noexcept;
+
+}  // namespace bloomgate

@@ -1,0 +1,112 @@
+#include "filter/address/local_part.hpp"
+
+#include <unicase.h>
+#include <uninorm.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+
+#include "filter/address/characters.hpp"
+
+namespace bloomgate {
+namespace {
+
+bool may_stand_unquoted(char byte) noexcept {
+  return characters::is_atext(byte) || byte == '.' || !characters::is_ascii(byte);
+}
+
+bool is_dot_string(std::string_view content) noexcept {
+  return !content.empty() && content.front() != '.' && content.back() != '.' &&
+         content.find("..") == std::string_view::npos &&
+         std::all_of(content.begin(), content.end(), may_stand_unquoted);
+}
+
+// The content of a quoted string. `quoted` has its quotes, and no control characters. False where a backslash stands
+// before something that RFC 5321 lets nobody escape, that is, not ASCII.
+bool unquote(std::string_view quoted, FixedText<kMaxInputBytes>& content) noexcept {
+  for (std::size_t at = 1; at + 1 < quoted.size(); ++at) {
+    if (quoted[at] == '\\' && !characters::is_ascii(quoted[++at])) return false;
+    content.append(quoted[at]);
+  }
+  return true;
+}
+
+// NFC of a text, folded to one case unless `keep_case`. Doing it again changes nothing: folding decomposes first, so
+// that no mark hides a letter, and what it gives for any code point is folded and remains so when composed.
+class Normalized {
+ public:
+  Normalized(std::string_view text, bool keep_case) noexcept : size_(kRoomBytes) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+    bytes_ = keep_case
+                 ? u8_normalize(UNINORM_NFC, bytes, text.size(), room_.data(), &size_)
+                 : u8_casefold(bytes, text.size(), /*iso639_language=*/nullptr, UNINORM_NFC, room_.data(), &size_);
+  }
+  ~Normalized() {
+    if (bytes_ != room_.data()) std::free(bytes_);
+  }
+  Normalized(const Normalized&) = delete;
+  Normalized& operator=(const Normalized&) = delete;
+
+  // Valid UTF-8 can fail for want of memory only.
+  bool failed() const noexcept { return bytes_ == nullptr; }
+  std::string_view view() const noexcept { return {reinterpret_cast<const char*>(bytes_), size_}; }
+
+ private:
+  static constexpr std::size_t kRoomBytes = 4 * kMaxLocalPartBytes;
+  std::array<std::uint8_t, kRoomBytes> room_;  // what is longer, the library allocates
+  std::size_t size_;
+  std::uint8_t* bytes_;
+};
+
+RejectReason write(std::string_view content, bool keep_case, LocalPart& out) noexcept {
+  const bool quoted = !is_dot_string(content);
+  if (quoted) out.append('"');
+  for (const char byte : content) {
+    if (quoted && (byte == '"' || byte == '\\')) out.append('\\');
+    out.append(keep_case ? byte : characters::to_lower(byte));
+  }
+  if (quoted) out.append('"');
+  return out.overflowed() ? RejectReason::local_part_too_long : RejectReason::none;
+}
+
+// Without its tag. The limit is that of the whole local part, so that what is an address for one profile is for all.
+RejectReason write_untagged(std::string_view content, AddressProfile profile, LocalPart& out) noexcept {
+  const std::size_t untagged_bytes = profile.tag_separators.untagged_bytes(content);
+  if (untagged_bytes != content.size()) {
+    LocalPart whole;
+    const RejectReason reason = write(content, profile.keep_local_part_case, whole);
+    if (reason != RejectReason::none) return reason;
+  }
+  return write(content.substr(0, untagged_bytes), profile.keep_local_part_case, out);
+}
+
+}  // namespace
+
+std::size_t local_part_extent(std::string_view text) noexcept {
+  if (!text.starts_with('"')) {
+    const auto* end = std::find_if_not(text.begin(), text.end(), may_stand_unquoted);
+    return static_cast<std::size_t>(end - text.begin());
+  }
+  std::size_t at = 1;
+  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? std::size_t{2} : std::size_t{1};
+  return at < text.size() ? at + 1 : kUnterminated;
+}
+
+RejectReason canonicalize_local_part(std::string_view text, AddressProfile profile, LocalPart& out) noexcept {
+  if (const RejectReason reason = characters::check(text); reason != RejectReason::none) return reason;
+  FixedText<kMaxInputBytes> unquoted;
+  std::string_view content = text;
+  if (text.starts_with('"')) {
+    if (!unquote(text, unquoted)) return RejectReason::bad_local_part_character;
+    content = unquoted.view();
+  } else if (!is_dot_string(text)) {
+    return RejectReason::misplaced_dot;
+  }
+  if (characters::is_ascii(content)) return write_untagged(content, profile, out);
+  const Normalized normalized(content, profile.keep_local_part_case);
+  if (normalized.failed()) return RejectReason::out_of_memory;
+  return write_untagged(normalized.view(), profile, out);
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,32 @@
+// The part before the '@': where it ends, and its canonical form. Used by address.cpp and
+// the daemon's policy. Pure; safe from any thread.
+//
+// Sources: RFC 5321 section 4.1.2 (Dot-string, Quoted-string), RFC 6531 section 3.3 (both with UTF-8), Unicode 3.13,
+// definition D145 (caseless matching of canonically equivalent strings).
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "filter/address/address_profile.hpp"
+#include "filter/address/limits.hpp"
+#include "filter/address/reject_reason.hpp"
+#include "filter/base/fixed_text.hpp"
+
+namespace bloomgate {
+
+using LocalPart = FixedText<kMaxLocalPartBytes>;
+
+inline constexpr std::size_t kUnterminated = std::string_view::npos;
+
+// How many bytes at the front of `text` are its local part: a quoted string with its quotes (kUnterminated where the
+// second quote is missing), otherwise the characters that need no quotes, as many as there are.
+std::size_t local_part_extent(std::string_view text) noexcept;
+
+// Appends the canonical form of what local_part_extent() has measured, at most kMaxInputBytes, to the empty `out`; or
+// gives the reason why there is none. Escapes are undone, Unicode is in NFC and, unless the profile keeps it, folded to
+// one case, the tag is gone if the profile has separators; quotes are there only if the content is no dot-string.
+// Allocates only for what is not ASCII.
+RejectReason canonicalize_local_part(std::string_view text, AddressProfile profile, LocalPart& out) noexcept;
+
+}  // namespace bloomgate

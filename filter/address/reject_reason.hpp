@@ -1,0 +1,47 @@
+// Why a text is no entry, as a value, a stable token and a sentence. The canonicaliser and its parts give these
+// reasons. Pure; safe from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "filter/address/limits.hpp"
+
+namespace bloomgate {
+
+enum class RejectReason : std::uint8_t {
+  none,
+  too_long,           // over kMaxInputBytes, before anything was looked at
+  control_character,  // a control character, U+2028, U+2029 or U+FEFF; NUL, CR and LF in comments too
+  invalid_utf8,
+  unbalanced_brackets,  // `<a@b` or `a@b>`
+  bad_source_route,     // `<@a,@b:` without its form
+  trailing_text,        // something after the end of the address
+  missing_at_sign,
+  empty_local_part,
+  bad_local_part_character,  // a character that needs quotes
+  misplaced_dot,             // a dot at the start or end of the local part, or two in a row
+  unterminated_quote,
+  local_part_too_long,  // over kMaxLocalPartBytes
+  empty_domain,
+  empty_label,  // two dots in a row, or one at the start
+  bad_domain_character,
+  misplaced_hyphen,     // a label that starts or ends with a hyphen
+  label_too_long,       // over kMaxLabelBytes
+  domain_too_long,      // over kMaxDomainBytes
+  invalid_idn,          // not a domain name by IDNA 2008
+  bad_address_literal,  // `[…]` that is neither an IPv4 nor an IPv6 address
+  address_too_long,     // over kMaxAddressBytes
+  null_sender_in_list,  // list lines only: `<>` cannot be whitelisted
+  out_of_memory,        // Unicode only: a library could not allocate
+};
+inline constexpr std::size_t kRejectReasonCount = 24;
+
+// The reason as a stable token ("local-part-too-long"), for logs and reject files. Never fails.
+std::string_view reject_reason_name(RejectReason reason) noexcept;
+
+// The reason as a sentence for a person ("the local part is longer than 64 octets"). Never fails.
+std::string_view reject_reason_text(RejectReason reason) noexcept;
+
+}  // namespace bloomgate

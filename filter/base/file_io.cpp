@@ -1,0 +1,36 @@
+#include "filter/base/file_io.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace bloomgate {
+
+int write_at(int file, std::span<const std::byte> bytes, std::uint64_t offset) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t written = pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+  return 0;
+}
+
+int read_at(int file, std::span<std::byte> bytes, std::uint64_t offset) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t count = pread(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    if (count == 0) return EIO;
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+  return 0;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,214 @@
+#include "filter/build/builder.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "filter/base/error.hpp"
+#include "filter/file/filter_writer.hpp"
+#include "filter/layout/filter_view.hpp"
+#include "filter/layout/layout.hpp"
+#include "filter/layout/sizing.hpp"
+
+namespace bloomgate {
+namespace {
+
+void check_stop(const std::atomic<bool>& stop) {
+  if (stop.load(std::memory_order_relaxed)) {
+    throw BloomgateError(ErrorCode::interrupted, "stopped before the filter was complete; nothing was changed");
+  }
+}
+
+// The shape that the options ask for, but for the number of blocks. Throws BloomgateError{bad_argument}.
+FilterShape shape_of(const BuildOptions& options) {
+  if (options.hashes < 1 || options.hashes > kMaxHashes) {
+    throw BloomgateError(ErrorCode::bad_argument, "the number of hashes must be between 1 and " +
+                                                      std::to_string(kMaxHashes) + ", not " +
+                                                      std::to_string(options.hashes));
+  }
+  const LayoutRules& rules = layout_rules(options.layout);
+  const std::uint32_t block_bytes = options.block_bytes.value_or(rules.default_block_bytes(options.hashes));
+  if (!rules.allows_block_bytes(block_bytes, options.hashes)) {
+    throw BloomgateError(ErrorCode::bad_argument, "the bytes of a block of the layout " + std::string(rules.name()) +
+                                                      " must be " + rules.block_bytes_rule(options.hashes) + ", not " +
+                                                      std::to_string(block_bytes));
+  }
+  blocks_for(1, options.bits_per_entry, block_bytes);  // refuses bits per entry out of range
+  return {.layout = options.layout,
+          .hash_family = options.hash_family,
+          .hashes = options.hashes,
+          .block_bytes = block_bytes,
+          .seed = options.seed,
+          .profile = options.profile};
+}
+
+}  // namespace
+
+FilterBuilder::FilterBuilder(const BuildOptions& options) : options_(options), shape_(shape_of(options)) {
+  if (options.expected_entries) {
+    expect(*options.expected_entries);
+  } else {
+    make_partitions();
+  }
+}
+
+FilterBuilder::~FilterBuilder() = default;
+
+void FilterBuilder::expect(std::uint64_t entries) {
+  options_.expected_entries = std::max<std::uint64_t>(1, entries);
+  shape_.block_count = blocks_for(*options_.expected_entries, options_.bits_per_entry, shape_.block_bytes);
+  const std::uint64_t body_bytes = file_extent(shape_).body_bytes;
+  if (body_bytes <= options_.body_memory_bytes) {
+    body_.emplace(body_bytes, "the bit array; ask for fewer bits per entry or expect fewer entries");
+  }
+  make_partitions();
+}
+
+void FilterBuilder::make_partitions() {
+  // Where the bits are soon set, hashes need no more memory than the bits do: it is slow to get, too.
+  constexpr std::uint64_t kLeastOfUse = std::uint64_t{64} << 20;
+  // Where the array's size is not known: as suits one of the memory's size.
+  const std::uint64_t body_bytes = shape_.block_count != 0 ? file_extent(shape_).body_bytes : options_.memory_bytes;
+  const std::uint64_t wanted_bytes =
+      body_ ? std::min(options_.memory_bytes, std::max(body_bytes, kLeastOfUse)) : options_.memory_bytes;
+  // A quarter more, since each lane has a started chunk in each partition.
+  const std::uint64_t least_bytes = std::uint64_t{options_.threads} * kEntriesAtOnce * sizeof(std::uint64_t) *
+                                    layout_rules(shape_.layout).values_per_entry(shape_.hashes) * 5 / 4;
+  partitions_.reset();
+  partitions_ = std::make_unique<HashPartitions>(HashPartitions::bits_for(body_bytes), options_.threads,
+                                                 std::max(wanted_bytes, least_bytes));
+  lanes_.clear();
+  for (unsigned i = 0; i < options_.threads; ++i) lanes_.emplace_back(partitions_->lane(i), shape_);
+}
+
+void FilterBuilder::add(const Entry& entry) {
+  if (!has_room_for(1)) {
+    lane(0).settle();
+    flush();
+  }
+  lane(0).add(entry);
+}
+
+void FilterBuilder::Lane::add_values(std::string_view key) {
+  std::array<std::uint64_t, kMaxHashes> values;
+  rules_->values_of(shape_, key, values.data());
+  for (std::uint32_t i = 0; i < values_per_entry_; ++i) hashes_->add(values[i]);
+}
+
+std::uint64_t FilterBuilder::entries() const noexcept {
+  std::uint64_t entries = 0;
+  for (const Lane& lane : lanes_) entries += lane.entries_;
+  return entries;
+}
+
+void FilterBuilder::flush() {
+  if (body_) {
+    set_bits({body_->bytes().data()}, 0, partitions_->partition_count());
+    partitions_->clear();
+  } else {
+    spill();
+  }
+}
+
+void FilterBuilder::spill() {
+  const std::size_t count = partitions_->partition_count();
+  if (!spill_) spill_ = std::make_unique<HashSpill>(options_.scratch_folder, count);
+  for_each_parallel(options_.threads, count, [&](std::size_t partition) { spill_->add(partition, *partitions_); });
+  partitions_->clear();
+}
+
+// The bytes of the array that a partition's bits lie in; neighbours may share some. Hashes that no entry can have may
+// point past the array's end.
+std::uint64_t FilterBuilder::begin_of(std::size_t partition) const noexcept {
+  const KeyHash first = partitions_->first_hash(partition);
+  return std::min(layout_rules(shape_.layout).bytes_of(shape_, first).begin, file_extent(shape_).body_bytes);
+}
+
+std::uint64_t FilterBuilder::end_of(std::size_t partition) const noexcept {
+  const std::uint64_t body_bytes = file_extent(shape_).body_bytes;
+  if (partition + 1 == partitions_->partition_count()) return body_bytes;
+  const KeyHash last = partitions_->first_hash(partition + 1) - 1;
+  return std::min(layout_rules(shape_.layout).bytes_of(shape_, last).end, body_bytes);
+}
+
+void FilterBuilder::set_bits(BodyPart part, std::size_t first_partition, std::size_t end_partition) {
+  const LayoutRules& rules = layout_rules(shape_.layout);
+  const std::size_t partitions = end_partition - first_partition;
+  // More partitions than blocks: even those two apart may share one.
+  const unsigned threads = partitions_->partition_count() > shape_.block_count ? 1 : options_.threads;
+  // Neighbouring partitions may share a block; every other one at a time, none is touched by two threads.
+  for (const std::size_t odd : {std::size_t{0}, std::size_t{1}}) {
+    for_each_parallel(threads, (partitions + 1 - odd) / 2, [&](std::size_t i) {
+      const std::size_t partition = first_partition + 2 * i + odd;
+      const auto set = [&](std::span<const KeyHash> run) { rules.set_bits(shape_, part, run); };
+      if (spill_) spill_->for_each_run(partition, set);
+      partitions_->for_each_run(partition, set);
+    });
+  }
+}
+
+// How much of the array to have in memory at once: what is allowed, or what the largest partition needs beside the
+// started chunk before it.
+std::uint64_t FilterBuilder::part_bytes() const noexcept {
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < partitions_->partition_count(); ++i) most = std::max(most, end_of(i) - begin_of(i));
+  const std::uint64_t body_bytes = file_extent(shape_).body_bytes;
+  const std::uint64_t least = most + 2 * kChecksumChunkBytes;
+  return least >= body_bytes ? body_bytes : std::clamp(options_.body_memory_bytes, least, body_bytes);
+}
+
+// Makes the array, as far as it is not there, and writes it, part by part. Gives the number of ones.
+std::uint64_t FilterBuilder::write_parts(FilterWriter& writer, const std::atomic<bool>& stop, WriteProgress& progress) {
+  const std::uint64_t body_bytes = file_extent(shape_).body_bytes;
+  if (!body_) body_.emplace(part_bytes(), "a part of the bit array; raise the limit on this program's memory");
+  const std::span<std::byte> memory = body_->bytes();
+  const std::size_t count = partitions_->partition_count();
+  std::atomic<std::uint64_t> ones{0};
+  std::size_t first = 0;
+  for (std::uint64_t begin = 0; begin < body_bytes;) {
+    std::size_t end = first;
+    while (end < count && end_of(end) - begin <= memory.size()) ++end;
+    set_bits({memory.data(), begin}, first, end);
+    // Whole chunks, which no later partition touches.
+    const std::uint64_t done = end == count ? body_bytes : begin_of(end) / kChecksumChunkBytes * kChecksumChunkBytes;
+    const std::uint64_t chunks = (done - begin + kChecksumChunkBytes - 1) / kChecksumChunkBytes;
+    for_each_parallel(options_.threads, chunks, [&](std::size_t chunk) {
+      check_stop(stop);
+      const std::uint64_t at = chunk * kChecksumChunkBytes;
+      const auto bytes = memory.subspan(at, std::min(kChecksumChunkBytes, done - begin - at));
+      ones += FilterView(shape_, bytes).count_ones();
+      writer.write_body(begin + at, bytes);
+      progress.done_bytes += bytes.size();
+    });
+    if (end == count) break;
+    const auto rest = memory.subspan(done - begin);
+    std::ranges::copy(rest, memory.begin());
+    std::ranges::fill(memory.subspan(rest.size()), std::byte{0});
+    begin = done;
+    first = end;
+  }
+  return ones;
+}
+
+FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress) {
+  check_stop(stop);
+  for (Lane& lane : lanes_) {
+    lane.settle();
+    shape_.has_domains |= lane.has_domains_;
+    shape_.has_domain_trees |= lane.has_domain_trees_;
+  }
+  if (shape_.block_count == 0) {
+    shape_.block_count = blocks_for(std::max<std::uint64_t>(1, entries()), options_.bits_per_entry, shape_.block_bytes);
+  }
+  FilterHeader header;
+  header.shape = shape_;
+  header.entries = entries();
+  header.expected_entries = options_.expected_entries.value_or(std::max<std::uint64_t>(1, header.entries));
+  FilterWriter writer(path, shape_);
+  progress.total_bytes = file_extent(shape_).body_bytes;
+  header.bits_set = write_parts(writer, stop, progress);
+  check_stop(stop);
+  writer.commit(header, options_.threads);
+  return header;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,39 @@
+#include "filter/build/bulk_lookup.hpp"
+
+#include <atomic>
+
+#include "filter/base/parallel.hpp"
+
+namespace bloomgate {
+bool BulkLookup::suits(const FilterView& view) noexcept {
+  return layout_rules(view.shape().layout).value_is_hash();
+}
+
+BulkLookup::BulkLookup(const FilterView& view, unsigned threads, std::uint64_t memory_bytes)
+    : view_(view), threads_(threads), partitions_(HashPartitions::bits_for(view.body().size()), threads, memory_bytes) {
+  for (unsigned i = 0; i < threads; ++i) lanes_.emplace_back(partitions_.lane(i), view.shape());
+}
+
+void BulkLookup::look_up() {
+  const LayoutRules& rules = layout_rules(view_.shape().layout);
+  const FilterShape& shape = view_.shape();
+  const std::byte* const body = view_.body().data();
+  std::atomic<std::uint64_t> found{0};
+  for_each_parallel(threads_, partitions_.partition_count(), [&](std::size_t partition) {
+    std::uint64_t found_here = 0;
+    partitions_.for_each_run(partition, [&](std::span<const KeyHash> run) {
+      for (const KeyHash& hash : run) found_here += rules.has_bits(shape, body, &hash) ? 1U : 0U;
+    });
+    found += found_here;
+  });
+  found_ += found;
+  partitions_.clear();
+}
+
+std::uint64_t BulkLookup::keys() const noexcept {
+  std::uint64_t keys = 0;
+  for (const Lane& lane : lanes_) keys += lane.keys_;
+  return keys;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,47 @@
+// The union and the intersection of filters, and how much two have in common, without the lists they were built from.
+//
+// Possible only for filters of one shape: the same layout, size, number of hashes, hash family, seed and profile, so
+// that an entry has the same bits in all. Used by `bloomgate merge`, `intersect` and `compare`. Work at the speed of
+// memory, in parallel.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "filter/file/mapped_filter.hpp"
+
+namespace bloomgate {
+
+enum class Combination : std::uint8_t {
+  // Lists who is listed by any of them: the very filter that one build of all their lists would give.
+  unite,
+  // Lists who is listed by all of them. It has more bits set than a filter built from the common entries: its
+  // false-positive rate lies between that of such a filter and that of the emptiest one.
+  intersect,
+};
+
+// Throws BloomgateError{bad_argument}, with what differs, unless `a` and `b` have one shape. That one of them holds
+// `@domain` entries and the other not makes no difference.
+void require_same_shape(const MappedFilter& a, const MappedFilter& b);
+
+// Writes the combination of at least two filters to `path` (see FilterWriter), with `threads` threads. Its number of
+// entries is the sum for a union, and an estimate for an intersection. Throws BloomgateError: as require_same_shape(),
+// what FilterWriter throws, {interrupted} where `stop` turned true, {changed_while_open}. Gives the header as written.
+FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combination combination,
+                             const std::string& path, unsigned threads, const std::atomic<bool>& stop);
+
+// Numbers of distinct entries, estimated from the bits that are set (Swamidass and Baldi, 2007; see sizing.hpp). Their
+// standard error is below one entry in a hundred once there are some ten thousand.
+struct Overlap {
+  double a = 0;
+  double b = 0;
+  double either = 0;  // in the union
+  double both = 0;    // a + b - either, at least 0
+};
+
+// Throws as require_same_shape(), and {changed_while_open}.
+Overlap estimate_overlap(const MappedFilter& a, const MappedFilter& b, unsigned threads);
+
+}  // namespace bloomgate

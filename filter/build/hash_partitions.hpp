@@ -1,0 +1,134 @@
+// Sorts hashes into partitions by their high bits, as fast as memory takes them: the first half of building a filter.
+//
+// The bits of a filter lie in random places of an array that is far larger than the processor's caches; set one by one,
+// each would cost a trip to memory. So hashes are first gathered by the part of the array that they belong to (a radix
+// partition: that part grows with the hash in every layout, so the high bits are enough; see LayoutRules::values_of),
+// and later each part's bits are set while it sits in the cache.
+//
+// Each worker thread writes through a lane of its own: 64 bytes are collected for each partition and then written out
+// as one cache line past the caches (software write-combining: Satish et al., "Fast sort on CPUs and GPUs", SIGMOD
+// 2010, section 4.1). Lanes share a pool of chunks, from which they take under an atomic counter.
+//
+// Different lanes may be used in different threads at once; everything else needs all lanes at rest.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "filter/base/anonymous_memory.hpp"
+#include "filter/hash/hash.hpp"
+
+namespace bloomgate {
+
+class HashPartitions {
+ public:
+  static constexpr std::size_t kLineHashes = 8;  // a cache line of 64 bytes
+
+  class Lane;
+
+  // The `partition_bits` that suit an array of that size: a partition's part of it, half a MiB or a little more, then
+  // stays in a core's own cache.
+  static unsigned bits_for(std::uint64_t body_bytes) noexcept;
+
+  // `partition_bits` from 0 to 16; `memory_bytes` for the hashes of all lanes (at least minimum_bytes()). Throws
+  // BloomgateError{out_of_memory}.
+  HashPartitions(unsigned partition_bits, unsigned lanes, std::uint64_t memory_bytes);
+  ~HashPartitions();
+  HashPartitions(const HashPartitions&) = delete;
+  HashPartitions& operator=(const HashPartitions&) = delete;
+
+  std::size_t partition_count() const noexcept { return std::size_t{1} << partition_bits_; }
+  // The smallest hash that belongs there; the greatest is the one before the next partition's.
+  KeyHash first_hash(std::size_t partition) const noexcept {
+    return partition_bits_ == 0 ? 0 : KeyHash{partition} << (64 - partition_bits_);
+  }
+  Lane& lane(unsigned index) noexcept;
+
+  // Whether every lane can take `hashes` more, whatever partitions they fall into. Safe from any thread, so that
+  // workers can ask before they take up a piece of work of at most that many.
+  bool has_room_for(std::uint64_t hashes) const noexcept;
+
+  // Calls `visit` with runs of the partition's hashes, in no particular order. Safe from several threads for different
+  // partitions while all lanes are at rest.
+  template <typename Visit>
+  void for_each_run(std::size_t partition, Visit visit) const;
+
+  // Forgets all hashes; the memory is used again.
+  void clear() noexcept;
+
+ private:
+  std::span<const KeyHash> chunk(std::uint32_t index) const noexcept {
+    return {pool_ + std::size_t{index} * chunk_hashes_, chunk_hashes_};
+  }
+
+  unsigned partition_bits_;
+  std::size_t chunk_hashes_;  // a power of two, at least kLineHashes
+  std::uint32_t chunk_count_;
+  AnonymousMemory memory_;
+  KeyHash* pool_;
+  std::atomic<std::uint32_t> next_chunk_{0};
+  std::vector<Lane> lanes_;
+};
+
+class alignas(64) HashPartitions::Lane {
+ public:
+  explicit Lane(HashPartitions& owner);
+
+  // A few nanoseconds. Throws BloomgateError{out_of_memory} when the pool is empty, which has_room_for() tells before.
+  void add(KeyHash hash) {
+    const std::size_t partition = shift_ < 64 ? hash >> shift_ : 0;
+    Slot& slot = slots_[partition];
+    Line& line = lines_[partition];
+    line.hashes[slot.pending] = hash;
+    if (++slot.pending == kLineHashes) write_line(partition);
+  }
+
+  // Makes what was added visible to other threads, once they synchronise with this one. To be called by the thread that
+  // added, when it is done for now.
+  void settle() noexcept;
+
+ private:
+  friend class HashPartitions;
+
+  struct alignas(64) Line {
+    KeyHash hashes[kLineHashes];
+  };
+  // Where a partition's next line goes; at the end of a chunk (or at first) a new one is taken.
+  struct Slot {
+    KeyHash* next = nullptr;
+    KeyHash* end = nullptr;
+    std::uint32_t pending = 0;  // hashes in the partition's line
+  };
+
+  void write_line(std::size_t partition);
+  void clear() noexcept;
+
+  HashPartitions* owner_;
+  unsigned shift_;
+  std::unique_ptr<Line[]> lines_;
+  std::unique_ptr<Slot[]> slots_;
+  std::vector<std::vector<std::uint32_t>> chunks_;  // of each partition, in the order they were taken
+};
+
+inline HashPartitions::Lane& HashPartitions::lane(unsigned index) noexcept {
+  return lanes_[index];
+}
+
+template <typename Visit>
+void HashPartitions::for_each_run(std::size_t partition, Visit visit) const {
+  for (const Lane& lane : lanes_) {
+    const Lane::Slot& slot = lane.slots_[partition];
+    const auto& chunks = lane.chunks_[partition];
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      std::span<const KeyHash> hashes = chunk(chunks[i]);
+      if (i + 1 == chunks.size()) hashes = {hashes.data(), slot.next};
+      visit(hashes);
+    }
+    visit(std::span<const KeyHash>(lane.lines_[partition].hashes, slot.pending));
+  }
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,38 @@
+// How a subcommand reads its command line.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace bloomgate::cli {
+
+using Arguments = std::vector<std::string>;
+
+// A command line that cannot be followed; main() prints it with a pointer to the subcommand's --help and exits with
+// EX_USAGE.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// What `--help` of a subcommand prints round the list of its options.
+struct HelpText {
+  const char* synopsis;  // "bloomgate size --entries N [OPTION...]"
+  const char* purpose;   // a sentence or two
+  const char* examples;  // indented command lines
+};
+
+// Parses `arguments`: the options of `visible`, and what stands beside options into `operands` (null: nothing may).
+// Where
+// --help is among them it prints the help and gives nothing. Throws UsageError for what the options do not allow.
+std::optional<boost::program_options::variables_map> parse_command_line(
+    const Arguments& arguments, const boost::program_options::options_description& visible,
+    std::vector<std::string>* operands, const HelpText& help);
+
+// The only operand of a command that takes one filter file. Throws UsageError for none or several.
+const std::string& only_filter(const std::vector<std::string>& operands);
+
+}  // namespace bloomgate::cli

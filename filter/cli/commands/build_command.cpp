@@ -1,0 +1,319 @@
+// `bloomgate build`: from lists of addresses to a filter file.
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "filter/base/error.hpp"
+#include "filter/build/builder.hpp"
+#include "filter/cli/available_memory.hpp"
+#include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/shape_options.hpp"
+#include "filter/cli/lists/blocks.hpp"
+#include "filter/cli/lists/broad_domains.hpp"
+#include "filter/cli/lists/entry_adder.hpp"
+#include "filter/cli/lists/input_files.hpp"
+#include "filter/cli/lists/list_options.hpp"
+#include "filter/cli/lists/reject_log.hpp"
+#include "filter/cli/numbers.hpp"
+#include "filter/cli/progress.hpp"
+#include "filter/cli/stop_signal.hpp"
+#include "filter/file/mapped_filter.hpp"
+#include "filter/layout/sizing.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+struct BuildCommand {
+  std::string output;
+  std::string reject_file;
+  std::string expected_entries;
+  std::string seed;
+  std::string seed_from;
+  std::string memory;
+  std::string format;
+  std::string tag_separators;
+  std::string free_mail_domains;
+  bool strict = false;
+  bool quiet = false;
+  bool json = false;
+  std::vector<std::string> inputs;
+  ShapeOptions shape;
+  BuildOptions options;
+};
+
+std::uint64_t seed_of(const BuildCommand& command, const po::variables_map& values) {
+  if (values.count("seed-from") == 0) {
+    return values.count("seed") != 0 ? parse_seed(command.seed, "--seed") : random_seed();
+  }
+  if (values.count("seed") != 0) throw UsageError("--seed and --seed-from cannot go together");
+  return MappedFilter(command.seed_from).header().shape.seed;
+}
+
+TagSeparators separators_of(const BuildCommand& command) {
+  const std::optional<TagSeparators> separators = TagSeparators::parse(command.tag_separators);
+  if (separators) return *separators;
+  throw UsageError("--tag-separators takes characters out of " + std::string(TagSeparators::kCharacters) + ", not '" +
+                   command.tag_separators + "'");
+}
+
+// Shares out the memory that there is: a part to work with, the rest for the bit array, which is made in parts where it
+// is larger.
+void share_memory(BuildCommand& command) {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kMostByDefault = 1024 * kMiB;
+  const std::uint64_t kept = (64 + 16 * std::uint64_t{command.options.threads}) * kMiB;  // code, stacks, text
+  const std::uint64_t available = available_memory();
+  const std::uint64_t usable = available > kept ? available - kept : 0;
+  BuildOptions& options = command.options;
+  options.memory_bytes =
+      command.memory.empty() ? std::min(kMostByDefault, usable / 4) : parse_bytes(command.memory, "--memory");
+  options.body_memory_bytes = usable > options.memory_bytes ? usable - options.memory_bytes : 0;
+}
+
+// Nothing given: --help was.
+std::optional<BuildCommand> parse(const Arguments& arguments) {
+  BuildCommand command;
+  po::options_description visible("options");
+  visible.add_options()  //
+      ("output,o", po::value(&command.output)->required()->value_name("FILE"),
+       "where to put the filter; a file that is there is replaced once the new one is whole")  //
+      ("bits-per-entry", po::value(&command.options.bits_per_entry)->default_value(8)->value_name("B"),
+       "size of the filter: 1 to 64 bits for each entry")  //
+      ("hashes", po::value(&command.options.hashes)->default_value(6)->value_name("K"),
+       "bits set for each entry: 1 to 32; B x 0.69 is best")  //
+      ("expected-entries", po::value(&command.expected_entries)->value_name("N"),
+       "size the filter for N entries (default: as many as the lists have)")  //
+      ("seed", po::value(&command.seed)->value_name("N"),
+       "seed of the hash; the same lists, options and seed give the same bytes (default: random)")  //
+      ("seed-from", po::value(&command.seed_from)->value_name("FILE"),
+       "the seed of that filter, so that few bytes change")  //
+      ("threads", po::value(&command.options.threads)->value_name("N"),
+       "use N threads (default: one for each processor)")  //
+      ("memory", po::value(&command.memory)->value_name("M"),
+       "memory to work with, beside the filter itself (default: 1G, or a quarter of what is free)")  //
+      ("scratch", po::value(&command.options.scratch_folder)->value_name("FOLDER"),
+       "where to put what memory has no room for, while it is built (default: the folder of the filter)")  //
+      ("keep-case", po::bool_switch(&command.options.profile.keep_local_part_case),
+       "tell Joe@example.org from joe@example.org (default: they are one)")  //
+      ("tag-separators", po::value(&command.tag_separators)->value_name("CHARACTERS"),
+       "take joe+tag@example.org for joe@example.org, with + or what else starts a tag (default: they are two)")  //
+      ("format", po::value(&command.format)->default_value("text")->value_name("FORMAT"),
+       "how the lists are written: text (an entry a line), csv:COLUMN (a number from 1, or a name in the first line) "
+       "or postfix-map (access(5), transport(5))")  //
+      ("free-mail-domains", po::value(&command.free_mail_domains)->value_name("FILE"),
+       "warn of @domain entries for these free-mail domains (default: /etc/bloomgate/free-mail-domains.txt)")       //
+      ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "keep all rejected lines in FILE")       //
+      ("strict", po::bool_switch(&command.strict), "fail if any line is rejected")                                  //
+      ("quiet", po::bool_switch(&command.quiet), "tell nothing of the progress; warnings and bad lines are shown")  //
+      ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
+  command.shape.add_layout_to(visible);
+  command.shape.add_hash_to(visible);
+  const auto values = parse_command_line(
+      arguments, visible, &command.inputs,
+      {.synopsis = "bloomgate build --output FILE [OPTION...] INPUT...",
+       .purpose =
+           "Builds a filter from lists: one address, @domain or @.domain (the domain and all below it)\n"
+           "a line; # starts a comment. INPUT is a file, a folder of files, or - for standard input; gzip, zstd, xz\n"
+           "and bzip2 are recognised by their content.",
+       .examples =
+           "  bloomgate build --output /var/lib/bloomgate/whitelist.bloom customers.txt partners.txt\n"
+           "  bloomgate build --output whitelist.bloom --bits-per-entry 16 --hashes 11 lists/ partners.txt.gz\n"});
+  if (!values) return std::nullopt;
+  if (command.inputs.empty()) throw UsageError("name at least one list, or - for standard input");
+  command.options.layout = command.shape.chosen_layout();
+  command.options.block_bytes = command.shape.chosen_block_bytes();
+  command.options.hash_family = command.shape.chosen_hash_family();
+  command.inputs = list_files(command.inputs);
+  command.options.seed = seed_of(command, *values);
+  command.options.profile.tag_separators = separators_of(command);
+  if (values->count("expected-entries") != 0) {
+    command.options.expected_entries = parse_count(command.expected_entries, "--expected-entries");
+  }
+  if (values->count("threads") == 0) command.options.threads = default_threads();
+  checked_threads(command.options.threads);
+  share_memory(command);
+  if (values->count("scratch") == 0) {
+    const std::filesystem::path folder = std::filesystem::path(command.output).parent_path();
+    command.options.scratch_folder = folder.empty() ? "." : folder.string();
+  }
+  return command;
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat status_a = {};
+  struct stat status_b = {};
+  return stat(a.c_str(), &status_a) == 0 && stat(b.c_str(), &status_b) == 0 && status_a.st_dev == status_b.st_dev &&
+         status_a.st_ino == status_b.st_ino;
+}
+
+// A slip of the hand must not cost the operator a list.
+void refuse_to_overwrite_inputs(const BuildCommand& command) {
+  for (const std::string& input : command.inputs) {
+    if (same_file(input, command.output)) throw UsageError("--output would overwrite the list " + input);
+    if (same_file(input, command.reject_file)) throw UsageError("--reject-file would overwrite the list " + input);
+  }
+  if (command.reject_file == command.output || same_file(command.reject_file, command.output)) {
+    throw UsageError("--reject-file and --output are the same file");
+  }
+}
+
+// Without a file at the usual place there are no free-mail domains: somebody did not want it.
+BroadDomains broad_domains_of(const BuildCommand& command, const std::function<void(std::string_view)>& show) {
+  if (!command.free_mail_domains.empty()) return {command.free_mail_domains, show};
+  if (access(kFreeMailDomainsFile, F_OK) != 0) return {};
+  return {kFreeMailDomainsFile, show};
+}
+
+std::vector<std::string> names_of(const Blocks& blocks) {
+  std::vector<std::string> names;
+  for (std::size_t input = 0; input < blocks.input_count(); ++input) names.push_back(blocks.name(input));
+  return names;
+}
+
+struct Report {
+  std::string output;
+  FilterHeader header;
+  std::uint64_t rejected;
+  BroadCounts broad;
+  std::uint64_t spilled_bytes;
+  double seconds;
+
+  double entries_per_second() const { return static_cast<double>(header.entries) / std::max(seconds, 1e-9); }
+  double bits_per_entry() const {  // infinite where there are no entries
+    return static_cast<double>(file_extent(header.shape).body_bytes) * 8 / static_cast<double>(header.entries);
+  }
+};
+
+void print_text(const Report& report) {
+  const FilterHeader& header = report.header;
+  std::cout << "built     " << report.output << "\nentries   " << format_count(header.entries) << "\nrejected  "
+            << format_count(report.rejected);
+  if (report.broad.sum() != 0) {
+    std::cout << "\nbroad     " << format_count(report.broad.public_suffixes) << " public suffixes, "
+              << format_count(report.broad.free_mail_domains) << " free-mail domains";
+  }
+  std::cout << "\ndistinct  " << format_count(distinct_entries(header.bits_set, header.shape))
+            << " (estimated from the fill)\nsize      " << format_bytes(file_extent(header.shape).file_bytes);
+  if (header.entries != 0) std::cout << ", " << format_decimal(report.bits_per_entry(), 2) << " bits per entry";
+  std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       "
+            << format_rate(fpr_from_fill(header.bits_set, header.shape)) << " (expected from the fill)\n";
+  if (report.spilled_bytes != 0) {
+    std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for want of memory\n";
+  }
+  std::cout << "time      " << format_decimal(report.seconds, 2) << " s, " << format_count(report.entries_per_second())
+            << " entries per second\n";
+}
+
+void print_json(const Report& report) {
+  const FilterHeader& header = report.header;
+  const double distinct = distinct_entries(header.bits_set, header.shape);
+  using Json = nlohmann::ordered_json;
+  // The seed is a string: many readers of JSON keep 53 bits of a number only.
+  const Json json = {
+      {"file", report.output},
+      {"entries", header.entries},
+      {"rejected", report.rejected},
+      {"public_suffixes", report.broad.public_suffixes},
+      {"free_mail_domains", report.broad.free_mail_domains},
+      {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : Json(nullptr)},
+      {"file_bytes", file_extent(header.shape).file_bytes},
+      {"bits_per_entry", header.entries != 0 ? Json(report.bits_per_entry()) : Json(nullptr)},
+      {"seed", format_seed(header.shape.seed)},
+      {"fpr", fpr_from_fill(header.bits_set, header.shape)},
+      {"spilled_bytes", report.spilled_bytes},
+      {"seconds", report.seconds},
+      {"entries_per_second", std::round(report.entries_per_second())},
+  };
+  // A path need not be UTF-8; what is not is replaced.
+  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+// The bits per entry come out as asked for to within this share.
+constexpr double kSizeTolerance = 0.01;
+
+bool is_off(std::uint64_t estimate, std::uint64_t entries) {
+  return std::abs(static_cast<double>(estimate) - static_cast<double>(entries)) >
+         kSizeTolerance * static_cast<double>(entries);
+}
+
+std::unique_ptr<FilterBuilder> read_into_builder(OpenLists& lists, const BuildOptions& options,
+                                                 const BroadDomains& broad_domains, RejectLog& rejects) {
+  auto builder = std::make_unique<FilterBuilder>(options);
+  read_lists(lists.blocks, *lists.format, *builder, options, broad_domains, rejects);
+  return builder;
+}
+
+Progress::State state_of(const WriteProgress& written) {
+  const std::uint64_t done_bytes = written.done_bytes;
+  const std::uint64_t total_bytes = written.total_bytes;
+  if (total_bytes != 0 && done_bytes == total_bytes) return {.doing = "checking"};
+  return {.doing = "writing", .done_bytes = done_bytes, .total_bytes = total_bytes};
+}
+
+}  // namespace
+
+int run_build(const Arguments& arguments) {
+  const std::optional<BuildCommand> command = parse(arguments);
+  if (!command) return EX_OK;
+  refuse_to_overwrite_inputs(*command);
+  const std::atomic<bool>& stop = stop_flag();
+  // Nobody who stops listening to the progress or the report stops the work.
+  std::signal(SIGPIPE, SIG_IGN);
+  const auto start = std::chrono::steady_clock::now();
+
+  OpenLists first(command->inputs, command->format);
+  std::optional<OpenLists> second;
+  std::atomic<const OpenLists*> read_now{&first};  // null: writing
+  WriteProgress written;
+  const auto look = [&]() -> Progress::State {
+    const OpenLists* const lists = read_now;
+    return lists == nullptr ? state_of(written) : lists->state();
+  };
+  const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
+  Progress progress(style, look, Progress::interval_of(style));
+  RejectLog rejects(command->reject_file, names_of(first.blocks), [&](std::string_view line) { progress.show(line); });
+
+  const BroadDomains broad_domains = broad_domains_of(*command, [&](std::string_view line) { progress.show(line); });
+  BuildOptions options = command->options;
+  std::optional<std::uint64_t> estimate;
+  if (!options.expected_entries) {
+    options.expected_entries = estimate = estimate_entries(first.blocks, *first.format, options.profile);
+  }
+  auto builder = read_into_builder(first, options, broad_domains, rejects);
+  if (estimate && is_off(*estimate, builder->entries())) {
+    // The samples were not like the rest. Now the number is known; nothing else can size the filter as asked.
+    options.expected_entries = builder->entries();
+    builder.reset();
+    rejects.restart();
+    read_now = &second.emplace(command->inputs, command->format);
+    builder = read_into_builder(*second, options, broad_domains, rejects);
+  }
+  if (command->strict && rejects.count() != 0) {
+    rejects.keep();
+    throw BloomgateError(ErrorCode::bad_input, format_count(rejects.count()) +
+                                                   " lines were rejected and --strict was given; no filter was built");
+  }
+  if (builder->entries() == 0) progress.show("warning: the lists hold no entries; nobody will be listed");
+  read_now = nullptr;
+  const FilterHeader header = builder->write(command->output, stop, written);
+  rejects.keep();
+  progress.stop();
+  if (command->options.expected_entries && header.entries > header.expected_entries) {
+    std::cerr << "warning: the lists hold more entries than expected; the false-positive rate is higher for it\n";
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  (command->json ? print_json : print_text)(
+      {command->output, header, rejects.count(), rejects.broad_counts(), builder->spilled_bytes(), elapsed.count()});
+  return EX_OK;
+}
+
+}  // namespace bloomgate::cli

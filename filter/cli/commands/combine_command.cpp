@@ -1,0 +1,98 @@
+// `bloomgate merge`, `intersect` and `compare`: filters put together and held against each other, without their lists.
+#include <sysexits.h>
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "filter/base/parallel.hpp"
+#include "filter/build/combine.hpp"
+#include "filter/cli/commands/commands.hpp"
+#include "filter/cli/numbers.hpp"
+#include "filter/cli/stop_signal.hpp"
+#include "filter/layout/sizing.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+std::vector<std::unique_ptr<MappedFilter>> open_all(const std::vector<std::string>& paths) {
+  std::vector<std::unique_ptr<MappedFilter>> filters;
+  for (const std::string& path : paths) {
+    filters.push_back(std::make_unique<MappedFilter>(path));
+    filters.back()->verify_body();  // damage must not spread into another file
+  }
+  return filters;
+}
+
+int run_combine(const Arguments& arguments, Combination combination, const HelpText& help) {
+  std::string output;
+  std::vector<std::string> paths;
+  po::options_description visible("options");
+  visible.add_options()("output,o", po::value(&output)->required()->value_name("FILE"),
+                        "where to put the result; it may be one of the filters");
+  if (!parse_command_line(arguments, visible, &paths, help)) return EX_OK;
+  if (paths.size() < 2) throw UsageError("name at least two filters");
+  const auto filters = open_all(paths);
+  std::vector<const MappedFilter*> views;
+  for (const auto& filter : filters) views.push_back(filter.get());
+  const FilterHeader header = combine_filters(views, combination, output, default_threads(), stop_flag());
+  std::cout << "built     " << output << "\nentries   " << format_count(header.entries)
+            << (combination == Combination::unite ? " (duplicates counted)" : " (estimated from the fill)")
+            << "\ndistinct  " << format_count(distinct_entries(header.bits_set, header.shape))
+            << " (estimated from the fill)\nsize      " << format_bytes(file_extent(header.shape).file_bytes)
+            << "\nFPR       " << format_rate(fpr_from_fill(header.bits_set, header.shape))
+            << " (expected from the fill)\n";
+  return EX_OK;
+}
+
+}  // namespace
+
+int run_merge(const Arguments& arguments) {
+  return run_combine(
+      arguments, Combination::unite,
+      {.synopsis = "bloomgate merge --output FILE FILTER FILTER...",
+       .purpose = "Writes a filter that lists whoever any of the filters lists: the same that a build from all of\n"
+                  "their lists gives. They must have one shape: the same size, hashes, seed and profile.",
+       .examples = "  bloomgate merge --output all.bloom customers.bloom partners.bloom\n"});
+}
+
+int run_intersect(const Arguments& arguments) {
+  return run_combine(
+      arguments, Combination::intersect,
+      {.synopsis = "bloomgate intersect --output FILE FILTER FILTER...",
+       .purpose = "Writes a filter that lists whoever all of the filters list. They must have one shape: the same\n"
+                  "size, hashes, seed and profile.",
+       .examples = "  bloomgate intersect --output both.bloom customers.bloom partners.bloom\n"});
+}
+
+int run_compare(const Arguments& arguments) {
+  std::vector<std::string> paths;
+  bool json = false;
+  po::options_description visible("options");
+  visible.add_options()("json", po::bool_switch(&json), "print JSON, for scripts");
+  const auto values = parse_command_line(
+      arguments, visible, &paths,
+      {.synopsis = "bloomgate compare A B [--json]",
+       .purpose = "Estimates how many entries two filters have in common. They must have one shape: the same size,\n"
+                  "hashes, seed and profile.",
+       .examples = "  bloomgate compare yesterday.bloom today.bloom\n"});
+  if (!values) return EX_OK;
+  if (paths.size() != 2) throw UsageError("name two filters");
+  const MappedFilter a(paths[0]);
+  const MappedFilter b(paths[1]);
+  const Overlap overlap = estimate_overlap(a, b, default_threads());
+  if (json) {
+    const nlohmann::ordered_json report = {
+        {"a", overlap.a}, {"b", overlap.b}, {"either", overlap.either}, {"both", overlap.both}};
+    std::cout << report.dump(2) << '\n';
+  } else {
+    std::cout << "in " << paths[0] << ": " << format_count(overlap.a) << "\nin " << paths[1] << ": "
+              << format_count(overlap.b) << "\nin either: " << format_count(overlap.either)
+              << "\nin both: " << format_count(overlap.both) << "\n(all estimated from the fill)\n";
+  }
+  return EX_OK;
+}
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,19 @@
+// The subcommands of the program `bloomgate`, one file each. Called by main.cpp.
+#pragma once
+
+#include "filter/cli/command_line.hpp"
+
+namespace bloomgate::cli {
+
+// Each gets what follows its name on the command line and returns the exit status. Throws UsageError, BloomgateError
+// and std::bad_alloc, which main() reports.
+int run_build(const Arguments& arguments);
+int run_compare(const Arguments& arguments);
+int run_info(const Arguments& arguments);
+int run_intersect(const Arguments& arguments);
+int run_merge(const Arguments& arguments);
+int run_query(const Arguments& arguments);
+int run_size(const Arguments& arguments);
+int run_verify(const Arguments& arguments);
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,233 @@
+// `bloomgate query`: tells whether addresses are listed.
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <iostream>
+
+#include "filter/base/error.hpp"
+#include "filter/build/bulk_lookup.hpp"
+#include "filter/cli/commands/commands.hpp"
+#include "filter/cli/lists/entry_count.hpp"
+#include "filter/cli/lists/entry_lookup.hpp"
+#include "filter/cli/lists/input_files.hpp"
+#include "filter/cli/lists/list_options.hpp"
+#include "filter/cli/lists/turns.hpp"
+#include "filter/file/mapped_filter.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr int kNotListed = 1;  // the exit status where some address is not listed, as grep(1) has it
+
+// Which answers are printed.
+struct Shown {
+  bool listed = true;
+  bool not_listed = true;  // rejected ones too
+
+  bool any() const noexcept { return listed || not_listed; }
+};
+
+// What was asked came to this.
+struct Answers {
+  std::string text;  // a line for each that is shown
+  std::uint64_t listed = 0;
+  std::uint64_t not_listed = 0;
+  std::uint64_t rejected = 0;  // no addresses; they are not listed either
+};
+
+// Writes an answer down. For what is no key, `entry` says what it is.
+class AnswerWriter {
+ public:
+  AnswerWriter(Answers& answers, Shown shown) : answers_(answers), shown_(shown) {}
+
+  void write_key(std::string_view key, EntryKind kind, Match match) {
+    if (!start(match)) return;
+    answers_.text += key;
+    if (kind == EntryKind::address && (match == Match::domain || match == Match::domain_tree)) {
+      answers_.text.append("\tby ").append(match_name(match));
+    }
+    answers_.text += '\n';
+  }
+
+  void write_other(EntryKind kind, const LineFault& fault) {
+    if (kind == EntryKind::blank) return;
+    if (kind == EntryKind::null_sender) {
+      if (start(Match::none)) answers_.text += "<>\n";
+      return;
+    }
+    if (start(Match::none)) answers_.text.append("-\t").append(fault.name).append(": ").append(fault.text) += '\n';
+    --answers_.not_listed;
+    ++answers_.rejected;
+  }
+
+ private:
+  // Whether the answer is shown.
+  bool start(Match match) {
+    const bool listed = match != Match::none;
+    ++(listed ? answers_.listed : answers_.not_listed);
+    if (!(listed ? shown_.listed : shown_.not_listed)) return false;
+    answers_.text += listed ? "listed\t" : "not-listed\t";
+    return true;
+  }
+
+  Answers& answers_;
+  Shown shown_;
+};
+
+class Query {
+ public:
+  Query(const std::string& path, Shown shown) : filter_(path), shown_(shown) {}
+
+  const Answers& total() const noexcept { return total_; }
+
+  // Looks up what a person or a log has: an address with or without brackets, `<>`, `@domain` or `@.domain`.
+  void look_up(std::string_view text) {
+    const AddressProfile profile = filter_.header().shape.profile;
+    const Entry entry = text.starts_with('@') ? canonicalize_line(text, profile) : canonicalize_path(text, profile);
+    Answers answers;
+    AnswerWriter writer(answers, shown_);
+    if (entry.is_key()) {
+      writer.write_key(entry.key(), entry.kind(), filter_.view().find(entry));
+    } else {
+      writer.write_other(entry.kind(), {reject_reason_name(entry.reason()), reject_reason_text(entry.reason())});
+    }
+    use(answers);
+  }
+
+  // Looks up the lines of lists; blank ones and comments are passed over.
+  void look_up_lists(const std::vector<std::string>& inputs, const ListOptions& options) {
+    const FilterShape& shape = filter_.view().shape();
+    const bool counts =
+        !shown_.any() && !shape.has_domains && !shape.has_domain_trees && BulkLookup::suits(filter_.view());
+    OpenLists lists(list_files(inputs), options.format, counts ? BlockOrder::any : BlockOrder::in_turn);
+    // Not between the answers, and not into a log: whoever reads those did not ask for it.
+    const bool bar = !options.quiet && isatty(STDERR_FILENO) != 0 && (isatty(STDOUT_FILENO) == 0 || !shown_.any());
+    const Progress::Style style = bar ? Progress::style_for(STDERR_FILENO) : Progress::Style::none;
+    Progress progress(
+        style, [&] { return lists.state(); }, Progress::interval_of(style));
+    if (counts) {
+      const ListCount count = count_lists(lists, filter_.view(), options.chosen_threads());
+      use({.text = {}, .listed = count.found, .not_listed = count.missing, .rejected = count.rejected});
+      return;
+    }
+    for_each_block_in_turn(
+        lists.blocks, *lists.format, options.chosen_threads(),
+        [&](const Block& block) { return answers_of(block, *lists.format); },
+        [&](const Answers& answers) { return use(answers); });
+  }
+
+ private:
+  Answers answers_of(const Block& block, const Format& format) const {
+    Answers answers;
+    AnswerWriter writer(answers, shown_);
+    // Short answers to short lines; what grows beyond is moved once or twice.
+    if (shown_.listed && shown_.not_listed) answers.text.reserve(block.text.size() + block.text.size() / 2);
+    const FilterView& view = filter_.view();
+    const bool has_domains = view.shape().has_domains || view.shape().has_domain_trees;
+    look_up_block(
+        block, format, view,
+        [&](const LookedUp& entry) {
+          writer.write_key(entry.key, entry.kind, has_domains ? match_of(entry) : address_match_of(entry));
+        },
+        [&](const ListLine& line, std::uint64_t, std::string_view) {
+          writer.write_other(line.entry.kind(), line.fault);
+        });
+    return answers;
+  }
+
+  static Match address_match_of(const LookedUp& entry) { return entry.found ? Match::address : Match::none; }
+
+  Match match_of(const LookedUp& entry) const {
+    if (entry.kind == EntryKind::address) {
+      return entry.found ? Match::address : filter_.view().find_by_domain(entry.key.substr(entry.key.rfind('@')));
+    }
+    return entry.found ? (entry.kind == EntryKind::domain ? Match::domain : Match::domain_tree) : Match::none;
+  }
+
+  // Prints answers and counts them. False where nobody takes them any more.
+  bool use(const Answers& answers) {
+    if (filter_.damaged()) {
+      throw BloomgateError(ErrorCode::changed_while_open, filter_.path() + " was truncated while it was open");
+    }
+    total_.listed += answers.listed;
+    total_.not_listed += answers.not_listed;
+    total_.rejected += answers.rejected;
+    if (answers.text.empty()) return true;
+    // Each block's answers go out as they come, for a reader at the other end of a pipe.
+    std::cout << answers.text << std::flush;
+    return std::cout.good();
+  }
+
+  MappedFilter filter_;
+  Shown shown_;
+  Answers total_;
+};
+
+// Asks until the end of input.
+void ask(Query& query) {
+  std::string line;
+  while (std::cout << "address> " << std::flush && std::getline(std::cin, line)) {
+    if (!line.empty()) query.look_up(line);
+  }
+  std::cout << '\n';
+}
+
+void look_up_all(Query& query, const std::vector<std::string>& addresses, const std::vector<std::string>& lists,
+                 const ListOptions& options) {
+  if (addresses.empty() && lists.empty()) {
+    if (isatty(STDIN_FILENO) != 0) return ask(query);
+    return query.look_up_lists({"-"}, options);
+  }
+  for (const std::string& address : addresses) {
+    if (address == "-") {
+      query.look_up_lists({"-"}, options);
+    } else {
+      query.look_up(address);
+    }
+  }
+  if (!lists.empty()) query.look_up_lists(lists, options);
+}
+
+}  // namespace
+
+int run_query(const Arguments& arguments) {
+  std::vector<std::string> operands;
+  std::vector<std::string> lists;
+  bool count = false;
+  bool only_listed = false;
+  bool only_not_listed = false;
+  ListOptions options;
+  po::options_description visible("options");
+  visible.add_options()  //
+      ("list", po::value(&lists)->multitoken()->value_name("INPUT..."),
+       "look up all lines of these lists: files, folders, or - for standard input")                       //
+      ("count", po::bool_switch(&count), "print only how many are listed, not listed, and no addresses")  //
+      ("listed", po::bool_switch(&only_listed), "print only those that are listed")                       //
+      ("not-listed", po::bool_switch(&only_not_listed), "print only those that are not, or are no addresses");
+  options.add_to(visible);
+  const auto values = parse_command_line(
+      arguments, visible, &operands,
+      {.synopsis = "bloomgate query FILE [ADDRESS...|-] [--list INPUT...] [OPTION...]",
+       .purpose = "Prints one line an address: 'listed' or 'not-listed', a TAB, and the key that was looked up.\n"
+                  "- reads addresses from standard input, one a line; on a terminal, without addresses, it asks.\n"
+                  "The exit status is 0 when all are listed and 1 when one is not.",
+       .examples = "  bloomgate query /var/lib/bloomgate/whitelist.bloom joe@example.org '<Ann@Example.NET>'\n"
+                   "  cut -f2 senders.log | bloomgate query whitelist.bloom -\n"
+                   "  bloomgate query whitelist.bloom --count --list customers.txt partners.txt.gz\n"});
+  if (!values) return EX_OK;
+  if (operands.empty()) throw UsageError("name a filter file");
+  if (count + only_listed + only_not_listed > 1) throw UsageError("give one of --count, --listed and --not-listed");
+  options.chosen_threads();
+  Query query(operands.front(), {.listed = !count && !only_not_listed, .not_listed = !count && !only_listed});
+  look_up_all(query, {operands.begin() + 1, operands.end()}, lists, options);
+  const Answers& total = query.total();
+  if (count) {
+    std::cout << "listed\t" << total.listed << "\nnot-listed\t" << total.not_listed << "\nrejected\t" << total.rejected
+              << '\n';
+  }
+  return total.not_listed + total.rejected == 0 ? EX_OK : kNotListed;
+}
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,29 @@
+// The options that choose a layout and a hash family, for the subcommands that make or plan a filter.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "filter/layout/layout.hpp"
+
+namespace bloomgate::cli {
+
+struct ShapeOptions {
+  std::string layout = "page";
+  std::string block_bytes;
+  std::string hash_family = "xxh3";
+
+  // --layout and --block-bytes, stored in here by the parser.
+  void add_layout_to(boost::program_options::options_description& options);
+  // --hash.
+  void add_hash_to(boost::program_options::options_description& options);
+
+  // What they mean. Throw UsageError that says what can be chosen.
+  Layout chosen_layout() const;
+  std::optional<std::uint32_t> chosen_block_bytes() const;
+  HashFamily chosen_hash_family() const;
+};
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,42 @@
+// The calculator of `bloomgate size`: from what is known of a filter to the rest. Pure functions.
+//
+// Entries, bits per entry and memory: any two give the third. Bits per entry, k and the false-positive rate: any two
+// give the third; where one is known, k is the best.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "filter/layout/layout.hpp"
+
+namespace bloomgate::cli {
+
+struct SizeWishes {
+  std::optional<std::uint64_t> entries = {};
+  std::optional<double> bits_per_entry = {};
+  std::optional<std::uint32_t> hashes = {};
+  std::optional<double> fpr = {};
+  std::optional<std::uint64_t> memory_bytes = {};  // of the file
+  Layout layout = Layout::page;
+  std::optional<std::uint32_t> block_bytes = {};
+};
+
+struct SizeChoice {
+  std::optional<std::uint64_t> entries = {};  // nothing where they follow from nothing: any large number
+  double bits_per_entry = 0;
+  FilterShape shape = {};
+  double fpr = 0;
+
+  std::optional<std::uint64_t> file_bytes() const;  // nothing where the entries are not known
+};
+
+// The filter that was wished for: 8 bits per entry where only entries or memory are known. Throws UsageError where the
+// wishes are too few or contradict each other, and BloomgateError{bad_argument, size_overflow} where there is no such
+// filter.
+SizeChoice choose_size(const SizeWishes& wishes);
+
+// The same number of entries at so many bits each; with the best k where none is given.
+SizeChoice choice_at(const SizeWishes& wishes, std::optional<std::uint64_t> entries, double bits_per_entry,
+                     std::optional<std::uint32_t> hashes);
+
+}  // namespace bloomgate::cli

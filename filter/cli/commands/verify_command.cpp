@@ -1,0 +1,221 @@
+// `bloomgate verify`: checks a filter file, and that it holds the lists it was built from.
+#include <sysexits.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <random>
+
+#include "filter/base/error.hpp"
+#include "filter/build/bulk_lookup.hpp"
+#include "filter/cli/commands/commands.hpp"
+#include "filter/cli/lists/entry_count.hpp"
+#include "filter/cli/lists/entry_lookup.hpp"
+#include "filter/cli/lists/input_files.hpp"
+#include "filter/cli/lists/list_options.hpp"
+#include "filter/cli/lists/turns.hpp"
+#include "filter/cli/numbers.hpp"
+#include "filter/file/mapped_filter.hpp"
+#include "filter/layout/sizing.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::uint64_t kProbes = 1'000'000;
+// A sound filter strays this far from theory once in 500 million runs.
+constexpr double kMaxDeviations = 6;
+
+struct MissingEntry {
+  std::uint64_t line;  // in its block, from 1
+  std::string key;
+};
+
+// What the entries of a block came to.
+struct BlockMembership {
+  std::size_t input = 0;
+  std::uint64_t lines = 0;
+  std::uint64_t found = 0;
+  std::uint64_t missing = 0;
+  std::uint64_t rejected = 0;
+  std::vector<MissingEntry> first_missing = {};
+};
+
+constexpr std::uint64_t kShown = 10;  // missing entries
+
+BlockMembership membership_of(const Block& block, const Format& format, const FilterView& view) {
+  BlockMembership result = {.input = block.input};
+  // By its own key, so that an `@domain` entry cannot hide a missing address.
+  result.lines = look_up_block(
+      block, format, view,
+      [&](const LookedUp& entry) {
+        if (entry.found) {
+          ++result.found;
+        } else if (++result.missing <= kShown) {
+          result.first_missing.push_back({entry.line, std::string(entry.key)});
+        }
+      },
+      [&](const ListLine& line, std::uint64_t, std::string_view) {
+        if (line.entry.kind() == EntryKind::rejected) ++result.rejected;
+      });
+  return result;
+}
+
+// Adds up the blocks of lists, which come in the order of their text, and shows the first missing entries.
+class MembershipCount {
+ public:
+  MembershipCount(const Blocks& blocks, Progress& progress) : blocks_(blocks), progress_(progress) {}
+
+  const ListCount& total() const noexcept { return total_; }
+
+  void add(const BlockMembership& block) {
+    if (block.input != input_) lines_ = 0;
+    input_ = block.input;
+    for (const MissingEntry& entry : block.first_missing) {
+      if (++shown_ > kShown) break;
+      progress_.show(blocks_.name(input_) + ':' + std::to_string(lines_ + entry.line) +
+                     ": not in the filter: " + entry.key);
+    }
+    lines_ += block.lines;
+    total_.found += block.found;
+    total_.missing += block.missing;
+    total_.rejected += block.rejected;
+  }
+
+ private:
+  const Blocks& blocks_;
+  Progress& progress_;
+  std::size_t input_ = 0;
+  std::uint64_t lines_ = 0;  // of the input, in the blocks before
+  std::uint64_t shown_ = 0;
+  ListCount total_;
+};
+
+// All entries by name, those that are missing with their places.
+ListCount check_one_by_one(const MappedFilter& filter, OpenLists& lists, unsigned threads, Progress& progress) {
+  MembershipCount count(lists.blocks, progress);
+  for_each_block_in_turn(
+      lists.blocks, *lists.format, threads,
+      [&](const Block& block) { return membership_of(block, *lists.format, filter.view()); },
+      [&](const BlockMembership& block) {
+        count.add(block);
+        return true;
+      });
+  return count.total();
+}
+
+ListCount check_members(const MappedFilter& filter, const std::vector<std::string>& inputs,
+                        const ListOptions& options) {
+  const std::vector<std::string> files = list_files(inputs);
+  auto lists = std::make_unique<OpenLists>(files, options.format, BlockOrder::in_turn);
+  const Progress::Style style = options.quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
+  const auto make_progress = [&] {
+    return std::make_unique<Progress>(
+        style, [&] { return lists->state(); }, Progress::interval_of(style));
+  };
+  auto progress = make_progress();
+  // As a rule nothing is missing, and counting is the faster way to see it; names take a second reading.
+  const bool can_be_read_again = lists->blocks.total_bytes() != 0 && std::ranges::find(files, "-") == files.end();
+  if (BulkLookup::suits(filter.view()) && can_be_read_again) {
+    const ListCount count = count_lists(*lists, filter.view(), options.chosen_threads());
+    if (count.missing == 0) return count;
+    progress.reset();
+    lists = std::make_unique<OpenLists>(files, options.format, BlockOrder::in_turn);
+    progress = make_progress();
+  }
+  return check_one_by_one(filter, *lists, options.chosen_threads(), *progress);
+}
+
+// How many of kProbes random addresses are wrongly found. The names are in `.invalid` (RFC 2606), where nobody has one,
+// and start at random, so that an operator's list cannot hold them; always the same, so that a result can be repeated.
+std::uint64_t count_false_positives(const FilterView& filter) {
+  std::mt19937_64 random(1);
+  std::uint64_t found = 0;
+  for (std::uint64_t i = 0; i < kProbes; ++i) {
+    if (filter.may_contain(format_seed(random()) + "-" + std::to_string(i) + "@not-a-member.invalid")) ++found;
+  }
+  return found;
+}
+
+void verify_body(const MappedFilter& filter, const ListOptions& options) {
+  std::atomic<std::uint64_t> done_bytes{0};
+  const Progress::Style style = options.quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
+  const auto look = [&]() -> Progress::State {
+    return {.doing = "checking", .done_bytes = done_bytes, .total_bytes = filter.view().body().size()};
+  };
+  const Progress progress(style, look, Progress::interval_of(style));
+  filter.verify_body(options.chosen_threads(), [&](std::uint64_t bytes) { done_bytes = bytes; });
+}
+
+void check_bits_set(const MappedFilter& filter) {
+  const std::uint64_t ones = filter.view().count_ones();
+  if (ones != filter.header().bits_set) {
+    throw BloomgateError(ErrorCode::bad_header_field,
+                         filter.path() + " has " + std::to_string(ones) + " bits set, but its header says " +
+                             std::to_string(filter.header().bits_set) + "; build the file again");
+  }
+}
+
+// Whether the measured rate agrees with the expected one.
+bool report_false_positives(const MappedFilter& filter) {
+  const double expected = fpr_from_fill(filter.header().bits_set, filter.header().shape);
+  const double measured = static_cast<double>(count_false_positives(filter.view())) / kProbes;
+  const double deviation = std::sqrt(std::max(expected * (1 - expected), 1.0 / kProbes) / kProbes);
+  const double deviations = std::abs(measured - expected) / deviation;
+  std::cout << "FPR        " << format_rate(measured) << " of " << format_count(kProbes)
+            << " random addresses that are not listed; expected from the fill: " << format_rate(expected) << " ("
+            << format_decimal(deviations, 1) << " standard deviations away)\n";
+  return deviations <= kMaxDeviations;
+}
+
+int verify_against(const MappedFilter& filter, const std::vector<std::string>& inputs, const ListOptions& options) {
+  const ListCount members = check_members(filter, inputs, options);
+  std::cout << "found      " << format_count(members.found) << " entries of the lists\nmissing    "
+            << format_count(members.missing) << "\nrejected   " << format_count(members.rejected)
+            << " lines that are no entries\n";
+  const bool fpr_agrees = report_false_positives(filter);
+  if (filter.damaged()) {
+    throw BloomgateError(ErrorCode::changed_while_open, filter.path() + " was truncated while it was open");
+  }
+  if (members.missing != 0) {
+    std::cerr << "the filter does not hold these lists; build it again from them\n";
+    return 1;
+  }
+  if (!fpr_agrees) {
+    std::cerr << "the false-positive rate is not what the fill promises; build the file again and report a bug\n";
+    return EX_DATAERR;
+  }
+  return EX_OK;
+}
+
+}  // namespace
+
+int run_verify(const Arguments& arguments) {
+  std::vector<std::string> operands;
+  std::vector<std::string> inputs;
+  ListOptions options;
+  po::options_description visible("options");
+  visible.add_options()("against", po::value(&inputs)->multitoken()->value_name("INPUT..."),
+                        "lists whose every entry must be in the filter; - is standard input");
+  options.add_to(visible);
+  const auto values = parse_command_line(
+      arguments, visible, &operands,
+      {.synopsis = "bloomgate verify FILE [--against INPUT...] [OPTION...]",
+       .purpose = "Reads the whole file and checks every checksum. With lists, also checks that each of their entries\n"
+                  "is found, and counts how many of 1,000,000 addresses that are not listed are found too.\n"
+                  "The exit status is 0 for a sound file, 1 where an entry is missing, 65 for a damaged file.",
+       .examples = "  bloomgate verify /var/lib/bloomgate/whitelist.bloom\n"
+                   "  bloomgate verify whitelist.bloom --against customers.txt partners.txt\n"});
+  if (!values) return EX_OK;
+  const std::string& path = only_filter(operands);
+  options.chosen_threads();
+  const MappedFilter filter(path);
+  verify_body(filter, options);
+  check_bits_set(filter);
+  std::cout << "sound      " << path << ": header, table and " << format_bytes(filter.view().body().size())
+            << " of bits match their checksums\n";
+  return inputs.empty() ? EX_OK : verify_against(filter, inputs, options);
+}
+
+}  // namespace bloomgate::cli

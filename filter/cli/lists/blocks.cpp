@@ -1,0 +1,113 @@
+#include "filter/cli/lists/blocks.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <system_error>
+
+#include "filter/cli/available_memory.hpp"
+#include "filter/cli/lists/input.hpp"
+
+namespace bloomgate::cli {
+
+Blocks::Blocks(const std::vector<std::string>& inputs, const std::atomic<bool>& stop, bool quotes, BlockOrder order)
+    : order_(order) {
+  for (const std::string& input : inputs)
+    inputs_.push_back(std::make_unique<Input>(inputs_.size(), input, quotes, stop));
+  if (std::ranges::all_of(inputs_, [](const auto& input) { return input->is_regular(); })) {
+    for (const auto& input : inputs_) total_bytes_ += input->file_bytes();
+  }
+}
+
+Blocks::~Blocks() = default;
+
+const std::string& Blocks::name(std::size_t input) const noexcept {
+  return inputs_[input]->name();
+}
+
+bool Blocks::in_parts() const noexcept {
+  return std::ranges::all_of(inputs_, [](const auto& input) { return input->in_parts(); });
+}
+
+std::uint64_t Blocks::file_bytes(std::size_t input) const noexcept {
+  return inputs_[input]->file_bytes();
+}
+
+// The first input that has a block to give, or nothing when all have ended. Waits while all that is left is being read.
+Input* Blocks::take_input(std::unique_lock<std::mutex>& lock) {
+  while (!failed_) {
+    // In this order: while a stream is being read, whether it has ended is its reader's to know.
+    while (first_ < inputs_.size() && !inputs_[first_]->busy() && inputs_[first_]->ended()) ++first_;
+    const std::size_t end = order_ == BlockOrder::any ? inputs_.size() : std::min(first_ + 1, inputs_.size());
+    for (std::size_t i = first_; i < end; ++i) {
+      if (!inputs_[i]->busy() && !inputs_[i]->ended()) return inputs_[i].get();
+    }
+    if (first_ == inputs_.size()) return nullptr;
+    released_.wait(lock);
+  }
+  return nullptr;
+}
+
+void Blocks::sample(std::size_t input, std::uint64_t offset, std::uint64_t bytes, Block& block) {
+  inputs_[input]->sample(offset, bytes, block);
+}
+
+// Only where nobody has to wait for another's stream, which readers could not do in turn.
+void Blocks::start_reading_ahead() {
+  constexpr std::uint64_t kWorthwhileBytes = std::uint64_t{64} << 20;
+  if (!in_parts() || total_bytes_ < kWorthwhileBytes) return;
+  std::uint64_t cold_bytes = 0;
+  for (const auto& input : inputs_) cold_bytes += input->is_cold() ? input->file_bytes() : 0;
+  if (cold_bytes < total_bytes_ / 2) return;
+  // What stays in the cache makes the next reading fast; what does not fit into it costs time and others' pages.
+  if (total_bytes_ > available_memory() / 2) {
+    for (const auto& input : inputs_) input->read_past_cache();
+  }
+  try {
+    ahead_ = std::make_unique<ReadAhead>([this](Block& block) { return claim(block); });
+  } catch (const std::system_error&) {
+    // No more threads than there are: the workers read for themselves.
+  }
+}
+
+// Gives what reads the block, or nothing where there is none left.
+std::function<void()> Blocks::claim(Block& block) {
+  std::unique_lock lock(mutex_);
+  Input* const input = take_input(lock);
+  if (input == nullptr) return {};
+  try {
+    const std::uint64_t offset = input->claim(block);
+    block.turn = next_turn_++;
+    return [this, input, offset, &block] { read(*input, offset, block); };
+  } catch (...) {
+    failed_ = true;
+    released_.notify_all();
+    throw;
+  }
+}
+
+void Blocks::read(Input& input, std::uint64_t offset, Block& block) {
+  std::exception_ptr failure;
+  try {
+    done_bytes_ += input.read(offset, block);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    input.release();
+    if (failure) failed_ = true;
+  }
+  released_.notify_all();
+  if (failure) std::rethrow_exception(failure);
+}
+
+bool Blocks::next(Block& block) {
+  std::call_once(started_, [this] { start_reading_ahead(); });
+  if (ahead_) return ahead_->next(block);
+  const std::function<void()> read_block = claim(block);
+  if (!read_block) return false;
+  read_block();
+  return true;
+}
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,85 @@
+// Cuts lists into blocks of whole lines, for several workers at once: large files are shared out among them, and a pipe
+// or a compressed file is read by one at a time while the others work on what was read before, or read another one.
+//
+// Large files that are not in the page cache are read ahead of the workers, by threads that mostly wait for the disk;
+// and past that cache, where they would only drive out of it what others need.
+//
+// Nothing that an input holds can exhaust memory: a block is of bounded size, and a line longer than the canonicaliser
+// would look at is cut.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "filter/cli/lists/block.hpp"
+#include "filter/cli/lists/read_ahead.hpp"
+
+namespace bloomgate::cli {
+
+class Input;
+
+// Which block is handed out next. Where streams come in turn, other workers wait while one of them is read.
+enum class BlockOrder : std::uint8_t {
+  any,      // whatever can be had without waiting
+  in_turn,  // one input after the other, each from its start: Block::turn is the order of the text
+};
+
+class Blocks {
+ public:
+  // `inputs` are paths of files (see list_files), or `-` for standard input; compressed ones are told by their content.
+  // Opens them all, so that one that is missing shows before the work. Throws BloomgateError: cannot_open with the
+  // input's name, bad_argument for a folder.
+  // Where `quotes` is true, a line end between double quotes ends no line, and every list is read in order.
+  Blocks(const std::vector<std::string>& inputs, const std::atomic<bool>& stop, bool quotes = false,
+         BlockOrder order = BlockOrder::any);
+  ~Blocks();
+  Blocks(const Blocks&) = delete;
+  Blocks& operator=(const Blocks&) = delete;
+
+  // Fills in the next block; false when there is none left. Safe from several threads, each with a block of its own.
+  // Throws BloomgateError{cannot_read} with the input's name, {bad_input} where its compressed data are damaged or cut
+  // off, and {interrupted} soon after `stop` turned true; after that there is nothing left for the other workers.
+  bool next(Block& block);
+
+  // Whether all inputs are plain regular files, which can be read in parts.
+  bool in_parts() const noexcept;
+  // Fills in the lines of such a file that start in [offset, offset + bytes); `bytes` at most kTextBytes. Before the
+  // first next() only, and for one thread. Throws as next() does.
+  void sample(std::size_t input, std::uint64_t offset, std::uint64_t bytes, Block& block);
+
+  // The input's name as given; "standard input" for `-`.
+  const std::string& name(std::size_t input) const noexcept;
+  std::size_t input_count() const noexcept { return inputs_.size(); }
+
+  std::uint64_t file_bytes(std::size_t input) const noexcept;  // of a regular file; else 0
+  // Bytes of all inputs as they are, compressed or not, where all are regular files; else 0.
+  std::uint64_t total_bytes() const noexcept { return total_bytes_; }
+  // Bytes read so far. Safe from any thread.
+  std::uint64_t done_bytes() const noexcept { return done_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  Input* take_input(std::unique_lock<std::mutex>& lock);
+  void start_reading_ahead();
+  std::function<void()> claim(Block& block);
+  void read(Input& input, std::uint64_t offset, Block& block);
+
+  std::vector<std::unique_ptr<Input>> inputs_;
+  BlockOrder order_;
+  std::size_t first_ = 0;  // all before it have ended
+  std::uint64_t next_turn_ = 0;
+  std::uint64_t total_bytes_ = 0;
+  std::atomic<std::uint64_t> done_bytes_{0};
+  bool failed_ = false;
+  std::mutex mutex_;
+  std::condition_variable released_;
+  std::once_flag started_;
+  std::unique_ptr<ReadAhead> ahead_;  // where it is worth while; the last member, since its threads use the others
+};
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,46 @@
+// The text in a compressed list, read from its beginning to its end, whatever number of members, frames or streams it
+// was put together from. Used by Input; an object is for one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bloomgate::cli {
+
+enum class Compression : std::uint8_t { none, gzip, zstd, xz, bzip2 };
+
+// What decides is a file's content, never its name: its first kCompressionMarkBytes, or all of it where `ended` says
+// that no more come. Nothing where more bytes are needed to tell. Sources: RFC 1952 section 2.3.1, RFC 8878
+// section 3.1, the xz file format 1.1 section 2.1.1.1, and for bzip2 its signature with the mark of a first block or of
+// the end.
+inline constexpr std::size_t kCompressionMarkBytes = 10;
+std::optional<Compression> recognise_compression(std::string_view start, bool ended) noexcept;
+
+class Decompressor {
+ public:
+  // Puts up to `bytes` compressed bytes at `to` and gives their number: 0 at the end. What it throws comes out of
+  // read().
+  using Source = std::function<std::size_t(char* to, std::size_t bytes)>;
+
+  // `compression` is not none; `name` is the list's, for messages.
+  Decompressor(Compression compression, std::string name, Source source);
+  ~Decompressor();
+  Decompressor(const Decompressor&) = delete;
+  Decompressor& operator=(const Decompressor&) = delete;
+
+  // Gives the number of bytes put at `to`: as many as were asked for, fewer where the text ends, then 0. The memory
+  // that it takes is bounded whatever comes (zstd: windows up to 128 MiB; xz: 100 MiB in all). Throws
+  // BloomgateError{bad_input} for what is cut off or damaged.
+  std::size_t read(char* to, std::size_t bytes);
+
+ private:
+  class Chain;
+  std::unique_ptr<Chain> chain_;
+};
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,78 @@
+// The lines of a block as entries, the usual ones by the fast way (plain_line.hpp). The inner loop of `bloomgate
+// build`, `query` and `verify`, hence in a header. Safe from any thread.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "filter/address/address.hpp"
+#include "filter/address/plain_line.hpp"
+#include "filter/cli/lists/blocks.hpp"
+#include "filter/cli/lists/format.hpp"
+
+namespace bloomgate::cli {
+
+// The shortest entry with its line end is `@a`.
+inline constexpr std::uint64_t kMostEntriesOfBlock = (Block::kTextBytes + kMaxInputBytes) / 3 + 2;
+
+inline bool has_tag(std::string_view address, TagSeparators separators) noexcept {
+  const std::string_view local_part = address.substr(0, address.find('@'));
+  return separators.untagged_bytes(local_part) != local_part.size();
+}
+
+// Calls one of three for each line of a block of text, which are counted from 1: `on_plain(key, number)` for the key of
+// an address, which is valid during the call; `on_entry(entry, number)` for any other entry; `on_other(line, number,
+// text)` for what is none. Gives the number of lines.
+template <typename OnPlain, typename OnEntry, typename OnOther>
+std::uint64_t for_each_text_entry(const Block& block, AddressProfile profile, OnPlain on_plain, OnEntry on_entry,
+                                  OnOther on_other) {
+  PlainLines plain;
+  const char* at = block.text.data();
+  const char* const end = at + block.text.size();
+  std::uint64_t lines = 0;
+  const auto read_line = [&](std::string_view line) {
+    const ListLine read = read_text_line(line, profile);
+    ++lines;
+    if (read.entry.is_key()) {
+      on_entry(read.entry, lines);
+    } else {
+      on_other(read, lines, line);
+    }
+  };
+  while (at < end) {
+    if (!profile.keep_local_part_case) {
+      at = plain.read(at, end);
+      for (const std::string_view key : plain.keys()) {
+        if (profile.tag_separators.none() || !has_tag(key, profile.tag_separators)) {
+          on_plain(key, ++lines);
+        } else {
+          read_line(key);  // a key is a spelling of its entry
+        }
+      }
+      if (at == end) break;
+    }
+    // A line that is not plain, or the one where the fast way took a breath: either is read by this one.
+    const void* const found = std::memchr(at, '\n', static_cast<std::size_t>(end - at));
+    const char* const line_end = found == nullptr ? end : static_cast<const char*>(found);
+    read_line({at, static_cast<std::size_t>(line_end - at)});
+    at = line_end + 1;
+  }
+  return lines;
+}
+
+// The same for any format.
+template <typename OnPlain, typename OnEntry, typename OnOther>
+std::uint64_t for_each_entry(const Block& block, const Format& format, AddressProfile profile, OnPlain on_plain,
+                             OnEntry on_entry, OnOther on_other) {
+  if (format.is_text()) return for_each_text_entry(block, profile, on_plain, on_entry, on_other);
+  return for_each_line(block, format, profile, [&](const ListLine& line, std::uint64_t number, std::string_view text) {
+    if (line.entry.is_key()) {
+      on_entry(line.entry, number);
+    } else {
+      on_other(line, number, text);
+    }
+  });
+}
+
+}  // namespace bloomgate::cli

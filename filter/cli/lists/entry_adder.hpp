@@ -1,0 +1,26 @@
+// From lists to entries: reads blocks of lines in several threads and hands their entries to the builder.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "filter/build/builder.hpp"
+#include "filter/cli/lists/blocks.hpp"
+#include "filter/cli/lists/broad_domains.hpp"
+#include "filter/cli/lists/format.hpp"
+#include "filter/cli/lists/reject_log.hpp"
+
+namespace bloomgate::cli {
+
+// Adds every entry of the lists to the builder, with a thread for each of its lanes, and reports what was rejected and
+// which entries are broad.
+// Throws what Blocks, Format and FilterBuilder throw.
+void read_lists(Blocks& blocks, Format& format, FilterBuilder& builder, const BuildOptions& options,
+                const BroadDomains& broad_domains, RejectLog& rejects);
+
+// How many entries the lists hold, from samples of a thousandth or so of their text; nothing where that is not worth it
+// (the lists are short) or not possible (they are not all plain regular files). Depends on nothing but the lists: not
+// on their order, the memory or the number of threads.
+std::optional<std::uint64_t> estimate_entries(Blocks& blocks, const Format& format, AddressProfile profile);
+
+}  // namespace bloomgate::cli

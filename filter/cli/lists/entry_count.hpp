@@ -1,0 +1,20 @@
+// How many entries of lists a filter holds, without saying which: the fast way of `bloomgate query --count` and
+// `verify`.
+#pragma once
+
+#include "filter/cli/lists/list_options.hpp"
+#include "filter/layout/filter_view.hpp"
+
+namespace bloomgate::cli {
+
+struct ListCount {
+  std::uint64_t found = 0;  // by their own keys
+  std::uint64_t missing = 0;
+  std::uint64_t rejected = 0;  // lines that are no entries
+};
+
+// Reads all of the lists, in `threads` threads. For filters that BulkLookup suits. Throws what Blocks and
+// Format throw, and BloomgateError{out_of_memory}.
+ListCount count_lists(OpenLists& lists, const FilterView& view, unsigned threads);
+
+}  // namespace bloomgate::cli

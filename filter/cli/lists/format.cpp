@@ -1,0 +1,71 @@
+#include "filter/cli/lists/format.hpp"
+
+#include <algorithm>
+
+#include "filter/cli/command_line.hpp"
+#include "filter/cli/lists/csv_format.hpp"
+#include "filter/cli/lists/postfix_map_format.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+class TextFormat : public Format {
+ public:
+  bool is_text() const noexcept override { return true; }
+  ListLine read(const Block&, std::string_view line, AddressProfile profile) const override {
+    return read_text_line(line, profile);
+  }
+};
+
+}  // namespace
+
+void Format::start_block(const Block&, const std::string&) {}
+
+ListLine read_text_line(std::string_view line, AddressProfile profile) {
+  ListLine result = {.entry = canonicalize_line(line, profile)};
+  if (result.entry.kind() == EntryKind::rejected) {
+    result.fault = {reject_reason_name(result.entry.reason()), reject_reason_text(result.entry.reason())};
+  }
+  return result;
+}
+
+std::unique_ptr<Format> make_format(const std::string& name, std::size_t input_count) {
+  constexpr std::string_view kCsv = "csv:";
+  if (name == "text") return std::make_unique<TextFormat>();
+  if (name == "postfix-map") return std::make_unique<PostfixMapFormat>();
+  if (name.starts_with(kCsv) && name.size() > kCsv.size()) {
+    return std::make_unique<CsvFormat>(name.substr(kCsv.size()), input_count);
+  }
+  throw UsageError("--format takes text, postfix-map, or csv: with a column's number or name, not '" + name + "'");
+}
+
+std::size_t find_line_end(std::string_view text, bool quotes, bool& in_quotes) noexcept {
+  std::size_t at = 0;
+  while (true) {
+    const std::size_t line_end = text.find('\n', at);
+    const std::string_view piece = text.substr(at, line_end == std::string_view::npos ? line_end : line_end - at);
+    // A quote inside a quoted field is doubled, so it is enough to count.
+    if (quotes && std::ranges::count(piece, '"') % 2 != 0) in_quotes = !in_quotes;
+    if (line_end == std::string_view::npos) return line_end;
+    at = line_end + 1;
+    if (!in_quotes) return at;
+  }
+}
+
+std::uint64_t for_each_line(const Block& block, const Format& format, AddressProfile profile,
+                            const std::function<void(const ListLine&, std::uint64_t, std::string_view)>& visit) {
+  std::string_view rest = block.text;
+  std::uint64_t lines = 0;
+  while (!rest.empty()) {
+    bool in_quotes = false;
+    const std::size_t end = std::min(find_line_end(rest, format.quotes_line_ends(), in_quotes), rest.size());
+    std::string_view line = rest.substr(0, end);
+    if (line.ends_with('\n')) line.remove_suffix(1);
+    visit(format.read(block, line, profile), lines + 1, line);
+    lines += 1 + (format.quotes_line_ends() ? static_cast<std::uint64_t>(std::ranges::count(line, '\n')) : 0);
+    rest.remove_prefix(end);
+  }
+  return lines;
+}
+
+}  // namespace bloomgate::cli

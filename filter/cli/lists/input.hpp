@@ -1,0 +1,96 @@
+// One list, opened and read: a plain regular file, of which any part can be read at any time, or a stream, which has to
+// be read in order: a pipe, compressed text, or text with quoted line ends. Blocks hands its blocks out; the
+// locking is there.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "filter/base/direct_file.hpp"
+#include "filter/base/file_descriptor.hpp"
+#include "filter/cli/lists/block.hpp"
+#include "filter/cli/lists/decompressor.hpp"
+
+namespace bloomgate::cli {
+
+class Input {
+ public:
+  // Opens the list, so that one that is missing shows before the work; a regular file is closed again until its turn
+  // comes, since there may be more of them than a process may have open. Throws BloomgateError{cannot_open,
+  // cannot_read}, and bad_argument for a folder.
+  Input(std::size_t index, const std::string& path, bool quotes, const std::atomic<bool>& stop);
+
+  const std::string& name() const noexcept { return name_; }
+  bool is_regular() const noexcept { return is_regular_; }
+  bool in_parts() const noexcept { return in_parts_; }
+  std::uint64_t file_bytes() const noexcept { return file_bytes_; }
+  // A large file most of which was not in the page cache when it was opened, as far as the system tells.
+  bool is_cold() const noexcept { return is_cold_; }
+
+  // A cold list is from now on read past the page cache, where its file system can do that. Before the first claim().
+  void read_past_cache() noexcept { past_cache_ = is_cold_; }
+
+  // What is called under the mutex of Blocks: whether a block can be had now, claiming it, and giving back what was
+  // claimed once it is read. claim() gives the block's offset.
+  bool ended() const noexcept { return in_parts_ ? next_offset_ >= file_bytes_ : ended_; }
+  bool busy() const noexcept { return !in_parts_ && readers_ != 0; }
+  std::uint64_t claim(Block& block);
+  void release() noexcept;
+
+  // Reads what was claimed, without the mutex. Gives the bytes of the file or pipe that it took.
+  std::uint64_t read(std::uint64_t offset, Block& block);
+
+  // The lines of a list in parts that start in [offset, offset + bytes). Between claims only.
+  void sample(std::uint64_t offset, std::uint64_t bytes, Block& block);
+
+ private:
+  void open_file();
+  void close_file() noexcept;
+  void check_stop() const;
+  void wait_for_stream() const;
+  std::uint64_t read_part(std::uint64_t offset, std::uint64_t bytes, Block& block);
+  std::uint64_t read_stream(Block& block);
+  std::size_t find_last_line(std::string_view text) const noexcept;
+  std::size_t read_at(char* to, std::size_t bytes, std::uint64_t offset) const;
+  std::string_view read_range(std::uint64_t begin, std::uint64_t end, Block& block);
+  std::size_t read_next(char* to, std::size_t bytes);
+  std::size_t read_raw(char* to, std::size_t bytes);
+  std::size_t read_text(char* to, std::size_t bytes);
+
+  const std::atomic<bool>& stop_;
+  std::size_t index_;
+  std::string path_;
+  std::string name_;
+  FileDescriptor file_;
+  int fd_ = -1;
+  DirectFile direct_;  // past the page cache
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  bool quotes_;
+  bool is_regular_ = false;
+  bool in_parts_ = false;
+  bool is_cold_ = false;
+  bool past_cache_ = false;
+  std::uint64_t file_bytes_ = 0;
+  std::uint64_t next_offset_ = 0;
+  std::uint64_t next_index_ = 0;
+  unsigned readers_ = 0;
+
+  // Of a stream:
+  bool ended_ = false;
+  std::optional<Compression> compression_;  // once its first bytes are there
+  std::string start_;                       // those bytes, until they are read as text
+  std::unique_ptr<Decompressor> decompressor_;
+  std::uint64_t raw_bytes_ = 0;
+  std::string started_;       // the start of a line whose end is in the next block
+  bool skip_to_end_ = false;  // the rest of a line that was cut
+  bool in_quotes_ = false;    // where that rest starts
+};
+
+}  // namespace bloomgate::cli

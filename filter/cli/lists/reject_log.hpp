@@ -1,0 +1,102 @@
+// What becomes of the bad lines of a list: counted, the first ones shown, all of them kept in a file if asked.
+//
+// The reject file is itself a list: each bad line as it was, below a comment that says where it came from and why it
+// was left out, so that it can be corrected and fed to `bloomgate build` again.
+//
+// Entries that list more senders than their writer may have meant (broad_domains.hpp) are shown and counted, too; they
+// stay in the list.
+//
+// Lists are read in blocks by several workers, and a block's place in its list is known only when all before it have
+// been counted. So reports of blocks wait here until it is their turn. add() is safe from several threads, the rest is
+// not.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter/cli/lists/broad_domains.hpp"
+#include "filter/cli/lists/format.hpp"
+
+namespace bloomgate::cli {
+
+struct RejectedLine {
+  std::uint64_t line;  // in its block, from 1
+  LineFault fault;
+  std::string text;  // cut where the canonicaliser would not read on
+};
+
+struct BroadEntry {
+  std::uint64_t line;  // in its block, from 1
+  Breadth breadth;
+  std::string key;
+};
+
+struct BroadCounts {
+  std::uint64_t public_suffixes = 0;
+  std::uint64_t free_mail_domains = 0;
+
+  std::uint64_t sum() const noexcept { return public_suffixes + free_mail_domains; }
+};
+
+// What was found in a block: how many lines, which of them are no entries, and which are broad ones.
+struct BlockReport {
+  static constexpr std::size_t kShown = 10;  // lines shown of each kind, whatever the number of blocks
+
+  // Counts an entry, and keeps what is shown of it, unless it is a usual one.
+  void add_broad(const Entry& entry, Breadth breadth, std::uint64_t line);
+
+  std::size_t input = 0;
+  std::uint64_t index = 0;  // of the block in its input, from 0 without gaps
+  std::uint64_t lines = 0;
+  std::vector<RejectedLine> rejected = {};
+  std::vector<BroadEntry> broad = {};  // the first ones
+  BroadCounts broad_counts = {};       // all of them
+};
+
+class RejectLog {
+ public:
+  // `names` are those of the inputs. An empty path keeps no file. `show` puts a line out for a person. Throws
+  // BloomgateError{cannot_write}.
+  RejectLog(const std::string& path, std::vector<std::string> names, std::function<void(std::string_view)> show);
+  // Removes the file unless keep() was called: a build that fails leaves nothing behind.
+  ~RejectLog();
+  RejectLog(const RejectLog&) = delete;
+  RejectLog& operator=(const RejectLog&) = delete;
+
+  void add(BlockReport report);
+
+  std::uint64_t count() const noexcept { return count_; }
+  const BroadCounts& broad_counts() const noexcept { return broad_counts_; }
+  // Forgets what came, for another run over the same inputs.
+  void restart();
+  // Completes the file and lets it stay. Throws BloomgateError{cannot_write}.
+  void keep();
+
+ private:
+  struct InputState {
+    std::string name;
+    std::uint64_t next_index = 0;
+    std::uint64_t lines = 0;                            // in the blocks before
+    std::map<std::uint64_t, BlockReport> waiting = {};  // for a block before them
+  };
+
+  void log(InputState& input, const BlockReport& report);
+  void log_broad(const InputState& input, const BlockReport& report);
+
+  std::string path_;
+  std::function<void(std::string_view)> show_;
+  std::ofstream file_;
+  std::mutex mutex_;
+  std::vector<InputState> inputs_;
+  std::uint64_t count_ = 0;
+  BroadCounts broad_counts_;
+  bool quiet_ = false;  // everything was shown in an earlier run
+};
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,80 @@
+// Many workers, one order: blocks of lists are worked on by several threads, and what came of each is used in the order
+// of the text. Used by `bloomgate query` and `verify`.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "filter/base/parallel.hpp"
+#include "filter/cli/lists/blocks.hpp"
+#include "filter/cli/lists/format.hpp"
+
+namespace bloomgate::cli {
+
+// Takes what the workers bring, in any order, and passes it on by its turn. A worker that is far ahead waits in put(),
+// so that memory holds few results; the one whose turn it is never does.
+template <typename Result, typename Use>
+class Turns {
+ public:
+  // `use(result)` says whether more is wanted.
+  Turns(std::uint64_t most_waiting, Use use) : most_waiting_(most_waiting), use_(std::move(use)) {}
+
+  // False when no more is wanted.
+  bool put(std::uint64_t turn, Result result) {
+    std::unique_lock lock(mutex_);
+    moved_.wait(lock, [&] { return ended_ || turn < next_ + most_waiting_; });
+    if (ended_) return false;
+    waiting_.emplace(turn, std::move(result));
+    while (!ended_ && !waiting_.empty() && waiting_.begin()->first == next_) {
+      ended_ = !use_(waiting_.begin()->second);
+      waiting_.erase(waiting_.begin());
+      ++next_;
+    }
+    moved_.notify_all();
+    return !ended_;
+  }
+
+  // Lets nobody wait for a worker that failed.
+  void end() {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    moved_.notify_all();
+  }
+
+ private:
+  std::uint64_t most_waiting_;
+  Use use_;
+  std::mutex mutex_;
+  std::condition_variable moved_;
+  std::map<std::uint64_t, Result> waiting_;
+  std::uint64_t next_ = 0;
+  bool ended_ = false;
+};
+
+// Calls `work(block)` for each block, in `threads` threads at once, and `use(result)` with what it gives, in the order
+// of the blocks and by one thread at a time, until `use` gives false. `blocks` must come in turn (BlockOrder). Throws
+// what Blocks, Format, `work` and `use` throw.
+template <typename Work, typename Use>
+void for_each_block_in_turn(Blocks& blocks, Format& format, unsigned threads, Work work, Use use) {
+  constexpr std::uint64_t kAheadOfEach = 4;  // some MiB
+  using Result = decltype(work(std::declval<const Block&>()));
+  Turns<Result, Use> turns(kAheadOfEach * threads, std::move(use));
+  run_parallel(threads, [&](unsigned) {
+    try {
+      Block block;
+      bool more = true;
+      while (more && blocks.next(block)) {
+        format.start_block(block, blocks.name(block.input));
+        more = turns.put(block.turn, work(block));
+      }
+    } catch (...) {
+      turns.end();
+      throw;
+    }
+  });
+}
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,186 @@
+#include "filter/file/filter_writer.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+
+#include "filter/base/anonymous_memory.hpp"
+#include "filter/base/error.hpp"
+#include "filter/base/file_io.hpp"
+#include "filter/base/little_endian.hpp"
+#include "filter/base/parallel.hpp"
+#include "filter/hash/hash.hpp"
+
+namespace bloomgate {
+namespace {
+
+// The file that `path` names now, if any; links were resolved before.
+std::optional<struct stat> existing_file(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    throw system_error(ErrorCode::cannot_write, "look at", path, errno);
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw BloomgateError(ErrorCode::not_a_regular_file,
+                         path + " exists and is not a regular file; name a file for the filter", {.path = path});
+  }
+  return status;
+}
+
+std::string resolve_link(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
+  if (error) throw system_error(ErrorCode::cannot_write, "follow the link", path, error.value());
+  return target.string();
+}
+
+void write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset, const std::string& path) {
+  if (const int error = write_at(file, bytes, offset); error != 0) {
+    throw system_error(ErrorCode::cannot_write, "write", path, error);
+  }
+}
+
+void read_all(int file, std::span<std::byte> bytes, std::uint64_t offset, const std::string& path) {
+  if (const int error = read_at(file, bytes, offset); error != 0) {
+    throw system_error(ErrorCode::cannot_read, "read back", path, error);
+  }
+}
+
+void sync(int fd, const std::string& path) {
+  if (fsync(fd) != 0) throw system_error(ErrorCode::cannot_write, "sync", path, errno);
+}
+
+// A writer holds a lock on its temporary file, which goes when it dies, whatever it dies of. False where another build
+// took the file away before it was locked.
+bool lock_own(int file) {
+  while (flock(file, LOCK_EX) != 0 && errno == EINTR) continue;  // some file systems have no locks
+  struct stat status = {};
+  return fstat(file, &status) != 0 || status.st_nlink != 0;
+}
+
+// Removes the temporary files of writers that are gone. What cannot be removed stays: it is no reason not to build.
+void remove_leftovers(const std::string& folder, const std::string& prefix) {
+  std::error_code error;
+  std::filesystem::directory_iterator at(folder, error);
+  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    const bool is_ours = name.size() > prefix.size() && name.starts_with(prefix) &&
+                         name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+    if (!is_ours) continue;
+    const FileDescriptor file(open(at->path().c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat status = {};
+    if (!file.is_open() || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (flock(file.get(), LOCK_EX | LOCK_NB) == 0) unlink(at->path().c_str());
+  }
+}
+
+}  // namespace
+
+FilterWriter::FilterWriter(const std::string& path, const FilterShape& shape)
+    : path_(resolve_link(path)), extent_(file_extent(shape)), table_(extent_.table_bytes) {
+  const std::optional<struct stat> old = existing_file(path_);
+  const std::filesystem::path parent = std::filesystem::path(path_).parent_path();
+  folder_ = parent.empty() ? "." : parent.string();
+  const std::string prefix = "." + std::filesystem::path(path_).filename().string() + ".tmp-";
+  remove_leftovers(folder_, prefix);
+  do {
+    temporary_path_ = folder_ + "/" + prefix + std::to_string(random_seed());
+    file_.reset(open(temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  } while (file_.is_open() ? !lock_own(file_.get()) : errno == EEXIST);
+  if (!file_.is_open()) {
+    const int error = errno;
+    temporary_path_.clear();
+    throw system_error(ErrorCode::cannot_write, "create a file in the folder of", path_, error);
+  }
+  try {
+    // An operator who let the daemon's group read the old file wants the same for the new one. Only root can
+    // give files away: where that is refused, the file stays its maker's, as any new file.
+    if (old && (fchown(file_.get(), old->st_uid, old->st_gid) == 0 || old->st_uid == geteuid()) &&
+        fchmod(file_.get(), old->st_mode & 0777) != 0) {
+      throw system_error(ErrorCode::cannot_write, "set the permissions of", temporary_path_, errno);
+    }
+    const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(extent_.file_bytes));
+    // Some file systems cannot reserve; there a full disk shows on writing.
+    if (error != 0 && error != EOPNOTSUPP && error != EINVAL) {
+      throw system_error(ErrorCode::cannot_write, "reserve " + std::to_string(extent_.file_bytes) + " bytes for", path_,
+                         error);
+    }
+    direct_ = DirectFile(temporary_path_, O_RDWR);
+  } catch (...) {
+    unlink(temporary_path_.c_str());
+    throw;
+  }
+}
+
+FilterWriter::~FilterWriter() {
+  if (!temporary_path_.empty()) unlink(temporary_path_.c_str());
+}
+
+void FilterWriter::write_body(std::uint64_t offset, std::span<const std::byte> bytes) {
+  const std::size_t written = direct_.write(bytes, kHeaderBytes + offset);
+  write_all(file_.get(), bytes.subspan(written), kHeaderBytes + offset + written, temporary_path_);
+  for (std::uint64_t done = 0; done < bytes.size(); done += kChecksumChunkBytes) {
+    const auto chunk = bytes.subspan(done, std::min(kChecksumChunkBytes, bytes.size() - done));
+    const std::uint64_t index = (offset + done) / kChecksumChunkBytes;
+    store_little_endian(table_.data() + index * sizeof(std::uint64_t), checksum(chunk));
+  }
+}
+
+// Not by mapping it: a filter may be larger than the address space that a limit leaves us.
+void FilterWriter::read_back(std::span<const std::byte> header, unsigned threads) const {
+  const auto require = [this](bool same, std::uint64_t offset) {
+    if (same) return;
+    throw BloomgateError(ErrorCode::bad_body_checksum,
+                         temporary_path_ + ": what is read at offset " + std::to_string(offset) +
+                             " is not what was written there; look after the disk, and build again",
+                         {.path = temporary_path_, .offset = offset});
+  };
+  const auto require_bytes = [&](std::span<const std::byte> written, std::uint64_t offset) {
+    std::vector<std::byte> read(written.size());
+    read_all(file_.get(), read, offset, temporary_path_);
+    require(std::ranges::equal(read, written), offset);
+  };
+  require_bytes(header, 0);
+  require_bytes(table_, kHeaderBytes + extent_.body_bytes);
+  std::atomic<std::uint64_t> next{0};
+  run_parallel(threads, [&](unsigned) {
+    const AnonymousMemory memory(std::min(kChecksumChunkBytes, extent_.body_bytes), "reading back what was written");
+    for (std::uint64_t chunk; (chunk = next.fetch_add(1)) < extent_.chunk_count;) {
+      const std::uint64_t begin = chunk * kChecksumChunkBytes;
+      const auto bytes = memory.bytes().first(std::min(kChecksumChunkBytes, extent_.body_bytes - begin));
+      const std::size_t read = direct_.read(bytes, kHeaderBytes + begin);
+      read_all(file_.get(), bytes.subspan(read), kHeaderBytes + begin + read, temporary_path_);
+      const auto noted = load_little_endian<std::uint64_t>(table_.data() + chunk * sizeof(std::uint64_t));
+      require(checksum(bytes) == noted, kHeaderBytes + begin);
+    }
+  });
+}
+
+void FilterWriter::commit(FilterHeader header, unsigned threads) {
+  header.table_checksum = checksum(table_);
+  std::array<std::byte, kHeaderBytes> header_bytes;
+  encode_header(header, header_bytes);
+  write_all(file_.get(), table_, kHeaderBytes + extent_.body_bytes, temporary_path_);
+  write_all(file_.get(), header_bytes, 0, temporary_path_);
+  sync(file_.get(), temporary_path_);
+  read_back(header_bytes, threads);
+  if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
+    throw system_error(ErrorCode::cannot_write, "rename the finished file to", path_, errno);
+  }
+  temporary_path_.clear();
+  const FileDescriptor folder(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open()) throw system_error(ErrorCode::cannot_write, "open the folder", folder_, errno);
+  sync(folder.get(), folder_);
+}
+
+}  // namespace bloomgate

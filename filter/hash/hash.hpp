@@ -1,0 +1,41 @@
+// From key to hash, in one of three families. Part of the file format: tests/filter/hash/hash_test.cpp freezes their
+// values.
+//
+// 64 bits, because with 10^9 entries a 32-bit hash alone would give 21 % false positives. Layouts of one block for the
+// whole array derive their probes from two halves of 64 bits. Seeded, because nobody outside may be able to work out
+// which addresses are false positives. Pure; safe from any thread; XXH3 takes about 3 ns for an address.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "filter/hash/hash_pair.hpp"
+
+namespace bloomgate {
+
+using KeyHash = std::uint64_t;
+
+// The values stand in files.
+enum class HashFamily : std::uint32_t {
+  xxh3 = 1,     // XXH3_64bits_withSeed of libxxhash 0.8 or later; the pair is XXH3_128bits_withSeed, low half first
+  murmur3 = 2,  // the first half of MurmurHash3_x64_128, and both halves: murmur3.hpp
+  fnv1a_murmur3 = 3,  // the pair is FNV-1a and the first half of MurmurHash3; the hash is their sum
+};
+
+inline constexpr HashFamily kHashFamilies[] = {HashFamily::xxh3, HashFamily::murmur3, HashFamily::fnv1a_murmur3};
+
+// "xxh3", "murmur3", "fnv1a-murmur3"; "unknown" for anything else.
+std::string_view hash_family_name(HashFamily family) noexcept;
+
+// The family of that name, if there is one.
+std::optional<HashFamily> find_hash_family(std::string_view name) noexcept;
+
+KeyHash hash_key(std::string_view key, std::uint64_t seed, HashFamily family = HashFamily::xxh3) noexcept;
+
+HashPair hash_pair(std::string_view key, std::uint64_t seed, HashFamily family) noexcept;
+
+// A seed from the system's random number generator. Throws BloomgateError{cannot_read} if there is none.
+std::uint64_t random_seed();
+
+}  // namespace bloomgate

@@ -1,0 +1,129 @@
+#include "filter/layout/blocked_layout.hpp"
+
+#include <cmath>
+
+#include "filter/layout/sizing.hpp"
+
+namespace bloomgate {
+namespace {
+
+using SetBits = void (*)(const FilterShape&, BodyPart, std::span<const std::uint64_t>) noexcept;
+
+// Sets the bits of all the hashes. Where the number of probes and the size of a block are constants, the loop unrolls
+// and its shifts are fixed; 0 stands for any.
+template <std::uint32_t kHashes, std::uint32_t kBlockBytes>
+void set_bits_of(const FilterShape& shape, BodyPart part, std::span<const std::uint64_t> run) noexcept {
+  const std::uint32_t hashes = kHashes == 0 ? shape.hashes : kHashes;
+  const std::uint32_t block_bytes = kBlockBytes == 0 ? shape.block_bytes : kBlockBytes;
+  const std::uint64_t block_count = shape.block_count;
+  for (const KeyHash hash : run) {
+    std::byte* const block = part.data + (multiply_high(hash, block_count) * block_bytes - part.begin);
+    BlockProbes probes(hash, block_bytes * 8);
+    for (std::uint32_t i = 0; i < hashes; ++i) set_bit(block, probes.next());
+  }
+}
+
+template <std::uint32_t kBlockBytes>
+SetBits set_bits_for(std::uint32_t hashes) noexcept {
+  switch (hashes) {
+    case 4:
+      return set_bits_of<4, kBlockBytes>;
+    case 5:
+      return set_bits_of<5, kBlockBytes>;
+    case 6:
+      return set_bits_of<6, kBlockBytes>;
+    case 7:
+      return set_bits_of<7, kBlockBytes>;
+    case 8:
+      return set_bits_of<8, kBlockBytes>;
+    case 11:
+      return set_bits_of<11, kBlockBytes>;
+    default:
+      return set_bits_of<0, kBlockBytes>;
+  }
+}
+
+SetBits set_bits_for(const FilterShape& shape) noexcept {
+  switch (shape.block_bytes) {
+    case 4096:
+      return set_bits_for<4096>(shape.hashes);
+    case 64:
+      return set_bits_for<64>(shape.hashes);
+    default:
+      return set_bits_of<0, 0>;
+  }
+}
+
+constexpr std::uint32_t kCacheLineBytes = 64;
+
+const std::byte* block_of(const FilterShape& shape, const std::byte* body, KeyHash hash) noexcept {
+  return body + multiply_high(hash, shape.block_count) * shape.block_bytes;
+}
+
+}  // namespace
+
+std::uint32_t BlockedLayout::default_block_bytes(std::uint32_t /*hashes*/) const noexcept {
+  return smallest_;
+}
+
+bool BlockedLayout::allows_block_bytes(std::uint32_t block_bytes, std::uint32_t /*hashes*/) const noexcept {
+  return std::has_single_bit(block_bytes) && block_bytes >= smallest_ && block_bytes <= largest_;
+}
+
+std::string BlockedLayout::block_bytes_rule(std::uint32_t /*hashes*/) const {
+  return "a power of two from " + std::to_string(smallest_) + " to " + std::to_string(largest_);
+}
+
+LayoutParts BlockedLayout::parts(const FilterShape& shape) const noexcept {
+  return {shape.block_count, "blocks", shape.block_bytes};
+}
+
+std::uint32_t BlockedLayout::values_per_entry(std::uint32_t /*hashes*/) const noexcept {
+  return 1;
+}
+
+void BlockedLayout::values_of(const FilterShape& shape, std::string_view key, std::uint64_t* values) const noexcept {
+  values[0] = hash_key(key, shape.seed, shape.hash_family);
+}
+
+ByteRange BlockedLayout::bytes_of(const FilterShape& shape, std::uint64_t value) const noexcept {
+  const std::uint64_t begin = multiply_high(value, shape.block_count) * shape.block_bytes;
+  return {begin, begin + shape.block_bytes};
+}
+
+void BlockedLayout::set_bits(const FilterShape& shape, BodyPart part,
+                             std::span<const std::uint64_t> values) const noexcept {
+  set_bits_for(shape)(shape, part, values);
+}
+
+bool BlockedLayout::has_bits(const FilterShape& shape, const std::byte* body,
+                             const std::uint64_t* values) const noexcept {
+  const std::byte* const block = block_of(shape, body, values[0]);
+  BlockProbes probes(values[0], shape.block_bytes * 8);
+  for (std::uint32_t i = 0; i < shape.hashes; ++i) {
+    if (!has_bit(block, probes.next())) return false;
+  }
+  return true;
+}
+
+void BlockedLayout::prefetch(const FilterShape& shape, const std::byte* body,
+                             const std::uint64_t* values) const noexcept {
+  const std::byte* const block = block_of(shape, body, values[0]);
+  if (shape.block_bytes <= kCacheLineBytes) return prefetch_bit(block, 0);
+  BlockProbes probes(values[0], shape.block_bytes * 8);
+  for (std::uint32_t i = 0; i < shape.hashes; ++i) prefetch_bit(block, probes.next());
+}
+
+double BlockedLayout::false_positive_rate(const FilterShape& shape, double entries) const noexcept {
+  return blocked_fpr(entries, shape.block_count, shape.block_bytes, shape.hashes);
+}
+
+double BlockedLayout::entries_of_fill(const FilterShape& shape, double fill) const noexcept {
+  const double bits = 8.0 * shape.block_bytes;
+  // With a Poisson load of mean L, the expected share of zeros is exp(-L (1 - miss)): the mean of miss^j, miss being
+  // the probability that one entry leaves a given bit of its block at 0.
+  const double load = -std::log1p(-fill) / -std::expm1(shape.hashes * std::log1p(-1 / bits));
+  return load * static_cast<double>(shape.block_count);
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,42 @@
+// What a look-up depends on beside the bits: all of it is in the file's header.
+#pragma once
+
+#include <cstdint>
+
+#include "filter/address/address_profile.hpp"
+#include "filter/hash/hash.hpp"
+
+namespace bloomgate {
+
+// How the bits of an entry lie in the array: layout.hpp. The values stand in files.
+enum class Layout : std::uint32_t {
+  page = 1,         // blocks of one page of memory or more
+  line = 2,         // blocks of one cache line or a few
+  classic = 3,      // one block: the whole array
+  partitioned = 4,  // one bit in each of k slices
+};
+
+inline constexpr std::uint32_t kMaxHashes = 32;
+
+// The bit array has block_bytes * block_count bytes, whatever the layout; what a block is, the layout says.
+struct FilterShape {
+  Layout layout = Layout::page;
+  HashFamily hash_family = HashFamily::xxh3;
+  std::uint32_t hashes = 6;  // k: probes an entry, 1 to kMaxHashes
+  std::uint32_t block_bytes = 4096;
+  std::uint64_t block_count = 0;  // at least 1
+  std::uint64_t seed = 0;
+  AddressProfile profile = {};    // how keys are made from addresses
+  bool has_domains = false;       // some entry is `@domain`
+  bool has_domain_trees = false;  // some entry is `@.domain`
+
+  friend bool operator==(const FilterShape&, const FilterShape&) = default;
+};
+
+// Whether the number of every bit fits in 64 bits, which is far below the range of off_t.
+bool has_possible_size(const FilterShape& shape) noexcept;
+
+// The size of the bit array. Throws BloomgateError{size_overflow} for a shape without a possible size.
+std::uint64_t body_bytes(const FilterShape& shape);
+
+}  // namespace bloomgate

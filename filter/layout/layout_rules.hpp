@@ -1,0 +1,83 @@
+// What every layout must say: where the bits of an entry lie in the array, what that means for the false positives, and
+// how a builder sets them. There is one file for each layout: page_layout.cpp, line_layout.cpp, classic_layout.cpp,
+// partitioned_layout.cpp. Rules are constants; everything here is safe from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "filter/layout/filter_shape.hpp"
+
+namespace bloomgate {
+
+// What the array consists of, in the words of the layout: "244141 blocks of 4096 bytes".
+struct LayoutParts {
+  std::uint64_t count = 0;
+  std::string_view name;
+  std::uint64_t bytes = 0;  // of each
+};
+
+// Bytes of the array, from `begin` up to but not with `end`.
+struct ByteRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+// A part of the array in memory: the byte at `begin` of the array is at `data`.
+struct BodyPart {
+  std::byte* data = nullptr;
+  std::uint64_t begin = 0;
+};
+
+class LayoutRules {
+ public:
+  // As it stands on the command line.
+  virtual std::string_view name() const noexcept = 0;
+
+  // The limits of FilterShape::block_bytes, which is also the step in which the array grows. Where there is nothing to
+  // choose, k alone decides.
+  virtual bool block_bytes_can_be_chosen() const noexcept { return false; }
+  virtual std::uint32_t default_block_bytes(std::uint32_t hashes) const noexcept = 0;
+  virtual bool allows_block_bytes(std::uint32_t block_bytes, std::uint32_t hashes) const noexcept = 0;
+  virtual std::string block_bytes_rule(std::uint32_t hashes) const = 0;  // "a power of two from 64 to 512"
+
+  virtual LayoutParts parts(const FilterShape& shape) const noexcept = 0;
+
+  // The way in and the way to the answer have two steps. An entry is so many 64-bit values (1 or `hashes`) that depend
+  // on the key, seed and family, but not on the array's size. Values in ascending order set bits from the front of the
+  // array to its end, whatever its size: a builder can sort values by their high bits first, and then set the bits of
+  // one part of the array after the other.
+  virtual std::uint32_t values_per_entry(std::uint32_t hashes) const noexcept = 0;
+  // Whether the one value is hash_key(), which a builder may then call by itself.
+  virtual bool value_is_hash() const noexcept { return false; }
+  virtual void values_of(const FilterShape& shape, std::string_view key, std::uint64_t* values) const noexcept = 0;
+  // Where the bits of a value lie. Of a greater value neither end is smaller. Not past the array's end for values that
+  // values_of() gives.
+  virtual ByteRange bytes_of(const FilterShape& shape, std::uint64_t value) const noexcept = 0;
+  // `part` must have all bytes that bytes_of() names for these values.
+  virtual void set_bits(const FilterShape& shape, BodyPart part,
+                        std::span<const std::uint64_t> values) const noexcept = 0;
+
+  // Whether all bits of one entry, whose values these are, are set in `body`, which has the shape's size. Stops at the
+  // first that is not.
+  virtual bool has_bits(const FilterShape& shape, const std::byte* body,
+                        const std::uint64_t* values) const noexcept = 0;
+  // Has the processor fetch what has_bits() is going to touch. Where many look-ups are under way at once, they wait for
+  // memory together and not one after the other: lookup_batch.hpp.
+  virtual void prefetch(const FilterShape& shape, const std::byte* body,
+                        const std::uint64_t* values) const noexcept = 0;
+
+  // The false-positive rate of the theory, and the number of distinct entries that give a share of ones in the array on
+  // average (infinity for 1).
+  virtual double false_positive_rate(const FilterShape& shape, double entries) const noexcept = 0;
+  virtual double entries_of_fill(const FilterShape& shape, double fill) const noexcept = 0;
+
+ protected:
+  constexpr LayoutRules() = default;
+  ~LayoutRules() = default;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,65 @@
+// Look-ups by the dozen, for programs that have many: each key's bits are asked for as it comes and tested later, when
+// memory has sent them, so that a look-up costs what the processor does for it and not a trip to memory.
+//
+// Used by `bloomgate query` and `verify`. For one thread; several may each have one over the same view, which must
+// outlive it. Nothing here throws or allocates.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "filter/layout/filter_view.hpp"
+
+namespace bloomgate {
+
+class LookupBatch {
+ public:
+  // Enough for a trip to memory to be over by the time that the rest of a batch was asked for; all their lines fit into
+  // the first-level cache.
+  static constexpr std::size_t kKeys = 64;
+
+  explicit LookupBatch(const FilterView& view) noexcept
+      : shape_(view.shape()),
+        body_(view.body().data()),
+        rules_(&layout_rules(shape_.layout)),
+        value_is_hash_(rules_->value_is_hash()),
+        values_per_entry_(rules_->values_per_entry(shape_.hashes)) {}
+
+  std::size_t size() const noexcept { return size_; }
+  bool full() const noexcept { return size_ == kKeys; }
+
+  // Asks for a key's bits; the key itself is not kept. Not for a batch that is full.
+  void add(std::string_view key) noexcept {
+    std::uint64_t* const values = values_.data() + size_++ * values_per_entry_;
+    if (value_is_hash_) {
+      values[0] = hash_key(key, shape_.seed, shape_.hash_family);
+    } else {
+      rules_->values_of(shape_, key, values);
+    }
+    rules_->prefetch(shape_, body_, values);
+  }
+
+  // Calls `visit(number, found)` for each key, in the order in which they came, `found` being what
+  // FilterView::may_contain() says; and forgets them.
+  template <typename Visit>
+  void test(Visit visit) {
+    const std::size_t size = size_;
+    size_ = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      visit(i, rules_->has_bits(shape_, body_, values_.data() + i * values_per_entry_));
+    }
+  }
+
+ private:
+  FilterShape shape_;
+  const std::byte* body_;
+  const LayoutRules* rules_;
+  bool value_is_hash_;
+  std::size_t values_per_entry_;
+  std::size_t size_ = 0;
+  std::array<std::uint64_t, kKeys * kMaxHashes> values_;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,99 @@
+#include "milter/deep_check/deep_outcome.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+
+#include "filter/base/printable.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::size_t kMaxLoggedServerBytes = 200;
+constexpr std::string_view kFailureWords = "no spam checker could be asked";
+
+std::string_view verdict_name(DeepVerdict verdict) noexcept {
+  switch (verdict) {
+    case DeepVerdict::ham:
+      return "ham";
+    case DeepVerdict::spam:
+      return "spam";
+    case DeepVerdict::soft_reject:
+      return "soft-reject";
+    case DeepVerdict::reject:
+      break;
+  }
+  return "reject";
+}
+
+SpamAction action_for(DeepVerdict verdict, const DeepCheckOptions& options) noexcept {
+  switch (verdict) {
+    case DeepVerdict::ham:
+      return SpamAction::tag;
+    case DeepVerdict::spam:
+      return options.on_spam;
+    case DeepVerdict::soft_reject:
+      return options.on_soft_reject;
+    case DeepVerdict::reject:
+      break;
+  }
+  return options.on_reject;
+}
+
+// Some texts of a checker begin with a status code of their own, as "4.7.1 The virus check is not available" (RFC 3463
+// section 2). The reply has one that fits the action.
+std::string_view without_status_code(std::string_view text) noexcept {
+  const std::size_t end = text.find_first_not_of("0123456789.");
+  const std::string_view code = text.substr(0, end);
+  const bool is_code = code.size() >= 5 && (code.starts_with("4.") || code.starts_with("5.")) &&
+                       std::ranges::count(code, '.') == 2 && !code.ends_with('.');
+  if (!is_code || end == std::string_view::npos || text[end] != ' ') return text;
+  return text.substr(end + 1);
+}
+
+std::string reply_to(const DeepResult& result, SpamAction action) {
+  const std::string_view told = without_status_code(result.smtp_message);
+  if (!told.empty()) return std::string(told);
+  return action == SpamAction::reject ? "The message looks like spam"
+                                      : "The message is refused for now, try again later";
+}
+
+}  // namespace
+
+std::string_view spam_action_name(SpamAction action) noexcept {
+  switch (action) {
+    case SpamAction::tag:
+      return "tag";
+    case SpamAction::quarantine:
+      return "quarantine";
+    case SpamAction::reject:
+      return "reject";
+    case SpamAction::tempfail:
+      break;
+  }
+  return "tempfail";
+}
+
+DeepOutcome outcome_of(const DeepResult& result, const DeepCheckOptions& options, std::chrono::milliseconds took) {
+  DeepOutcome outcome;
+  outcome.action = action_for(result.verdict, options);
+  outcome.fields = result_fields(result);
+  outcome.reply = reply_to(result, outcome.action);
+  outcome.quarantine_reason = fmt::format("spam, score {:.1f} of {:.1f}", result.score, result.spam_threshold);
+  outcome.log =
+      fmt::format("deep_check={} score={:.1f}/{:.1f} action={} server={} check_ms={}", verdict_name(result.verdict),
+                  result.score, result.spam_threshold, spam_action_name(outcome.action),
+                  printable_word(result.server, kMaxLoggedServerBytes), took.count());
+  return outcome;
+}
+
+DeepOutcome outcome_of_failure(const DeepCheckOptions& options, std::chrono::milliseconds took) {
+  DeepOutcome outcome;
+  outcome.action = options.on_failure == CheckFailureAction::tag ? SpamAction::tag : SpamAction::tempfail;
+  outcome.fields = failure_fields(kFailureWords);
+  outcome.reply = "The message cannot be checked for spam at the moment, try again later";
+  outcome.log = fmt::format("deep_check=failed action={} check_ms={}", spam_action_name(outcome.action), took.count());
+  return outcome;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,199 @@
+// What --doctor looks at in Postfix: postconf and postmap are asked, so that it is what Postfix itself makes of its
+// files.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "milter/doctor/doctor.hpp"
+#include "milter/doctor/doctor_access.hpp"
+#include "milter/doctor/run_program.hpp"
+
+namespace bloomgate {
+namespace {
+
+using Level = DoctorFinding::Level;
+
+constexpr std::string_view kSetup = "scripts/setup-postfix shows what to change, and does it with --apply";
+constexpr std::string_view kMark = "X-Bloomgate: deliver; reason=listed; host=mx.example.org";
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  return text;
+}
+
+// The items of a list of Postfix: separated by blanks and commas, those in braces whole.
+std::vector<std::string> items(std::string_view text) {
+  std::vector<std::string> found;
+  std::string item;
+  int depth = 0;
+  for (const char c : text) {
+    depth += (c == '{') - (c == '}');
+    const bool separates = c == ' ' || c == ',' || c == '\t' || c == '\n';
+    if (depth > 0 || !separates) {
+      item += c;
+    } else if (!item.empty()) {
+      found.push_back(std::exchange(item, {}));
+    }
+  }
+  if (!item.empty()) found.push_back(item);
+  return found;
+}
+
+// Whether a milter of smtpd_milters is the daemon.
+bool is_ours(std::string_view milter, const SocketAddress& socket) {
+  const std::size_t begin = milter.find_first_not_of("{ ");
+  if (begin == std::string_view::npos) return false;
+  const std::string_view address = milter.substr(begin, milter.find_first_of(", }", begin) - begin);
+  if (socket.family == SocketAddress::Family::unix_path) return address == "unix:" + socket.path;
+  return address.starts_with("inet") && address.ends_with(":" + socket.port);
+}
+
+class Postfix {
+ public:
+  Postfix(const DaemonOptions& options, std::string folder, std::vector<DoctorFinding>& findings)
+      : options_(options), folder_(std::move(folder)), findings_(findings) {}
+
+  void examine() {
+    const std::vector<std::string> milters = items(value("smtpd_milters"));
+    const auto ours =
+        std::ranges::find_if(milters, [this](const std::string& milter) { return is_ours(milter, options_.socket); });
+    if (ours == milters.end()) {
+      problem(
+          "Postfix (" + folder_ + ") does not ask " + to_string(options_.socket) + ": smtpd_milters does not name it",
+          std::string(kSetup));
+      return;
+    }
+    findings_.push_back({Level::ok, "postfix", "Postfix (" + folder_ + ") asks the daemon"});
+    const bool is_followed = ours + 1 != milters.end();
+    const std::string content_filter = value("content_filter");
+    // Bloomgate is the whole check then: nothing looks at what it has not seen.
+    const bool is_last = asks_deep_check(options_) && content_filter.empty() && !is_followed;
+    examine_fallback(*ours, is_last);
+    examine_access();
+    if (!content_filter.empty()) {
+      examine_light_path(content_filter);
+    } else if (is_followed) {
+      examine_forged_marks();
+    } else if (!is_last) {
+      problem("nothing checks the mail that is not listed: there is no content_filter, and no milter behind Bloomgate",
+              std::string(kSetup) + "; or set deep-check");
+    }
+    examine_results(ours != milters.begin());
+  }
+
+ private:
+  void problem(std::string text, std::string remedy) {
+    findings_.push_back({Level::problem, "postfix", std::move(text), std::move(remedy)});
+  }
+
+  std::string value(const std::string& name) {
+    return trimmed(run_program({"postconf", "-c", folder_, "-xh", name}).output);
+  }
+
+  // What the tables say of a header field; empty for nothing.
+  std::string action(const std::string& tables, const std::string& field) {
+    for (const std::string& table : items(tables)) {
+      const std::string found = trimmed(run_program({"postmap", "-c", folder_, "-q", field, table}).output);
+      if (!found.empty()) return found;
+    }
+    return {};
+  }
+
+  void examine_fallback(const std::string& milter, bool is_last) {
+    const std::size_t at = milter.find("default_action");
+    const std::string action = at == std::string::npos ? value("milter_default_action") : milter.substr(at);
+    const bool accepts = action.find("accept") != std::string::npos;
+    if (accepts != is_last) return;
+    if (is_last) {
+      problem("while Bloomgate is down mail goes on unchecked: its default_action is accept, and it asks the checker",
+              "give it default_action=tempfail in smtpd_milters, see config/mta/deep-check");
+      return;
+    }
+    problem("while Bloomgate is down mail is refused or waits: its default_action is not accept",
+            "give it default_action=accept in smtpd_milters: mail without a mark is checked");
+  }
+
+  void examine_access() {
+    if (options_.socket.family != SocketAddress::Family::unix_path) return;
+    const std::string user = value("mail_owner");
+    if (access(options_.socket.path.c_str(), F_OK) == 0 && !user_may(user, options_.socket.path, W_OK)) {
+      findings_.push_back({Level::problem, "permissions",
+                           "Postfix's user " + user + " may not connect to " + options_.socket.path,
+                           "usermod -a -G bloomgate " + user + " && postfix reload"});
+    }
+    const std::string chroot = run_program({"postconf", "-c", folder_, "-F", "smtp/inet/chroot"}).output;
+    if (chroot.find("= y") != std::string::npos && value("queue_directory").size() > 1) {
+      problem("smtpd runs in a chroot, where " + options_.socket.path + " is not to be seen",
+              "postconf -F smtp/inet/chroot=n && postfix reload");
+    }
+  }
+
+  void examine_light_path(const std::string& content_filter) {
+    const std::string found = action(value("milter_header_checks"), std::string(kMark));
+    if (!found.starts_with("FILTER ")) {
+      problem("what Bloomgate marks takes the deep check (" + content_filter +
+                  ") all the same: milter_header_checks has no FILTER for it",
+              std::string(kSetup));
+      return;
+    }
+    const std::string transport = found.substr(7, found.find(':') - 7);
+    if (trimmed(run_program({"postconf", "-c", folder_, "-M", transport + "/unix"}).output).empty()) {
+      problem("listed mail is sent to the transport " + transport + ", which master.cf does not have",
+              std::string(kSetup));
+      return;
+    }
+    findings_.push_back({Level::ok, "postfix", "listed mail takes the light path, the rest goes to " + content_filter});
+  }
+
+  // A milter behind Bloomgate reads the mark; with Bloomgate down nobody else would remove a forged one.
+  void examine_forged_marks() {
+    if (action(value("header_checks"), std::string(kMark)).starts_with("IGNORE")) {
+      findings_.push_back({Level::ok, "postfix", "a check follows Bloomgate, and forged marks are removed"});
+    } else {
+      problem("while Bloomgate is down a forged mark would count: header_checks does not remove X-Bloomgate",
+              std::string(kSetup));
+    }
+  }
+
+  void examine_results(bool is_preceded) {
+    if (options_.authentication == DaemonOptions::Authentication::off) return;
+    if (!is_preceded) {
+      findings_.push_back({Level::problem, "authentication",
+                           "no milter before Bloomgate authenticates senders, so none is ever listed",
+                           "install opendkim, see config/mta/authentication, and put it before Bloomgate"});
+    }
+    std::vector<std::string> names = options_.trusted_authserv_ids;
+    if (names.empty()) names.push_back(value("myhostname"));
+    for (const std::string& name : names) {
+      const std::string field = "Authentication-Results: " + name + "; dkim=pass header.d=example.org";
+      if (action(value("header_checks"), field).starts_with("IGNORE")) continue;
+      findings_.push_back({Level::problem, "authentication",
+                           "results that a sender has forged in the name " + name + " are not removed by header_checks",
+                           std::string(kSetup)});
+      return;
+    }
+    findings_.push_back({Level::ok, "authentication", "forged results are removed before the milters"});
+  }
+
+  const DaemonOptions& options_;
+  std::string folder_;
+  std::vector<DoctorFinding>& findings_;
+};
+
+}  // namespace
+
+bool examine_postfix(const DaemonOptions& options, const std::string& folder, std::vector<DoctorFinding>& findings) {
+  if (access((folder + "/main.cf").c_str(), F_OK) != 0) return false;
+  const ProgramResult works = run_program({"postconf", "-c", folder, "-h", "mail_version"});
+  if (!works.started || works.status != 0) {
+    findings.push_back({Level::problem, "postfix", "postconf cannot read the configuration in " + folder,
+                        "run postfix check, and mend what it says"});
+    return true;
+  }
+  Postfix(options, folder, findings).examine();
+  return true;
+}
+
+}  // namespace bloomgate

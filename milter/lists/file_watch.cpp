@@ -1,0 +1,75 @@
+#include "milter/lists/file_watch.hpp"
+
+#include <sys/inotify.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "filter/base/start_error.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::uint32_t kChanges = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE;
+constexpr std::uint32_t kLost = IN_Q_OVERFLOW | IN_IGNORED;  // events, or the folder itself
+constexpr std::size_t kBufferBytes = 16384;
+
+}  // namespace
+
+FileWatch::FileWatch(std::vector<std::string> paths) : paths_(std::move(paths)) {
+  if (paths_.empty()) return;
+  inotify_ = FileDescriptor(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  if (!inotify_.is_open()) {
+    throw StartError(EX_OSERR, "cannot watch the lists (inotify): " + std::generic_category().message(errno));
+  }
+  refresh();
+}
+
+bool FileWatch::take_events() {
+  bool changed = false;
+  alignas(inotify_event) char buffer[kBufferBytes];
+  for (;;) {
+    const ssize_t size = read(inotify_.get(), buffer, sizeof buffer);
+    if (size <= 0) return changed;
+    for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
+      inotify_event event;
+      std::memcpy(&event, buffer + at, sizeof event);
+      const char* const name = buffer + at + sizeof event;
+      at += sizeof event + event.len;
+      const auto names = names_.find(event.wd);
+      const bool ours = event.len != 0 && names != names_.end() && names->second.contains(name);
+      changed = changed || ours || (event.mask & kLost) != 0;
+    }
+  }
+}
+
+std::vector<std::string> FileWatch::refresh() {
+  std::vector<std::string> failed;
+  names_.clear();
+  for (const std::string& path : paths_) {
+    watch(path, failed);
+    std::error_code error;
+    const std::filesystem::path target = std::filesystem::canonical(path, error);
+    if (!error && target != std::filesystem::path(path)) watch(target.string(), failed);
+  }
+  return failed;
+}
+
+void FileWatch::watch(const std::string& path, std::vector<std::string>& failed) {
+  const std::filesystem::path file(path);
+  const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
+  const int number = inotify_add_watch(inotify_.get(), folder.c_str(), kChanges | IN_ONLYDIR);
+  if (number < 0) {
+    failed.push_back(folder);
+  } else {
+    names_[number].insert(file.filename().string());
+  }
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,42 @@
+// Notices changes of a few files, by inotify(7) on the folders that they are in: a file that is written and closed, put
+// in its place by renaming, made, or taken away. A symbolic link is watched where it is and where it leads to.
+//
+// Used by the supervisor, in one thread: it waits for descriptor() to be readable, then asks take_events(). Other files
+// of these folders wake it up as well, which costs some microseconds each.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "filter/base/file_descriptor.hpp"
+
+namespace bloomgate {
+
+class FileWatch {
+ public:
+  // None of the files has to be there yet, but its folder has to. `paths` may be empty: nothing is watched then. Throws
+  // StartError where the system has no inotify left for us.
+  explicit FileWatch(std::vector<std::string> paths);
+
+  // Readable where there is something for take_events(); -1 where nothing is watched.
+  int descriptor() const noexcept { return inotify_.get(); }
+
+  // Takes all events that there are. Whether one of them was about a file that is watched, or was lost, which may have
+  // been about anything.
+  bool take_events();
+
+  // Watches all folders again: one may have been replaced, or a link have been turned elsewhere. Returns the folders
+  // that cannot be watched.
+  std::vector<std::string> refresh();
+
+ private:
+  void watch(const std::string& path, std::vector<std::string>& failed);
+
+  std::vector<std::string> paths_;
+  FileDescriptor inotify_;
+  std::map<int, std::set<std::string>> names_;  // by the number of the watch: the files of that folder
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,48 @@
+// Everything that a decision looks senders up in, as it was loaded: the whitelists, in the order of the configuration,
+// and the exact lists beside them. Made by the supervisor; from then on immutable and shared by all sessions.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "milter/lists/loaded_filter.hpp"
+#include "milter/policy/exact_list.hpp"
+#include "milter/policy/lists.hpp"
+
+namespace bloomgate {
+
+// A whitelist, under the name that header fields and logs have for it.
+struct NamedFilter {
+  std::string name;
+  std::shared_ptr<const LoadedFilter> filter;  // null: it could not be loaded yet
+};
+
+struct ListParts {
+  std::vector<NamedFilter> whitelists = {};
+  std::shared_ptr<const ExactList> revoked = {};  // null: there is none
+  std::shared_ptr<const ExactList> extra = {};    // null: there is none
+};
+
+class LoadedLists {
+ public:
+  LoadedLists() = default;  // empty
+  explicit LoadedLists(ListParts parts) : parts_(std::move(parts)) {
+    for (const NamedFilter& each : parts_.whitelists) views_.push_back({each.name, each.filter.get()});
+  }
+  // The views are of the very object.
+  LoadedLists(const LoadedLists&) = delete;
+  LoadedLists& operator=(const LoadedLists&) = delete;
+
+  const ListParts& parts() const noexcept { return parts_; }
+
+  // As decide() wants them. Valid as long as the object.
+  Lists lists() const noexcept { return {views_, parts_.revoked.get(), parts_.extra.get(), parts_.revoked != nullptr}; }
+
+ private:
+  ListParts parts_;
+  std::vector<NamedWhitelist> views_;
+};
+
+}  // namespace bloomgate

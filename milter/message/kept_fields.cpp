@@ -1,0 +1,36 @@
+#include "milter/message/kept_fields.hpp"
+
+namespace bloomgate {
+namespace {
+
+// What a connection keeps between messages; usual messages need much less.
+constexpr std::size_t kMaxIdleBytes = 16384;
+
+}  // namespace
+
+bool KeptFields::add(std::string_view value) {
+  value = value.substr(0, limits_.bytes_each);
+  if (ends_.size() >= limits_.fields || value.size() > limits_.bytes - text_.size()) return false;
+  text_.append(value);
+  ends_.push_back(text_.size());
+  return true;
+}
+
+void KeptFields::clear() noexcept {
+  text_.clear();
+  if (text_.capacity() > kMaxIdleBytes) std::string().swap(text_);
+  ends_.clear();
+  views_.clear();
+}
+
+std::span<const std::string_view> KeptFields::views() {
+  views_.clear();
+  std::size_t begin = 0;
+  for (const std::size_t end : ends_) {
+    views_.push_back(std::string_view(text_).substr(begin, end - begin));
+    begin = end;
+  }
+  return views_;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,61 @@
+"""Holds the includes of the tree against the arrows of ARCHITECTURE.md: which room may use which.
+
+`scripts/test` runs it. CMake enforces the same, since each room sees the headers of those alone that it links; this
+says it in one place, for rooms of one library too, and for libmilter.
+"""
+import pathlib
+import re
+import sys
+
+# Room, then the rooms that it may include beside itself.
+FILTER = ["filter/base", "filter/address", "filter/hash", "filter/layout", "filter/file"]
+ARROWS = {
+    "filter/base": [],
+    "filter/address": ["filter/base"],
+    "filter/hash": ["filter/base"],
+    "filter/layout": ["filter/base", "filter/address", "filter/hash"],
+    "filter/file": ["filter/base", "filter/address", "filter/hash", "filter/layout"],
+    "filter/build": FILTER,
+    "filter/cli": ["filter/base"],
+    "filter/cli/lists": [*FILTER, "filter/build", "filter/cli"],
+    "filter/cli/commands": [*FILTER, "filter/build", "filter/cli", "filter/cli/lists"],
+    "config": ["filter/base"],
+    "milter/policy": [*FILTER, "config"],
+    "milter/deep_check": ["filter/base", "config"],
+    "milter/message": ["filter/base", "filter/address", "config", "milter/policy", "milter/deep_check"],
+    "milter/lists": [*FILTER, "config", "milter/policy"],
+    "milter/doctor": ["filter/base", "filter/layout", "filter/file", "config", "milter/deep_check"],
+    "milter": [*FILTER, "config", "milter/policy", "milter/message", "milter/lists", "milter/deep_check",
+               "milter/doctor"],
+}
+# main() stands above all of its program.
+ABOVE_ALL = {"filter/cli/main.cpp": ["filter/cli/commands"]}
+KNOW_LIBMILTER = {"milter/callbacks", "milter/connection", "milter/message_edits", "milter/milter_server",
+                  "milter/negotiation"}
+INCLUDE = re.compile(r'^#include "((?:filter|config|milter|tests)/[^"]+)"|^#include [<"](libmilter)/', re.MULTILINE)
+
+
+def wrong_includes(root: pathlib.Path):
+    for path in sorted(p for top in ("filter", "config", "milter") for p in (root / top).rglob("*.[ch]pp")):
+        place = path.relative_to(root)
+        room = str(place.parent)
+        if room not in ARROWS:
+            yield f"{place}: the folder {room} is no room of the table in scripts/check_arrows.py"
+            continue
+        allowed = [room, *ARROWS[room], *ABOVE_ALL.get(str(place), [])]
+        for header, libmilter in INCLUDE.findall(path.read_text()):
+            if libmilter and str(place.with_suffix("")) not in KNOW_LIBMILTER:
+                yield f"{place} includes libmilter; only its glue may"
+            if header and str(pathlib.PurePath(header).parent) not in allowed:
+                yield f"{place} includes {header}; {room} may use {', '.join(ARROWS[room]) or 'no other room'}"
+
+
+def main() -> int:
+    wrong = list(wrong_includes(pathlib.Path(__file__).resolve().parent.parent))
+    for line in wrong:
+        print(line)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

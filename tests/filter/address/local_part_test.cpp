@@ -1,0 +1,158 @@
+// Local parts beyond ASCII, and the case of all, seen through the public functions.
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "address_wording.hpp"
+#include "filter/address/address.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr AddressProfile kFold{.keep_local_part_case = false};
+constexpr AddressProfile kKeep{.keep_local_part_case = true};
+
+struct Row {
+  std::string name;
+  std::string local_part;
+  std::string folded;  // the canonical local part with case folded, or wording() of what it is rejected with
+  std::string kept;    // the same with case kept
+};
+
+const std::string kTooLong = "rejected: local-part-too-long";
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> rows = {
+      // ASCII
+      {"lower case", "joe", "joe", "joe"},
+      {"mixed case", "Joe.DOE+Tag", "joe.doe+tag", "Joe.DOE+Tag"},
+      {"what is beside the letters in ASCII has no case", "`{|}~^_", "`{|}~^_", "`{|}~^_"},
+      {"mixed case in needless quotes", R"("Joe")", "joe", "Joe"},
+      {"mixed case in quotes that are needed", R"("Joe Doe")", R"("joe doe")", R"("Joe Doe")"},
+      // One name in its spellings
+      {"a letter with its mark", "pelé", "pelé", "pelé"},
+      {"in upper case", "PELÉ", "pelé", "PELÉ"},
+      {"decomposed", "pele\u0301", "pelé", "pelé"},
+      {"decomposed, in upper case", "PELE\u0301", "pelé", "PELÉ"},
+      {"in needless quotes", R"("pelé")", "pelé", "pelé"},
+      {"in quotes that are needed", R"("pelé x")", R"("pelé x")", R"("pelé x")"},
+      {"two marks in one order", "e\u0323\u0302", "ệ", "ệ"},
+      {"two marks in the other order", "e\u0302\u0323", "ệ", "ệ"},
+      {"an Ångström sign", "\u212b", "å", "Å"},
+      {"a Kelvin sign", "\u212a", "k", "K"},
+      {"an Ohm sign", "\u2126", "ω", "Ω"},
+      {"Hangul in conjoining letters", "\u1112\u1161\u11ab", "\ud55c", "\ud55c"},
+      {"Cyrillic", "Коля", "коля", "Коля"},
+      {"Ukrainian", "КВІТОЧКА", "квіточка", "КВІТОЧКА"},
+      {"Chinese", "用户", "用户", "用户"},
+      {"Hindi", "अजय", "अजय", "अजय"},
+      {"German", "DÖRTE", "dörte", "DÖRTE"},
+      {"beyond the basic plane", "\U00010400", "\U00010428", "\U00010400"},
+      {"an emoji", "🙂", "🙂", "🙂"},
+      // Full case folding
+      {"a sharp s is two s", "straße", "strasse", "straße"},
+      {"a capital sharp s is two s", "STRAẞE", "strasse", "STRAẞE"},
+      {"two s", "STRASSE", "strasse", "STRASSE"},
+      {"a final sigma is a sigma", "Χρήστης", "χρήστησ", "Χρήστης"},
+      {"a long s is an s", "ſ", "s", "ſ"},
+      {"a ligature is its letters", "o\ufb03ce", "office", "o\ufb03ce"},
+      {"a dotted capital I is i and a dot above", "\u0130", "i\u0307", "\u0130"},
+      {"a dotless i is a letter of its own", "ı", "ı", "ı"},
+      {"a capital I is an i, in Turkish too", "I", "i", "I"},
+      {"an iota below is an iota", "\u1fb3", "\u03b1\u03b9", "\u1fb3"},
+      {"an iota below and a mark in one order", "\u03b1\u0345\u0301", "\u03ac\u03b9", "\u1fb4"},
+      {"an iota below and a mark in the other order", "\u03b1\u0301\u0345", "\u03ac\u03b9", "\u1fb4"},
+      {"an n after an apostrophe", "\u0149", "\u02bcn", "\u0149"},
+      {"Cherokee folds to capitals", "\uab70", "\u13a0", "\uab70"},
+      // Compatibility characters are characters of their own
+      {"full-width letters", "ＪＯＥ", "ｊｏｅ", "ＪＯＥ"},
+      {"a superscript", "x²", "x²", "x²"},
+      {"a full-width dot is no dot", "．a", "．a", "．a"},
+      {"a full-width at sign is no at sign", "a＠b", "a＠b", "a＠b"},
+      {"a one-dot leader is no dot", "a\u2024\u2024b", "a\u2024\u2024b", "a\u2024\u2024b"},
+      {"a space beyond ASCII is no space", "a\u3000b", "a\u3000b", "a\u3000b"},
+      // What normalisation makes of some characters decides about quotes
+      {"the Greek question mark is a semicolon", "\u037e", R"(";")", R"(";")"},
+      {"the Greek question mark in quotes", "\"\u037e\"", R"(";")", R"(";")"},
+      {"the varia is a grave accent", "\u1fef", "`", "`"},
+      {"a stroke through a quoted bracket makes another character", "\"<\u0338\"", "\u226e", "\u226e"},
+      {"a stroke through a quoted bracket and space", "\"<\u0338 \"", "\"\u226e \"", "\"\u226e \""},
+      {"a mark after the opening quote", "\"\u0308 \"", "\"\u0308 \"", "\"\u0308 \""},
+      {"a mark first", "\u0308a", "\u0308a", "\u0308a"},
+      {"a mark after a dot", "a.\u0308b", "a.\u0308b", "a.\u0308b"},
+      {"a mark after an escaped quote", "\"\\\"\u0308\"", "\"\\\"\u0308\"", "\"\\\"\u0308\""},
+      // Limits hold for the canonical form
+      {"64 octets of two each", repeat("é", 32), repeat("é", 32), repeat("é", 32)},
+      {"66 octets of two each", repeat("é", 33), kTooLong, kTooLong},
+      {"64 octets, decomposed", repeat("e\u0301", 32), repeat("é", 32), repeat("é", 32)},
+      {"64 octets of four each", repeat("🙂", 16), repeat("🙂", 16), repeat("🙂", 16)},
+      {"68 octets of four each", repeat("🙂", 17), kTooLong, kTooLong},
+      {"44 octets that fold to 66", repeat("\u0149", 22), kTooLong, repeat("\u0149", 22)},
+      {"126 octets that fold to 64", repeat("\u212a", 41) + "abc", repeat("k", 41) + "abc", repeat("K", 41) + "abc"},
+      {"64 octets with quotes", "\" " + repeat("é", 30) + "a\"", "\" " + repeat("é", 30) + "a\"",
+       "\" " + repeat("é", 30) + "a\""},
+      {"65 octets with quotes", "\" " + repeat("é", 31) + "\"", kTooLong, kTooLong},
+      {"as many marks as a path may have", "a" + repeat("\u0301\u0323", 500), kTooLong, kTooLong},
+  };
+  return rows;
+}
+
+std::string address_of(const std::string& local_part) {
+  return local_part.starts_with("rejected") ? local_part : local_part + "@example.org";
+}
+
+TEST_CASE("A local part has one canonical form, with case folded or kept") {
+  for (const Row& row : rows()) {
+    CAPTURE(row.name, row.local_part);
+    for (const std::string& text : {row.local_part + "@example.org", "<" + row.local_part + "@example.org>"}) {
+      for (const auto canonicalize : {canonicalize_path, canonicalize_line}) {
+        CHECK(wording(canonicalize(text, kFold)) == address_of(row.folded));
+        CHECK(wording(canonicalize(text, kKeep)) == address_of(row.kept));
+      }
+    }
+  }
+}
+
+TEST_CASE("The canonical local part is one spelling of the local part: it gives itself") {
+  for (const Row& row : rows()) {
+    CAPTURE(row.name, row.local_part);
+    for (const AddressProfile profile : {kFold, kKeep}) {
+      const Entry entry = canonicalize_path(row.local_part + "@example.org", profile);
+      if (!entry.is_key()) continue;
+      CHECK(wording(canonicalize_path(entry.key(), profile)) == entry.key());
+      CHECK(wording(canonicalize_line(entry.key(), profile)) == entry.key());
+    }
+  }
+}
+
+TEST_CASE("A local part that was kept folds to what the original folds to") {
+  for (const Row& row : rows()) {
+    CAPTURE(row.name, row.local_part);
+    const Entry kept = canonicalize_path(row.local_part + "@example.org", kKeep);
+    if (!kept.is_key()) continue;
+    CHECK(wording(canonicalize_path(kept.key(), kFold)) == address_of(row.folded));
+  }
+}
+
+// Folding works character by character and normalisation only orders and joins the result, so that what holds for every
+// code point holds for every text.
+TEST_CASE("Folding any code point of Unicode a second time changes nothing") {
+  for (std::uint32_t code_point = 0x80; code_point < 0x110000; ++code_point) {
+    if (code_point == 0x3400) code_point = 0x4dbf;    // ideographs, which are all alike
+    if (code_point == 0x4e00) code_point = 0x9fff;    // the same
+    if (code_point == 0xac00) code_point = 0xd7a3;    // Hangul, the same
+    if (code_point == 0xd800) code_point = 0xe000;    // surrogates, which are no characters
+    if (code_point == 0x20000) code_point = 0x2f800;  // more ideographs
+    if (code_point == 0x30000) code_point = 0xe0000;
+    if (code_point == 0xe1000) break;  // private use
+    for (const AddressProfile profile : {kFold, kKeep}) {
+      const Entry entry = canonicalize_path("a" + utf8(code_point) + "b@x", profile);
+      if (!entry.is_key()) continue;
+      INFO(code_point);
+      REQUIRE(wording(canonicalize_path(entry.key(), profile)) == entry.key());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate

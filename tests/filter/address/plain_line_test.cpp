@@ -1,0 +1,144 @@
+#include "filter/address/plain_line.hpp"
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "filter/address/address.hpp"
+
+namespace bloomgate {
+namespace {
+
+struct Read {
+  std::size_t bytes = 0;  // of the lines that were read
+  std::vector<std::string> keys;
+};
+
+// With other lines behind the end of the text, as in a block that is read into the memory of a longer one.
+Read read_lines(const std::string& text) {
+  std::string readable = text + "@example.net\nann@example.net\n";
+  readable.resize(text.size() + PlainLines::kReadable, 'x');
+  const auto read_with = [&readable, &text](PlainLines::Registers registers) -> Read {
+    PlainLines lines(registers);
+    const char* const stop = lines.read(readable.data(), readable.data() + text.size());
+    return {static_cast<std::size_t>(stop - readable.data()), {lines.keys().begin(), lines.keys().end()}};
+  };
+  const Read narrow = read_with(PlainLines::Registers::of_128_bits);
+  if (PlainLines::has_512_bits()) {
+    const Read wide = read_with(PlainLines::Registers::of_512_bits);
+    CHECK(wide.bytes == narrow.bytes);
+    CHECK(wide.keys == narrow.keys);
+  }
+  return narrow;
+}
+
+#ifdef __SSE2__
+TEST_CASE("plain lines are read with their line end and folded") {
+  struct Row {
+    std::string line;
+    std::string want;
+  };
+  const Row row = GENERATE(values<Row>({
+      {"joe@example.org\n", "joe@example.org"},
+      {"joe@example.org\r\n", "joe@example.org"},
+      {"Joe.DOE+Tag@Example.ORG\n", "joe.doe+tag@example.org"},
+      {"a@b\n", "a@b"},
+      {"under_score@my_host.example\n", "under_score@my_host.example"},
+      {"-dash-@da-sh.example\n", "-dash-@da-sh.example"},
+      {"bounce=joe@example.org\n", "bounce=joe@example.org"},
+      {std::string(31, 'a') + "@example.org\n", std::string(31, 'a') + "@example.org"},
+      {std::string(51, 'A') + "@example.org\n", std::string(51, 'a') + "@example.org"},
+      {"joe@xn--mller-kva.example\n", "joe@xn--mller-kva.example"},
+  }));
+  const Read read = read_lines(row.line);
+  CHECK(read.bytes == row.line.size());
+  CHECK(read.keys == std::vector{row.want});
+}
+
+TEST_CASE("plain lines are read up to the first that is not plain") {
+  const std::string plain = "Joe@example.org\r\nann@example.org\n";
+  const std::string other = GENERATE(as<std::string>(), "j..e@example.org\n", "joe@example.org.\n", "joe\n", "\n",
+                                     "@example.org\n", "joe@\n", "a@b@c\n", "joe@example-.org\n", "joe\r@b\n",
+                                     std::string(52, 'a') + "@example.org\n", std::string(700, 'a') + "@b\n");
+  CAPTURE(other);
+  // The line at every place of a word, and over the end of one.
+  for (std::size_t filled = 0; filled < 70; ++filled) {
+    const std::string first = std::string(filled / 5 + 1, 'x') + "@" + std::string(filled - filled / 5 + 1, 'y') + "\n";
+    const bool first_is_plain = first.size() <= 64;
+    const Read read = read_lines(first + plain + other + plain);
+    if (!first_is_plain) {
+      CHECK(read.bytes == 0);
+      continue;
+    }
+    CHECK(read.bytes == first.size() + plain.size());
+    CHECK(read.keys ==
+          std::vector<std::string>{first.substr(0, first.size() - 1), "joe@example.org", "ann@example.org"});
+  }
+}
+
+TEST_CASE("a line that has no end in the text is left alone") {
+  CHECK(read_lines("joe@example.org\nann").bytes == 16);
+  CHECK(read_lines("joe@example.org\nann@example.org").bytes == 16);
+  CHECK(read_lines("joe@example.org").bytes == 0);
+  CHECK(read_lines("").bytes == 0);
+}
+
+TEST_CASE("a long list is read in steps that leave nothing out") {
+  std::string text;
+  std::vector<std::string> want;
+  for (int i = 0; i < 20'000; ++i) {
+    want.push_back(std::string(static_cast<std::size_t>(i % 11 + 1), 'a') + std::to_string(i % 1000) + "@b");
+    text += want.back() + "\n";
+  }
+  text.append(PlainLines::kReadable, '\0');
+  std::vector<std::string> got;
+  PlainLines lines;
+  const char* at = text.data();
+  const char* const end = text.data() + text.size() - PlainLines::kReadable;
+  while (at < end) {
+    const char* const stop = lines.read(at, end);
+    REQUIRE(stop > at);
+    got.insert(got.end(), lines.keys().begin(), lines.keys().end());
+    at = stop;
+  }
+  CHECK(got == want);
+}
+#endif
+
+TEST_CASE("what is not plain is left alone") {
+  const std::string line =
+      GENERATE("", "\n", "\r\n", "@example.org\n", "joe@\n", "joe\n", ".joe@example.org\n", "joe.@example.org\n",
+               "j..e@example.org\n", "joe@.example.org\n", "joe@example.org.\n", "joe@example..org\n",
+               "joe@-example.org\n", "joe@example-.org\n", "joe@example.-org\n", "joe@example.org-\n",
+               "j@e@example.org\n", "joe@exa+mple.org\n", " joe@example.org\n", "joe@example.org \n",
+               "#joe@example.org\n", "<joe@example.org>\n", "\"joe\"@example.org\n", "jo\u00e9@example.org\n",
+               "joe@m\u00fcller.example\n", "joe@[192.0.2.1]\n", "joe\r@example.org\n", "joe@example.org\r\r\n");
+  CAPTURE(line);
+  CHECK(read_lines(line).bytes == 0);
+  CHECK(read_lines(std::string(64, 'a') + "@example.org\n").bytes == 0);
+}
+
+TEST_CASE("whatever is accepted has the canonicaliser's key") {
+  std::mt19937 random(1);
+  constexpr std::string_view kBytes = "aZ09.-_+=@@..  \r\n#<>\"!";
+  std::size_t accepted = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    std::string line = "x@";
+    const std::size_t size = random() % 70;
+    while (line.size() < size) line.insert(line.size() - random() % 2, 1, kBytes[random() % kBytes.size()]);
+    line += '\n';
+    const Read read = read_lines(line);
+    if (read.bytes == 0) continue;
+    ++accepted;
+    const Entry entry = canonicalize_line(line.substr(0, read.bytes));
+    if (entry.kind() != EntryKind::address || read.keys != std::vector{std::string(entry.key())}) FAIL(line);
+  }
+#ifdef __SSE2__
+  CHECK(accepted > 1000);
+#endif
+}
+
+}  // namespace
+}  // namespace bloomgate

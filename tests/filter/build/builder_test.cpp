@@ -1,0 +1,188 @@
+#include "filter/build/builder.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <filesystem>
+#include <random>
+
+#include "filter/base/error.hpp"
+#include "filter/file/mapped_filter.hpp"
+#include "filter/layout/layout.hpp"
+#include "filter/layout/sizing.hpp"
+#include "tests/support/filter_files.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using test::build_filter;
+using test::error_code_of;
+using test::numbered_addresses;
+using test::read_file;
+using test::TemporaryFolder;
+
+TEST_CASE("the same entries and seed give the same bytes in any order, another seed gives others") {
+  const TemporaryFolder folder;
+  auto addresses = numbered_addresses(0, 20'000);
+  build_filter(folder.file("a"), addresses);
+  std::ranges::shuffle(addresses, std::mt19937(1));
+  build_filter(folder.file("b"), addresses);
+  build_filter(folder.file("c"), addresses, {.seed = 43});
+  CHECK(read_file(folder.file("a")) == read_file(folder.file("b")));
+  CHECK(read_file(folder.file("a")) != read_file(folder.file("c")));
+}
+
+TEST_CASE("members are always found and others at the rate of the theory") {
+  struct Row {
+    double bits_per_entry;
+    std::uint32_t hashes;
+  };
+  const Row row = GENERATE(values<Row>({{2, 1}, {4, 3}, {8, 6}, {12, 8}}));
+  CAPTURE(row.bits_per_entry, row.hashes);
+  constexpr std::uint64_t kMembers = 200'000;
+  constexpr std::uint64_t kProbes = 1'000'000;
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter");
+  const FilterHeader header = build_filter(path, numbered_addresses(0, kMembers),
+                                           {.bits_per_entry = row.bits_per_entry, .hashes = row.hashes, .seed = 5});
+  const MappedFilter filter(path);
+  std::uint64_t missing = 0;
+  for (std::uint64_t i = 0; i < kMembers; ++i) {
+    missing += filter.view().may_contain("user" + std::to_string(i) + "@example.org") ? 0U : 1U;
+  }
+  CHECK(missing == 0);
+  // Numbers past the members': distinct from them and from each other.
+  std::uint64_t found = 0;
+  for (std::uint64_t i = kMembers; i < kMembers + kProbes; ++i) {
+    found += filter.view().may_contain("user" + std::to_string(i) + "@example.org") ? 1U : 0U;
+  }
+  const double want = blocked_fpr(kMembers, header.shape.block_count, header.shape.block_bytes, row.hashes);
+  const double sigma = std::sqrt(want * (1 - want) / kProbes);
+  CHECK(std::abs(static_cast<double>(found) / kProbes - want) < 5 * sigma);
+  CHECK(fpr_from_fill(header.bits_set, header.shape) == Approx(want).epsilon(0.02));
+}
+
+TEST_CASE("in every layout the builder sets the bits that the layout's own insertion sets, whatever the way there") {
+  struct Row {
+    unsigned threads;
+    std::uint64_t memory_bytes;
+    std::uint64_t expected;  // 0: not known
+    double bits_per_entry = 8;
+    std::uint64_t body_memory_bytes = std::uint64_t{1} << 30;
+  };
+  const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
+  const auto hashes = GENERATE(1U, 3U, 32U);
+  const auto entries = GENERATE(values<std::uint64_t>({5, 100'000}));
+  // The last two: an array that is made in several parts.
+  const Row row = GENERATE(values<Row>({{1, 64 << 20, 0},
+                                        {3, 64 << 20, 100'000},
+                                        {1, 1 << 20, 100'000},
+                                        {1, 1, 1'000'000, 64, 0},
+                                        {2, 1, 1'000'000, 64, 5 << 20}}));
+  CAPTURE(layout_rules(layout).name(), hashes, entries, row.threads, row.memory_bytes, row.expected);
+  BuildOptions options = {.layout = layout, .bits_per_entry = row.bits_per_entry, .hashes = hashes, .seed = 9};
+  options.threads = row.threads;
+  options.body_memory_bytes = row.body_memory_bytes;
+  options.memory_bytes = row.memory_bytes;
+  if (row.expected != 0) options.expected_entries = row.expected;
+
+  const TemporaryFolder folder;
+  options.scratch_folder = folder.path();
+  const auto addresses = numbered_addresses(0, entries);
+  build_filter(folder.file("filter"), addresses, options);
+  CHECK(std::ranges::distance(std::filesystem::directory_iterator(folder.path())) == 1);
+  const MappedFilter filter(folder.file("filter"));
+  std::vector<std::byte> want(filter.view().body().size());
+  for (const std::string& address : addresses) insert_key(filter.header().shape, want, address);
+  CHECK(std::ranges::equal(filter.view().body(), want));
+}
+
+TEST_CASE("each lane has room for a piece of work, however little memory is allowed") {
+  const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
+  const auto hashes = GENERATE(1U, 6U, 32U);
+  const auto threads = GENERATE(1U, 64U);
+  const auto expected_entries = GENERATE(values<std::uint64_t>({1, 1'000'000'000}));
+  CAPTURE(layout_rules(layout).name(), hashes, threads, expected_entries);
+  BuildOptions options = {.layout = layout, .hashes = hashes, .expected_entries = expected_entries};
+  options.threads = threads;
+  options.memory_bytes = 1;
+  CHECK(FilterBuilder(options).has_room_for(kEntriesAtOnce));
+}
+
+TEST_CASE("duplicates count as entries but not as distinct ones") {
+  const TemporaryFolder folder;
+  auto addresses = numbered_addresses(0, 50'000);
+  for (const std::string& again : numbered_addresses(0, 25'000)) addresses.push_back(again);
+  const FilterHeader header = build_filter(folder.file("filter"), addresses);
+  CHECK(header.entries == 75'000);
+  CHECK(distinct_entries(header.bits_set, header.shape) == Approx(50'000).epsilon(0.01));
+}
+
+TEST_CASE("the size follows the expected entries where they are given, and the counted ones where not") {
+  const TemporaryFolder folder;
+  CHECK(build_filter(folder.file("a"), numbered_addresses(0, 10'000)).shape.block_count == 3);
+  const FilterHeader header =
+      build_filter(folder.file("b"), numbered_addresses(0, 10'000), {.expected_entries = 1'000'000, .seed = 1});
+  CHECK(header.shape.block_count == 245);
+  CHECK(header.expected_entries == 1'000'000);
+  CHECK(header.entries == 10'000);
+}
+
+TEST_CASE("the header says which kinds of entries there are") {
+  const TemporaryFolder folder;
+  const auto shape = [&](const std::vector<std::string>& lines) { return build_filter(folder.file("f"), lines).shape; };
+  CHECK_FALSE(shape({"joe@example.org"}).has_domains);
+  CHECK_FALSE(shape({"joe@example.org"}).has_domain_trees);
+  CHECK(shape({"@example.org"}).has_domains);
+  CHECK_FALSE(shape({"@example.org"}).has_domain_trees);
+  CHECK(shape({"@.example.org"}).has_domain_trees);
+  CHECK_FALSE(shape({"@.example.org"}).has_domains);
+}
+
+TEST_CASE("an empty list gives a filter that lists nobody") {
+  const TemporaryFolder folder;
+  const FilterHeader header = build_filter(folder.file("filter"), {});
+  CHECK(header.entries == 0);
+  CHECK(header.bits_set == 0);
+  CHECK_FALSE(MappedFilter(folder.file("filter")).view().may_contain("joe@example.org"));
+}
+
+TEST_CASE("options out of range are refused") {
+  const BuildOptions options = GENERATE(values<BuildOptions>({{.hashes = 0},
+                                                              {.hashes = 33},
+                                                              {.block_bytes = 4095},
+                                                              {.layout = Layout::classic, .block_bytes = 4096},
+                                                              {.bits_per_entry = 0.5},
+                                                              {.bits_per_entry = 65},
+                                                              {.bits_per_entry = -1}}));
+  CHECK(error_code_of([&] { FilterBuilder builder(options); }) == ErrorCode::bad_argument);
+}
+
+TEST_CASE("the progress of writing ends with the whole array, however many parts it was made in") {
+  const TemporaryFolder folder;
+  const auto body_memory_bytes = GENERATE(std::uint64_t{1}, std::uint64_t{1} << 30);
+  FilterBuilder builder({.bits_per_entry = 64,
+                         .expected_entries = 2'000'000,
+                         .seed = 1,
+                         .threads = 2,
+                         .body_memory_bytes = body_memory_bytes});
+  builder.add(canonicalize_line("joe@example.org"));
+  WriteProgress progress;
+  const std::atomic<bool> stop{false};
+  const FilterHeader header = builder.write(folder.file("filter"), stop, progress);
+  CHECK(progress.total_bytes == file_extent(header.shape).body_bytes);
+  CHECK(progress.done_bytes == progress.total_bytes);
+}
+
+TEST_CASE("a stopped build leaves nothing behind") {
+  const TemporaryFolder folder;
+  const std::atomic<bool> stop{true};
+  FilterBuilder builder({.seed = 1});
+  builder.add(canonicalize_line("joe@example.org"));
+  CHECK(error_code_of([&] { builder.write(folder.file("filter"), stop); }) == ErrorCode::interrupted);
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+}  // namespace
+}  // namespace bloomgate

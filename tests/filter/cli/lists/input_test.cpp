@@ -1,0 +1,80 @@
+#include "filter/cli/lists/input.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <string>
+
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+std::string lines_of(std::size_t bytes) {
+  std::string text;
+  for (std::uint64_t i = 0; text.size() < bytes; ++i) {
+    text += "someone" + std::to_string(i * 7919) + "@example.org\n";
+  }
+  return text;
+}
+
+// On disk, and as far as the system does as it is asked, nowhere else.
+void write_cold(const std::string& path, const std::string& text) {
+  std::ofstream(path) << text;
+  const FileDescriptor file(open(path.c_str(), O_RDONLY));
+  REQUIRE(fsync(file.get()) == 0);
+  REQUIRE(posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED) == 0);
+}
+
+std::string read_all(Input& input) {
+  std::string all;
+  Block block;
+  while (!input.ended()) {
+    const std::uint64_t offset = input.claim(block);
+    input.read(offset, block);
+    input.release();
+    all += block.text;
+  }
+  return all;
+}
+
+TEST_CASE("a large list reads the same from the page cache and past it") {
+  const test::TemporaryFolder folder;
+  const std::atomic<bool> stop{false};
+  // The second one ends within a page, without a line end.
+  const std::string text = lines_of((std::size_t{16} << 20) + 100) + GENERATE("", "last@example.org");
+  write_cold(folder.file("list"), text);
+  Input cold(0, folder.file("list"), false, stop);
+  if (!cold.is_cold()) WARN("the system keeps the list in its page cache: reading past it is not tested here");
+  cold.read_past_cache();
+  CHECK((read_all(cold) == text));
+  Input again(0, folder.file("list"), false, stop);
+  CHECK((read_all(again) == text));
+  Input warm(0, folder.file("list"), false, stop);
+  CHECK_FALSE(warm.is_cold());
+}
+
+TEST_CASE("a small list is never taken for a cold one") {
+  const test::TemporaryFolder folder;
+  const std::atomic<bool> stop{false};
+  write_cold(folder.file("list"), lines_of(100'000));
+  CHECK_FALSE(Input(0, folder.file("list"), false, stop).is_cold());
+}
+
+TEST_CASE("a list that shrinks while it is read past the page cache is an error that says so") {
+  const test::TemporaryFolder folder;
+  const std::atomic<bool> stop{false};
+  write_cold(folder.file("list"), lines_of(std::size_t{16} << 20));
+  Input input(0, folder.file("list"), false, stop);
+  input.read_past_cache();
+  Block block;
+  input.claim(block);
+  REQUIRE(truncate(folder.file("list").c_str(), 1000) == 0);
+  CHECK_THROWS_WITH(input.read(0, block), Catch::Contains("shrank while it was read"));
+}
+
+}  // namespace
+}  // namespace bloomgate::cli

@@ -1,0 +1,1341 @@
+#!/usr/bin/env python3
+"""The program `bloomgate` as its user meets it: output, exit status, and what is left on the disk.
+
+usage: program_test.py PATH-OF-BLOOMGATE [unittest arguments]
+"""
+import filecmp
+import gzip
+import json
+import os
+import pathlib
+import pty
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree
+
+BLOOMGATE = None
+EX_USAGE, EX_DATAERR, EX_NOINPUT, EX_CANTCREAT = 64, 65, 66, 73
+
+
+class ProgramTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="bloomgate-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return str(path)
+
+    def run_program(self, *arguments, stdin=b""):
+        return subprocess.run([BLOOMGATE, *arguments], input=stdin, capture_output=True, cwd=self.folder, timeout=60)
+
+    def check(self, status, *arguments, stdin=b""):
+        result = self.run_program(*arguments, stdin=stdin)
+        self.assertEqual(result.returncode, status, result.stdout.decode() + result.stderr.decode())
+        return result.stdout.decode(), result.stderr.decode()
+
+    def build(self, text, *options):
+        return self.check(0, "build", "-o", "filter", *options, self.write("list", text))
+
+    def names(self):
+        return sorted(os.listdir(self.folder))
+
+
+class BuildTest(ProgramTest):
+    def test_reports_what_it_built(self):
+        out, err = self.build("".join(f"user{i}@example.org\n" for i in range(10_000)) + "bad line\n")
+        self.assertRegex(out, r"(?m)^entries +10,000$")
+        self.assertRegex(out, r"(?m)^rejected +1$")
+        self.assertRegex(out, r"(?m)^distinct +(9,9|10,0)\d\d ")
+        self.assertRegex(out, r"(?m)^size +16\.01 KiB")
+        self.assertRegex(out, r"(?m)^FPR +0\.[89]\d+ % ")
+        self.assertRegex(out, r"(?m)^time +\d+\.\d\d s, [\d,]+ entries per second$")
+
+    def test_reads_several_files_and_standard_input(self):
+        a, b = self.write("a", "a@example.org\n"), self.write("b", "b@example.org")
+        self.check(0, "build", "--output", "filter", a, "-", b, stdin=b"c@example.org\n")
+        self.check(0, "query", "filter", "a@example.org", "b@example.org", "c@example.org")
+
+    def test_shows_bad_lines_with_their_place_and_keeps_them_all(self):
+        bad = "".join(f"bad{i}..dot@example.org\n" for i in range(25))
+        _, err = self.build("good@example.org\n" + bad, "--reject-file", "rejects")
+        shown = re.findall(r"list:(\d+): misplaced-dot: ", err)
+        self.assertEqual(shown, [str(line) for line in range(2, 12)])
+        self.assertIn("rejects", err.splitlines()[-1])
+        rejects = (self.folder / "rejects").read_text()
+        self.assertEqual(re.sub(r"(?m)^#.*\n", "", rejects), bad)
+        self.assertEqual(len(re.findall(r"(?m)^# .*list:\d+: misplaced-dot$", rejects)), 25)
+
+    def test_a_reject_file_can_be_corrected_and_fed_again(self):
+        self.build("a..b@example.org\n", "--reject-file", "rejects")
+        fixed = (self.folder / "rejects").read_text().replace("..", ".")
+        self.build(fixed, "--strict")
+        self.check(0, "query", "filter", "a.b@example.org")
+
+    def test_strict_fails_and_leaves_the_old_filter(self):
+        self.build("old@example.org\n")
+        before = (self.folder / "filter").read_bytes()
+        result = self.run_program("build", "-o", "filter", "--strict", self.write("list", "new@example.org\nnonsense\n"))
+        self.assertEqual(result.returncode, EX_DATAERR)
+        self.assertIn(b"list:2: missing-at-sign", result.stderr)
+        self.assertEqual((self.folder / "filter").read_bytes(), before)
+
+    def test_the_same_seed_gives_the_same_bytes_and_no_seed_gives_others(self):
+        contents = []
+        for options in (["--seed", "42"], ["--seed", "0x2a"], [], []):
+            self.build("a@example.org\nb@example.org\n", *options)
+            contents.append((self.folder / "filter").read_bytes())
+        self.assertEqual(contents[0], contents[1])
+        self.assertEqual(len(set(contents)), 3)
+
+    def test_the_seed_of_an_earlier_filter_is_kept(self):
+        lines = "".join(f"user{i}@example.org\n" for i in range(200_000))
+        self.build(lines, "--expected-entries", "200000")
+        os.rename(self.folder / "filter", self.folder / "earlier")
+        self.build(lines + "one-more@example.org\n", "--expected-entries", "200000", "--seed-from", "earlier")
+        seeds = [json.loads(self.check(0, "info", name, "--json")[0])["seed"] for name in ("earlier", "filter")]
+        self.assertEqual(seeds[0], seeds[1])
+        earlier, new = ((self.folder / name).read_bytes()[4096 : 4096 + 49 * 4096] for name in ("earlier", "filter"))
+        self.assertLessEqual(sum(a != b for a, b in zip(earlier, new)), 6)
+        self.build("a@example.org\n", "--seed-from", "filter")  # the very one that is replaced
+        self.assertEqual(json.loads(self.check(0, "info", "filter", "--json")[0])["seed"], seeds[0])
+        self.check(EX_USAGE, "build", "-o", "filter", "--seed", "1", "--seed-from", "earlier", "list")
+        self.check(EX_DATAERR, "build", "-o", "filter", "--seed-from", "list", "list")
+        self.check(EX_NOINPUT, "build", "-o", "filter", "--seed-from", "missing", "list")
+
+    def test_options_reach_the_filter(self):
+        options = "--bits-per-entry 16 --hashes 11 --expected-entries 1e6 --seed 7 --keep-case".split()
+        self.build("Joe@Example.ORG\n@example.net\n", *options)
+        info = json.loads(self.check(0, "info", "filter", "--json")[0])
+        self.assertEqual(info["hashes"], 11)
+        self.assertEqual(info["expected_entries"], 1_000_000)
+        self.assertEqual(info["block_count"], 489)
+        self.assertEqual(info["seed"], "0x0000000000000007")
+        self.assertTrue(info["keep_local_part_case"])
+        self.assertTrue(info["has_domains"])
+        self.assertFalse(info["has_domain_trees"])
+        self.check(0, "query", "filter", "Joe@example.org")
+        self.check(1, "query", "filter", "joe@example.org")
+
+    def test_tags_are_taken_off_where_separators_are_given(self):
+        # Long and short lines, with and without a tag, a domain with a separator in it.
+        names = [f"user{i}" for i in range(5000)] + [f"name.of.user.number-{i}-in-a-long-line" for i in range(5000)]
+        tags = ["", "+news", "+a+b", "+A=1", "+"]
+        tagged = [f"{name}{tags[i % len(tags)]}@My-Host.example" for i, name in enumerate(names)]
+        options = ("--seed", "1", "--expected-entries", "10000", "--tag-separators", "+=")
+        self.build("".join(f"{line}\n" for line in tagged), *options)
+        with_tags = (self.folder / "filter").read_bytes()
+        self.build("".join(f"{name}@my-host.example\n" for name in names), *options)
+        self.assertEqual((self.folder / "filter").read_bytes(), with_tags)
+        self.check(0, "verify", "filter", "--against", self.write("tagged", "\n".join(tagged)))
+        self.assertIn("\tuser7@my-host.example\n", self.check(0, "query", "filter", "user7+x@my-host.example")[0])
+        self.assertEqual(json.loads(self.check(0, "info", "filter", "--json")[0])["tag_separators"], "+=")
+        self.assertRegex(self.check(0, "info", "filter")[0], r"(?m)^local parts +case-folded, tags cut off at \+=$")
+
+    def test_without_separators_a_tag_is_part_of_the_address(self):
+        self.build("joe@example.org\nann+x@example.org\n")
+        self.check(1, "query", "filter", "joe+x@example.org")
+        self.check(1, "query", "filter", "ann@example.org")
+        self.check(0, "query", "filter", "ann+x@example.org")
+        self.assertEqual(json.loads(self.check(0, "info", "filter", "--json")[0])["tag_separators"], "")
+
+    def test_separators_that_cannot_be_are_refused(self):
+        self.write("list", "joe@example.org\n")
+        for separators in (".", "+a", "@", " ", "ü"):
+            with self.subTest(separators=separators):
+                _, err = self.check(EX_USAGE, "build", "-o", "filter", "--tag-separators", separators, "list")
+                self.assertIn("--tag-separators takes characters out of", err)
+        self.assertEqual(self.names(), ["list"])
+
+    def test_every_layout_and_hash_family_is_built_shown_and_queried(self):
+        entries = "".join(f"user{i}@example.org\n" for i in range(20_000))
+        for layout, parts in (
+            ("page", "page: 5 blocks of 4,096 bytes"),
+            ("line", "line: 313 blocks of 64 bytes"),
+            ("classic", "classic: 1 array of 20,000 bytes"),
+            ("partitioned", "partitioned: 6 slices of 3,336 bytes"),
+        ):
+            for family in ("xxh3", "murmur3", "fnv1a-murmur3"):
+                with self.subTest(layout=layout, family=family):
+                    self.build(entries, "--layout", layout, "--hash", family)
+                    out, _ = self.check(0, "verify", "filter", "--against", "list")
+                    self.assertRegex(out, r"(?m)^found +20,000 entries")
+                    text, _ = self.check(0, "info", "filter")
+                    self.assertIn(parts, text)
+                    self.assertIn(f"{family}, seed", text)
+                    info = json.loads(self.check(0, "info", "filter", "--json")[0])
+                    self.assertEqual((info["layout"], info["hash_family"]), (layout, family))
+
+    def test_blocks_have_the_size_that_was_asked_for(self):
+        for layout, size in (("page", "64K"), ("line", "256")):
+            self.build("joe@example.org\n", "--layout", layout, "--block-bytes", size)
+            self.check(0, "query", "filter", "joe@example.org")
+            info = json.loads(self.check(0, "info", "filter", "--json")[0])
+            self.assertEqual(info["block_bytes"], {"64K": 65536, "256": 256}[size])
+
+    def test_nothing_is_left_behind_when_it_fails(self):
+        empty = tempfile.TemporaryDirectory(prefix="bloomgate-test-")
+        self.addCleanup(empty.cleanup)
+        cases = [
+            (EX_NOINPUT, ["missing"]),
+            (EX_DATAERR, [os.path.join(empty.name, "")]),
+            (EX_USAGE, []),
+            (EX_USAGE, ["--bits-per-entry", "65", "list"]),
+            (EX_USAGE, ["--bits-per-entry", "eight", "list"]),
+            (EX_USAGE, ["--hashes", "0", "list"]),
+            (EX_USAGE, ["--seed", "-1", "list"]),
+            (EX_USAGE, ["--expected-entries", "many", "list"]),
+            (EX_USAGE, ["--unknown", "list"]),
+            (EX_USAGE, ["--layout", "pages", "list"]),
+            (EX_USAGE, ["--hash", "md5", "list"]),
+            (EX_USAGE, ["--block-bytes", "4095", "list"]),
+            (EX_USAGE, ["--block-bytes", "2M", "list"]),
+            (EX_USAGE, ["--layout", "line", "--block-bytes", "4096", "list"]),
+            (EX_USAGE, ["--layout", "classic", "--block-bytes", "8", "list"]),
+            (EX_DATAERR, ["--expected-entries", "9e18", "--bits-per-entry", "64", "list"]),
+            (EX_CANTCREAT, ["--output", "no/such/folder/filter", "list"]),
+        ]
+        self.write("list", "a@example.org\n")
+        for status, arguments in cases:
+            with self.subTest(arguments=arguments):
+                output = [] if "--output" in arguments else ["--output", "filter"]
+                _, err = self.check(status, "build", *output, "--reject-file", "rejects", *arguments)
+                self.assertTrue(err.startswith("bloomgate build: "), err)
+                self.assertEqual(self.names(), ["list"])
+
+    def test_a_list_is_never_overwritten(self):
+        path = self.write("list", "a@example.org\n")
+        self.check(EX_USAGE, "build", "-o", path, "list")
+        self.check(EX_USAGE, "build", "-o", "filter", "--reject-file", path, "./list")
+        self.check(EX_USAGE, "build", "-o", "filter", "--reject-file", "filter", "list")
+        self.assertEqual((self.folder / "list").read_text(), "a@example.org\n")
+
+    def test_the_bytes_do_not_depend_on_threads_memory_order_or_the_way_in(self):
+        # Lines of many lengths, over several blocks, so that lines lie across the ends of blocks.
+        lines = [f"user{i}.{'x' * (1 + i * 7919 % 40)}@Example{i % 97}.org\n" for i in range(150_000)]
+        whole = self.write("whole", "".join(lines))
+        parts = [self.write(f"part{i}", "".join(lines[i * 50_000 : (i + 1) * 50_000])) for i in range(3)]
+        self.check(0, "build", "-o", "want", "--seed", "1", "--threads", "1", whole)
+        want = (self.folder / "want").read_bytes()
+        self.assertRegex(self.check(0, "verify", "want", "--against", *parts)[0], r"(?m)^found +150,000 ")
+        for arguments in (
+            ["--threads", "2", "--layout", "page", "--hash", "xxh3", "--block-bytes", "4096", whole],
+            ["--threads", "7", *parts],
+            ["--threads", "3", *reversed(parts)],
+            ["--memory", "16M", whole],
+            ["--memory", "16M", "--expected-entries", "150000", whole],
+            ["--threads", "4", "-"],
+            ["--threads", "4", parts[2], "-", parts[0]],
+        ):
+            with self.subTest(arguments=arguments):
+                stdin = "".join(lines if arguments[-1] == "-" else lines[50_000:100_000]).encode()
+                self.check(0, "build", "-o", "got", "--seed", "1", *arguments, stdin=stdin)
+                self.assertEqual((self.folder / "got").read_bytes(), want)
+
+    def test_in_no_layout_do_the_bytes_depend_on_threads_or_memory(self):
+        path = self.write("whole", "".join(f"user{i}@example{i % 97}.org\n" for i in range(150_000)))
+        for layout in ("line", "classic", "partitioned"):
+            built = set()
+            for options in (
+                ["--threads", "1"],
+                ["--threads", "2"],
+                ["--threads", "2", "--expected-entries", "150000", "--memory", "64M"],
+            ):
+                shape = ["--layout", layout, "--hashes", "5", "--seed", "1"]
+                self.check(0, "build", "-o", "filter", *shape, *options, path)
+                built.add((self.folder / "filter").read_bytes())
+            self.assertEqual(len(built), 1, layout)
+
+    def test_hashes_that_memory_has_no_room_for_go_to_disk_and_change_nothing(self):
+        path = self.write("whole", "".join(f"user{i}@example{i % 97}.org\n" for i in range(700_000)))
+        scratch = self.folder / "scratch"
+        scratch.mkdir()
+        for layout in ("page", "partitioned"):
+            shape = ["--layout", layout, "--hashes", "3", "--seed", "1", "--json", path]
+            spilled = []
+            for name, options in (("a", []), ("b", ["--memory", "1M", "--threads", "1", "--scratch", "scratch"])):
+                out, _ = self.check(0, "build", "-o", name, *options, *shape)
+                spilled.append(json.loads(out)["spilled_bytes"])
+            self.assertEqual(spilled[0], 0)
+            self.assertGreater(spilled[1], 1_000_000)
+            self.assertEqual((self.folder / "a").read_bytes(), (self.folder / "b").read_bytes(), layout)
+        self.assertEqual(os.listdir(scratch), [])
+
+    def test_a_folder_that_cannot_take_them_fails_the_build(self):
+        path = self.write("whole", "".join(f"user{i}@example{i % 97}.org\n" for i in range(700_000)))
+        _, err = self.check(EX_CANTCREAT, "build", "-o", "filter", "--memory", "1M", "--threads", "1", "--scratch",
+                            "missing", path)  # fmt: skip
+        self.assertRegex(err, "(?m)temporary file in missing: No such file or directory$")
+        self.assertEqual(self.names(), ["whole"])
+
+    def test_a_filter_larger_than_the_memory_is_made_in_parts(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (160_000_000, 160_000_000))  # noqa: E731
+        if subprocess.run([BLOOMGATE, "--version"], capture_output=True, preexec_fn=limit).returncode != 0:
+            self.skipTest("with a sanitizer there is no address space to limit")
+        self.write("list", "".join(f"user{i}@example{i % 97}.org\n" for i in range(100_000)))
+        for layout in ("page", "classic"):
+            command = ["build", "--layout", layout, "--seed", "1", "--expected-entries", "200000000", "list"]
+            self.check(0, *command, "-o", "want")
+            result = subprocess.run([BLOOMGATE, *command, "-o", "got"], capture_output=True, cwd=self.folder,
+                                    timeout=60, preexec_fn=limit)  # fmt: skip
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertTrue(filecmp.cmp(self.folder / "want", self.folder / "got", shallow=False), layout)
+
+    def test_a_list_whose_samples_mislead_is_sized_by_its_entries_all_the_same(self):
+        # More than a GiB, of which nearly all is one bad line: what the samples meet is not like the rest.
+        path = self.write("list", "bad..line@example.org\n")
+        os.truncate(path, 2**30)
+        with open(path, "a") as file:
+            file.write("\n" + "".join(f"user{i}@example.org\n" for i in range(100_000)) + "bad..end@example.org\n")
+        out, err = self.check(0, "build", "-o", "filter", "--reject-file", "rejects", path)
+        self.assertRegex(out, r"(?m)^entries +100,000$")
+        self.assertRegex(out, r"(?m)^rejected +3$")
+        self.assertEqual(len(re.findall(r"list:\d+: ", err)), 3)
+        self.assertEqual(len(re.findall(r"(?m)^# ", (self.folder / "rejects").read_text())), 3)
+        info = json.loads(self.check(0, "info", "filter", "--json")[0])
+        self.assertEqual(info["expected_entries"], 100_000)
+        self.assertAlmostEqual(info["body_bytes"] * 8 / 100_000, 8, delta=0.2)  # 25 whole pages
+
+    def test_line_numbers_are_right_in_every_block_of_a_large_list(self):
+        lines = [f"user{i}@example.org\n" for i in range(200_000)]
+        bad = list(range(17, 200_000, 9973))
+        for line in bad:
+            lines[line - 1] = f"bad..{line}@example.org\n"
+        text = "".join(lines)
+        for arguments, stdin in (([self.write("list", text)], b""), (["-"], text.encode())):
+            self.check(0, "build", "-o", "filter", "--threads", "4", "--reject-file", "rejects", *arguments, stdin=stdin)
+            rejects = re.findall(r"(?m)^# .*:(\d+): misplaced-dot\nbad\.\.(\d+)@", (self.folder / "rejects").read_text())
+            self.assertEqual(rejects, [(str(line), str(line)) for line in bad])
+
+    def test_an_empty_list_is_built_with_a_warning(self):
+        _, err = self.build("# nobody\n\n")
+        self.assertIn("warning: the lists hold no entries", err)
+        self.check(1, "query", "filter", "a@example.org")
+
+    def test_hostile_lists_do_no_harm(self):
+        long_line = b"x" * 5_000_000 + b"@example.org\n"
+        text = long_line + b"\x00\x01\xff\n" + b"\xef\xbb\xbfgood@example.org\r\n" + b"last@example.org"
+        out, err = self.build(text, "--reject-file", "rejects")
+        self.assertRegex(out, r"(?m)^entries +2$")
+        self.assertRegex(err, r"list:1: too-long: ")
+        self.assertRegex(err, r"list:2: control-character: ")
+        self.assertLess((self.folder / "rejects").stat().st_size, 5000)
+        self.check(0, "query", "filter", "good@example.org", "last@example.org")
+
+    def test_a_stop_signal_leaves_the_old_filter_and_nothing_else(self):
+        self.build("old@example.org\n")
+        before = (self.folder / "filter").read_bytes()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number):
+                read_end, write_end = os.pipe()
+                command = [BLOOMGATE, "build", "-o", "filter", "--reject-file", "rejects", "-"]
+                process = subprocess.Popen(command, stdin=read_end, stderr=subprocess.PIPE, cwd=self.folder)
+                os.close(read_end)
+                os.write(write_end, b"bad..line@example.org\n")
+                process.stderr.readline()  # the bad line was read, so the program is at work
+                process.send_signal(number)
+                _, err = process.communicate(timeout=30)
+                os.close(write_end)
+                self.assertEqual(process.returncode, 128 + number, err)
+                self.assertEqual((self.folder / "filter").read_bytes(), before)
+                self.assertEqual(self.names(), ["filter", "list"])
+
+
+class BroadEntryTest(ProgramTest):
+    """Entries that list anybody, as a whole public suffix does or a free-mail domain."""
+
+    SHIPPED = str(pathlib.Path(__file__).resolve().parents[3] / "config/free-mail-domains.txt")
+
+    def report(self, text, *options, free_mail=SHIPPED):
+        out, err = self.build(text, "--json", "--free-mail-domains", free_mail, *options)
+        report = json.loads(out)
+        return report["public_suffixes"], report["free_mail_domains"], err
+
+    def test_each_gets_a_warning_with_its_place_and_stays_in_the_list(self):
+        text = "joe@gmail.com\n@gmail.com\n\n@.Co.UK # all of it\nbad\n@.example.org\n@.outlook.com\n"
+        suffixes, free_mail, err = self.report(text)
+        self.assertEqual((suffixes, free_mail), (1, 2))
+        self.assertIn("list:2: warning: @gmail.com is a free-mail domain: anybody can have an address there", err)
+        self.assertIn("list:4: warning: @.co.uk is a public suffix: anybody can have a domain below it", err)
+        self.assertIn("list:7: warning: @.outlook.com is a free-mail domain", err)
+        self.assertEqual(err.count("warning"), 3)
+        self.check(0, "query", "filter", "x@gmail.com", "x@shop.co.uk", "x@outlook.com")
+
+    def test_what_is_somebodys_own_gets_none(self):
+        text = "@example.co.uk\n@.example.com\n@intranet\n@.unheard-of\n@[192.0.2.1]\n@mail.gmail.com\nco.uk@example.org\n"
+        self.assertEqual(self.report(text), (0, 0, ""))
+
+    def test_public_suffixes_are_known_in_every_spelling(self):
+        for entry in ("@com", "@.com", "@.github.io", "@.\u516c\u53f8.cn", "@.xn--55qx5d.cn", "@.KAWASAKI.jp", "@.ck"):
+            with self.subTest(entry=entry):
+                self.assertEqual(self.report(entry)[:2], (1, 0))
+
+    def test_many_are_shown_in_part_and_counted_in_whole(self):
+        # Several blocks of lines, so that the places are counted across them.
+        text = "".join("user%d@example.org\n" % i + ("@gmail.com\n" if i % 1000 == 7 else "") for i in range(400_000))
+        suffixes, free_mail, err = self.report(text, "--threads", "2")
+        self.assertEqual((suffixes, free_mail), (0, 400))
+        shown = re.findall(r"list:(\d+): warning: @gmail", err)
+        self.assertEqual([int(number) for number in shown], [9 + 1001 * i for i in range(10)])
+        self.assertEqual(err.count("further warnings of that kind are only counted"), 1)
+
+    def test_ten_are_shown_without_a_remark(self):
+        self.assertNotIn("further", self.report("@gmail.com\n" * 10)[2])
+        self.assertIn("further", self.report("@gmail.com\n" * 11)[2])
+
+    def test_they_are_no_error_for_strict(self):
+        self.assertEqual(self.report("@gmail.com\n@.com\n", "--strict")[:2], (1, 1))
+
+    def test_the_text_report_has_them_only_where_there_are_any(self):
+        out, _ = self.build("@.com\n@gmail.com\n", "--free-mail-domains", self.SHIPPED)
+        self.assertRegex(out, r"(?m)^broad +1 public suffixes, 1 free-mail domains$")
+        self.assertNotIn("broad", self.build("@example.org\n", "--free-mail-domains", self.SHIPPED)[0])
+
+    def test_the_operator_says_what_the_free_mail_domains_are(self):
+        own = self.write("own", "# ours\n\n  @Freemail.example # a provider\r\nb\u00fccher.example\n")
+        text = "@gmail.com\n@freemail.example\n@xn--bcher-kva.example\n"
+        self.assertEqual(self.report(text, free_mail=own)[:2], (0, 2))
+        self.assertEqual(self.report(text, free_mail="/dev/null")[:2], (0, 0))
+
+    def test_a_slip_in_that_file_is_shown_and_stops_nothing(self):
+        own = self.write("own", "gmail.com\ngmail com\n@.gmx.de\njoe@web.de\n")
+        suffixes, free_mail, err = self.report("@gmail.com\n@gmx.de\n@web.de\n", free_mail=own)
+        self.assertEqual((suffixes, free_mail), (0, 1))
+        for number in (2, 3, 4):
+            self.assertIn(f"own:{number}: not a free-mail domain: ", err)
+
+    def test_without_that_file_the_option_fails(self):
+        self.write("list", "@gmail.com\n")
+        _, err = self.check(EX_NOINPUT, "build", "-o", "filter", "--free-mail-domains", "missing", "list")
+        self.assertIn("missing", err)
+        self.assertEqual(self.names(), ["list"])
+
+    def test_the_shipped_file_has_each_domain_once_and_no_slip(self):
+        lines = pathlib.Path(self.SHIPPED).read_text().splitlines()
+        domains = [line for line in lines if line and not line.startswith("#")]
+        self.assertGreater(len(domains), 100)
+        self.assertEqual(len(set(domains)), len(domains))
+        suffixes, free_mail, err = self.report("".join(f"@{domain}\n" for domain in domains))
+        self.assertEqual((suffixes, free_mail), (0, len(domains)))
+        self.assertNotIn("not a free-mail domain", err)
+
+
+class InputTest(ProgramTest):
+    TOOLS = {"gz": ["gzip"], "zst": ["zstd", "-q"], "xz": ["xz"], "bz2": ["bzip2"]}
+
+    def compress(self, kind, text, *options):
+        text = text.encode() if isinstance(text, str) else text
+        return subprocess.run([*self.TOOLS[kind], *options, "-c"], input=text, capture_output=True, check=True).stdout
+
+    def built_from(self, *inputs, stdin=b"", options=()):
+        self.check(0, "build", "-o", "filter", "--seed", "1", "--strict", *options, *inputs, stdin=stdin)
+        return (self.folder / "filter").read_bytes()
+
+    def test_a_folder_stands_for_the_files_in_it(self):
+        deep = self.folder / "lists" / "b" / "c"
+        deep.mkdir(parents=True)
+        self.write("lists/z", "z@example.org\n")
+        self.write("lists/b/y", "bad..y@example.org\ny@example.org\n")
+        self.write("lists/b/c/x", "bad..x@example.org\nx@example.org\n")
+        self.write("outside", "outside@example.org\n")
+        os.symlink(self.folder / "outside", deep / "link")
+        self.write("lists/.hidden", "hidden@example.org\n")
+        (self.folder / "lists/.git").mkdir()
+        self.write("lists/.git/config", "git@example.org\n")
+        os.symlink("..", self.folder / "lists" / "loop")
+        os.mkfifo(self.folder / "lists" / "fifo")
+        _, err = self.check(0, "build", "-o", "filter", "--threads", "1", "--expected-entries", "1e5", "lists")
+        self.assertEqual(re.findall(r"(?m)^(.*):1: misplaced-dot", err), ["lists/b/c/x", "lists/b/y"])
+        self.check(0, "query", "filter", *(f"{name}@example.org" for name in ("x", "y", "z", "outside")))
+        for name in ("hidden", "git"):
+            self.check(1, "query", "filter", f"{name}@example.org")
+        self.assertRegex(self.check(0, "verify", "filter", "--against", "lists")[0], r"(?m)^found +4 ")
+
+    def test_an_output_in_the_folder_of_lists_is_refused_once_it_is_there(self):
+        (self.folder / "lists").mkdir()
+        self.write("lists/a", "a@example.org\n")
+        self.write("lists/filter", "not a filter\n")
+        _, err = self.check(EX_USAGE, "build", "-o", "lists/filter", "lists")
+        self.assertIn("--output would overwrite the list lists/filter", err)
+
+    def test_more_files_than_may_be_open_at_once_are_read(self):
+        (self.folder / "lists").mkdir()
+        for i in range(300):
+            self.write(f"lists/{i}", f"user{i}@example.org\n")
+        limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))  # noqa: E731
+        result = subprocess.run([BLOOMGATE, "build", "-o", "filter", "--threads", "3", "lists"], capture_output=True,
+                                cwd=self.folder, timeout=60, preexec_fn=limit)  # fmt: skip
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, rb"(?m)^entries +300$")
+
+    def test_compressed_lists_give_the_same_filter_whatever_their_name(self):
+        lines = [f"user{i}.{'x' * (1 + i * 7919 % 40)}@example{i % 97}.org\n" for i in range(100_000)]
+        parts = ["".join(lines[:30_000]), "".join(lines[30_000:])[:-1]]
+        want = self.built_from(self.write("plain", "".join(parts)))
+        for kind in self.TOOLS:
+            # Two files put together are one: members, frames and streams are read to the end.
+            whole = self.compress(kind, parts[0]) + self.compress(kind, parts[1])
+            with self.subTest(kind=kind, how="file"):
+                self.assertEqual(self.built_from(self.write("list.txt", whole), options=["--threads", "3"]), want)
+            with self.subTest(kind=kind, how="standard input"):
+                self.assertEqual(self.built_from("-", stdin=whole), want)
+            with self.subTest(kind=kind, how="two files"):
+                names = [self.write(f"{kind}{i}", self.compress(kind, part)) for i, part in enumerate(parts)]
+                self.assertEqual(self.built_from(*names, options=["--threads", "2"]), want)
+            with self.subTest(kind=kind, how="verify"):
+                found, _ = self.check(0, "verify", "filter", "--against", "list.txt")
+                self.assertRegex(found, r"(?m)^found +100,000 ")
+
+    def test_empty_members_and_skippable_frames_are_passed_over(self):
+        text = "joe@example.org\n"
+        for kind in self.TOOLS:
+            empty = self.compress(kind, "")
+            self.built_from(self.write("list", empty + self.compress(kind, text) + empty))
+            self.check(0, "query", "filter", "joe@example.org")
+        skippable = b"\x5e\x2a\x4d\x18\x05\x00\x00\x00hello"
+        self.built_from(self.write("list", skippable + self.compress("zst", text) + skippable))
+        self.check(0, "query", "filter", "joe@example.org")
+
+    def test_text_that_starts_like_a_compressed_file_is_text(self):
+        for text in ("BZh9@example.org\n", "BZh", "(\n", "P*M@example.org\n", ""):
+            self.check(0, "build", "-o", "filter", "-", stdin=text.encode())
+            self.check(0, "build", "-o", "filter", self.write("list", text))
+        self.build("BZh91A@example.org\n", "--strict")
+        self.check(0, "query", "filter", "BZh91A@example.org")
+
+    def test_what_is_cut_off_or_damaged_is_refused_by_name(self):
+        self.build("old@example.org\n")
+        before = (self.folder / "filter").read_bytes()
+        text = "".join(f"user{i * 7919 % 10007}@example.org\n" for i in range(2000))
+        for kind in self.TOOLS:
+            whole = self.compress(kind, text, *(["--check"] if kind == "zst" else []))
+            cuts = [whole[:length] for length in (10, len(whole) // 2, len(whole) - 9, len(whole) - 1)]
+            second = whole + whole[: len(whole) // 2]
+            damaged = bytearray(whole)
+            damaged[len(whole) // 2] ^= 0x10
+            for number, content in enumerate([*cuts, second, bytes(damaged), whole + b"garbage that is no member"]):
+                for inputs, stdin in (([self.write("list", content)], b""), (["-"], content)):
+                    with self.subTest(kind=kind, number=number, inputs=inputs):
+                        _, err = self.check(EX_DATAERR, "build", "-o", "filter", "--reject-file", "rejects", *inputs, stdin=stdin)
+                        self.assertRegex(err, rf" data of ({'|'.join(inputs)}|standard input) are damaged or cut off")
+                        self.assertEqual((self.folder / "filter").read_bytes(), before)
+                        self.assertEqual(self.names(), ["filter", "list"])
+
+    def test_a_bomb_is_only_a_long_list(self):
+        # More text than the build may have memory, in one line or in short ones.
+        for name, unit in (("line", b"x" * (1 << 20)), ("lines", b"#" * 1023 + b"\n")):
+            with self.subTest(name), open(self.folder / "bomb", "wb") as file:
+                packer = subprocess.Popen(["gzip", "-1", "-c"], stdin=subprocess.PIPE, stdout=file)
+                for _ in range(512):
+                    packer.stdin.write(unit * ((1 << 20) // len(unit)))
+                packer.stdin.write(b"\njoe@example.org\n")
+                packer.stdin.close()
+                self.assertEqual(packer.wait(), 0)
+                command = [BLOOMGATE, "build", "-o", "filter", "--threads", "2", "--memory", "32M", "bomb"]
+                process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder)
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+                self.assertEqual(process.returncode, 0)
+                self.assertLess(usage.ru_maxrss, 400 << 10)  # KiB; a sanitizer takes much of it
+                self.check(0, "query", "filter", "joe@example.org")
+
+    def test_a_header_without_end_is_no_way_to_fill_the_memory(self):
+        header = b"\x1f\x8b\x08\x08" + bytes(6)  # a name follows, up to a zero byte
+        result = subprocess.run([BLOOMGATE, "build", "-o", "filter", "-"], input=header + b"x" * (80 << 20),
+                                capture_output=True, cwd=self.folder, timeout=60)  # fmt: skip
+        self.assertEqual(result.returncode, EX_DATAERR)
+        self.assertIn(b"gzip data of standard input are damaged", result.stderr)
+
+    def test_what_takes_too_much_memory_to_decompress_is_refused_with_advice(self):
+        text = b"joe@example.org\n" * 1000
+        for kind, options, want in (
+            ("xz", ["--lzma2=dict=1GiB"], "with 100 MiB of memory"),
+            ("zst", ["--long=31", "--ultra"], "with a window of 128 MiB"),
+        ):
+            with self.subTest(kind):
+                content = self.compress(kind, text, *options)
+                _, err = self.check(EX_DATAERR, "build", "-o", "filter", "-", stdin=content)
+                self.assertIn(want, err)
+
+    def test_several_compressed_lists_are_read_at_once(self):
+        # One of two pipes gives nothing until the other was read: a single reader at a time would wait for ever.
+        fifos = [str(self.folder / name) for name in ("first", "second")]
+        for fifo in fifos:
+            os.mkfifo(fifo)
+        command = [BLOOMGATE, "build", "-o", "filter", "--threads", "2", *fifos]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=self.folder)
+        first, second = (open(fifo, "wb") for fifo in fifos)
+        second.write(self.compress("gz", "bad..line@example.org\n"))
+        second.close()
+        self.assertIn(b"second:1: misplaced-dot", process.stderr.readline())
+        first.write(self.compress("xz", "joe@example.org\n"))
+        first.close()
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.check(0, "query", "filter", "joe@example.org")
+
+
+class FaultTest(ProgramTest):
+    """Whatever happens, the output is the old filter or a whole new one."""
+
+    def setUp(self):
+        super().setUp()
+        self.build("old@example.org\n")
+        self.before = (self.folder / "filter").read_bytes()
+        self.large = self.write("large", "".join(f"user{i}@example.org\n" for i in range(300_000)))
+
+    def leftovers(self):
+        return [name for name in self.names() if name.startswith(".filter.tmp-")]
+
+    def check_old_filter_alone(self):
+        self.assertEqual((self.folder / "filter").read_bytes(), self.before)
+        self.assertEqual(self.names(), ["filter", "large", "list"])
+
+    def test_a_kill_at_any_moment_leaves_a_whole_filter_and_the_next_build_clears_up(self):
+        command = [BLOOMGATE, "build", "-o", "filter", "--seed", "1", "--bits-per-entry", "64", "large"]
+        started = time.monotonic()
+        subprocess.run(command, capture_output=True, cwd=self.folder, check=True)
+        duration = time.monotonic() - started
+        states = {self.before, (self.folder / "filter").read_bytes()}
+        for tenth in range(11):
+            (self.folder / "filter").write_bytes(self.before)
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder)
+            time.sleep(duration * tenth / 10)
+            process.kill()
+            process.wait()
+            self.assertIn((self.folder / "filter").read_bytes(), states)
+            self.check(0, "verify", "filter")
+        # The moments above may all miss the writing: one more kill, while the temporary file is there.
+        while not self.leftovers():
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder)
+            while process.poll() is None and not self.leftovers():
+                pass
+            process.kill()
+            process.wait()
+        self.check(0, "verify", "filter")
+        self.build("next@example.org\n")
+        self.assertEqual(self.leftovers(), [])
+
+    def test_a_build_leaves_the_temporary_file_of_one_that_runs(self):
+        command = [BLOOMGATE, "build", "-o", "filter", "--bits-per-entry", "64", "large"]
+        while not self.leftovers():
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.folder)
+            self.addCleanup(process.kill)
+            while process.poll() is None and not self.leftovers():
+                pass
+            if process.poll() is None:
+                os.kill(process.pid, signal.SIGSTOP)
+                # It goes on until the signal reaches it, and may come to its end meanwhile.
+                os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            if not self.leftovers():
+                process.send_signal(signal.SIGCONT)
+                process.communicate(timeout=60)
+        during = self.leftovers()
+        self.build("next@example.org\n")
+        self.assertEqual(self.leftovers(), during)
+        process.send_signal(signal.SIGCONT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, err)
+        self.check(0, "verify", "filter", "--against", "large")
+        self.assertEqual(self.leftovers(), [])
+
+    def test_a_limit_of_file_size_is_an_error_like_a_full_disk(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))  # noqa: E731
+        result = subprocess.run([BLOOMGATE, "build", "-o", "filter", "large"], capture_output=True, cwd=self.folder,
+                                timeout=60, preexec_fn=limit)  # fmt: skip
+        self.assertEqual(result.returncode, EX_CANTCREAT, result.stderr)
+        self.assertIn(b"File too large", result.stderr)
+        self.check_old_filter_alone()
+
+    def test_a_full_disk_leaves_the_old_filter(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(disk)]
+        if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
+            self.skipTest("a small file system cannot be mounted here")
+        try:
+            self.check(0, "build", "-o", "disk/filter", "list")
+            before = (disk / "filter").read_bytes()
+            _, err = self.check(EX_CANTCREAT, "build", "-o", "disk/filter", "large")
+            self.assertIn("No space left on device", err)
+            self.assertEqual((disk / "filter").read_bytes(), before)
+            self.assertEqual(os.listdir(disk), ["filter"])
+        finally:
+            subprocess.run(["umount", str(disk)], check=True)
+
+    def test_a_reject_file_that_is_no_regular_file_stays_when_a_build_fails(self):
+        # A FIFO of our own stands for /dev/null, which root could remove.
+        fifo = self.folder / "rejects"
+        os.mkfifo(fifo)
+        reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        self.check(EX_DATAERR, "build", "-o", "filter", "--reject-file", "rejects", "-", stdin=b"\x1f\x8b\x08")
+        self.assertTrue(fifo.is_fifo())
+        fifo.unlink()
+        self.check_old_filter_alone()
+
+    def test_a_list_that_vanishes_leaves_the_old_filter(self):
+        fifo = str(self.folder / "fifo")
+        os.mkfifo(fifo)
+        for change, want in (
+            (lambda: os.truncate(self.large, 3_000_000), b"large shrank while it was read"),
+            (lambda: os.replace(self.write("other", "a@example.org\n"), self.large), b"large was replaced"),
+            (lambda: os.unlink(self.large), b"open /.*large: No such file"),
+        ):
+            content = pathlib.Path(self.large).read_bytes()
+            # The pipe holds the only worker until the list is changed.
+            command = [BLOOMGATE, "build", "-o", "filter", "--threads", "1", fifo, self.large]
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.folder)
+            with open(fifo, "wb") as pipe:
+                pipe.write(b"bad..line@example.org\n")
+                pipe.flush()
+                process.stderr.readline()
+                change()
+            _, err = process.communicate(timeout=60)
+            self.assertIn(process.returncode, (74, EX_NOINPUT))
+            self.assertRegex(err, want)
+            self.write("large", content)
+            self.assertEqual((self.folder / "filter").read_bytes(), self.before)
+            self.assertEqual(self.names(), ["fifo", "filter", "large", "list"])
+
+    def test_a_pipe_that_closes_half_way_through_compressed_text_leaves_the_old_filter(self):
+        fifo = str(self.folder / "large")
+        packed = subprocess.run(["gzip", "-c", self.large], capture_output=True, check=True).stdout
+        os.unlink(self.large)
+        os.mkfifo(fifo)
+        process = subprocess.Popen([BLOOMGATE, "build", "-o", "filter", fifo], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, cwd=self.folder)  # fmt: skip
+        with open(fifo, "wb") as pipe:
+            pipe.write(packed[: len(packed) // 2])
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, EX_DATAERR)
+        self.assertIn(b"damaged or cut off", err)
+        self.check_old_filter_alone()
+
+    def test_a_list_that_cannot_be_read_leaves_the_old_filter(self):
+        _, err = self.check(74, "build", "-o", "filter", "large", "/proc/self/mem")
+        self.assertIn("read /proc/self/mem: Input/output error", err)
+        self.check_old_filter_alone()
+
+    def test_the_loss_of_the_terminal_is_a_stop(self):
+        process = subprocess.Popen([BLOOMGATE, "build", "-o", "filter", "-"], stdin=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, cwd=self.folder)  # fmt: skip
+        process.stdin.write(b"bad..line@example.org\n")
+        process.stdin.flush()
+        process.stderr.readline()
+        process.send_signal(signal.SIGHUP)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGHUP)
+        self.check_old_filter_alone()
+
+
+class FormatTest(ProgramTest):
+    def test_rows_with_line_ends_in_them_are_read_whole_in_every_block(self):
+        # Notes of three lines, of which the middle one looks like a row of its own: nobody in there may be listed.
+        rows = [f'"note\nevil{i}@example.org,{"x" * (i * 7919 % 200)}\n",user{i}@example.org\r\n' for i in range(60_000)]
+        rows[50_000] = "short\r\n"
+        text = "note,mail\r\n" + "".join(rows)
+        path = self.write("list", text)
+        for inputs, stdin in (([path], b""), (["-"], text.encode())):
+            out, err = self.check(0, "build", "-o", "filter", "--format", "csv:mail", "--threads", "3", *inputs, stdin=stdin)
+            self.assertRegex(out, r"(?m)^entries +59,999$")
+            self.assertRegex(out, r"(?m)^rejected +1$")
+            self.assertIn(f":{2 + 3 * 50_000}: csv-missing-field: ", err)
+        out, _ = self.check(0, "verify", "filter", "--format", "csv:2", "--against", path)
+        self.assertRegex(out, r"(?m)^found +59,999 ")
+
+    def test_each_list_has_its_own_first_line(self):
+        a = self.write("a", "mail,id\na@example.org,1\n")
+        b = self.write("b", "id,mail\n2,b@example.org\n")
+        self.check(0, "build", "-o", "filter", "--format", "csv:mail", "--strict", a, b, self.write("empty", ""))
+        self.check(0, "query", "filter", "a@example.org", "b@example.org")
+        _, err = self.check(EX_DATAERR, "build", "-o", "filter", "--threads", "1", "--format", "csv:e-mail", a, b)
+        self.assertIn("has no column 'e-mail': its first line has 'mail', 'id'", err)
+
+    def test_a_row_without_end_takes_no_more_than_itself(self):
+        text = "mail,note\na@example.org,\"" + "x\n" * 2_000_000 + "\"\nb@example.org,\n"
+        out, err = self.check(0, "build", "-o", "filter", "--format", "csv:1", self.write("list", text))
+        self.assertRegex(err, r"list:2: csv-bad-quotes")
+        self.check(0, "query", "filter", "b@example.org")
+        self.assertRegex(out, r"(?m)^entries +1$")
+
+    def test_the_bad_of_a_postfix_table_are_not_listed(self):
+        access = "# access\ngood@example.org OK\n.example.net\tRELAY\nbad@example.org REJECT\nworse.example 550 no\nodd.example ?\n"
+        out, err = self.check(0, "build", "-o", "filter", "--format", "postfix-map", self.write("access", access))
+        self.assertRegex(out, r"(?m)^entries +2$")
+        self.assertIn("access:6: map-unknown-value: ", err)
+        self.check(0, "query", "filter", "good@example.org", "x@a.example.net", "x@example.net")
+        for bad in ("bad@example.org", "x@worse.example", "x@odd.example"):
+            self.check(1, "query", "filter", bad)
+
+    def test_wrong_formats_are_refused(self):
+        for name in ("csv", "csv:0", "json"):
+            _, err = self.check(EX_USAGE, "build", "-o", "filter", "--format", name, self.write("list", ""))
+            self.assertIn("--format ", err)
+
+
+class ProgressTest(ProgramTest):
+    """A build whose list comes through a pipe, so that it lasts as long as the test wants."""
+
+    def start(self, *options, stderr):
+        read_end, self.list = os.pipe()
+        command = [BLOOMGATE, "build", "-o", "filter", *options, "-"]
+        environment = dict(os.environ, TERM="xterm")
+        process = subprocess.Popen(command, stdin=read_end, stdout=subprocess.PIPE, stderr=stderr, cwd=self.folder,
+                                   env=environment)  # fmt: skip
+        os.close(read_end)
+        os.write(self.list, b"joe@example.org\nbad..line@example.org\n")
+        return process
+
+    def finish(self, process):
+        os.close(self.list)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.assertRegex(out, rb"(?m)^entries +1$")
+        return err
+
+    def read_until(self, file, text):
+        """What `file` gives up to `text`; a test that hangs here is ended by ctest."""
+        got = b""
+        while text not in got:
+            piece = os.read(file, 4096)
+            self.assertTrue(piece, got)
+            got += piece
+        return got
+
+    def test_a_terminal_shows_a_bar_that_goes_before_the_report(self):
+        master, slave = pty.openpty()
+        process = self.start(stderr=slave)
+        os.close(slave)
+        shown = self.read_until(master, b"\r\x1b[Kreading  38 bytes  ")
+        self.finish(process)
+        try:
+            shown += os.read(master, 4096)
+        except OSError:  # the terminal is gone with its last user
+            pass
+        os.close(master)
+        self.assertIn(b"standard input:2: misplaced-dot: ", shown)
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
+
+    def test_elsewhere_a_line_comes_every_ten_seconds(self):
+        process = self.start(stderr=subprocess.PIPE)
+        started = time.monotonic()
+        shown = self.read_until(process.stderr.fileno(), b"reading: 38 bytes, 3 bytes/s, 0:10\n")
+        self.assertGreater(time.monotonic() - started, 9)
+        self.assertNotIn(b"\x1b", shown + self.finish(process))
+
+    def test_quiet_tells_of_bad_lines_only(self):
+        master, slave = pty.openpty()
+        process = self.start("--quiet", stderr=slave)
+        os.close(slave)
+        shown = self.read_until(master, b"\n")
+        time.sleep(0.5)  # more than the bar's interval: that nothing comes cannot be awaited
+        self.finish(process)
+        try:
+            shown += os.read(master, 4096)
+        except OSError:
+            pass
+        os.close(master)
+        self.assertRegex(shown, rb"\Astandard input:2: misplaced-dot: [^\r\n]*\r\n\Z")
+
+    def test_the_report_as_json_has_what_the_text_has(self):
+        text, _ = self.build("a@example.org\na@example.org\nnonsense\n", "--seed", "5")
+        report = json.loads(self.build("a@example.org\na@example.org\nnonsense\n", "--seed", "5", "--json")[0])
+        self.assertEqual(report["file"], "filter")
+        self.assertEqual((report["entries"], report["rejected"], report["distinct_entries"]), (2, 1, 1))
+        self.assertEqual(report["file_bytes"], (self.folder / "filter").stat().st_size)
+        self.assertEqual(report["bits_per_entry"], 4096 * 8 / 2)
+        self.assertEqual(report["seed"], "0x0000000000000005")
+        self.assertEqual(report["fpr"], json.loads(self.check(0, "info", "filter", "--json")[0])["fpr"])
+        self.assertGreater(report["seconds"], 0)
+        self.assertAlmostEqual(report["entries_per_second"] * report["seconds"], 2, delta=0.1)
+        for pattern in (r"^entries +2$", r"^rejected +1$", r"^distinct +1 ", r"^seed +0x0{15}5$", r"16384.00 bits per entry"):
+            self.assertRegex(text, "(?m)" + pattern)
+
+    def test_an_empty_list_has_no_bits_per_entry(self):
+        self.assertIsNone(json.loads(self.build("", "--json")[0])["bits_per_entry"])
+
+    def test_nobody_listening_does_no_harm(self):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        command = [BLOOMGATE, "build", "-o", "filter", self.write("list", "nonsense\n")]
+        result = subprocess.run(command, stdout=write_end, stderr=write_end, cwd=self.folder, timeout=60)
+        os.close(write_end)
+        self.assertEqual(result.returncode, 74)
+        self.assertEqual(self.names(), ["filter", "list"])
+
+
+class QueryTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.build("joe@example.org\n@example.net\n@.example.com\n", "--bits-per-entry", "64", "--hashes", "32")
+
+    def test_prints_one_line_an_address_and_fails_if_one_is_not_listed(self):
+        out, _ = self.check(1, "query", "filter", "<JOE@Example.org>", "x@example.net", "y@a.b.example.com", "z@example.de",
+                            "<>", "nonsense", "@Example.NET")  # fmt: skip
+        self.assertEqual(
+            out.splitlines(),
+            [
+                "listed\tjoe@example.org",
+                "listed\tx@example.net\tby domain",
+                "listed\ty@a.b.example.com\tby domain-tree",
+                "not-listed\tz@example.de",
+                "not-listed\t<>",
+                "not-listed\t-\tmissing-at-sign: " + out.splitlines()[5].split(": ", 1)[1],
+                "listed\t@example.net",
+            ],
+        )
+        self.check(0, "query", "filter", "joe@example.org")
+
+    def test_reads_addresses_from_standard_input(self):
+        for arguments in (["-"], []):
+            out, _ = self.check(1, "query", "filter", *arguments, stdin=b"# comment\n\njoe@example.org\r\nann@example.org\n")
+            self.assertEqual(out, "listed\tjoe@example.org\nnot-listed\tann@example.org\n")
+
+    def test_lists_of_any_size_and_kind_are_answered_in_their_order(self):
+        # Several blocks, with bad lines, comments and entries of domains among them.
+        lines, want = [], []
+        for i in range(120_000):
+            if i % 1000 == 7:
+                lines += ["# a comment", ""]
+            name = f"User{i}.{'x' * (1 + i * 7919 % 40)}"
+            address = name.lower() + "@example.org"
+            if i % 997 == 0:
+                lines.append(f"bad..{i}@example.org")
+                want.append("not-listed\t-\tmisplaced-dot: ")
+            elif i % 13 == 0:
+                lines.append(f"{name}@a.example.com\r")
+                want.append(f"listed\t{name.lower()}@a.example.com\tby domain-tree")
+            elif i % 11 == 0:
+                lines.append("<JOE@Example.org>")
+                want.append("listed\tjoe@example.org")
+            else:
+                lines.append(f"{name}@Example.org")
+                want.append(f"not-listed\t{address}")
+        half = len(lines) // 2
+        text = "\n".join(lines)
+        parts = [self.write("a", "\n".join(lines[:half])), self.write("b", "\n".join(lines[half:]))]
+        packed = self.write("b.gz", gzip.compress("\n".join(lines[half:]).encode()))
+        counts = [sum(line.startswith(start) for line in want) for start in ("listed", "not-listed\t", "not-listed\t-")]
+        count = f"listed\t{counts[0]}\nnot-listed\t{counts[1] - counts[2]}\nrejected\t{counts[2]}\n"
+        for arguments, stdin in (
+            (["--list", *parts, "--threads", "1"], b""),
+            (["--threads", "2", "--list", *parts], b""),
+            (["--list", parts[0], packed, "--threads", "5"], b""),
+            (["-", "--threads", "3"], text.encode()),
+        ):
+            with self.subTest(arguments=arguments):
+                out, err = self.check(1, "query", "filter", *arguments, stdin=stdin)
+                got = [re.sub(r"(dot: ).*", r"\1", line) for line in out.splitlines()]
+                self.assertTrue(got == want, "\n".join(f"{a} | {b}" for a, b in zip(got, want) if a != b)[:1000])
+                self.assertEqual(err, "")
+                self.assertEqual(self.check(1, "query", "filter", "--count", *arguments, stdin=stdin)[0], count)
+        shown = self.check(1, "query", "filter", "--listed", "--list", *parts)[0] + self.check(
+            1, "query", "filter", "--not-listed", "--list", *parts)[0]  # fmt: skip
+        self.assertEqual(shown.count("\n"), len(want))
+        self.assertEqual(shown.count("not-listed\t"), counts[1])
+        self.assertFalse(re.search(r"not-listed.*\n(listed)", shown))
+        self.assertEqual(self.check(0, "query", "filter", "--count", "--list", self.write("c", "joe@example.org"))[0],
+                         "listed\t1\nnot-listed\t0\nrejected\t0\n")  # fmt: skip
+
+    def test_a_list_can_be_a_column_of_a_table(self):
+        table = self.write("table", "id,mail\n1,joe@example.org\n2,\"ann@example.org\"\n")
+        out, _ = self.check(1, "query", "filter", "--format", "csv:mail", "--list", table)
+        self.assertEqual(out, "listed\tjoe@example.org\nnot-listed\tann@example.org\n")
+
+    def test_answers_come_while_the_list_goes_on(self):
+        process = subprocess.Popen([BLOOMGATE, "query", "filter", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   cwd=self.folder)  # fmt: skip
+        for address in (b"joe@example.org", b"x@example.net"):
+            process.stdin.write(address + b"\n")
+            process.stdin.flush()
+            self.assertIn(b"listed\t" + address, process.stdout.readline())
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 0)
+
+    def test_a_reader_that_goes_away_ends_it(self):
+        path = self.write("large", "joe@example.org\n" * 500_000)
+        process = subprocess.Popen([BLOOMGATE, "query", "filter", "--list", path], stdout=subprocess.PIPE, cwd=self.folder)
+        process.stdout.readline()
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=30), -signal.SIGPIPE)
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run([BLOOMGATE, "query", "filter", "--list", path], stdout=full, stderr=subprocess.PIPE,
+                                    cwd=self.folder, timeout=60)  # fmt: skip
+        self.assertEqual(result.returncode, 74)
+
+    def test_a_terminal_shows_how_far_a_count_is_unless_it_is_to_be_quiet(self):
+        for options, want in (([], True), (["--quiet"], False)):
+            master, slave = pty.openpty()
+            process = subprocess.Popen([BLOOMGATE, "query", "filter", "--count", *options, "-"], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, stderr=slave, cwd=self.folder,
+                                       env=dict(os.environ, TERM="xterm"))  # fmt: skip
+            os.close(slave)
+            process.stdin.write(b"joe@example.org\n")
+            process.stdin.flush()
+            shown = b""
+            if want:
+                while b"reading  16 bytes" not in shown:
+                    shown += os.read(master, 4096)
+            out, _ = process.communicate(timeout=30)
+            try:
+                shown += os.read(master, 4096)
+            except OSError:  # the terminal is gone with its last user
+                pass
+            os.close(master)
+            self.assertEqual(out, b"listed\t1\nnot-listed\t0\nrejected\t0\n")
+            self.assertEqual(bool(shown), want)
+
+    def test_wrong_options_are_refused(self):
+        for arguments in (["--count", "--listed", "-"], ["--listed", "--not-listed", "-"], ["--threads", "0", "-"],
+                          ["--format", "json", "-"], ["--list"]):  # fmt: skip
+            self.check(EX_USAGE, "query", "filter", *arguments)
+        self.check(EX_NOINPUT, "query", "filter", "--list", "missing")
+
+    def test_asks_on_a_terminal(self):
+        master, slave = pty.openpty()
+        process = subprocess.Popen([BLOOMGATE, "query", str(self.folder / "filter")], stdin=slave, stdout=subprocess.PIPE)
+        os.close(slave)
+        os.write(master, b"joe@example.org\nann@example.org\n\x04")
+        out, _ = process.communicate(timeout=30)
+        os.close(master)
+        self.assertEqual(process.returncode, 1)
+        self.assertEqual(
+            out.decode(), "address> listed\tjoe@example.org\naddress> not-listed\tann@example.org\naddress> \n"
+        )
+
+    def test_refuses_what_is_not_a_filter(self):
+        _, err = self.check(EX_DATAERR, "query", "list", "joe@example.org")
+        self.assertIn("list has 43 bytes, less than the header", err)
+        self.check(EX_NOINPUT, "query", "missing", "joe@example.org")
+        self.check(EX_USAGE, "query")
+
+    def test_fails_where_its_output_cannot_be_written(self):
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run([BLOOMGATE, "query", "filter", "joe@example.org"], stdout=full, stderr=subprocess.PIPE,
+                                    cwd=self.folder, timeout=60)  # fmt: skip
+        self.assertEqual(result.returncode, 74)
+        self.assertIn(b"cannot write to standard output", result.stderr)
+
+
+class InfoTest(ProgramTest):
+    def test_text_and_json_tell_the_same(self):
+        self.build("a@example.org\nb@example.org\n@example.net\n", "--seed", "5")
+        text, _ = self.check(0, "info", "filter")
+        info = json.loads(self.check(0, "info", "filter", "--json")[0])
+        self.assertEqual(info["entries"], 3)
+        self.assertEqual(info["distinct_entries"], 3)
+        self.assertEqual(info["file_bytes"], (self.folder / "filter").stat().st_size)
+        self.assertEqual(info["bits_set"], 18)
+        self.assertAlmostEqual(info["fill"], 18 / 32768)
+        for pattern in (r"seed 0x0000000000000005", r"(?m)^entries +3$", r"@domain entries", r"(?m)^hashes +6$"):
+            self.assertRegex(text, pattern)
+
+    def test_an_empty_filter_is_shown(self):
+        self.build("")
+        self.assertRegex(self.check(0, "info", "filter")[0], r"(?m)^FPR +0 %")
+
+
+class VerifyTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.build("".join(f"user{i}@example.org\n" for i in range(20_000)))
+
+    def test_a_sound_file_passes_with_its_list(self):
+        out, _ = self.check(0, "verify", "filter", "--against", "list")
+        self.assertRegex(out, r"(?m)^sound +filter: ")
+        self.assertRegex(out, r"(?m)^found +20,000 entries")
+        self.assertRegex(out, r"(?m)^missing +0$")
+        measured, expected = re.search(r"(?m)^FPR +([\d.]+) % of 1,000,000 .* fill: ([\d.]+) % ", out).groups()
+        self.assertLess(abs(float(measured) / float(expected) - 1), 0.04)  # six standard deviations of 10^6 probes
+
+    def test_a_missing_entry_is_named(self):
+        extra = self.write("extra", "user1@example.org\nstranger@nowhere.example\n")
+        _, err = self.check(1, "verify", "filter", "--against", "list", extra)
+        self.assertIn("extra:2: not in the filter: stranger@nowhere.example", err)
+
+    def test_the_first_missing_entries_of_long_lists_are_named_in_order(self):
+        self.build((self.folder / "list").read_text(), "--bits-per-entry", "64", "--hashes", "32")  # no false positives
+        lines = [f"user{i % 20_000}@example.org\n" for i in range(200_000)]
+        places = [("a", line) for line in range(54_321, 200_000, 30_000)] + [("b", line) for line in range(17, 200_000, 30_000)]
+        for name in ("a", "b"):
+            text = lines.copy()
+            for line in (line for where, line in places if where == name):
+                text[line - 1] = f"stranger{line}@nowhere.example\n"
+            text[99] = "bad..line@example.org\n"
+            self.write(name, "".join(text))
+        packed = self.write("b.gz", gzip.compress((self.folder / "b").read_bytes()))
+        for threads, second in (("1", "b"), ("2", "b"), ("5", packed)):
+            out, err = self.check(1, "verify", "filter", "--threads", threads, "--quiet", "--against", "a", second)
+            want = [f"{second if name == 'b' else name}:{line}: not in the filter: stranger{line}@nowhere.example"
+                    for name, line in places[:10]]  # fmt: skip
+            self.assertEqual(err.splitlines()[:-1], want)
+            self.assertRegex(out, rf"(?m)^found +{400_000 - 2 - len(places):,} ")
+            self.assertRegex(out, rf"(?m)^missing +{len(places)}$")
+            self.assertRegex(out, r"(?m)^rejected +2 ")
+        # Standard input cannot be read twice.
+        text = (self.folder / "a").read_bytes()
+        for stdin in (text, gzip.compress(text)):
+            source = open(self.write("stdin", stdin), "rb")
+            self.addCleanup(source.close)
+            for given in ({"input": stdin}, {"stdin": source}):
+                result = subprocess.run([BLOOMGATE, "verify", "filter", "--against", "-"], capture_output=True,
+                                        cwd=self.folder, timeout=60, **given)  # fmt: skip
+                self.assertEqual(result.returncode, 1)
+                want = [f"standard input:{line}: not in the filter: stranger{line}@nowhere.example"
+                        for name, line in places if name == "a"]  # fmt: skip
+                self.assertEqual(result.stderr.decode().splitlines()[:-1], want)
+
+    def test_a_damaged_file_is_refused_with_the_place(self):
+        data = bytearray((self.folder / "filter").read_bytes())
+        data[5000] ^= 1
+        (self.folder / "filter").write_bytes(data)
+        _, err = self.check(EX_DATAERR, "verify", "filter")
+        self.assertIn("damaged in the MiB at offset 4096", err)
+        self.check(0, "info", "filter")
+
+
+class CombineTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make("a", range(0, 60_000))
+        self.make("b", range(40_000, 100_000))
+
+    def make(self, name, numbers, *options):
+        options = options or ("--seed", "1", "--expected-entries", "100000")
+        self.write("list", "".join(f"user{i}@example.org\n" for i in numbers))
+        self.check(0, "build", "-o", name, *options, "list")
+
+    def test_a_merge_is_what_a_build_from_both_lists_gives(self):
+        self.check(0, "merge", "-o", "merged", "a", "b")
+        # Built with each entry of the overlap twice, as it was inserted twice.
+        self.make("both", [*range(0, 60_000), *range(40_000, 100_000)])
+        self.assertEqual((self.folder / "merged").read_bytes(), (self.folder / "both").read_bytes())
+        self.check(0, "verify", "merged")
+
+    def test_an_intersection_lists_the_common_entries_and_few_others(self):
+        self.check(0, "intersect", "-o", "common", "a", "b")
+        self.check(0, "verify", "common")
+        common = self.write("common.txt", "".join(f"user{i}@example.org\n" for i in range(40_000, 60_000)))
+        self.assertRegex(self.check(0, "verify", "common", "--against", common)[0], r"(?m)^found +20,000 ")
+        only_a = "".join(f"user{i}@example.org\n" for i in range(0, 40_000))
+        out, _ = self.check(1, "query", "common", "-", stdin=only_a.encode())
+        self.assertLess(out.count("\nlisted"), 40_000 * 0.01)
+
+    def test_a_comparison_estimates_the_overlap(self):
+        estimate = json.loads(self.check(0, "compare", "a", "b", "--json")[0])
+        for name, want in (("a", 60_000), ("b", 60_000), ("either", 100_000), ("both", 20_000)):
+            self.assertAlmostEqual(estimate[name], want, delta=800, msg=name)
+        self.assertRegex(self.check(0, "compare", "a", "b")[0], r"(?m)^in both: (19|20),\d\d\d$")
+
+    def test_the_result_may_replace_one_of_the_filters(self):
+        self.check(0, "merge", "-o", "a", "a", "b")
+        self.check(0, "query", "a", "user1@example.org", "user99999@example.org")
+
+    def test_what_does_not_fit_together_is_refused_with_the_difference(self):
+        cases = {
+            "seed": ("--seed", "2", "--expected-entries", "100000"),
+            "number of blocks": ("--seed", "1", "--expected-entries", "200000"),
+            "number of hashes": ("--seed", "1", "--expected-entries", "100000", "--hashes", "5"),
+            "case of local parts": ("--seed", "1", "--expected-entries", "100000", "--keep-case"),
+            "tag separators (none and '+')": ("--seed", "1", "--expected-entries", "100000", "--tag-separators=+"),
+        }
+        for difference, options in cases.items():
+            with self.subTest(difference=difference):
+                self.make("other", range(10), *options)
+                for arguments in (["merge", "-o", "out", "a", "other"], ["intersect", "-o", "out", "a", "other"],
+                                  ["compare", "a", "other"]):  # fmt: skip
+                    _, err = self.check(EX_USAGE, *arguments)
+                    self.assertIn(difference, err)
+        self.assertNotIn("out", self.names())
+
+    def test_a_damaged_filter_is_not_merged(self):
+        data = bytearray((self.folder / "b").read_bytes())
+        data[5000] ^= 1
+        (self.folder / "b").write_bytes(data)
+        self.check(EX_DATAERR, "merge", "-o", "out", "a", "b")
+        self.assertNotIn("out", self.names())
+
+
+class SizeTest(ProgramTest):
+    def test_the_default_is_the_mission(self):
+        out, _ = self.check(0, "size", "--entries", "1e9")
+        self.assertRegex(out, r"(?m)^bits per entry +8\.00$")
+        self.assertRegex(out, r"(?m)^hashes +6$")
+        self.assertRegex(out, r"1,000,0\d\d,\d\d\d bytes")
+        self.assertRegex(out, r"(?m)^FPR +2\.16 %")
+
+    def test_a_rate_or_a_memory_gives_the_rest(self):
+        out, _ = self.check(0, "size", "--entries", "50000000", "--fpr", "0.1%")
+        self.assertRegex(out, r"(?m)^bits per entry +14\.\d\d$")
+        self.assertRegex(out, r"(?m)^FPR +0\.100 %")
+        out, _ = self.check(0, "size", "--entries", "1e9", "--memory", "2G")
+        size = int(re.search(r"(?m)^size .*\(([\d,]+) bytes\)", out).group(1).replace(",", ""))
+        self.assertLessEqual(size, 2 * 1024**3)
+        self.assertGreater(size, 2 * 1024**3 - 20_000)
+
+    def test_each_layout_has_its_own_rate_and_best_k(self):
+        for layout, hashes, rate in (
+            ("page", 11, "0.0464"),
+            ("line", 9, "0.0844"),
+            ("classic", 11, "0.0459"),
+            ("partitioned", 11, "0.0459"),
+        ):
+            out, _ = self.check(0, "size", "--entries", "1e9", "--bits-per-entry", "16", "--layout", layout)
+            self.assertRegex(out, rf"(?m)^layout +{layout}$")
+            self.assertRegex(out, rf"(?m)^hashes +{hashes}$")
+            self.assertRegex(out, rf"(?m)^FPR +{rate} %")
+        small, large = (
+            re.search(r"(?m)^FPR +([\d.]+) %", self.check(0, "size", "--entries", "1e9", "--layout", "line", *size)[0])
+            for size in ([], ["--block-bytes", "512"])
+        )
+        self.assertGreater(float(small.group(1)), float(large.group(1)))
+
+    def size(self, *arguments):
+        return json.loads(self.check(0, "size", "--json", *arguments)[0])
+
+    def test_any_sufficient_set_gives_the_same_filter(self):
+        whole = self.size("--entries", "1e8", "--bits-per-entry", "10")
+        self.assertEqual((whole["hashes"], whole["bits_per_entry"]), (7, 10))
+        self.assertAlmostEqual(whole["fpr"], 0.00822, delta=0.00001)
+        self.assertAlmostEqual(whole["file_bytes"], 125_000_000, delta=20_000)
+        given = {name.replace("_", "-"): str(whole[name]) for name in ("entries", "bits_per_entry", "hashes", "fpr")}
+        given["memory"] = str(whole["file_bytes"])
+        for names in (
+            ["entries", "bits-per-entry", "hashes"],
+            ["entries", "fpr"],
+            ["entries", "fpr", "hashes"],
+            ["entries", "memory"],
+            ["entries", "memory", "hashes"],
+            ["bits-per-entry", "memory"],
+            ["fpr", "memory"],
+            ["fpr", "hashes", "memory"],
+            ["bits-per-entry", "hashes", "memory"],
+        ):
+            with self.subTest(names=names):
+                got = self.size(*(part for name in names for part in ("--" + name, given[name])))
+                self.assertEqual(got["hashes"], 7)
+                for name in ("entries", "bits_per_entry", "file_bytes"):
+                    self.assertAlmostEqual(got[name] / whole[name], 1, delta=1e-3, msg=name)
+                self.assertAlmostEqual(got["fpr"] / whole["fpr"], 1, delta=5e-3)
+
+    def test_without_entries_or_memory_there_is_no_size(self):
+        got = self.size("--fpr", "1%", "--layout", "classic")
+        # The value that every calculator gives: -ln 0.01 / (ln 2)^2, a little more since k is whole.
+        self.assertAlmostEqual(got["bits_per_entry"], 9.585, delta=0.01)
+        self.assertEqual((got["hashes"], got["entries"], got["file_bytes"]), (7, None, None))
+        self.assertRegex(self.check(0, "size", "--fpr", "1%")[0], r"(?m)^entries +any number$")
+
+    def test_a_rate_at_known_bits_gives_the_fewest_hashes(self):
+        got = self.size("--bits-per-entry", "16", "--fpr", "0.1%")
+        self.assertEqual(got["hashes"], 6)
+        self.assertLess(got["fpr"], 0.001)
+        self.assertGreater(self.size("--bits-per-entry", "16", "--hashes", "5")["fpr"], 0.001)
+
+    def test_the_tables_have_the_values_of_the_textbook(self):
+        got = self.size("--entries", "1e9", "--layout", "classic")
+        self.assertEqual([row["layout"] for row in got["layouts"]], ["page", "line", "classic", "partitioned"])
+        self.assertEqual([row["hashes"] for row in got["layouts"]], [6, 5, 6, 6])
+        rows = {row["bits_per_entry"]: row for row in got["table"]}
+        self.assertEqual(sorted(rows), list(range(4, 13)))
+        # Fan, Cao, Almeida, Broder, "Summary cache", 2000: the appendix's table of m/n and k.
+        for bits, hashes, rate in ((4, 4, 0.160), (5, 4, 0.0920), (8, 4, 0.0240), (8, 5, 0.0217), (8, 6, 0.0216), (8, 7, 0.0229),
+                                   (8, 8, 0.0255), (10, 7, 0.00819), (12, 8, 0.00314)):  # fmt: skip
+            self.assertAlmostEqual(rows[bits]["fpr_by_hashes"][str(hashes)] / rate, 1, delta=0.005)
+        text, _ = self.check(0, "size", "--entries", "1e9", "--layout", "classic")
+        self.assertRegex(text, r"(?m)^line +5 +2\.33 % +953\.69 MiB$")
+        self.assertRegex(text, r"(?m)^10 +7 +0\.819 % +1\.16 GiB +1\.18 % +0\.943 % +0\.844 % +0\.819 % +0\.846 %$")
+        self.assertNotRegex(text, r"(?m) $")
+
+    def test_plots_are_drawn_for_the_terminal_and_as_svg(self):
+        out, _ = self.check(0, "size", "--entries", "1e9", "--plot")
+        plot = out[out.index("FPR over") :].splitlines()
+        self.assertEqual(len(plot), 1 + 20 + 1 + 1)
+        self.assertTrue(all(len(line) <= 80 for line in plot))
+        self.assertEqual(plot[-1], "\u25cf 2.16 % at 8 bits per entry (page)")
+        marked = [line for line in plot[1:21] if "\u25cf" in line]
+        self.assertEqual(len(marked), 1)
+        # The mark stands above the 8 of the axis.
+        self.assertLessEqual(abs(marked[0].index("\u25cf") - plot[21].index(" 8 ") - 1), 1)
+        # The curve falls from left to right, and every row but the last ones has a piece of it.
+        ends = [len(line) for line in plot[1:18]]
+        self.assertEqual(ends, sorted(ends))
+        self.check(0, "size", "--fpr", "0.5%", "--layout", "line", "--plot", "plot.svg", "--json")
+        svg = xml.etree.ElementTree.parse(self.folder / "plot.svg").getroot()
+        name = "{http://www.w3.org/2000/svg}"
+        curves = svg.findall(f".//{name}polyline")
+        self.assertEqual(len(curves), 4)
+        for curve in curves:
+            points = [tuple(map(float, point.split(","))) for point in curve.get("points").split()]
+            self.assertEqual(points, sorted(points))
+            self.assertEqual([y for _, y in points], sorted(y for _, y in points))
+            self.assertTrue(all(0 <= x <= 640 and 0 <= y <= 400 for x, y in points))
+        self.assertIn("0.500 % at 11.54 bits per entry (line)", "".join(svg.itertext()))
+        self.check(EX_CANTCREAT, "size", "--fpr", "0.5%", "--plot", "no/such/folder/plot.svg")
+
+    def test_what_cannot_be_is_refused(self):
+        for arguments in (
+            [],
+            ["--entries", "0"],
+            ["--entries", "-5"],
+            ["--entries", "1e30"],
+            ["--entries", "10", "--fpr", "0"],
+            ["--entries", "10", "--fpr", "100%"],
+            ["--entries", "10", "--bits-per-entry", "8", "--memory", "1G"],
+            ["--bits-per-entry", "8", "--hashes", "6", "--fpr", "0.1"],
+            ["--entries", "1e6", "--memory", "1M", "--hashes", "6", "--fpr", "0.1"],
+            ["--hashes", "6"],
+            *(["--bits-per-entry", bits] for bits in ("nan", "inf", "0.5", "65", "-8")),
+            ["--entries", "1e6", "--memory", "1M", "--fpr", "0.01"],  # not reached by any k
+            ["--hashes", "1", "--fpr", "1e-6"],
+            ["--memory", "4K"],
+            ["--entries", "10", "--json", "--plot"],
+            ["--entries", "1e9", "--memory", "64M"],
+            ["--entries", "10", "--memory", "1X"],
+            ["--entries", "10", "--hashes", "33"],
+            ["--entries", "10", "--layout", "square"],
+            ["--entries", "10", "--block-bytes", "64"],
+            ["--entries", "10", "--layout", "partitioned", "--block-bytes", "64"],
+        ):
+            with self.subTest(arguments=arguments):
+                self.check(EX_USAGE, "size", *arguments)
+
+
+class HelpTest(ProgramTest):
+    def test_every_command_has_help_with_examples(self):
+        out, _ = self.check(0, "--help")
+        commands = re.findall(r"(?m)^  (\w+) {2,}", out)
+        self.assertEqual(commands, ["build", "query", "info", "verify", "merge", "intersect", "compare", "size"])
+        for command in commands:
+            out, _ = self.check(0, command, "--help")
+            self.assertTrue(out.startswith(f"usage: bloomgate {command} "))
+            self.assertIn(f"examples:\n  bloomgate {command} ", out)
+
+    def test_the_manual_names_every_option_of_every_command(self):
+        manual = (pathlib.Path(__file__).parents[3] / "filter/cli/bloomgate.1").read_text()
+        sections = dict(re.findall(r"(?ms)^\.Ss (\w+)\n(.*?)(?=^\.Ss |^\.Sh )", manual))
+        for command in sections:
+            out, _ = self.check(0, command, "--help")
+            in_help = set(re.findall(r"(?m)^  (?:-\w \[ )?--([\w-]+)", out)) - {"help"}
+            in_manual = set(re.findall(r"(?m)^\.It .*?Fl Fl ([\w-]+)", sections[command]))
+            self.assertEqual(in_help, in_manual, command)
+
+    def test_version_and_wrong_commands(self):
+        self.assertRegex(self.check(0, "--version")[0], r"^bloomgate \d+\.\d+\.\d+\n$")
+        for arguments in (["info", "a", "b"], ["verify"], ["size", "--entries", "5", "extra"], ["compare", "a"], ["merge", "-o", "c", "a"]):
+            self.check(EX_USAGE, *arguments)
+        self.check(EX_USAGE)
+        self.assertIn("there is no command 'bild'", self.check(EX_USAGE, "bild")[1])
+
+
+if __name__ == "__main__":
+    BLOOMGATE = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

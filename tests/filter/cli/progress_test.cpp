@@ -1,0 +1,156 @@
+#include "filter/cli/progress.hpp"
+
+#include <poll.h>
+
+#include <array>
+#include <atomic>
+#include <catch2/catch.hpp>
+
+#include "filter/base/file_descriptor.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using Style = Progress::Style;
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+// What is written to it can be read as it comes.
+class Pipe {
+ public:
+  Pipe() {
+    std::array<int, 2> ends = {};
+    REQUIRE(pipe(ends.data()) == 0);
+    read_end_.reset(ends[0]);
+    write_end_.reset(ends[1]);
+  }
+  int write_end() const { return write_end_.get(); }
+
+  // All that was written, once it holds `text`; the test fails after ten seconds.
+  std::string read_until(std::string_view text) {
+    while (all_.find(text) == std::string::npos) {
+      REQUIRE(read_more(10'000));
+    }
+    return all_;
+  }
+  std::string read_rest() {
+    while (read_more(0)) continue;
+    return all_;
+  }
+
+ private:
+  bool read_more(int milliseconds) {
+    pollfd ready = {.fd = read_end_.get(), .events = POLLIN, .revents = 0};
+    if (poll(&ready, 1, milliseconds) <= 0) return false;
+    std::array<char, 4096> buffer;
+    const ssize_t count = read(read_end_.get(), buffer.data(), buffer.size());
+    REQUIRE(count > 0);
+    all_.append(buffer.data(), static_cast<std::size_t>(count));
+    return true;
+  }
+
+  FileDescriptor read_end_;
+  FileDescriptor write_end_;
+  std::string all_;
+};
+
+TEST_CASE("a line of progress has what is known") {
+  struct Row {
+    Progress::State state;
+    std::chrono::duration<double> elapsed;
+    std::string want;
+  };
+  const Row row = GENERATE(values<Row>({
+      {{"reading", 25 * kMiB, 100 * kMiB}, 5s, "reading: 25 %, 25.00 MiB of 100.00 MiB, 5.00 MiB/s, 0:15 left"},
+      {{"reading", 100 * kMiB, 100 * kMiB}, 5s, "reading: 100 %, 100.00 MiB of 100.00 MiB, 20.00 MiB/s, 0:00 left"},
+      {{"reading", 101 * kMiB, 100 * kMiB}, 5s, "reading: 100 %, 101.00 MiB of 100.00 MiB, 20.20 MiB/s, 0:00 left"},
+      {{"reading", kMiB, 7201 * kMiB}, 1s, "reading: 0 %, 1.00 MiB of 7.03 GiB, 1.00 MiB/s, 2:00:00 left"},
+      {{"reading", 3 * kMiB, 0}, 61s, "reading: 3.00 MiB, 50.36 KiB/s, 1:01"},
+      {{"reading", 0, 100 * kMiB}, 61s, "reading: 1:01"},
+      {{"writing", 0, 0}, 3s, "writing: 0:03"},
+  }));
+  CHECK(progress_line(row.state, row.elapsed) == row.want);
+}
+
+TEST_CASE("a bar fits its terminal") {
+  const Progress::State half = {"reading", 50 * kMiB, 100 * kMiB};
+  CHECK(progress_bar(half, 5s, 79) ==
+        "reading [#######.......]  50 %  50.00 MiB of 100.00 MiB  10.00 MiB/s  0:05 left");
+  CHECK(progress_bar({"reading", kMiB, 0}, 1s, 79) == "reading  1.00 MiB  1.00 MiB/s  0:01");
+  for (std::size_t columns = 0; columns < 200; ++columns) {
+    const std::string bar = progress_bar(half, 5s, columns);
+    CHECK(bar.size() <= columns);
+    CHECK((bar.find('[') != std::string::npos) == (columns >= 70));
+  }
+}
+
+TEST_CASE("where there is no terminal, a line comes again and again until the stop") {
+  Pipe pipe;
+  std::atomic<std::uint64_t> done{0};
+  Progress progress(
+      Style::lines,
+      [&]() -> Progress::State {
+        return {"reading", done += kMiB, 0};
+      },
+      1ms, pipe.write_end());
+  const std::string text = pipe.read_until("reading: 3.00 MiB");
+  CHECK(text.find("reading: 1.00 MiB") == 0);
+  CHECK(text.find('\r') == std::string::npos);
+  progress.stop();
+  const std::string all = pipe.read_rest();
+  CHECK(all.back() == '\n');
+  progress.stop();
+  progress.show("a warning");
+  CHECK(pipe.read_rest() == all + "a warning\n");
+}
+
+TEST_CASE("the time of another piece of work starts with it") {
+  Pipe pipe;
+  std::atomic<bool> writing{false};
+  Progress progress(
+      Style::lines,
+      [&]() -> Progress::State {
+        return {writing ? "writing" : "reading", 0, 0};
+      },
+      20ms, pipe.write_end());
+  pipe.read_until("reading: 0:01");
+  writing = true;
+  pipe.read_until("writing: 0:00");
+}
+
+TEST_CASE("a bar is drawn over, makes room for other lines and goes at the end") {
+  Pipe pipe;
+  {
+    Progress progress(
+        Style::bar,
+        []() -> Progress::State {
+          return {"reading", kMiB, 2 * kMiB};
+        },
+        1ms, pipe.write_end());
+    pipe.read_until("\r\x1b[Kreading [");
+    progress.show("list:1: bad");
+    pipe.read_until("list:1: bad\n\r\x1b[Kreading [");
+  }
+  const std::string all = pipe.read_rest();
+  CHECK(all.find("\r\x1b[Klist:1: bad\n") != std::string::npos);
+  CHECK(all.ends_with("\r\x1b[K"));
+}
+
+TEST_CASE("a silent progress says nothing, and an end does not wait for the interval") {
+  Pipe pipe;
+  const auto start = std::chrono::steady_clock::now();
+  for (const Style style : {Style::none, Style::bar, Style::lines}) {
+    const Progress progress(
+        style,
+        []() -> Progress::State {
+          return {"reading", 1, 1};
+        },
+        1h, pipe.write_end());
+  }
+  CHECK(std::chrono::steady_clock::now() - start < 1min);
+  CHECK(pipe.read_rest().empty());
+}
+
+}  // namespace
+}  // namespace bloomgate::cli

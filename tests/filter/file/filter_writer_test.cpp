@@ -1,0 +1,151 @@
+#include "filter/file/filter_writer.hpp"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+#include <vector>
+
+#include "filter/base/error.hpp"
+#include "filter/file/mapped_filter.hpp"
+#include "tests/support/filter_files.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+namespace fs = std::filesystem;
+using test::build_filter;
+using test::error_code_of;
+using test::read_file;
+using test::TemporaryFolder;
+using test::write_file;
+
+constexpr FilterShape kShape = {.block_count = 300};  // more than one chunk of checksums
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
+  return names;
+}
+
+FilterHeader header_of(const FilterShape& shape) {
+  FilterHeader header;
+  header.shape = shape;
+  header.expected_entries = 1;
+  return header;
+}
+
+TEST_CASE("the parts of a body may come in any order") {
+  const TemporaryFolder folder;
+  const std::vector<std::byte> body(300 * 4096, std::byte{0x5a});
+  for (const bool backwards : {false, true}) {
+    FilterWriter writer(folder.file(backwards ? "b" : "a"), kShape);
+    const std::span<const std::byte> first = std::span(body).first(kChecksumChunkBytes);
+    const std::span<const std::byte> rest = std::span(body).subspan(kChecksumChunkBytes);
+    if (backwards) writer.write_body(kChecksumChunkBytes, rest);
+    writer.write_body(0, first);
+    if (!backwards) writer.write_body(kChecksumChunkBytes, rest);
+    writer.commit(header_of(kShape));
+  }
+  CHECK(read_file(folder.file("a")) == read_file(folder.file("b")));
+  CHECK_NOTHROW(MappedFilter(folder.file("a")).verify_body());
+}
+
+TEST_CASE("a writer that is not committed leaves the old file and nothing else") {
+  const TemporaryFolder folder;
+  write_file(folder.file("filter"), "old");
+  {
+    FilterWriter writer(folder.file("filter"), kShape);
+    writer.write_body(0, std::vector<std::byte>(300 * 4096));
+    CHECK(read_file(folder.file("filter")) == "old");
+  }
+  CHECK(read_file(folder.file("filter")) == "old");
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"filter"});
+}
+
+TEST_CASE("a committed file stands alone under its name") {
+  const TemporaryFolder folder;
+  build_filter(folder.file("filter"), {"joe@example.org"});
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"filter"});
+}
+
+TEST_CASE("the new file has the permissions of the one it replaces") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter");
+  write_file(path, "old");
+  REQUIRE(chmod(path.c_str(), 0640) == 0);
+  build_filter(path, {"joe@example.org"});
+  struct stat status = {};
+  REQUIRE(stat(path.c_str(), &status) == 0);
+  CHECK((status.st_mode & 07777) == 0640);
+}
+
+TEST_CASE("where the path is a link, the file it points to is replaced and the link stays") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "data");
+  write_file(folder.path() / "data" / "real", "old");
+  fs::create_symlink("data/real", folder.path() / "link");
+  build_filter(folder.file("link"), {"joe@example.org"});
+  CHECK(fs::is_symlink(folder.path() / "link"));
+  CHECK(MappedFilter((folder.path() / "data" / "real").string()).header().entries == 1);
+  CHECK(names_in(folder.path() / "data") == std::vector<std::string>{"real"});
+}
+
+TEST_CASE("what cannot be written is refused by name, and nothing is left behind") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "directory");
+  REQUIRE(mkfifo(folder.file("fifo").c_str(), 0600) == 0);
+  struct Row {
+    std::string name;
+    ErrorCode want;
+  };
+  const Row row = GENERATE(values<Row>({{"directory", ErrorCode::not_a_regular_file},
+                                        {"fifo", ErrorCode::not_a_regular_file},
+                                        {"missing/filter", ErrorCode::cannot_write},
+                                        {std::string(300, 'x'), ErrorCode::cannot_write}}));
+  CAPTURE(row.name);
+  CHECK(error_code_of([&] { build_filter(folder.file(row.name), {"joe@example.org"}); }) == row.want);
+  CHECK(names_in(folder.path()).size() == 2);
+}
+
+TEST_CASE("a file system without room is noticed before the work, and nothing is left behind") {
+  const TemporaryFolder folder;
+  rlimit old_limit = {};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &old_limit) == 0);
+  const rlimit small = {.rlim_cur = 100'000, .rlim_max = old_limit.rlim_max};
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  const ErrorCode code = error_code_of([&] { FilterWriter(folder.file("filter"), kShape); });
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &old_limit) == 0);
+  std::signal(SIGXFSZ, old_handler);
+  CHECK(code == ErrorCode::cannot_write);
+  CHECK(names_in(folder.path()).empty());
+}
+
+TEST_CASE("what a killed writer left is removed, and nothing else") {
+  const TemporaryFolder folder;
+  const std::string stale = ".filter.tmp-123";
+  // Names that only resemble one, another filter's, and what is no file.
+  const std::vector<std::string> others = {".filter.tmp-", ".filter.tmp-12x", ".other.tmp-123", "filter.tmp-123",
+                                           ".filter.tmp-1.bak"};
+  write_file(folder.file(stale), "left");
+  for (const std::string& name : others) write_file(folder.file(name), "keep");
+  fs::create_symlink(".other.tmp-123", folder.path() / ".filter.tmp-7");
+  REQUIRE(mkfifo(folder.file(".filter.tmp-8").c_str(), 0600) == 0);
+  const FilterWriter living(folder.file("filter"), kShape);
+  CHECK_FALSE(fs::exists(folder.file(stale)));
+  for (const std::string& name : others) CHECK(fs::exists(folder.file(name)));
+  CHECK(fs::exists(folder.file(".filter.tmp-8")));
+  CHECK(fs::is_symlink(folder.path() / ".filter.tmp-7"));
+  // A second writer leaves the living one's file alone, and both complete.
+  const std::size_t before = names_in(folder.path()).size();
+  build_filter(folder.file("filter"), {"joe@example.org"});
+  CHECK(names_in(folder.path()).size() == before + 1);
+}
+
+}  // namespace
+}  // namespace bloomgate

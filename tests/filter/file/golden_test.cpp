@@ -1,0 +1,110 @@
+// The format, frozen: filter files from tests/golden are built again byte for byte, and a larger one is pinned by its
+// checksum and its first false positives.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <sstream>
+
+#include "filter/file/mapped_filter.hpp"
+#include "tests/support/filter_files.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using test::build_filter;
+using test::numbered_addresses;
+using test::read_file;
+using test::TemporaryFolder;
+
+const std::filesystem::path kGolden = std::filesystem::path(BLOOMGATE_TESTS_FOLDER) / "golden";
+
+std::vector<std::string> lines_of(const std::filesystem::path& path) {
+  std::istringstream text(read_file(path));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+struct Golden {
+  std::string name;
+  std::string list;
+  BuildOptions options;
+};
+
+// tests/golden/README.md.
+const std::vector<Golden> kGoldenFiles = {
+    {"addresses", "addresses", {.seed = 42}},
+    {"domains", "domains", {.bits_per_entry = 16, .hashes = 11, .seed = 0x0123456789abcdef}},
+    {"keep-case", "keep-case", {.expected_entries = 5000, .seed = 1, .profile = {.keep_local_part_case = true}}},
+    {"tag-separators", "tag-separators", {.seed = 1, .profile = {.tag_separators = *TagSeparators::parse("+-")}}},
+    {"page-8192", "addresses", {.block_bytes = 8192, .seed = 42}},
+    {"line", "addresses", {.layout = Layout::line, .seed = 42}},
+    {"line-256", "addresses", {.layout = Layout::line, .block_bytes = 256, .hashes = 3, .seed = 42}},
+    {"classic", "addresses", {.layout = Layout::classic, .seed = 42}},
+    {"partitioned", "addresses", {.layout = Layout::partitioned, .seed = 42}},
+    {"murmur3", "addresses", {.hash_family = HashFamily::murmur3, .seed = 42}},
+    {"fnv1a-murmur3", "addresses", {.hash_family = HashFamily::fnv1a_murmur3, .seed = 42}},
+    {"classic-murmur3",
+     "addresses",
+     {.layout = Layout::classic, .hash_family = HashFamily::murmur3, .bits_per_entry = 64, .hashes = 32, .seed = 42}},
+    {"partitioned-fnv1a-murmur3",
+     "addresses",
+     {.layout = Layout::partitioned, .hash_family = HashFamily::fnv1a_murmur3, .hashes = 5, .seed = 42}},
+};
+
+TEST_CASE("the golden files are built again byte for byte") {
+  const Golden golden = GENERATE(from_range(kGoldenFiles));
+  CAPTURE(golden.name);
+  const TemporaryFolder folder;
+  build_filter(folder.file("filter"), lines_of(kGolden / (golden.list + ".txt")), golden.options);
+  CHECK(read_file(folder.file("filter")) == read_file(kGolden / (golden.name + ".bloom")));
+}
+
+TEST_CASE("the golden files are read and every entry is found") {
+  const Golden golden = GENERATE(from_range(kGoldenFiles));
+  CAPTURE(golden.name);
+  const MappedFilter filter((kGolden / (golden.name + ".bloom")).string());
+  filter.verify_body();
+  for (const std::string& line : lines_of(kGolden / (golden.list + ".txt"))) {
+    const Entry entry = canonicalize_line(line, filter.header().shape.profile);
+    CAPTURE(line);
+    if (entry.kind() != EntryKind::blank) CHECK(filter.view().may_contain(entry.key()));
+  }
+}
+
+TEST_CASE("in every layout and hash family a filter of 5,000 entries has the frozen checksum") {
+  // The same numbers stand in tests/golden/format_test.py, which comes to them by itself.
+  const std::vector<std::uint64_t> want = {
+      0x19f2bb4b9438c8c6, 0xcf01cb6452901083, 0x5b74d0f960f4ff95, 0x9e1fe68ced54ab02,
+      0x52381db7ccada726, 0x8aa0ec5483a8e94b, 0xac7a2b7452b046ac, 0xdeb2b7a223df357d,
+      0x221f7ff9580ced62, 0x39511f96c602d96d, 0xdb9b712ba4d1253f, 0x57fa410a583b46c5,
+  };
+  std::vector<std::uint64_t> got;
+  const TemporaryFolder folder;
+  const auto addresses = numbered_addresses(0, 5000);
+  for (const Layout layout : kLayouts) {
+    for (const HashFamily family : kHashFamilies) {
+      build_filter(folder.file("filter"), addresses, {.layout = layout, .hash_family = family, .seed = 7});
+      const std::string bytes = read_file(folder.file("filter"));
+      got.push_back(checksum(std::as_bytes(std::span(bytes))));
+    }
+  }
+  CHECK(got == want);
+}
+
+TEST_CASE("a filter of 50,000 entries has the frozen checksum and the frozen false positives") {
+  const TemporaryFolder folder;
+  build_filter(folder.file("filter"), numbered_addresses(0, 50'000), {.seed = 7});
+  const std::string bytes = read_file(folder.file("filter"));
+  CHECK(checksum(std::as_bytes(std::span(bytes))) == 0x88ffaf7d39fa6810);
+
+  const MappedFilter filter(folder.file("filter"));
+  std::vector<std::uint64_t> false_positives;
+  for (std::uint64_t i = 50'000; false_positives.size() < 8; ++i) {
+    if (filter.view().may_contain("user" + std::to_string(i) + "@example.org")) false_positives.push_back(i);
+  }
+  CHECK(false_positives == std::vector<std::uint64_t>{50029, 50039, 50042, 50071, 50079, 50164, 50174, 50199});
+}
+
+}  // namespace
+}  // namespace bloomgate

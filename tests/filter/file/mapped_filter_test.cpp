@@ -1,0 +1,166 @@
+#include "filter/file/mapped_filter.hpp"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "filter/base/error.hpp"
+#include "filter/base/little_endian.hpp"
+#include "filter/file/filter_writer.hpp"
+#include "tests/support/filter_files.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using test::build_filter;
+using test::error_code_of;
+using test::numbered_addresses;
+using test::TemporaryFolder;
+
+void flip_byte(const std::string& path, std::uint64_t offset) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(offset));
+  const int byte = file.get();
+  file.seekp(static_cast<std::streamoff>(offset));
+  file.put(static_cast<char>(byte ^ 1));
+  REQUIRE(file.flush());
+}
+
+TEST_CASE("a mapped filter finds what was built into it") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter.bloom");
+  const FilterHeader written = build_filter(path, numbered_addresses(0, 10'000));
+  const MappedFilter filter(path);
+  CHECK(filter.header().shape == written.shape);
+  CHECK(filter.header().entries == 10'000);
+  for (const std::string& address : numbered_addresses(0, 10'000)) {
+    if (filter.view().find(canonicalize_path(address)) != Match::address) FAIL(address);
+  }
+  CHECK_FALSE(filter.damaged());
+}
+
+TEST_CASE("verifying reads every byte of the body once, with any number of threads") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter.bloom");
+  // 3.5 MiB of body: four chunks, the last one short.
+  build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
+  const MappedFilter filter(path);
+  const auto threads = GENERATE(0U, 1U, 2U, 8U);
+  std::uint64_t last = 0;
+  int calls = 0;
+  filter.verify_body(threads, [&](std::uint64_t done) {
+    CHECK(done > last);
+    last = done;
+    ++calls;
+  });
+  CHECK(last == filter.view().body().size());
+  CHECK(calls == 4);
+}
+
+TEST_CASE("a damaged body is found by verify, with the place, and by nothing else") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter.bloom");
+  build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
+  const std::uint64_t body_bytes = MappedFilter(path).view().body().size();
+  const auto place = GENERATE_COPY(std::uint64_t{0}, (std::uint64_t{1} << 20) + 17, body_bytes - 1);
+  flip_byte(path, kHeaderBytes + place);
+  const MappedFilter filter(path);
+  try {
+    filter.verify_body();
+    FAIL("accepted");
+  } catch (const BloomgateError& error) {
+    CHECK(error.code() == ErrorCode::bad_body_checksum);
+    CHECK(error.details().offset == kHeaderBytes + (place & ~(kChecksumChunkBytes - 1)));
+    CHECK(error.details().path == path);
+  }
+}
+
+TEST_CASE("of several damaged places the first is named") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter.bloom");
+  build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
+  for (const std::uint64_t chunk : {3U, 1U, 2U}) flip_byte(path, kHeaderBytes + chunk * kChecksumChunkBytes);
+  try {
+    MappedFilter(path).verify_body();
+    FAIL("accepted");
+  } catch (const BloomgateError& error) {
+    CHECK(error.details().offset == kHeaderBytes + kChecksumChunkBytes);
+  }
+}
+
+TEST_CASE("a filter keeps serving the file it opened when another is renamed over it") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter.bloom");
+  build_filter(path, {"joe@example.org"});
+  const MappedFilter old(path);
+  build_filter(path, {"ann@example.org"});
+  CHECK(old.view().may_contain("joe@example.org"));
+  CHECK(MappedFilter(path).view().may_contain("ann@example.org"));
+  CHECK_NOTHROW(old.verify_body());
+}
+
+TEST_CASE("locking in memory says what to do where the limit is too low") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter.bloom");
+  build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
+  const MappedFilter filter(path);
+  rlimit old_limit = {};
+  REQUIRE(getrlimit(RLIMIT_MEMLOCK, &old_limit) == 0);
+  const rlimit none = {.rlim_cur = 0, .rlim_max = old_limit.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_MEMLOCK, &none) == 0);
+  // Who has CAP_IPC_LOCK has no limit; root in a container may lack it.
+  char page = 0;
+  const bool unlimited = mlock(&page, 1) == 0;
+  std::optional<BloomgateError> error;
+  try {
+    filter.lock_in_memory();
+  } catch (const BloomgateError& thrown) {
+    error = thrown;
+  }
+  REQUIRE(setrlimit(RLIMIT_MEMLOCK, &old_limit) == 0);
+  CHECK(error.has_value() == !unlimited);
+  if (error) {
+    CHECK(error->code() == ErrorCode::out_of_memory);
+    CHECK(std::string(error->what()).find("LimitMEMLOCK") != std::string::npos);
+  }
+}
+
+// The body is a hole of 5 GiB: no disk is used, and every offset is past 2^32.
+TEST_CASE("a filter of more than 4 GiB is mapped and looked up to its last block") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("sparse.bloom");
+  FilterHeader header;
+  header.shape = {.block_count = (std::uint64_t{5} << 30) / 4096, .seed = 42};
+  header.expected_entries = std::uint64_t{5} << 30;
+  const FileExtent extent = file_extent(header.shape);
+  std::vector<std::byte> table(extent.table_bytes);
+  const std::vector<std::byte> empty_chunk(kChecksumChunkBytes);
+  for (std::uint64_t chunk = 0; chunk < extent.chunk_count; ++chunk) {
+    store_little_endian(table.data() + chunk * 8, checksum(empty_chunk));
+  }
+  header.table_checksum = checksum(table);
+  std::array<std::byte, kHeaderBytes> header_bytes;
+  encode_header(header, header_bytes);
+  {
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(header_bytes.data()), kHeaderBytes);
+    file.seekp(static_cast<std::streamoff>(kHeaderBytes + extent.body_bytes - 1));
+    file.put('\xff');  // the last eight bits of the last block
+    file.write(reinterpret_cast<const char*>(table.data()), static_cast<std::streamsize>(table.size()));
+    REQUIRE(file.flush());
+  }
+  const MappedFilter filter(path);
+  CHECK(filter.view().body().size() == std::uint64_t{5} << 30);
+  CHECK(filter.view().body().back() == std::byte{0xff});
+  for (const std::string& address : numbered_addresses(0, 1000)) {
+    if (filter.view().may_contain(address)) FAIL(address);
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate

@@ -1,0 +1,104 @@
+#include "filter/layout/filter_view.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "filter/layout/layout.hpp"
+
+namespace bloomgate {
+namespace {
+
+// A filter in memory with room to spare: false positives are one in 10^20 here, so that tests can rely on "not listed".
+class SmallFilter {
+ public:
+  explicit SmallFilter(const std::vector<std::string>& keys, bool domains = true, bool domain_trees = true)
+      : shape_{.hashes = 20, .block_count = 4, .seed = 7, .has_domains = domains, .has_domain_trees = domain_trees},
+        body_(shape_.block_count * shape_.block_bytes) {
+    for (const std::string& key : keys) insert_key(shape_, body_, key);
+  }
+
+  FilterView view() const { return {shape_, body_}; }
+
+ private:
+  FilterShape shape_;
+  std::vector<std::byte> body_;
+};
+
+TEST_CASE("a key is found if and only if it was put in") {
+  const SmallFilter filter({"joe@example.org", "ann@example.net"});
+  CHECK(filter.view().may_contain("joe@example.org"));
+  CHECK(filter.view().may_contain("ann@example.net"));
+  CHECK_FALSE(filter.view().may_contain("joe@example.net"));
+  CHECK_FALSE(filter.view().may_contain("Joe@example.org"));
+  CHECK_FALSE(filter.view().may_contain(""));
+}
+
+TEST_CASE("an address is listed by the most specific entry that covers it") {
+  const SmallFilter filter({"joe@example.org", "@example.org", "@.example.net", "@[192.0.2.1]", "@.com"});
+  struct Row {
+    const char* name;
+    std::string path;
+    Match want;
+  };
+  const Row row = GENERATE(values<Row>({
+      {"itself before its domain", "<joe@example.org>", Match::address},
+      {"its domain", "<ann@example.org>", Match::domain},
+      {"@domain does not cover what is below", "<ann@mail.example.org>", Match::none},
+      {"@.domain covers the domain", "<ann@example.net>", Match::domain_tree},
+      {"@.domain covers one label below", "<ann@mail.example.net>", Match::domain_tree},
+      {"@.domain covers many labels below", "<ann@a.b.c.d.example.net>", Match::domain_tree},
+      {"@.domain does not cover a longer name with the same end", "<ann@notexample.net>", Match::none},
+      {"a top-level domain", "<ann@anything.com>", Match::domain_tree},
+      {"an address literal", "<ann@[192.0.2.1]>", Match::domain},
+      {"another address literal", "<ann@[192.0.2.2]>", Match::none},
+      {"another domain", "<ann@example.de>", Match::none},
+      {"the null sender", "<>", Match::none},
+      {"not an address", "<nonsense>", Match::none},
+  }));
+  CAPTURE(row.name);
+  CHECK(filter.view().find(canonicalize_path(row.path)) == row.want);
+}
+
+TEST_CASE("domain keys are looked up only where the header says that there are some") {
+  const Entry entry = canonicalize_path("<ann@example.org>");
+  CHECK(SmallFilter({"@example.org"}, false, true).view().find(entry) == Match::none);
+  CHECK(SmallFilter({"@.example.org"}, true, false).view().find(entry) == Match::none);
+}
+
+TEST_CASE("domain entries are found as they stand") {
+  const SmallFilter filter({"@example.org", "@.example.net"});
+  CHECK(filter.view().find(canonicalize_line("@Example.ORG")) == Match::domain);
+  CHECK(filter.view().find(canonicalize_line("@.example.net.")) == Match::domain_tree);
+  CHECK(filter.view().find(canonicalize_line("@.example.org")) == Match::none);
+}
+
+TEST_CASE("the longest possible domain is looked up at every level") {
+  std::string domain;
+  while (domain.size() < 250) domain += "a.";
+  domain += "org";
+  const SmallFilter filter({"@.org"});
+  const Entry entry = canonicalize_line("@." + domain);
+  REQUIRE(entry.is_key());
+  const Entry address = canonicalize_path("<j@" + domain.substr(4) + ">");
+  REQUIRE(address.is_key());
+  CHECK(filter.view().find(address) == Match::domain_tree);
+}
+
+TEST_CASE("the ones of a body are counted") {
+  std::vector<std::byte> body(4096);
+  CHECK(FilterView({.block_count = 1}, body).count_ones() == 0);
+  body[0] = std::byte{0xff};
+  body[4095] = std::byte{0x81};
+  CHECK(FilterView({.block_count = 1}, body).count_ones() == 10);
+}
+
+TEST_CASE("each kind of match has its name") {
+  CHECK(match_name(Match::none) == "not-listed");
+  CHECK(match_name(Match::address) == "address");
+  CHECK(match_name(Match::domain) == "domain");
+  CHECK(match_name(Match::domain_tree) == "domain-tree");
+}
+
+}  // namespace
+}  // namespace bloomgate

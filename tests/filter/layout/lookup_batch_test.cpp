@@ -1,0 +1,52 @@
+#include "filter/layout/lookup_batch.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "filter/layout/sizing.hpp"
+
+namespace bloomgate {
+namespace {
+
+TEST_CASE("a batch says of every key, in their order, what a look-up of its own says") {
+  constexpr std::uint64_t kMembers = 2000;
+  const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
+  const auto hashes = GENERATE(1U, 6U, kMaxHashes);
+  const HashFamily family = GENERATE(HashFamily::xxh3, HashFamily::fnv1a_murmur3);
+  CAPTURE(layout_rules(layout).name(), hashes);
+  FilterShape shape = {.layout = layout, .hash_family = family, .hashes = hashes, .seed = 5};
+  shape.block_bytes = layout_rules(layout).default_block_bytes(hashes);
+  shape.block_count = blocks_for(kMembers, 8, shape.block_bytes);
+  std::vector<std::byte> body(shape.block_bytes * shape.block_count);
+  const auto key_of = [](std::uint64_t i) { return "user" + std::to_string(i) + "@example.org"; };
+  for (std::uint64_t i = 0; i < kMembers; ++i) insert_key(shape, body, key_of(i));
+
+  const FilterView view(shape, body);
+  LookupBatch batch(view);
+  std::uint64_t asked = 0;
+  std::uint64_t answered = 0;
+  std::uint64_t found_count = 0;
+  const auto answer = [&] {
+    const std::uint64_t first = answered;
+    batch.test([&](std::size_t number, bool found) {
+      REQUIRE(first + number == answered);
+      if (found != view.may_contain(key_of(answered))) FAIL("key " << answered);
+      found_count += found ? 1U : 0U;
+      ++answered;
+    });
+  };
+  for (; asked < 2 * kMembers; ++asked) {
+    batch.add(key_of(asked));
+    // Batches of every size.
+    if (batch.full() || asked % 61 == 0) answer();
+  }
+  answer();
+  CHECK(batch.size() == 0);
+  CHECK(answered == asked);
+  CHECK(found_count >= kMembers);
+  CHECK(found_count < 2 * kMembers);
+}
+
+}  // namespace
+}  // namespace bloomgate

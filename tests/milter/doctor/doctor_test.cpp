@@ -1,0 +1,57 @@
+// What --doctor makes of what it is told. What it finds in real set-ups: tests/e2e/test_doctor.py.
+#include "milter/doctor/doctor.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace bloomgate {
+namespace {
+
+using Level = DoctorFinding::Level;
+
+TEST_CASE("what systemd tells of the service becomes findings") {
+  struct Case {
+    std::string_view name;
+    std::string_view properties;
+    std::vector<Level> want;
+  };
+  const Case cases[] = {
+      {"no systemd", "", {Level::warning}},
+      {"stopped", "ActiveState=inactive\nStatusText=\n", {Level::problem}},
+      {"failed", "ActiveState=failed\nStatusText=stopping\n", {Level::problem}},
+      {"running", "ActiveState=active\nStatusText=serving /w: 3 entries\n", {Level::ok}},
+      {"damaged", "ActiveState=active\nStatusText=damaged: /w cannot be read\n", {Level::ok, Level::problem}},
+      {"no trusted results",
+       "ActiveState=active\nStatusText=serving /w; no message of the last 1000 had an Authentication-Results field "
+       "that "
+       "is trusted\n",
+       {Level::ok, Level::problem}},
+  };
+  for (const Case& c : cases) {
+    INFO(c.name);
+    std::vector<DoctorFinding> findings;
+    examine_service(c.properties, findings);
+    std::vector<Level> levels;
+    for (const DoctorFinding& finding : findings) levels.push_back(finding.level);
+    CHECK(levels == c.want);
+  }
+}
+
+TEST_CASE("a finding is one line and its remedy another, whatever bytes are in them") {
+  const DoctorFinding findings[] = {{Level::ok, "socket", "well"},
+                                    {Level::problem, "whitelist", "/a\nb\x1b[2J", "chmod /a\nb"}};
+  CHECK(findings_text(findings) ==
+        "ok       socket: well\n"
+        "problem  whitelist: /a\\x0ab\\x1b[2J\n"
+        "         -> chmod /a\\x0ab\n");
+  CHECK(findings_json(findings).find("\\\\x1b") != std::string::npos);
+}
+
+TEST_CASE("only a problem makes the exit status 1") {
+  const std::vector<DoctorFinding> well = {{Level::ok, "a", "b"}, {Level::warning, "a", "b"}};
+  CHECK(doctor_exit_status(well) == 0);
+  const std::vector<DoctorFinding> ill = {{Level::problem, "a", "b"}, {Level::ok, "a", "b"}};
+  CHECK(doctor_exit_status(ill) == 1);
+}
+
+}  // namespace
+}  // namespace bloomgate

@@ -1,0 +1,61 @@
+#include "milter/lists/exact_list_file.hpp"
+
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "filter/base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+std::string write_list(const test::TemporaryFolder& folder, const std::string& text) {
+  const std::string path = folder.file("revoked.txt");
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+ErrorCode code_of_loading(const std::string& path, std::uint64_t most_bytes = kMostExactListBytes) {
+  try {
+    load_exact_list(path, most_bytes);
+  } catch (const BloomgateError& error) {
+    CHECK(error.details().path == path);
+    CHECK(std::string(error.what()).find(path) != std::string::npos);
+    return error.code();
+  }
+  FAIL("loaded");
+  return {};
+}
+
+TEST_CASE("an exact list is read from its file, bad lines with their places") {
+  const test::TemporaryFolder folder;
+  const ExactListReading reading = load_exact_list(write_list(folder, "joe@example.org\noops\n@corp.example"));
+  CHECK(reading.list.size() == 2);
+  CHECK(reading.list.find(canonicalize_path("<mary@corp.example>")) == Match::domain);
+  REQUIRE(reading.bad_lines.size() == 1);
+  CHECK(reading.bad_lines[0].number == 2);
+}
+
+TEST_CASE("an empty file is an empty exact list") {
+  const test::TemporaryFolder folder;
+  CHECK(load_exact_list(write_list(folder, "")).list.size() == 0);
+}
+
+TEST_CASE("what is no readable text file of a sane size is no exact list") {
+  const test::TemporaryFolder folder;
+  CHECK(code_of_loading(folder.file("missing.txt")) == ErrorCode::cannot_open);
+  CHECK(code_of_loading("/proc/self") == ErrorCode::not_a_regular_file);
+  const std::string fifo = folder.file("fifo");
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK(code_of_loading(fifo) == ErrorCode::not_a_regular_file);
+  const std::string path = write_list(folder, "joe@example.org\n");
+  CHECK(code_of_loading(path, 15) == ErrorCode::bad_input);
+  CHECK(load_exact_list(path, 16).list.size() == 1);
+  // A file of /proc says that it has no bytes, and then has some: as one that grows while it is read.
+  CHECK(code_of_loading("/proc/self/status") == ErrorCode::cannot_read);
+}
+
+}  // namespace
+}  // namespace bloomgate
