@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "filter/base/ascii.hpp"
+
 namespace bloomgate {
 namespace {
 
@@ -9,14 +11,9 @@ constexpr std::size_t kMaxUrlBytes = 1000;
 constexpr std::string_view kRspamd = "rspamd:";
 constexpr std::string_view kSpamd = "spamd:";
 
-bool is_letter_or_digit(char character) {
-  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
-         (character >= '0' && character <= '9');
-}
-
 bool consists_of(std::string_view text, std::string_view others) {
   return std::ranges::all_of(text, [others](char character) {
-    return is_letter_or_digit(character) || others.find(character) != std::string_view::npos;
+    return ascii::is_letter_or_digit(character) || others.find(character) != std::string_view::npos;
   });
 }
 

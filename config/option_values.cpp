@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "filter/base/ascii.hpp"
 #include "filter/base/printable.hpp"
 
 namespace bloomgate {
@@ -57,11 +58,6 @@ std::vector<std::string_view> words_of(std::string_view text) {
   }
 }
 
-bool is_letter_or_digit(char character) {
-  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
-         (character >= '0' && character <= '9');
-}
-
 // ASCII labels of letters, digits, hyphens and underscores; bytes beyond ASCII, which international names have, are
 // left to the canonicaliser.
 bool looks_like_domain(std::string_view text) {
@@ -69,8 +65,8 @@ bool looks_like_domain(std::string_view text) {
   if (text.empty() || text.size() > kMaxWordBytes || text.starts_with('.') || text.find("..") != text.npos)
     return false;
   return std::ranges::all_of(text, [](char character) {
-    return is_letter_or_digit(character) || character == '.' || character == '-' || character == '_' ||
-           static_cast<unsigned char>(character) >= 0x80;
+    return ascii::is_letter_or_digit(character) || character == '.' || character == '-' || character == '_' ||
+           !ascii::is_ascii(character);
   });
 }
 
@@ -119,7 +115,7 @@ std::optional<std::size_t> number_of(std::string_view text) {
 
 bool is_whitelist_name(std::string_view name) {
   return !name.empty() && name.size() <= kMaxWhitelistNameBytes && std::ranges::all_of(name, [](char character) {
-    return is_letter_or_digit(character) || character == '.' || character == '-' || character == '_';
+    return ascii::is_letter_or_digit(character) || character == '.' || character == '-' || character == '_';
   });
 }
 

@@ -5,6 +5,7 @@
 #include "filter/address/characters.hpp"
 #include "filter/address/domain.hpp"
 #include "filter/address/local_part.hpp"
+#include "filter/base/ascii.hpp"
 
 namespace bloomgate {
 
@@ -73,7 +74,7 @@ bool EntryWriter::accept_plain_address(std::string_view text, AddressProfile pro
   std::size_t label_at = domain_at;
   for (at = domain_at;; ++at) {
     if (at < text.size() && characters::is_domain_character(text[at])) {
-      out[at] = characters::to_lower(text[at]);
+      out[at] = ascii::to_lower(text[at]);
       continue;
     }
     const std::size_t label_bytes = at - label_at;
@@ -91,14 +92,6 @@ namespace {
 
 constexpr std::string_view kSpace = " ";
 constexpr std::string_view kBlanks = " \t";
-
-std::string_view trim_front(std::string_view text, std::string_view blanks) noexcept {
-  return text.substr(std::min(text.find_first_not_of(blanks), text.size()));
-}
-
-std::string_view trim(std::string_view text, std::string_view blanks) noexcept {
-  return trim_front(text.substr(0, text.find_last_not_of(blanks) + 1), blanks);
-}
 
 std::string_view without_brackets(std::string_view text) noexcept {
   return text.starts_with('<') && text.ends_with('>') ? text.substr(1, text.size() - 2) : text;
@@ -133,7 +126,7 @@ RejectReason skip_source_route(std::string_view& rest) noexcept {
 // Why what follows a local part, `rest`, does not start with the '@'.
 RejectReason reason_without_at_sign(std::string_view rest, bool bracketed) noexcept {
   if (rest.empty() || (bracketed && rest.front() == '>')) return RejectReason::missing_at_sign;
-  if (characters::is_control(rest.front())) return RejectReason::control_character;
+  if (ascii::is_control(rest.front())) return RejectReason::control_character;
   const bool comes_later = rest.find('@') != std::string_view::npos;
   return comes_later ? RejectReason::bad_local_part_character : RejectReason::missing_at_sign;
 }
@@ -172,7 +165,7 @@ RejectReason read_path(std::string_view& rest, AddressProfile profile, Mailbox& 
 
 // Why `rest`, which is not empty, may not follow an entry or path.
 RejectReason reason_of_trailing(std::string_view rest) noexcept {
-  return characters::is_control(rest.front()) ? RejectReason::control_character : RejectReason::trailing_text;
+  return ascii::is_control(rest.front()) ? RejectReason::control_character : RejectReason::trailing_text;
 }
 
 RejectReason check_after_path(std::string_view rest) noexcept {
@@ -180,7 +173,7 @@ RejectReason check_after_path(std::string_view rest) noexcept {
 }
 
 RejectReason check_after_entry(std::string_view rest) noexcept {
-  const std::string_view text = trim_front(rest, kBlanks);
+  const std::string_view text = ascii::trimmed_front(rest, kBlanks);
   const bool comment = text.starts_with('#') && text.size() < rest.size();
   return text.empty() || comment ? RejectReason::none : reason_of_trailing(text);
 }
@@ -212,7 +205,7 @@ void write_domain_entry(std::string_view line, EntryWriter& out) noexcept {
 
 void write_path(std::string_view path, AddressProfile profile, EntryWriter& out) noexcept {
   if (path.size() > kMaxInputBytes) return out.reject(RejectReason::too_long);
-  path = trim(path, kSpace);
+  path = ascii::trimmed(path, kSpace);
   if (out.accept_plain_address(without_brackets(path), profile)) return;
   if (has_line_end_or_nul(path)) return out.reject(RejectReason::control_character);
   if (!path.starts_with("<>")) return write_mailbox(path, profile, check_after_path, out);
@@ -226,7 +219,7 @@ void write_line(std::string_view line, AddressProfile profile, EntryWriter& out)
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (line.size() > kMaxInputBytes) return out.reject(RejectReason::too_long);
   if (line.starts_with("\ufeff")) line.remove_prefix(std::string_view("\ufeff").size());
-  line = trim(line, kBlanks);
+  line = ascii::trimmed(line, kBlanks);
   const bool comment = line.starts_with('#');
   if (!comment && out.accept_plain_address(without_brackets(line), profile)) return;
   if (has_line_end_or_nul(line)) return out.reject(RejectReason::control_character);

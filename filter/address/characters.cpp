@@ -2,6 +2,10 @@
 
 #include <unistr.h>
 
+#include <algorithm>
+
+#include "filter/base/ascii.hpp"
+
 namespace bloomgate::characters {
 namespace {
 
@@ -14,15 +18,15 @@ bool starts_with_control(std::string_view text) noexcept {
 }  // namespace
 
 RejectReason check(std::string_view text) noexcept {
-  if (std::any_of(text.begin(), text.end(), [](char byte) { return is_control(byte); })) {
+  if (std::any_of(text.begin(), text.end(), [](char byte) { return ascii::is_control(byte); })) {
     return RejectReason::control_character;
   }
-  if (is_ascii(text)) return RejectReason::none;
+  if (ascii::is_ascii(text)) return RejectReason::none;
   if (u8_check(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()) != nullptr) {
     return RejectReason::invalid_utf8;
   }
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (!is_ascii(text[at]) && starts_with_control(text.substr(at))) return RejectReason::control_character;
+    if (!ascii::is_ascii(text[at]) && starts_with_control(text.substr(at))) return RejectReason::control_character;
   }
   return RejectReason::none;
 }

@@ -2,21 +2,20 @@
 // and for the daemon's readers of header fields. Pure; safe from any thread.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "filter/address/reject_reason.hpp"
+#include "filter/base/ascii.hpp"
 
 namespace bloomgate::characters {
 
 // Bits of a byte's class. kUpper has the value by which ASCII's cases differ, so that `byte | (class & kUpper)` is the
 // lower-case byte, whatever the byte.
-inline constexpr std::uint8_t kAtext = 0x01;    // RFC 5322 section 3.2.3
-inline constexpr std::uint8_t kDomain = 0x02;   // letter, digit, hyphen and underscore
-inline constexpr std::uint8_t kControl = 0x04;  // ASCII's control characters
+inline constexpr std::uint8_t kAtext = 0x01;   // RFC 5322 section 3.2.3
+inline constexpr std::uint8_t kDomain = 0x02;  // letter, digit, hyphen and underscore
 inline constexpr std::uint8_t kUpper = 0x20;
 
 inline constexpr std::array<std::uint8_t, 256> kClasses = [] {
@@ -32,16 +31,11 @@ inline constexpr std::array<std::uint8_t, 256> kClasses = [] {
   add("!#$%&'*+/=?^`{|}~", kAtext);
   // The underscore is no part of a host's name, but names in the DNS have it, and mail comes from them.
   add("-_", kAtext | kDomain);
-  for (std::size_t byte = 0; byte < 0x20; ++byte) classes[byte] = kControl;
-  classes[0x7f] = kControl;
   return classes;
 }();
 
 constexpr std::uint8_t class_of(char byte) noexcept {
   return kClasses[static_cast<unsigned char>(byte)];
-}
-constexpr bool is_ascii(char byte) noexcept {
-  return static_cast<unsigned char>(byte) < 0x80;
 }
 constexpr bool is_atext(char byte) noexcept {
   return (class_of(byte) & kAtext) != 0;
@@ -49,15 +43,13 @@ constexpr bool is_atext(char byte) noexcept {
 constexpr bool is_domain_character(char byte) noexcept {
   return (class_of(byte) & kDomain) != 0;
 }
-constexpr bool is_control(char byte) noexcept {
-  return (class_of(byte) & kControl) != 0;
+// In a local part, RFC 6531 section 3.3.
+constexpr bool may_stand_unquoted(char byte) noexcept {
+  return is_atext(byte) || byte == '.' || !ascii::is_ascii(byte);
 }
-constexpr char to_lower(char byte) noexcept {
-  return static_cast<char>(byte | (class_of(byte) & kUpper));
-}
-
-inline bool is_ascii(std::string_view text) noexcept {
-  return std::all_of(text.begin(), text.end(), [](char byte) { return is_ascii(byte); });
+// In an address without quotes and address literals.
+constexpr bool is_address_character(char byte) noexcept {
+  return may_stand_unquoted(byte) || byte == '@';
 }
 
 // control_character, invalid_utf8 or none. Control characters are those of ASCII, U+0080 to U+009F, the line and

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "filter/address/characters.hpp"
+#include "filter/base/ascii.hpp"
 
 namespace bloomgate {
 namespace {
@@ -32,7 +33,7 @@ RejectReason canonicalize_ascii(std::string_view name, Domain& out) noexcept {
     if (const RejectReason reason = check_label(label); reason != RejectReason::none) return reason;
     start += label.size() + 1;
   }
-  for (const char byte : name) out.append(characters::to_lower(byte));
+  for (const char byte : name) out.append(ascii::to_lower(byte));
   return out.overflowed() ? RejectReason::domain_too_long : RejectReason::none;
 }
 
@@ -112,7 +113,7 @@ RejectReason map_to_ascii(std::string_view name, MappedName& out) noexcept {
     std::size_t size = 0;
     while (size < name.size() && dot_bytes(name.substr(size)) == 0) ++size;
     const std::string_view label = name.substr(0, size);
-    if (characters::is_ascii(label)) {
+    if (ascii::is_ascii(label)) {
       out.append(label);
     } else if (const RejectReason reason = map_label(label, out); reason != RejectReason::none) {
       return reason;
@@ -130,9 +131,7 @@ RejectReason canonicalize_address_literal(std::string_view text, Domain& out) no
   if (const RejectReason reason = characters::check(text); reason != RejectReason::none) return reason;
   if (!text.ends_with(']')) return RejectReason::bad_address_literal;
   std::string_view content = text.substr(1, text.size() - 2);
-  const bool tagged = content.size() >= kIpv6Tag.size() &&
-                      std::equal(kIpv6Tag.begin(), kIpv6Tag.end(), content.begin(),
-                                 [](char tag, char byte) { return tag == characters::to_lower(byte); });
+  const bool tagged = ascii::equal_ignoring_case(content.substr(0, kIpv6Tag.size()), kIpv6Tag);
   if (tagged) content.remove_prefix(kIpv6Tag.size());
 
   std::array<char, INET6_ADDRSTRLEN> terminated{};
@@ -154,7 +153,7 @@ RejectReason canonicalize_address_literal(std::string_view text, Domain& out) no
 
 RejectReason canonicalize_host_name(std::string_view text, Domain& out) noexcept {
   if (const RejectReason reason = characters::check(text); reason != RejectReason::none) return reason;
-  if (characters::is_ascii(text)) return canonicalize_ascii(text, out);
+  if (ascii::is_ascii(text)) return canonicalize_ascii(text, out);
   MappedName mapped;
   if (const RejectReason reason = map_to_ascii(text, mapped); reason != RejectReason::none) return reason;
   return canonicalize_ascii(mapped.view(), out);

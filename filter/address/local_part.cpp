@@ -3,30 +3,28 @@
 #include <unicase.h>
 #include <uninorm.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
 
 #include "filter/address/characters.hpp"
+#include "filter/base/ascii.hpp"
 
 namespace bloomgate {
 namespace {
 
-bool may_stand_unquoted(char byte) noexcept {
-  return characters::is_atext(byte) || byte == '.' || !characters::is_ascii(byte);
-}
-
 bool is_dot_string(std::string_view content) noexcept {
   return !content.empty() && content.front() != '.' && content.back() != '.' &&
          content.find("..") == std::string_view::npos &&
-         std::all_of(content.begin(), content.end(), may_stand_unquoted);
+         std::all_of(content.begin(), content.end(), characters::may_stand_unquoted);
 }
 
 // The content of a quoted string. `quoted` has its quotes, and no control characters. False where a backslash stands
 // before something that RFC 5321 lets nobody escape, that is, not ASCII.
 bool unquote(std::string_view quoted, FixedText<kMaxInputBytes>& content) noexcept {
   for (std::size_t at = 1; at + 1 < quoted.size(); ++at) {
-    if (quoted[at] == '\\' && !characters::is_ascii(quoted[++at])) return false;
+    if (quoted[at] == '\\' && !ascii::is_ascii(quoted[++at])) return false;
     content.append(quoted[at]);
   }
   return true;
@@ -64,7 +62,7 @@ RejectReason write(std::string_view content, bool keep_case, LocalPart& out) noe
   if (quoted) out.append('"');
   for (const char byte : content) {
     if (quoted && (byte == '"' || byte == '\\')) out.append('\\');
-    out.append(keep_case ? byte : characters::to_lower(byte));
+    out.append(keep_case ? byte : ascii::to_lower(byte));
   }
   if (quoted) out.append('"');
   return out.overflowed() ? RejectReason::local_part_too_long : RejectReason::none;
@@ -85,7 +83,7 @@ RejectReason write_untagged(std::string_view content, AddressProfile profile, Lo
 
 std::size_t local_part_extent(std::string_view text) noexcept {
   if (!text.starts_with('"')) {
-    const auto* end = std::find_if_not(text.begin(), text.end(), may_stand_unquoted);
+    const auto* end = std::find_if_not(text.begin(), text.end(), characters::may_stand_unquoted);
     return static_cast<std::size_t>(end - text.begin());
   }
   std::size_t at = 1;
@@ -103,7 +101,7 @@ RejectReason canonicalize_local_part(std::string_view text, AddressProfile profi
   } else if (!is_dot_string(text)) {
     return RejectReason::misplaced_dot;
   }
-  if (characters::is_ascii(content)) return write_untagged(content, profile, out);
+  if (ascii::is_ascii(content)) return write_untagged(content, profile, out);
   const Normalized normalized(content, profile.keep_local_part_case);
   if (normalized.failed()) return RejectReason::out_of_memory;
   return write_untagged(normalized.view(), profile, out);

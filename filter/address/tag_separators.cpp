@@ -3,22 +3,18 @@
 #include <algorithm>
 
 #include "filter/address/characters.hpp"
+#include "filter/base/ascii.hpp"
 
 namespace bloomgate {
 namespace {
-
-// `lower` is in lower case.
-bool equal_but_for_case(std::string_view text, std::string_view lower) noexcept {
-  return std::ranges::equal(text, lower, {}, characters::to_lower);
-}
 
 constexpr std::string_view kOwner = "owner-";
 constexpr std::string_view kRequest = "-request";
 
 bool belongs_to_a_mailing_list(std::string_view content) noexcept {
-  return equal_but_for_case(content.substr(0, kOwner.size()), kOwner) ||
+  return ascii::equal_ignoring_case(content.substr(0, kOwner.size()), kOwner) ||
          (content.size() > kRequest.size() &&
-          equal_but_for_case(content.substr(content.size() - kRequest.size()), kRequest));
+          ascii::equal_ignoring_case(content.substr(content.size() - kRequest.size()), kRequest));
 }
 
 }  // namespace
@@ -42,7 +38,8 @@ std::string TagSeparators::text() const {
 std::size_t TagSeparators::find_tag(std::string_view content) const noexcept {
   for (std::size_t at = 1; at < content.size(); ++at) {
     if (!contains(content[at])) continue;
-    const bool whole = equal_but_for_case(content, "mailer-daemon") || equal_but_for_case(content, "double-bounce") ||
+    const bool whole = ascii::equal_ignoring_case(content, "mailer-daemon") ||
+                       ascii::equal_ignoring_case(content, "double-bounce") ||
                        (contains('-') && belongs_to_a_mailing_list(content));
     return whole ? content.size() : at;
   }

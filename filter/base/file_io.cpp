@@ -13,6 +13,7 @@ int write_at(int file, std::span<const std::byte> bytes, std::uint64_t offset) n
       if (errno == EINTR) continue;
       return errno;
     }
+    if (written == 0) return ENOSPC;
     bytes = bytes.subspan(static_cast<std::size_t>(written));
     offset += static_cast<std::uint64_t>(written);
   }

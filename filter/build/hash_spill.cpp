@@ -1,33 +1,25 @@
 #include "filter/build/hash_spill.hpp"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 
 #include "filter/base/error.hpp"
 #include "filter/base/file_io.hpp"
+#include "filter/base/unnamed_file.hpp"
 
 namespace bloomgate {
 namespace {
 
-// A file that has no name from the start where the file system can do that, or else loses it at once.
-FileDescriptor unnamed_file(const std::string& folder) {
-  FileDescriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600));
-  if (file.is_open()) return file;
-  std::string name = folder + "/.bloomgate-hashes-XXXXXX";
-  file.reset(mkostemp(name.data(), O_CLOEXEC));
+FileDescriptor make_file(const std::string& folder) {
+  FileDescriptor file = unnamed_file(folder);
   if (!file.is_open()) throw system_error(ErrorCode::cannot_write, "create a temporary file in", folder, errno);
-  unlink(name.c_str());
   return file;
 }
 
 }  // namespace
 
 HashSpill::HashSpill(const std::string& folder, std::size_t partition_count)
-    : folder_(folder), file_(unnamed_file(folder)), extents_(partition_count) {}
+    : folder_(folder), file_(make_file(folder)), extents_(partition_count) {}
 
 void HashSpill::add(std::size_t partition, const HashPartitions& hashes) {
   std::vector<KeyHash> run;  // all in one, so that it is one write, and later one read

@@ -50,7 +50,7 @@ void write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset,
   }
 }
 
-void read_all(int file, std::span<std::byte> bytes, std::uint64_t offset, const std::string& path) {
+void read_whole(int file, std::span<std::byte> bytes, std::uint64_t offset, const std::string& path) {
   if (const int error = read_at(file, bytes, offset); error != 0) {
     throw system_error(ErrorCode::cannot_read, "read back", path, error);
   }
@@ -147,7 +147,7 @@ void FilterWriter::read_back(std::span<const std::byte> header, unsigned threads
   };
   const auto require_bytes = [&](std::span<const std::byte> written, std::uint64_t offset) {
     std::vector<std::byte> read(written.size());
-    read_all(file_.get(), read, offset, temporary_path_);
+    read_whole(file_.get(), read, offset, temporary_path_);
     require(std::ranges::equal(read, written), offset);
   };
   require_bytes(header, 0);
@@ -159,7 +159,7 @@ void FilterWriter::read_back(std::span<const std::byte> header, unsigned threads
       const std::uint64_t begin = chunk * kChecksumChunkBytes;
       const auto bytes = memory.bytes().first(std::min(kChecksumChunkBytes, extent_.body_bytes - begin));
       const std::size_t read = direct_.read(bytes, kHeaderBytes + begin);
-      read_all(file_.get(), bytes.subspan(read), kHeaderBytes + begin + read, temporary_path_);
+      read_whole(file_.get(), bytes.subspan(read), kHeaderBytes + begin + read, temporary_path_);
       const auto noted = load_little_endian<std::uint64_t>(table_.data() + chunk * sizeof(std::uint64_t));
       require(checksum(bytes) == noted, kHeaderBytes + begin);
     }

@@ -1,16 +1,15 @@
 #include "milter/deep_check/message_text.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <system_error>
 
+#include "filter/base/file_io.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/base/unnamed_file.hpp"
 
 namespace bloomgate {
 namespace {
@@ -23,16 +22,6 @@ constexpr std::size_t kMaxIdleBytes = 16384;
       fmt::format("{} a temporary file in {}: {}; see that the folder is there, that the daemon's "
                   "user may write to it, and that its disk is not full",
                   deed, printable(folder), std::generic_category().message(error)));
-}
-
-// Never seen by anybody else. Some file systems cannot make a file without a name: there it loses it at once.
-FileDescriptor open_unnamed(const std::string& folder) {
-  FileDescriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (file.is_open() || (errno != EOPNOTSUPP && errno != EISDIR)) return file;
-  std::string path = folder + "/bloomgate-message-XXXXXX";
-  file.reset(mkostemp(path.data(), O_CLOEXEC));
-  if (file.is_open()) unlink(path.c_str());
-  return file;
 }
 
 }  // namespace
@@ -83,16 +72,12 @@ void MessageText::add_to_memory(std::string_view bytes) {
 void MessageText::add_to_file(std::string_view bytes) {
   if (bytes.empty()) return;
   if (!file_.is_open()) {
-    file_ = open_unnamed(limits_.folder);
+    file_ = unnamed_file(limits_.folder);
     if (!file_.is_open()) fail("make", limits_.folder, errno);
   }
-  while (!bytes.empty()) {
-    const ssize_t written = pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(size_ - memory_.size()));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) fail("write", limits_.folder, written < 0 ? errno : ENOSPC);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-    size_ += static_cast<std::size_t>(written);
-  }
+  const int error = write_at(file_.get(), std::as_bytes(std::span(bytes)), size_ - memory_.size());
+  if (error != 0) fail("write", limits_.folder, error);
+  size_ += bytes.size();
 }
 
 std::size_t MessageText::read(std::uint64_t offset, std::span<char> into) const {
@@ -103,12 +88,9 @@ std::size_t MessageText::read(std::uint64_t offset, std::span<char> into) const 
     std::memcpy(into.data(), memory_.data() + offset, count);
     return count;
   }
-  ssize_t count = 0;
-  do {
-    count = pread(file_.get(), into.data(), wanted, static_cast<off_t>(offset - memory_.size()));
-  } while (count < 0 && errno == EINTR);
-  if (count <= 0) fail("read", limits_.folder, count < 0 ? errno : EIO);
-  return static_cast<std::size_t>(count);
+  const int error = read_at(file_.get(), std::as_writable_bytes(into.first(wanted)), offset - memory_.size());
+  if (error != 0) fail("read", limits_.folder, error);
+  return wanted;
 }
 
 void MessageText::clear() noexcept {

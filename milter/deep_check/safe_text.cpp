@@ -1,22 +1,14 @@
 #include "milter/deep_check/safe_text.hpp"
 
+#include "filter/base/ascii.hpp"
+
 namespace bloomgate {
 namespace {
 
 constexpr std::size_t kMaxSymbolBytes = 100;
 
-bool is_control(char character) {
-  const auto byte = static_cast<unsigned char>(character);
-  return byte < 0x20 || byte == 0x7f;
-}
-
-bool is_ascii(char character) {
-  return static_cast<unsigned char>(character) < 0x80;
-}
-
 bool is_symbol_character(char character) {
-  return (character >= 'A' && character <= 'Z') || (character >= 'a' && character <= 'z') ||
-         (character >= '0' && character <= '9') || character == '_' || character == '.' || character == ':' ||
+  return ascii::is_letter_or_digit(character) || character == '_' || character == '.' || character == ':' ||
          character == '-';
 }
 
@@ -37,13 +29,14 @@ bool contains(std::string_view characters, char character) {
 
 std::string ascii_text(std::string_view text, std::size_t max_bytes, std::string_view forbidden) {
   return replaced(text, max_bytes, [forbidden](char character) {
-    return is_ascii(character) && !is_control(character) && !contains(forbidden, character);
+    return ascii::is_ascii(character) && !ascii::is_control(character) && !contains(forbidden, character);
   });
 }
 
 std::string utf8_text(std::string_view text, std::size_t max_bytes, std::string_view forbidden) {
-  return replaced(text, max_bytes,
-                  [forbidden](char character) { return !is_control(character) && !contains(forbidden, character); });
+  return replaced(text, max_bytes, [forbidden](char character) {
+    return !ascii::is_control(character) && !contains(forbidden, character);
+  });
 }
 
 std::string symbol_name(std::string_view text) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "filter/base/ascii.hpp"
 #include "milter/deep_check/safe_text.hpp"
 
 namespace bloomgate {
@@ -14,16 +15,13 @@ namespace {
 
 constexpr std::size_t kMaxSymbols = 200;
 constexpr std::size_t kMaxQuotedBytes = 200;
-constexpr std::string_view kSpace = " \t";
 
 [[noreturn]] void refuse(const char* fault, std::string_view found) {
   throw CheckerError(fmt::format("{}: {}", fault, found.substr(0, kMaxQuotedBytes)));
 }
 
 std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
+  return ascii::trimmed(text, " \t");
 }
 
 // Takes the next piece off `rest`, up to `end`, which goes too. All of it where there is no end.
@@ -39,11 +37,6 @@ std::string_view take_line(std::string_view& rest) {
   std::string_view line = take_until(rest, '\n');
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
-}
-
-bool equals_ignoring_case(std::string_view text, std::string_view lower) {
-  const auto folded = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::ranges::equal(text, lower, {}, folded);
 }
 
 template <typename Number>
@@ -74,9 +67,9 @@ std::string_view check_status(std::string_view line) {
 void read_spam_field(std::string_view line, DeepResult& result) {
   std::string_view rest = line;
   const std::string_view verdict = trimmed(take_until(rest, ';'));
-  if (equals_ignoring_case(verdict, "true") || equals_ignoring_case(verdict, "yes")) {
+  if (ascii::equal_ignoring_case(verdict, "true") || ascii::equal_ignoring_case(verdict, "yes")) {
     result.verdict = DeepVerdict::spam;
-  } else if (!equals_ignoring_case(verdict, "false") && !equals_ignoring_case(verdict, "no")) {
+  } else if (!ascii::equal_ignoring_case(verdict, "false") && !ascii::equal_ignoring_case(verdict, "no")) {
     refuse("its field Spam is neither True nor False", line);
   }
   if (rest.find('/') == std::string_view::npos) refuse("its field Spam has no threshold", line);
@@ -107,11 +100,11 @@ DeepResult parse_spamd_reply(std::string_view reply) {
   for (std::string_view line = take_line(rest); !line.empty(); line = take_line(rest)) {
     std::string_view value = line;
     const std::string_view name = trimmed(take_until(value, ':'));
-    if (equals_ignoring_case(name, "spam")) {
+    if (ascii::equal_ignoring_case(name, "spam")) {
       if (has_result) refuse("its answer has two fields Spam", line);
       read_spam_field(value, result);
       has_result = true;
-    } else if (equals_ignoring_case(name, "content-length")) {
+    } else if (ascii::equal_ignoring_case(name, "content-length")) {
       body_bytes = number<std::uint64_t>(trimmed(value));
       if (!body_bytes) refuse("its field Content-length is not a number", line);
     }

@@ -31,7 +31,6 @@ using Level = DoctorFinding::Level;
 constexpr std::chrono::hours kOldAfter{24 * 7};
 constexpr timeval kPatience{5, 0};
 constexpr const char* kUnit = "bloomgate-milter.service";
-constexpr const char* kDaemonUser = "bloomgate";
 
 std::string days(std::chrono::seconds age) {
   return std::to_string(age.count() / 86400) + " days";

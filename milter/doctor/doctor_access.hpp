@@ -6,6 +6,9 @@
 
 namespace bloomgate {
 
+// Whom the shipped unit runs the daemon as.
+inline constexpr const char* kDaemonUser = "bloomgate";
+
 bool user_exists(const std::string& user);
 
 // `mode` is R_OK or W_OK (access(2)). False where the user or the path does not exist. Root may do everything.

@@ -12,7 +12,6 @@ namespace {
 using Level = DoctorFinding::Level;
 
 constexpr std::chrono::seconds kPatience{5};
-constexpr const char* kDaemonUser = "bloomgate";
 
 void examine_server(const DeepCheckServer& server, std::vector<DoctorFinding>& findings) {
   const std::string name = to_string(server);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "filter/base/ascii.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/doctor/doctor_access.hpp"
 #include "milter/doctor/run_program.hpp"
@@ -18,9 +19,8 @@ using Level = DoctorFinding::Level;
 constexpr std::string_view kSetup = "scripts/setup-postfix shows what to change, and does it with --apply";
 constexpr std::string_view kMark = "X-Bloomgate: deliver; reason=listed; host=mx.example.org";
 
-std::string trimmed(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  return text;
+std::string without_line_end(std::string_view output) {
+  return std::string(ascii::trimmed_back(output, " \n"));
 }
 
 // The items of a list of Postfix: separated by blanks and commas, those in braces whole.
@@ -89,13 +89,13 @@ class Postfix {
   }
 
   std::string value(const std::string& name) {
-    return trimmed(run_program({"postconf", "-c", folder_, "-xh", name}).output);
+    return without_line_end(run_program({"postconf", "-c", folder_, "-xh", name}).output);
   }
 
   // What the tables say of a header field; empty for nothing.
   std::string action(const std::string& tables, const std::string& field) {
     for (const std::string& table : items(tables)) {
-      const std::string found = trimmed(run_program({"postmap", "-c", folder_, "-q", field, table}).output);
+      const std::string found = without_line_end(run_program({"postmap", "-c", folder_, "-q", field, table}).output);
       if (!found.empty()) return found;
     }
     return {};
@@ -139,7 +139,7 @@ class Postfix {
       return;
     }
     const std::string transport = found.substr(7, found.find(':') - 7);
-    if (trimmed(run_program({"postconf", "-c", folder_, "-M", transport + "/unix"}).output).empty()) {
+    if (without_line_end(run_program({"postconf", "-c", folder_, "-M", transport + "/unix"}).output).empty()) {
       problem("listed mail is sent to the transport " + transport + ", which master.cf does not have",
               std::string(kSetup));
       return;

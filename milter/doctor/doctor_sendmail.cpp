@@ -4,6 +4,7 @@
 #include <map>
 #include <sstream>
 
+#include "filter/base/ascii.hpp"
 #include "milter/doctor/doctor.hpp"
 
 namespace bloomgate {
@@ -26,16 +27,10 @@ struct Configuration {
   bool refuses_forged_results = false;
 };
 
-std::string trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  return begin == std::string_view::npos ? std::string()
-                                         : std::string(text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1));
-}
-
 std::vector<std::string> parts(const std::string& text) {
   std::vector<std::string> found;
   std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, ',');) found.push_back(trimmed(part));
+  for (std::string part; std::getline(stream, part, ',');) found.emplace_back(ascii::trimmed(part, " \t\r"));
   return found;
 }
 

@@ -18,7 +18,8 @@ void throw_if(int error, const char* what) {
   if (error != 0) throw std::system_error(error, std::generic_category(), what);
 }
 
-std::string read_all(int descriptor) {
+// To its end, so that the program can write all it has; the first part is kept.
+std::string read_output(int descriptor) {
   std::string text;
   std::array<char, 4096> part;
   ssize_t got = 0;
@@ -50,7 +51,7 @@ ProgramResult run_program(const std::vector<std::string>& words) {
   ProgramResult result;
   if (error == 0) {
     result.started = true;
-    result.output = read_all(ends[0]);
+    result.output = read_output(ends[0]);
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
     if (WIFEXITED(status)) result.status = WEXITSTATUS(status);

@@ -13,7 +13,7 @@ namespace bloomgate {
 namespace {
 
 // The whole file, which has that many bytes unless somebody is writing to it.
-std::string read_all(int fd, std::size_t file_bytes, const std::string& path) {
+std::string read_unchanging(int fd, std::size_t file_bytes, const std::string& path) {
   std::string text(file_bytes + 1, '\0');
   std::size_t have = 0;
   while (have < text.size()) {
@@ -52,7 +52,7 @@ ExactListReading load_exact_list(const std::string& path, std::uint64_t most_byt
                              std::to_string(most_bytes) + "; a list of that size belongs into a filter",
                          {path, {}, "at most " + std::to_string(most_bytes) + " bytes", std::to_string(file_bytes)});
   }
-  return read_exact_list(read_all(file.get(), file_bytes, path));
+  return read_exact_list(read_unchanging(file.get(), file_bytes, path));
 }
 
 }  // namespace bloomgate

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <optional>
 
-#include "filter/address/characters.hpp"
+#include "filter/base/ascii.hpp"
 
 namespace bloomgate {
 namespace {
 
 bool is_one_of(std::string_view id, std::span<const std::string> trusted_ids) noexcept {
   return std::ranges::any_of(trusted_ids, [id](const std::string& trusted) {
-    return !trusted.empty() && std::ranges::equal(id, trusted, {}, characters::to_lower, characters::to_lower);
+    return !trusted.empty() && ascii::equal_ignoring_case(id, trusted);
   });
 }
 

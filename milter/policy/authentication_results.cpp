@@ -7,21 +7,18 @@
 #include "filter/address/characters.hpp"
 #include "filter/address/domain.hpp"
 #include "filter/address/local_part.hpp"
+#include "filter/base/ascii.hpp"
 #include "milter/policy/alignment.hpp"
 #include "milter/policy/structured_text.hpp"
 
 namespace bloomgate {
 namespace {
 
-bool equal_ignoring_case(std::string_view one, std::string_view other) noexcept {
-  return std::ranges::equal(one, other, {}, characters::to_lower, characters::to_lower);
-}
-
 // Of the words, the one that `text` is, in any case; `other` where it is none of them.
 template <typename Word, std::size_t Size>
 Word word_of(std::string_view text, const std::array<std::pair<std::string_view, Word>, Size>& words) noexcept {
   const auto found =
-      std::ranges::find_if(words, [text](const auto& word) { return equal_ignoring_case(word.first, text); });
+      std::ranges::find_if(words, [text](const auto& word) { return ascii::equal_ignoring_case(word.first, text); });
   return found == words.end() ? Word::other : found->second;
 }
 
@@ -43,9 +40,6 @@ constexpr std::array<std::pair<std::string_view, AuthenticationResult>, 9> kResu
     {"permerror", AuthenticationResult::permerror},
 }};
 
-bool is_digit(char byte) noexcept {
-  return byte >= '0' && byte <= '9';
-}
 // Of methods, results, ptypes and properties.
 bool is_keyword_character(char byte) noexcept {
   return characters::is_domain_character(byte);
@@ -123,7 +117,7 @@ class ResultReader {
     reader_.skip_cfws();
     if (reader_.take('/')) {
       reader_.skip_cfws();
-      const std::string_view version = reader_.take_while(is_digit);
+      const std::string_view version = reader_.take_while(ascii::is_digit);
       if (version.empty()) reader_.fail();
       if (version != "1") result.method = AuthenticationMethod::other;
       reader_.skip_cfws();
@@ -189,7 +183,7 @@ class ResultReader {
   // Where a property of a method is kept; null for those that say nothing about domains.
   DomainProperty* property_of(AuthenticationMethod method, std::string_view type, std::string_view name) noexcept {
     const auto is = [type, name](std::string_view wanted_type, std::string_view wanted_name) {
-      return equal_ignoring_case(type, wanted_type) && equal_ignoring_case(name, wanted_name);
+      return ascii::equal_ignoring_case(type, wanted_type) && ascii::equal_ignoring_case(name, wanted_name);
     };
     switch (method) {
       case AuthenticationMethod::dkim:
@@ -229,7 +223,7 @@ std::string read_authserv_id(StructuredReader& reader) {
 // From behind the authserv-id to the `;`.
 void skip_version(StructuredReader& reader) noexcept {
   reader.skip_cfws();
-  const std::string_view version = reader.take_while(is_digit);
+  const std::string_view version = reader.take_while(ascii::is_digit);
   if (!version.empty() && (version != "1" || !at_boundary(reader))) reader.fail();
   reader.skip_cfws();
   if (!reader.take(';')) reader.fail();
@@ -241,7 +235,7 @@ std::vector<MethodResult> read_results(StructuredReader& reader) {
     reader.skip_cfws();
     if (!results.empty() && reader.at_end()) return results;
     const std::string_view method = reader.take_while(is_keyword_character);
-    if (results.empty() && equal_ignoring_case(method, "none")) {
+    if (results.empty() && ascii::equal_ignoring_case(method, "none")) {
       reader.skip_cfws();
       if (reader.take(';')) reader.skip_cfws();
       if (!reader.at_end()) reader.fail();

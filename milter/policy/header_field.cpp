@@ -1,20 +1,11 @@
 #include "milter/policy/header_field.hpp"
 
-#include <algorithm>
+#include "filter/base/ascii.hpp"
 
 namespace bloomgate {
-namespace {
-
-// Of ASCII only, whatever the locale.
-char lower(char character) noexcept {
-  return character >= 'A' && character <= 'Z' ? static_cast<char>(character - 'A' + 'a') : character;
-}
-
-}  // namespace
 
 bool is_header(std::string_view name, std::string_view wanted) noexcept {
-  name = name.substr(0, name.find_last_not_of(" \t") + 1);
-  return std::ranges::equal(name, wanted, {}, lower, lower);
+  return ascii::equal_ignoring_case(ascii::trimmed_back(name, " \t"), wanted);
 }
 
 bool is_our_header(std::string_view name) noexcept {

@@ -15,10 +15,6 @@ namespace {
 // For comparing only: it keeps all that can differ.
 constexpr AddressProfile kExact{.keep_local_part_case = true};
 
-bool is_address_character(char byte) noexcept {
-  return characters::is_atext(byte) || !characters::is_ascii(byte) || byte == '.' || byte == '@';
-}
-
 // Takes the words, dots, quoted strings and literals that stand without anything between them.
 std::string_view take_run(StructuredReader& reader) noexcept {
   const std::size_t from = reader.position();
@@ -28,7 +24,7 @@ std::string_view take_run(StructuredReader& reader) noexcept {
     } else if (reader.peek() == '[') {
       reader.take_while([](char byte) { return byte != ']' && byte != ' '; });
       if (!reader.take(']')) reader.fail();
-    } else if (reader.take_while(is_address_character).empty()) {
+    } else if (reader.take_while(characters::is_address_character).empty()) {
       return reader.since(from);
     }
   }

@@ -4,22 +4,21 @@
 #include <cstddef>
 
 #include "filter/address/characters.hpp"
+#include "filter/base/ascii.hpp"
 
 namespace bloomgate {
 namespace {
 
-bool is_address_character(char byte) noexcept {
-  return characters::is_atext(byte) || !characters::is_ascii(byte) || byte == '.' || byte == '@';
-}
+using characters::is_address_character;
+
 // Of address literals and of odd names.
 bool is_host_character(char byte) noexcept {
   return is_address_character(byte) || byte == '[' || byte == ']' || byte == ':';
 }
 
 int hexadecimal(char byte) noexcept {
-  if (byte >= '0' && byte <= '9') return byte - '0';
-  const char lower = characters::to_lower(byte);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+  if (ascii::is_digit(byte)) return byte - '0';
+  return ascii::is_hex_digit(byte) ? ascii::to_lower(byte) - 'a' + 10 : -1;
 }
 
 // dkim-quoted-printable, RFC 6376 section 2.11. White space is no part of it, but not all readers take it out.

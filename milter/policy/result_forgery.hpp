@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "filter/address/characters.hpp"
+#include "filter/base/ascii.hpp"
 #include "milter/policy/header_from.hpp"
 #include "milter/policy/structured_text.hpp"
 
@@ -41,7 +42,7 @@ void for_each_signature_tag(std::string_view dkim_signature, Visitor visit) {
     const std::size_t equals = std::min(tag.find('='), tag.size());
     const std::string_view name = without_folding_space(tag.substr(0, equals));
     const std::string_view value = tag.substr(std::min(equals + 1, tag.size()));
-    if (name.size() == 1) visit(characters::to_lower(name[0]), without_folding_space(value));
+    if (name.size() == 1) visit(ascii::to_lower(name[0]), without_folding_space(value));
     dkim_signature.remove_prefix(std::min(end + 1, dkim_signature.size()));
   }
 }

@@ -5,6 +5,7 @@
 
 #include "filter/address/characters.hpp"
 #include "filter/address/domain.hpp"
+#include "filter/base/ascii.hpp"
 
 namespace bloomgate {
 namespace {
@@ -20,27 +21,9 @@ struct Undone {
   Mailbox inner;
 };
 
-bool is_digit(char byte) noexcept {
-  return byte >= '0' && byte <= '9';
-}
-
-bool is_hex_digit(char byte) noexcept {
-  const char lower = characters::to_lower(byte);
-  return is_digit(byte) || (lower >= 'a' && lower <= 'f');
-}
-
-bool is_letter_or_digit(char byte) noexcept {
-  const char lower = characters::to_lower(byte);
-  return is_digit(byte) || (lower >= 'a' && lower <= 'z');
-}
-
-bool may_stand_unquoted(char byte) noexcept {
-  return characters::is_atext(byte) || byte == '.' || !characters::is_ascii(byte);
-}
-
-// Takes `prefix`, which is in lower case, off the front of `text`, whatever its case there.
+// Takes `prefix` off the front of `text`, whatever its case there.
 bool skip(std::string_view& text, std::string_view prefix) noexcept {
-  if (!std::ranges::equal(text.substr(0, prefix.size()), prefix, {}, characters::to_lower)) return false;
+  if (!ascii::equal_ignoring_case(text.substr(0, prefix.size()), prefix)) return false;
   text.remove_prefix(prefix.size());
   return true;
 }
@@ -61,15 +44,15 @@ std::optional<Mailbox> split(std::string_view path) noexcept {
   const std::size_t local_part_bytes = path.find('@');
   if (local_part_bytes == std::string_view::npos) return std::nullopt;
   const Mailbox mailbox = {path.substr(0, local_part_bytes), path.substr(local_part_bytes + 1)};
-  if (!std::ranges::all_of(mailbox.local_part, may_stand_unquoted)) return std::nullopt;
+  if (!std::ranges::all_of(mailbox.local_part, characters::may_stand_unquoted)) return std::nullopt;
   return mailbox;
 }
 
 // Ten hex digits by the draft (a key's number, three digits of a day, a hash); servers in use make 8 to 12 of them.
 // Without a single decimal digit it is a word.
 bool is_prvs_tag(std::string_view text) noexcept {
-  return text.size() >= 8 && text.size() <= 12 && std::ranges::all_of(text, is_hex_digit) &&
-         std::ranges::any_of(text, is_digit);
+  return text.size() >= 8 && text.size() <= 12 && std::ranges::all_of(text, ascii::is_hex_digit) &&
+         std::ranges::any_of(text, ascii::is_digit);
 }
 
 std::optional<std::string_view> undo_prvs(std::string_view fields) noexcept {
@@ -84,7 +67,7 @@ std::optional<std::string_view> undo_prvs(std::string_view fields) noexcept {
 
 std::optional<std::string_view> undo_btv1(std::string_view fields) noexcept {
   const std::string_view tag = take_field(fields);
-  if (tag.empty() || !std::ranges::all_of(tag, is_hex_digit) || !skip(fields, "=")) return std::nullopt;
+  if (tag.empty() || !std::ranges::all_of(tag, ascii::is_hex_digit) || !skip(fields, "=")) return std::nullopt;
   return fields;
 }
 
@@ -107,8 +90,9 @@ bool is_trusted(std::string_view domain, std::span<const std::string> trusted_fo
 }
 
 bool is_hash(std::string_view text) noexcept {
-  return !text.empty() &&
-         std::ranges::all_of(text, [](char byte) { return is_letter_or_digit(byte) || byte == '+' || byte == '/'; });
+  return !text.empty() && std::ranges::all_of(text, [](char byte) {
+    return ascii::is_letter_or_digit(byte) || byte == '+' || byte == '/';
+  });
 }
 
 constexpr std::size_t kTimestampBytes = 2;
@@ -119,7 +103,8 @@ std::optional<Mailbox> read_srs0_fields(std::string_view fields) noexcept {
   const std::string_view timestamp = take_field(fields);
   const std::string_view domain = take_field(fields);
   Domain ignored;
-  if (!is_hash(hash) || timestamp.size() != kTimestampBytes || !std::ranges::all_of(timestamp, is_letter_or_digit) ||
+  if (!is_hash(hash) || timestamp.size() != kTimestampBytes ||
+      !std::ranges::all_of(timestamp, ascii::is_letter_or_digit) ||
       canonicalize_host_name(domain, ignored) != RejectReason::none || fields.empty()) {
     return std::nullopt;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "filter/address/characters.hpp"
+#include "filter/base/ascii.hpp"
 
 namespace bloomgate {
 namespace {
@@ -44,9 +45,7 @@ std::optional<std::string> unfold(std::string_view value) {
 }
 
 std::string_view without_folding_space(std::string_view text) noexcept {
-  constexpr std::string_view kSpace = " \t\r\n";
-  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
-  return text.substr(0, text.find_last_not_of(kSpace) + 1);
+  return ascii::trimmed(text, " \t\r\n");
 }
 
 void StructuredReader::skip_cfws() noexcept {

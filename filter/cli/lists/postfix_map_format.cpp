@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "filter/base/ascii.hpp"
+
 namespace bloomgate::cli {
 namespace {
 
@@ -12,19 +14,8 @@ constexpr LineFault kUnknownValue = {"map-unknown-value", "the value does not sa
 constexpr LineFault kNetwork = {"map-network", "the key is a network address, which tells nothing of senders"};
 constexpr std::string_view kSpace = " \t\r\v\f";
 
-bool is_digit(char c) noexcept {
-  return c >= '0' && c <= '9';
-}
-
 bool all_digits(std::string_view text) noexcept {
-  return !text.empty() && std::ranges::all_of(text, is_digit);
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
-  return result;
+  return !text.empty() && std::ranges::all_of(text, ascii::is_digit);
 }
 
 // The key ends at the first space that is not between double quotes.
@@ -56,8 +47,8 @@ Verdict judge_transport(std::string_view word, bool alone) {
   if (colon == std::string_view::npos) return Verdict::unknown;
   const std::string_view transport = word.substr(0, colon);
   if (is_one_of(transport, kRefusing)) return Verdict::not_good;
-  const bool is_name = std::ranges::all_of(
-      transport, [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_'; });
+  const bool is_name =
+      std::ranges::all_of(transport, [](char c) { return ascii::is_letter_or_digit(c) || c == '-' || c == '_'; });
   const bool is_address_of_a_page = word.substr(colon).starts_with("://");
   return alone && is_name && !is_address_of_a_page ? Verdict::good : Verdict::unknown;
 }
@@ -70,7 +61,7 @@ Verdict judge(std::string_view value) {
       "reject", "discard", "defer",    "defer_if_reject", "defer_if_permit",
       "dunno",  "hold",    "redirect", "filter",          "prepend",
       "bcc",    "warn",    "info"};
-  const std::string word = lower(value.substr(0, value.find_first_of(kSpace)));
+  const std::string word = ascii::lower_case(value.substr(0, value.find_first_of(kSpace)));
   const bool alone = word.size() == value.size();
   if (is_one_of(word, kGood)) return Verdict::good;
   if (is_one_of(word, kNotGood) || word.starts_with("reject_")) return Verdict::not_good;
@@ -97,9 +88,7 @@ ListLine PostfixMapFormat::read(const Block&, std::string_view line, AddressProf
   // A line that starts with space goes on with the value before it, whose first word has decided.
   if (blank || first != 0) return read_text_line({}, profile);
   const std::string_view key = line.substr(0, key_bytes(line));
-  std::string_view value = line.substr(key.size());
-  value.remove_prefix(std::min(value.find_first_not_of(kSpace), value.size()));
-  value = value.substr(0, value.find_last_not_of(kSpace) + 1);
+  const std::string_view value = ascii::trimmed(line.substr(key.size()), kSpace);
   if (value.empty()) return {.entry = {}, .fault = kNoValue};
   const Verdict verdict = judge(value);
   if (verdict == Verdict::not_good) return read_text_line({}, profile);

@@ -1,0 +1,59 @@
+// What a byte of ASCII text is, whatever the locale, and the few things that are done with such text. A byte beyond
+// ASCII is in no class but its own and is left as it is. Pure; safe from any thread.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace bloomgate::ascii {
+
+constexpr bool is_ascii(char byte) noexcept {
+  return static_cast<unsigned char>(byte) < 0x80;
+}
+constexpr bool is_control(char byte) noexcept {
+  return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f;
+}
+constexpr bool is_digit(char byte) noexcept {
+  return byte >= '0' && byte <= '9';
+}
+constexpr char to_lower(char byte) noexcept {
+  return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte | 0x20) : byte;
+}
+constexpr bool is_letter(char byte) noexcept {
+  return to_lower(byte) >= 'a' && to_lower(byte) <= 'z';
+}
+constexpr bool is_letter_or_digit(char byte) noexcept {
+  return is_letter(byte) || is_digit(byte);
+}
+constexpr bool is_hex_digit(char byte) noexcept {
+  return is_digit(byte) || (to_lower(byte) >= 'a' && to_lower(byte) <= 'f');
+}
+
+constexpr bool is_ascii(std::string_view text) noexcept {
+  return std::all_of(text.begin(), text.end(), [](char byte) { return is_ascii(byte); });
+}
+
+constexpr bool equal_ignoring_case(std::string_view one, std::string_view other) noexcept {
+  return std::ranges::equal(one, other, {}, to_lower, to_lower);
+}
+
+// Throws std::bad_alloc.
+inline std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), to_lower);
+  return lower;
+}
+
+// `text` without those of the bytes `blanks` that stand at its start, at its end, or at both.
+constexpr std::string_view trimmed_front(std::string_view text, std::string_view blanks) noexcept {
+  return text.substr(std::min(text.find_first_not_of(blanks), text.size()));
+}
+constexpr std::string_view trimmed_back(std::string_view text, std::string_view blanks) noexcept {
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+constexpr std::string_view trimmed(std::string_view text, std::string_view blanks) noexcept {
+  return trimmed_front(trimmed_back(text, blanks), blanks);
+}
+
+}  // namespace bloomgate::ascii

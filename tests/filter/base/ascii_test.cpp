@@ -1,0 +1,39 @@
+#include "filter/base/ascii.hpp"
+
+#include <catch2/catch.hpp>
+#include <cctype>
+
+using namespace bloomgate;
+
+TEST_CASE("every byte is in the classes of the C locale, and none beyond ASCII is in any") {
+  for (int value = 0; value < 256; ++value) {
+    CAPTURE(value);
+    const char byte = static_cast<char>(value);
+    const bool in_ascii = value < 0x80;
+    CHECK(ascii::is_ascii(byte) == in_ascii);
+    CHECK(ascii::is_control(byte) == (in_ascii && std::iscntrl(value) != 0));
+    CHECK(ascii::is_digit(byte) == (in_ascii && std::isdigit(value) != 0));
+    CHECK(ascii::is_letter(byte) == (in_ascii && std::isalpha(value) != 0));
+    CHECK(ascii::is_letter_or_digit(byte) == (in_ascii && std::isalnum(value) != 0));
+    CHECK(ascii::is_hex_digit(byte) == (in_ascii && std::isxdigit(value) != 0));
+    CHECK(ascii::to_lower(byte) == (in_ascii ? static_cast<char>(std::tolower(value)) : byte));
+  }
+}
+
+TEST_CASE("texts are equal whatever the case of their letters, and of nothing else") {
+  CHECK(ascii::equal_ignoring_case("X-Bloomgate", "x-bLOOMGATE"));
+  CHECK(ascii::equal_ignoring_case("", ""));
+  CHECK_FALSE(ascii::equal_ignoring_case("abc", "ab"));
+  CHECK_FALSE(ascii::equal_ignoring_case("[", "{"));
+  CHECK_FALSE(ascii::equal_ignoring_case("\xc3\x84", "\xc3\xa4"));
+  CHECK(ascii::lower_case("A-Z[\xc3\x84") == "a-z[\xc3\x84");
+}
+
+TEST_CASE("a text is trimmed of the named bytes at its ends, and may have no others") {
+  CHECK(ascii::trimmed("\t a b \t", " \t") == "a b");
+  CHECK(ascii::trimmed_front(" a ", " ") == "a ");
+  CHECK(ascii::trimmed_back(" a ", " ") == " a");
+  CHECK(ascii::trimmed(" a\t", " ") == "a\t");
+  CHECK(ascii::trimmed("  ", " ").empty());
+  CHECK(ascii::trimmed("", " ").empty());
+}
