@@ -19,105 +19,108 @@ constexpr std::array kTable = {
                true},
     OptionSpec{
         "whitelist", "[NAME=]FILE", "/var/lib/bloomgate/whitelist.bloom", "a filter file made by 'bloomgate build'",
-        "Several lines make several whitelists: who is on one of them is listed. The name is what logs and header\n"
-        "fields call it, as in partners=/srv/lists/2026.bloom; without it, the file's name up to its last dot.\n"
-        "All of it is checked when it is loaded: at the start, and again on SIGUSR1 (systemctl reload).\n"
-        "Replace it by renaming a new file over it, as 'bloomgate build' does; never change it in place.",
+        "Several lines give several whitelists: a sender on any of them is listed. Logs and header fields call the\n"
+        "whitelist by its name, as in partners=/srv/lists/2026.bloom; the default is the file's name up to its last\n"
+        "dot. The daemon checks the whole file when it loads it: at the start, and again on SIGUSR1 (systemctl\n"
+        "reload). To replace it, rename a new file over it, as 'bloomgate build' does. Never change it in place.",
         true, true},
-    OptionSpec{"allow-missing-whitelist", "yes|no", "no", "start although the whitelist cannot be used",
-               "With 'yes' the daemon runs without a whitelist, and all mail is sent to the deeper checks, until a\n"
-               "good file is there and the daemon is told to reload.",
+    OptionSpec{"allow-missing-whitelist", "yes|no", "no", "start even if the whitelist cannot be used",
+               "With 'yes' the daemon starts without a whitelist, and sends all mail to the deeper checks until it\n"
+               "is told to reload and finds a good file.",
                true},
     OptionSpec{
         "revoked", "FILE", "", "entries that are never delivered, whatever the whitelists say",
-        "A text file of exact entries, one a line: joe@example.org, @example.org or @.example.org. The way to take\n"
-        "an entry, or a false positive, out at once. Read at the start and at a reload, and whenever it changes.",
+        "A text file of exact entries, one per line: joe@example.org, @example.org or @.example.org. Use it to take\n"
+        "out an entry, or a false positive, at once. It is read at the start, at a reload, and whenever it changes.",
         true},
     OptionSpec{"extra", "FILE", "", "entries that count as listed, beside the whitelists",
-               "A text file like that of 'revoked', read as often. What is in both is revoked.", true},
+               "A text file like that of 'revoked', read as often. An entry in both is revoked.", true},
     OptionSpec{
         "identity", "envelope|header-from|either|both", "either", "which sender has to be on the whitelist",
-        "envelope: that of the MAIL command. header-from: that of the From field. either: one of them is enough.\n"
-        "both: each of them has to be.",
+        "envelope: the sender in the MAIL command. header-from: the sender in the From field. either: one of the two\n"
+        "is enough. both: each of the two has to be.",
         true},
     OptionSpec{"authentication", "required|preferred|off", "required", "whether a sender has to be authenticated",
-               "required: a listed sender counts only where SPF, DKIM or DMARC passed for it. preferred: also where\n"
-               "nothing is known of it. off: anyone can forge a listed sender and skip the deeper checks.",
+               "required: a listed sender counts only if SPF, DKIM or DMARC passed for it. preferred: it also counts\n"
+               "if nothing is known of it. off: anyone can forge a listed sender and skip the deeper checks.",
                true},
-    OptionSpec{"alignment", "relaxed|strict", "relaxed", "how alike the authenticated domain has to be to the sender's",
-               "relaxed: of the same organisation (mail.example.org and example.org). strict: the same domain.", true},
-    OptionSpec{"trusted-authserv-id", "NAME...", "", "whose Authentication-Results fields are believed",
+    OptionSpec{"alignment", "relaxed|strict", "relaxed",
+               "how closely the authenticated domain has to match the sender's",
+               "relaxed: the same organisation (mail.example.org and example.org). strict: the same domain.", true},
+    OptionSpec{"trusted-authserv-id", "NAME...", "", "names whose Authentication-Results fields are trusted",
                "The names that your own milters and mail servers put first into that field. Empty: the name that the\n"
-               "mail server gives (its macro j). The mail server must remove such fields that come from outside.",
+               "mail server gives (its macro j). The mail server must remove such fields from incoming mail.",
                true, true},
-    OptionSpec{"trusted-fields", "NUMBER", "0", "how many Authentication-Results fields, from the top, are looked at",
-               "0: all. The number of milters before this one that write one each into every message: what a sender\n"
-               "has forged stands below theirs. Sendmail needs it, since it cannot remove such fields itself.",
+    OptionSpec{"trusted-fields", "NUMBER", "0", "how many Authentication-Results fields are read, from the top",
+               "0: all. Otherwise the number of earlier milters that each write one into every message: a field that\n"
+               "a sender has forged is below theirs. Sendmail needs it, since it cannot remove such fields itself.",
                true},
-    OptionSpec{"dmarc-fail-veto", "yes|no", "yes", "check what failed DMARC, whoever else is listed and authenticated",
-               "", true},
-    OptionSpec{"trust-arc", "yes|no", "no", "take arc=pass for an authentication of the From field's domain",
-               "Anyone can seal a chain: only with a milter before us that passes chains of known sealers alone.",
+    OptionSpec{"dmarc-fail-veto", "yes|no", "yes",
+               "check every message that failed DMARC, even if another sender is listed and authenticated", "", true},
+    OptionSpec{"trust-arc", "yes|no", "no", "accept arc=pass as authentication for the From field's domain",
+               "Anyone can seal a chain, so this needs an earlier milter that passes only chains of known sealers.",
                true},
-    OptionSpec{
-        "own-domains", "DOMAIN...", "", "your own domains, which nobody outside may use without authentication",
-        "Mail that claims one of them is delivered only where it is authenticated, whatever 'authentication' says.\n"
-        "A dot before the name means all domains below it too: .example.org",
-        true, true},
-    OptionSpec{"trusted-forwarders", "DOMAIN...", "", "whose rewritten senders (SRS) are undone",
-               "Of mail from another forwarder the sender stays what it is, since anyone can write one.", true, true},
+    OptionSpec{"own-domains", "DOMAIN...", "", "your own domains, which nobody outside may use without authentication",
+               "Mail that claims one of them is delivered only if it is authenticated, whatever 'authentication'\n"
+               "says. A dot before the name includes all domains below it: .example.org",
+               true, true},
+    OptionSpec{"trusted-forwarders", "DOMAIN...", "", "forwarders whose rewritten senders (SRS) are undone",
+               "A sender rewritten by any other forwarder is looked up as it is, since anyone can write one.", true,
+               true},
     OptionSpec{"undo-batv", "yes|no", "yes", "look up the sender behind a BATV tag (prvs=, btv1==)", "", true},
     OptionSpec{"exempt-networks", "NETWORK...", "", "clients whose mail is not incoming",
                "Addresses and networks such as 192.0.2.0/24 and 2001:db8::/32.", true, true},
     OptionSpec{"exempt-authenticated", "yes|no", "yes", "mail of users who logged in (SASL) is not incoming",
                "The name in a client's TLS certificate is not a login.", true},
     OptionSpec{"exempt-daemons", "NAME...", "", "names of the mail server's listeners whose mail is not incoming",
-               "As its macro {daemon_name} gives them.", true, true},
-    OptionSpec{"exempt-action", "none|deliver", "none", "what becomes of mail that is not incoming",
+               "The names are those in its macro {daemon_name}.", true, true},
+    OptionSpec{"exempt-action", "none|deliver", "none", "what happens to mail that is not incoming",
                "none: it is not marked. deliver: it is marked for delivery. Forged marks are removed in both cases.",
                true},
     OptionSpec{
         "deep-check", "none|rspamd:URL|rspamd:unix:PATH|spamd:ADDRESS", "none",
-        "the spam checker that is asked about mail that is not delivered by the list",
-        "For where no later stage checks it. As in rspamd:http://127.0.0.1:11333 or spamd:inet:783@127.0.0.1. Several\n"
-        "lines: the next one is asked where one fails. Mail that is delivered by the list, or exempt, never is shown "
-        "to\n"
-        "it. X-Spam fields that come with other mail are removed. Nothing is asked where 'mode' is observe.",
+        "the spam checker that the daemon asks about mail whose decision is 'check'",
+        "Use it if no later stage checks that mail. Examples: rspamd:http://127.0.0.1:11333,\n"
+        "spamd:inet:783@127.0.0.1. Several lines give several servers; if one fails, the daemon asks the next. The\n"
+        "checker never sees mail that a list delivers, nor exempt mail. X-Spam fields that come with other mail are\n"
+        "removed. If 'mode' is observe, the daemon asks no checker.",
         true, true},
     OptionSpec{"deep-check-timeout", "SECONDS", "30", "how long the deeper check of a message may take",
-               "All servers together. Keep it below what the mail server waits for a milter (Postfix: 300 s).", true},
-    OptionSpec{"deep-check-connections", "NUMBER", "20", "how many messages are checked at a time",
-               "Others wait for their turn, within their time.", true},
+               "This includes all servers. Keep it below the time that the mail server waits for a milter (Postfix:\n"
+               "300 s).",
+               true},
+    OptionSpec{"deep-check-connections", "NUMBER", "20", "how many messages are checked at once",
+               "Other messages wait for their turn, within their time.", true},
     OptionSpec{"deep-check-max-size", "SIZE", "10M", "how much of a message is checked, from its beginning",
-               "In bytes, or with K, M or G behind the number. For rspamd as much as the mail server takes, since a "
-               "part of a\n"
-               "message fails its DKIM check. SpamAssassin is slow on much text: 512K suits it.",
+               "In bytes, or with K, M or G after the number. For rspamd, set it to the largest message that the mail\n"
+               "server accepts, since a message that is cut off fails its DKIM check. SpamAssassin is slow on long\n"
+               "texts: 512K suits it.",
                true},
     OptionSpec{"deep-check-memory", "SIZE", "256K", "how much of a message is kept in memory",
                "The rest is in a temporary file while the message is checked.", true},
-    OptionSpec{"deep-check-folder", "FOLDER", "/var/tmp", "where temporary files are", "", true},
-    OptionSpec{"deep-check-spam", "tag|quarantine|reject|tempfail", "tag", "what is done with spam",
+    OptionSpec{"deep-check-folder", "FOLDER", "/var/tmp", "where temporary files are put", "", true},
+    OptionSpec{"deep-check-spam", "tag|quarantine|reject|tempfail", "tag", "what the daemon does with spam",
                "tag: it gets header fields (X-Spam-Flag: YES). quarantine: also held in the mail server's queue.\n"
                "reject: refused for good. tempfail: refused for now. rspamd: its 'add header' and 'rewrite subject'.",
                true},
     OptionSpec{"deep-check-reject", "tag|quarantine|reject|tempfail", "reject",
-               "what is done where rspamd says 'reject'", "", true},
+               "what the daemon does when rspamd says 'reject'", "", true},
     OptionSpec{"deep-check-soft-reject", "tag|quarantine|reject|tempfail", "tempfail",
-               "what is done where rspamd says 'soft reject'", "", true},
-    OptionSpec{"deep-check-failure", "tempfail|tag", "tempfail", "what is done where no checker answers",
+               "what the daemon does when rspamd says 'soft reject'", "", true},
+    OptionSpec{"deep-check-failure", "tempfail|tag", "tempfail", "what the daemon does when no checker answers",
                "tempfail: the sender is asked to try again later. tag: the message goes on unchecked, and its\n"
                "X-Spam-Status field says so.",
                true},
-    OptionSpec{"mode", "enforce|observe", "enforce", "mark messages, or only log what would be done",
-               "enforce: every X-Bloomgate field that came with a message is removed, and ours is put in.\n"
-               "observe: decide and log, and touch nothing. Forged X-Bloomgate fields then stay in the message, so\n"
-               "nothing downstream may trust that field while the mode is observe.",
+    OptionSpec{"mode", "enforce|observe", "enforce", "mark messages, or only log the decisions",
+               "enforce: the daemon removes every X-Bloomgate field that came with a message, and adds its own.\n"
+               "observe: the daemon decides and logs, but does not touch the message. Forged X-Bloomgate fields then\n"
+               "stay in it, so nothing after the daemon may trust that field in this mode.",
                true},
     OptionSpec{"host-name", "NAME", "", "this host's name in the X-Bloomgate field",
-               "Empty: the name that the mail server gives (its macro j), else the name of this machine.", true},
+               "Empty: the name that the mail server gives (its macro j), or else the name of this machine.", true},
     OptionSpec{"lock-memory", "yes|no", "no", "keep the whitelist in memory, never paged out",
                "Needs a limit on locked memory (LimitMEMLOCK= in the systemd unit) of at least twice the file's\n"
-               "size, since the old and the new file are in memory at once during a reload.",
+               "size, since the old and the new file are both in memory during a reload.",
                true},
     OptionSpec{"log-target", "stderr|syslog|journal", "syslog", "where the log goes",
                "syslog: facility mail, beside the mail server's own lines. journal: straight to the systemd journal.",
@@ -131,7 +134,7 @@ constexpr std::array kTable = {
                "The message is read from standard input, unless --header-from or --authentication-results is given.",
                false},
     OptionSpec{"from", "ADDRESS", "", "with --explain: the envelope sender",
-               "Without it: that of the message's Return-Path field.", false},
+               "Default: the sender in the message's Return-Path field.", false},
     OptionSpec{"header-from", "VALUE", "", "with --explain: a From field", "", false, true},
     OptionSpec{"authentication-results", "VALUE", "", "with --explain: an Authentication-Results field", "", false,
                true},
@@ -177,8 +180,8 @@ std::string daemon_help_text() {
   std::string out =
       "usage: bloomgate-milter [OPTION...]\n\n"
       "Tells a mail server, for each message, whether its sender is on the whitelist (X-Bloomgate: deliver)\n"
-      "or the message has to be checked more deeply (X-Bloomgate: check).\n\n"
-      "Options; what the command line says goes before what the configuration file says:\n";
+      "or the message needs the deeper checks (X-Bloomgate: check).\n\n"
+      "Options (the command line overrides the configuration file):\n";
   for (const OptionSpec& option : kTable) {
     out += "  " + usage_form(option) + "\n";
     out.append("      ").append(option.summary);
@@ -195,9 +198,8 @@ std::string daemon_config_file_text() {
   std::string out =
       "# Configuration of bloomgate-milter: see bloomgate-milter.conf(5).\n"
       "#\n"
-      "# Each line is 'name = value'; what follows a '#' is a comment. Every option is shown with its default. The "
-      "same\n"
-      "# names, with two dashes before them, work on the command line, which goes before this file.\n"
+      "# Each line is 'name = value'; a '#' starts a comment. Every option is shown with its default. The same\n"
+      "# names, with two dashes before them, work on the command line, which overrides this file.\n"
       "# After a change: systemctl restart bloomgate-milter (a reload reads the whitelist again, not this file).\n";
   for (const OptionSpec& option : kTable) {
     if (!option.in_file) continue;

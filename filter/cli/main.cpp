@@ -29,8 +29,8 @@ constexpr std::array kCommands = {
     Command{"query", "tell whether addresses are listed", run_query},
     Command{"info", "show what a filter file holds", run_info},
     Command{"verify", "check a filter file, and that it holds the lists it was built from", run_verify},
-    Command{"merge", "put filters together: listed by any", run_merge},
-    Command{"intersect", "put filters together: listed by all", run_intersect},
+    Command{"merge", "combine filters: listed by any of them", run_merge},
+    Command{"intersect", "combine filters: listed by all of them", run_intersect},
     Command{"compare", "estimate what two filters have in common", run_compare},
     Command{"size", "calculate size, hashes and false-positive rate", run_size},
 };

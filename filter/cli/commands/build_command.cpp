@@ -85,35 +85,36 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   po::options_description visible("options");
   visible.add_options()  //
       ("output,o", po::value(&command.output)->required()->value_name("FILE"),
-       "where to put the filter; a file that is there is replaced once the new one is whole")  //
+       "where to put the filter; an old file is replaced once the new one is complete")  //
       ("bits-per-entry", po::value(&command.options.bits_per_entry)->default_value(8)->value_name("B"),
        "size of the filter: 1 to 64 bits for each entry")  //
       ("hashes", po::value(&command.options.hashes)->default_value(6)->value_name("K"),
        "bits set for each entry: 1 to 32; B x 0.69 is best")  //
       ("expected-entries", po::value(&command.expected_entries)->value_name("N"),
-       "size the filter for N entries (default: as many as the lists have)")  //
+       "size the filter for N entries (default: the number in the lists)")  //
       ("seed", po::value(&command.seed)->value_name("N"),
        "seed of the hash; the same lists, options and seed give the same bytes (default: random)")  //
       ("seed-from", po::value(&command.seed_from)->value_name("FILE"),
-       "the seed of that filter, so that few bytes change")  //
+       "take the seed of that filter, so that few bytes change")  //
       ("threads", po::value(&command.options.threads)->value_name("N"),
        "use N threads (default: one for each processor)")  //
       ("memory", po::value(&command.memory)->value_name("M"),
-       "memory to work with, beside the filter itself (default: 1G, or a quarter of what is free)")  //
+       "working memory beside the filter itself (default: 1G, or a quarter of the free memory if that is less)")  //
       ("scratch", po::value(&command.options.scratch_folder)->value_name("FOLDER"),
-       "where to put what memory has no room for, while it is built (default: the folder of the filter)")  //
+       "where to put what does not fit into memory during the build (default: the folder of the filter)")  //
       ("keep-case", po::bool_switch(&command.options.profile.keep_local_part_case),
-       "tell Joe@example.org from joe@example.org (default: they are one)")  //
+       "treat Joe@example.org and joe@example.org as two addresses (default: they are one)")  //
       ("tag-separators", po::value(&command.tag_separators)->value_name("CHARACTERS"),
-       "take joe+tag@example.org for joe@example.org, with + or what else starts a tag (default: they are two)")  //
+       "treat joe+tag@example.org as joe@example.org; give + and whatever else starts a tag (default: they are two)")  //
       ("format", po::value(&command.format)->default_value("text")->value_name("FORMAT"),
-       "how the lists are written: text (an entry a line), csv:COLUMN (a number from 1, or a name in the first line) "
+       "how the lists are written: text (one entry per line), csv:COLUMN (a number from 1, or a name in the first "
+       "line) "
        "or postfix-map (access(5), transport(5))")  //
       ("free-mail-domains", po::value(&command.free_mail_domains)->value_name("FILE"),
-       "warn of @domain entries for these free-mail domains (default: /etc/bloomgate/free-mail-domains.txt)")       //
-      ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "keep all rejected lines in FILE")       //
-      ("strict", po::bool_switch(&command.strict), "fail if any line is rejected")                                  //
-      ("quiet", po::bool_switch(&command.quiet), "tell nothing of the progress; warnings and bad lines are shown")  //
+       "warn of @domain entries for these free-mail domains (default: /etc/bloomgate/free-mail-domains.txt)")   //
+      ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
+      ("strict", po::bool_switch(&command.strict), "fail if any line is rejected")                              //
+      ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")    //
       ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
   command.shape.add_layout_to(visible);
   command.shape.add_hash_to(visible);
@@ -122,7 +123,7 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
       {.synopsis = "bloomgate build --output FILE [OPTION...] INPUT...",
        .purpose =
            "Builds a filter from lists: one address, @domain or @.domain (the domain and all below it)\n"
-           "a line; # starts a comment. INPUT is a file, a folder of files, or - for standard input; gzip, zstd, xz\n"
+           "per line; # starts a comment. INPUT is a file, a folder of files, or - for standard input; gzip, zstd, xz\n"
            "and bzip2 are recognised by their content.",
        .examples =
            "  bloomgate build --output /var/lib/bloomgate/whitelist.bloom customers.txt partners.txt\n"

@@ -53,8 +53,8 @@ int run_merge(const Arguments& arguments) {
   return run_combine(
       arguments, Combination::unite,
       {.synopsis = "bloomgate merge --output FILE FILTER FILTER...",
-       .purpose = "Writes a filter that lists whoever any of the filters lists: the same that a build from all of\n"
-                  "their lists gives. They must have one shape: the same size, hashes, seed and profile.",
+       .purpose = "Writes a filter that lists every address that any of the filters lists. A build from all of their\n"
+                  "lists gives the same filter. They must have one shape: the same size, hashes, seed and profile.",
        .examples = "  bloomgate merge --output all.bloom customers.bloom partners.bloom\n"});
 }
 
@@ -62,8 +62,8 @@ int run_intersect(const Arguments& arguments) {
   return run_combine(
       arguments, Combination::intersect,
       {.synopsis = "bloomgate intersect --output FILE FILTER FILTER...",
-       .purpose = "Writes a filter that lists whoever all of the filters list. They must have one shape: the same\n"
-                  "size, hashes, seed and profile.",
+       .purpose = "Writes a filter that lists every address that all of the filters list. They must have one shape:\n"
+                  "the same size, hashes, seed and profile.",
        .examples = "  bloomgate intersect --output both.bloom customers.bloom partners.bloom\n"});
 }
 

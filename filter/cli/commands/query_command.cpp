@@ -203,16 +203,16 @@ int run_query(const Arguments& arguments) {
   visible.add_options()  //
       ("list", po::value(&lists)->multitoken()->value_name("INPUT..."),
        "look up all lines of these lists: files, folders, or - for standard input")                       //
-      ("count", po::bool_switch(&count), "print only how many are listed, not listed, and no addresses")  //
-      ("listed", po::bool_switch(&only_listed), "print only those that are listed")                       //
-      ("not-listed", po::bool_switch(&only_not_listed), "print only those that are not, or are no addresses");
+      ("count", po::bool_switch(&count), "print only how many are listed, not listed, or not addresses")  //
+      ("listed", po::bool_switch(&only_listed), "print only the addresses that are listed")               //
+      ("not-listed", po::bool_switch(&only_not_listed), "print only what is not listed, or is not an address");
   options.add_to(visible);
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate query FILE [ADDRESS...|-] [--list INPUT...] [OPTION...]",
-       .purpose = "Prints one line an address: 'listed' or 'not-listed', a TAB, and the key that was looked up.\n"
-                  "- reads addresses from standard input, one a line; on a terminal, without addresses, it asks.\n"
-                  "The exit status is 0 when all are listed and 1 when one is not.",
+       .purpose = "Prints one line per address: 'listed' or 'not-listed', a TAB, and the key that was looked up.\n"
+                  "- reads addresses from standard input, one per line. Without addresses, on a terminal, it asks for\n"
+                  "them. The exit status is 0 if all are listed and 1 if one is not.",
        .examples = "  bloomgate query /var/lib/bloomgate/whitelist.bloom joe@example.org '<Ann@Example.NET>'\n"
                    "  cut -f2 senders.log | bloomgate query whitelist.bloom -\n"
                    "  bloomgate query whitelist.bloom --count --list customers.txt partners.txt.gz\n"});

@@ -45,19 +45,19 @@ std::optional<SizeCommand> parse(const Arguments& arguments) {
       ("entries", po::value(&entries)->value_name("N"), "number of entries, such as 1e9")                  //
       ("bits-per-entry", po::value(&bits_per_entry)->value_name("B"), "size for each entry (default: 8)")  //
       ("hashes", po::value(&hashes)->value_name("K"), "bits set for each entry (default: the best)")       //
-      ("fpr", po::value(&fpr)->value_name("P"), "wanted false-positive rate, such as 0.01 or 1%")          //
+      ("fpr", po::value(&fpr)->value_name("P"), "false-positive rate to reach, such as 0.01 or 1%")        //
       ("memory", po::value(&memory)->value_name("M"), "size of the file, such as 500M or 2G")              //
       ("json", po::bool_switch(&command.json), "print JSON, for scripts")                                  //
       ("plot", po::value(&plot)->implicit_value("-")->value_name("FILE.svg"),
-       "draw the false-positive rate over the bits per entry: into FILE.svg, or here without a file");
+       "draw the false-positive rate over the bits per entry, into FILE.svg or on standard output");
   shape.add_layout_to(visible);
   const auto values = parse_command_line(
       arguments, visible, nullptr,
       {.synopsis = "bloomgate size [--entries N] [--bits-per-entry B] [--hashes K] [--fpr P] [--memory M] [OPTION...]",
        .purpose =
-           "Calculates what a filter takes and gives. Of entries, bits per entry and memory any two give the\n"
-           "third; of bits per entry, hashes and false-positive rate too. Shows the choice in each layout, and a\n"
-           "table of the choices round it.",
+           "Calculates how large a filter is and what false-positive rate it has. Any two of entries, bits per entry\n"
+           "and memory give the third; so do any two of bits per entry, hashes and false-positive rate. Shows the\n"
+           "choice in each layout, and a table of the neighbouring choices.",
        .examples = "  bloomgate size --entries 1e9\n"
                    "  bloomgate size --entries 50000000 --fpr 0.1%\n"
                    "  bloomgate size --memory 2G --fpr 0.01 --layout line --plot rates.svg\n"});

@@ -173,7 +173,7 @@ int verify_against(const MappedFilter& filter, const std::vector<std::string>& i
   const ListCount members = check_members(filter, inputs, options);
   std::cout << "found      " << format_count(members.found) << " entries of the lists\nmissing    "
             << format_count(members.missing) << "\nrejected   " << format_count(members.rejected)
-            << " lines that are no entries\n";
+            << " lines that are not entries\n";
   const bool fpr_agrees = report_false_positives(filter);
   if (filter.damaged()) {
     throw BloomgateError(ErrorCode::changed_while_open, filter.path() + " was truncated while it was open");
@@ -197,14 +197,14 @@ int run_verify(const Arguments& arguments) {
   ListOptions options;
   po::options_description visible("options");
   visible.add_options()("against", po::value(&inputs)->multitoken()->value_name("INPUT..."),
-                        "lists whose every entry must be in the filter; - is standard input");
+                        "lists; every entry of them must be in the filter (- is standard input)");
   options.add_to(visible);
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate verify FILE [--against INPUT...] [OPTION...]",
        .purpose = "Reads the whole file and checks every checksum. With lists, also checks that each of their entries\n"
-                  "is found, and counts how many of 1,000,000 addresses that are not listed are found too.\n"
-                  "The exit status is 0 for a sound file, 1 where an entry is missing, 65 for a damaged file.",
+                  "is found, and counts how many of 1,000,000 unlisted addresses are found too.\n"
+                  "The exit status is 0 for a sound file, 1 if an entry is missing, 65 for a damaged file.",
        .examples = "  bloomgate verify /var/lib/bloomgate/whitelist.bloom\n"
                    "  bloomgate verify whitelist.bloom --against customers.txt partners.txt\n"});
   if (!values) return EX_OK;
