@@ -1,7 +1,8 @@
 """Holds the includes of the tree against the arrows of ARCHITECTURE.md: which room may use which.
 
-`scripts/test` runs it. CMake enforces the same, since each room sees the headers of those alone that it links; this
-says it in one place, for rooms of one library too, and for libmilter.
+`scripts/test` runs it. CMake refuses an include of a room that is not linked. It cannot refuse one of a room that is seen
+through another, nor one of libmilter: this does, and says all arrows in one place. It also says which files the pages
+at the top name that are not there.
 """
 import pathlib
 import re
@@ -30,6 +31,9 @@ ARROWS = {
 }
 # main() stands above all of its program.
 ABOVE_ALL = {"filter/cli/main.cpp": ["filter/cli/commands"]}
+PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
+# In backticks, or the target of a link.
+NAMED_FILE = re.compile(r"(?:`|\]\()([\w.][\w./-]*\.(?:cpp|hpp|py|md|svg|conf|txt|[158]))[`)]")
 KNOW_LIBMILTER = {"milter/callbacks", "milter/connection", "milter/message_edits", "milter/milter_server",
                   "milter/negotiation"}
 INCLUDE = re.compile(r'^#include "((?:filter|config|milter|tests)/[^"]+)"|^#include [<"](libmilter)/', re.MULTILINE)
@@ -50,8 +54,19 @@ def wrong_includes(root: pathlib.Path):
                 yield f"{place} includes {header}; {room} may use {', '.join(ARROWS[room]) or 'no other room'}"
 
 
+def missing_files(root: pathlib.Path):
+    folders = (".github", "config", "filter", "milter", "scripts", "systemd", "tests")
+    files = [*root.glob("*.md"), *(path for folder in folders for path in (root / folder).rglob("*"))]
+    known = [f"/{path.relative_to(root)}" for path in files]
+    for page in PAGES:
+        for name in NAMED_FILE.findall((root / page).read_text()):
+            if not any(path.endswith(f"/{name}") for path in known):
+                yield f"{page} names {name}, which is not there"
+
+
 def main() -> int:
-    wrong = list(wrong_includes(pathlib.Path(__file__).resolve().parent.parent))
+    root = pathlib.Path(__file__).resolve().parent.parent
+    wrong = [*wrong_includes(root), *missing_files(root)]
     for line in wrong:
         print(line)
     return 1 if wrong else 0
