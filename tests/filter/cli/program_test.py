@@ -518,10 +518,12 @@ class InputTest(ProgramTest):
         for kind in self.TOOLS:
             whole = self.compress(kind, text, *(["--check"] if kind == "zst" else []))
             cuts = [whole[:length] for length in (10, len(whole) // 2, len(whole) - 9, len(whole) - 1)]
-            second = whole + whole[: len(whole) // 2]
-            damaged = bytearray(whole)
-            damaged[len(whole) // 2] ^= 0x10
-            for number, content in enumerate([*cuts, second, bytes(damaged), whole + b"garbage that is no member"]):
+            seconds = [whole + whole[:length] for length in (5, 12, len(whole) // 2)]
+            damaged = [bytearray(whole), bytearray(whole)]
+            damaged[0][len(whole) // 2] ^= 0x10
+            damaged[1][-7] ^= 0x10  # in the checksum at the end; of xz, in its footer
+            whole_and_more = whole + b"garbage that is no member"
+            for number, content in enumerate([*cuts, *seconds, *map(bytes, damaged), whole_and_more]):
                 for inputs, stdin in (([self.write("list", content)], b""), (["-"], content)):
                     with self.subTest(kind=kind, number=number, inputs=inputs):
                         _, err = self.check(EX_DATAERR, "build", "-o", "filter", "--reject-file", "rejects", *inputs, stdin=stdin)
