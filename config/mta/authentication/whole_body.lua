@@ -1,5 +1,5 @@
 -- Copy to /etc/opendkim/whole_body.lua. OpenDKIM runs it when it has read the header of a message, before it
--- verifies. Where a signature covers a part of the body only (the tag l=), that domain's count for nothing.
+-- verifies. If a signature covers only a part of the body (the tag l=), no signature of its domain counts.
 
 local partial = {}
 local index = 0
@@ -14,7 +14,7 @@ while index < 1000 do
   index = index + 1
 end
 
--- When OpenDKIM starts it tries this script without a message, and a domain is no string then.
+-- When OpenDKIM starts, it runs this script without a message, and then a domain is not a string.
 for number = 0, (odkim.get_sigcount(ctx) or 0) - 1 do
   local signature = odkim.get_sighandle(ctx, number)
   local domain = odkim.sig_getdomain(signature)
