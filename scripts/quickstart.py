@@ -40,7 +40,7 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/quickstart")
     parser.add_argument("--keep", action="store_true")
     keep = parser.parse_args().keep
-    # Ended from outside, everything is cleaned up all the same.
+    # Cleans up when another process ends this one, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     sys.exit(run_in_background() if keep else run())
 

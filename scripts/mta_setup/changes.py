@@ -1,8 +1,8 @@
-"""Files of one configuration folder, and what is to become of them.
+"""Files of one configuration folder, and how they are to change.
 
-The state of the last --apply is in the folder `bloomgate-setup` beside them: every file as it was before, and
-as it was left. So --undo gives back the very bytes; where somebody has edited a file since, our part is taken
-out and theirs kept.
+The folder `bloomgate-setup` beside them keeps the state of the last --apply: every file as it was before, and as
+it was left. So --undo restores the exact bytes. If somebody has edited a file since, --undo takes out our part
+and keeps theirs.
 """
 
 import difflib
@@ -16,12 +16,12 @@ STATE_FOLDER = "bloomgate-setup"
 
 
 class Refused(Exception):
-    """Why nothing is done: what was found, where, and what to do."""
+    """Why nothing was done: what was found, where, and what to do."""
 
 
 class Configuration:
-    """The files of a folder by their names there, as they are (`current`) and as they were before us
-    (`original`). None stands for a file that is not there."""
+    """The files of a folder by their names, as they are (`current`) and as they were before us (`original`).
+    None stands for a file that does not exist."""
 
     def __init__(self, folder, names):
         self.folder = Path(folder)
@@ -39,13 +39,12 @@ class Configuration:
         if current == after:
             return before
         if before is None:
-            raise Refused(f"{self.folder / name} was made by this script and has been edited since: move it "
-                          f"away, "
+            raise Refused(f"this script made {self.folder / name}, and somebody has edited it since: move it away, "
                           "or put your lines elsewhere, and try again")
         return taken_back(self.folder / name, current, after, before)
 
     def diff(self, wanted):
-        """The changes from `current` to `wanted`, as diff -u has them; '' where there are none."""
+        """The changes from `current` to `wanted`, as diff -u prints them; '' if there are none."""
         lines = []
         for name in self.names:
             old, new = (text_of(files[name]) for files in (self.current, wanted))
@@ -54,7 +53,7 @@ class Configuration:
                        for line in lines)
 
     def apply(self, wanted, check):
-        """Puts `wanted` in place and calls check(), which raises Refused: then everything is as it was."""
+        """Puts `wanted` in place and calls check(). If check() raises Refused, everything is put back."""
         self._write(wanted)
         try:
             check()
@@ -94,7 +93,7 @@ def text_of(content):
 
 
 def replace(path, content):
-    """In one step, with the owner and the rights that the file had."""
+    """In one step, with the owner and the mode that the file had."""
     if content is None:
         path.unlink()
         return
@@ -103,7 +102,7 @@ def replace(path, content):
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    # As if it were some seconds old: Postfix's programs wait until a file is.
+    # Makes the file some seconds old: Postfix's programs wait until it is.
     os.utime(name, (time.time() - 2,) * 2)
     os.chmod(name, 0o644)
     if path.exists():
@@ -113,18 +112,17 @@ def replace(path, content):
 
 
 def taken_back(path, current, after, before):
-    """`current` without the step from `before` to `after`: each run of lines that came in is looked for and
-    removed, or made what it was."""
+    """`current` without the step from `before` to `after`: finds each run of lines that the step put in, and
+    removes it or restores what was there."""
     if current is None:
-        raise Refused(f"{path} is not there any more: put it back, or remove {path.parent / STATE_FOLDER}")
+        raise Refused(f"{path} is missing: put it back, or remove {path.parent / STATE_FOLDER}")
     lines, old, new = text_of(current), text_of(before), text_of(after)
     steps = difflib.SequenceMatcher(None, new, old, autojunk=False).get_opcodes()
     for _, start, end, old_start, old_end in (step for step in steps if step[0] != "equal"):
         ours = new[start:end]
         places = [at for at in range(len(lines) - len(ours) + 1) if lines[at:at + len(ours)] == ours]
         if len(places) != 1 or not ours:
-            raise Refused(f"{path} has been edited in the lines that this script had put in, so they cannot "
-                          f"be taken "
-                          f"out alone. As it was before: {path.parent / STATE_FOLDER / 'before' / path.name}")
+            raise Refused(f"somebody has edited the lines that this script put into {path}, so they cannot be taken "
+                          f"out alone. The file as it was before: {path.parent / STATE_FOLDER / 'before' / path.name}")
         lines[places[0]:places[0] + len(ours)] = old[old_start:old_end]
     return "".join(lines).encode("utf-8", "surrogateescape")

@@ -9,8 +9,8 @@ from .changes import Refused
 
 EX_USAGE, EX_CONFIG = 64, 78
 
-# What comes into the mail server's configuration from the command line, and must not break out of its place
-# there.
+# These values go from the command line into the mail server's configuration, and must not break out of their
+# place there.
 ADDRESS = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}")
 SOCKET = re.compile(r"unix:/[A-Za-z0-9._/+-]+|inet:[A-Za-z0-9.-]+:[0-9]{1,5}")
 
@@ -28,12 +28,11 @@ def checked(form, what):
 def add_common_options(parser, config_dir):
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--apply", action="store_true", help="make the changes, after a backup")
-    action.add_argument("--undo", action="store_true", help="take back what --apply did")
+    action.add_argument("--undo", action="store_true", help="undo what --apply did")
     parser.add_argument("--config-dir", "-c", default=config_dir, metavar="FOLDER",
                         help=f"default: {config_dir}")
     parser.add_argument("--after-milter", metavar="TEXT",
-                        help="Bloomgate comes right after the milter that is written with TEXT in it; '': "
-                             "first of all")
+                        help="put Bloomgate right after the milter whose entry contains TEXT ('': before all others)")
 
 
 def main(parser, arguments, make_setup, before_apply):

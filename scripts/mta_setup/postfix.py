@@ -1,6 +1,6 @@
 """What a recipe of config/mta means for a given configuration of Postfix.
 
-The work is done by postconf, on a copy of main.cf and master.cf: what differs there afterwards is the change.
+postconf does the work, on a copy of main.cf and master.cf. What differs there afterwards is the change.
 """
 
 import os
@@ -18,10 +18,10 @@ MAIN_FILES = ("main.cf", "master.cf")
 TABLES = ("header_checks", "milter_header_checks")  # parameters that name tables, one after the other
 TABLE_NAMES = "*_header_checks"
 SHARED_TABLES = RECIPES_FOLDER / "postfix"
-# By default they are header_checks; ours is not for them.
+# By default these two are the same as header_checks; our table is not meant for them.
 PARTS_OF_MESSAGES = ("mime_header_checks", "nested_header_checks")
 TABLE_COMMENT = "# Put here by setup-postfix, and taken away again with --undo. It is {} of Bloomgate.\n"
-# What a service of smtpd may not set for itself, unless it sets all of those that are ours to nothing.
+# An smtpd service must not set these for itself, unless it sets all of ours to nothing.
 OURS = {"content_filter", "smtpd_milters"}
 
 
@@ -60,21 +60,20 @@ class Recipe:
         del self.settings["smtpd_milters"]
 
     def _ours(self, text):
-        # All at once: what has been put in is not looked at again.
+        # All at once, so that no replacement is replaced again.
         found = re.compile("|".join(map(re.escape, self._replacements)))
         return found.sub(lambda match: self._replacements[match.group()], text)
 
 
 class PostfixSetup:
-    """configuration and wanted: what there is, and what there shall be. next_steps: what is left for a
-    person to do."""
+    """configuration: what there is. wanted: what there is to be. next_steps: what is left for a person to do."""
 
     def __init__(self, options):
         self.folder = Path(options.config_dir).resolve()
         for name in MAIN_FILES:
             if not (self.folder / name).is_file():
                 raise Refused(f"there is no {self.folder / name}: say where Postfix's configuration is "
-                              f"(--config-dir)")
+                              "(--config-dir)")
         with tempfile.TemporaryDirectory() as scratch:
             self.scratch = Path(scratch)
             recipe_folder = recipes()[options.recipe]
@@ -94,7 +93,7 @@ class PostfixSetup:
             self.next_steps.append("bloomgate-milter --doctor")
 
     def check(self):
-        """Postfix's own look at its configuration, and our tables asked for what they are there for."""
+        """Postfix's own check of its configuration."""
         self._run(["postconf", "-c", self.folder, "-n"])
         self._run(["postconf", "-c", self.folder, "-M"])
         self._run(["postfix", "-c", self.folder, "check"])
@@ -102,8 +101,7 @@ class PostfixSetup:
     def _plan(self):
         for name, text in self.recipe.tables.items():
             if self.wanted[name] not in (None, text):
-                raise Refused(f"{self.folder / name} is there already, with other lines than the recipe's: "
-                              f"move it away")
+                raise Refused(f"{self.folder / name} exists already, with other lines than the recipe's: move it away")
             self.wanted[name] = text
         self._plan_milters()
         own_tables = self._value("header_checks")
@@ -127,17 +125,14 @@ class PostfixSetup:
         chain = words(self._value("smtpd_milters"))
         for milter in chain:
             if "$" in milter:
-                raise Refused(f"smtpd_milters is given by way of another parameter ({milter}): write the "
-                              f"milters "
-                              "themselves there, then try again")
+                raise Refused(f"smtpd_milters refers to another parameter ({milter}): write the milters themselves "
+                              "there, then try again")
         place = f"smtpd_milters of {self.folder}/main.cf"
         position = Chain(tuple(chain), place).position(self.options.after_milter)
         spam_checkers = [milter for milter in chain if SPAM_CHECKERS.search(milter)]
         if spam_checkers and not self.recipe.behind:
-            raise Refused(f"smtpd_milters asks a spam check as a milter ({spam_checkers[0]}): with the "
-                          f"recipe "
-                          f"{self.options.recipe} it would still be asked for every message. Recipes: "
-                          + ", ".join(recipes()))
+            raise Refused(f"smtpd_milters has a spam check ({spam_checkers[0]}): with the recipe {self.options.recipe} "
+                          "Postfix would still ask it about every message. Recipes: " + ", ".join(recipes()))
         missing = [milter for milter in self.recipe.behind
                    if not any(same_kind(milter, present) for present in chain)]
         chain.insert(position, self.recipe.bloomgate)
@@ -151,18 +146,17 @@ class PostfixSetup:
     def _plan_tables(self, name, value):
         present = words(self._value(name))
         if any("$" in table for table in present):
-            raise Refused(f"{name} is given by way of another parameter ({' '.join(present)}): write the "
-                          f"tables "
-                          "themselves there, then try again")
+            raise Refused(f"{name} refers to another parameter ({' '.join(present)}): write the tables themselves "
+                          "there, then try again")
         # Ours first: they look for nothing but their own fields.
         self._set(name, ", ".join([*(table for table in words(value) if table not in present), *present]))
 
     def _plan_setting(self, name, value):
         present = self._value(name)
         if self._is_set(name) and present not in ("", value):
-            advice = ("If that is the spam check, say --keep-content-filter, and it stays."
+            advice = ("If that is the spam check, keep it with --keep-content-filter."
                       if name == "content_filter" else "Take it out first, or set Bloomgate up by hand.")
-            raise Refused(f"{name} of {self.folder}/main.cf is set already, to something else: {present}\n"
+            raise Refused(f"{name} of {self.folder}/main.cf is already set to something else: {present}\n"
                           f"The recipe needs {value}. {advice}")
         self._set(name, value)
 
@@ -172,12 +166,10 @@ class PostfixSetup:
             self._run(["postconf", "-c", self.scratch, "-M", f"{key}={line}"])
             self._age("master.cf")
         elif key.endswith("/inet") and self._hands_mail_back(key):
-            self.notes.append(f"{key} is in master.cf already, and asks neither filters nor milters: it "
-                              f"stays as it is")
+            self.notes.append(f"{key} is in master.cf already and asks neither filters nor milters: it stays as it is")
         elif present != line.split():
-            raise Refused(f"{self.folder}/master.cf has another service {key} than the recipe's:\n  "
-                          f"{' '.join(present)}"
-                          "\nGive one of the two another name or port (--reinjection), then try again")
+            raise Refused(f"the service {key} in {self.folder}/master.cf is not the recipe's:\n  {' '.join(present)}\n"
+                          "Give one of the two another name or port (--reinjection), then try again")
 
     def _plan_incoming_services(self):
         for service in self._smtpd_services():
@@ -186,9 +178,8 @@ class PostfixSetup:
                 continue
             if own:
                 raise Refused(f"the service {service} in {self.folder}/master.cf has settings of its own "
-                              f"({', '.join(sorted(own))}), which this script cannot tell from a mistake: "
-                              f"take them "
-                              "out, or set Bloomgate up by hand")
+                              f"({', '.join(sorted(own))}), and this script cannot tell whether that is a mistake: "
+                              "take them out, or set Bloomgate up by hand")
             if self.options.socket.startswith("unix:/") and self._is_chrooted(service):
                 self._run(["postconf", "-c", self.scratch, "-F", f"{service}/chroot=n"])
                 self._age("master.cf")
@@ -205,7 +196,7 @@ class PostfixSetup:
         return found
 
     def _hands_mail_back(self, service):
-        """Mail that comes in there has been dealt with: neither a content filter nor a milter is asked."""
+        """Mail that comes in there has been checked: the service asks neither a content filter nor a milter."""
         own = self._overrides(service)
         no_milters = own.get("smtpd_milters") == "" or "no_milters" in own.get("receive_override_options", "")
         return own.get("content_filter") == "" and no_milters
@@ -224,7 +215,7 @@ class PostfixSetup:
             self._age(name)
 
     def _age(self, name):
-        """Postfix's programs wait until a file is some seconds old."""
+        """Makes the file old: Postfix's programs wait until a file is some seconds old."""
         os.utime(self.scratch / name, (0, 0))
 
     def _value(self, name, *options):
@@ -245,7 +236,7 @@ class PostfixSetup:
             raise Refused(f"there is no {command[0]} here: is Postfix installed?") from None
         if done.returncode != 0:
             words = (done.stderr or done.stdout).strip().replace(str(self.scratch), str(self.folder))
-            raise Refused(f"{command[0]} finds fault with the configuration:\n{words}")
+            raise Refused(f"{command[0]} reports an error in the configuration:\n{words}")
         return done.stdout
 
 
@@ -264,18 +255,18 @@ def bracketed(address):
 
 
 def words(value):
-    """The items of a list of Postfix: separated by blanks or commas, those in braces whole."""
+    """The items of a Postfix list: separated by blanks or commas; an item in braces is kept whole."""
     return [word for word in re.findall(r"\{[^}]*\}|[^\s,{]+", value)]
 
 
 def read(path):
-    """The lines of a file that Postfix heeds."""
+    """The lines of a file that Postfix reads."""
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     return "".join(line for line in lines if line.strip() and not line.startswith("#"))
 
 
 def logical_lines(text):
-    """Continued lines joined."""
+    """The lines, with continued lines joined."""
     return re.sub(r"\n[ \t]+", " ", text).splitlines()
 
 

@@ -1,7 +1,7 @@
 """What a recipe of config/mta means for a given configuration of Sendmail: a marked block in sendmail.mc.
 
-The block goes where Bloomgate's turn is among the milters that are there; sendmail.cf is then made anew by
-m4, as /etc/mail/Makefile does it.
+The block goes to Bloomgate's place among the milters that are there. m4 then makes sendmail.cf anew, as
+/etc/mail/Makefile does.
 """
 
 import re
@@ -27,21 +27,20 @@ END = "dnl Bloomgate: end.\n"
 FILTER = re.compile(
     r"(?m)^[ \t]*INPUT_MAIL_FILTER\([ \t]*`([^'\n]*)'[ \t]*,[ \t]*`([^'\n]*)'[ \t]*\)[^\n]*\n")
 
-# What cannot be told from a mistake, and why.
+# What this script cannot work with, and why.
 REFUSED = {
-    r"confINPUT_MAIL_FILTERS": "it names the milters and their order itself (confINPUT_MAIL_FILTERS)",
-    r"(?m)^[ \t]*MAIL_FILTER\(": "it declares milters without INPUT_, so their order is somewhere "
-                                  "else (MAIL_FILTER)",
+    r"confINPUT_MAIL_FILTERS": "it sets the milters and their order itself (confINPUT_MAIL_FILTERS)",
+    r"(?m)^[ \t]*MAIL_FILTER\(": "it declares milters without INPUT_, so their order is set elsewhere "
+                                  "(MAIL_FILTER)",
     r"(?i)InputMailFilters|DAEMON_OPTIONS\([^)]*\bI=": "a port has milters of its own (InputMailFilters)",
     r"(?im)^H(X-Bloomgate|Authentication-Results)[ \t]*:": "it has a rule of its own for one of the fields that "
-                                                           "Bloomgate's rules are for",
-    r"SCheckBloomgateMark": "it has Bloomgate's rules already, and this script did not put them there",
+                                                           "Bloomgate's rules check",
+    r"SCheckBloomgateMark": "it already has Bloomgate's rules, and this script did not put them there",
 }
 
 
 class SendmailSetup:
-    """configuration and wanted: what there is, and what there shall be. next_steps: what is left for a
-    person to do."""
+    """configuration: what there is. wanted: what there is to be. next_steps: what is left for a person to do."""
 
     def __init__(self, options):
         self.options = options
@@ -60,7 +59,7 @@ class SendmailSetup:
                                *self.next_steps, "bloomgate-milter --doctor"]
 
     def check(self):
-        """Sendmail's own look at its configuration."""
+        """Sendmail's own check of its configuration."""
         command = [self.options.sendmail, "-C", str(self.folder / "sendmail.cf"), "-bt"]
         try:
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -71,18 +70,19 @@ class SendmailSetup:
         complaints = [line for line in said.splitlines() if re.search(r": line \d+: ", line)]
         if done.returncode != 0 or complaints:
             words = "\n".join(complaints) or said.strip()
-            raise Refused(f"{command[0]} finds fault with {self.folder}/sendmail.cf:\n{words}")
+            raise Refused(f"{command[0]} reports an error in {self.folder}/sendmail.cf:\n{words}")
 
     def _plan(self):
         source = self.configuration.original["sendmail.mc"].decode("utf-8", "surrogateescape")
         made = self._compiled(source)
         if without_build_line(made) != without_build_line(self.configuration.original["sendmail.cf"]):
-            raise Refused(f"{self.folder}/sendmail.cf is not what sendmail.mc makes: it was edited by hand, or "
-                          f"sendmail.mc since. What was meant is not known here: see make -C {self.folder}")
+            raise Refused(f"{self.folder}/sendmail.cf is not what sendmail.mc makes: either it was edited by hand, or "
+                          "sendmail.mc has changed since. Only you know which of them is right; sendmail.mc is put "
+                          f"into use by make -C {self.folder}")
         new = self._with_block(source)
         self.wanted["sendmail.mc"] = new.encode("utf-8", "surrogateescape")
         current = self.configuration.current
-        # It has the date of its making in it: it is not made anew without need.
+        # sendmail.cf contains the date when it was made, so it is made anew only if it has to be.
         self.wanted["sendmail.cf"] = current["sendmail.cf"]
         if current["sendmail.mc"] != self.wanted["sendmail.mc"]:
             self.wanted["sendmail.cf"] = self._compiled(new)
@@ -91,8 +91,8 @@ class SendmailSetup:
         active = without_comments(source)
         for pattern, reason in REFUSED.items():
             if re.search(pattern, active):
-                raise Refused(f"{self.folder}/sendmail.mc is not understood: {reason}. Take that out first, or set "
-                              "Bloomgate up by hand")
+                raise Refused(f"this script cannot work with {self.folder}/sendmail.mc: {reason}. Take that out "
+                              "first, or set Bloomgate up by hand")
         filters = list(FILTER.finditer(active))
         if len(filters) != len(re.findall(r"INPUT_MAIL_FILTER\(", active)):
             raise Refused(f"{self.folder}/sendmail.mc has a milter that is not written on one line, as "
@@ -105,7 +105,8 @@ class SendmailSetup:
     def _place(self, active, filters, position):
         mailers = re.search(r"(?m)^[ \t]*MAILER(_DEFINITIONS|\()", active)
         if not mailers:
-            raise Refused(f"{self.folder}/sendmail.mc has no MAILER_DEFINITIONS: where milters go is not known")
+            raise Refused(f"{self.folder}/sendmail.mc has no MAILER_DEFINITIONS, so the place of the milters is not "
+                          "known")
         place = mailers.start()
         if filters:
             place = filters[position - 1].end() if position else filters[0].start()
@@ -131,13 +132,13 @@ class SendmailSetup:
             done = subprocess.run(["m4", f"-D_CF_DIR_={self.options.cf_dir}/", file.name], cwd=self.folder,
                                   capture_output=True)
         if done.returncode != 0 or done.stderr:
-            raise Refused("m4 finds fault with sendmail.mc:\n"
+            raise Refused("m4 reports an error in sendmail.mc:\n"
                           + done.stderr.decode("utf-8", "replace").replace(file.name, "sendmail.mc").strip())
         return done.stdout
 
 
 def milters_must_be_there(options, setup):
-    """Those that come in with F=T: all mail would wait for them."""
+    """Refuses to put in a milter with F=T that does not listen: all mail would wait for it."""
     if options.milters_come_later:
         return
     new = setup.wanted["sendmail.mc"].decode("utf-8", "surrogateescape")
@@ -145,8 +146,8 @@ def milters_must_be_there(options, setup):
     for found in FILTER.finditer(block):
         equates = dict(part.strip().partition("=")[::2] for part in found.group(2).split(","))
         if equates.get("F") == "T" and not accepts_connections(equates["S"]):
-            raise Refused(f"nothing listens on {equates['S']}, where the milter {found.group(1)} would be: all "
-                          "mail would wait for it. Start it first, or say --milters-come-later")
+            raise Refused(f"nothing listens on {equates['S']}, the socket of the milter {found.group(1)}, so all mail "
+                          "would wait for it. Start it first, or say --milters-come-later")
 
 
 def accepts_connections(address):
@@ -163,14 +164,14 @@ def accepts_connections(address):
 
 
 def is_there(found, present):
-    """Whether the configuration has such a milter of its own: OpenDKIM, or a check of that kind."""
+    """Whether the configuration already has such a milter: OpenDKIM, or a check of that kind."""
     ours = f"{found.group(1)} {found.group(2)}"
     return any(same_kind(ours, milter) or ("opendkim" in ours and AUTHENTICATORS.search(milter)
                                            and "dkim" in milter.lower()) for milter in present)
 
 
 def without_comments(source):
-    """The source with everything in it that m4 passes over made blanks: places stay what they are."""
+    """The source with blanks for everything that m4 skips; the offsets stay the same."""
     def blanks(found):
         return re.sub(r"[^\n]", " ", found.group())
 

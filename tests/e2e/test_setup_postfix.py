@@ -157,7 +157,7 @@ REFUSED = {
         "found it in 2"),
     "a spam check as a milter": (
         "smtpd_milters = inet:127.0.0.1:11332\n", "", [],
-        "still be asked"),
+        "still ask"),
     "a check before what authenticates": (
         f"smtpd_milters = unix:/run/clamav/milter.ctl {OPENDKIM}\n", "", [],
         "Change their order"),
@@ -169,16 +169,16 @@ REFUSED = {
         "another parameter"),
     "Bloomgate set up by hand": (
         f"smtpd_milters = {BLOOMGATE}\n", "", [],
-        "did not put there"),
+        "did not put it there"),
     "a service with milters of its own": (
         "", "submission inet n - n - - smtpd\n  -o smtpd_milters=unix:/x.sock\n", [],
         "submission/inet.*settings of its own"),
     "another service of that name": (
         "", "light-path unix - - n - 3 lmtp\n", [],
-        "another service light-path/unix"),
+        "the service light-path/unix"),
     "another use of the port": (
         "", "127.0.0.1:10025 inet n - n - - smtpd\n", [],
-        "another service 127.0.0.1:10025"),
+        "the service 127.0.0.1:10025"),
     "a configuration that is not good": (
         "mydestination = ${x\n", "", [],
         "."),
@@ -258,7 +258,7 @@ def test_when_postfix_finds_fault_afterwards_everything_is_as_it_was(setup, tmp_
     (tmp_path / "postfix").chmod(0o755)
     refused = postfix.run("--apply", environment={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
     assert refused.returncode == 78
-    assert "postfix finds fault with the configuration:\nno" in refused.stderr
+    assert "postfix reports an error in the configuration:\nno" in refused.stderr
     assert files_of(postfix.etc) == before
 
 

@@ -139,7 +139,7 @@ REFUSED = {
     "a milter over two lines": ("INPUT_MAIL_FILTER(`opendkim',\n`S=local:/x')dnl\n", [],
                                 "not written on one line"),
     "Bloomgate set up by hand": ("INPUT_MAIL_FILTER(`bloomgate', `S=local:/x')dnl\n", [],
-                                 "did not put there"),
+                                 "did not put it there"),
     "a rule for the field already": (
         "LOCAL_RULESETS\nHAuthentication-Results: $>Mine\nSMine\nR$*\t$@ $1\ndivert(0)dnl\n", [],
         "rule of its own"),
