@@ -242,7 +242,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, ByteSize& out) {
   if (shift != 0) text.remove_suffix(1);
   const auto number = number_of(text);
   if (!number || *number == 0 || *number > kMaxByteSize >> shift) {
-    reject(spec, given, "a number of bytes from 1 to 1024G, with K, M or G behind it or without");
+    reject(spec, given, "a number of bytes from 1 to 1024G, with or without K, M or G after it");
   }
   out.bytes = std::uint64_t{*number} << shift;
 }
@@ -282,7 +282,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::vector<std::s
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<IpNetwork>& out) {
   for (const std::string_view word : words_of(given.text)) {
     const auto network = parse_ip_network(word);
-    if (!network) reject(spec, given, std::string(kIpNetworkForms) + " (no bits behind the prefix)", word);
+    if (!network) reject(spec, given, std::string(kIpNetworkForms) + " (no bits after the prefix)", word);
     out.push_back(*network);
   }
 }

@@ -48,7 +48,7 @@ void check_exact_list(std::string_view name, const std::string& path) {
   std::cout << name << ' ' << printable(path) << ": " << reading.list.size() << " entries";
   if (reading.bad_line_count != 0) {
     const BadLine& first = reading.bad_lines.front();
-    std::cout << "; " << reading.bad_line_count << " lines are no entries and are left out, the first is line "
+    std::cout << "; " << reading.bad_line_count << " lines are not entries and are left out; the first is line "
               << first.number << ": " << reject_reason_text(first.reason);
   }
   std::cout << '\n';
@@ -76,7 +76,7 @@ int check_config(const DaemonCommand& command) {
                 << " entries; its header is good (all of it is checked when it is loaded)\n";
     } catch (const BloomgateError& error) {
       if (!options.allow_missing_whitelist) throw;
-      std::cout << "whitelist: none that can be used, which is allowed: " << printable(error.what()) << '\n';
+      std::cout << "whitelist: none can be used, which is allowed: " << printable(error.what()) << '\n';
     }
   }
   for (const DeepCheckServer& server : options.deep_check.servers) {
@@ -128,7 +128,7 @@ struct Daemon {
 // Lets the messages that are under way come to their end. Mail is served as before meanwhile.
 void say_farewell(Daemon& daemon) {
   const std::size_t cut_off = daemon.in_progress.wait_for_none(kLongestFarewell);
-  if (cut_off != 0) daemon.log->warn("{} messages were under way and are cut off", cut_off);
+  if (cut_off != 0) daemon.log->warn("{} messages were being handled and are cut off", cut_off);
   std::this_thread::sleep_for(kLastAnswers);
 }
 

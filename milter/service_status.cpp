@@ -26,8 +26,8 @@ std::string service_status(const LoadedLists& lists) {
   for (const auto& [name, whitelist] : parts.whitelists) {
     if (whitelist == nullptr) continue;
     if (whitelist->damaged()) {
-      damaged += "damaged: " + printable(whitelist->path()) + " cannot be read in full any more; " +
-                 (count == 1 ? "all mail is sent to the deeper checks" : "nobody is delivered by it") +
+      damaged += "damaged: " + printable(whitelist->path()) + " can no longer be read in full; " +
+                 (count == 1 ? "all mail is sent to the deeper checks" : "it lists nobody") +
                  " until a good file is loaded";
       damaged += "; ";
     } else {

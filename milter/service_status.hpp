@@ -15,7 +15,7 @@ std::string service_status(const LoadedLists& lists);
 
 // What the log and the status say where ResultsWatch misses them.
 inline constexpr std::string_view kNoTrustedResults =
-    "no message of the last 1000 had an Authentication-Results field that is trusted, so none was taken for "
+    "no message of the last 1000 had an Authentication-Results field that is trusted, so none counted as "
     "authenticated: let a milter before this one write them (OpenDKIM, OpenDMARC, rspamd), and set trusted-authserv-id "
     "to the name that it puts first";
 

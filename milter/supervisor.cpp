@@ -130,7 +130,7 @@ void Supervisor::reload_exact_lists() {
   reload_exact(kRevoked, sources_.revoked, lists.revoked, faults);
   reload_exact(kExtra, sources_.extra, lists.extra, faults);
   slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
-  for (const std::string& fault : faults) log_->error("{}; the list that was read before stays in use", fault);
+  for (const std::string& fault : faults) log_->error("{}; the old list stays in use", fault);
   notify_status(current_status());
 }
 
@@ -139,7 +139,7 @@ void Supervisor::watch_again() {
   first_change_.reset();
   if (watch_.descriptor() < 0) return;
   for (const std::string& folder : watch_.refresh()) {
-    log_->error("cannot watch {}: lists in it are read at a reload only", printable(folder));
+    log_->error("cannot watch {}: its lists are read only at a reload", printable(folder));
   }
 }
 
@@ -158,7 +158,7 @@ std::shared_ptr<const ExactList> Supervisor::load_exact(std::string_view name, c
     log_->warn("{}:{}: {}; the line is left out", printable(path), line.number, reject_reason_text(line.reason));
   }
   if (reading.bad_line_count > reading.bad_lines.size()) {
-    log_->warn("{}: {} more lines are no entries and are left out", printable(path),
+    log_->warn("{}: {} more lines are not entries and are left out", printable(path),
                reading.bad_line_count - reading.bad_lines.size());
   }
   log_->info("loaded {} entries of {} in {:.3f} s ({})", reading.list.size(), printable(path), seconds_since(start),

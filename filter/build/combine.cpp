@@ -17,8 +17,8 @@ namespace {
 [[noreturn]] void refuse(const MappedFilter& a, const MappedFilter& b, const std::string& what,
                          const std::string& got_a, const std::string& got_b) {
   throw BloomgateError(ErrorCode::bad_argument,
-                       a.path() + " and " + b.path() + " cannot be put together: they differ in " + what + " (" +
-                           got_a + " and " + got_b +
+                       a.path() + " and " + b.path() + " cannot be combined: they differ in " + what + " (" + got_a +
+                           " and " + got_b +
                            "); build both with the same --expected-entries, --bits-per-entry, "
                            "--hashes, --seed, --keep-case and --tag-separators",
                        {b.path(), {}, got_a, got_b});

@@ -31,7 +31,7 @@ void HashSpill::add(std::size_t partition, const HashPartitions& hashes) {
   if (const int error = write_at(file_.get(), bytes, offset); error != 0) {
     throw system_error(
         ErrorCode::cannot_write,
-        "write hashes that memory has no room for (raise --memory, or name a folder with more space with "
+        "write hashes that do not fit into memory (raise --memory, or name a folder with more space with "
         "--scratch) to a temporary file in",
         folder_, error);
   }

@@ -141,8 +141,8 @@ void FilterWriter::read_back(std::span<const std::byte> header, unsigned threads
   const auto require = [this](bool same, std::uint64_t offset) {
     if (same) return;
     throw BloomgateError(ErrorCode::bad_body_checksum,
-                         temporary_path_ + ": what is read at offset " + std::to_string(offset) +
-                             " is not what was written there; look after the disk, and build again",
+                         temporary_path_ + ": the data at offset " + std::to_string(offset) +
+                             " is not what was written there; check the disk, and build again",
                          {.path = temporary_path_, .offset = offset});
   };
   const auto require_bytes = [&](std::span<const std::byte> written, std::uint64_t offset) {

@@ -132,7 +132,7 @@ std::uint32_t least_hashes_for_fpr(double fpr, double bits_per_entry, Layout lay
   }
   throw BloomgateError(ErrorCode::bad_argument,
                        std::to_string(bits_per_entry) + " bits per entry do not give a false-positive rate of " +
-                           std::to_string(fpr) + " with any number of hashes; allow more of them");
+                           std::to_string(fpr) + " with any number of hashes; allow more bits per entry");
 }
 
 double distinct_entries(std::uint64_t bits_set, const FilterShape& shape) noexcept {

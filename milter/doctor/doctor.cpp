@@ -49,7 +49,7 @@ void examine_whitelist(const std::string& path, std::vector<DoctorFinding>& find
     const std::string text =
         path + ": " + std::to_string(whitelist.header().entries) + " entries, " + days(age) + " old";
     if (age > kOldAfter) {
-      findings.push_back({Level::warning, "whitelist", text, "see why it is not built again: cron, a timer?"});
+      findings.push_back({Level::warning, "whitelist", text, "find out why it is not built again: cron, a timer?"});
     } else {
       findings.push_back({Level::ok, "whitelist", text});
     }
@@ -61,7 +61,7 @@ void examine_whitelist(const std::string& path, std::vector<DoctorFinding>& find
   }
   if (user_exists(kDaemonUser) && !user_may(kDaemonUser, path, R_OK)) {
     findings.push_back({Level::problem, "permissions",
-                        path + " cannot be read by the user " + kDaemonUser + ", whom the daemon runs as",
+                        path + " cannot be read by " + kDaemonUser + ", the user that the daemon runs as",
                         "chmod a+r " + path + ", and a+x its folders"});
   }
 }
@@ -136,7 +136,7 @@ void examine_socket(const DaemonOptions& options, std::vector<DoctorFinding>& fi
                         std::string("start the daemon: systemctl start ") + kUnit});
   } else if (!answers(descriptor)) {
     findings.push_back({Level::problem, "socket", "what listens on " + name + " does not answer a mail server",
-                        std::string("see whether it is the daemon, and restart it: systemctl restart ") + kUnit});
+                        std::string("check whether it is the daemon, and restart it: systemctl restart ") + kUnit});
   } else {
     findings.push_back({Level::ok, "socket", "the daemon answers on " + name});
   }
@@ -144,8 +144,8 @@ void examine_socket(const DaemonOptions& options, std::vector<DoctorFinding>& fi
 
 void examine_service(std::string_view properties, std::vector<DoctorFinding>& findings) {
   if (properties.empty()) {
-    findings.push_back({Level::warning, "service", "systemd is not running here: nothing is known of the service",
-                        "see yourself that something starts the daemon, and starts it again when it ends"});
+    findings.push_back({Level::warning, "service", "systemd is not running here: the state of the service is not known",
+                        "make sure that something starts the daemon, and restarts it when it ends"});
   } else if (properties.find("ActiveState=active") == std::string_view::npos) {
     findings.push_back({Level::problem, "service", std::string(kUnit) + " is not running",
                         std::string("systemctl enable --now ") + kUnit});
@@ -153,7 +153,7 @@ void examine_service(std::string_view properties, std::vector<DoctorFinding>& fi
     findings.push_back({Level::ok, "service", std::string(kUnit) + " is running"});
   }
   if (properties.find("StatusText=damaged") != std::string_view::npos) {
-    findings.push_back({Level::problem, "service", "the whitelist that is served is damaged", "build it again"});
+    findings.push_back({Level::problem, "service", "the whitelist in use is damaged", "build it again"});
   }
   // See service_status.hpp.
   if (properties.find("had an Authentication-Results field that is trusted") != std::string_view::npos) {

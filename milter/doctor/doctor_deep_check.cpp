@@ -20,14 +20,14 @@ void examine_server(const DeepCheckServer& server, std::vector<DoctorFinding>& f
     findings.push_back({Level::ok, "deep-check", name + " answers"});
   } else {
     findings.push_back({Level::problem, "deep-check", name + " cannot be asked: " + fault,
-                        "see that it runs and listens there, and that the user bloomgate may connect"});
+                        "make sure that it runs and listens there, and that the user bloomgate may connect"});
   }
 }
 
 void examine_folder(const std::string& folder, std::vector<DoctorFinding>& findings) {
   struct stat info = {};
   if (stat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
-    findings.push_back({Level::problem, "deep-check", folder + " is no folder: long messages cannot be kept",
+    findings.push_back({Level::problem, "deep-check", folder + " is not a folder: long messages cannot be kept",
                         "make it, or set deep-check-folder to another"});
   } else if (user_exists(kDaemonUser) && !user_may(kDaemonUser, folder, W_OK | X_OK)) {
     findings.push_back({Level::problem, "permissions",

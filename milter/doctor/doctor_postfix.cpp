@@ -77,7 +77,7 @@ class Postfix {
     } else if (is_followed) {
       examine_forged_marks();
     } else if (!is_last) {
-      problem("nothing checks the mail that is not listed: there is no content_filter, and no milter behind Bloomgate",
+      problem("nothing checks mail that is not listed: there is no content_filter, and no milter after Bloomgate",
               std::string(kSetup) + "; or set deep-check");
     }
     examine_results(ours != milters.begin());
@@ -107,8 +107,10 @@ class Postfix {
     const bool accepts = action.find("accept") != std::string::npos;
     if (accepts != is_last) return;
     if (is_last) {
-      problem("while Bloomgate is down mail goes on unchecked: its default_action is accept, and it asks the checker",
-              "give it default_action=tempfail in smtpd_milters, see config/mta/deep-check");
+      problem(
+          "while Bloomgate is down mail goes on unchecked: its default_action is accept, and Bloomgate itself asks the "
+          "checker",
+          "give it default_action=tempfail in smtpd_milters, see config/mta/deep-check");
       return;
     }
     problem("while Bloomgate is down mail is refused or waits: its default_action is not accept",
@@ -125,7 +127,7 @@ class Postfix {
     }
     const std::string chroot = run_program({"postconf", "-c", folder_, "-F", "smtp/inet/chroot"}).output;
     if (chroot.find("= y") != std::string::npos && value("queue_directory").size() > 1) {
-      problem("smtpd runs in a chroot, where " + options_.socket.path + " is not to be seen",
+      problem("smtpd runs in a chroot and cannot see " + options_.socket.path,
               "postconf -F smtp/inet/chroot=n && postfix reload");
     }
   }
@@ -133,8 +135,8 @@ class Postfix {
   void examine_light_path(const std::string& content_filter) {
     const std::string found = action(value("milter_header_checks"), std::string(kMark));
     if (!found.starts_with("FILTER ")) {
-      problem("what Bloomgate marks takes the deep check (" + content_filter +
-                  ") all the same: milter_header_checks has no FILTER for it",
+      problem("mail that Bloomgate marks still takes the deep check (" + content_filter +
+                  "): milter_header_checks has no FILTER for it",
               std::string(kSetup));
       return;
     }
@@ -161,7 +163,7 @@ class Postfix {
     if (options_.authentication == DaemonOptions::Authentication::off) return;
     if (!is_preceded) {
       findings_.push_back({Level::problem, "authentication",
-                           "no milter before Bloomgate authenticates senders, so none is ever listed",
+                           "no milter before Bloomgate authenticates senders, so no sender counts as listed",
                            "install opendkim, see config/mta/authentication, and put it before Bloomgate"});
     }
     std::vector<std::string> names = options_.trusted_authserv_ids;
@@ -189,7 +191,7 @@ bool examine_postfix(const DaemonOptions& options, const std::string& folder, st
   const ProgramResult works = run_program({"postconf", "-c", folder, "-h", "mail_version"});
   if (!works.started || works.status != 0) {
     findings.push_back({Level::problem, "postfix", "postconf cannot read the configuration in " + folder,
-                        "run postfix check, and mend what it says"});
+                        "run postfix check, and fix what it reports"});
     return true;
   }
   Postfix(options, folder, findings).examine();

@@ -67,7 +67,7 @@ bool is_ours(const Milter& milter, const SocketAddress& socket) {
 void examine_before(const Configuration& configuration, std::size_t ours, std::vector<DoctorFinding>& findings) {
   if (ours == 0) {
     findings.push_back({Level::problem, "authentication",
-                        "no milter before Bloomgate authenticates senders, so none is ever listed",
+                        "no milter before Bloomgate authenticates senders, so no sender counts as listed",
                         "install opendkim, see config/mta/authentication; " + std::string(kSetup)});
     return;
   }
@@ -79,7 +79,7 @@ void examine_before(const Configuration& configuration, std::size_t ours, std::v
   if (!waits || !configuration.refuses_forged_results) {
     findings.push_back(
         {Level::problem, "authentication",
-         "results that a sender has forged stay where OpenDKIM is down or cannot read them",
+         "results that a sender has forged stay if OpenDKIM is down or cannot read them",
          "give OpenDKIM F=T, and add the rules of config/mta/sendmail/opendkim.mc; " + std::string(kSetup)});
     return;
   }
@@ -98,10 +98,10 @@ bool examine_sendmail(const DaemonOptions& options, const std::string& folder, s
     if (found != configuration.milters.end() && is_ours(found->second, options.socket)) break;
   }
   if (ours == configuration.order.size()) {
-    findings.push_back(
-        {Level::problem, "sendmail",
-         "Sendmail (" + folder + ") does not ask " + to_string(options.socket) + ": no milter of sendmail.cf is it",
-         std::string(kSetup)});
+    findings.push_back({Level::problem, "sendmail",
+                        "Sendmail (" + folder + ") does not ask " + to_string(options.socket) +
+                            ": no milter of sendmail.cf has that address",
+                        std::string(kSetup)});
     return true;
   }
   findings.push_back({Level::ok, "sendmail", "Sendmail (" + folder + ") asks the daemon"});
@@ -109,9 +109,10 @@ bool examine_sendmail(const DaemonOptions& options, const std::string& folder, s
   // Bloomgate is the whole check then: nothing looks at what it has not seen.
   const bool is_last = asks_deep_check(options) && ours + 1 == configuration.order.size();
   if (is_last && !waits) {
-    findings.push_back({Level::problem, "sendmail",
-                        "while Bloomgate is down mail goes on unchecked (there is no F=), and it asks the checker",
-                        "put in the line of config/mta/deep-check/bloomgate.mc"});
+    findings.push_back(
+        {Level::problem, "sendmail",
+         "while Bloomgate is down mail goes on unchecked (there is no F=), and Bloomgate itself asks the checker",
+         "add the line of config/mta/deep-check/bloomgate.mc"});
   }
   if (waits && !is_last) {
     findings.push_back({Level::warning, "sendmail", "while Bloomgate is down mail is refused or waits (F=)",
@@ -119,7 +120,7 @@ bool examine_sendmail(const DaemonOptions& options, const std::string& folder, s
   }
   if (ours + 1 == configuration.order.size() && !is_last) {
     findings.push_back({Level::problem, "sendmail",
-                        "nothing checks the mail that is not listed: no milter stands behind Bloomgate",
+                        "nothing checks mail that is not listed: no milter comes after Bloomgate",
                         std::string(kSetup)});
   }
   if (!configuration.refuses_forged_marks && !(is_last && waits)) {

@@ -42,14 +42,14 @@ ExactListReading load_exact_list(const std::string& path, std::uint64_t most_byt
   }
   if (!S_ISREG(status.st_mode)) {
     throw BloomgateError(ErrorCode::not_a_regular_file,
-                         path + " is not a regular file; an exact list is a text file with one entry a line",
+                         path + " is not a regular file; an exact list is a text file with one entry per line",
                          {.path = path});
   }
   const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
   if (file_bytes > most_bytes) {
     throw BloomgateError(ErrorCode::bad_input,
-                         path + " has " + std::to_string(file_bytes) + " bytes, and an exact list at most " +
-                             std::to_string(most_bytes) + "; a list of that size belongs into a filter",
+                         path + " has " + std::to_string(file_bytes) + " bytes, but an exact list may have at most " +
+                             std::to_string(most_bytes) + "; put a list of that size into a filter",
                          {path, {}, "at most " + std::to_string(most_bytes) + " bytes", std::to_string(file_bytes)});
   }
   return read_exact_list(read_unchanging(file.get(), file_bytes, path));

@@ -202,7 +202,7 @@ def test_a_chroot_that_hides_the_socket_is_found(world, postfix):
 def test_a_checker_that_does_not_answer_and_a_folder_that_is_not_there_are_found(world):
     found = world.findings("--deep-check", "spamd:unix:/nonexistent", "--deep-check-folder", "/nonexistent")
     assert_found(found, "spamd:unix:/nonexistent cannot be asked: ")
-    assert_found(found, "/nonexistent is no folder")
+    assert_found(found, "/nonexistent is not a folder")
 
 
 @pytest.mark.parametrize("action, words", [("accept", ["goes on unchecked"]), ("tempfail", [])])

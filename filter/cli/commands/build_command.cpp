@@ -208,7 +208,7 @@ void print_text(const Report& report) {
   std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       "
             << format_rate(fpr_from_fill(header.bits_set, header.shape)) << " (expected from the fill)\n";
   if (report.spilled_bytes != 0) {
-    std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for want of memory\n";
+    std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
   }
   std::cout << "time      " << format_decimal(report.seconds, 2) << " s, " << format_count(report.entries_per_second())
             << " entries per second\n";
@@ -309,7 +309,7 @@ int run_build(const Arguments& arguments) {
   rejects.keep();
   progress.stop();
   if (command->options.expected_entries && header.entries > header.expected_entries) {
-    std::cerr << "warning: the lists hold more entries than expected; the false-positive rate is higher for it\n";
+    std::cerr << "warning: the lists hold more entries than expected, so the false-positive rate is higher\n";
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   (command->json ? print_json : print_text)(

@@ -40,7 +40,7 @@ std::uint64_t entries_for_memory(const SizeWishes& wishes, double bits_per_entry
   const double entries = std::floor(body_bytes_for(wishes, memory_bytes) * 8 / bits_per_entry);
   if (entries < 1) {
     throw BloomgateError(ErrorCode::bad_argument,
-                         format_bytes(memory_bytes) + " hold not even the smallest filter; give more memory");
+                         format_bytes(memory_bytes) + " cannot hold even the smallest filter; give more memory");
   }
   return static_cast<std::uint64_t>(entries);
 }

@@ -9,7 +9,7 @@
 namespace bloomgate::cli {
 namespace {
 
-constexpr LineFault kBadQuotes = {"csv-bad-quotes", "the quotes in the row are not as RFC 4180 asks for"};
+constexpr LineFault kBadQuotes = {"csv-bad-quotes", "the quotes in the row do not follow RFC 4180"};
 constexpr LineFault kMissingField = {"csv-missing-field", "the row ends before the column"};
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 

@@ -92,7 +92,7 @@ std::string advice_for(const std::ios_base::failure& error) {
   if (std::string_view(error.what()).find(ZSTD_getErrorString(ZSTD_error_frameParameter_windowTooLarge)) == 0) {
     return "cannot be read with a window of 128 MiB; compress it without --long or --ultra";
   }
-  return "are damaged or cut off; get a whole copy";
+  return "are damaged or cut off; get a complete copy";
 }
 
 }  // namespace

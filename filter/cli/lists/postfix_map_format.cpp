@@ -11,7 +11,7 @@ namespace {
 
 constexpr LineFault kNoValue = {"map-no-value", "no value follows the key on its line"};
 constexpr LineFault kUnknownValue = {"map-unknown-value", "the value does not say that mail from there is good"};
-constexpr LineFault kNetwork = {"map-network", "the key is a network address, which tells nothing of senders"};
+constexpr LineFault kNetwork = {"map-network", "the key is a network address, which says nothing about senders"};
 constexpr std::string_view kSpace = " \t\r\v\f";
 
 bool all_digits(std::string_view text) noexcept {
