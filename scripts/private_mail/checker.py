@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from .processes import Program, accepts_connections
+from .processes import Program, accepts_connections, wait_until
 
 USER = "nobody"
 
@@ -51,9 +51,11 @@ class Checker:
         return accepts_connections(self.address)
 
     def stop(self):
-        """At once, with its children: some take seconds to end well."""
+        """At once, with its children: some take seconds to end well. A child may hold the socket for a moment
+        longer, and who connects then is cut off rather than refused."""
         if self.program:
             self.program.kill()
+            wait_until(lambda: not accepts_connections(self.address), f"{self.name} to be gone")
 
     def log(self):
         return self.log_file.read_text(encoding="utf-8", errors="replace") if self.log_file.exists() else ""

@@ -130,5 +130,17 @@ def become(user):
 
 def runs_as(user, *command):
     """Whether the command succeeds when user runs it."""
+    return run_as(user, *command).returncode == 0
+
+
+def output_as(user, *command):
+    """What the command prints when user runs it: of another user's process root may not read all, in some
+    containers (no CAP_SYS_PTRACE)."""
+    done = run_as(user, *command)
+    done.check_returncode()
+    return done.stdout
+
+
+def run_as(user, *command):
     wrapped = ["setpriv", *become(user), "--", *command]
-    return subprocess.run([str(word) for word in wrapped], capture_output=True).returncode == 0
+    return subprocess.run([str(word) for word in wrapped], capture_output=True, text=True)

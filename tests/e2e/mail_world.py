@@ -13,7 +13,7 @@ from private_mail.client import RawMessage
 from private_mail.filter import build_filter_of
 from private_mail.gateway import GatewayConfig
 from private_mail.name_server import NameServer, NameServerConfig
-from private_mail.network import PrivateNetwork, is_possible
+from private_mail.network import PrivateNetwork, why_not
 from private_mail.opendkim import OpenDkimConfig
 from private_mail.opendmarc import OpenDmarcConfig
 from private_mail.processes import temporary_folder
@@ -90,8 +90,8 @@ class Mail:
 
 def start_world(gateways, whitelist, *build_options, keys, milters=("spf", "dkim", "dmarc"), **config):
     """Starts it all, with those of the milters; the rest is for GatewayConfig. gateways: of conftest."""
-    if not is_possible():
-        pytest.skip("this machine gives nobody a network of their own")
+    if reason := why_not():
+        pytest.skip(reason)
     folder = gateways.enter(temporary_folder("e2e"))
     filter_file = folder / "whitelist.bloom"
     build_filter_of(filter_file, whitelist, "--bits-per-entry", "32", *build_options)
