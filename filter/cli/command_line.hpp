@@ -26,8 +26,8 @@ struct HelpText {
 };
 
 // Parses `arguments`: the options of `visible`, and what stands beside options into `operands` (null: nothing may).
-// Where
-// --help is among them it prints the help and gives nothing. Throws UsageError for what the options do not allow.
+// Where `--help` is among them it prints the help and gives nothing. Throws UsageError for what the options do not
+// allow.
 std::optional<boost::program_options::variables_map> parse_command_line(
     const Arguments& arguments, const boost::program_options::options_description& visible,
     std::vector<std::string>* operands, const HelpText& help);

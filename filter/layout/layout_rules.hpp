@@ -1,6 +1,6 @@
 // What every layout must say: where the bits of an entry lie in the array, what that means for the false positives, and
-// how a builder sets them. There is one file for each layout: page_layout.cpp, line_layout.cpp, classic_layout.cpp,
-// partitioned_layout.cpp. Rules are constants; everything here is safe from any thread.
+// how a builder sets them. The layouts page and line are in blocked_layout.cpp, classic and partitioned have files of
+// their names. Rules are constants; everything here is safe from any thread.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,6 @@
 // What the message itself shows that results of authentication can be about: SPF about the domain of its envelope
 // sender, DKIM about the domains that its DKIM-Signature fields name, DMARC about one that is aligned with either.
-// Collected by the daemon's session, one message
-// after the other; asked by Authentication::summarize().
+// Collected by the daemon, one message after the other; asked by Authentication::summarize().
 //
 // A trusted field may hold results that its writer never found (result_forgery.hpp says how). Here is the second lock:
 // a pass without grounds does not count, and who lays the grounds for another's domain, by a signature or an envelope

@@ -1,16 +1,20 @@
 // Undoes what mail servers on the way did to an envelope sender, so that the sender who is on the list is found:
 //
-//   BATV  `prvs=TAG=local@domain`, `prvs=local=TAG@domain` and `btv1==TAG==local@domain` are `local@domain`: the
-//   sender's
-//         own server tags its senders, to know its bounces again. The domain stays, so anybody's may be undone.
-//   SRS0  `SRS0=hash=tt=domain=local@forwarder` is `local@domain`: a forwarder made it an address of its own, so that
-//   SPF
-//         passes for it. Anyone can write one, so it is undone for trusted forwarders only.
-//   SRS1  `SRS1=hash=first==hash=tt=domain=local@last` is `local@domain` too: a further forwarder got an SRS0 address.
-//   It
-//         is undone where both the first and the last are trusted: the last vouches for having got it from the first,
-//         and the first for having got it from `local@domain`. Were the last alone asked, a spammer would send it an
-//         SRS0 address of his own domain with any sender inside, and it would truthfully pass that on.
+//   BATV: `prvs=TAG=local@domain`, `prvs=local=TAG@domain` and `btv1==TAG==local@domain` are `local@domain`.
+//
+//   The sender's own server tags its senders, to know its bounces again. The domain stays, so anybody's may be undone.
+//
+//   SRS0: `SRS0=hash=tt=domain=local@forwarder` is `local@domain`.
+//
+//   A forwarder made it an address of its own, so that SPF passes for it. Anyone can write one, so it is undone for
+//   trusted forwarders only.
+//
+//   SRS1: `SRS1=hash=first==hash=tt=domain=local@last` is `local@domain` too.
+//
+//   A further forwarder got an SRS0 address. It is undone where both the first and the last are trusted: the last
+//   vouches for having got it from the first, and the first for having got it from `local@domain`. Were the last alone
+//   asked, a spammer would send it an SRS0 address of his own domain with any sender inside, and it would truthfully
+//   pass that on.
 //
 // Trusting a forwarder says that it forwards only what it has checked (SPF of the senders that it rewrites), and that
 // it takes SRS1 addresses from forwarders of that kind only: those between the first and the last leave no trace in it.

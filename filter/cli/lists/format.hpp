@@ -1,4 +1,4 @@
-// What a line of a list says, in each of the forms that lists come in. Used by list_reader and block_entries.
+// What a line of a list says, in each of the forms that lists come in. Asked by for_each_entry() (entries.hpp).
 //
 // A format is shared by all workers: read() may be called from several threads at once.
 #pragma once
