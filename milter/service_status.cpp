@@ -25,8 +25,8 @@ std::string service_status(const LoadedLists& lists) {
   std::string damaged, serving;
   for (const auto& [name, whitelist] : parts.whitelists) {
     if (whitelist == nullptr) continue;
-    if (whitelist->damaged()) {
-      damaged += "damaged: " + printable(whitelist->path()) + " can no longer be read in full; " +
+    if (const Damage damage = whitelist->damage(); damage != Damage::none) {
+      damaged += "damaged: " + printable(whitelist->path()) + " " + std::string(damage_text(damage)) + "; " +
                  (count == 1 ? "all mail is sent to the deeper checks" : "it lists nobody") +
                  " until a good file is loaded";
       damaged += "; ";

@@ -29,7 +29,7 @@ enum class ErrorCode : std::uint8_t {
   wrong_size,           // the file is not exactly as long as its header says
   bad_table_checksum,   // the checksum table was damaged
   bad_body_checksum,    // a part of the bit array was damaged
-  changed_while_open,   // the file shrank or became unreadable under a mapping
+  changed_while_open,   // the file was written to, shrank or became unreadable under a mapping
   bad_argument,         // a size, rate or option that cannot be honoured
   bad_input,            // an input list that cannot be used: damaged, or not as asked (--strict)
   out_of_memory,        // the filter does not fit in the memory that may be used

@@ -33,12 +33,6 @@ void require_equal(const MappedFilter& a, const MappedFilter& b, const char* wha
   if (of_a != of_b) refuse(a, b, what, std::to_string(of_a), std::to_string(of_b));
 }
 
-void require_whole(const MappedFilter& filter) {
-  if (!filter.damaged()) return;
-  throw BloomgateError(ErrorCode::changed_while_open, filter.path() + " was truncated while it was read",
-                       {.path = filter.path()});
-}
-
 std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) noexcept {
   return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max() : a + b;
 }
@@ -115,7 +109,7 @@ FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combi
     bits_set += FilterView(header.shape, bytes).count_ones();
     writer.write_body(chunk * kChecksumChunkBytes, bytes);
   });
-  for (const MappedFilter* filter : filters) require_whole(*filter);
+  for (const MappedFilter* filter : filters) filter->require_whole();
   header.bits_set = bits_set;
   if (combination == Combination::intersect) {
     const double distinct = distinct_entries(header.bits_set, header.shape);
@@ -135,7 +129,7 @@ Overlap estimate_overlap(const MappedFilter& a, const MappedFilter& b, unsigned 
     const auto bytes = combined_chunk(filters, Combination::unite, chunk, buffer);
     bits_of_either += FilterView(shape, bytes).count_ones();
   });
-  for (const MappedFilter* filter : filters) require_whole(*filter);
+  for (const MappedFilter* filter : filters) filter->require_whole();
   Overlap overlap = {.a = distinct_entries(a.header().bits_set, shape),
                      .b = distinct_entries(b.header().bits_set, shape),
                      .either = distinct_entries(bits_of_either, shape)};

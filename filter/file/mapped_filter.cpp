@@ -24,16 +24,17 @@ class MappedFilter::Mapping {
  public:
   explicit Mapping(const std::string& path) {
     // O_NONBLOCK: opening a FIFO must not wait for a writer.
-    const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    file_.reset(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status = {};
-    if (!file.is_open() || fstat(file.get(), &status) != 0) {
+    if (!file_.is_open() || fstat(file_.get(), &status) != 0) {
       throw system_error(ErrorCode::cannot_open, "open", path, errno);
     }
     if (!S_ISREG(status.st_mode)) {
       throw BloomgateError(ErrorCode::not_a_regular_file, path + " is not a regular file; name a filter file",
                            {.path = path, .expected = "a regular file", .got = "another kind of file"});
     }
-    const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
+    stamp_ = FileStamp(status);
+    const std::uint64_t file_bytes = stamp_.size_bytes();
     if (file_bytes < kHeaderBytes) {
       throw BloomgateError(ErrorCode::too_short,
                            path + " has " + std::to_string(file_bytes) + " bytes, less than the header of " +
@@ -45,7 +46,7 @@ class MappedFilter::Mapping {
                            {.path = path});
     }
     bytes_ = static_cast<std::size_t>(file_bytes);
-    void* const address = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file.get(), 0);
+    void* const address = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file_.get(), 0);
     if (address == MAP_FAILED) throw system_error(ErrorCode::cannot_open, "map", path, errno);
     data_ = static_cast<const std::byte*>(address);
     try {
@@ -66,8 +67,12 @@ class MappedFilter::Mapping {
 
   std::span<const std::byte> bytes() const noexcept { return {data_, bytes_}; }
   bool faulted() const noexcept { return guard_->faulted(); }
+  int descriptor() const noexcept { return file_.get(); }
+  const FileStamp& stamp() const noexcept { return stamp_; }
 
  private:
+  FileDescriptor file_;
+  FileStamp stamp_;
   const std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
   std::unique_ptr<GuardedMapping> guard_;
@@ -76,11 +81,12 @@ class MappedFilter::Mapping {
 namespace {
 
 [[noreturn]] void throw_changed(const std::string& path) {
-  throw BloomgateError(ErrorCode::changed_while_open,
-                       path +
-                           " shrank or became unreadable while it was open; replace filter files by renaming a new "
-                           "one over them, as 'bloomgate build' does, and never change them in place",
-                       {.path = path});
+  throw BloomgateError(
+      ErrorCode::changed_while_open,
+      path +
+          " was written to, shrank or became unreadable while it was open; replace filter files by renaming a new "
+          "one over them, as 'bloomgate build' does, and never change them in place",
+      {.path = path});
 }
 
 FilterHeader checked_header(std::span<const std::byte> file, const std::string& path) {
@@ -105,6 +111,16 @@ FilterHeader checked_header(std::span<const std::byte> file, const std::string& 
   return header;
 }
 
+// The bytes of a body that a checksum of the table is for, and whether it is theirs.
+std::span<const std::byte> chunk_of(std::span<const std::byte> body, std::uint64_t chunk) noexcept {
+  const std::uint64_t begin = chunk * kChecksumChunkBytes;
+  return body.subspan(begin, std::min(kChecksumChunkBytes, body.size() - begin));
+}
+
+bool is_sound(std::span<const std::byte> bytes, std::span<const std::byte> table, std::uint64_t chunk) noexcept {
+  return checksum(bytes) == load_little_endian<std::uint64_t>(table.data() + chunk * sizeof(std::uint64_t));
+}
+
 // Hands out the chunks of a body to threads and remembers the first damaged one.
 class BodyCheck {
  public:
@@ -117,10 +133,8 @@ class BodyCheck {
   void run() {
     const std::uint64_t chunk_count = table_.size() / sizeof(std::uint64_t);
     for (std::uint64_t chunk; (chunk = next_.fetch_add(1)) < chunk_count;) {
-      const std::uint64_t begin = chunk * kChecksumChunkBytes;
-      const auto bytes = body_.subspan(begin, std::min(kChecksumChunkBytes, body_.size() - begin));
-      const auto stored = load_little_endian<std::uint64_t>(table_.data() + chunk * sizeof(std::uint64_t));
-      const bool damaged = checksum(bytes) != stored;
+      const std::span<const std::byte> bytes = chunk_of(body_, chunk);
+      const bool damaged = !is_sound(bytes, table_, chunk);
       const std::lock_guard lock(mutex_);
       if (damaged) first_damaged_ = std::min(first_damaged_, chunk);
       done_bytes_ += bytes.size();
@@ -165,7 +179,7 @@ void MappedFilter::verify_body(unsigned threads, const std::function<void(std::u
   run_parallel(threads == 0 ? default_threads() : threads, [&](unsigned) { check.run(); });
   // From here on look-ups come, each to a page of its own: reading ahead would only push others out.
   madvise(const_cast<std::byte*>(file.data()), file.size(), MADV_RANDOM);
-  if (mapping_->faulted()) throw_changed(path_);
+  require_whole();
   if (check.first_damaged() != BodyCheck::kNone) {
     const std::uint64_t at = kHeaderBytes + check.first_damaged() * kChecksumChunkBytes;
     throw BloomgateError(ErrorCode::bad_body_checksum,
@@ -184,8 +198,35 @@ void MappedFilter::lock_in_memory() const {
   }
 }
 
-bool MappedFilter::damaged() const noexcept {
-  return mapping_->faulted();
+std::uint64_t MappedFilter::chunk_count() const noexcept {
+  return file_extent(header_.shape).chunk_count;
+}
+
+bool MappedFilter::chunk_is_sound(std::uint64_t index) const noexcept {
+  const std::span<const std::byte> body = view_.body();
+  const std::span<const std::byte> bytes = chunk_of(body, index);
+  // Else the disk would be asked for each page by itself.
+  madvise(const_cast<std::byte*>(bytes.data()), bytes.size(), MADV_WILLNEED);
+  return is_sound(bytes, mapping_->bytes().subspan(kHeaderBytes + body.size()), index) && !mapping_->faulted();
+}
+
+MappedFilter::State MappedFilter::state() const noexcept {
+  if (mapping_->faulted()) return State::unreadable;
+  const std::optional<FileStamp> now = FileStamp::of(mapping_->descriptor());
+  if (!now) return State::unreadable;
+  return *now == mapping_->stamp() ? State::whole : State::written_to;
+}
+
+void MappedFilter::require_whole() const {
+  if (damaged()) throw_changed(path_);
+}
+
+int MappedFilter::descriptor() const noexcept {
+  return mapping_->descriptor();
+}
+
+const FileStamp& MappedFilter::stamp() const noexcept {
+  return mapping_->stamp();
 }
 
 }  // namespace bloomgate

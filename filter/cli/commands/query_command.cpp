@@ -148,9 +148,7 @@ class Query {
 
   // Prints answers and counts them. False where nobody takes them any more.
   bool use(const Answers& answers) {
-    if (filter_.damaged()) {
-      throw BloomgateError(ErrorCode::changed_while_open, filter_.path() + " was truncated while it was open");
-    }
+    filter_.require_whole();
     total_.listed += answers.listed;
     total_.not_listed += answers.not_listed;
     total_.rejected += answers.rejected;

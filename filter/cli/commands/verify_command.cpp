@@ -175,9 +175,7 @@ int verify_against(const MappedFilter& filter, const std::vector<std::string>& i
             << format_count(members.missing) << "\nrejected   " << format_count(members.rejected)
             << " lines that are not entries\n";
   const bool fpr_agrees = report_false_positives(filter);
-  if (filter.damaged()) {
-    throw BloomgateError(ErrorCode::changed_while_open, filter.path() + " was truncated while it was open");
-  }
+  filter.require_whole();
   if (members.missing != 0) {
     std::cerr << "the filter does not hold these lists; build it again from them\n";
     return 1;

@@ -6,8 +6,10 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 
+#include "filter/base/bus_fault.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/file/filter_writer.hpp"
@@ -102,6 +104,77 @@ TEST_CASE("a filter keeps serving the file it opened when another is renamed ove
   CHECK(old.view().may_contain("joe@example.org"));
   CHECK(MappedFilter(path).view().may_contain("ann@example.org"));
   CHECK_NOTHROW(old.verify_body());
+}
+
+// What is done to a file of 3.5 MiB of body, in place.
+struct InPlace {
+  std::string_view name;
+  std::function<void(const std::string&)> write;
+};
+
+void overwrite(const std::string& path, std::uint64_t offset, std::string_view bytes) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(offset));
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  REQUIRE(file.flush());
+}
+
+TEST_CASE("a filter that is written to in place says so, and is not verified") {
+  install_bus_fault_handler();
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter.bloom");
+  build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
+  const MappedFilter filter(path);
+  filter.verify_body();
+  CHECK(filter.state() == MappedFilter::State::whole);
+  const InPlace c = GENERATE(
+      InPlace{"one bit", [](const std::string& p) { flip_byte(p, kHeaderBytes + 17); }},
+      InPlace{"the same byte", [](const std::string& p) { overwrite(p, 0, "B"); }},
+      InPlace{"0xFF", [](const std::string& p) { overwrite(p, kHeaderBytes, std::string(3'000'000, '\xff')); }},
+      InPlace{"truncation", [](const std::string& p) { std::filesystem::resize_file(p, kHeaderBytes); }},
+      InPlace{"growth", [](const std::string& p) { std::ofstream(p, std::ios::app) << "x"; }});
+  INFO(c.name);
+  c.write(path);
+  CHECK(filter.state() == MappedFilter::State::written_to);
+  CHECK(error_code_of([&] { filter.verify_body(); }) == ErrorCode::changed_while_open);
+  CHECK(error_code_of([&] { filter.require_whole(); }) == ErrorCode::changed_while_open);
+}
+
+TEST_CASE("what does not change a filter's bytes leaves it whole") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter.bloom");
+  build_filter(path, {"joe@example.org"});
+  const MappedFilter filter(path);
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+  std::filesystem::create_hard_link(path, folder.file("link"));
+  std::filesystem::rename(path, folder.file("old"));
+  std::filesystem::remove(folder.file("link"));
+  std::filesystem::remove(folder.file("old"));
+  CHECK(filter.state() == MappedFilter::State::whole);
+}
+
+TEST_CASE("each piece of a body is checked by itself, and the damaged one is found") {
+  install_bus_fault_handler();
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter.bloom");
+  build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
+  const MappedFilter filter(path);
+  const auto sound = [&] {
+    std::string each;
+    for (std::uint64_t chunk = 0; chunk < filter.chunk_count(); ++chunk)
+      each += filter.chunk_is_sound(chunk) ? '+' : '-';
+    return each;
+  };
+  CHECK(sound() == "++++");
+  flip_byte(path, kHeaderBytes + kChecksumChunkBytes);
+  CHECK(sound() == "+-++");
+  flip_byte(path, kHeaderBytes + kChecksumChunkBytes);
+  flip_byte(path, kHeaderBytes + filter.view().body().size() - 1);
+  CHECK(sound() == "+++-");
+  // The last chunk is gone with its page, and the table behind it.
+  std::filesystem::resize_file(path, kHeaderBytes + 3 * kChecksumChunkBytes);
+  CHECK_FALSE(filter.chunk_is_sound(3));
+  CHECK(filter.state() == MappedFilter::State::unreadable);
 }
 
 TEST_CASE("locking in memory says what to do where the limit is too low") {

@@ -1,0 +1,51 @@
+// Which file a descriptor is of, and when it was last written to: tells whether somebody writes to a file in place
+// while it is read or mapped. Safe from any thread. Cost: one fstat(2), some 0.2 µs on a local file system.
+//
+// A file system may give two writes within one of its ticks (4 ms on Linux before 6.13) the same time: then only a
+// change of the size shows. The change time (ctime) is left out: it moves, too, when a file is renamed, or another is
+// renamed over it, as filters are to be replaced.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <ctime>
+#include <optional>
+
+namespace bloomgate {
+
+class FileStamp {
+ public:
+  FileStamp() = default;  // of no file
+  explicit FileStamp(const struct stat& status) noexcept
+      : device_(status.st_dev),
+        inode_(status.st_ino),
+        size_bytes_(static_cast<std::uint64_t>(status.st_size)),
+        seconds_(status.st_mtim.tv_sec),
+        nanoseconds_(status.st_mtim.tv_nsec) {}
+
+  // Nothing where fstat(2) fails: the file is on a server that no longer knows it, say.
+  static std::optional<FileStamp> of(int file) noexcept {
+    struct stat status = {};
+    return fstat(file, &status) == 0 ? std::optional(FileStamp(status)) : std::nullopt;
+  }
+
+  std::uint64_t size_bytes() const noexcept { return size_bytes_; }
+
+  // Whatever was done to it.
+  bool is_same_file(const FileStamp& other) const noexcept {
+    return device_ == other.device_ && inode_ == other.inode_;
+  }
+
+  // The same file, not written to between the two.
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
+
+ private:
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  std::uint64_t size_bytes_ = 0;
+  std::time_t seconds_ = 0;
+  long nanoseconds_ = 0;
+};
+
+}  // namespace bloomgate
