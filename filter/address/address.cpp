@@ -32,8 +32,8 @@ class EntryWriter {
   }
 
   // The fast path, which nearly every address takes: an ASCII dot-string, '@', ASCII labels, and nothing to do but fold
-  // case. Where it meets anything else it returns false and leaves the entry as it was, for the grammar below to accept
-  // or reject; so it may be replaced by anything faster that does the same to what it accepts.
+  // case. If it meets anything else, it returns false and leaves the entry as it was, and the grammar below accepts or
+  // rejects it. So anything faster may replace it that gives the same for what it accepts.
   bool accept_plain_address(std::string_view text, AddressProfile profile) noexcept;
 
  private:
@@ -97,7 +97,7 @@ std::string_view without_brackets(std::string_view text) noexcept {
   return text.starts_with('<') && text.ends_with('>') ? text.substr(1, text.size() - 2) : text;
 }
 
-// Bytes that may stand nowhere, not even in a comment: a file with old Mac line ends would be one long comment.
+// Bytes that are allowed nowhere, not even in a comment: a file with old Mac line ends would be one long comment.
 bool has_line_end_or_nul(std::string_view text) noexcept {
   return text.find('\0') != std::string_view::npos || text.find('\r') != std::string_view::npos ||
          text.find('\n') != std::string_view::npos;
@@ -113,7 +113,7 @@ RejectReason skip_source_route(std::string_view& rest) noexcept {
     const std::string_view host = rest.substr(0, host_bytes);
     rest.remove_prefix(host_bytes);
     const bool goes_on = rest.starts_with(',') || rest.starts_with(':');
-    if (first && !goes_on) return RejectReason::empty_local_part;  // `<@example.org>`: this is no route at all
+    if (first && !goes_on) return RejectReason::empty_local_part;  // `<@example.org>` is not a route
     Domain ignored;
     if (!goes_on || canonicalize_domain(host, ignored) != RejectReason::none) return RejectReason::bad_source_route;
     const bool last = rest.starts_with(':');

@@ -1,17 +1,17 @@
-// From text to canonical key: the one canonicaliser, used by the builder on every line of a list and by the daemon on
+// From text to canonical key: the one canonicaliser. The builder uses it on every line of a list and the daemon on
 // every sender, so that both always agree.
 //
 // Two spellings of the same mailbox give the same key: `<Joe.Doe@EXAMPLE.org.>`, `"joe.doe"@example.org` and
-// `joe.doe@example.org` are one, and so are `joe@müller.example` and `joe@xn--mller-kva.example`. What is not a mailbox
-// is rejected with a named reason. Nothing here throws, logs or reads anything but its argument; all functions may be
-// called from any number of threads. ASCII input is handled without allocation, a plain address in some 30 ns; the time
-// is linear in the length, which is cut off at kMaxInputBytes: half a millisecond at worst, for 2 KiB of Unicode.
+// `joe.doe@example.org` are one, and so are `joe@müller.example` and `joe@xn--mller-kva.example`. Text that is not a
+// mailbox is rejected with a named reason. Nothing here throws, logs or reads anything but its argument; any number of
+// threads may call it. ASCII input needs no allocation; a plain address takes some 30 ns. The time is linear in the
+// length, which is limited to kMaxInputBytes: half a millisecond at worst, for 2 KiB of Unicode.
 //
-// A key is itself a spelling of its entry, and gives the same key again. In a list, an address that starts with '#' has
-// to stand in angle brackets, or it is a comment.
+// A key is itself a spelling of its entry, and gives the same key again. In a list, an address that starts with '#'
+// needs angle brackets, or it is a comment.
 //
-// Which characters there are, and their cases, is what libunistring and libidn2 know: a list with characters that are
-// newer than the daemon's libraries is best built with the same libraries.
+// libunistring and libidn2 define which characters there are, and their cases. If a list has characters that are newer
+// than the daemon's libraries, build it with the same libraries.
 //
 // Sources: RFC 5321 sections 4.1.2 (grammar), 4.1.3 (address literals), 4.5.3.1 (limits); RFC 6531 section 3.3 (UTF-8
 // local parts); RFC 5891 and UTS #46, non-transitional (domains); Unicode 3.13 (full case folding).
@@ -33,11 +33,12 @@ enum class EntryKind : std::uint8_t {
   blank,        // list lines only: nothing but space, or a comment
   null_sender,  // `<>`: a bounce; never an entry of a list
   address,      // local-part@domain
-  domain,       // list lines only: `@domain`, every address in that very domain
+  domain,       // list lines only: `@domain`, every address in exactly that domain
   domain_tree,  // list lines only: `@.domain`, every address in that domain and in all below it
 };
 
-// What a path or a line came to. Holds its key itself: no allocation, and the views below live as long as it does.
+// The result for a path or a line. It holds its key in place: no allocation, and the views below live as long as it
+// does.
 class Entry {
  public:
   EntryKind kind() const noexcept { return kind_; }
@@ -63,8 +64,8 @@ class Entry {
   RejectReason reason_ = RejectReason::none;
 };
 
-// An envelope path as an MTA hands it over: `<a@b>`, `<>`, `a@b`, `<@relay:a@b>`, `<a@b> SIZE=1`; what follows the path
-// after a space is ESMTP parameters and is left out. Gives address, null_sender or rejected.
+// An envelope path as an MTA hands it over: `<a@b>`, `<>`, `a@b`, `<@relay:a@b>`, `<a@b> SIZE=1`; ESMTP parameters
+// after a space are left out. Gives address, null_sender or rejected.
 Entry canonicalize_path(std::string_view path, AddressProfile profile = {}) noexcept;
 
 // A line of a list, with or without its line end: an address (with or without angle brackets), `@domain`, `@.domain`,

@@ -5,10 +5,10 @@
 
 namespace bloomgate {
 
-// How keys are made. It is stored in the filter file, and whoever looks keys up follows the file.
+// How keys are made. The filter file stores it, and every look-up follows the file.
 struct AddressProfile {
   bool keep_local_part_case = false;  // false: `Joe@` and `joe@` are one mailbox
-  TagSeparators tag_separators = {};  // of '+': `joe+x@` and `joe@` are one mailbox
+  TagSeparators tag_separators = {};  // with '+': `joe+x@` and `joe@` are one mailbox
 
   friend bool operator==(const AddressProfile&, const AddressProfile&) = default;
 };

@@ -29,7 +29,7 @@ inline constexpr std::array<std::uint8_t, 256> kClasses = [] {
   add("abcdefghijklmnopqrstuvwxyz0123456789", kAtext | kDomain);
   add("ABCDEFGHIJKLMNOPQRSTUVWXYZ", kAtext | kDomain | kUpper);
   add("!#$%&'*+/=?^`{|}~", kAtext);
-  // The underscore is no part of a host's name, but names in the DNS have it, and mail comes from them.
+  // A host name has no underscore, but names in the DNS do, and mail comes from them.
   add("-_", kAtext | kDomain);
   return classes;
 }();
@@ -43,17 +43,17 @@ constexpr bool is_atext(char byte) noexcept {
 constexpr bool is_domain_character(char byte) noexcept {
   return (class_of(byte) & kDomain) != 0;
 }
-// In a local part, RFC 6531 section 3.3.
+// Allowed in a local part: RFC 6531 section 3.3.
 constexpr bool may_stand_unquoted(char byte) noexcept {
   return is_atext(byte) || byte == '.' || !ascii::is_ascii(byte);
 }
-// In an address without quotes and address literals.
+// Allowed in an address without quotes and address literals.
 constexpr bool is_address_character(char byte) noexcept {
   return may_stand_unquoted(byte) || byte == '@';
 }
 
 // control_character, invalid_utf8 or none. Control characters are those of ASCII, U+0080 to U+009F, the line and
-// paragraph separators, and the byte-order mark: all that could end a line or is no character at all. Linear, no
+// paragraph separators, and the byte-order mark: everything that could end a line or is not a character. Linear, no
 // allocation.
 RejectReason check(std::string_view text) noexcept;
 

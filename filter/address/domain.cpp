@@ -24,7 +24,7 @@ RejectReason check_label(std::string_view label) noexcept {
   return label.size() > kMaxLabelBytes ? RejectReason::label_too_long : RejectReason::none;
 }
 
-// An xn-- label passes as it stands, IDNA or not: the name in the DNS is those very bytes.
+// An xn-- label passes as it is, IDNA or not: the name in the DNS is exactly those bytes.
 RejectReason canonicalize_ascii(std::string_view name, Domain& out) noexcept {
   if (name.ends_with('.')) name.remove_suffix(1);
   if (name.empty()) return RejectReason::empty_domain;
@@ -57,7 +57,7 @@ RejectReason reason_of(int idn2_error) noexcept {
 // A host name while it is mapped to ASCII: one byte longer, for a dot at its end.
 using MappedName = FixedText<kMaxDomainBytes + 1>;
 
-// Of one label: libidn2 gives no longer ones, but for those with dots that it has mapped to '.'.
+// The length of one label: libidn2 returns no longer ones, except those with dots that it has mapped to '.'.
 constexpr std::size_t kMaxMappedBytes = kMaxDomainBytes + 1;
 
 RejectReason map_label_anew(std::string_view label, FixedText<kMaxMappedBytes>& mapped) noexcept {
@@ -70,8 +70,8 @@ RejectReason map_label_anew(std::string_view label, FixedText<kMaxMappedBytes>& 
   return reason_of(error);
 }
 
-// Mapping takes more than a microsecond, and in a list the same labels come again and again: what a thread has mapped
-// lately is kept.
+// Mapping takes more than a microsecond, and in a list the same labels come again and again. So each thread keeps what
+// it has mapped lately.
 struct RecentLabel {
   FixedText<kMaxLabelBytes> label;
   FixedText<kMaxMappedBytes> mapped;
@@ -97,8 +97,7 @@ RejectReason map_label(std::string_view label, MappedName& out) noexcept {
   return RejectReason::none;
 }
 
-// How many bytes the dot at the front of `text` takes, be it one of those that UTS #46 maps to '.'; 0 where there is
-// none.
+// How many bytes the dot at the front of `text` takes; it may be one that UTS #46 maps to '.'. 0 if there is none.
 std::size_t dot_bytes(std::string_view text) noexcept {
   if (text.starts_with('.')) return 1;
   const bool wide = text.starts_with("\u3002") || text.starts_with("\uff0e") || text.starts_with("\uff61");
@@ -106,8 +105,8 @@ std::size_t dot_bytes(std::string_view text) noexcept {
 }
 
 // Label by label, so that an ASCII label gives the same bytes whatever its neighbours: `r3---x.müller.example` is a
-// name, though IDNA would not have its first label. The result is to be checked still, since mapping makes '/' or '@'
-// of some characters.
+// name, though IDNA does not allow its first label. The result must still be checked, since mapping turns some
+// characters into '/' or '@'.
 RejectReason map_to_ascii(std::string_view name, MappedName& out) noexcept {
   while (!out.overflowed()) {
     std::size_t size = 0;

@@ -1,4 +1,4 @@
-// The keys that an entry of kind domain_tree could have for a domain to be below it. Shared by all that look domains
+// The keys that an entry of kind domain_tree could have if it lists a domain. Shared by everything that looks domains
 // up. Pure; safe from any thread.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace bloomgate {
 
-// Whether `contains(key)` holds for the `@.domain` of the domain or of one above it, asked from the nearest on.
-// `domain` must be canonical.
+// Whether `contains(key)` holds for the `@.domain` of the domain or of one above it. Asks the nearest first. `domain`
+// must be canonical.
 template <typename Contains>
 bool is_in_domain_tree(std::string_view domain, Contains contains) noexcept {
   std::array<char, kMaxKeyBytes> key = {'@', '.'};

@@ -7,7 +7,7 @@ namespace bloomgate {
 
 inline constexpr std::size_t kMaxLocalPartBytes = 64;  // RFC 5321 section 4.5.3.1.1, quotes included
 inline constexpr std::size_t kMaxDomainBytes = 255;    // RFC 5321 section 4.5.3.1.2
-inline constexpr std::size_t kMaxAddressBytes = 254;   // RFC 5321 section 4.5.3.1.3: a path of 256 less its brackets
+inline constexpr std::size_t kMaxAddressBytes = 254;   // RFC 5321 section 4.5.3.1.3: a path of 256 without its brackets
 inline constexpr std::size_t kMaxLabelBytes = 63;      // RFC 1035 section 2.3.4
 inline constexpr std::size_t kMaxInputBytes = 2048;    // longer paths and lines are rejected unread
 inline constexpr std::size_t kMaxKeyBytes = 2 + kMaxDomainBytes;  // "@." and a domain; an address is shorter

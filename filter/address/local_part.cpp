@@ -20,8 +20,8 @@ bool is_dot_string(std::string_view content) noexcept {
          std::all_of(content.begin(), content.end(), characters::may_stand_unquoted);
 }
 
-// The content of a quoted string. `quoted` has its quotes, and no control characters. False where a backslash stands
-// before something that RFC 5321 lets nobody escape, that is, not ASCII.
+// The content of a quoted string. `quoted` has its quotes, and no control characters. False if a backslash stands
+// before a byte that RFC 5321 does not allow to escape, that is, not ASCII.
 bool unquote(std::string_view quoted, FixedText<kMaxInputBytes>& content) noexcept {
   for (std::size_t at = 1; at + 1 < quoted.size(); ++at) {
     if (quoted[at] == '\\' && !ascii::is_ascii(quoted[++at])) return false;
@@ -30,8 +30,8 @@ bool unquote(std::string_view quoted, FixedText<kMaxInputBytes>& content) noexce
   return true;
 }
 
-// NFC of a text, folded to one case unless `keep_case`. Doing it again changes nothing: folding decomposes first, so
-// that no mark hides a letter, and what it gives for any code point is folded and remains so when composed.
+// NFC of a text, folded to one case unless `keep_case`. A second call changes nothing: folding decomposes first, so
+// that no mark hides a letter, and its result for any code point is folded and stays so when composed.
 class Normalized {
  public:
   Normalized(std::string_view text, bool keep_case) noexcept : size_(kRoomBytes) {
@@ -46,13 +46,13 @@ class Normalized {
   Normalized(const Normalized&) = delete;
   Normalized& operator=(const Normalized&) = delete;
 
-  // Valid UTF-8 can fail for want of memory only.
+  // With valid UTF-8 this fails only for lack of memory.
   bool failed() const noexcept { return bytes_ == nullptr; }
   std::string_view view() const noexcept { return {reinterpret_cast<const char*>(bytes_), size_}; }
 
  private:
   static constexpr std::size_t kRoomBytes = 4 * kMaxLocalPartBytes;
-  std::array<std::uint8_t, kRoomBytes> room_;  // what is longer, the library allocates
+  std::array<std::uint8_t, kRoomBytes> room_;  // the library allocates for longer ones
   std::size_t size_;
   std::uint8_t* bytes_;
 };
@@ -68,7 +68,7 @@ RejectReason write(std::string_view content, bool keep_case, LocalPart& out) noe
   return out.overflowed() ? RejectReason::local_part_too_long : RejectReason::none;
 }
 
-// Without its tag. The limit is that of the whole local part, so that what is an address for one profile is for all.
+// Without its tag. The limit holds for the whole local part, so that an address for one profile is one for all.
 RejectReason write_untagged(std::string_view content, AddressProfile profile, LocalPart& out) noexcept {
   const std::size_t untagged_bytes = profile.tag_separators.untagged_bytes(content);
   if (untagged_bytes != content.size()) {

@@ -19,14 +19,14 @@ using LocalPart = FixedText<kMaxLocalPartBytes>;
 
 inline constexpr std::size_t kUnterminated = std::string_view::npos;
 
-// How many bytes at the front of `text` are its local part: a quoted string with its quotes (kUnterminated where the
-// second quote is missing), otherwise the characters that need no quotes, as many as there are.
+// How many bytes at the front of `text` are its local part: a quoted string with its quotes (kUnterminated if the
+// second quote is missing), otherwise all characters that need no quotes.
 std::size_t local_part_extent(std::string_view text) noexcept;
 
-// Appends the canonical form of what local_part_extent() has measured, at most kMaxInputBytes, to the empty `out`; or
-// gives the reason why there is none. Escapes are undone, Unicode is in NFC and, unless the profile keeps it, folded to
-// one case, the tag is gone if the profile has separators; quotes are there only if the content is no dot-string.
-// Allocates only for what is not ASCII.
+// Appends the canonical form of what local_part_extent() has measured, at most kMaxInputBytes, to the empty `out`. Or
+// returns the reason why there is none. The form has no escapes, is in NFC, folded to one case unless the profile keeps
+// it, without its tag if the profile has separators, and in quotes only if the content is not a dot-string. Allocates
+// only for text that is not ASCII.
 RejectReason canonicalize_local_part(std::string_view text, AddressProfile profile, LocalPart& out) noexcept;
 
 }  // namespace bloomgate

@@ -13,7 +13,7 @@ namespace bloomgate {
 #ifdef __SSE2__
 namespace {
 
-// One bit for each of 64 bytes: whether it is such a byte.
+// One bit for each of 64 bytes: whether the byte is of that kind.
 struct Word {
   std::uint64_t plain = 0;  // may stand in a local part or be the '@'
   std::uint64_t at = 0;
@@ -89,7 +89,7 @@ BLOOMGATE_AVX512 Word classify_at_once(const char* text, char* folded) noexcept 
 
 #undef BLOOMGATE_AVX512
 
-// A stream of bits, moved by one place: each byte's bit stands at the byte behind it.
+// A stream of bits, moved by one place: each byte's bit is now at the byte after it.
 class Shift {
  public:
   explicit Shift(bool before_first) noexcept : carry_(before_first ? 1 : 0) {}
@@ -103,7 +103,7 @@ class Shift {
   std::uint64_t carry_;
 };
 
-// Finds what is not a dot-string, '@' and labels without anything unusual, each line by itself. In a stream of words.
+// Finds, in a stream of words, every line that is not a dot-string, '@' and labels without anything unusual.
 class Grammar {
  public:
   // A bit for each byte that breaks a rule; it is never one of another line.
@@ -115,7 +115,7 @@ class Grammar {
     const bool first_carry = __builtin_add_overflow(within, word.at, &carried);
     const bool second_carry = __builtin_add_overflow(carried, in_domain_carry_, &carried);
     in_domain_carry_ = first_carry || second_carry ? 1 : 0;
-    const std::uint64_t in_domain = within & ~carried;  // from the '@' on, but for a further '@', which is a fault
+    const std::uint64_t in_domain = within & ~carried;  // from the '@' on, except a further '@', which is a fault
     const std::uint64_t domain_hyphen = word.hyphen & in_domain;
 
     const std::uint64_t after_mark = after_mark_.next(word.at | word.dot);
@@ -124,11 +124,11 @@ class Grammar {
     const std::uint64_t after_hyphen = after_hyphen_.next(domain_hyphen);
     const std::uint64_t after_return = after_return_.next(word.carriage_return);
 
-    return (within & ~word.plain)                                    // what may not be there at all
+    return (within & ~word.plain)                                    // bytes that are not allowed at all
            | ((word.dot | word.at) & (after_end | after_mark))       // nothing before a dot or the '@'
            | (word.at & after_domain)                                // a second '@'
-           | (end & (after_mark | (~carried & ~after_return)))       // nothing behind them; no '@'
-           | (in_domain & (word.plus | (word.hyphen & after_mark)))  // what only a local part may have
+           | (end & (after_mark | (~carried & ~after_return)))       // nothing after them; no '@'
+           | (in_domain & (word.plus | (word.hyphen & after_mark)))  // bytes that only a local part may have
            | ((word.dot | end) & after_hyphen)                       // a hyphen at the end of a label
            | (after_return & ~word.line_feed);
   }
@@ -161,7 +161,7 @@ const char* PlainLines::read(const char* at, const char* end) noexcept {
     if (count_ + kMostOfWord > kMost) break;
     const Word word = (wide_ ? classify_at_once : classify_by_16)(at + offset, folded_.data() + offset);
     std::uint64_t line_ends = word.line_feed;
-    // What is in memory behind the text is not the list's.
+    // The bytes in memory after the text are not the list's.
     if (text_bytes - offset < 64) line_ends &= (std::uint64_t{1} << (text_bytes - offset)) - 1;
     const std::uint64_t faults = grammar.faults(word);
     if (faults != 0) line_ends &= (faults & (~faults + 1)) - 1;
@@ -187,7 +187,7 @@ bool PlainLines::has_512_bits() noexcept {
 
 PlainLines::PlainLines(Registers /*registers*/) noexcept : wide_(false) {}
 
-// Without SSE2 every line takes the way through canonicalize_line(), which gives the same keys.
+// Without SSE2 every line goes through canonicalize_line(), which gives the same keys.
 const char* PlainLines::read(const char* at, const char* /*end*/) noexcept {
   count_ = 0;
   return at;

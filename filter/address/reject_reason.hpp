@@ -1,4 +1,4 @@
-// Why a text is no entry, as a value, a stable token and a sentence. The canonicaliser and its parts give these
+// Why a text is not an entry, as a value, a stable token and a sentence. The canonicaliser and its parts give these
 // reasons. Pure; safe from any thread.
 #pragma once
 
@@ -12,11 +12,11 @@ namespace bloomgate {
 
 enum class RejectReason : std::uint8_t {
   none,
-  too_long,           // over kMaxInputBytes, before anything was looked at
+  too_long,           // over kMaxInputBytes; nothing else was checked
   control_character,  // a control character, U+2028, U+2029 or U+FEFF; NUL, CR and LF in comments too
   invalid_utf8,
   unbalanced_brackets,  // `<a@b` or `a@b>`
-  bad_source_route,     // `<@a,@b:` without its form
+  bad_source_route,     // `<@a,@b:` in a wrong form
   trailing_text,        // something after the end of the address
   missing_at_sign,
   empty_local_part,

@@ -1,8 +1,8 @@
 // The characters that start a tag in a local part, as in `joe+newsletter@example.org`, and where it starts. Part of the
 // profile of a filter: the builder takes tags off its entries and the daemon off its senders, by the same rule. By
-// default no character does: `joe+x@` and `joe@` are two mailboxes. Pure values; safe from any thread.
+// default no character starts a tag: `joe+x@` and `joe@` are two mailboxes. Pure values; safe from any thread.
 //
-// The rule is that of Postfix's recipient_delimiter, which is how most mailboxes with tags come about.
+// The rule is that of Postfix's recipient_delimiter, which makes most mailboxes with tags.
 #pragma once
 
 #include <array>
@@ -16,16 +16,16 @@ namespace bloomgate {
 
 class TagSeparators {
  public:
-  // All that can be chosen: what a local part may hold without quotes, less letters, digits and the dot. The place of a
-  // character in here is the number of its bit in a filter file.
+  // All characters to choose from: those that a local part may have without quotes, except letters, digits and the dot.
+  // A character's place in this text is the number of its bit in a filter file.
   static constexpr std::string_view kCharacters = "!#$%&'*+-/=?^_`{|}~";
   static constexpr std::uint32_t kAllBits = (1U << kCharacters.size()) - 1;
 
   constexpr TagSeparators() noexcept = default;
 
-  // The separators in `characters`, in any order; nothing where one of them cannot be chosen.
+  // The separators in `characters`, in any order; nothing if one of them is not allowed.
   static std::optional<TagSeparators> parse(std::string_view characters) noexcept;
-  // Those of a file, of whose bits only kAllBits count.
+  // The separators of a file; only kAllBits of `bits` count.
   static constexpr TagSeparators from_bits(std::uint32_t bits) noexcept { return TagSeparators(bits & kAllBits); }
 
   constexpr std::uint32_t bits() const noexcept { return bits_; }
@@ -36,14 +36,14 @@ class TagSeparators {
   // "+-", in the order of kCharacters. Throws std::bad_alloc.
   std::string text() const;
 
-  // How many bytes of a local part's content (without quotes and escapes) stand before its tag: all where there is
-  // none. A tag starts at the first separator that is not the first character. `mailer-daemon` and `double-bounce` have
-  // no tag; nor, where the hyphen is a separator, have `owner-…` and `…-request`, which belong to mailing lists.
+  // How many bytes of a local part's content (without quotes and escapes) come before its tag; all if there is none. A
+  // tag starts at the first separator that is not the first character. `mailer-daemon` and `double-bounce` have no tag.
+  // If the hyphen is a separator, `owner-…` and `…-request`, which belong to mailing lists, have none either.
   std::size_t untagged_bytes(std::string_view content) const noexcept {
     return none() ? content.size() : find_tag(content);
   }
 
-  // Each of the two's.
+  // The separators of both.
   friend constexpr TagSeparators operator|(TagSeparators a, TagSeparators b) noexcept {
     return TagSeparators(a.bits_ | b.bits_);
   }

@@ -9,8 +9,8 @@ namespace bloomgate {
 
 class AnonymousMemory {
  public:
-  // Throws BloomgateError{out_of_memory} where the address space or a limit does not allow it; `purpose` is for the
-  // message. Pages are taken when they are first touched.
+  // Throws BloomgateError{out_of_memory} if the address space or a limit does not allow it; `purpose` is for the
+  // message. A page takes memory when it is first touched.
   AnonymousMemory(std::uint64_t bytes, const char* purpose);
   AnonymousMemory(AnonymousMemory&& other) noexcept;
   AnonymousMemory& operator=(AnonymousMemory&&) = delete;

@@ -1,5 +1,5 @@
-// What a byte of ASCII text is, whatever the locale, and the few things that are done with such text. A byte beyond
-// ASCII is in no class but its own and is left as it is. Pure; safe from any thread.
+// Which class a byte of ASCII text is in, whatever the locale, and a few functions for such text. They leave bytes
+// beyond ASCII alone. Pure; safe from any thread.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ inline std::string lower_case(std::string_view text) {
   return lower;
 }
 
-// `text` without those of the bytes `blanks` that stand at its start, at its end, or at both.
+// `text` without the bytes of `blanks` at its start, at its end, or at both.
 constexpr std::string_view trimmed_front(std::string_view text, std::string_view blanks) noexcept {
   return text.substr(std::min(text.find_first_not_of(blanks), text.size()));
 }

@@ -28,9 +28,9 @@ static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bo
 std::array<Slot, kMaxGuardedMappings> slots;
 std::uintptr_t page_bytes = 4096;
 
-// Replaces the page round `address` by zeros. The bare system call, since mmap(2) is not on POSIX's list of
-// async-signal-safe functions, and since ThreadSanitizer takes the mmap of the C library for a write, which
-// would race with look-ups. SIGBUS here is synchronous: it was raised by our own load.
+// Replaces the page around `address` by zeros. Uses the bare system call, since mmap(2) is not on POSIX's list of
+// async-signal-safe functions, and since ThreadSanitizer treats the C library's mmap as a write that races with
+// look-ups. SIGBUS here is synchronous: it was raised by our own load.
 bool put_zero_page(std::uintptr_t address) noexcept {
   const std::uintptr_t page = address & ~(page_bytes - 1);
   constexpr int kFlags = MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS;

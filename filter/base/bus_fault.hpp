@@ -1,6 +1,6 @@
-// Surviving SIGBUS: the kernel raises it when a mapped page has no file behind it any more (the file was truncated) or
-// cannot be read (the disk failed). The handler puts zero pages there, so that the look-up that met it finds no bit
-// set: the sender counts as not listed, which is the safe side.
+// Surviving SIGBUS: the kernel raises it when a mapped page no longer has a file behind it (the file was truncated) or
+// cannot be read (the disk failed). The handler puts zero pages there, so the look-up that met the fault finds no bit
+// set. The sender then counts as not listed, which is the safe side.
 //
 // A program calls install_bus_fault_handler() once, first thing in main(), before it opens a filter. MappedFilter
 // announces each mapping here. A SIGBUS anywhere else ends the program, as without the handler.

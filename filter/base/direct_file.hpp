@@ -1,6 +1,6 @@
-// Reads and writes of a file past the page cache (O_DIRECT), for large files that are used once: they cost no copying,
-// drive nothing out of that cache, and what is read comes from the disk itself. Another descriptor of the same file
-// does what cannot be done this way. Safe from any thread once open.
+// Reads and writes of a file past the page cache (O_DIRECT), for large files that are used once. They copy nothing,
+// drive nothing out of that cache, and read from the disk itself. Another descriptor of the same file has to do what
+// cannot be done this way. Safe from any thread once open.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,19 @@ namespace bloomgate {
 
 class DirectFile {
  public:
-  // Of addresses in memory, offsets and lengths. No disk that is in use wants more.
+  // Holds for addresses in memory, offsets and lengths. No disk in use needs more.
   static constexpr std::size_t kAlignment = 4096;
 
   // Not open.
   DirectFile() = default;
-  // `flags` as for open(2). Not open where the file system cannot do it.
+  // `flags` are those of open(2). The object is not open if the file system cannot do it.
   DirectFile(const std::string& path, int flags) noexcept;
 
   bool is_open() const noexcept { return file_.is_open(); }
 
-  // Give how many bytes were done, from the first one on: a multiple of kAlignment, or up to the file's end. None where
-  // the file is not open, where `bytes` or `offset` are not aligned, and on an error, which who does the rest will see.
+  // Return how many bytes were done, counted from the first: a multiple of kAlignment, or up to the file's end. They do
+  // none if the file is not open, if `bytes` or `offset` is not aligned, or on an error; whoever does the rest will
+  // meet that error.
   std::size_t read(std::span<std::byte> bytes, std::uint64_t offset) const noexcept;
   std::size_t write(std::span<const std::byte> bytes, std::uint64_t offset) const noexcept;
 

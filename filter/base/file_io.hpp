@@ -1,4 +1,5 @@
-// Whole pieces of a file at an offset, whatever the system gives at once. Safe from any thread.
+// Reads and writes whole pieces of a file at an offset, however little the system does in one call. Safe from any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@
 
 namespace bloomgate {
 
-// Both give 0, or the error as in errno; a file that ends too early is EIO.
+// Both return 0 or an errno value; a file that ends too early is EIO.
 int write_at(int file, std::span<const std::byte> bytes, std::uint64_t offset) noexcept;
 int read_at(int file, std::span<std::byte> bytes, std::uint64_t offset) noexcept;
 

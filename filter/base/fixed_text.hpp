@@ -12,7 +12,7 @@ namespace bloomgate {
 template <std::size_t Capacity>
 class FixedText {
  public:
-  // What no longer fits is dropped and remembered.
+  // Text that does not fit is dropped, and the object remembers that.
   void append(char byte) noexcept {
     if (size_ == Capacity) {
       overflowed_ = true;

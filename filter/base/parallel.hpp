@@ -9,14 +9,14 @@
 
 namespace bloomgate {
 
-// The number of threads to use where nobody said: one for each processor.
+// The default number of threads: one for each processor.
 inline unsigned default_threads() noexcept {
   const unsigned processors = std::thread::hardware_concurrency();
   return processors == 0 ? 1 : processors;
 }
 
-// Calls `work(index)` for every index in [0, threads), each in a thread of its own (the last one in this), and waits
-// for all. The first exception that one of them throws is thrown here, after all have ended.
+// Calls `work(index)` for every index in [0, threads), each in its own thread (the last one in this thread), and waits
+// for all. If some of them throw, the first exception is thrown here, after all have ended.
 template <typename Work>
 void run_parallel(unsigned threads, Work work) {
   std::exception_ptr failure;

@@ -1,5 +1,5 @@
-// Makes any bytes fit to be shown on one line of a log, a status or an error message, so that nothing in them can end
-// the line, pass for another field of it, or move a terminal's cursor. Pure; safe from any thread.
+// Makes any bytes safe to show on one line of a log, a status or an error message. Nothing in them can end the line,
+// look like another field of it, or move a terminal's cursor. Pure; safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace bloomgate {
 
-// Printable ASCII is kept; everything else becomes `\xNN`. What has gone through it once stays as it is.
+// Printable ASCII is kept; everything else becomes `\xNN`. A second call changes nothing.
 std::string printable(std::string_view text);
 
-// The same for a value among others on a line: space and backslash are escaped too, so that it is one word that can be
-// turned back. Of more than `max_bytes` the first ones are shown, and how many were left out: `aaaa\+1234`.
+// The same for one value among others on a line. It escapes space and backslash too, so that the value is one word and
+// can be decoded. A value of more than `max_bytes` is cut off, and the number of bytes left out follows: `aaaa\+1234`.
 std::string printable_word(std::string_view text, std::size_t max_bytes);
 
 }  // namespace bloomgate

@@ -8,7 +8,7 @@
 
 namespace bloomgate {
 
-// Some file systems cannot make a file without a name: there it loses it at once.
+// Some file systems cannot make a file without a name. There it gets a name and loses it at once.
 FileDescriptor unnamed_file(const std::string& folder) {
   FileDescriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600));
   if (file.is_open() || (errno != EOPNOTSUPP && errno != EISDIR)) return file;

@@ -1,5 +1,5 @@
-// A temporary file that nobody else can open and that is gone when it is closed, whatever the process dies of. Safe
-// from any thread.
+// A temporary file that nobody else can open. It is gone when it is closed, however the process ends. Safe from any
+// thread.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace bloomgate {
 
-// To read and write, in `folder`. One that is not open where there can be none; then errno says why. Throws
+// Opens one in `folder`, to read and write. If that fails, the object is not open and errno says why. Throws
 // std::bad_alloc.
 FileDescriptor unnamed_file(const std::string& folder);
 

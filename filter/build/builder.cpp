@@ -18,7 +18,7 @@ void check_stop(const std::atomic<bool>& stop) {
   }
 }
 
-// The shape that the options ask for, but for the number of blocks. Throws BloomgateError{bad_argument}.
+// The shape that the options ask for, without the number of blocks. Throws BloomgateError{bad_argument}.
 FilterShape shape_of(const BuildOptions& options) {
   if (options.hashes < 1 || options.hashes > kMaxHashes) {
     throw BloomgateError(ErrorCode::bad_argument, "the number of hashes must be between 1 and " +
@@ -64,9 +64,9 @@ void FilterBuilder::expect(std::uint64_t entries) {
 }
 
 void FilterBuilder::make_partitions() {
-  // Where the bits are soon set, hashes need no more memory than the bits do: it is slow to get, too.
+  // If the bits are set soon, the hashes need no more memory than the bits; taking memory is slow, too.
   constexpr std::uint64_t kLeastOfUse = std::uint64_t{64} << 20;
-  // Where the array's size is not known: as suits one of the memory's size.
+  // If the array's size is not known: what suits an array as large as the memory.
   const std::uint64_t body_bytes = shape_.block_count != 0 ? file_extent(shape_).body_bytes : options_.memory_bytes;
   const std::uint64_t wanted_bytes =
       body_ ? std::min(options_.memory_bytes, std::max(body_bytes, kLeastOfUse)) : options_.memory_bytes;
@@ -116,8 +116,8 @@ void FilterBuilder::spill() {
   partitions_->clear();
 }
 
-// The bytes of the array that a partition's bits lie in; neighbours may share some. Hashes that no entry can have may
-// point past the array's end.
+// The bytes of the array with a partition's bits; neighbours may share some. Hashes that no entry can have may point
+// past the array's end.
 std::uint64_t FilterBuilder::begin_of(std::size_t partition) const noexcept {
   const KeyHash first = partitions_->first_hash(partition);
   return std::min(layout_rules(shape_.layout).bytes_of(shape_, first).begin, file_extent(shape_).body_bytes);
@@ -133,9 +133,9 @@ std::uint64_t FilterBuilder::end_of(std::size_t partition) const noexcept {
 void FilterBuilder::set_bits(BodyPart part, std::size_t first_partition, std::size_t end_partition) {
   const LayoutRules& rules = layout_rules(shape_.layout);
   const std::size_t partitions = end_partition - first_partition;
-  // More partitions than blocks: even those two apart may share one.
+  // There are more partitions than blocks, so even partitions two apart may share a block.
   const unsigned threads = partitions_->partition_count() > shape_.block_count ? 1 : options_.threads;
-  // Neighbouring partitions may share a block; every other one at a time, none is touched by two threads.
+  // Neighbouring partitions may share a block. Taking every other one at a time, no two threads touch the same block.
   for (const std::size_t odd : {std::size_t{0}, std::size_t{1}}) {
     for_each_parallel(threads, (partitions + 1 - odd) / 2, [&](std::size_t i) {
       const std::size_t partition = first_partition + 2 * i + odd;
@@ -146,8 +146,8 @@ void FilterBuilder::set_bits(BodyPart part, std::size_t first_partition, std::si
   }
 }
 
-// How much of the array to have in memory at once: what is allowed, or what the largest partition needs beside the
-// started chunk before it.
+// How much of the array to have in memory at once: as much as is allowed, but at least what the largest partition needs
+// beside the started chunk before it.
 std::uint64_t FilterBuilder::part_bytes() const noexcept {
   std::uint64_t most = 0;
   for (std::size_t i = 0; i < partitions_->partition_count(); ++i) most = std::max(most, end_of(i) - begin_of(i));
@@ -156,7 +156,7 @@ std::uint64_t FilterBuilder::part_bytes() const noexcept {
   return least >= body_bytes ? body_bytes : std::clamp(options_.body_memory_bytes, least, body_bytes);
 }
 
-// Makes the array, as far as it is not there, and writes it, part by part. Gives the number of ones.
+// Makes the array, unless it exists already, and writes it part by part. Returns the number of ones.
 std::uint64_t FilterBuilder::write_parts(FilterWriter& writer, const std::atomic<bool>& stop, WriteProgress& progress) {
   const std::uint64_t body_bytes = file_extent(shape_).body_bytes;
   if (!body_) body_.emplace(part_bytes(), "a part of the bit array; raise the limit on this program's memory");

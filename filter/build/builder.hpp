@@ -3,14 +3,14 @@
 // Call order: constructor, (expect)?, (add | lane().add | flush)*, write. The same entries (in any order), options and
 // seed give the same bytes, whatever the number of threads and the memory.
 //
-// Where the number of entries is known before the first one (options or expect()) and memory has room for the bit
-// array, that is there from the start, and hashes are kept only until the working memory is full: then flush() sets
-// their bits. Otherwise they are kept until write(), 8 bytes an entry in the layouts page and line, 8 for each of its k
-// probes in the others: in the working memory, and in a temporary file where that is full. The array is then made and
-// written part by part, of which each fits into memory.
+// If the number of entries is known before the first one (options or expect()) and the bit array fits into memory, the
+// array exists from the start. The builder then keeps hashes only until the working memory is full, when flush() sets
+// their bits. Otherwise it keeps them until write(), in the working memory, or in a temporary file when that is full: 8
+// bytes per entry in the layouts page and line, 8 bytes for each of its k probes in the others. write() then makes and
+// writes the array in parts that fit into memory.
 //
-// Lanes are for worker threads: each lane may be used by one thread at a time, different lanes at once. Everything else
-// is for one thread while no lane is in use.
+// Lanes are for worker threads: one thread at a time may use a lane, and different threads may use different lanes at
+// once. Everything else is for one thread while no lane is in use.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ namespace bloomgate {
 
 class FilterWriter;
 
-// Entries that every lane can take at once: room for so many is made however little memory is allowed.
+// Entries that every lane can take at once. There is room for that many however little memory is allowed.
 inline constexpr std::uint64_t kEntriesAtOnce = 400'000;
 
 struct BuildOptions {
@@ -47,7 +47,7 @@ struct BuildOptions {
   AddressProfile profile = {};                           // must be the one that the entries were made with
   unsigned threads = 1;                                  // at least 1; as many lanes
   std::uint64_t memory_bytes = std::uint64_t{16} << 20;  // for hashes, beside the bit array; see kEntriesAtOnce
-  // For the bit array, or its part that is being made; at least some MiB are taken.
+  // For the bit array, or for the part of it that is being made; at least some MiB.
   std::uint64_t body_memory_bytes = std::numeric_limits<std::uint64_t>::max();
   std::string scratch_folder = "/var/tmp";  // of the temporary file, if one is needed
 };
@@ -86,7 +86,7 @@ class FilterBuilder {
       ++entries_;
     }
 
-    // To be called by the worker when it is done for now; see HashPartitions::Lane.
+    // The worker calls this when it is done for now; see HashPartitions::Lane.
     void settle() noexcept { hashes_->settle(); }
 
    private:
@@ -109,11 +109,11 @@ class FilterBuilder {
   FilterBuilder(const FilterBuilder&) = delete;
   FilterBuilder& operator=(const FilterBuilder&) = delete;
 
-  // Sizes the filter for that many entries, as options.expected_entries would have. Before the first entry only. Throws
+  // Sizes the filter for that many entries, as options.expected_entries does. Only before the first entry. Throws
   // BloomgateError{out_of_memory, size_overflow}.
   void expect(std::uint64_t entries);
 
-  // For one thread: an entry through the first lane, with flush() where it is time.
+  // For one thread: adds an entry through the first lane, and calls flush() when needed.
   void add(const Entry& entry);
 
   Lane& lane(unsigned index) noexcept { return lanes_[index]; }
@@ -123,8 +123,8 @@ class FilterBuilder {
     return partitions_->has_room_for(entries * lanes_.front().values_per_entry_);
   }
 
-  // Makes room: sets the bits of what was added, or puts it into the temporary file. Throws
-  // BloomgateError{cannot_write} where the latter is not possible.
+  // Makes room: sets the bits of the added entries, or puts their hashes into the temporary file. Throws
+  // BloomgateError{cannot_write} if the file cannot be written.
   void flush();
 
   std::uint64_t entries() const noexcept;
@@ -132,10 +132,9 @@ class FilterBuilder {
   // Bytes that went through the temporary file.
   std::uint64_t spilled_bytes() const noexcept { return spill_ ? spill_->bytes() : 0; }
 
-  // Builds the filter and puts it at `path` (see FilterWriter), after reading back what was written and checking it.
-  // Where `stop` turns true on the way it gives up with BloomgateError{interrupted} and leaves nothing behind. Throws
-  // BloomgateError also for what FilterWriter and HashSpill throw and {out_of_memory, size_overflow}. Gives the header
-  // as written.
+  // Builds the filter, reads it back, checks it, and puts it at `path` (see FilterWriter). If `stop` turns true
+  // meanwhile, throws BloomgateError{interrupted} and leaves nothing behind. Also throws what FilterWriter and
+  // HashSpill throw, and BloomgateError{out_of_memory, size_overflow}. Returns the header as written.
   FilterHeader write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress);
   FilterHeader write(const std::string& path, const std::atomic<bool>& stop) {
     WriteProgress unseen;

@@ -1,9 +1,9 @@
-// How many of very many keys a filter holds, at the speed at which it was built: keys are hashed and sorted by the part
-// of the array that they belong to, as the builder does (hash_partitions.hpp), and each part is then read while it sits
-// in the cache. Which key was found is not known; for that, and for few keys, there is LookupBatch.
+// Counts how many of a great many keys a filter holds, at the speed at which it was built. It hashes keys and sorts
+// them by their part of the array, as the builder does (hash_partitions.hpp), and then reads each part while it is in
+// the cache. It does not tell which key was found; for that, and for few keys, use LookupBatch.
 //
-// Used by `bloomgate query --count` and `verify`. Lanes are for worker threads: each may be used by one thread at a
-// time, different lanes at once; everything else is for one thread while no lane is in use.
+// Used by `bloomgate query --count` and `verify`. Lanes are for worker threads: one thread at a time may use a lane,
+// and different threads may use different lanes at once. Everything else is for one thread while no lane is in use.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class BulkLookup {
       hashes_->add(hash_key(key, seed_, hash_family_));
       ++keys_;
     }
-    // To be called by the worker when it is done for now.
+    // The worker calls this when it is done for now.
     void settle() noexcept { hashes_->settle(); }
 
    private:
@@ -40,7 +40,7 @@ class BulkLookup {
   // Whether the filter's layout allows it: an entry must be one value.
   static bool suits(const FilterView& view) noexcept;
 
-  // `memory_bytes` for the hashes: kept small it costs time, but each lane gets what it needs. Throws
+  // `memory_bytes` is for the hashes. Little memory costs time, but each lane gets what it needs. Throws
   // BloomgateError{out_of_memory}.
   BulkLookup(const FilterView& view, unsigned threads, std::uint64_t memory_bytes);
 
@@ -52,7 +52,7 @@ class BulkLookup {
   // Looks up the keys that were added, and makes room for others. All lanes must be settled.
   void look_up();
 
-  // Of the keys that were added and looked up.
+  // Counts the keys that were added and looked up.
   std::uint64_t keys() const noexcept;
   std::uint64_t found() const noexcept { return found_; }
 

@@ -15,20 +15,21 @@
 namespace bloomgate {
 
 enum class Combination : std::uint8_t {
-  // Lists who is listed by any of them: the very filter that one build of all their lists would give.
+  // Lists every address that any of them lists: the same filter as one build from all of their lists.
   unite,
-  // Lists who is listed by all of them. It has more bits set than a filter built from the common entries: its
-  // false-positive rate lies between that of such a filter and that of the emptiest one.
+  // Lists every address that all of them list. It has more bits set than a filter built from the common entries, so its
+  // false-positive rate is between that of such a filter and that of the emptiest one.
   intersect,
 };
 
-// Throws BloomgateError{bad_argument}, with what differs, unless `a` and `b` have one shape. That one of them holds
-// `@domain` entries and the other not makes no difference.
+// Throws BloomgateError{bad_argument}, with what differs, unless `a` and `b` have one shape. One of them may hold
+// `@domain` entries and the other not.
 void require_same_shape(const MappedFilter& a, const MappedFilter& b);
 
 // Writes the combination of at least two filters to `path` (see FilterWriter), with `threads` threads. Its number of
-// entries is the sum for a union, and an estimate for an intersection. Throws BloomgateError: as require_same_shape(),
-// what FilterWriter throws, {interrupted} where `stop` turned true, {changed_while_open}. Gives the header as written.
+// entries is the sum for a union, and an estimate for an intersection. Throws what require_same_shape() and
+// FilterWriter throw, and BloomgateError{interrupted} if `stop` turned true, or {changed_while_open}. Returns the
+// header as written.
 FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combination combination,
                              const std::string& path, unsigned threads, const std::atomic<bool>& stop);
 

@@ -22,7 +22,7 @@ std::size_t chunk_hashes_for(std::uint64_t memory_bytes, std::uint64_t partition
   return std::bit_floor(std::clamp<std::uint64_t>(fitting, HashPartitions::kLineHashes, kLargest));
 }
 
-// 64 bytes to memory without reading what is there and without pushing anything else out of the caches.
+// Writes 64 bytes to memory without reading what is there and without pushing anything else out of the caches.
 void store_line(KeyHash* to, const KeyHash* from) noexcept {
 #ifdef __SSE2__
   for (std::size_t i = 0; i < HashPartitions::kLineHashes; i += 2) {

@@ -1,15 +1,15 @@
 // Sorts hashes into partitions by their high bits, as fast as memory takes them: the first half of building a filter.
 //
-// The bits of a filter lie in random places of an array that is far larger than the processor's caches; set one by one,
-// each would cost a trip to memory. So hashes are first gathered by the part of the array that they belong to (a radix
-// partition: that part grows with the hash in every layout, so the high bits are enough; see LayoutRules::values_of),
-// and later each part's bits are set while it sits in the cache.
+// The bits of a filter are at random places in an array that is far larger than the processor's caches. Set one by one,
+// each bit would cost a trip to memory. So hashes are first gathered by their part of the array (a radix partition: in
+// every layout that part grows with the hash, so the high bits are enough; see LayoutRules::values_of). Later each
+// part's bits are set while the part is in the cache.
 //
-// Each worker thread writes through a lane of its own: 64 bytes are collected for each partition and then written out
-// as one cache line past the caches (software write-combining: Satish et al., "Fast sort on CPUs and GPUs", SIGMOD
-// 2010, section 4.1). Lanes share a pool of chunks, from which they take under an atomic counter.
+// Each worker thread writes through its own lane. A lane collects 64 bytes for each partition and then writes them past
+// the caches as one cache line (software write-combining: Satish et al., "Fast sort on CPUs and GPUs", SIGMOD 2010,
+// section 4.1). Lanes share a pool of chunks, from which they take under an atomic counter.
 //
-// Different lanes may be used in different threads at once; everything else needs all lanes at rest.
+// Different threads may use different lanes at once; everything else needs all lanes at rest.
 #pragma once
 
 #include <atomic>
@@ -29,8 +29,8 @@ class HashPartitions {
 
   class Lane;
 
-  // The `partition_bits` that suit an array of that size: a partition's part of it, half a MiB or a little more, then
-  // stays in a core's own cache.
+  // The `partition_bits` that suit an array of that size. A partition's part of it is then half a MiB or a little more,
+  // and stays in a core's own cache.
   static unsigned bits_for(std::uint64_t body_bytes) noexcept;
 
   // `partition_bits` from 0 to 16; `memory_bytes` for the hashes of all lanes (at least minimum_bytes()). Throws
@@ -47,8 +47,8 @@ class HashPartitions {
   }
   Lane& lane(unsigned index) noexcept;
 
-  // Whether every lane can take `hashes` more, whatever partitions they fall into. Safe from any thread, so that
-  // workers can ask before they take up a piece of work of at most that many.
+  // Whether every lane can take `hashes` more, whatever partitions they belong to. Safe from any thread, so that
+  // workers can ask before they begin a piece of work with at most that many.
   bool has_room_for(std::uint64_t hashes) const noexcept;
 
   // Calls `visit` with runs of the partition's hashes, in no particular order. Safe from several threads for different
@@ -77,7 +77,7 @@ class alignas(64) HashPartitions::Lane {
  public:
   explicit Lane(HashPartitions& owner);
 
-  // A few nanoseconds. Throws BloomgateError{out_of_memory} when the pool is empty, which has_room_for() tells before.
+  // Takes a few nanoseconds. Throws BloomgateError{out_of_memory} when the pool is empty; ask has_room_for() first.
   void add(KeyHash hash) {
     const std::size_t partition = shift_ < 64 ? hash >> shift_ : 0;
     Slot& slot = slots_[partition];
@@ -86,8 +86,8 @@ class alignas(64) HashPartitions::Lane {
     if (++slot.pending == kLineHashes) write_line(partition);
   }
 
-  // Makes what was added visible to other threads, once they synchronise with this one. To be called by the thread that
-  // added, when it is done for now.
+  // Makes the added hashes visible to other threads, once they synchronise with this one. The thread that added them
+  // calls this when it is done for now.
   void settle() noexcept;
 
  private:

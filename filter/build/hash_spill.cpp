@@ -22,7 +22,7 @@ HashSpill::HashSpill(const std::string& folder, std::size_t partition_count)
     : folder_(folder), file_(make_file(folder)), extents_(partition_count) {}
 
 void HashSpill::add(std::size_t partition, const HashPartitions& hashes) {
-  std::vector<KeyHash> run;  // all in one, so that it is one write, and later one read
+  std::vector<KeyHash> run;  // all together, for one write now and one read later
   hashes.for_each_run(partition,
                       [&run](std::span<const KeyHash> part) { run.insert(run.end(), part.begin(), part.end()); });
   if (run.empty()) return;

@@ -1,8 +1,8 @@
-// Hashes for which there was no room in memory, in a file without a name: what HashPartitions has gathered is put there
-// a partition at a time, and read again when that partition's bits are set. Used by the builder.
+// Hashes that do not fit into memory, in a file without a name. The builder puts there what HashPartitions has
+// gathered, one partition at a time, and reads it again when it sets that partition's bits.
 //
-// The file is gone with the object, or with the process, whatever ends it. Different partitions may be used in
-// different threads at once.
+// The file is gone with the object, or with the process, however that ends. Different threads may use different
+// partitions at once.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@ class HashSpill {
   // Creates the file in `folder`. Throws BloomgateError{cannot_write}.
   HashSpill(const std::string& folder, std::size_t partition_count);
 
-  // Adds a partition's hashes to what is there of it. Throws BloomgateError{cannot_write}, for a full disk among
-  // others.
+  // Adds a partition's hashes to those in the file. Throws BloomgateError{cannot_write}, for example if the disk is
+  // full.
   void add(std::size_t partition, const HashPartitions& hashes);
 
   // Calls `visit` with runs of the partition's hashes, in no particular order. Throws BloomgateError{cannot_read}.

@@ -25,7 +25,7 @@ struct FilterHeader {
   friend bool operator==(const FilterHeader&, const FilterHeader&) = default;
 };
 
-// Where the parts of a file are, in bytes. Each part follows the one before it.
+// Where the parts of a file are, in bytes. The parts follow one another.
 struct FileExtent {
   std::uint64_t body_bytes = 0;   // at offset kHeaderBytes
   std::uint64_t chunk_count = 0;  // of kChecksumChunkBytes each, the last one shorter

@@ -60,15 +60,16 @@ void sync(int fd, const std::string& path) {
   if (fsync(fd) != 0) throw system_error(ErrorCode::cannot_write, "sync", path, errno);
 }
 
-// A writer holds a lock on its temporary file, which goes when it dies, whatever it dies of. False where another build
-// took the file away before it was locked.
+// A writer holds a lock on its temporary file; the lock goes when the writer ends, however it ends. False if another
+// build removed the file before it was locked.
 bool lock_own(int file) {
   while (flock(file, LOCK_EX) != 0 && errno == EINTR) continue;  // some file systems have no locks
   struct stat status = {};
   return fstat(file, &status) != 0 || status.st_nlink != 0;
 }
 
-// Removes the temporary files of writers that are gone. What cannot be removed stays: it is no reason not to build.
+// Removes the temporary files of writers that are gone. A file that cannot be removed stays: that is no reason not to
+// build.
 void remove_leftovers(const std::string& folder, const std::string& prefix) {
   std::error_code error;
   std::filesystem::directory_iterator at(folder, error);
@@ -103,14 +104,14 @@ FilterWriter::FilterWriter(const std::string& path, const FilterShape& shape)
     throw system_error(ErrorCode::cannot_write, "create a file in the folder of", path_, error);
   }
   try {
-    // An operator who let the daemon's group read the old file wants the same for the new one. Only root can
-    // give files away: where that is refused, the file stays its maker's, as any new file.
+    // An operator who let the daemon's group read the old file wants the same for the new one. Only root can give files
+    // away. If that is refused, the file belongs to its maker, as any new file does.
     if (old && (fchown(file_.get(), old->st_uid, old->st_gid) == 0 || old->st_uid == geteuid()) &&
         fchmod(file_.get(), old->st_mode & 0777) != 0) {
       throw system_error(ErrorCode::cannot_write, "set the permissions of", temporary_path_, errno);
     }
     const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(extent_.file_bytes));
-    // Some file systems cannot reserve; there a full disk shows on writing.
+    // Some file systems cannot reserve space; there a full disk shows on writing.
     if (error != 0 && error != EOPNOTSUPP && error != EINVAL) {
       throw system_error(ErrorCode::cannot_write, "reserve " + std::to_string(extent_.file_bytes) + " bytes for", path_,
                          error);
@@ -136,7 +137,7 @@ void FilterWriter::write_body(std::uint64_t offset, std::span<const std::byte> b
   }
 }
 
-// Not by mapping it: a filter may be larger than the address space that a limit leaves us.
+// Does not map the file: a filter may be larger than the address space that a limit allows.
 void FilterWriter::read_back(std::span<const std::byte> header, unsigned threads) const {
   const auto require = [this](bool same, std::uint64_t offset) {
     if (same) return;

@@ -162,7 +162,7 @@ MappedFilter::MappedFilter(const std::string& path)
   try {
     header_ = checked_header(file, path);
   } catch (const BloomgateError&) {
-    // What was read may have been the zeros put in place of a page that went away.
+    // The bytes just read may be the zeros that replaced a missing page.
     if (mapping_->faulted()) throw_changed(path);
     throw;
   }
@@ -177,7 +177,7 @@ void MappedFilter::verify_body(unsigned threads, const std::function<void(std::u
   madvise(const_cast<std::byte*>(file.data()), file.size(), MADV_SEQUENTIAL);
   BodyCheck check(body, file.subspan(kHeaderBytes + body.size()), progress);
   run_parallel(threads == 0 ? default_threads() : threads, [&](unsigned) { check.run(); });
-  // From here on look-ups come, each to a page of its own: reading ahead would only push others out.
+  // From here on each look-up reads its own page, so reading ahead would only push other pages out.
   madvise(const_cast<std::byte*>(file.data()), file.size(), MADV_RANDOM);
   require_whole();
   if (check.first_damaged() != BodyCheck::kNone) {

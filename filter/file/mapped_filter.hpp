@@ -1,8 +1,8 @@
-// A filter file, mapped read-only into memory. Opened by the daemon (once a load) and by `bloomgate query`, `info` and
-// `verify`.
+// A filter file, mapped read-only into memory. Opened by the daemon (once per load) and by `bloomgate query`, `info`
+// and `verify`.
 //
 // Opening costs a few system calls whatever the file's size; verify_body() reads all of it. Once made, an object is
-// immutable, and its view may be used in any number of threads; it must outlive every use of the view.
+// immutable, and any number of threads may use its view. The object must outlive every use of the view.
 //
 // A file that shrinks or goes bad under the mapping: see bus_fault.hpp. With the handler installed, look-ups in the
 // missing part find nothing, and state() tells of it. It also tells when somebody writes to the file in place: nothing

@@ -1,7 +1,7 @@
 #include "filter/hash/hash.hpp"
 
 #include <sys/random.h>
-// Compiled in, not called: a key is hashed in fewer cycles than a call through the linkage table takes.
+// XXH3 is compiled in, not called: hashing a key takes fewer cycles than a call through the linkage table.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -36,7 +36,7 @@ KeyHash hash_key(std::string_view key, std::uint64_t seed, HashFamily family) no
   if (family == HashFamily::xxh3) [[likely]]
     return XXH3_64bits_withSeed(key.data(), key.size(), seed);
   const HashPair pair = hash_pair(key, seed, family);
-  // FNV-1a hardly stirs its high bits, which choose the block: a sum with a good hash is as good as that one.
+  // FNV-1a hardly stirs its high bits, which choose the block. Its sum with a good hash is as good as that hash.
   return family == HashFamily::murmur3 ? pair.first : pair.first + pair.second;
 }
 

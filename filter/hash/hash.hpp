@@ -1,9 +1,9 @@
 // From key to hash, in one of three families. Part of the file format: tests/filter/hash/hash_test.cpp freezes their
 // values.
 //
-// 64 bits, because with 10^9 entries a 32-bit hash alone would give 21 % false positives. Layouts of one block for the
-// whole array derive their probes from two halves of 64 bits. Seeded, because nobody outside may be able to work out
-// which addresses are false positives. Pure; safe from any thread; XXH3 takes about 3 ns for an address.
+// Hashes have 64 bits, because with 10^9 entries a 32-bit hash alone would give 21 % false positives. Layouts with one
+// block for the whole array derive their probes from two halves of 64 bits. Hashes are seeded, because nobody outside
+// may work out which addresses are false positives. Pure; safe from any thread; XXH3 takes about 3 ns for an address.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace bloomgate {
 
 using KeyHash = std::uint64_t;
 
-// The values stand in files.
+// Files contain these values.
 enum class HashFamily : std::uint32_t {
   xxh3 = 1,     // XXH3_64bits_withSeed of libxxhash 0.8 or later; the pair is XXH3_128bits_withSeed, low half first
   murmur3 = 2,  // the first half of MurmurHash3_x64_128, and both halves: murmur3.hpp

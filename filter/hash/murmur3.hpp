@@ -2,7 +2,7 @@
 // that starts both halves. For seeds below 2^32 it is the published function. Pure.
 //
 // Cassandra's Java version takes the last bytes of a key (those past the last whole 16) as signed numbers, and so gives
-// other values than the published one where such a byte is above 127. This one follows the publication.
+// other values than the published one if such a byte is above 127. This one follows the publication.
 #pragma once
 
 #include <cstdint>

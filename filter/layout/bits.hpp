@@ -21,7 +21,7 @@ inline bool has_bit(const std::byte* bytes, std::uint64_t bit) noexcept {
   return (bytes[bit / 8] & (std::byte{1} << (bit % 8))) != std::byte{0};
 }
 
-// Into the second-level cache: faster than into the first, which has fewer loads under way at once.
+// Fetches into the second-level cache, which is faster: the first level can have fewer loads pending at once.
 inline void prefetch_bit(const std::byte* bytes, std::uint64_t bit) noexcept {
   constexpr int kForReading = 0;
   constexpr int kSecondLevel = 2;

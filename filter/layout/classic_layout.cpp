@@ -1,5 +1,5 @@
-// The layout classic: Bloom's own. The k bits of an entry lie anywhere in the array, which is a whole number of 64-bit
-// words. The lowest false-positive rate for its size, at k cache misses for an entry that is listed.
+// The layout classic: Bloom's own. The k bits of an entry are anywhere in the array, which is a whole number of 64-bit
+// words. It has the lowest false-positive rate for its size, at k cache misses for a listed entry.
 #include <cmath>
 
 #include "filter/layout/bits.hpp"

@@ -1,4 +1,4 @@
-// What a look-up depends on beside the bits: all of it is in the file's header.
+// Everything that a look-up depends on besides the bits. All of it is in the file's header.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace bloomgate {
 
-// How the bits of an entry lie in the array: layout.hpp. The values stand in files.
+// Where the bits of an entry are in the array: layout.hpp. Files contain these values.
 enum class Layout : std::uint32_t {
   page = 1,         // blocks of one page of memory or more
   line = 2,         // blocks of one cache line or a few
@@ -18,11 +18,11 @@ enum class Layout : std::uint32_t {
 
 inline constexpr std::uint32_t kMaxHashes = 32;
 
-// The bit array has block_bytes * block_count bytes, whatever the layout; what a block is, the layout says.
+// The bit array has block_bytes * block_count bytes in every layout; the layout says what a block is.
 struct FilterShape {
   Layout layout = Layout::page;
   HashFamily hash_family = HashFamily::xxh3;
-  std::uint32_t hashes = 6;  // k: probes an entry, 1 to kMaxHashes
+  std::uint32_t hashes = 6;  // k: probes per entry, 1 to kMaxHashes
   std::uint32_t block_bytes = 4096;
   std::uint64_t block_count = 0;  // at least 1
   std::uint64_t seed = 0;
@@ -33,7 +33,7 @@ struct FilterShape {
   friend bool operator==(const FilterShape&, const FilterShape&) = default;
 };
 
-// Whether the number of every bit fits in 64 bits, which is far below the range of off_t.
+// Whether the number of every bit fits in 64 bits. Such a size is far below the range of off_t.
 bool has_possible_size(const FilterShape& shape) noexcept;
 
 // The size of the bit array. Throws BloomgateError{size_overflow} for a shape without a possible size.

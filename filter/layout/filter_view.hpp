@@ -1,8 +1,8 @@
-// A filter in memory, however it came there: the shape of the bit array, and look-ups in it.
+// A filter in memory, wherever it came from: the shape of the bit array, and look-ups in it.
 //
 // A view owns nothing: the bytes must outlive it. Look-ups are const, noexcept, allocate nothing and may run in any
-// number of threads at once; what each touches, the layout says (layout.hpp). A view is made by MappedFilter, or by
-// tests and the builder over an array of their own.
+// number of threads at once; the layout says what each one touches (layout.hpp). MappedFilter makes views; tests and
+// the builder make them over their own arrays.
 #pragma once
 
 #include <array>
@@ -44,14 +44,14 @@ class FilterView {
     return rules_->has_bits(shape_, body_.data(), values.data());
   }
 
-  // How an address entry is listed: one look-up for itself; where the filter holds `@domain` entries one more; where it
-  // holds `@.domain` entries one for each label of its domain (each look-up adds its own false positives, hence the
-  // flags). Entries of kind domain and domain_tree are looked up as they stand. Anything else is not listed.
-  // `entry` must have been made with shape().profile.
+  // How an address entry is listed. It takes one look-up for the address; one more if the filter holds `@domain`
+  // entries; and one for each label of the domain if it holds `@.domain` entries (each look-up adds its own false
+  // positives, hence the flags). Entries of kind domain and domain_tree are looked up as they are. Anything else is not
+  // listed. `entry` must have been made with shape().profile.
   Match find(const Entry& entry) const noexcept;
 
-  // The same for an address whose own key was looked up and not found: whether it is listed by its domain.
-  // `domain_key` is the tail of that key, from the '@'.
+  // The same for an address whose own key was not found: whether its domain lists it. `domain_key` is the tail of that
+  // key, from the '@'.
   Match find_by_domain(std::string_view domain_key) const noexcept;
 
   // How many bits of the body are 1. Reads all of it.

@@ -1,7 +1,7 @@
-// All layouts there are, by value and by name.
+// All layouts, by value and by name.
 //
-// Used by FilterView, the builder and the sizing, which choose the rules once for a filter and not once for a probe.
-// Safe from any thread.
+// Used by FilterView, the builder and the sizing, which choose the rules once per filter and not once per probe. Safe
+// from any thread.
 #pragma once
 
 #include <cstddef>

@@ -13,14 +13,14 @@
 
 namespace bloomgate {
 
-// What the array consists of, in the words of the layout: "244141 blocks of 4096 bytes".
+// The parts of the array, in the words of the layout: "244141 blocks of 4096 bytes".
 struct LayoutParts {
   std::uint64_t count = 0;
   std::string_view name;
   std::uint64_t bytes = 0;  // of each
 };
 
-// Bytes of the array, from `begin` up to but not with `end`.
+// Bytes of the array, from `begin` up to but not including `end`.
 struct ByteRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -34,10 +34,10 @@ struct BodyPart {
 
 class LayoutRules {
  public:
-  // As it stands on the command line.
+  // The name on the command line.
   virtual std::string_view name() const noexcept = 0;
 
-  // The limits of FilterShape::block_bytes, which is also the step in which the array grows. Where there is nothing to
+  // The limits of FilterShape::block_bytes, which is also the step in which the array grows. If there is nothing to
   // choose, k alone decides.
   virtual bool block_bytes_can_be_chosen() const noexcept { return false; }
   virtual std::uint32_t default_block_bytes(std::uint32_t hashes) const noexcept = 0;
@@ -46,27 +46,27 @@ class LayoutRules {
 
   virtual LayoutParts parts(const FilterShape& shape) const noexcept = 0;
 
-  // The way in and the way to the answer have two steps. An entry is so many 64-bit values (1 or `hashes`) that depend
-  // on the key, seed and family, but not on the array's size. Values in ascending order set bits from the front of the
-  // array to its end, whatever its size: a builder can sort values by their high bits first, and then set the bits of
-  // one part of the array after the other.
+  // Building and looking up both have two steps. An entry becomes some 64-bit values (1 or `hashes`) that depend on the
+  // key, seed and family, but not on the array's size. Values in ascending order set bits from the front of the array
+  // to its end, whatever its size. So a builder can first sort values by their high bits, and then set the bits of one
+  // part of the array after the other.
   virtual std::uint32_t values_per_entry(std::uint32_t hashes) const noexcept = 0;
-  // Whether the one value is hash_key(), which a builder may then call by itself.
+  // Whether the only value is hash_key(); a builder may then call that itself.
   virtual bool value_is_hash() const noexcept { return false; }
   virtual void values_of(const FilterShape& shape, std::string_view key, std::uint64_t* values) const noexcept = 0;
-  // Where the bits of a value lie. Of a greater value neither end is smaller. Not past the array's end for values that
-  // values_of() gives.
+  // The bytes with the bits of a value. A greater value never gives a smaller begin or a smaller end. For values from
+  // values_of() they do not go past the array's end.
   virtual ByteRange bytes_of(const FilterShape& shape, std::uint64_t value) const noexcept = 0;
-  // `part` must have all bytes that bytes_of() names for these values.
+  // `part` must contain all bytes that bytes_of() gives for these values.
   virtual void set_bits(const FilterShape& shape, BodyPart part,
                         std::span<const std::uint64_t> values) const noexcept = 0;
 
-  // Whether all bits of one entry, whose values these are, are set in `body`, which has the shape's size. Stops at the
-  // first that is not.
+  // Whether all bits of one entry are set in `body`, which has the shape's size. `values` are those of the entry. Stops
+  // at the first bit that is not set.
   virtual bool has_bits(const FilterShape& shape, const std::byte* body,
                         const std::uint64_t* values) const noexcept = 0;
-  // Has the processor fetch what has_bits() is going to touch. Where many look-ups are under way at once, they wait for
-  // memory together and not one after the other: lookup_batch.hpp.
+  // Tells the processor to fetch what has_bits() is going to touch. If many look-ups run at once, they wait for memory
+  // together and not one after the other: lookup_batch.hpp.
   virtual void prefetch(const FilterShape& shape, const std::byte* body,
                         const std::uint64_t* values) const noexcept = 0;
 

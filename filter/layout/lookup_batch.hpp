@@ -1,8 +1,8 @@
-// Look-ups by the dozen, for programs that have many: each key's bits are asked for as it comes and tested later, when
-// memory has sent them, so that a look-up costs what the processor does for it and not a trip to memory.
+// Look-ups by the dozen, for programs that have many. The batch asks for each key's bits as the key comes, and tests
+// them later, when memory has sent them. So a look-up costs the processor's work and not a trip to memory.
 //
-// Used by `bloomgate query` and `verify`. For one thread; several may each have one over the same view, which must
-// outlive it. Nothing here throws or allocates.
+// Used by `bloomgate query` and `verify`. For one thread; several threads may each have a batch over the same view,
+// which must outlive them. Nothing here throws or allocates.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ namespace bloomgate {
 
 class LookupBatch {
  public:
-  // Enough for a trip to memory to be over by the time that the rest of a batch was asked for; all their lines fit into
-  // the first-level cache.
+  // Enough that a trip to memory is over by the time that the rest of the batch has been asked for. All their lines fit
+  // into the first-level cache.
   static constexpr std::size_t kKeys = 64;
 
   explicit LookupBatch(const FilterView& view) noexcept
@@ -30,7 +30,7 @@ class LookupBatch {
   std::size_t size() const noexcept { return size_; }
   bool full() const noexcept { return size_ == kKeys; }
 
-  // Asks for a key's bits; the key itself is not kept. Not for a batch that is full.
+  // Asks for a key's bits; the key itself is not kept. The batch must not be full.
   void add(std::string_view key) noexcept {
     std::uint64_t* const values = values_.data() + size_++ * values_per_entry_;
     if (value_is_hash_) {
@@ -41,8 +41,8 @@ class LookupBatch {
     rules_->prefetch(shape_, body_, values);
   }
 
-  // Calls `visit(number, found)` for each key, in the order in which they came, `found` being what
-  // FilterView::may_contain() says; and forgets them.
+  // Calls `visit(number, found)` for each key, in the order in which they came, and then forgets the keys. `found` is
+  // what FilterView::may_contain() says.
   template <typename Visit>
   void test(Visit visit) {
     const std::size_t size = size_;

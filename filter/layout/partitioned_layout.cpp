@@ -1,6 +1,6 @@
 // The layout partitioned: the array is k equal slices, each a whole number of 64-bit words, and an entry has one bit in
-// each (Almeida, Baquero, Preguiça, Hutchison, "Scalable Bloom filters", 2007, section 3). No two probes of an entry
-// ever meet; at useful sizes the rate is that of a classic filter.
+// each (Almeida, Baquero, Preguiça, Hutchison, "Scalable Bloom filters", 2007, section 3). Two probes of an entry never
+// hit the same bit; at useful sizes the rate is that of a classic filter.
 #include <bit>
 #include <cmath>
 
@@ -19,7 +19,7 @@ std::uint64_t slice_bits(const FilterShape& shape) noexcept {
   return shape.block_count * kWordBytes * 8;
 }
 
-// A value for the builder has the number of the slice on top; what that displaces at the low end is not looked at.
+// A value for the builder has the number of the slice in its high bits; the low bits that this displaces are not used.
 constexpr std::uint64_t kDisplaced = kMaxHashes - 1;
 
 unsigned slice_number_bits(std::uint32_t hashes) noexcept {

@@ -11,7 +11,7 @@
 namespace bloomgate {
 namespace {
 
-// The rate at that many bits an entry in an array so large that its size no longer matters.
+// The rate at that many bits per entry in an array so large that its size no longer matters.
 double rate_at(double bits_per_entry, std::uint32_t hashes, Layout layout, std::uint32_t block_bytes) {
   const LayoutRules& rules = layout_rules(layout);
   FilterShape shape = {.layout = layout, .hashes = hashes, .block_bytes = block_bytes, .block_count = 1'000'000};
@@ -21,10 +21,10 @@ double rate_at(double bits_per_entry, std::uint32_t hashes, Layout layout, std::
   return rules.false_positive_rate(shape, bits / bits_per_entry);
 }
 
-// The mean of f^k, f being the share of ones in `bits` bits after `probes` of them were set at random, again and again
-// the same ones among them. It is more than the k-th power of the mean: by 5 % for k = 14 in 512 bits (Bose et al., "On
-// the false-positive rate of Bloom filters", 2008). The exact sum cancels badly; the beta distribution with the mean
-// and variance of f agrees with it to a part in a thousand.
+// The mean of f^k, where f is the share of ones in `bits` bits after `probes` random bits were set, some of them more
+// than once. It is more than the k-th power of the mean: by 5 % for k = 14 in 512 bits (Bose et al., "On the
+// false-positive rate of Bloom filters", 2008). The exact sum cancels badly; the beta distribution with the mean and
+// variance of f agrees with it to a part in a thousand.
 double mean_power_of_fill(double bits, double probes, std::uint32_t hashes) {
   const double log_zero = probes * std::log1p(-1 / bits);
   const double zero = std::exp(log_zero);  // a given bit is 0

@@ -15,7 +15,7 @@
 namespace bloomgate {
 
 // The k with the lowest false-positive rate, in 1..kMaxHashes: near bits_per_entry * ln 2, lower where blocks are
-// small. `block_bytes` counts only for layouts that leave a choice of it. Cost: milliseconds.
+// small. `block_bytes` counts only in layouts that let you choose it. Cost: milliseconds.
 std::uint32_t best_hashes(double bits_per_entry, Layout layout = Layout::page,
                           std::uint32_t block_bytes = 4096) noexcept;
 
@@ -26,7 +26,7 @@ std::uint64_t blocks_for(std::uint64_t entries, double bits_per_entry, std::uint
 // The rate of a classic filter of `bits` bits: (1 - (1 - 1/bits)^(k*n))^k.
 double classic_fpr(double entries, double bits, std::uint32_t hashes) noexcept;
 
-// The rate of `hashes` slices of `bits` bits together, with one bit an entry in each: (1 - (1 - k/bits)^n)^k.
+// The rate of `hashes` slices that have `bits` bits together, with one bit per entry in each: (1 - (1 - k/bits)^n)^k.
 double partitioned_fpr(double entries, double bits, std::uint32_t hashes) noexcept;
 
 // The rate of a blocked filter: that of one block with j entries, averaged over the Poisson distribution of j. In one
@@ -37,16 +37,16 @@ double blocked_fpr(double entries, std::uint64_t block_count, std::uint32_t bloc
 // The rate of a filter of that shape, by the theory of its layout.
 double expected_fpr(double entries, const FilterShape& shape) noexcept;
 
-// The bits an entry for which a filter with that many hashes, or else its best k, has that rate. Throws
-// BloomgateError{bad_argument} where no number of bits in [1, 64] reaches it. Cost: a tenth of a second.
+// The bits per entry for which a filter with that many hashes, or else its best k, has that rate. Throws
+// BloomgateError{bad_argument} if no number of bits in [1, 64] reaches it. Cost: a tenth of a second.
 double bits_per_entry_for_fpr(double fpr, Layout layout, std::uint32_t block_bytes,
                               std::optional<std::uint32_t> hashes = {});
 
-// The fewest hashes with which that many bits an entry give at most that rate. Throws BloomgateError{bad_argument}
-// where no number of hashes does.
+// The fewest hashes with which that many bits per entry give at most that rate. Throws BloomgateError{bad_argument} if
+// no number of hashes does.
 std::uint32_t least_hashes_for_fpr(double fpr, double bits_per_entry, Layout layout, std::uint32_t block_bytes);
 
-// How many distinct entries set that many of the bits, by inverting the expected fill. A full array gives infinity.
+// How many distinct entries set that many bits, found by inverting the expected fill. A full array gives infinity.
 double distinct_entries(std::uint64_t bits_set, const FilterShape& shape) noexcept;
 
 // The false-positive rate of a filter that has that many bits set.
