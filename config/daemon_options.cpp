@@ -22,7 +22,8 @@ class Merger {
   void set(std::string_view name, Value& out) const {
     const OptionSpec& spec = option_spec(name);
     out = converted<Value>(spec, {{std::string(spec.default_value), {}}});
-    // What the command line overrides is converted too: a bad value in the file is to be seen now, not one day later.
+    // Values that the command line overrides are converted too, so that a bad value in the file shows now and not one
+    // day later.
     for (const GivenOptions* const source : sources_) {
       if (const auto found = source->find(name); found != source->end()) out = converted<Value>(spec, found->second);
     }

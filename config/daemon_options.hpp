@@ -20,7 +20,7 @@ enum class Mode { enforce, observe };
 enum class LogTarget { standard_error, syslog, journal };
 enum class LogLevel { error, warning, info, debug };
 
-// A filter file, and what it is called in header fields and logs.
+// A filter file, and its name in header fields and logs.
 struct WhitelistSource {
   std::string name;
   std::string path;
@@ -58,13 +58,13 @@ struct DaemonOptions {
   ExemptAction exempt_action;
   DeepCheckOptions deep_check;
   Mode mode;
-  std::string host_name;  // empty: the mail server's word for it
+  std::string host_name;  // empty: the name that the mail server gives
   bool lock_memory;
   LogTarget log_target;
   LogLevel log_level;
 };
 
-// Whether messages are shown to a deeper check by the daemon itself.
+// Whether the daemon itself sends messages to a deeper check.
 inline bool asks_deep_check(const DaemonOptions& options) noexcept {
   return options.mode == Mode::enforce && !options.deep_check.servers.empty();
 }
@@ -81,7 +81,7 @@ struct ExplainOptions {
   bool json = false;
 };
 
-// What --doctor looks at beside the daemon's own configuration.
+// What --doctor examines besides the daemon's own configuration.
 struct DoctorOptions {
   std::string postfix_config;
   std::string sendmail_config;
@@ -99,13 +99,13 @@ struct DaemonCommand {
 };
 
 // Reads the command line (`arguments` without the program's name) and the configuration file that it names, or the
-// default one. The command line goes before the file; of an option that may be repeated, its values take the place of
-// all those of the file. Throws ConfigError for an unknown option, an option given twice in one place, a value that
-// cannot be used, and a file that cannot be read: there is no running without a file, but /dev/null will do.
+// default one. The command line overrides the file; for an option that may be repeated, its values replace all those of
+// the file. Throws ConfigError for an unknown option, an option given twice in one place, a value that cannot be used,
+// and a file that cannot be read. The daemon does not run without a file, but /dev/null will do.
 DaemonCommand read_daemon_command(const std::vector<std::string>& arguments);
 
-// Whether `name` can stand as a host's name in a header field: 1 to 255 letters, digits, dots, hyphens and underscores,
-// or an address literal's colons and brackets.
+// Whether `name` can be a host's name in a header field: 1 to 255 letters, digits, dots, hyphens and underscores, or an
+// address literal's colons and brackets.
 bool is_host_name(std::string_view name) noexcept;
 
 }  // namespace bloomgate

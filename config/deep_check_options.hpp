@@ -1,6 +1,6 @@
-// Which deeper checks the daemon asks itself, how long and how much, and what it does with what they say. Plain values,
-// filled by daemon_options.hpp, read by milter/deep_check/ and by the daemon. The defaults are those of
-// option_table.cpp; a test holds one against the other.
+// Which deeper checks the daemon asks itself, how long and how much, and what it does with their answers. Plain values;
+// daemon_options.hpp fills them in, milter/deep_check/ and the daemon read them. The defaults are those of
+// option_table.cpp; a test compares the two.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ struct DeepCheckServer {
   enum class Kind { rspamd, spamd };
 
   Kind kind = Kind::rspamd;
-  std::string url = {};  // rspamd: http://HOST[:PORT][/PATH] or https://…; empty where it listens on a unix socket
+  std::string url = {};        // rspamd: http://HOST[:PORT][/PATH] or https://…; empty if it listens on a unix socket
   SocketAddress address = {};  // spamd; and rspamd without a URL
 
   friend bool operator==(const DeepCheckServer&, const DeepCheckServer&) = default;
@@ -37,17 +37,17 @@ std::optional<DeepCheckServer> parse_deep_check_server(std::string_view text);
 // The server as it is configured: "rspamd:http://127.0.0.1:11333", "spamd:inet:783@127.0.0.1".
 std::string to_string(const DeepCheckServer& server);
 
-// What becomes of a message that the checker calls spam, or that it wants rejected or put off.
+// What the daemon does with a message that the checker calls spam, or that it wants rejected or put off.
 enum class SpamAction { tag, quarantine, reject, tempfail };
 
-// What becomes of a message that no checker has answered for.
+// What the daemon does with a message if no checker has answered.
 enum class CheckFailureAction { tempfail, tag };
 
 struct DeepCheckOptions {
   std::vector<DeepCheckServer> servers = {};  // in the order in which they are tried; empty: no deeper check is asked
   // For one message: waiting for a free place, and all servers together.
   std::chrono::milliseconds timeout = std::chrono::seconds(30);
-  std::size_t connections = 20;                       // messages that are being checked at a time
+  std::size_t connections = 20;                       // messages that are checked at once
   std::uint64_t max_bytes = std::uint64_t{10} << 20;  // of a longer message, the first bytes are checked
   std::size_t memory_bytes = std::size_t{256} << 10;  // of a message; the rest is in a temporary file
   std::string temporary_folder = "/var/tmp";          // for that file

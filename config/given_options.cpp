@@ -16,7 +16,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-// The table as Boost wants it. All values are strings here: they are converted where their place is known.
+// The table in Boost's form. All values are strings here; they are converted where their place is known.
 po::options_description description(bool for_file) {
   po::options_description options;
   for (const OptionSpec& spec : daemon_option_table()) {
@@ -41,7 +41,7 @@ void add_given(GivenOptions& given, const po::option& option, const ConfigPlace&
   values.push_back({option.value.empty() ? std::string() : option.value.front(), place});
 }
 
-// Reads one line, by itself, so that its number is known when it is wrong.
+// Reads one line by itself, so that its number is known if it is wrong.
 void read_config_line(GivenOptions& given, const std::string& line, const po::options_description& options,
                       const ConfigPlace& place) {
   try {

@@ -1,5 +1,5 @@
-// Options as they were given, before anything is known of their meaning: the words of the command line and the lines of
-// the configuration file, each with its place. Used by daemon_options.cpp.
+// Options as they were given, before their values are read: the words of the command line and the lines of the
+// configuration file, each with its place. Used by daemon_options.cpp.
 #pragma once
 
 #include <map>
@@ -16,12 +16,11 @@ struct GivenValue {
   ConfigPlace place;
 };
 
-// By the option's name. One value each, more for those that the table lets be repeated, in the order in which they were
-// given.
+// By the option's name. Each has one value, or several in the order in which they were given if the table allows that.
 using GivenOptions = std::map<std::string, std::vector<GivenValue>, std::less<>>;
 
-// Both throw ConfigError: for options that the table does not have, or not in that place; for those given twice that it
-// wants once; and for what is not an option at all.
+// Both throw ConfigError for an option that the table does not have, or not in that place; for an option given twice
+// that may be given once; and for anything that is not an option.
 GivenOptions read_command_line(const std::vector<std::string>& arguments);
 GivenOptions read_config_file(const std::string& path);
 

@@ -60,7 +60,7 @@ std::optional<IpAddress> parse_ip_address(std::string_view text) {
   constexpr std::string_view kTag = "IPv6:";
   const bool tagged = text.starts_with(kTag);
   if (tagged) text.remove_prefix(kTag.size());
-  // inet_pton() reads a C string: what is cut off at a null byte must not pass for an address.
+  // inet_pton() reads a C string; text with a null byte in it must not pass as an address.
   if (text.empty() || text.size() > INET6_ADDRSTRLEN || text.find('\0') != std::string_view::npos) return std::nullopt;
   const std::string terminated(text);
   in6_addr v6 = {};

@@ -1,5 +1,5 @@
-// Addresses and networks of the Internet Protocol, as an operator writes them and as a socket gives them. Plain values;
-// pure; safe from any thread.
+// IP addresses and networks, as an operator writes them and as a socket gives them. Plain values; pure; safe from any
+// thread.
 //
 // All are 128 bits wide: an IPv4 address is its IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), so that a client
 // which comes in through an IPv6 socket as `::ffff:192.0.2.1` is the same as `192.0.2.1`.
@@ -32,7 +32,7 @@ std::optional<IpAddress> ip_address_of(const sockaddr* address) noexcept;
 std::string to_string(const IpAddress& address);
 
 struct IpNetwork {
-  IpAddress address;               // no bit set behind the prefix
+  IpAddress address;               // no bit set after the prefix
   std::uint8_t prefix_bits = 128;  // of the 128 bits
 
   bool contains(const IpAddress& other) const noexcept;
@@ -44,7 +44,7 @@ struct IpNetwork {
 inline constexpr std::string_view kIpNetworkForms = "an address or a network such as 192.0.2.0/24 or 2001:db8::/32";
 
 // CIDR notation (RFC 4632 section 3.1); an address without a prefix length is that one host. An address with a bit set
-// behind its prefix (`192.0.2.1/24`) is none: it is likelier a slip than a network. Nothing for anything else.
+// after its prefix (`192.0.2.1/24`) is refused: it is more likely a mistake than a network. Nothing for anything else.
 std::optional<IpNetwork> parse_ip_network(std::string_view text);
 
 }  // namespace bloomgate

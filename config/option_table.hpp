@@ -1,5 +1,5 @@
 // The table of the daemon's options: each is declared once, here. The command line, the configuration file, `--help`
-// and the shipped bloomgate-milter.conf come from it; a test holds the manual pages against it.
+// and the shipped bloomgate-milter.conf come from it; a test compares the manual pages with it.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ struct OptionSpec {
   std::string_view summary;        // one line
   std::string_view details;        // what to know before changing it, in lines; may be empty
   bool in_file;                    // false: on the command line only
-  bool repeatable = false;         // may be given several times, each adding to it
+  bool repeatable = false;         // may be given several times; each adds to it
 };
 
 // In the order in which they are shown.

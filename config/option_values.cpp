@@ -58,8 +58,8 @@ std::vector<std::string_view> words_of(std::string_view text) {
   }
 }
 
-// ASCII labels of letters, digits, hyphens and underscores; bytes beyond ASCII, which international names have, are
-// left to the canonicaliser.
+// ASCII labels of letters, digits, hyphens and underscores; the canonicaliser checks bytes beyond ASCII, which
+// international names have.
 bool looks_like_domain(std::string_view text) {
   if (text.ends_with('.')) text.remove_suffix(1);
   if (text.empty() || text.size() > kMaxWordBytes || text.starts_with('.') || text.find("..") != text.npos)
@@ -70,12 +70,12 @@ bool looks_like_domain(std::string_view text) {
   });
 }
 
-// A domain, or one with all that are below it.
+// A domain, or a domain with all domains below it.
 bool looks_like_domain_or_tree(std::string_view text) {
   return looks_like_domain(text.substr(text.starts_with('.') ? 1 : 0));
 }
 
-// What can stand first in an Authentication-Results field without quotes (RFC 8601 section 2.2), and names of
+// Names that can come first in an Authentication-Results field without quotes (RFC 8601 section 2.2), and names of
 // listeners.
 bool is_token(std::string_view text) {
   return text.size() <= kMaxWordBytes && std::ranges::all_of(text, [](char character) {
@@ -119,7 +119,7 @@ bool is_whitelist_name(std::string_view name) {
   });
 }
 
-// The file's name up to its last dot, made fit to stand in a header field.
+// The file's name up to its last dot, made safe for a header field.
 std::string name_from_path(std::string_view path) {
   std::string_view name = path.substr(path.rfind('/') + 1);
   if (const std::size_t dot = name.rfind('.'); dot != std::string_view::npos && dot != 0) name = name.substr(0, dot);
@@ -130,7 +130,8 @@ std::string name_from_path(std::string_view path) {
   return fit.empty() ? "whitelist" : fit;
 }
 
-// `NAME=PATH` where what comes before the first equals sign can be a name, which no absolute path has; else a path.
+// `NAME=PATH` if the text before the first equals sign can be a name, which is never so in an absolute path; else a
+// path.
 WhitelistSource whitelist_source(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals != std::string_view::npos && is_whitelist_name(text.substr(0, equals))) {

@@ -36,7 +36,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::milli
 void convert(const OptionSpec& spec, const GivenValue& given, SpamAction& out);
 void convert(const OptionSpec& spec, const GivenValue& given, CheckFailureAction& out);
 
-// These add to what is there: a value may hold several words, and an option be given several times.
+// These add to the present value: a value may hold several words, and an option may be given several times.
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<std::string>& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<IpNetwork>& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<WhitelistSource>& out);

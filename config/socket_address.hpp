@@ -1,5 +1,5 @@
-// Where a milter listens, as operators of Postfix and Sendmail write it. A plain value; making the socket is
-// milter/listening_socket.hpp's business.
+// Where a milter listens, as operators of Postfix and Sendmail write it. A plain value; milter/listening_socket.hpp
+// makes the socket.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct SocketAddress {
 // What parse_socket_address() accepts, for messages.
 inline constexpr std::string_view kSocketAddressForms = "unix:PATH, local:PATH, inet:PORT@HOST or inet6:PORT@HOST";
 
-// The forms are those of libmilter, but a host must be named: to listen on every address of a machine should be a
+// The forms are those of libmilter, but a host is required: listening on every address of a machine should be a
 // decision (`inet:8891@0.0.0.0`). A path has at most 107 bytes (unix(7)). Gives nothing for anything else.
 std::optional<SocketAddress> parse_socket_address(std::string_view text);
 

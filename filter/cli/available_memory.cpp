@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
-// The number behind `name` in a file of lines such as `MemAvailable: 123 kB`, or the first one where there is no name.
-// Nothing where it is not there, or is a word ("max").
+// The number after `name` in a file of lines such as `MemAvailable: 123 kB`, or the first number if `name` is empty.
+// Nothing if it is missing, or is a word ("max").
 std::optional<std::uint64_t> number_in(const std::string& file, std::string_view name) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -44,7 +44,7 @@ std::uint64_t left_of_address_space(const std::string& root) {
   return less(limit.rlim_cur, pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
 }
 
-// What the control group `folder` leaves of its limit. What is cached of files goes when memory is wanted.
+// What the control group `folder` leaves of its limit. Cached files do not count: they go when memory is needed.
 std::uint64_t left_of_group(const std::string& folder, const char* limit_file, const char* used_name) {
   const auto limit = number_in(folder + "/" + limit_file, "");
   if (!limit) return kUnlimited;

@@ -7,8 +7,8 @@
 
 namespace bloomgate::cli {
 
-// In bytes; the largest number where nothing tells. An estimate: others take and give memory all the time. `root` is
-// where /proc and /sys are, for tests.
+// In bytes; the largest number if nothing says. An estimate, since other programs take and free memory all the time.
+// `root` is where /proc and /sys are, for tests.
 std::uint64_t available_memory(const std::string& root = "");
 
 }  // namespace bloomgate::cli

@@ -11,8 +11,7 @@ namespace bloomgate::cli {
 
 using Arguments = std::vector<std::string>;
 
-// A command line that cannot be followed; main() prints it with a pointer to the subcommand's --help and exits with
-// EX_USAGE.
+// An error in the command line; main() prints it with a pointer to the subcommand's --help and exits with EX_USAGE.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -14,7 +14,7 @@
 namespace bloomgate::cli {
 namespace {
 
-// The number at the start of `text`, which is cut off from it.
+// Takes the number off the start of `text`.
 std::optional<double> take_double(std::string_view& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

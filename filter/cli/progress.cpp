@@ -108,7 +108,7 @@ void Progress::run(const std::stop_token& stop) {
     wake_.wait_for(lock, stop, interval_, [] { return false; });
     if (stop.stop_requested()) return;
     const State state = look_();
-    // Each piece of work has a rate and a time left of its own.
+    // Each piece of work has its own rate and its own time left.
     if (state.doing != doing_) start_ = doing_.empty() ? start_ : std::chrono::steady_clock::now();
     doing_ = state.doing;
     const auto elapsed = std::chrono::steady_clock::now() - start_;
@@ -137,7 +137,7 @@ void Progress::stop() noexcept {
   bar_shown_ = false;
 }
 
-// What cannot be told is left out: nobody's work fails because standard error is closed.
+// An error is ignored: no work fails because standard error is closed.
 void Progress::put(std::string_view text) const noexcept {
   while (!text.empty()) {
     const ssize_t written = write(fd_, text.data(), text.size());

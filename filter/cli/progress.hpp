@@ -1,8 +1,8 @@
-// How far long work has come, told on standard error while it goes on: on a terminal as a bar that is drawn over,
-// elsewhere as a plain line now and then.
+// Shows on standard error how far long work has come: on a terminal as a bar that is drawn again and again, elsewhere
+// as a plain line now and then.
 //
-// Made by a subcommand before the work and stopped before its report; when it goes, so does the bar. show() is safe
-// from several threads, the rest is for the one that made it.
+// A subcommand makes it before the work and stops it before its report; the bar disappears with it. Several threads may
+// call show(); the rest is for the thread that made it.
 #pragma once
 
 #include <unistd.h>
@@ -23,7 +23,7 @@ class Progress {
   enum class Style : std::uint8_t { none, bar, lines };
 
   struct State {
-    std::string_view doing;         // "reading"; another word is another piece of work, with its own rate
+    std::string_view doing;         // "reading"; a new word means new work, with its own rate
     std::uint64_t done_bytes = 0;   // 0: nothing is counted
     std::uint64_t total_bytes = 0;  // 0: not known
   };
@@ -32,16 +32,16 @@ class Progress {
   static Style style_for(int fd);
   static std::chrono::milliseconds interval_of(Style style) noexcept;  // a fifth of a second, 10 s
 
-  // Looks up the state every `interval`, in a thread of its own, and tells it on `fd`, which stays the caller's.
+  // Asks for the state every `interval`, in its own thread, and shows it on `fd`, which the caller still owns.
   Progress(Style style, std::function<State()> look, std::chrono::milliseconds interval, int fd = STDERR_FILENO);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Puts out a line of its own, above the bar if there is one. `line` comes without its line end.
+  // Prints a line, above the bar if there is one. `line` has no line end.
   void show(std::string_view line);
 
-  // Tells nothing more, and takes the bar away. May be called again.
+  // Shows nothing more, and removes the bar. May be called again.
   void stop() noexcept;
 
  private:

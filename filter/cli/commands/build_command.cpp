@@ -65,8 +65,8 @@ TagSeparators separators_of(const BuildCommand& command) {
                    command.tag_separators + "'");
 }
 
-// Shares out the memory that there is: a part to work with, the rest for the bit array, which is made in parts where it
-// is larger.
+// Divides the available memory: one part to work with, the rest for the bit array, which is made in parts if it is
+// larger.
 void share_memory(BuildCommand& command) {
   constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
   constexpr std::uint64_t kMostByDefault = 1024 * kMiB;
@@ -156,7 +156,7 @@ bool same_file(const std::string& a, const std::string& b) {
          status_a.st_ino == status_b.st_ino;
 }
 
-// A slip of the hand must not cost the operator a list.
+// A typing mistake must not cost the operator a list.
 void refuse_to_overwrite_inputs(const BuildCommand& command) {
   for (const std::string& input : command.inputs) {
     if (same_file(input, command.output)) throw UsageError("--output would overwrite the list " + input);
@@ -167,7 +167,7 @@ void refuse_to_overwrite_inputs(const BuildCommand& command) {
   }
 }
 
-// Without a file at the usual place there are no free-mail domains: somebody did not want it.
+// Without a file at the usual place there are no free-mail domains: somebody has removed it.
 BroadDomains broad_domains_of(const BuildCommand& command, const std::function<void(std::string_view)>& show) {
   if (!command.free_mail_domains.empty()) return {command.free_mail_domains, show};
   if (access(kFreeMailDomainsFile, F_OK) != 0) return {};
@@ -234,11 +234,11 @@ void print_json(const Report& report) {
       {"seconds", report.seconds},
       {"entries_per_second", std::round(report.entries_per_second())},
   };
-  // A path need not be UTF-8; what is not is replaced.
+  // A path need not be UTF-8; other bytes are replaced.
   std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
-// The bits per entry come out as asked for to within this share.
+// How far the bits per entry may be from what was asked for.
 constexpr double kSizeTolerance = 0.01;
 
 bool is_off(std::uint64_t estimate, std::uint64_t entries) {
@@ -267,7 +267,7 @@ int run_build(const Arguments& arguments) {
   if (!command) return EX_OK;
   refuse_to_overwrite_inputs(*command);
   const std::atomic<bool>& stop = stop_flag();
-  // Nobody who stops listening to the progress or the report stops the work.
+  // The work goes on if nobody reads the progress or the report.
   std::signal(SIGPIPE, SIG_IGN);
   const auto start = std::chrono::steady_clock::now();
 
@@ -291,7 +291,7 @@ int run_build(const Arguments& arguments) {
   }
   auto builder = read_into_builder(first, options, broad_domains, rejects);
   if (estimate && is_off(*estimate, builder->entries())) {
-    // The samples were not like the rest. Now the number is known; nothing else can size the filter as asked.
+    // The samples were not like the rest. Now the number is known, and only a second run can size the filter as asked.
     options.expected_entries = builder->entries();
     builder.reset();
     rejects.restart();

@@ -1,4 +1,4 @@
-// `bloomgate merge`, `intersect` and `compare`: filters put together and held against each other, without their lists.
+// `bloomgate merge`, `intersect` and `compare`: combine and compare filters without their lists.
 #include <sysexits.h>
 
 #include <iostream>

@@ -5,8 +5,8 @@
 
 namespace bloomgate::cli {
 
-// Each gets what follows its name on the command line and returns the exit status. Throws UsageError, BloomgateError
-// and std::bad_alloc, which main() reports.
+// Each gets the arguments after its name on the command line and returns the exit status. Throws UsageError,
+// BloomgateError and std::bad_alloc, which main() reports.
 int run_build(const Arguments& arguments);
 int run_compare(const Arguments& arguments);
 int run_info(const Arguments& arguments);

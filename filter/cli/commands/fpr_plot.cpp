@@ -46,7 +46,7 @@ std::string decade_text(int decade) {
   return decade <= 5 ? fmt::format("{:g} %", std::pow(10, 2 - decade)) : fmt::format("1e-{} %", decade - 2);
 }
 
-// Between the points of a curve the logarithm of the rate goes straight.
+// Between the points of a curve the logarithm of the rate is a straight line.
 double rate_at(const FprCurve& curve, double bits) {
   const auto next = std::ranges::lower_bound(curve.points, bits, {}, &FprPoint::bits_per_entry);
   if (next == curve.points.begin()) return next->fpr;
@@ -70,7 +70,7 @@ class BrailleCanvas {
     if (x < width() && y < height()) cells_[y / 4 * columns_ + x / 2] |= kDots[y % 4][x % 2];
   }
 
-  // A row with one of its characters, if it is in there, replaced by a mark.
+  // A row with one of its characters replaced by a mark, if the row has it.
   std::string row(std::size_t row, std::size_t mark_column, std::size_t mark_row) const {
     std::string text;
     for (std::size_t column = 0; column < columns_; ++column) {
@@ -107,7 +107,7 @@ std::string fpr_plot_svg(const FprPlot& plot) {
   constexpr double kHeight = 400;
   constexpr double kLeft = 80;
   constexpr double kTop = 40;
-  // Colours that people tell apart who do not see all of them (Okabe and Ito); dashes where curves lie on one another.
+  // Colours that colour-blind people can tell apart (Okabe and Ito); dashes where one curve covers another.
   constexpr std::array<std::string_view, 4> kStyles = {
       "stroke=\"#0072b2\" stroke-width=\"3\"", "stroke=\"#d55e00\" stroke-width=\"2\"",
       "stroke=\"#009e73\" stroke-width=\"2\" stroke-dasharray=\"8 6\"",

@@ -1,5 +1,5 @@
-// False-positive rates over bits per entry, drawn: as an SVG picture or with the characters of a terminal. The rates
-// stand on a logarithmic scale, where the curves are nearly straight. Pure functions.
+// Draws false-positive rates over bits per entry, as an SVG picture or with the characters of a terminal. The scale of
+// the rates is logarithmic, so the curves are nearly straight. Pure functions.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ struct FprPlot {
 // All curves, with a legend.
 std::string fpr_plot_svg(const FprPlot& plot);
 
-// The chosen curve in dots of Braille characters (UTF-8), in that many columns (at least 40) and rows.
+// The chosen curve in dots of Braille characters (UTF-8), with that many columns (at least 40) and rows.
 std::string fpr_plot_text(const FprPlot& plot, std::size_t columns, std::size_t rows);
 
 }  // namespace bloomgate::cli

@@ -75,7 +75,7 @@ void print_json(const std::string& path, const FilterHeader& header) {
       {"fill", fill(header)},
       {"fpr", fpr_from_fill(header.bits_set, shape)},
   };
-  // A path need not be UTF-8; what is not is replaced.
+  // A path need not be UTF-8; other bytes are replaced.
   std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
 }
 

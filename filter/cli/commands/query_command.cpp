@@ -19,7 +19,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr int kNotListed = 1;  // the exit status where some address is not listed, as grep(1) has it
+constexpr int kNotListed = 1;  // the exit status if some address is not listed, as in grep(1)
 
 // Which answers are printed.
 struct Shown {
@@ -29,15 +29,15 @@ struct Shown {
   bool any() const noexcept { return listed || not_listed; }
 };
 
-// What was asked came to this.
+// The answers to what was asked.
 struct Answers {
-  std::string text;  // a line for each that is shown
+  std::string text;  // a line for each answer that is shown
   std::uint64_t listed = 0;
   std::uint64_t not_listed = 0;
-  std::uint64_t rejected = 0;  // no addresses; they are not listed either
+  std::uint64_t rejected = 0;  // not addresses, so not listed either
 };
 
-// Writes an answer down. For what is no key, `entry` says what it is.
+// Adds an answer. If there is no key, `entry` says why.
 class AnswerWriter {
  public:
   AnswerWriter(Answers& answers, Shown shown) : answers_(answers), shown_(shown) {}
@@ -96,13 +96,13 @@ class Query {
     use(answers);
   }
 
-  // Looks up the lines of lists; blank ones and comments are passed over.
+  // Looks up the lines of lists; skips blank lines and comments.
   void look_up_lists(const std::vector<std::string>& inputs, const ListOptions& options) {
     const FilterShape& shape = filter_.view().shape();
     const bool counts =
         !shown_.any() && !shape.has_domains && !shape.has_domain_trees && BulkLookup::suits(filter_.view());
     OpenLists lists(list_files(inputs), options.format, counts ? BlockOrder::any : BlockOrder::in_turn);
-    // Not between the answers, and not into a log: whoever reads those did not ask for it.
+    // No progress between the answers, and none in a log: whoever reads those did not ask for it.
     const bool bar = !options.quiet && isatty(STDERR_FILENO) != 0 && (isatty(STDOUT_FILENO) == 0 || !shown_.any());
     const Progress::Style style = bar ? Progress::style_for(STDERR_FILENO) : Progress::Style::none;
     Progress progress(
@@ -122,7 +122,7 @@ class Query {
   Answers answers_of(const Block& block, const Format& format) const {
     Answers answers;
     AnswerWriter writer(answers, shown_);
-    // Short answers to short lines; what grows beyond is moved once or twice.
+    // Enough for short answers to short lines; longer text is moved once or twice.
     if (shown_.listed && shown_.not_listed) answers.text.reserve(block.text.size() + block.text.size() / 2);
     const FilterView& view = filter_.view();
     const bool has_domains = view.shape().has_domains || view.shape().has_domain_trees;
@@ -146,14 +146,14 @@ class Query {
     return entry.found ? (entry.kind == EntryKind::domain ? Match::domain : Match::domain_tree) : Match::none;
   }
 
-  // Prints answers and counts them. False where nobody takes them any more.
+  // Prints answers and counts them. False if nobody reads them any more.
   bool use(const Answers& answers) {
     filter_.require_whole();
     total_.listed += answers.listed;
     total_.not_listed += answers.not_listed;
     total_.rejected += answers.rejected;
     if (answers.text.empty()) return true;
-    // Each block's answers go out as they come, for a reader at the other end of a pipe.
+    // Flushes after each block, for a reader at the other end of a pipe.
     std::cout << answers.text << std::flush;
     return std::cout.good();
   }

@@ -20,7 +20,7 @@ struct ShapeOptions {
   // --hash.
   void add_hash_to(boost::program_options::options_description& options);
 
-  // What they mean. Throw UsageError that says what can be chosen.
+  // The values of the options. Throw a UsageError that says what can be chosen.
   Layout chosen_layout() const;
   std::optional<std::uint32_t> chosen_block_bytes() const;
   HashFamily chosen_hash_family() const;

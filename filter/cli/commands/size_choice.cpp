@@ -13,7 +13,7 @@ namespace bloomgate::cli {
 namespace {
 
 constexpr double kDefaultBitsPerEntry = 8;
-// Where the number of entries is not known: so many that it makes no difference.
+// Used if the number of entries is not known: so many that it makes no difference.
 constexpr std::uint64_t kManyEntries = 1'000'000'000;
 
 std::uint32_t block_bytes_for(const SizeWishes& wishes, std::uint32_t hashes) {

@@ -1,7 +1,7 @@
-// The calculator of `bloomgate size`: from what is known of a filter to the rest. Pure functions.
+// The calculator of `bloomgate size`: calculates the rest from what is known of a filter. Pure functions.
 //
 // Entries, bits per entry and memory: any two give the third. Bits per entry, k and the false-positive rate: any two
-// give the third; where one is known, k is the best.
+// give the third; if only one is known, k is the best.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,19 @@ struct SizeWishes {
 };
 
 struct SizeChoice {
-  std::optional<std::uint64_t> entries = {};  // nothing where they follow from nothing: any large number
+  std::optional<std::uint64_t> entries = {};  // nothing if nothing gives them: any large number
   double bits_per_entry = 0;
   FilterShape shape = {};
   double fpr = 0;
 
-  std::optional<std::uint64_t> file_bytes() const;  // nothing where the entries are not known
+  std::optional<std::uint64_t> file_bytes() const;  // nothing if the entries are not known
 };
 
-// The filter that was wished for: 8 bits per entry where only entries or memory are known. Throws UsageError where the
-// wishes are too few or contradict each other, and BloomgateError{bad_argument, size_overflow} where there is no such
-// filter.
+// The filter that was asked for: 8 bits per entry if only entries or memory are known. Throws UsageError if the wishes
+// are too few or contradict each other, and BloomgateError{bad_argument, size_overflow} if there is no such filter.
 SizeChoice choose_size(const SizeWishes& wishes);
 
-// The same number of entries at so many bits each; with the best k where none is given.
+// The same number of entries with that many bits each, and with the best k if none is given.
 SizeChoice choice_at(const SizeWishes& wishes, std::optional<std::uint64_t> entries, double bits_per_entry,
                      std::optional<std::uint32_t> hashes);
 

@@ -75,12 +75,12 @@ std::optional<SizeCommand> parse(const Arguments& arguments) {
   return command;
 }
 
-// What the tables beside the choice are made of.
+// The content of the tables after the choice.
 struct Table {
   SizeChoice choice;
   std::vector<SizeChoice> layouts;         // the same bits per entry in each layout
-  std::vector<SizeChoice> rows;            // whole bits per entry round the choice, each with its best k
-  std::vector<std::uint32_t> columns;      // numbers of hashes round that of the choice
+  std::vector<SizeChoice> rows;            // whole bits per entry around the choice, each with its best k
+  std::vector<std::uint32_t> columns;      // numbers of hashes around that of the choice
   std::vector<std::vector<double>> rates;  // of each row with that many hashes
 };
 
@@ -111,7 +111,7 @@ std::string layout_name(const SizeChoice& choice) {
   return std::string(layout_rules(choice.shape.layout).name());
 }
 
-// Puts cells out as a row of columns, each as wide as `widths` say, without space at its end.
+// Prints cells as a row of columns with these `widths`, without space at its end.
 void print_row(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
   std::string row;
   for (std::size_t i = 0; i < cells.size(); ++i) {

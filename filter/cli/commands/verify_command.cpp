@@ -32,7 +32,7 @@ struct MissingEntry {
   std::string key;
 };
 
-// What the entries of a block came to.
+// The result for the entries of a block.
 struct BlockMembership {
   std::size_t input = 0;
   std::uint64_t lines = 0;
@@ -46,7 +46,7 @@ constexpr std::uint64_t kShown = 10;  // missing entries
 
 BlockMembership membership_of(const Block& block, const Format& format, const FilterView& view) {
   BlockMembership result = {.input = block.input};
-  // By its own key, so that an `@domain` entry cannot hide a missing address.
+  // Looks up the entry's own key, so that an `@domain` entry cannot hide a missing address.
   result.lines = look_up_block(
       block, format, view,
       [&](const LookedUp& entry) {
@@ -92,7 +92,7 @@ class MembershipCount {
   ListCount total_;
 };
 
-// All entries by name, those that are missing with their places.
+// Looks up all entries one by one, and shows the missing ones with their places.
 ListCount check_one_by_one(const MappedFilter& filter, OpenLists& lists, unsigned threads, Progress& progress) {
   MembershipCount count(lists.blocks, progress);
   for_each_block_in_turn(
@@ -115,7 +115,8 @@ ListCount check_members(const MappedFilter& filter, const std::vector<std::strin
         style, [&] { return lists->state(); }, Progress::interval_of(style));
   };
   auto progress = make_progress();
-  // As a rule nothing is missing, and counting is the faster way to see it; names take a second reading.
+  // Usually nothing is missing, and counting is the faster way to see that. Naming the missing entries takes a second
+  // reading.
   const bool can_be_read_again = lists->blocks.total_bytes() != 0 && std::ranges::find(files, "-") == files.end();
   if (BulkLookup::suits(filter.view()) && can_be_read_again) {
     const ListCount count = count_lists(*lists, filter.view(), options.chosen_threads());
@@ -127,8 +128,9 @@ ListCount check_members(const MappedFilter& filter, const std::vector<std::strin
   return check_one_by_one(filter, *lists, options.chosen_threads(), *progress);
 }
 
-// How many of kProbes random addresses are wrongly found. The names are in `.invalid` (RFC 2606), where nobody has one,
-// and start at random, so that an operator's list cannot hold them; always the same, so that a result can be repeated.
+// How many of kProbes random addresses are wrongly found. The names are in `.invalid` (RFC 2606), where nobody has an
+// address, and begin with random text, so that no operator's list holds them. They are always the same, so that a
+// result can be repeated.
 std::uint64_t count_false_positives(const FilterView& filter) {
   std::mt19937_64 random(1);
   std::uint64_t found = 0;

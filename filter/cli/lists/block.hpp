@@ -1,4 +1,4 @@
-// A piece of a list, in whole lines: what workers take from Blocks. A value; used by one thread at a time.
+// A piece of a list in whole lines; workers take it from Blocks. A value; used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Block {
   std::uint64_t index = 0;    // which block of that input, from 0
   std::uint64_t turn = 0;     // which of all blocks that were handed out, from 0
   std::string_view text;      // whole lines, about kTextBytes of them; the last one of an input may lack its line end.
-                              // PlainLines::kReadable bytes more may be read behind it.
+                              // PlainLines::kReadable more bytes after it may be read.
   std::vector<char> storage;  // what `text` points into; kept from block to block
 };
 

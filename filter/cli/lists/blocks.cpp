@@ -32,10 +32,10 @@ std::uint64_t Blocks::file_bytes(std::size_t input) const noexcept {
   return inputs_[input]->file_bytes();
 }
 
-// The first input that has a block to give, or nothing when all have ended. Waits while all that is left is being read.
+// The first input that has a block, or nothing when all have ended. Waits while others are reading all that is left.
 Input* Blocks::take_input(std::unique_lock<std::mutex>& lock) {
   while (!failed_) {
-    // In this order: while a stream is being read, whether it has ended is its reader's to know.
+    // In this order: while a stream is being read, only its reader knows whether it has ended.
     while (first_ < inputs_.size() && !inputs_[first_]->busy() && inputs_[first_]->ended()) ++first_;
     const std::size_t end = order_ == BlockOrder::any ? inputs_.size() : std::min(first_ + 1, inputs_.size());
     for (std::size_t i = first_; i < end; ++i) {
@@ -51,25 +51,25 @@ void Blocks::sample(std::size_t input, std::uint64_t offset, std::uint64_t bytes
   inputs_[input]->sample(offset, bytes, block);
 }
 
-// Only where nobody has to wait for another's stream, which readers could not do in turn.
+// Only if no worker has to wait for another's stream, which the reading threads could not do in turn.
 void Blocks::start_reading_ahead() {
   constexpr std::uint64_t kWorthwhileBytes = std::uint64_t{64} << 20;
   if (!in_parts() || total_bytes_ < kWorthwhileBytes) return;
   std::uint64_t cold_bytes = 0;
   for (const auto& input : inputs_) cold_bytes += input->is_cold() ? input->file_bytes() : 0;
   if (cold_bytes < total_bytes_ / 2) return;
-  // What stays in the cache makes the next reading fast; what does not fit into it costs time and others' pages.
+  // A file that stays in the cache is fast to read again. One that does not fit costs time, and drives out other pages.
   if (total_bytes_ > available_memory() / 2) {
     for (const auto& input : inputs_) input->read_past_cache();
   }
   try {
     ahead_ = std::make_unique<ReadAhead>([this](Block& block) { return claim(block); });
   } catch (const std::system_error&) {
-    // No more threads than there are: the workers read for themselves.
+    // The system gives no more threads: the workers read for themselves.
   }
 }
 
-// Gives what reads the block, or nothing where there is none left.
+// Returns a function that reads the block, or nothing if there is none left.
 std::function<void()> Blocks::claim(Block& block) {
   std::unique_lock lock(mutex_);
   Input* const input = take_input(lock);

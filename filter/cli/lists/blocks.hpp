@@ -1,11 +1,10 @@
-// Cuts lists into blocks of whole lines, for several workers at once: large files are shared out among them, and a pipe
-// or a compressed file is read by one at a time while the others work on what was read before, or read another one.
+// Cuts lists into blocks of whole lines for several workers. The workers share a large file. Only one of them at a time
+// reads a pipe or a compressed file, while the others work on earlier blocks or read another list.
 //
-// Large files that are not in the page cache are read ahead of the workers, by threads that mostly wait for the disk;
-// and past that cache, where they would only drive out of it what others need.
+// Threads that mostly wait for the disk read large files that are not in the page cache ahead of the workers. They read
+// past that cache, where the files would only drive out what others need.
 //
-// Nothing that an input holds can exhaust memory: a block is of bounded size, and a line longer than the canonicaliser
-// would look at is cut.
+// No input can exhaust memory: a block has a bounded size, and a line that is too long for the canonicaliser is cut.
 #pragma once
 
 #include <atomic>
@@ -24,7 +23,7 @@ namespace bloomgate::cli {
 
 class Input;
 
-// Which block is handed out next. Where streams come in turn, other workers wait while one of them is read.
+// Which block comes next. If streams come in turn, other workers wait while one worker reads.
 enum class BlockOrder : std::uint8_t {
   any,      // whatever can be had without waiting
   in_turn,  // one input after the other, each from its start: Block::turn is the order of the text
@@ -32,25 +31,25 @@ enum class BlockOrder : std::uint8_t {
 
 class Blocks {
  public:
-  // `inputs` are paths of files (see list_files), or `-` for standard input; compressed ones are told by their content.
-  // Opens them all, so that one that is missing shows before the work. Throws BloomgateError: cannot_open with the
-  // input's name, bad_argument for a folder.
-  // Where `quotes` is true, a line end between double quotes ends no line, and every list is read in order.
+  // `inputs` are paths of files (see list_files), or `-` for standard input; their content shows whether they are
+  // compressed. Opens them all, so that a missing one shows before the work. Throws BloomgateError: cannot_open with
+  // the input's name, bad_argument for a folder. If `quotes` is true, a line end between double quotes does not end a
+  // line, and every list is read in order.
   Blocks(const std::vector<std::string>& inputs, const std::atomic<bool>& stop, bool quotes = false,
          BlockOrder order = BlockOrder::any);
   ~Blocks();
   Blocks(const Blocks&) = delete;
   Blocks& operator=(const Blocks&) = delete;
 
-  // Fills in the next block; false when there is none left. Safe from several threads, each with a block of its own.
-  // Throws BloomgateError{cannot_read} with the input's name, {bad_input} where its compressed data are damaged or cut
-  // off, and {interrupted} soon after `stop` turned true; after that there is nothing left for the other workers.
+  // Fills in the next block; false if there is none left. Safe from several threads, each with its own block. Throws
+  // BloomgateError{cannot_read} with the input's name, {bad_input} if its compressed data are damaged or cut off, and
+  // {interrupted} soon after `stop` turned true. After that no blocks are left for the other workers.
   bool next(Block& block);
 
-  // Whether all inputs are plain regular files, which can be read in parts.
+  // Whether all inputs are plain regular files, so that parts of them can be read.
   bool in_parts() const noexcept;
-  // Fills in the lines of such a file that start in [offset, offset + bytes); `bytes` at most kTextBytes. Before the
-  // first next() only, and for one thread. Throws as next() does.
+  // Fills in the lines of such a file that start in [offset, offset + bytes); `bytes` is at most kTextBytes. Only
+  // before the first next(), and for one thread. Throws as next() does.
   void sample(std::size_t input, std::uint64_t offset, std::uint64_t bytes, Block& block);
 
   // The input's name as given; "standard input" for `-`.
@@ -58,7 +57,7 @@ class Blocks {
   std::size_t input_count() const noexcept { return inputs_.size(); }
 
   std::uint64_t file_bytes(std::size_t input) const noexcept;  // of a regular file; else 0
-  // Bytes of all inputs as they are, compressed or not, where all are regular files; else 0.
+  // Bytes of all inputs as they are, compressed or not, if all are regular files; else 0.
   std::uint64_t total_bytes() const noexcept { return total_bytes_; }
   // Bytes read so far. Safe from any thread.
   std::uint64_t done_bytes() const noexcept { return done_bytes_.load(std::memory_order_relaxed); }
@@ -79,7 +78,7 @@ class Blocks {
   std::mutex mutex_;
   std::condition_variable released_;
   std::once_flag started_;
-  std::unique_ptr<ReadAhead> ahead_;  // where it is worth while; the last member, since its threads use the others
+  std::unique_ptr<ReadAhead> ahead_;  // if it is worth while; the last member, since its threads use the others
 };
 
 }  // namespace bloomgate::cli

@@ -12,7 +12,7 @@
 namespace bloomgate::cli {
 namespace {
 
-// Not by the list's rule that every unknown top-level domain is one: `@.intranet` is somebody's own.
+// Without the list's rule that every unknown top-level domain is a public suffix: `@.intranet` is somebody's own.
 bool is_public_suffix(std::string_view domain) noexcept {
   std::array<char, kMaxDomainBytes + 1> terminated;
   *std::copy(domain.begin(), domain.end(), terminated.begin()) = '\0';

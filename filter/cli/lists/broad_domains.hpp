@@ -1,8 +1,8 @@
-// Which domain entries list more senders than whoever wrote them may have meant: public suffixes, below which anybody
+// Finds domain entries that list more senders than their writer may have meant: public suffixes, below which anybody
 // can have a domain, and free-mail domains, in which anybody can have an address. `bloomgate build` warns of them.
 //
-// Immutable once made; safe from any thread. The public suffixes are those of the Public Suffix List in the version
-// that libpsl was built with; the free-mail domains are the operator's, in a file.
+// Immutable once made; safe from any thread. The public suffixes are those of the Public Suffix List, in the version
+// that libpsl was built with. The free-mail domains are in a file of the operator's.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ inline constexpr const char* kFreeMailDomainsFile = "/etc/bloomgate/free-mail-do
 
 enum class Breadth : std::uint8_t { usual, public_suffix, free_mail };
 
-// "@.co.uk is a public suffix: …", without a stop. For an entry that is not usual.
+// "@.co.uk is a public suffix: …", without a full stop. The entry must not be a usual one.
 std::string breadth_text(Breadth breadth, std::string_view key);
 
 class BroadDomains {
  public:
   BroadDomains() = default;  // no free-mail domains
 
-  // Reads the free-mail domains: a domain a line, with or without '@' in front; '#' starts a comment. A line that is
-  // none is left out and shown with its place: a whitelist is not held up for a slip in there. Throws
+  // Reads the free-mail domains: one domain per line, with or without '@' before it; '#' starts a comment. A line that
+  // is not a domain is left out and shown with its place: a mistake there must not stop a build. Throws
   // BloomgateError{cannot_open, cannot_read}.
   BroadDomains(const std::string& path, const std::function<void(std::string_view)>& show);
 
-  // Entries that are no domains are usual. About a microsecond.
+  // Entries that are not domains are usual. Takes about a microsecond.
   Breadth of(const Entry& entry) const noexcept;
 
  private:

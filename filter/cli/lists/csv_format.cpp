@@ -13,7 +13,7 @@ constexpr LineFault kBadQuotes = {"csv-bad-quotes", "the quotes in the row do no
 constexpr LineFault kMissingField = {"csv-missing-field", "the row ends before the column"};
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-// Takes a field in quotes from the start of `rest`, which then starts with what follows the closing one.
+// Takes a field in quotes off the start of `rest`, which then starts after the closing quote.
 bool take_quoted(std::string_view& rest, std::string& field) {
   rest.remove_prefix(1);
   while (true) {

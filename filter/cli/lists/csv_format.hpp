@@ -1,5 +1,5 @@
-// Lists that are a column of a table: comma-separated values as RFC 4180 section 2 has them. The column's fields are
-// read as the lines of a text list; a field may hold line ends between quotes.
+// Lists that are a column of a table: comma-separated values as in RFC 4180 section 2. The column's fields are read
+// like the lines of a text list; a field may hold line ends between quotes.
 #pragma once
 
 #include <future>
@@ -11,16 +11,16 @@
 
 namespace bloomgate::cli {
 
-// The fields of a row. Nothing where its quotes are not as they should be. A line end behind the row is left out.
+// The fields of a row. Nothing if its quotes are wrong. A line end after the row is left out.
 std::optional<std::vector<std::string>> split_csv_row(std::string_view row);
 
 class CsvFormat : public Format {
  public:
-  // `column` is a number from 1, or a name that is in the first row of each list. Throws UsageError for 0.
+  // `column` is a number from 1, or a name in the first row of each list. Throws UsageError for 0.
   CsvFormat(const std::string& column, std::size_t input_count);
 
   bool quotes_line_ends() const noexcept override { return true; }
-  // With a column's name, waits for whoever has the first block of that list.
+  // With a column's name, waits for the worker that has the first block of that list.
   void start_block(const Block& block, const std::string& name) override;
   ListLine read(const Block& block, std::string_view line, AddressProfile profile) const override;
 
@@ -32,7 +32,7 @@ class CsvFormat : public Format {
 
   std::size_t find_column(std::string_view header, const std::string& list) const;
 
-  std::string name_;  // empty where the column has a number
+  std::string name_;  // empty if the column has a number
   std::size_t number_ = 0;
   std::vector<Input> inputs_;
 };

@@ -22,7 +22,7 @@ using namespace std::string_view_literals;
 
 constexpr int kLzmaMemoryLimitError = 6;  // LZMA_MEMLIMIT_ERROR, which Boost has no name for
 constexpr std::streamsize kBufferBytes = std::streamsize{1} << 16;
-// A header may hold a name or a comment without end, which the library would keep.
+// A header may hold an endless name or comment, which the library would keep.
 constexpr std::uint64_t kMostBytesWithoutText = std::uint64_t{64} << 20;
 
 struct Mark {
@@ -50,7 +50,7 @@ std::string_view name_of(Compression compression) noexcept {
   return kNames[static_cast<std::size_t>(compression)];
 }
 
-// Boost has a filter for zstd, but it takes a file that was cut off for a whole one.
+// Boost has a filter for zstd, but it accepts a file that was cut off as complete.
 class ZstdFilter {
  public:
   using char_type = char;
@@ -81,7 +81,7 @@ class ZstdFilter {
   std::vector<char> buffer_ = std::vector<char>(kBufferBytes);
   ZSTD_inBuffer in_ = {};
   std::size_t expected_ = 0;  // 0 between frames
-  bool drained_ = true;       // the context holds no text back
+  bool drained_ = true;       // the context holds back no text
 };
 
 std::string advice_for(const std::ios_base::failure& error) {

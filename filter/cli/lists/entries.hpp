@@ -21,9 +21,9 @@ inline bool has_tag(std::string_view address, TagSeparators separators) noexcept
   return separators.untagged_bytes(local_part) != local_part.size();
 }
 
-// Calls one of three for each line of a block of text, which are counted from 1: `on_plain(key, number)` for the key of
-// an address, which is valid during the call; `on_entry(entry, number)` for any other entry; `on_other(line, number,
-// text)` for what is none. Gives the number of lines.
+// Calls one of three functions for each line of a block of text; lines are counted from 1. `on_plain(key, number)` gets
+// the key of an address, which is valid during the call; `on_entry(entry, number)` gets any other entry;
+// `on_other(line, number, text)` gets a line that is not an entry. Returns the number of lines.
 template <typename OnPlain, typename OnEntry, typename OnOther>
 std::uint64_t for_each_text_entry(const Block& block, AddressProfile profile, OnPlain on_plain, OnEntry on_entry,
                                   OnOther on_other) {
@@ -52,7 +52,7 @@ std::uint64_t for_each_text_entry(const Block& block, AddressProfile profile, On
       }
       if (at == end) break;
     }
-    // A line that is not plain, or the one where the fast way took a breath: either is read by this one.
+    // A line that is not plain, or the line where the fast way stopped: read_line() takes either.
     const void* const found = std::memchr(at, '\n', static_cast<std::size_t>(end - at));
     const char* const line_end = found == nullptr ? end : static_cast<const char*>(found);
     read_line({at, static_cast<std::size_t>(line_end - at)});

@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kKeptBytes =
     kMaxInputBytes + 1;  // of a line: enough for the canonicaliser to see that it is too long
 
-// What is read past the page cache starts and ends at whole pages.
+// Reads past the page cache start and end at whole pages.
 constexpr std::size_t kPage = DirectFile::kAlignment;
 constexpr std::size_t kStorageBytes = 4 * kPage + Block::kTextBytes + std::max(kKeptBytes, PlainLines::kReadable);
 
@@ -33,8 +33,8 @@ char* aligned_start(std::vector<char>& storage) noexcept {
   return static_cast<char*>(std::align(kPage, 1, start, space));
 }
 
-// Whether most of some pages all over the file are not in the page cache. False where the system does not tell, as of
-// files that the caller may not write to.
+// Whether most pages of a sample from all over the file are not in the page cache. False if the system does not say, as
+// for files that the caller may not write to.
 bool most_is_missing(int file, std::uint64_t file_bytes) noexcept {
   constexpr std::uint64_t kProbes = 64;
   const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
@@ -64,7 +64,7 @@ Input::Input(std::size_t index, const std::string& path, bool quotes, const std:
   if (S_ISDIR(status.st_mode)) {
     throw BloomgateError(ErrorCode::bad_argument, name_ + " is a folder; name the files in it", {.path = name_});
   }
-  // Standard input may be a file that somebody has read the start of: then it is a stream.
+  // Standard input may be a file whose start somebody has already read: then it is a stream.
   is_regular_ = S_ISREG(status.st_mode) && lseek(fd_, 0, SEEK_CUR) == 0;
   if (!is_regular_) return;
   device_ = status.st_dev;
@@ -78,7 +78,7 @@ Input::Input(std::size_t index, const std::string& path, bool quotes, const std:
   close_file();
 }
 
-// A file that was put in another's place has another length; cut there, a line could become somebody else's address.
+// A file that replaced another has another length. Cut at the old length, a line could become somebody else's address.
 void Input::open_file() {
   if (fd_ >= 0) return;
   file_.reset(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
@@ -138,8 +138,7 @@ void Input::check_stop() const {
   }
 }
 
-// Waits until a stream has something. A signal interrupts only the thread that takes it, so a worker looks up now and
-// then.
+// Waits until a stream has data. A signal interrupts only the thread that takes it, so a worker checks now and then.
 void Input::wait_for_stream() const {
   constexpr int kMilliseconds = 100;
   pollfd stream = {.fd = fd_, .events = POLLIN, .revents = 0};
@@ -173,7 +172,7 @@ std::size_t Input::read_next(char* to, std::size_t bytes) {
   }
 }
 
-// The stream as it is, from its first byte, though some may have been looked at.
+// The stream as it is, from its first byte, even if some bytes have been looked at.
 std::size_t Input::read_raw(char* to, std::size_t bytes) {
   if (start_.empty()) return read_next(to, bytes);
   const std::size_t count = start_.copy(to, bytes);
@@ -221,12 +220,13 @@ std::string_view Input::read_range(std::uint64_t begin, std::uint64_t end, Block
 }
 
 std::uint64_t Input::read_part(std::uint64_t offset, std::uint64_t bytes, Block& block) {
-  // One byte before the part tells whether a line starts at its first byte; behind it is the rest of its last line.
+  // The byte before the part shows whether a line starts at its first byte. After the part comes the rest of its last
+  // line.
   const std::uint64_t begin = offset == 0 ? 0 : offset - 1;
   const std::uint64_t part_end = std::min(offset + bytes, file_bytes_);
   const std::uint64_t end = std::min(part_end + kKeptBytes, file_bytes_);
   std::string_view text = read_range(begin, end, block);
-  std::size_t part_bytes = part_end - begin;  // of `text`: where no further line may start
+  std::size_t part_bytes = part_end - begin;  // position in `text` from which no further line may start
   if (offset != 0) {
     const std::size_t before = text.substr(0, part_bytes).find('\n');
     const std::size_t skipped = before == std::string_view::npos ? part_bytes : before + 1;
@@ -240,7 +240,7 @@ std::uint64_t Input::read_part(std::uint64_t offset, std::uint64_t bytes, Block&
   return part_end - offset;
 }
 
-// Where the last line of `text` starts, which has no end in there.
+// Where the last line of `text` starts; it does not end there.
 std::size_t Input::find_last_line(std::string_view text) const noexcept {
   if (!quotes_) return text.rfind('\n') + 1;
   std::size_t at = 0;

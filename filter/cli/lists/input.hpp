@@ -1,6 +1,5 @@
-// One list, opened and read: a plain regular file, of which any part can be read at any time, or a stream, which has to
-// be read in order: a pipe, compressed text, or text with quoted line ends. Blocks hands its blocks out; the
-// locking is there.
+// One list, opened and read. Any part of a plain regular file can be read at any time. A stream has to be read in
+// order: a pipe, compressed text, or text with quoted line ends. Blocks hands out its blocks and does the locking.
 #pragma once
 
 #include <sys/types.h>
@@ -21,32 +20,32 @@ namespace bloomgate::cli {
 
 class Input {
  public:
-  // Opens the list, so that one that is missing shows before the work; a regular file is closed again until its turn
-  // comes, since there may be more of them than a process may have open. Throws BloomgateError{cannot_open,
-  // cannot_read}, and bad_argument for a folder.
+  // Opens the list, so that a missing one shows before the work. Closes a regular file again until its turn comes,
+  // since there may be more of them than a process may have open. Throws BloomgateError{cannot_open, cannot_read}, and
+  // bad_argument for a folder.
   Input(std::size_t index, const std::string& path, bool quotes, const std::atomic<bool>& stop);
 
   const std::string& name() const noexcept { return name_; }
   bool is_regular() const noexcept { return is_regular_; }
   bool in_parts() const noexcept { return in_parts_; }
   std::uint64_t file_bytes() const noexcept { return file_bytes_; }
-  // A large file most of which was not in the page cache when it was opened, as far as the system tells.
+  // Whether it is a large file that was mostly not in the page cache when it was opened, as far as the system tells.
   bool is_cold() const noexcept { return is_cold_; }
 
-  // A cold list is from now on read past the page cache, where its file system can do that. Before the first claim().
+  // Reads a cold list past the page cache from now on, if its file system can do that. Only before the first claim().
   void read_past_cache() noexcept { past_cache_ = is_cold_; }
 
-  // What is called under the mutex of Blocks: whether a block can be had now, claiming it, and giving back what was
-  // claimed once it is read. claim() gives the block's offset.
+  // These are called under the mutex of Blocks: whether a block can be had now, claiming it, and returning the claim
+  // after reading. claim() returns the block's offset.
   bool ended() const noexcept { return in_parts_ ? next_offset_ >= file_bytes_ : ended_; }
   bool busy() const noexcept { return !in_parts_ && readers_ != 0; }
   std::uint64_t claim(Block& block);
   void release() noexcept;
 
-  // Reads what was claimed, without the mutex. Gives the bytes of the file or pipe that it took.
+  // Reads what was claimed, without the mutex. Returns how many bytes of the file or pipe it took.
   std::uint64_t read(std::uint64_t offset, Block& block);
 
-  // The lines of a list in parts that start in [offset, offset + bytes). Between claims only.
+  // The lines of a list in parts that start in [offset, offset + bytes). Only between claims.
   void sample(std::uint64_t offset, std::uint64_t bytes, Block& block);
 
  private:

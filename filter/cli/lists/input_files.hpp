@@ -7,9 +7,9 @@
 namespace bloomgate::cli {
 
 // `inputs` with every folder replaced by the regular files in it and in the folders below it, in the order of their
-// bytes; what starts with a dot is left out, and links to folders are not followed. Files and `-` stay as they are.
-// Throws BloomgateError: cannot_open for what is not there or cannot be looked into, bad_input for a folder without a
-// file, since an empty list is rarely what was meant.
+// bytes. Leaves out names that start with a dot, and does not follow links to folders. Files and `-` stay as they are.
+// Throws BloomgateError: cannot_open if something is missing or cannot be read, bad_input for a folder without a file,
+// since an empty list is rarely what was meant.
 std::vector<std::string> list_files(const std::vector<std::string>& inputs);
 
 }  // namespace bloomgate::cli

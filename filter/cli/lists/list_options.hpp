@@ -1,4 +1,4 @@
-// The options of subcommands that look lists up in a filter, and lists that are open, for these and for `build`.
+// The options of subcommands that look lists up in a filter, and open lists for these and for `build`.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -31,7 +31,7 @@ struct OpenLists {
   // throw.
   OpenLists(const std::vector<std::string>& files, const std::string& format_name, BlockOrder order = BlockOrder::any);
 
-  // What a Progress tells of them.
+  // What a Progress shows about them.
   Progress::State state() const;
 
   std::unique_ptr<Format> format;

@@ -54,7 +54,7 @@ Verdict judge_transport(std::string_view word, bool alone) {
 }
 
 // access(5), "ACCEPT ACTIONS": OK, RELAY, and numbers, but for the codes under "REJECT ACTIONS"; what permit stands for
-// in a list of restrictions. What access(5) has beside is no acceptance.
+// in a list of restrictions. The other actions of access(5) do not accept mail.
 Verdict judge(std::string_view value) {
   constexpr std::array<std::string_view, 3> kGood = {"ok", "relay", "permit"};
   constexpr std::array<std::string_view, 13> kNotGood = {

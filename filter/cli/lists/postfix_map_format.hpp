@@ -1,6 +1,6 @@
-// Lists that are tables of Postfix: `key whitespace value`, as access(5) and transport(5) describe them. Only a key
-// whose value says that its mail is good becomes an entry; every other value is passed over or rejected, so that a list
-// of the bad can never become a whitelist.
+// Lists that are Postfix tables: `key whitespace value`, as access(5) and transport(5) describe them. A key becomes an
+// entry only if its value says that its mail is good. A key with any other value is skipped or rejected, so that a list
+// of bad senders can never become a whitelist.
 #pragma once
 
 #include "filter/cli/lists/format.hpp"

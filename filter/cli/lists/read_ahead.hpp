@@ -1,5 +1,5 @@
-// Reads blocks before they are asked for, in threads of its own, so that workers need not wait for the disk. Blocks are
-// handed out in the order in which they were claimed. Used by Blocks.
+// Reads blocks before anyone asks for them, in its own threads, so that workers need not wait for the disk. Blocks come
+// in the order in which they were claimed. Used by Blocks.
 #pragma once
 
 #include <condition_variable>
@@ -17,19 +17,19 @@ namespace bloomgate::cli {
 
 class ReadAhead {
  public:
-  // Claims the next block and gives what reads it, which may be called at any time and from any thread; nothing at the
-  // end. Called by one thread at a time. Either may throw.
+  // Claims the next block and returns a function that reads it, which any thread may call at any time; nothing at the
+  // end. One thread at a time calls it. Both may throw.
   using Claim = std::function<std::function<void()>(Block& block)>;
 
-  // Throws std::system_error where no thread can be had.
+  // Throws std::system_error if the system gives no thread.
   explicit ReadAhead(Claim claim);
-  // Waits for the reads that are under way.
+  // Waits for the reads that have begun.
   ~ReadAhead();
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  // Fills in the next block, in exchange for what `block` has for storage; false when there is none left. Safe from
-  // several threads, each with a block of its own. Throws what reading it threw, once; after that there is none left.
+  // Fills in the next block, in exchange for the storage of `block`; false if there is none left. Safe from several
+  // threads, each with its own block. Throws once what reading threw; after that there is none left.
   bool next(Block& block);
 
  private:

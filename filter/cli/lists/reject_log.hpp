@@ -1,14 +1,13 @@
-// What becomes of the bad lines of a list: counted, the first ones shown, all of them kept in a file if asked.
+// Counts the bad lines of a list, shows the first ones, and keeps all of them in a file if asked.
 //
-// The reject file is itself a list: each bad line as it was, below a comment that says where it came from and why it
-// was left out, so that it can be corrected and fed to `bloomgate build` again.
+// The reject file is itself a list: each bad line is below a comment that says where it came from and why it was left
+// out. So it can be corrected and given to `bloomgate build` again.
 //
-// Entries that list more senders than their writer may have meant (broad_domains.hpp) are shown and counted, too; they
+// Entries that list more senders than their writer may have meant (broad_domains.hpp) are also shown and counted; they
 // stay in the list.
 //
-// Lists are read in blocks by several workers, and a block's place in its list is known only when all before it have
-// been counted. So reports of blocks wait here until it is their turn. add() is safe from several threads, the rest is
-// not.
+// Several workers read lists in blocks, and a block's place in its list is known only when all blocks before it have
+// been counted. So reports of blocks wait here for their turn. Only add() is safe from several threads.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ namespace bloomgate::cli {
 struct RejectedLine {
   std::uint64_t line;  // in its block, from 1
   LineFault fault;
-  std::string text;  // cut where the canonicaliser would not read on
+  std::string text;  // cut where the canonicaliser stops reading
 };
 
 struct BroadEntry {
@@ -44,11 +43,11 @@ struct BroadCounts {
   std::uint64_t sum() const noexcept { return public_suffixes + free_mail_domains; }
 };
 
-// What was found in a block: how many lines, which of them are no entries, and which are broad ones.
+// What was found in a block: how many lines, which of them are not entries, and which are broad.
 struct BlockReport {
   static constexpr std::size_t kShown = 10;  // lines shown of each kind, whatever the number of blocks
 
-  // Counts an entry, and keeps what is shown of it, unless it is a usual one.
+  // Counts an entry, and keeps what is to be shown of it, unless it is a usual one.
   void add_broad(const Entry& entry, Breadth breadth, std::uint64_t line);
 
   std::size_t input = 0;
@@ -61,7 +60,7 @@ struct BlockReport {
 
 class RejectLog {
  public:
-  // `names` are those of the inputs. An empty path keeps no file. `show` puts a line out for a person. Throws
+  // `names` are those of the inputs. With an empty path there is no file. `show` prints a line for a person. Throws
   // BloomgateError{cannot_write}.
   RejectLog(const std::string& path, std::vector<std::string> names, std::function<void(std::string_view)> show);
   // Removes the file unless keep() was called: a build that fails leaves nothing behind.
@@ -73,9 +72,9 @@ class RejectLog {
 
   std::uint64_t count() const noexcept { return count_; }
   const BroadCounts& broad_counts() const noexcept { return broad_counts_; }
-  // Forgets what came, for another run over the same inputs.
+  // Forgets all reports, for another run over the same inputs.
   void restart();
-  // Completes the file and lets it stay. Throws BloomgateError{cannot_write}.
+  // Completes the file and keeps it. Throws BloomgateError{cannot_write}.
   void keep();
 
  private:

@@ -1,5 +1,5 @@
-// Many workers, one order: blocks of lists are worked on by several threads, and what came of each is used in the order
-// of the text. Used by `bloomgate query` and `verify`.
+// Many workers, one order: several threads work on blocks of lists, and the results are used in the order of the text.
+// Used by `bloomgate query` and `verify`.
 #pragma once
 
 #include <condition_variable>
@@ -14,15 +14,15 @@
 
 namespace bloomgate::cli {
 
-// Takes what the workers bring, in any order, and passes it on by its turn. A worker that is far ahead waits in put(),
-// so that memory holds few results; the one whose turn it is never does.
+// Takes the workers' results in any order and passes them on in turn. A worker that is far ahead waits in put(), so
+// that memory holds few results; the worker whose turn it is never waits.
 template <typename Result, typename Use>
 class Turns {
  public:
-  // `use(result)` says whether more is wanted.
+  // `use(result)` returns whether more is wanted.
   Turns(std::uint64_t most_waiting, Use use) : most_waiting_(most_waiting), use_(std::move(use)) {}
 
-  // False when no more is wanted.
+  // Returns false when no more is wanted.
   bool put(std::uint64_t turn, Result result) {
     std::unique_lock lock(mutex_);
     moved_.wait(lock, [&] { return ended_ || turn < next_ + most_waiting_; });
@@ -37,7 +37,7 @@ class Turns {
     return !ended_;
   }
 
-  // Lets nobody wait for a worker that failed.
+  // Lets no worker wait for one that failed.
   void end() {
     const std::lock_guard lock(mutex_);
     ended_ = true;
@@ -54,8 +54,8 @@ class Turns {
   bool ended_ = false;
 };
 
-// Calls `work(block)` for each block, in `threads` threads at once, and `use(result)` with what it gives, in the order
-// of the blocks and by one thread at a time, until `use` gives false. `blocks` must come in turn (BlockOrder). Throws
+// Calls `work(block)` for each block, in `threads` threads at once. Calls `use(result)` with each result, in the order
+// of the blocks and by one thread at a time, until `use` returns false. `blocks` must come in turn (BlockOrder). Throws
 // what Blocks, Format, `work` and `use` throw.
 template <typename Work, typename Use>
 void for_each_block_in_turn(Blocks& blocks, Format& format, unsigned threads, Work work, Use use) {
