@@ -1,5 +1,5 @@
-// One server has not given its opinion: it could not be reached, did not answer in time, or answered nonsense. Thrown
-// by the clients and the parsers of this folder, caught by DeepCheck, which goes on to the next server.
+// One server has given no verdict: it could not be reached, did not answer in time, or answered nonsense. The clients
+// and the parsers of this folder throw it; DeepCheck catches it and goes on to the next server.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ class CheckerError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// When an answer has to be there.
+// The time by which an answer must have come.
 using Deadline = std::chrono::steady_clock::time_point;
 
 }  // namespace bloomgate

@@ -39,7 +39,7 @@ CurlHandle::CurlHandle() : curl_((prepare_curl(), curl_easy_init())) {
   if (!curl_) throw CheckerError("libcurl gives no handle: out of memory");
   set(CURLOPT_ERRORBUFFER, message_);
   set(CURLOPT_NOSIGNAL, 1L);
-  // A look-up of a name that hangs is left behind rather than waited for.
+  // Does not wait for a name look-up that hangs.
   set(CURLOPT_QUICK_EXIT, 1L);
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_FOLLOWLOCATION, 0L);
@@ -69,7 +69,7 @@ void CurlHandle::perform(Deadline deadline) {
 void CurlHandle::require(CURLcode code) {
   if (code == CURLE_OK) return;
   if (code == CURLE_OPERATION_TIMEDOUT) throw CheckerError(kTooLate);
-  // libcurl's own words name a host and a port, for a unix socket too.
+  // libcurl's own text names a host and a port even for a unix socket.
   long error = 0;
   if (code == CURLE_COULDNT_CONNECT && curl_easy_getinfo(curl_.get(), CURLINFO_OS_ERRNO, &error) == CURLE_OK && error) {
     throw CheckerError("it cannot be reached: " + std::generic_category().message(static_cast<int>(error)));

@@ -12,17 +12,17 @@
 
 namespace bloomgate {
 
-// To be called before the program has a second thread: libcurl's own preparations are not thread-safe everywhere.
-// Again and again does no harm. Throws std::runtime_error.
+// Must be called before the program has a second thread, since libcurl's own set-up is not thread-safe everywhere.
+// Further calls do no harm. Throws std::runtime_error.
 void prepare_curl();
 
-// What is left until the deadline, at least 1. Throws CheckerError where it has passed.
+// The time left until the deadline, at least 1. Throws CheckerError if the deadline has passed.
 long milliseconds_until(Deadline deadline);
 
 class CurlHandle {
  public:
-  // Nothing of the environment is heeded (no proxy), no signal is used, and no redirection followed: it talks to the
-  // server that it is told, by HTTP or HTTPS. Throws CheckerError.
+  // It ignores the environment (no proxy), uses no signal, and follows no redirection. It talks only to the given
+  // server, by HTTP or HTTPS. Throws CheckerError.
   CurlHandle();
   CurlHandle(const CurlHandle&) = delete;
   CurlHandle& operator=(const CurlHandle&) = delete;
@@ -33,10 +33,10 @@ class CurlHandle {
     require(curl_easy_setopt(curl_.get(), option, value));
   }
 
-  // Where it connects to: a unix socket's path, or a family of addresses.
+  // What it connects to: a unix socket's path, or a family of addresses.
   void set_address(const SocketAddress& address);
 
-  // Connects, and sends and receives as was set. Throws CheckerError with libcurl's words.
+  // Connects, sends and receives as set up. Throws CheckerError with libcurl's text.
   void perform(Deadline deadline);
 
   CURL* get() const noexcept { return curl_.get(); }

@@ -1,5 +1,5 @@
-// How many messages are checked at a time. Whoever comes when all places are taken waits for one, up to a deadline.
-// Safe from any thread.
+// Limits how many messages are checked at once. When all places are taken, the next message waits for one, up to a
+// deadline. Safe from any thread.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ class FreePlaces {
 
   explicit FreePlaces(std::size_t count) : free_(count) {}
 
-  // An empty place where none is free by then.
+  // An empty place if none is free by then.
   Place take(std::chrono::steady_clock::time_point deadline);
 
  private:

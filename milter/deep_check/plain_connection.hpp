@@ -1,5 +1,5 @@
-// A connection to a server that talks neither HTTP nor TLS, through a port or a unix socket. Nothing that the server
-// does or leaves undone makes a call last beyond the deadline. Used by the clients; by one thread.
+// A connection to a server that talks neither HTTP nor TLS, through a port or a unix socket. No call lasts beyond the
+// deadline, whatever the server does or does not do. Used by the clients; by one thread.
 #pragma once
 
 #include <string>
@@ -16,11 +16,11 @@ class PlainConnection {
   // Throws CheckerError; std::bad_alloc.
   PlainConnection(const SocketAddress& address, Deadline deadline);
 
-  // False where the server wants no more: it may have said why. Throws CheckerError.
+  // False if the server accepts no more; it may have said why. Throws CheckerError.
   bool send(std::string_view bytes);
 
-  // We have nothing more to say. What the server says until it closes the connection; throws CheckerError where that is
-  // more than `max_bytes`.
+  // Ends our side, and returns what the server says until it closes the connection. Throws CheckerError if that is more
+  // than `max_bytes`.
   std::string receive_all(std::size_t max_bytes);
 
  private:

@@ -1,4 +1,4 @@
-// Whether a configured deeper check answers at all, without a message to look at. For the doctor; safe from any thread.
+// Whether a configured deeper check answers at all; it gets no message. For the doctor; safe from any thread.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 
 namespace bloomgate {
 
-// Empty where it answers in time (rspamd: GET /ping, spamd: PING), else what is wrong, in words, printable ASCII,
-// without the server's name. Throws std::bad_alloc.
+// Empty if it answers in time (rspamd: GET /ping, spamd: PING); else what is wrong, in printable ASCII, without the
+// server's name. Throws std::bad_alloc.
 std::string reach(const DeepCheckServer& server, std::chrono::milliseconds timeout);
 
 }  // namespace bloomgate

@@ -6,7 +6,7 @@
 //     X-Spam-Score: 12.3
 //     X-Spamd-Result: default: True [12.30 / 15.00]; BAYES_SPAM(5.10)[99.99%]; …
 //
-// The flag is there for spam only, the last one is rspamd's. Pure; safe from any thread.
+// X-Spam-Flag marks spam only; X-Spamd-Result is rspamd's. Pure; safe from any thread.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@
 
 namespace bloomgate {
 
-// A value may be folded: its lines are parted by "\n\t", as libmilter wants it. It is printable ASCII, at most some
-// ten thousand bytes, with what is said last left out where there is more.
+// A value may be folded; "\n\t" separates its lines, as libmilter requires. It is printable ASCII of at most some ten
+// thousand bytes; if there is more, the end is left out.
 struct ResultField {
   std::string name;
   std::string value;
@@ -26,7 +26,7 @@ struct ResultField {
   friend bool operator==(const ResultField&, const ResultField&) = default;
 };
 
-// In the order in which they stand. Throws std::bad_alloc.
+// In the order of the message. Throws std::bad_alloc.
 std::vector<ResultField> result_fields(const DeepResult& result);
 
 // "X-Spam-Status: Unknown, " and the reason: nothing has checked the message. Throws std::bad_alloc.

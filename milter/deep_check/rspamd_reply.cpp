@@ -53,7 +53,7 @@ std::optional<std::string_view> text(const Json& object, const char* name) {
   return value->get_ref<const std::string&>();
 }
 
-// What would end an option, or the list of them, cannot be part of one.
+// Characters that would end an option, or the list of options, cannot be part of one.
 std::string options_of(const Json& symbol) {
   std::string out;
   const Json* const options = member(symbol, "options");
@@ -101,7 +101,7 @@ DeepVerdict verdict_of(const DeepResult& result) {
       {"quarantine", DeepVerdict::spam},
       {"soft reject", DeepVerdict::soft_reject},
       {"reject", DeepVerdict::reject},
-      {"discard", DeepVerdict::reject},  // no mail vanishes without a word
+      {"discard", DeepVerdict::reject},  // no mail disappears silently
   }};
   for (const auto& [action, verdict] : kActions) {
     if (result.action == action) return verdict;

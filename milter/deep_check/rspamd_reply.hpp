@@ -9,8 +9,8 @@
 
 namespace bloomgate {
 
-// Leaves `server` and `failures` empty. An action that is not rspamd's own counts by the score. Throws CheckerError
-// where it is not an answer to be relied upon, std::bad_alloc. Memory is some fifty times the text's, at worst.
+// Leaves `server` and `failures` empty. For an action that is not rspamd's own, the score decides. Throws CheckerError
+// if the answer cannot be relied upon, and std::bad_alloc. At worst it takes some fifty times the text's memory.
 DeepResult parse_rspamd_reply(std::string_view json);
 
 }  // namespace bloomgate

@@ -1,6 +1,6 @@
-// In which order servers are asked: as they are configured, but those that failed lately last. When a server's time
-// of rest is over, one message tries it first; the others wait for how that goes. Knows servers by their index only.
-// Safe from any thread.
+// The order in which servers are asked: as configured, but servers that failed lately come last. When a server's rest
+// is over, one message tries it first; other messages wait for the result. Knows servers by their index only. Safe from
+// any thread.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ class ServerOrder {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // How long a server that failed is tried last.
+  // How long a failed server is tried last.
   static constexpr std::chrono::seconds kRest{10};
 
   explicit ServerOrder(std::size_t count) : servers_(count) {}

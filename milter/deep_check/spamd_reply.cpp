@@ -24,7 +24,7 @@ std::string_view trimmed(std::string_view text) {
   return ascii::trimmed(text, " \t");
 }
 
-// Takes the next piece off `rest`, up to `end`, which goes too. All of it where there is no end.
+// Takes the next piece off `rest`, up to and including `end`; takes all of it if there is no end.
 std::string_view take_until(std::string_view& rest, char end) {
   const std::size_t at = rest.find(end);
   const std::string_view piece = rest.substr(0, at);
@@ -53,7 +53,7 @@ double finite_number(std::string_view text, std::string_view line) {
   return *value;
 }
 
-// Gives what stands behind the code.
+// Returns the text after the code.
 std::string_view check_status(std::string_view line) {
   std::string_view rest = line;
   const std::string_view version = take_until(rest, ' ');

@@ -16,11 +16,11 @@
 
 namespace bloomgate {
 
-// The answer to SYMBOLS, whole. Leaves `server` and `failures` empty. Throws CheckerError where it is not an answer to
-// be relied upon: a refusal, a part of one, nonsense; std::bad_alloc.
+// The whole answer to SYMBOLS. Leaves `server` and `failures` empty. Throws CheckerError if the answer cannot be relied
+// upon (a refusal, a partial answer, nonsense), and std::bad_alloc.
 DeepResult parse_spamd_reply(std::string_view reply);
 
-// The answer to PING. Throws CheckerError where it is something else.
+// The answer to PING. Throws CheckerError if it is something else.
 void require_pong(std::string_view reply);
 
 }  // namespace bloomgate

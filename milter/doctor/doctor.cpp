@@ -27,7 +27,7 @@ namespace {
 
 using Level = DoctorFinding::Level;
 
-// Lists are built again every hour or every night; a week says that something has stopped doing it.
+// Lists are rebuilt every hour or every night; after a week something must have stopped.
 constexpr std::chrono::hours kOldAfter{24 * 7};
 constexpr timeval kPatience{5, 0};
 constexpr const char* kUnit = "bloomgate-milter.service";
@@ -66,7 +66,7 @@ void examine_whitelist(const std::string& path, std::vector<DoctorFinding>& find
   }
 }
 
-// A connection to where the daemon listens; -1 where there is none.
+// A connection to the daemon's socket; -1 if there is none.
 FileDescriptor connect_to(const SocketAddress& address) {
   if (address.family == SocketAddress::Family::unix_path) {
     FileDescriptor descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -89,7 +89,7 @@ FileDescriptor connect_to(const SocketAddress& address) {
   return descriptor;
 }
 
-// Offers all that a mail server can, as one does first of all (SMFIC_OPTNEG), and waits for any answer.
+// Offers everything that a mail server can do, in the first packet (SMFIC_OPTNEG), and waits for any answer.
 bool answers(const FileDescriptor& descriptor) {
   setsockopt(descriptor.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
   constexpr std::array<unsigned char, 17> kOffer = {0, 0, 0, 13, 'O', 0, 0, 0, 6, 0, 0, 1, 0xff, 0, 0x1f, 0xff, 0xff};

@@ -18,32 +18,32 @@ struct DoctorFinding {
   Level level = Level::ok;
   std::string subject;  // one word: what was looked at
   std::string text;
-  std::string remedy = {};  // what to do; empty where all is well
+  std::string remedy = {};  // what to do; empty if all is well
 };
 
-// Everything, in the order in which an operator would look. Takes some seconds where something hangs.
+// Examines everything, in the order in which an operator would look. Takes some seconds if something hangs.
 std::vector<DoctorFinding> examine(const DaemonCommand& command);
 
 // The parts of it.
 void examine_whitelists(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
 void examine_settings(const DaemonCommand& command, std::vector<DoctorFinding>& findings);
 void examine_socket(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
-// `properties` is what `systemctl show` prints of ActiveState and StatusText; empty where there is no systemd.
+// `properties` is what `systemctl show` prints of ActiveState and StatusText; empty if there is no systemd.
 void examine_service(std::string_view properties, std::vector<DoctorFinding>& findings);
-// Whether the servers answer that are asked, and the folder can be used.
+// Whether the configured servers answer, and the folder can be used.
 void examine_deep_check(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
 
-// Nothing is found where `folder` has no such mail server's configuration; then they return false.
+// If `folder` has no configuration of that mail server, they find nothing and return false.
 bool examine_postfix(const DaemonOptions& options, const std::string& folder, std::vector<DoctorFinding>& findings);
 bool examine_sendmail(const DaemonOptions& options, const std::string& folder, std::vector<DoctorFinding>& findings);
 
-// One line a finding, its remedy indented below; fit for a terminal whatever the files contain.
+// One line per finding, with its remedy indented below; safe for a terminal whatever the files contain.
 std::string findings_text(std::span<const DoctorFinding> findings);
 
 // [{"level": "ok|warning|problem", "subject", "text", "remedy"}].
 std::string findings_json(std::span<const DoctorFinding> findings);
 
-// 1 where there is a problem, else 0.
+// 1 if there is a problem, else 0.
 int doctor_exit_status(std::span<const DoctorFinding> findings) noexcept;
 
 }  // namespace bloomgate

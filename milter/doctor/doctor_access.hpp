@@ -1,5 +1,5 @@
-// Whether another user could use a file: for `--doctor`, which looks from outside. Judges by the permission bits of the
-// file and its folders alone.
+// Whether another user could use a file, for `--doctor`, which looks from outside. Judges only by the permission bits
+// of the file and its folders.
 #pragma once
 
 #include <string>

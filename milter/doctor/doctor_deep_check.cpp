@@ -1,4 +1,4 @@
-// What --doctor looks at where the daemon asks a deeper check itself.
+// What --doctor examines if the daemon itself asks a deeper check.
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,5 +1,4 @@
-// What --doctor looks at in Postfix: postconf and postmap are asked, so that it is what Postfix itself makes of its
-// files.
+// What --doctor examines in Postfix. It asks postconf and postmap, so that it sees the files as Postfix itself does.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,7 +22,7 @@ std::string without_line_end(std::string_view output) {
   return std::string(ascii::trimmed_back(output, " \n"));
 }
 
-// The items of a list of Postfix: separated by blanks and commas, those in braces whole.
+// The items of a Postfix list: separated by blanks and commas; an item in braces is kept whole.
 std::vector<std::string> items(std::string_view text) {
   std::vector<std::string> found;
   std::string item;
@@ -68,7 +67,7 @@ class Postfix {
     findings_.push_back({Level::ok, "postfix", "Postfix (" + folder_ + ") asks the daemon"});
     const bool is_followed = ours + 1 != milters.end();
     const std::string content_filter = value("content_filter");
-    // Bloomgate is the whole check then: nothing looks at what it has not seen.
+    // Bloomgate is then the whole check: nothing else looks at mail that it has not seen.
     const bool is_last = asks_deep_check(options_) && content_filter.empty() && !is_followed;
     examine_fallback(*ours, is_last);
     examine_access();
@@ -92,7 +91,7 @@ class Postfix {
     return without_line_end(run_program({"postconf", "-c", folder_, "-xh", name}).output);
   }
 
-  // What the tables say of a header field; empty for nothing.
+  // What the tables say about a header field; empty if they say nothing.
   std::string action(const std::string& tables, const std::string& field) {
     for (const std::string& table : items(tables)) {
       const std::string found = without_line_end(run_program({"postmap", "-c", folder_, "-q", field, table}).output);
@@ -149,7 +148,7 @@ class Postfix {
     findings_.push_back({Level::ok, "postfix", "listed mail takes the light path, the rest goes to " + content_filter});
   }
 
-  // A milter behind Bloomgate reads the mark; with Bloomgate down nobody else would remove a forged one.
+  // A milter after Bloomgate reads the mark; while Bloomgate is down, nothing else would remove a forged one.
   void examine_forged_marks() {
     if (action(value("header_checks"), std::string(kMark)).starts_with("IGNORE")) {
       findings_.push_back({Level::ok, "postfix", "a check follows Bloomgate, and forged marks are removed"});

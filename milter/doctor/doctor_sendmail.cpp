@@ -1,4 +1,4 @@
-// What --doctor looks at in Sendmail: sendmail.cf, where the milters are lines `Xname, S=socket, F=flag, T=times`, and
+// What --doctor examines in Sendmail: sendmail.cf, where each milter is a line `Xname, S=socket, F=flag, T=times`, and
 // `O InputMailFilters=` gives their order.
 #include <fstream>
 #include <map>
@@ -106,7 +106,7 @@ bool examine_sendmail(const DaemonOptions& options, const std::string& folder, s
   }
   findings.push_back({Level::ok, "sendmail", "Sendmail (" + folder + ") asks the daemon"});
   const bool waits = !configuration.milters.at(configuration.order[ours]).fallback.empty();
-  // Bloomgate is the whole check then: nothing looks at what it has not seen.
+  // Bloomgate is then the whole check: nothing else looks at mail that it has not seen.
   const bool is_last = asks_deep_check(options) && ours + 1 == configuration.order.size();
   if (is_last && !waits) {
     findings.push_back(

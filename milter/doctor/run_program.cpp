@@ -18,7 +18,7 @@ void throw_if(int error, const char* what) {
   if (error != 0) throw std::system_error(error, std::generic_category(), what);
 }
 
-// To its end, so that the program can write all it has; the first part is kept.
+// Reads to the end, so that the program can write all it has; keeps the first part.
 std::string read_output(int descriptor) {
   std::string text;
   std::array<char, 4096> part;

@@ -1,5 +1,5 @@
 // Reads an exact list (policy/exact_list.hpp) from its file. Called by the supervisor at the start and at each reload;
-// the result replaces the list before as a whole, or not at all.
+// the result replaces the old list as a whole, or not at all.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace bloomgate {
 inline constexpr std::uint64_t kMostExactListBytes = std::uint64_t{256} << 20;  // some 12 million entries
 
 // Reads the whole file and makes the list. Bad lines are left out and reported in the result; an empty file is an empty
-// list. Throws BloomgateError: cannot_open, cannot_read, not_a_regular_file (never blocks on a FIFO), bad_input where
-// the file is larger than `most_bytes`; and std::bad_alloc. Takes the file's size in memory while it reads.
+// list. Throws BloomgateError: cannot_open, cannot_read, not_a_regular_file (never blocks on a FIFO), bad_input if the
+// file is larger than `most_bytes`; and std::bad_alloc. Takes as much memory as the file's size while it reads.
 ExactListReading load_exact_list(const std::string& path, std::uint64_t most_bytes = kMostExactListBytes);
 
 }  // namespace bloomgate

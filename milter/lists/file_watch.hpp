@@ -1,5 +1,5 @@
-// Notices changes of a few files, by inotify(7) on the folders that they are in: a file that is written and closed, put
-// in its place by renaming, made, or taken away. A symbolic link is watched where it is and where it leads to.
+// Notices changes of a few files, by inotify(7) on their folders: a file is written and closed, renamed into place,
+// made, or removed. A symbolic link is watched where it is and where it leads to.
 //
 // Used by the supervisor, in one thread: it waits for descriptor() to be readable, then asks take_events(). Other files
 // of these folders wake it up as well, which costs some microseconds each.
@@ -20,15 +20,15 @@ class FileWatch {
   // StartError where the system has no inotify left for us.
   explicit FileWatch(std::vector<std::string> paths);
 
-  // Readable where there is something for take_events(); -1 where nothing is watched.
+  // Readable if there is something for take_events(); -1 if nothing is watched.
   int descriptor() const noexcept { return inotify_.get(); }
 
-  // Takes all events that there are. Whether one of them was about a file that is watched, or was lost, which may have
-  // been about anything.
+  // Takes all pending events. Returns whether one of them was about a watched file, or was lost, since a lost one may
+  // have been about any file.
   bool take_events();
 
-  // Watches all folders again: one may have been replaced, or a link have been turned elsewhere. Returns the folders
-  // that cannot be watched.
+  // Watches all folders again, since a folder may have been replaced, or a link may point elsewhere. Returns the
+  // folders that cannot be watched.
   std::vector<std::string> refresh();
 
  private:

@@ -1,7 +1,7 @@
-// Holds the lists that are in use. Sessions take a snapshot for each decision; a reload puts others in. A snapshot
-// stays valid for as long as it is held, whatever the slot does.
+// Holds the lists in use. Sessions take a snapshot for each decision; a reload puts new lists in. A snapshot stays
+// valid as long as it is held, whatever the slot does.
 //
-// Safe from any thread. A mutex held for the copy of a pointer is cheap beside a message, and plainly right.
+// Safe from any thread. A mutex around the copy of a pointer is cheap compared with a message, and obviously correct.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class ListSlot {
 
   // `next` must not be null.
   void set(std::shared_ptr<const LoadedLists> next) {
-    // The old ones may go, which takes milliseconds for a big file: after the lock.
+    // This may free the old lists, which takes milliseconds for a big file, so it happens after the lock.
     const std::lock_guard lock(mutex_);
     current_.swap(next);
   }

@@ -15,7 +15,7 @@ namespace bloomgate {
 
 enum class FilterCheck {
   all,     // every byte
-  header,  // what takes no time: for --explain
+  header,  // the header, which takes no time: for --explain
 };
 
 // What has happened to the file of a whitelist that is in use.
@@ -45,7 +45,7 @@ class LoadedFilter final : public Whitelist {
   Damage damage() const noexcept;
   void note_damage(Damage damage) const noexcept;
 
-  // True at the first call only, for whoever meets the damage first. Safe from any thread.
+  // True only at the first call, for the thread that meets the damage first. Safe from any thread.
   bool first_to_report_damage() const noexcept { return !damage_reported_.test_and_set(); }
 
   const MappedFilter& file() const noexcept { return file_; }

@@ -1,5 +1,5 @@
-// Everything that a decision looks senders up in, as it was loaded: the whitelists, in the order of the configuration,
-// and the exact lists beside them. Made by the supervisor; from then on immutable and shared by all sessions.
+// All lists that a decision looks senders up in, as they were loaded: the whitelists, in the order of the
+// configuration, and the exact lists. The supervisor makes it; from then on it is immutable and shared by all sessions.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace bloomgate {
 
-// A whitelist, under the name that header fields and logs have for it.
+// A whitelist, with its name in header fields and logs.
 struct NamedFilter {
   std::string name;
   std::shared_ptr<const LoadedFilter> filter;  // null: it could not be loaded yet
@@ -31,13 +31,13 @@ class LoadedLists {
   explicit LoadedLists(ListParts parts) : parts_(std::move(parts)) {
     for (const NamedFilter& each : parts_.whitelists) views_.push_back({each.name, each.filter.get()});
   }
-  // The views are of the very object.
+  // The views point into this object.
   LoadedLists(const LoadedLists&) = delete;
   LoadedLists& operator=(const LoadedLists&) = delete;
 
   const ListParts& parts() const noexcept { return parts_; }
 
-  // As decide() wants them. Valid as long as the object.
+  // In the form for decide(). Valid as long as the object.
   Lists lists() const noexcept { return {views_, parts_.revoked.get(), parts_.extra.get(), parts_.revoked != nullptr}; }
 
  private:

@@ -27,7 +27,7 @@ bool aligned(std::string_view one, std::string_view other, Alignment alignment) 
   if (one.empty() || other.empty()) return false;
   if (one == other) return true;
   if (alignment == Alignment::strict) return false;
-  // Of two domains one of which is in the other, the longer has the public suffix of the shorter or a longer one.
+  // If one domain is in the other, the longer one has the public suffix of the shorter one, or a longer suffix.
   if (is_same_or_below(one, other)) std::swap(one, other);
   const std::string_view organization = organizational_domain(other);
   if (organization.empty()) return false;

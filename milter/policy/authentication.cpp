@@ -87,12 +87,12 @@ Authentication Authentication::summarize(std::span<const std::string_view> value
 void Authentication::add_field(const AuthenticationResults& field, const Grounds* grounds) {
   Authentication own;
   for (const MethodResult& result : field.results) {
-    // ARC names no domain. A DMARC result without one still is about the one header From domain: see dmarc().
+    // ARC names no domain. A DMARC result without a domain is still about the one From domain: see dmarc().
     const bool needs_domain = result.method == AuthenticationMethod::dkim || result.method == AuthenticationMethod::spf;
     const Finding finding = finding_of(result.result);
     if (result.method == AuthenticationMethod::other) continue;
-    // A pass that the method's own milter does not confirm may be a text that another milter copied into its field. So
-    // what names a domain and is no pass of it denies one, whatever it is.
+    // A pass that the method's own milter does not confirm may be text that another milter copied into its field. So
+    // any other result that names the domain cancels a pass.
     if (finding == Finding::none && result.domain.empty()) continue;
     if (finding == Finding::pass && grounds != nullptr && !grounds->support(result.method, result.domain)) continue;
     if (needs_domain && result.domain.empty()) continue;
@@ -104,8 +104,8 @@ void Authentication::add_field(const AuthenticationResults& field, const Grounds
   for (const Statement& statement : own.statements_) add(statement, /*pass_is_enough=*/false);
 }
 
-// DMARC passes by an aligned pass of DKIM or SPF. Where the trusted fields tell of these and none passed, the pass is
-// not that of the milter.
+// DMARC passes by an aligned pass of DKIM or SPF. If the trusted fields have such results and none passed, the DMARC
+// milter did not write that pass.
 void Authentication::check_dmarc() {
   for (Statement& dmarc : statements_) {
     if (dmarc.method != AuthenticationMethod::dmarc || dmarc.finding != Finding::pass) continue;

@@ -1,17 +1,17 @@
-// What all trusted Authentication-Results fields of a message say together. Made once a message, at its end, then asked
-// by decide().
+// What all trusted Authentication-Results fields of a message say together. Made once per message, at its end; decide()
+// asks it.
 //
-// A field is trusted where its authserv-id is one of ours: the mail server's recipes remove such fields from what comes
-// in, so that only the milters before us can have written them. All others are forgeable and change nothing here.
+// A field is trusted if its authserv-id is one of ours. The mail server's recipes remove such fields from incoming
+// mail, so only the milters before us can have written them. Anyone can forge other fields; they change nothing here.
 //
-// Of one field, one passing DKIM signature of a domain is enough although another of it fails. Different trusted fields
-// that contradict each other on a method and domain (pass in one and anything else in another) count as no result for
-// these; so do a pass and something else of spf or dmarc in one field. A fail is one of fail, softfail, hardfail and
-// policy; everything else (none, neutral, temperror, permerror, unknown words) only takes a pass away: where the
-// method's own milter found nothing, a pass in another field is a text that another milter copied from the sender
-// (result_forgery.hpp).
+// Within one field, one passing DKIM signature of a domain is enough, even if another signature of that domain fails.
+// If trusted fields contradict each other on a method and domain (pass in one and anything else in another), that
+// counts as no result; so does a pass and something else for spf or dmarc in one field. A fail is one of fail,
+// softfail, hardfail and policy. Everything else (none, neutral, temperror, permerror, unknown words) only cancels a
+// pass: if the method's own milter found nothing, a pass in another field is text that another milter copied from the
+// sender (result_forgery.hpp).
 //
-// Immutable once made; the answers are noexcept, allocate nothing and may be asked for from any thread.
+// Immutable once made; any thread may ask. The answers are noexcept and allocate nothing.
 #pragma once
 
 #include <cstddef>
@@ -35,12 +35,12 @@ std::string_view finding_name(Finding finding) noexcept;
 
 class Authentication {
  public:
-  // Trusted fields, and pairs of method and domain in them. Past these nothing passes any more, and dmarc() is fail for
-  // every domain, since what was left out may have been one.
+  // Limits on trusted fields, and on pairs of method and domain in them. Beyond these nothing passes, and dmarc() is
+  // fail for every domain, since the part left out may have been a fail.
   static constexpr std::size_t kMaxTrustedFields = 64;
   static constexpr std::size_t kMaxStatements = 512;
 
-  // No field seen.
+  // No field was seen.
   Authentication() = default;
 
   // Where somebody could have made the trusted milters write what they did not find (result_forgery.hpp): as past the
@@ -60,34 +60,33 @@ class Authentication {
 
   // Fields with one of our ids that could be read.
   std::size_t trusted_fields() const noexcept { return trusted_fields_; }
-  // Fields with one of our ids that could not: they count as no result. One may have held a fail.
+  // Fields with one of our ids that could not be read: they count as no result. One may have held a fail.
   std::size_t unreadable_fields() const noexcept { return unreadable_fields_; }
-  // Fields of others, and those that do not even start with an id.
+  // Fields of others, and fields that do not even start with an id.
   std::size_t ignored_fields() const noexcept { return ignored_fields_; }
   // Nothing that the fields say counts: there are more of them than are looked at, or distrusted() was called for.
   bool is_distrusted() const noexcept { return distrusted_; }
 
-  // What DMARC says of this very domain. A fail that names no domain is taken for one of every domain, since a message
-  // has one From; a pass that names none is nothing. `domain` is canonical here and below.
+  // What DMARC says of exactly this domain. A fail that names no domain counts for every domain, since a message has
+  // one From; a pass that names none counts for nothing. `domain` is canonical here and below.
   Finding dmarc(std::string_view domain) const noexcept;
 
-  // Whether a DKIM signature passed that speaks for `domain`.
+  // Whether a DKIM signature that speaks for `domain` passed.
   bool dkim_aligned(std::string_view domain, Alignment alignment) const noexcept;
 
   // Whether SPF passed for an envelope sender whose domain speaks for `domain`.
   bool spf_aligned(std::string_view domain, Alignment alignment) const noexcept;
 
-  // Whether DKIM, SPF or DMARC failed for a domain of `domain`'s organisation (relaxed alignment), or DMARC for one
-  // that was not named. For those who take the want of a pass lightly, but not a fail.
+  // Whether DKIM, SPF or DMARC failed for a domain of `domain`'s organisation (relaxed alignment), or DMARC for a
+  // domain that was not named. For a policy that accepts a missing pass, but not a fail.
   bool fails_aligned(std::string_view domain) const noexcept;
 
-  // Whether the chain of ARC seals is valid. It names no domain, and anyone can seal a chain of their own: a pass is
-  // worth something only where the verifier before us gives it to no sealer but those that it is told to trust. So
-  // nothing else here looks at it.
+  // Whether the chain of ARC seals is valid. It names no domain, and anyone can seal a chain. A pass is worth something
+  // only if the verifier before us passes just the sealers that it is told to trust. So nothing else here looks at it.
   Finding arc() const noexcept;
 
  private:
-  // What is said of one method and domain, by one field or by all.
+  // What one field, or all of them, say of one method and domain.
   struct Statement {
     AuthenticationMethod method = AuthenticationMethod::other;
     Finding finding = Finding::none;

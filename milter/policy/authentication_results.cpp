@@ -14,7 +14,7 @@
 namespace bloomgate {
 namespace {
 
-// Of the words, the one that `text` is, in any case; `other` where it is none of them.
+// The word that equals `text`, in any case; `other` if none does.
 template <typename Word, std::size_t Size>
 Word word_of(std::string_view text, const std::array<std::pair<std::string_view, Word>, Size>& words) noexcept {
   const auto found =
@@ -40,12 +40,12 @@ constexpr std::array<std::pair<std::string_view, AuthenticationResult>, 9> kResu
     {"permerror", AuthenticationResult::permerror},
 }};
 
-// Of methods, results, ptypes and properties.
+// For methods, results, ptypes and properties.
 bool is_keyword_character(char byte) noexcept {
   return characters::is_domain_character(byte);
 }
 
-// The bytes of a set, in a table: each of them is asked for at every byte of a field.
+// The bytes of a set, as a table, since every byte of a field is looked up in it.
 class ByteSet {
  public:
   constexpr explicit ByteSet(std::string_view bytes) noexcept {
@@ -74,7 +74,7 @@ bool at_boundary(const StructuredReader& reader) noexcept {
 }
 
 // The domain of `example.org`, `@example.org`, `joe@example.org`, `"joe doe"@example.org` and `<joe@example.org>`;
-// empty where it is none of these.
+// empty if it is none of these.
 std::string domain_of(std::string_view value) {
   if (value.starts_with('<') && value.ends_with('>')) value = value.substr(1, value.size() - 2);
   std::size_t at_sign = value.find('@');
@@ -88,7 +88,7 @@ std::string domain_of(std::string_view value) {
   return std::string(domain.view());
 }
 
-// What a result says about domains while its properties are read.
+// The domains of a result, collected while its properties are read.
 class DomainProperty {
  public:
   void add(std::string_view value) {
@@ -180,7 +180,7 @@ class ResultReader {
     return value;
   }
 
-  // Where a property of a method is kept; null for those that say nothing about domains.
+  // Where a property of a method is kept; null for properties that say nothing about domains.
   DomainProperty* property_of(AuthenticationMethod method, std::string_view type, std::string_view name) noexcept {
     const auto is = [type, name](std::string_view wanted_type, std::string_view wanted_name) {
       return ascii::equal_ignoring_case(type, wanted_type) && ascii::equal_ignoring_case(name, wanted_name);
@@ -211,7 +211,7 @@ class ResultReader {
   DomainProperty identity_;
 };
 
-// Empty where there is none; an empty quoted one is nobody's name.
+// Empty if there is none; an empty quoted one is no name.
 std::string read_authserv_id(StructuredReader& reader) {
   reader.skip_cfws();
   const bool quoted = reader.peek() == '"';
@@ -220,7 +220,7 @@ std::string read_authserv_id(StructuredReader& reader) {
   return id;
 }
 
-// From behind the authserv-id to the `;`.
+// From after the authserv-id to the `;`.
 void skip_version(StructuredReader& reader) noexcept {
   reader.skip_cfws();
   const std::string_view version = reader.take_while(ascii::is_digit);
@@ -249,7 +249,7 @@ std::vector<MethodResult> read_results(StructuredReader& reader) {
 }  // namespace
 
 std::optional<std::string> parse_authserv_id(std::string_view value) {
-  // What stands behind the first `;` matters only where that one is in a comment or in quotes.
+  // The text after the first `;` matters only if that `;` is in a comment or in quotes.
   for (const std::string_view part : {value.substr(0, value.find(';')), value}) {
     if (part.size() > kMaxAuthenticationResultsBytes) continue;
     const std::optional<std::string> line = unfold(part);

@@ -1,11 +1,11 @@
-// One Authentication-Results field: what the authenticating milters before us have found out about a message. Called by
-// authentication.cpp for each such field.
+// Reads one Authentication-Results field: what the authenticating milters before us found out about a message.
+// authentication.cpp calls this for each such field.
 //
 // The grammar is that of RFC 8601 section 2.2 with exactly these additions, which producers in use need: a value
 // without quotes may hold any visible character but `;`, `(`, `)`, `"` and `\` (base64 in header.b, addresses, `<>`); a
-// reason may stand behind properties; a property may lack its type (`action=none`); one `;` may stand at the very end.
-// There is no recovery: a field with a single part that is not understood has no result at all, so that nothing which
-// an attacker gets into an address or a comment can pose as the start of the next result.
+// reason may follow properties; a property may lack its type (`action=none`); one `;` may be at the very end. There is
+// no recovery: a field with a single part that is not understood has no result at all. So nothing that an attacker gets
+// into an address or a comment can look like the start of the next result.
 //
 // Pure; safe from any thread.
 #pragma once
@@ -38,9 +38,9 @@ enum class AuthenticationResult : std::uint8_t {
 struct MethodResult {
   AuthenticationMethod method = AuthenticationMethod::other;
   AuthenticationResult result = AuthenticationResult::other;
-  // The canonical domain that the result is about: of dmarc header.from; of dkim header.d, or else that of header.i; of
-  // spf that of smtp.mailfrom, never that of the HELO name. Empty where there is none, where it is no domain, and where
-  // the field names several that do not go together. A header.i may be in a domain below header.d.
+  // The canonical domain that the result is about: for dmarc header.from; for dkim header.d, or else header.i; for spf
+  // smtp.mailfrom, never the HELO name. Empty if there is none, if it is not a domain, and if the field names several
+  // that do not go together. A header.i may be in a domain below header.d.
   std::string domain = {};
 
   friend bool operator==(const MethodResult&, const MethodResult&) = default;
@@ -53,15 +53,15 @@ struct AuthenticationResults {
   friend bool operator==(const AuthenticationResults&, const AuthenticationResults&) = default;
 };
 
-// Longer fields, and those with more results, have none.
+// Longer fields, and fields with more results, count as having none.
 inline constexpr std::size_t kMaxAuthenticationResultsBytes = 65536;
 inline constexpr std::size_t kMaxResultsInField = 256;
 
-// The name of who wrote the field, unquoted; nothing where it does not start with one. It may stand before something
-// that does not parse. Linear in what stands before the first `;`. Throws std::bad_alloc.
+// The name of the field's writer, unquoted; nothing if the field does not start with a name. What follows it need not
+// parse. Linear in the text before the first `;`. Throws std::bad_alloc.
 std::optional<std::string> parse_authserv_id(std::string_view value);
 
-// Nothing where the value is not a whole Authentication-Results field of version 1. Linear. Throws std::bad_alloc.
+// Nothing if the value is not a whole Authentication-Results field of version 1. Linear. Throws std::bad_alloc.
 std::optional<AuthenticationResults> parse_authentication_results(std::string_view value);
 
 }  // namespace bloomgate

@@ -23,7 +23,7 @@ struct Subject {
   const Entry& entry;
 };
 
-// One message on its way through the steps. A step gives the decision where it ends the matter.
+// One message on its way through the steps. A step returns the decision if it settles the matter.
 class Decider {
  public:
   // The facts have an envelope sender.
@@ -157,7 +157,8 @@ class Decider {
     return from;
   }
 
-  // Whether it is a check that an operator should hear of before the other sender's: a list was at fault, or had it.
+  // Whether an operator should hear of this check rather than of the other sender's: a list was at fault, or had the
+  // sender.
   static bool came_further(const Decision& decision) noexcept { return !decision.list.view().empty(); }
 
   Decision by_envelope() const noexcept {
@@ -220,7 +221,7 @@ class Decider {
   Proof proof_;
 };
 
-// Of mail that is not incoming.
+// The exemption of mail that is not incoming.
 std::optional<Reason> find_exemption(const Origin& origin, const Policy& policy) noexcept {
   if (policy.exempt_logged_in && origin.logged_in) return Reason::exempt_authenticated;
   if (origin.client && std::ranges::any_of(policy.exempt_networks, [&](const IpNetwork& network) {

@@ -1,10 +1,10 @@
-// The decision: is this sender waved through (deliver), or does the message go to the deeper checks (check)?
+// The decision: is this message delivered without further checks (deliver), or does it go to the deeper checks (check)?
 //
-// Called by the daemon once a message, at its end, with all facts collected, and by --explain. A pure function: no I/O,
-// no clock, no log, no libmilter. noexcept, safe from any thread; without a trace it allocates nothing for ASCII. Some
-// microseconds with the whitelists in memory.
+// The daemon calls it once per message, at its end, with all facts collected; --explain calls it too. A pure function:
+// no I/O, no clock, no log, no libmilter. noexcept, safe from any thread; without a trace it allocates nothing for
+// ASCII. Takes some microseconds with the whitelists in memory.
 //
-// Every doubt leads to `check`: only `deliver` is ever trusted by what comes after us.
+// Every doubt leads to `check`: whatever comes after us trusts only `deliver`.
 #pragma once
 
 #include "milter/policy/decision.hpp"
@@ -16,8 +16,8 @@ namespace bloomgate {
 
 class Trace;
 
-// The steps, in their order; the first that ends the matter gives the reason. What forbids delivery goes before who is
-// listed: it holds for the whole message, and costs no look-up in a whitelist.
+// The steps, in order; the first one that settles the matter gives the reason. Steps that forbid delivery come before
+// the lists: they hold for the whole message, and cost no look-up in a whitelist.
 //
 //  1. Not incoming (exempt-network, exempt-authenticated, exempt-daemon): nothing else is asked.
 //  2. The facts and the lists are whole: no-sender; no-revoked-list; no-whitelist or whitelist-damaged where nothing is
@@ -34,18 +34,21 @@ class Trace;
 //     authentication-failed). Under `either` the envelope sender is asked first. Where neither will do, the reason is
 //     that of the one that is listed at least, else of the envelope sender.
 //
-// The null sender and a malformed envelope sender are no identities, but under `either` the From mailbox still may be.
+// The null sender and a malformed envelope sender are not identities, but under `either` the From mailbox may still be
+// one.
 //
-// An identity is authenticated where trusted fields say one of these, and nothing contradicts it:
+// An identity is authenticated if trusted fields say one of these, and nothing contradicts it:
 //   - dmarc=pass for the From field's domain, with which the identity's domain is aligned;
 //   - dkim=pass for a domain that is aligned with the identity's;
 //   - spf=pass for the very domain of the envelope sender, where that is aligned with the identity's;
 //   - arc=pass, for the From mailbox only and where the policy trusts ARC.
-// A From mailbox whose domain failed DMARC is not, but by ARC. A sender behind SRS is, too, where spf=pass names the
-// very domain of the trusted forwarder: a signature of that domain, which anyone can replay, is not enough.
+// If DMARC failed for its domain, a From mailbox is authenticated only by ARC. A sender behind SRS is also
+// authenticated if spf=pass names exactly the domain of the trusted forwarder. A signature of that domain is not
+// enough, since anyone can replay it.
 //
-// `preferred`: an identity counts as well where it is not authenticated, and no trusted field says fail (softfail,
-// hardfail, policy) of DMARC, DKIM or SPF for a domain that is aligned with the identity's, and none was unreadable.
+// With `preferred` an identity also counts if it is not authenticated. But then no trusted field may say fail
+// (softfail, hardfail, policy) of DMARC, DKIM or SPF for a domain that is aligned with the identity's, and none may be
+// unreadable.
 //
 // `trace`, if given, gets the steps.
 Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Trace* trace = nullptr) noexcept;

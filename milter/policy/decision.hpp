@@ -1,5 +1,6 @@
-// The outcome of a decision: what is done with the message, why, and by what. Plain values of fixed size; safe from any
-// thread. All names are stable: operators match on them in logs, headers and rules of the deeper checks.
+// The outcome of a decision: what happens to the message, why, and by which list and method. Plain values of fixed
+// size; safe from any thread. All names are stable: operators match them in logs, headers and rules of the deeper
+// checks.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@ enum class Verdict : std::uint8_t { check, deliver };
 enum class Reason : std::uint8_t {
   // deliver, unless authentication is missing
   listed,              // the address itself is an entry
-  listed_domain,       // its domain is, as `@domain`
-  listed_domain_tree,  // its domain or one above it is, as `@.domain`
+  listed_domain,       // its domain is an entry, as `@domain`
+  listed_domain_tree,  // its domain or one above it is an entry, as `@.domain`
   listed_extra,        // the operator's own list `extra` has it
 
   // The identity
@@ -48,7 +49,7 @@ enum class Reason : std::uint8_t {
   // Faults
   no_sender,          // no MAIL command was seen
   no_whitelist,       // none is loaded
-  whitelist_damaged,  // a part of the file cannot be read any more
+  whitelist_damaged,  // a part of the file can no longer be read
   no_revoked_list,    // it is configured, but not loaded
   internal_error,     // an exception on the way; never decided here
 };
@@ -60,7 +61,7 @@ std::string_view verdict_name(Verdict verdict) noexcept;
 // "listed", "listed-domain", "several-from-fields": the name above with hyphens. Never fails.
 std::string_view reason_name(Reason reason) noexcept;
 
-// Whether the message is not incoming mail, and so is not for the lists.
+// Whether the message is not incoming mail, so that the lists do not apply.
 bool is_exempt(Reason reason) noexcept;
 
 enum class IdentityKind : std::uint8_t { none, envelope, header_from, both };
@@ -75,19 +76,20 @@ struct Decision {
   Reason reason = Reason::internal_error;
   RejectReason sender_fault = RejectReason::none;  // for malformed_sender only
 
-  // Whether the message gets an X-Bloomgate field. Those it came with are removed whatever this says.
+  // Whether the message gets an X-Bloomgate field. Fields that came with it are always removed.
   bool is_marked = true;
-  // Whom the reason is about. none: nobody's in particular.
+  // Whom the reason is about. none: nobody in particular.
   IdentityKind identity = IdentityKind::none;
-  // What the identity was authenticated by; nothing where it was not. Of both: the From field's.
+  // What authenticated the identity; nothing if nothing did. For `both`: that of the From field.
   std::optional<AuthenticationMethod> method = {};
-  // The whitelist that lists the identity, or "extra"; the damaged one. Of both: the From field's. Empty: none.
+  // The whitelist that lists the identity, or "extra"; or the damaged whitelist. For `both`: that of the From field.
+  // Empty: none.
   FixedText<kMaxListNameBytes> list = {};
 
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 
-// "dkim", "spf", "dmarc", "arc"; "none" where there is nothing. Never fails.
+// "dkim", "spf", "dmarc", "arc"; "none" if there is nothing. Never fails.
 std::string_view method_name(const std::optional<AuthenticationMethod>& method) noexcept;
 
 }  // namespace bloomgate

@@ -38,8 +38,8 @@ Match ExactList::find(const Entry& entry, TagSeparators separators) const noexce
   if (entry.kind() == EntryKind::domain) return contains(entry.key()) ? Match::domain : Match::none;
   if (entry.kind() == EntryKind::domain_tree) return contains(entry.key()) ? Match::domain_tree : Match::none;
   if (entry.kind() != EntryKind::address || size_ == 0) return Match::none;
-  // In the form of the list's own keys. What is too long once it is folded was so in the list, too; where memory ran
-  // out, the key as it came is nearly always folded already.
+  // Gives the key the form of the list's own keys. A key that is too long once folded was too long in the list, too. If
+  // memory ran out, the key as it came is nearly always folded already.
   const Entry folded = canonicalize_path(entry.key());
   const std::string_view key = folded.is_key() ? folded.key() : entry.key();
   if (contains(key)) return Match::address;

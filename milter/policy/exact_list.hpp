@@ -1,16 +1,16 @@
 // An exact set of entries, for the operator's short lists beside the filter: `revoked` (never delivered, whatever the
 // filter says) and `extra` (counts as listed). Addresses, `@domain` and `@.domain`, written as in the builder's lists.
 //
-// Immutable once read; safe from any thread. Look-ups are noexcept and allocate nothing for ASCII; they compare whole
-// keys, so that nothing is found that is not there. A million entries of 20 octets take some 30 MB.
+// Immutable once read; safe from any thread. Look-ups are noexcept and allocate nothing for ASCII. They compare whole
+// keys, so there are no false positives. A million entries of 20 octets take some 30 MB.
 //
-// Case: keys are made with the case folded and tags kept, whatever the profile of a filter, and what is looked up is
-// brought to that form first. A revoked sender cannot get round its entry by writing itself in capitals.
+// Case: keys have their case folded and their tags kept, whatever the profile of a filter. A sender gets that form
+// before the look-up, so that a revoked sender cannot avoid its entry by capitals.
 //
 // Tags: `joe+x@` and `joe@` are different entries; find() with separators looks for both. For `revoked`, give it '+'
-// and whatever the filters take off: else somebody whom a whitelist has as `@example.org` gets round the entry
-// `joe@example.org` as `joe+1@example.org`. For `extra`, give it what the filters take off and no more. The entry to
-// look for must have its tag still, or an entry `joe+x@` of the list is never found.
+// and every separator of the filters. Otherwise, if a whitelist has `@example.org`, the sender `joe+1@example.org`
+// avoids the entry `joe@example.org`. For `extra`, give it the separators of the filters and no more. The entry to look
+// for must still have its tag, or an entry `joe+x@` in the list is never found.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +28,10 @@ class ExactList {
  public:
   ExactList() = default;  // empty
 
-  // How an address is listed: by itself, as it stands or without its tag; else by its domain; else by its domain or one
-  // above it as a tree. Entries of kind domain and domain_tree are looked up as they stand. Anything else is not
-  // listed. Cost: one probe of a table for the address, one for the domain and one for each of its labels; some 100 ns
-  // each where the list is larger than the processor's cache.
+  // How an address is listed: by itself, with or without its tag; else by its domain; else by its domain or one above
+  // it as a tree. Entries of kind domain and domain_tree are looked up as they are. Anything else is not listed. Cost:
+  // one probe of a table for the address, one for the domain and one for each of its labels; some 100 ns each if the
+  // list is larger than the processor's cache.
   Match find(const Entry& entry, TagSeparators separators = {}) const noexcept;
 
   std::size_t size() const noexcept { return size_; }  // different entries
@@ -58,7 +58,7 @@ struct BadLine {
   RejectReason reason = RejectReason::none;
 };
 
-// What a text came to.
+// The result of reading a text.
 struct ExactListReading {
   static constexpr std::size_t kMostBadLines = 20;  // kept
 
@@ -67,8 +67,9 @@ struct ExactListReading {
   std::vector<BadLine> bad_lines;  // the first ones
 };
 
-// Reads a list: an entry a line, as canonicalize_line() takes them, in any order, duplicates allowed. A bad line is
-// left out and reported. Throws std::bad_alloc, and BloomgateError{bad_input} for keys of 4 GiB. Some 0.3 µs a line.
+// Reads a list: one entry per line, in the forms of canonicalize_line(), in any order, duplicates allowed. A bad line
+// is left out and reported. Throws std::bad_alloc, and BloomgateError{bad_input} for keys of 4 GiB. Takes some 0.3 µs
+// per line.
 ExactListReading read_exact_list(std::string_view text);
 
 }  // namespace bloomgate

@@ -1,6 +1,6 @@
 // Shows the steps of a decision to a person: as text lines, or as JSON. Called by `bloomgate-milter --explain`; the
-// steps come from decide() itself. Pure; throws std::bad_alloc. No byte of the sender's comes out unescaped: what is
-// not printable ASCII, and space, is `\xNN`.
+// steps come from decide() itself. Pure; throws std::bad_alloc. No byte from the sender comes out unescaped: space and
+// everything but printable ASCII is `\xNN`.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace bloomgate {
 
-// One line a step: its name, its outcome, and what it was about:
+// One line per step: its name, its outcome, and what it was about:
 //
 //     envelope-sender    address  subject=<prvs=4f2a1b3c5d=Joe@Example.org> key=prvs=4f2a1b3c5d=joe@example.org
 //     whitelist          address  subject=customers key=joe@example.org
@@ -26,7 +26,7 @@ std::string explanation_text(const Trace& trace, const Decision& decision, std::
 //      "whitelist": "customers", "fault": "", "mark": "deliver; …", "complete": true,
 //      "steps": [{"step": "envelope-sender", "subject": "…", "key": "…", "outcome": "address"}, …]}
 //
-// `mark` is null where the message gets none; `complete` is false where steps are missing for want of memory.
+// `mark` is null if the message gets none; `complete` is false if steps are missing for lack of memory.
 std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host);
 
 }  // namespace bloomgate

@@ -1,10 +1,10 @@
-// The header field that carries the decision. Everything downstream matches on it, so its form is fixed:
+// The header field with the decision. Everything after the daemon matches it, so its form is fixed:
 //
 //     X-Bloomgate: deliver; reason=listed; host=mx.example.org; identity=envelope; authentication=spf; whitelist=news
 //     X-Bloomgate: check; reason=no-sender; host=mx.example.org
 //
-// Verdict, reason and host are always there. Then, where they are known: whom the reason is about; what that one is
-// authenticated by, or `none`; the list that has that one. More may follow in later versions.
+// Verdict, reason and host are always there. Then follow, if known: whom the reason is about; what authenticates that
+// sender, or `none`; the list that has that sender. More may follow in later versions.
 //
 // Pure; safe from any thread.
 #pragma once
@@ -18,19 +18,19 @@ namespace bloomgate {
 
 inline constexpr std::string_view kHeaderName = "X-Bloomgate";
 
-// Whether a field of that name is `wanted`, or passes for it: any case, and with space before its colon, which obsolete
-// syntax allows (RFC 5322 section 4.5) and some readers take.
+// Whether a field of that name is `wanted`, or is read as it: in any case, and with space before its colon, which
+// obsolete syntax allows (RFC 5322 section 4.5) and some readers accept.
 bool is_header(std::string_view name, std::string_view wanted) noexcept;
 
 // Whether a field of that name is ours, or pretends to be.
 bool is_our_header(std::string_view name) noexcept;
 
-// The field's value, on one line. `host` must be fit to stand in a header (is_host_name() in
-// config/daemon_options.hpp), and so must the name of the list, which the configuration sees to. Nothing of the
-// sender's is in it. Throws std::bad_alloc.
+// The field's value, on one line. `host` must be safe in a header (is_host_name() in config/daemon_options.hpp), and so
+// must the name of the list, which the configuration ensures. It contains nothing from the sender. Throws
+// std::bad_alloc.
 std::string header_value(const Decision& decision, std::string_view host);
 
-// The value where none can be made.
+// The value if none can be made.
 inline constexpr std::string_view kFallbackHeaderValue = "check; reason=internal-error";
 
 }  // namespace bloomgate

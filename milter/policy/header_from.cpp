@@ -12,10 +12,10 @@
 namespace bloomgate {
 namespace {
 
-// For comparing only: it keeps all that can differ.
+// For comparing only: it keeps everything that can differ.
 constexpr AddressProfile kExact{.keep_local_part_case = true};
 
-// Takes the words, dots, quoted strings and literals that stand without anything between them.
+// Takes words, dots, quoted strings and literals that follow each other without anything between them.
 std::string_view take_run(StructuredReader& reader) noexcept {
   const std::size_t from = reader.position();
   for (;;) {
@@ -64,8 +64,7 @@ Entry canonical(std::string_view address) noexcept {
   return canonicalize_path(encoded ? std::string_view{} : address, kExact);
 }
 
-// The address of a field that is `address` or `words <address>` with comments between, and nothing else; empty where it
-// is anything else.
+// The address of a field that is just `address` or `words <address>`, with comments between; empty for anything else.
 std::string_view only_address(std::string_view field) noexcept {
   StructuredReader reader(field);
   reader.skip_cfws();
@@ -92,8 +91,8 @@ std::string_view only_address(std::string_view field) noexcept {
   return address;
 }
 
-// Whether quotes, comments and literals end where they should, and no backslash stands outside of them. GMime gets
-// nothing else: of some of these its version 3.2.13 loses memory.
+// Whether quotes, comments and literals end properly, and no backslash is outside of them. GMime gets only such fields:
+// its version 3.2.13 leaks memory on some others.
 bool is_balanced(std::string_view field) noexcept {
   StructuredReader reader(field);
   while (!reader.at_end()) {
@@ -106,8 +105,8 @@ bool is_balanced(std::string_view field) noexcept {
   return !reader.failed();
 }
 
-// Encoded words in names become plain ones. They say nothing of the address, and to decode them would be to load the
-// converter of any character set that a sender names.
+// Encoded words in names become plain words. They say nothing about the address, and decoding them would load the
+// converter for any character set that a sender names.
 void hide_encoded_words(std::string& field) noexcept {
   for (std::size_t at = field.find("=?"); at != std::string::npos; at = field.find("=?", at)) field[at + 1] = '_';
 }
@@ -132,7 +131,7 @@ AddressList parse_with_gmime(const std::string& field) {
 
 struct Count {
   int mailboxes = 0;
-  int without_domain = 0;  // words that GMime takes for mailboxes, for want of anything better
+  int without_domain = 0;  // words that GMime takes for mailboxes, for lack of anything better
 };
 
 void count(InternetAddressList* list, Count& total) {

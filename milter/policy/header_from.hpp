@@ -1,10 +1,9 @@
 // Who a message says it is from, in its header: the one mailbox of its one From field, or the reason why there is none.
-// Called by the daemon once a message, with the From fields as libmilter hands them over.
+// The daemon calls it once per message, with the From fields as libmilter hands them over.
 //
-// A sender may write anything here, and what matters is that nobody sees another address than we do. So a field counts
-// only where two readers agree: GMime, and a strict one of our own that accepts no unbalanced or left-over text, no
-// unquoted specials, no comment inside an address, no encoded word in it. What only a lenient reader understands is
-// malformed.
+// A sender may write anything here, and nobody must see another address than we do. So a field counts only if two
+// readers agree: GMime, and our own strict reader, which accepts no unbalanced or left-over text, no unquoted specials,
+// and no comment or encoded word inside an address. A field that only a lenient reader understands is malformed.
 //
 // Sources: RFC 5322 sections 3.4, 3.6.2 and 4.4 (mailboxes, From, source routes), RFC 6532 (UTF-8), RFC 2047 section 5
 // (where encoded words may stand), RFC 6854 (groups in From, which name no author).
@@ -32,8 +31,8 @@ std::string_view header_from_kind_name(HeaderFromKind kind) noexcept;
 
 struct HeaderFrom {
   HeaderFromKind kind = HeaderFromKind::absent;
-  // For one_mailbox: the address as it stands in the field, without brackets: `Joe@example.org`. canonicalize_path()
-  // accepts it, whatever the profile, but for a local part that folding makes too long.
+  // For one_mailbox: the address as it is in the field, without brackets: `Joe@example.org`. canonicalize_path()
+  // accepts it in every profile, unless folding makes its local part too long.
   std::string address = {};
 
   friend bool operator==(const HeaderFrom&, const HeaderFrom&) = default;
@@ -42,9 +41,9 @@ struct HeaderFrom {
 // A longer field is malformed.
 inline constexpr std::size_t kMaxHeaderFromBytes = 8192;
 
-// `from_fields` are the values of all From fields, folded or not. Safe from any thread: GMime is set up on the first
-// call, in time for all, and what it makes belongs to the call. Linear; a few microseconds for a usual field. Throws
-// std::bad_alloc; GLib ends the program where it finds no memory.
+// `from_fields` are the values of all From fields, folded or not. Safe from any thread: the first call sets GMime up
+// for all, and GMime's objects belong to one call each. Linear; a few microseconds for a usual field. Throws
+// std::bad_alloc; GLib ends the program if it finds no memory.
 HeaderFrom parse_header_from(std::span<const std::string_view> from_fields);
 
 }  // namespace bloomgate

@@ -1,5 +1,5 @@
-// What a decision looks senders up in, as the daemon has loaded it. Views: what they show must outlive the decision.
-// All of it is immutable but for the damage of a whitelist; safe from any thread.
+// The lists that a decision looks senders up in, as the daemon has loaded them. These are views: the lists must outlive
+// the decision. Everything is immutable except the damage of a whitelist; safe from any thread.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace bloomgate {
 
-// What a decision asks of a loaded whitelist. Implementations are immutable but for the damage, which may be found at
-// any moment by any thread's look-up; once true, damaged() stays true.
+// What a decision asks of a loaded whitelist. Implementations are immutable except for the damage, which a look-up in
+// any thread may find at any moment; once true, damaged() stays true.
 class Whitelist {
  public:
   virtual ~Whitelist() = default;
@@ -24,9 +24,9 @@ struct NamedWhitelist {
   const Whitelist* whitelist = nullptr;  // null: configured, but not loaded
 };
 
-// A sender is listed where one whitelist, or `extra`, has it. A whitelist that is missing or damaged lists nobody and
-// hinders no other; a missing `extra` lists nobody. Without `revoked` nobody knows who must not be delivered: where it
-// is configured and not there, nothing is.
+// A sender is listed if one whitelist, or `extra`, has it. A whitelist that is missing or damaged lists nobody, and the
+// others still count; a missing `extra` lists nobody. Without `revoked` nobody knows who must not be delivered: if it
+// is configured but missing, nothing is delivered.
 struct Lists {
   std::span<const NamedWhitelist> whitelists = {};  // in the order in which they are asked
   const ExactList* revoked = nullptr;

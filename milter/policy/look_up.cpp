@@ -21,7 +21,7 @@ Reason reason_of(Match match) noexcept {
   return Reason::internal_error;
 }
 
-// Those that all whitelists take off.
+// The separators that all whitelists have.
 TagSeparators common_separators(const Lists& lists) noexcept {
   std::uint32_t bits = TagSeparators::kAllBits;
   bool any = false;
@@ -45,7 +45,7 @@ Listing look_up(const NamedWhitelist& named, std::string_view path, Trace* trace
   const FilterView& filter = named.whitelist->view();
   const Entry sender = canonicalize_path(path, filter.shape().profile);
   const Match match = filter.find(sender);
-  // That very look-up may have been the one to meet the damage.
+  // This look-up may itself have met the damage.
   if (named.whitelist->damaged()) {
     note(sender.key(), reason_name(Reason::whitelist_damaged));
     return {false, Reason::whitelist_damaged, named.name};

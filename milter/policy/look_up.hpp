@@ -1,5 +1,5 @@
-// Which of the lists has a sender: the third part of decide(). Pure, noexcept; allocates nothing for ASCII but for the
-// trace. Safe from any thread.
+// Which of the lists has a sender: the third part of decide(). Pure, noexcept; allocates nothing for ASCII except for
+// the trace. Safe from any thread.
 #pragma once
 
 #include <optional>
@@ -12,22 +12,23 @@ namespace bloomgate {
 
 class Trace;
 
-// What `reason` and `list` of a decision say: a listing, or why there is none. A sender that is on no list that could
-// be asked is not listed, and the reason is that of the first list which could not.
+// What `reason` and `list` of a decision say: a listing, or why there is none. A sender that no available list has is
+// not listed; the reason is then that of the first list that was not available.
 struct Listing {
   bool is_listed = false;
   Reason reason = Reason::not_listed;
   std::string_view list = {};  // "extra", or the name of the whitelist that lists the sender or has the fault
 };
 
-// `path` is the sender as it came, from which each whitelist's own key is made; `entry` is it with case folded and tags
-// kept. The exact list is asked first, then the whitelists in their order; the first that has the sender ends it.
+// `path` is the sender as it came; each whitelist's own key is made from it. `entry` is the same sender with case
+// folded and tags kept. Asks the exact list first, then the whitelists in their order, and stops at the first that has
+// the sender.
 Listing look_up(const Lists& lists, std::string_view path, const Entry& entry, Trace* trace) noexcept;
 
-// The fault of the lists where there is nothing that anybody could be listed by.
+// The fault of the lists, if none of them could list anybody.
 std::optional<Listing> find_fault(const Lists& lists) noexcept;
 
-// Those that any of the whitelists takes off.
+// The separators of all whitelists together.
 TagSeparators all_separators(const Lists& lists) noexcept;
 
 }  // namespace bloomgate

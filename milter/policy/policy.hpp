@@ -1,5 +1,5 @@
-// What the operator asks of a message before it is delivered: the options of the configuration as decide() wants them,
-// with the defaults of a careful operator. Made once by the daemon; a plain value, safe from any thread.
+// What the operator requires of a message before it is delivered: the options of the configuration as decide() needs
+// them, with the defaults of a careful operator. Made once by the daemon; a plain value, safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace bloomgate {
 enum class IdentityRule : std::uint8_t {
   envelope,     // the envelope sender has to be listed
   header_from,  // the mailbox of the From field
-  either,       // one of them; mailing services use envelopes of their own
+  either,       // one of them; mailing services use their own envelope senders
   both,         // each of them
 };
 
 enum class AuthenticationRule : std::uint8_t {
-  required,   // a listed identity counts where a trusted field says that it is authenticated
-  preferred,  // also where no trusted field says anything of it: see decide.hpp
+  required,   // a listed identity counts if a trusted field says that it is authenticated
+  preferred,  // also if no trusted field says anything about it: see decide.hpp
   off,        // always; anyone can forge it
 };
 
@@ -38,10 +38,10 @@ struct Policy {
   bool trust_arc = false;
   bool undo_batv = true;
   std::vector<std::string> trusted_forwarders = {};  // canonical domains, each for itself
-  // `@example.org` for that very domain, `@.example.org` for all below it too.
+  // `@example.org` for exactly that domain, `@.example.org` also for all below it.
   ExactList own_domains = {};
 
-  // Mail that is not incoming: from these clients, through these listeners of the mail server (case counts), from
+  // Mail that is not incoming: from these clients, through these listeners of the mail server (case counts), or from
   // clients that have logged in.
   std::vector<IpNetwork> exempt_networks = {};
   std::vector<std::string> exempt_daemons = {};

@@ -38,7 +38,7 @@ Proof::Method Proof::of_from() const noexcept {
 }
 
 bool Proof::denies(std::string_view domain) const noexcept {
-  // A field that nobody can read may be one that its subject has made so.
+  // The sender may have made a field unreadable on purpose.
   return authentication_.unreadable_fields() != 0 || authentication_.fails_aligned(domain);
 }
 

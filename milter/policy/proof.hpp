@@ -1,5 +1,5 @@
-// Whether a sender is who it says it is, by what the trusted fields say: the second part of decide(), whose header has
-// the rules. Pure, noexcept, allocates nothing. Safe from any thread.
+// Whether a sender is who it claims to be, by the trusted fields: the second part of decide(), whose header has the
+// rules. Pure, noexcept, allocates nothing. Safe from any thread.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,8 @@ class Proof {
   Proof(const Authentication& authentication, const Policy& policy, const Senders& senders) noexcept
       : authentication_(authentication), policy_(policy), senders_(senders) {}
 
-  // What authenticates them; nothing where nothing does. The envelope sender as it came, and the one behind it.
+  // What authenticates each sender; nothing if nothing does. The envelope sender as it came, the sender behind it, and
+  // the From mailbox.
   Method of_envelope() const noexcept { return of_domain(senders_.envelope().domain()); }
   Method of_behind() const noexcept;
   Method of_from() const noexcept;
@@ -29,13 +30,13 @@ class Proof {
   bool denies_behind() const noexcept;
   bool denies_from() const noexcept { return denies(senders_.from().domain()); }
 
-  // Of the From mailbox's domain.
+  // What DMARC says of the From mailbox's domain.
   Finding dmarc() const noexcept { return authentication_.dmarc(senders_.from().domain()); }
 
  private:
   Method of_domain(std::string_view domain) const noexcept;
-  // For the very domain of the envelope sender. SPF is about no other: a pass for another domain is a text of the
-  // sender's that a milter has copied into its field (its name server's explanation of a fail, say).
+  // For exactly the domain of the envelope sender. SPF is about no other domain: a pass for another one is text from
+  // the sender that a milter has copied into its field (its name server's explanation of a fail, say).
   bool spf_passed() const noexcept;
   bool denies(std::string_view domain) const noexcept;
 

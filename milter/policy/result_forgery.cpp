@@ -11,7 +11,7 @@ namespace {
 
 using characters::is_address_character;
 
-// Of address literals and of odd names.
+// For address literals and odd names.
 bool is_host_character(char byte) noexcept {
   return is_address_character(byte) || byte == '[' || byte == ']' || byte == ':';
 }
@@ -21,7 +21,7 @@ int hexadecimal(char byte) noexcept {
   return ascii::is_hex_digit(byte) ? ascii::to_lower(byte) - 'a' + 10 : -1;
 }
 
-// dkim-quoted-printable, RFC 6376 section 2.11. White space is no part of it, but not all readers take it out.
+// dkim-quoted-printable, RFC 6376 section 2.11. White space is not part of it, but not all readers remove it.
 bool is_harmless_identity(std::string_view value) noexcept {
   for (std::size_t at = 0; at < value.size(); ++at) {
     char byte = value[at];
@@ -59,7 +59,7 @@ bool sender_can_forge_results(std::string_view path) noexcept {
     if (!std::ranges::all_of(path.substr(1, end - 1), is_harmless)) return true;
     path.remove_prefix(end + 1);
   }
-  // Of a source route, which has a comma, nobody knows what is copied.
+  // A source route has a comma, and nobody knows which part of it a milter copies.
   return !std::ranges::all_of(path, is_host_character);
 }
 

@@ -28,7 +28,7 @@ bool skip(std::string_view& text, std::string_view prefix) noexcept {
   return true;
 }
 
-// Takes what stands before the first '=', and the '=', off the front of `text`. Empty where there is none.
+// Takes the text before the first '=', and the '=', off the front of `text`. Empty if there is none.
 std::string_view take_field(std::string_view& text) noexcept {
   const std::size_t bytes = text.find('=');
   if (bytes == std::string_view::npos) return {};
@@ -97,7 +97,7 @@ bool is_hash(std::string_view text) noexcept {
 
 constexpr std::size_t kTimestampBytes = 2;
 
-// `hash=tt=domain=local`. No field before the local part can hold a '=', so it has one reading only.
+// `hash=tt=domain=local`. No field before the local part can hold a '=', so there is only one way to read it.
 std::optional<Mailbox> read_srs0_fields(std::string_view fields) noexcept {
   const std::string_view hash = take_field(fields);
   const std::string_view timestamp = take_field(fields);

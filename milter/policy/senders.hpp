@@ -1,5 +1,5 @@
-// Whom a message claims to be from: its envelope sender, as it came and as it is behind BATV and SRS, and the mailbox
-// of its From field, in canonical form. The first step of decide(); pure, noexcept. Safe from any thread.
+// Whom a message claims to be from, in canonical form: its envelope sender as it came, the sender behind BATV and SRS,
+// and the mailbox of its From field. The first step of decide(); pure, noexcept. Safe from any thread.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,8 @@
 
 namespace bloomgate {
 
-// Canonical as the exact lists want it: case folded, tags kept. Whitelists have profiles of their own, hence the paths.
+// Canonical in the form of the exact lists: case folded, tags kept. Whitelists have their own profiles, hence the
+// paths.
 class Senders {
  public:
   // The facts must outlive the object, and have an envelope sender.
@@ -24,14 +25,15 @@ class Senders {
   const Entry& envelope() const noexcept { return envelope_; }
   std::string_view envelope_path() const noexcept { return envelope_path_; }
 
-  // What was rewritten, and the sender behind it; not an address where nothing was, or where nothing comes out.
+  // What was rewritten, and the sender behind it; that is not an address if nothing was rewritten, or if nothing comes
+  // out.
   const RewrittenSender& rewritten() const noexcept { return rewritten_; }
   const Entry& behind() const noexcept { return behind_; }
-  // Whether the one behind takes the envelope sender's place as identity. Where BATV is among what was undone and the
-  // policy does not undo it, it does not; what forbids a sender still looks at it.
+  // Whether the sender behind takes the envelope sender's place as identity. It does not if BATV was undone and the
+  // policy does not allow that. Steps that forbid delivery look at it in any case.
   bool is_replaced() const noexcept { return is_replaced_; }
 
-  // The From mailbox; not an address where there is not exactly one, from_fault() says why.
+  // The From mailbox; not an address if there is not exactly one, and then from_fault() says why.
   const Entry& from() const noexcept { return from_; }
   std::string_view from_path() const noexcept { return from_path_; }
   bool has_from() const noexcept { return from_.kind() == EntryKind::address; }

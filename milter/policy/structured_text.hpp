@@ -1,8 +1,8 @@
 // The lexical parts that all structured header fields share (RFC 5322 section 3.2, RFC 6532): folding, white space,
 // comments and quoted strings. Used by the parsers of From and of Authentication-Results, and by nobody else.
 //
-// Nothing is forgiven here: what one reader of a field takes for a comment and another does not is how one of them is
-// fooled. Safe from any thread; a reader is used by one at a time.
+// Nothing is forgiven here: if one reader of a field sees a comment and another does not, one of them is fooled. Safe
+// from any thread; one thread at a time uses a reader.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@
 namespace bloomgate {
 
 // A field's value in one line: line ends (CRLF, or LF as libmilter hands them over) that are followed by white space
-// are taken out, tabs become spaces. Nothing where it holds another line end, a control character or what is not UTF-8.
+// are removed, and tabs become spaces. Nothing if it holds another line end, a control character or invalid UTF-8.
 // Linear. Throws std::bad_alloc.
 std::optional<std::string> unfold(std::string_view value);
 
 // `text` without the white space and line ends at its start and end.
 std::string_view without_folding_space(std::string_view text) noexcept;
 
-// Goes through an unfolded value from left to right. The first thing that is not well-formed fails the reader: it is at
-// the end then, and finds nothing any more.
+// Goes through an unfolded value from left to right. The first thing that is not well-formed fails the reader: it is
+// then at the end and finds nothing more.
 class StructuredReader {
  public:
   explicit StructuredReader(std::string_view text) noexcept : text_(text) {}
@@ -29,7 +29,7 @@ class StructuredReader {
   bool failed() const noexcept { return failed_; }
   bool at_end() const noexcept { return at_ == text_.size(); }
   std::size_t position() const noexcept { return at_; }
-  // What was read since `position`.
+  // The text read since `position`.
   std::string_view since(std::size_t position) const noexcept { return text_.substr(position, at_ - position); }
   // The next byte, '\0' at the end; there is no such byte in an unfolded value.
   char peek() const noexcept { return at_end() ? '\0' : text_[at_]; }
@@ -39,7 +39,7 @@ class StructuredReader {
     at_ = text_.size();
   }
 
-  // Whether `byte` is next; then it is taken.
+  // Whether `byte` is next; if so, takes it.
   bool take(char byte) noexcept {
     if (peek() != byte) return false;
     ++at_;
@@ -54,12 +54,12 @@ class StructuredReader {
     return since(from);
   }
 
-  // White space and comments, which may be nested; as many as there are. A comment that is not closed fails, and so
-  // does one with a parenthesis between quotes: quotes mean nothing in a comment, but who copied a quoted address into
-  // one believes that they do, and the comment ends earlier than its writer thought.
+  // Takes all white space and comments, which may be nested. A comment that is not closed fails. So does one with a
+  // parenthesis between quotes: quotes mean nothing in a comment, but a writer who copied a quoted address into one
+  // believed that they do, and the comment ends earlier than that writer thought.
   void skip_cfws() noexcept;
 
-  // A quoted string, whose first quote is next: with its quotes, as it stands. One that is not closed fails.
+  // Takes a quoted string, whose first quote is next, and returns it with its quotes. One that is not closed fails.
   std::string_view quoted_string() noexcept;
 
  private:
