@@ -39,7 +39,7 @@ const sockaddr* generic(const sockaddr_un& address) noexcept {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
-// What connect(2) to the path says: 0 where somebody listens there.
+// What connect(2) to the path says: 0 if somebody listens there.
 int connect_error(const std::string& path) noexcept {
   const FileDescriptor probe(socket(AF_UNIX, kSocketType, 0));
   const sockaddr_un target = path_address(path);
@@ -108,7 +108,7 @@ void ListeningSocket::listen_on_path(mode_t mode, const std::string& group) {
   socket_.reset(socket(AF_UNIX, kSocketType, 0));
   const char* const path = address_.path.c_str();
   const sockaddr_un target = path_address(address_.path);
-  // Nobody can connect until listen() below, whatever the permissions are until then; the mask is a second line.
+  // Nobody can connect before listen() below, whatever the permissions are until then; the mask is a second safeguard.
   const mode_t old_mask = umask(0777);
   const int error = bind(socket_.get(), generic(target), sizeof target) == 0 ? 0 : errno;
   umask(old_mask);

@@ -1,5 +1,5 @@
-// The socket on which mail servers connect. Made by the daemon itself rather than by libmilter, so that a unix socket
-// has its mode and group before anyone can connect, and so that errors say what to do.
+// The socket to which mail servers connect. The daemon itself makes it, not libmilter, so that a unix socket has its
+// mode and group before anyone can connect, and so that errors say what to do.
 //
 // Not thread-safe.
 #pragma once
@@ -15,12 +15,12 @@ namespace bloomgate {
 
 class ListeningSocket {
  public:
-  // Listens on `address`. For a unix socket: a socket that nobody listens on any more is replaced; one in use, or
-  // anything that is not a socket, is left alone and an error. `mode` and `group` (empty: leave it) are for unix
-  // sockets only. Throws StartError.
+  // Listens on `address`. A unix socket that nobody listens on any more is replaced. A socket in use, or anything that
+  // is not a socket, is left alone, and is an error. `mode` and `group` (empty: leave it) are for unix sockets only.
+  // Throws StartError.
   ListeningSocket(const SocketAddress& address, mode_t mode, const std::string& group);
 
-  // Going away, it stops listening and removes the unix socket's path.
+  // Stops listening and removes the unix socket's path.
 
   int descriptor() const noexcept { return socket_.get(); }
 
@@ -32,7 +32,7 @@ class ListeningSocket {
     ~OwnPath();
     OwnPath(const OwnPath&) = delete;
     OwnPath& operator=(const OwnPath&) = delete;
-    // Takes over what is at `path` now. False, with errno, where there is nothing.
+    // Takes over what is at `path` now. False, with errno, if there is nothing.
     bool take(const std::string& path);
 
    private:

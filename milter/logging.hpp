@@ -1,5 +1,5 @@
-// Makes the daemon's log: one spdlog logger, written to from all threads, each line at once. What is logged must have
-// gone through filter/base/printable.hpp where it comes from outside.
+// Makes the daemon's log: one spdlog logger that all threads write to, each line at once. Text from outside must go
+// through filter/base/printable.hpp before it is logged.
 #pragma once
 
 #include <spdlog/logger.h>

@@ -21,7 +21,7 @@ class MessagesInProgress {
     if (--count_ == 0) none_left_.notify_all();
   }
 
-  // Waits until there are none, for at most `limit`. Returns how many are left.
+  // Waits until no message is left, for at most `limit`. Returns how many are left.
   std::size_t wait_for_none(std::chrono::milliseconds limit) {
     std::unique_lock lock(mutex_);
     none_left_.wait_for(lock, limit, [this] { return count_ == 0; });

@@ -8,7 +8,7 @@
 namespace bloomgate {
 namespace {
 
-// Steps that tell us nothing: we ask to be spared them where the mail server can do that.
+// Steps that tell us nothing: we ask the mail server to skip them if it can.
 constexpr unsigned long kUnwantedSteps = SMFIP_NODATA | SMFIP_NOUNKNOWN;
 constexpr unsigned long kDeepCheckSteps = SMFIP_NORCPT | SMFIP_NOEOH | SMFIP_NOBODY;
 
@@ -22,8 +22,7 @@ constexpr Need kActions[] = {
     {SMFIF_CHGHDRS, "changing headers"},
 };
 
-// Our callbacks never reply to these. libmilter offers all of them whatever the mail server does, and replies in our
-// place.
+// Our callbacks never reply to these. libmilter offers all of them whatever the mail server does, and replies for us.
 constexpr Need kSteps[] = {
     {SMFIP_NR_CONN, "connections without a reply"},
     {SMFIP_NR_HELO, "greetings without a reply"},

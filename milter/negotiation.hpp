@@ -17,21 +17,21 @@ struct MilterOffer {
 struct MilterRequest {
   unsigned long actions = 0;
   unsigned long steps = 0;
-  bool choose_macros = false;  // the mail server lets us name the macros that we want
-  bool may_skip_body = false;  // it can be told that no more of a body is wanted
-  std::string missing;         // what we cannot do without and the mail server does not offer, in words; else empty
+  bool choose_macros = false;  // the mail server lets us name the macros that we need
+  bool may_skip_body = false;  // it can skip the rest of a body if told so
+  std::string missing;         // what we need and the mail server does not offer, in words; else empty
 };
 
-// What is done with messages, beside looking at their senders.
+// What the daemon does with messages, besides looking at their senders.
 struct MilterUse {
   Mode mode = Mode::enforce;
-  bool deep_check = false;  // the whole message is wanted, with its recipients. Never while observing.
-  bool quarantine = false;  // messages may be put into the mail server's quarantine
+  bool deep_check = false;  // it needs the whole message, with its recipients. Never while observing.
+  bool quarantine = false;  // it may put messages into the mail server's quarantine
 };
 
-// No more than is needed: the client's address and greeting, MAIL and the headers, without a reply to any of them, and
-// the end of the message; for a deeper check the recipients and the body, too, whose parts are replied to, so that the
-// rest of it can be done without. Actions only where the mode is enforce.
+// Asks for no more than is needed: the client's address and greeting, MAIL and the headers, without a reply to any of
+// them, and the end of the message. A deeper check also needs the recipients and the body; parts of the body get a
+// reply, so that the rest can be skipped. Actions only if the mode is enforce.
 MilterRequest milter_request(const MilterOffer& offer, const MilterUse& use);
 
 }  // namespace bloomgate

@@ -37,8 +37,7 @@ AuthenticationRule authentication_rule(Options::Authentication authentication) n
   return AuthenticationRule::required;
 }
 
-// The entry of a list that stands for a domain of an option: `@example.org` of `example.org`, `@.example.org` of
-// `.example.org`.
+// The list entry for a domain of an option: `@example.org` for `example.org`, `@.example.org` for `.example.org`.
 Entry domain_entry(std::string_view option, const std::string& domain, const std::string& config_path) {
   const Entry entry = canonicalize_line("@" + domain);
   if (entry.is_key()) return entry;

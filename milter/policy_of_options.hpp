@@ -7,11 +7,11 @@
 
 namespace bloomgate {
 
-// Throws ConfigError for a domain that looks like one and is none, such as an international name that IDNA does not
-// allow. `config_path` is the file that it names.
+// Throws ConfigError for a text that looks like a domain but is not, such as an international name that IDNA does not
+// allow. The error names the file `config_path`.
 Policy policy_of(const DaemonOptions& options, const std::string& config_path);
 
-// The same, with whose results are believed.
+// The same, and the names whose results are trusted.
 GateRules gate_rules(const DaemonCommand& command);
 
 }  // namespace bloomgate

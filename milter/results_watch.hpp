@@ -1,6 +1,6 @@
-// Counts the messages since the last one that came with results of authentication from a trusted source. Where
-// authentication is asked for and none ever come, nothing is delivered any more, and the operator should know why.
-// Safe from any thread, and without locks.
+// Counts the messages since the last one that came with authentication results from a trusted source. If authentication
+// is asked for and no results come, nothing is delivered, and the operator should know why. Safe from any thread, and
+// without locks.
 #pragma once
 
 #include <atomic>
@@ -11,15 +11,15 @@ class ResultsWatch {
  public:
   static constexpr unsigned kMissedUntilWarning = 1000;
 
-  // A message was decided. True where that makes missing() another.
+  // A message was decided. True if that changes missing().
   bool note(bool had_trusted_results) noexcept {
     if (had_trusted_results) return missed_.exchange(0, std::memory_order_relaxed) >= kMissedUntilWarning;
-    // It stays where it is from then on: it must not wrap.
+    // The count stays there from then on, since it must not wrap.
     if (missing()) return false;
     return missed_.fetch_add(1, std::memory_order_relaxed) + 1 == kMissedUntilWarning;
   }
 
-  // Whether none of the last messages had them.
+  // Whether none of the last messages had results.
   bool missing() const noexcept { return missed_.load(std::memory_order_relaxed) >= kMissedUntilWarning; }
 
  private:

@@ -1,5 +1,5 @@
-// What systemd is told about the daemon: READY, RELOADING, STOPPING and the STATUS line (sd_notify(3)). Where the
-// daemon was not started by systemd, nothing happens. Safe from any thread.
+// What systemd is told about the daemon: READY, RELOADING, STOPPING and the STATUS line (sd_notify(3)). If systemd did
+// not start the daemon, nothing happens. Safe from any thread.
 #pragma once
 
 #include <string>
@@ -9,11 +9,12 @@
 
 namespace bloomgate {
 
-// "serving /var/lib/...: 10 entries, ..., loaded 2026-11-21 10:15:00 UTC", with more whitelists and the sizes of the
-// exact lists behind it; "damaged: ..." before that for each damaged one; and what it means to have none.
+// "serving /var/lib/...: 10 entries, ..., loaded 2026-11-21 10:15:00 UTC", followed by further whitelists and the sizes
+// of the exact lists. "damaged: ..." comes before that for each damaged one. Without a whitelist it says what that
+// means.
 std::string service_status(const LoadedLists& lists);
 
-// What the log and the status say where ResultsWatch misses them.
+// What the log and the status say when ResultsWatch finds that results are missing.
 inline constexpr std::string_view kNoTrustedResults =
     "no message of the last 1000 had an Authentication-Results field that is trusted, so none counted as "
     "authenticated: let a milter before this one write them (OpenDKIM, OpenDMARC, rspamd), and set trusted-authserv-id "

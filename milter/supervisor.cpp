@@ -13,8 +13,8 @@
 namespace bloomgate {
 namespace {
 
-// A file is loaded when nothing has changed for a moment, since editors change it in several steps; but somebody who
-// keeps changing it must not put it off for ever.
+// A file is loaded when nothing has changed for a moment, since editors change it in several steps. But somebody who
+// keeps changing it must not delay that for ever.
 constexpr std::chrono::milliseconds kQuiet{200};
 constexpr std::chrono::milliseconds kLongestUnrest{2000};
 
@@ -134,7 +134,7 @@ void Supervisor::reload_exact_lists() {
   notify_status(current_status());
 }
 
-// Before the files are read: a change from now on is another one.
+// This comes before the files are read: a change from now on counts as a new one.
 void Supervisor::watch_again() {
   first_change_.reset();
   if (watch_.descriptor() < 0) return;

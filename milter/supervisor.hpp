@@ -1,5 +1,5 @@
 // The daemon's life after its start: waits for events, loads the lists again when asked or when they have changed, and
-// ends when told to. Runs in the main thread; sessions run in libmilter's and see nothing of it but the slot's content.
+// ends when told to. Runs in the main thread. Sessions run in libmilter's threads and see only the slot's content.
 #pragma once
 
 #include <spdlog/logger.h>
@@ -24,7 +24,7 @@ struct ListSources {
   std::string revoked = {};    // a path; empty: none
   std::string extra = {};      // a path; empty: none
   bool lock_memory = false;    // see LoadedFilter
-  bool allow_missing = false;  // start although a whitelist cannot be used
+  bool allow_missing = false;  // start even if a whitelist cannot be used
 };
 
 class Supervisor {
@@ -33,18 +33,18 @@ class Supervisor {
   Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, const ResultsWatch& results,
              std::shared_ptr<spdlog::logger> log);
 
-  // The first load. Throws BloomgateError where a list cannot be used; where a whitelist may be missing it says so in
-  // the log, and the slot goes without.
+  // The first load. Throws BloomgateError if a list cannot be used. If a whitelist may be missing, it only logs that,
+  // and the slot has no whitelist.
   void load_first();
 
-  // Tells systemd that the daemon is ready, and serves events until the daemon is to end. Returns whether it was told
-  // to; else libmilter has ended by itself.
+  // Tells systemd that the daemon is ready, and handles events until the daemon is to end. Returns whether it was told
+  // to end; otherwise libmilter has ended by itself.
   bool run();
 
-  // Loads all lists again. Of one that cannot be used, whatever is in the slot stays there.
+  // Loads all lists again. If one cannot be used, the slot keeps what it has.
   void reload();
 
-  // The same for revoked and extra alone, which have changed.
+  // The same for revoked and extra only, which have changed.
   void reload_exact_lists();
 
  private:
@@ -68,7 +68,7 @@ class Supervisor {
   const ResultsWatch& results_;
   std::shared_ptr<spdlog::logger> log_;
   FileWatch watch_;
-  // While changes come in one after the other, their first and their last.
+  // The first and the last of a series of changes.
   std::optional<Clock::time_point> first_change_;
   Clock::time_point last_change_;
 };

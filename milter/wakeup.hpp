@@ -1,5 +1,5 @@
-// How signals and other threads reach the supervisor: each event is a bit, and an eventfd wakes whoever waits for them.
-// Events of one kind that come before they are taken count once.
+// How signals and other threads reach the supervisor: each event is a bit, and an eventfd wakes the thread that waits
+// for them. Events of one kind count once until they are taken.
 #pragma once
 
 #include <atomic>
@@ -15,9 +15,9 @@ class Wakeup {
   using Events = unsigned;
   static constexpr Events kReload = 1;       // load the lists again
   static constexpr Events kStop = 2;         // end the daemon
-  static constexpr Events kDamage = 4;       // a whitelist in use turned out damaged
+  static constexpr Events kDamage = 4;       // a whitelist in use turned out to be damaged
   static constexpr Events kMilterEnded = 8;  // libmilter has returned
-  static constexpr Events kResults = 16;     // trusted results of authentication have failed to come, or come again
+  static constexpr Events kResults = 16;     // trusted authentication results have stopped coming, or come again
 
   // Throws StartError.
   Wakeup();
@@ -25,8 +25,8 @@ class Wakeup {
   // Safe from any thread and from signal handlers.
   void post(Events events) noexcept;
 
-  // Waits until there is an event, and takes all there are. Gives none where `descriptor` has become readable, or
-  // `limit` is over. One thread only.
+  // Waits for an event, and takes all that there are. Returns none if `descriptor` has become readable or `limit` is
+  // over. One thread only.
   Events wait(int descriptor = -1, std::optional<std::chrono::milliseconds> limit = std::nullopt) noexcept;
 
  private:
@@ -34,14 +34,14 @@ class Wakeup {
   FileDescriptor eventfd_;
 };
 
-// Routes SIGUSR1 to kReload, and SIGTERM, SIGINT and SIGHUP to kStop. `wakeup` must live as long as the process. They
-// should be delivered to the main thread: see hold_signals().
+// Routes SIGUSR1 to kReload, and SIGTERM, SIGINT and SIGHUP to kStop. `wakeup` must live as long as the process. The
+// main thread should get these signals: see hold_signals().
 void route_signals(Wakeup& wakeup);
 
 // Keeps these signals from the calling thread, and from all threads that it starts from now on; release_signals() lets
-// them through again in the calling thread. libmilter waits for SIGTERM, SIGINT and SIGHUP in a thread of its own, but
-// the kernel offers a process's signal to the main thread first, where that does not hold it back. Should libmilter get
-// one all the same it stops by itself, which takes up to five seconds.
+// them through again in the calling thread. libmilter waits for SIGTERM, SIGINT and SIGHUP in its own thread, but the
+// kernel offers a process's signal to the main thread first, unless that holds it back. If libmilter gets one after
+// all, it stops by itself, which takes up to five seconds.
 void hold_signals();
 void release_signals();
 

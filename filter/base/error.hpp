@@ -14,7 +14,7 @@
 namespace bloomgate {
 
 enum class ErrorCode : std::uint8_t {
-  cannot_open,          // open(2), fstat(2) or mmap(2) failed; `what()` carries the system's words
+  cannot_open,          // open(2), fstat(2) or mmap(2) failed; `what()` has the system's message
   cannot_read,          // reading failed after a successful open
   cannot_write,         // creating, writing, syncing or renaming failed
   not_a_regular_file,   // a directory, FIFO, socket or device where a filter file was expected
@@ -37,7 +37,7 @@ enum class ErrorCode : std::uint8_t {
   interrupted,          // the caller asked for a stop
 };
 
-// The code's name as it stands above, for logs and tests. Never fails.
+// The code's name as above, for logs and tests. Never fails.
 std::string_view error_code_name(ErrorCode code) noexcept;
 
 // The exit status of sysexits(3) with which a program ends for this error; 128 + SIGINT for interrupted. Never fails.
@@ -45,7 +45,7 @@ int exit_status(ErrorCode code) noexcept;
 
 class BloomgateError : public std::runtime_error {
  public:
-  // What is known beside the sentence; the members that do not apply stay empty.
+  // Details beside the sentence; the members that do not apply stay empty.
   struct Details {
     std::string path = {};                     // the file concerned
     std::optional<std::uint64_t> offset = {};  // bytes from the start of that file
@@ -65,7 +65,7 @@ class BloomgateError : public std::runtime_error {
   Details details_;
 };
 
-// `what` with the system's description of `errno_value` behind it: "open whitelist.bloom: No such file or directory".
+// `what`, followed by the system's description of `errno_value`: "open whitelist.bloom: No such file or directory".
 BloomgateError system_error(ErrorCode code, const std::string& what, const std::string& path, int errno_value);
 
 }  // namespace bloomgate

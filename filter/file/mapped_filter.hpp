@@ -4,9 +4,9 @@
 // Opening costs a few system calls whatever the file's size; verify_body() reads all of it. Once made, an object is
 // immutable, and any number of threads may use its view. The object must outlive every use of the view.
 //
-// A file that shrinks or goes bad under the mapping: see bus_fault.hpp. With the handler installed, look-ups in the
-// missing part find nothing, and state() tells of it. It also tells when somebody writes to the file in place: nothing
-// that is looked up after that may be believed, since the pages that are looked up are those that were written.
+// For a file that shrinks or goes bad under the mapping, see bus_fault.hpp. With the handler installed, look-ups in the
+// missing part find nothing, and state() says so. It also says when somebody has written to the file in place. No
+// look-up after that may be trusted, since it reads the pages that were written.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ class MappedFilter {
  public:
   enum class State : std::uint8_t {
     whole,       // as far as is known
-    unreadable,  // a look-up has met a part that is no longer there, or that the disk does not give
-    written_to,  // its size or the time of its last change is not what it was when it was opened
+    unreadable,  // a look-up has met a part that is no longer there, or that the disk cannot read
+    written_to,  // its size or the time of its last change has changed since it was opened
   };
 
-  // Opens and maps `path`, with every check but that of the body's checksums: a regular file, magic, version, header
+  // Opens and maps `path`, with every check except that of the body's checksums: a regular file, magic, version, header
   // checksum, every field, exact size, table checksum. Never blocks on a FIFO. Throws BloomgateError.
   explicit MappedFilter(const std::string& path);
   ~MappedFilter();
@@ -41,26 +41,26 @@ class MappedFilter {
 
   // Checks the body against the checksum table with `threads` threads (0: one for each processor), which also brings it
   // into memory. Throws BloomgateError{bad_body_checksum} with the offset of the first damaged MiB, or
-  // changed_while_open where it was written to since it was opened. `progress`, if given, is called now and then with
-  // the bytes done, from one thread at a time.
+  // changed_while_open if the file was written to since it was opened. `progress`, if given, is called now and then
+  // with the bytes done, from one thread at a time.
   void verify_body(unsigned threads = 0, const std::function<void(std::uint64_t)>& progress = {}) const;
 
-  // The same for one piece of the body at a time, of those that have a checksum each: for a check that goes on beside
-  // look-ups. False where the piece is not as it was written, or cannot be read. Cost: reading up to a MiB.
+  // The same for one piece of the body at a time (each piece has its own checksum), for a check that runs beside
+  // look-ups. False if the piece is not as it was written, or cannot be read. Cost: reading up to a MiB.
   std::uint64_t chunk_count() const noexcept;
   bool chunk_is_sound(std::uint64_t index) const noexcept;
 
-  // Keeps the whole mapping in memory. Throws BloomgateError{out_of_memory} where RLIMIT_MEMLOCK is too small.
+  // Keeps the whole mapping in memory. Throws BloomgateError{out_of_memory} if RLIMIT_MEMLOCK is too small.
   void lock_in_memory() const;
 
-  // Asked after a look-up, it covers that look-up: a write changes the file's times before it changes its bytes. Two
-  // gaps are left, see file_stamp.hpp: two writes within one tick, and times that were put back.
-  // Cost: one fstat(2). Where that fails the file counts as unreadable.
+  // Asked after a look-up, it covers that look-up, since a write changes the file's times before it changes its bytes.
+  // Two gaps are left, see file_stamp.hpp: two writes within one tick, and times that were put back. Cost: one
+  // fstat(2). If that fails, the file counts as unreadable.
   State state() const noexcept;
   bool damaged() const noexcept { return state() != State::whole; }
-  void require_whole() const;  // throws BloomgateError{changed_while_open} where it is damaged
+  void require_whole() const;  // throws BloomgateError{changed_while_open} if it is damaged
 
-  // Of the file that is mapped, which `path` may no longer lead to; open as long as the object.
+  // The descriptor of the mapped file, which `path` may no longer lead to; open as long as the object.
   int descriptor() const noexcept;
   const FileStamp& stamp() const noexcept;  // as of the opening
 

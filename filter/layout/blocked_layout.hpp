@@ -1,5 +1,5 @@
-// What the layouts page and line share: the bit array is cut into blocks, the hash picks one block and then k bits
-// inside it, so that a look-up touches one page of memory, or one cache line. They differ in the size of a block.
+// What the layouts page and line share: the bit array is cut into blocks, and the hash picks one block and then k bits
+// inside it. So a look-up touches one page of memory, or one cache line. The two differ in the size of a block.
 //
 // Header-only where it is the inner loop of both programs. Pure; safe from any thread.
 #pragma once
@@ -19,9 +19,9 @@ namespace bloomgate {
 // generators", 2022).
 inline constexpr std::uint64_t kProbeMultiplier = 0xf1357aea2e62a9c5;
 
-// The probes of a hash inside its block. The block was chosen by the hash's high bits; each multiplication spreads the
+// The probes of a hash inside its block. The hash's high bits have chosen the block. Each multiplication spreads the
 // low bits, in which the entries of one block differ, into the top bits, which are the next probe. Double hashing would
-// be one addition cheaper, but its probes are too alike in a block this small: 27 % more false positives at 20 bits an
+// be one addition cheaper, but its probes are too alike in a block this small: 27 % more false positives at 20 bits per
 // entry in a page, six times as many in a cache line.
 class BlockProbes {
  public:

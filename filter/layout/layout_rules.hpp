@@ -1,6 +1,6 @@
-// What every layout must say: where the bits of an entry lie in the array, what that means for the false positives, and
-// how a builder sets them. The layouts page and line are in blocked_layout.cpp, classic and partitioned have files of
-// their names. Rules are constants; everything here is safe from any thread.
+// What every layout must say: where the bits of an entry are in the array, what that means for the false positives, and
+// how a builder sets them. The layouts page and line are in blocked_layout.cpp; classic and partitioned have their own
+// files. Rules are constants; everything here is safe from any thread.
 #pragma once
 
 #include <cstddef>

@@ -56,8 +56,8 @@ class LoadedFilter final : public Whitelist {
   // Whether the path still leads to the file that is mapped.
   bool is_in_place() const noexcept;
 
-  // "/var/lib/bloomgate/whitelist.bloom: 10 entries, 32768 bits, expected false-positive rate 2.16 %": on one line, fit
-  // to be logged.
+  // "/var/lib/bloomgate/whitelist.bloom: 10 entries, 32768 bits, expected false-positive rate 2.16 %": on one line,
+  // safe to log.
   std::string description() const;
 
  private:

@@ -1,10 +1,10 @@
-// What the message itself shows that results of authentication can be about: SPF about the domain of its envelope
-// sender, DKIM about the domains that its DKIM-Signature fields name, DMARC about one that is aligned with either.
+// What a message itself offers as grounds for authentication results: SPF can be about the domain of its envelope
+// sender, DKIM about the domains that its DKIM-Signature fields name, DMARC about a domain that is aligned with either.
 // Collected by the daemon, one message after the other; asked by Authentication::summarize().
 //
-// A trusted field may hold results that its writer never found (result_forgery.hpp says how). Here is the second lock:
-// a pass without grounds does not count, and who lays the grounds for another's domain, by a signature or an envelope
-// sender, has the honest milters' fail beside it, which contradicts the pass.
+// A trusted field may hold results that its writer never found (result_forgery.hpp says how). This is the second lock:
+// a pass without grounds does not count. A sender may lay grounds for another's domain, by a signature or an envelope
+// sender, but then the honest milters write a fail for it, which contradicts the pass.
 //
 // Used by one thread at a time.
 #pragma once
@@ -21,10 +21,10 @@ namespace bloomgate {
 
 class Grounds {
  public:
-  // With more signatures than these the results are misleading: nobody's mail is that way.
+  // With more signatures than this the results are misleading: no honest mail has as many.
   static constexpr std::size_t kMaxSignatures = 64;
 
-  // A new message. `helo` is the name in the greeting, empty where it is not known; `path` that of the MAIL command.
+  // A new message. `helo` is the name in the greeting, empty if it is not known; `path` is that of the MAIL command.
   // Throws std::bad_alloc; clear() must follow then.
   void begin(std::string_view helo, std::string_view path);
 
@@ -33,11 +33,12 @@ class Grounds {
 
   void clear() noexcept;
 
-  // Whether anything of it, or of `from`, can forge results: then none counts.
+  // Whether anything in the message, or in `from`, can forge results: then no result counts.
   bool is_misleading(const HeaderFrom& from) const noexcept;
 
-  // Whether a pass of that method can be about that canonical domain. Of dkim, one that names a domain below that of a
-  // signature too: some write the signature's identity alone. True of the methods of which nothing is known here.
+  // Whether a pass of that method can be about that canonical domain. For dkim the domain may also be below that of a
+  // signature, since some milters write only the signature's identity. True for methods that this class knows nothing
+  // about.
   bool support(AuthenticationMethod method, std::string_view domain) const noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// Undoes what mail servers on the way did to an envelope sender, so that the sender who is on the list is found:
+// Undoes what mail servers on the way have done to an envelope sender, so that the listed sender behind it is found:
 //
 //   BATV: `prvs=TAG=local@domain`, `prvs=local=TAG@domain` and `btv1==TAG==local@domain` are `local@domain`.
 //
@@ -16,11 +16,12 @@
 //   asked, a spammer would send it an SRS0 address of his own domain with any sender inside, and it would truthfully
 //   pass that on.
 //
-// Trusting a forwarder says that it forwards only what it has checked (SPF of the senders that it rewrites), and that
-// it takes SRS1 addresses from forwarders of that kind only: those between the first and the last leave no trace in it.
+// To trust a forwarder means two things: it checks mail before it forwards it (SPF of the senders that it rewrites),
+// and it takes SRS1 addresses only from forwarders that do so too. Those between the first and the last leave no trace
+// in the address.
 //
-// Pure and noexcept; safe from any thread. Used by the decision. What is undone has the forwarder's authentication, not
-// the sender's own; the sender as it came must still be asked of whatever forbids a sender.
+// Pure and noexcept; safe from any thread. Used by the decision. The sender behind has the forwarder's authentication,
+// not its own. Rules that forbid a sender must still look at the sender as it came.
 //
 // Sources: draft-levine-smtp-batv-01 (BATV), Shevek, "The Sender Rewriting Scheme" (SRS).
 #pragma once
@@ -42,7 +43,7 @@ enum class Rewriting : std::uint8_t { batv, srs0, srs1 };
 // "batv", "srs0", "srs1". Never fails.
 std::string_view rewriting_name(Rewriting rewriting) noexcept;
 
-// What came out, held in place.
+// The result, held in place.
 class RewrittenSender {
  public:
   static constexpr std::size_t kMaxLayers = 4;  // a forwarder may rewrite what a BATV server has tagged, and so on
@@ -51,11 +52,11 @@ class RewrittenSender {
   bool is_undone() const noexcept { return layer_count_ != 0; }
   // `local@domain`, for canonicalize_path(), which may still reject it.
   std::string_view path() const noexcept { return path_.view(); }
-  // What was undone, the outermost first.
+  // The layers that were undone, the outermost first.
   std::span<const Rewriting> layers() const noexcept { return {layers_.data(), layer_count_}; }
-  // Whether SRS is among the layers: then path() has not the domain that the sender came with.
+  // Whether SRS is among the layers: then path() does not have the domain that the sender came with.
   bool is_forwarded() const noexcept;
-  // The canonical domain that the sender came with: for forwarded mail the domain that has to be authenticated.
+  // The canonical domain that the sender came with; for forwarded mail this domain has to be authenticated.
   std::string_view sending_domain() const noexcept { return sending_domain_.view(); }
 
  private:
@@ -70,9 +71,9 @@ class RewrittenSender {
 
 // Undoes all layers that can be undone. `path` is the envelope sender as the mail server hands it over,
 // `<local@domain>` or without brackets; local parts longer than RFC 5321 allows are undone too, since SRS makes them.
-// `trusted_forwarders` are canonical domains (Entry::domain()), each for itself, not for what is below it. A local part
-// in quotes, a tag that may be either of two fields, a field that is not of its form: left as it is. Linear in the path
-// and in the number of forwarders; allocates only for domains beyond ASCII.
+// `trusted_forwarders` are canonical domains (Entry::domain()), each for itself, not for what is below it. A path is
+// left as it is if its local part is in quotes, if its tag may be either of two fields, or if a field is malformed.
+// Linear in the path and in the number of forwarders; allocates only for domains beyond ASCII.
 RewrittenSender undo_rewriting(std::string_view path, std::span<const std::string> trusted_forwarders) noexcept;
 
 }  // namespace bloomgate

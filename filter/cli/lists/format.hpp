@@ -1,4 +1,4 @@
-// What a line of a list says, in each of the forms that lists come in. Asked by for_each_entry() (entries.hpp).
+// What a line of a list means, in each of the forms that lists come in. Asked by for_each_entry() (entries.hpp).
 //
 // All workers share a format: several threads may call read() at once.
 #pragma once

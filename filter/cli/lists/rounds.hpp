@@ -1,4 +1,4 @@
-// Lists of any length through a bounded memory: several workers read blocks until that memory is full, then room is
+// Reads lists of any length with bounded memory: several workers read blocks until that memory is full, then room is
 // made, and so on. The outer loop of `bloomgate build` and of counting look-ups.
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace bloomgate::cli {
 
-// Calls `work(block, lane)` for every block, in `threads` threads with a lane of `sink` each, and `make_room()`
-// whenever `sink` could not take another block; not after the last one. `sink` is a FilterBuilder or a BulkLookup.
-// Throws what Blocks, Format, `work` and `make_room` throw, and BloomgateError{out_of_memory} where there is
-// never room.
+// Calls `work(block, lane)` for every block, in `threads` threads with a lane of `sink` each. Calls `make_room()`
+// whenever `sink` could not take another block, but not after the last one. `sink` is a FilterBuilder or a BulkLookup.
+// Throws what Blocks, Format, `work` and `make_room` throw, and BloomgateError{out_of_memory} where there is never
+// room.
 template <typename Sink, typename Work, typename MakeRoom>
 void read_in_rounds(Blocks& blocks, Format& format, unsigned threads, Sink& sink, Work work, MakeRoom make_room) {
   while (true) {
