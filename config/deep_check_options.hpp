@@ -31,7 +31,7 @@ inline constexpr std::string_view kDeepCheckServerForms =
     "spamd:inet6:PORT@HOST";
 
 // A URL has a host and may have a port and a path, but no user, query or fragment; slashes at its end are left out.
-// Gives nothing for anything else.
+// Returns nothing for anything else.
 std::optional<DeepCheckServer> parse_deep_check_server(std::string_view text);
 
 // The server as it is configured: "rspamd:http://127.0.0.1:11333", "spamd:inet:783@127.0.0.1".

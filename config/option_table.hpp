@@ -10,7 +10,7 @@ namespace bloomgate {
 
 struct OptionSpec {
   std::string_view name;           // without dashes: the same on the command line and in the file
-  std::string_view argument;       // what stands for the value in help texts; empty: the option takes none
+  std::string_view argument;       // the value's name in help texts; empty: the option takes none
   std::string_view default_value;  // as an operator would write it; may be empty
   std::string_view summary;        // one line
   std::string_view details;        // what to know before changing it, in lines; may be empty

@@ -23,7 +23,7 @@ struct SocketAddress {
 inline constexpr std::string_view kSocketAddressForms = "unix:PATH, local:PATH, inet:PORT@HOST or inet6:PORT@HOST";
 
 // The forms are those of libmilter, but a host is required: listening on every address of a machine should be a
-// decision (`inet:8891@0.0.0.0`). A path has at most 107 bytes (unix(7)). Gives nothing for anything else.
+// decision (`inet:8891@0.0.0.0`). A path has at most 107 bytes (unix(7)). Returns nothing for anything else.
 std::optional<SocketAddress> parse_socket_address(std::string_view text);
 
 // The address in the form that it was parsed from; `local:` comes back as `unix:`.

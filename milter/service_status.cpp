@@ -48,7 +48,7 @@ void notify_ready(const std::string& status) {
 }
 
 void notify_reloading() {
-  // By this time systemd knows whether a READY=1 is the answer to this reload (sd_notify(3)).
+  // systemd compares this time to know whether a READY=1 answers this reload (sd_notify(3)).
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const long long microseconds = now.tv_sec * 1'000'000LL + now.tv_nsec / 1000;

@@ -64,8 +64,8 @@ class Entry {
   RejectReason reason_ = RejectReason::none;
 };
 
-// An envelope path as an MTA hands it over: `<a@b>`, `<>`, `a@b`, `<@relay:a@b>`, `<a@b> SIZE=1`; ESMTP parameters
-// after a space are left out. Gives address, null_sender or rejected.
+// An envelope path as an MTA gives it: `<a@b>`, `<>`, `a@b`, `<@relay:a@b>`, `<a@b> SIZE=1`; ESMTP parameters after a
+// space are left out. Gives address, null_sender or rejected.
 Entry canonicalize_path(std::string_view path, AddressProfile profile = {}) noexcept;
 
 // A line of a list, with or without its line end: an address (with or without angle brackets), `@domain`, `@.domain`,

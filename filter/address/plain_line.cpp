@@ -15,7 +15,7 @@ namespace {
 
 // One bit for each of 64 bytes: whether the byte is of that kind.
 struct Word {
-  std::uint64_t plain = 0;  // may stand in a local part or be the '@'
+  std::uint64_t plain = 0;  // allowed in a local part, or the '@'
   std::uint64_t at = 0;
   std::uint64_t dot = 0;
   std::uint64_t hyphen = 0;

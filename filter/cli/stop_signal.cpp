@@ -23,7 +23,7 @@ const std::atomic<bool>& stop_flag() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  // Not under nohup(1), which has it ignored.
+  // Not under nohup(1), which ignores SIGHUP.
   struct sigaction hangup = {};
   if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
   return stop;

@@ -41,7 +41,7 @@ FileExtent file_extent(const FilterShape& shape);
 // in its range. `path` is for the message.
 void validate_shape(const FilterShape& shape, const std::string& path);
 
-// The header as it stands in a file, checksum included.
+// The header as it is in a file, checksum included.
 void encode_header(const FilterHeader& header, std::span<std::byte, kHeaderBytes> out) noexcept;
 
 // Reads and checks a header: magic, version, checksum, then every field. Throws BloomgateError with the offending

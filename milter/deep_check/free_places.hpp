@@ -12,7 +12,7 @@ namespace bloomgate {
 
 class FreePlaces {
  public:
-  // Gives its place back when it goes.
+  // Returns its place when it is destroyed.
   class Place {
    public:
     explicit Place(FreePlaces* places = nullptr) noexcept : places_(places) {}

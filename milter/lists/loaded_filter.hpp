@@ -1,5 +1,6 @@
-// A whitelist that has passed all checks, ready for look-ups, and what is to be said about it. Made by the supervisor
-// at the start and at each reload; from then on shared by all sessions, and immutable but for the damage that is found.
+// A whitelist that has passed all checks and is ready for look-ups, and its description for the log. The supervisor
+// makes it at the start and at each reload. From then on all sessions share it, and nothing changes except the damage
+// that is found.
 #pragma once
 
 #include <atomic>
@@ -21,27 +22,28 @@ enum class FilterCheck {
 // What has happened to the file of a whitelist that is in use.
 enum class Damage : std::uint8_t {
   none,
-  unreadable,  // a part of it is gone, or the disk does not give it
+  unreadable,  // a part of it is gone, or the disk cannot read it
   written_to,  // somebody has written to it in place
   spoiled,     // its bytes are no longer what they were when it was loaded
 };
 
-// "was changed in place while it was in use": what stands behind the file's name in a log line. Empty for none.
+// "was changed in place while it was in use": the text after the file's name in a log line. Empty for none.
 std::string_view damage_text(Damage damage) noexcept;
 
 class LoadedFilter final : public Whitelist {
  public:
   // Opens the file, checks every byte of it, which also brings it into memory, and keeps it there if `lock` is set.
-  // Throws BloomgateError, changed_while_open where somebody writes to it meanwhile. Cost: the time to read it once.
+  // Throws BloomgateError, with changed_while_open if somebody writes to the file meanwhile. Cost: the time to read it
+  // once.
   LoadedFilter(const std::string& path, bool lock, FilterCheck check = FilterCheck::all);
 
   const FilterView& view() const noexcept override { return file_.view(); }
 
-  // Asks the system whether somebody has written to the file, at each call. Asked behind a look-up it therefore covers
-  // that very look-up, within the limits of MappedFilter::state(). Cost: some 0.2 µs.
+  // Asks the system at each call whether somebody has written to the file. So a call after a look-up covers that
+  // look-up, within the limits of MappedFilter::state(). Cost: some 0.2 µs.
   bool damaged() const noexcept override { return damage() != Damage::none; }
 
-  // The first that was found; from then on it stays so. Safe from any thread.
+  // The first damage that was found; it stays so from then on. Safe from any thread.
   Damage damage() const noexcept;
   void note_damage(Damage damage) const noexcept;
 

@@ -19,20 +19,21 @@ class Trace;
 // The steps, in order; the first one that settles the matter gives the reason. Steps that forbid delivery come before
 // the lists: they hold for the whole message, and cost no look-up in a whitelist.
 //
-//  1. Not incoming (exempt-network, exempt-authenticated, exempt-daemon): nothing else is asked.
-//  2. The facts and the lists are whole: no-sender; no-revoked-list; no-whitelist or whitelist-damaged where nothing is
-//     left to be listed by.
-//  3. revoked: the envelope sender as it came or as it is behind BATV and SRS, or the From mailbox, whichever identity
-//     is asked for. A tag (`joe+x@`) hides nobody.
+//  1. The mail is not incoming (exempt-network, exempt-authenticated, exempt-daemon): nothing else is asked.
+//  2. A fact or a list is missing: no-sender; no-revoked-list; no-whitelist or whitelist-damaged, if no list is left
+//  that
+//     could list anybody.
+//  3. revoked: the envelope sender as it came, the sender behind BATV and SRS, or the From mailbox is revoked, whatever
+//     the identity rule. A tag (`joe+x@`) hides nobody.
 //  4. A From field that is not exactly one mailbox (no-header-from and so on) hides whom the message claims to be from.
-//     It ends here where that matters: where the identity rule asks for it, where senders are revoked, where there are
-//     own domains, and where a failed DMARC vetoes and authentication is not off.
-//  5. own-domain: the envelope sender or the From mailbox is in a domain of ours, and that one is not authenticated.
+//     That ends the matter if the identity rule needs the field, if there are revoked senders or own domains, or if a
+//     failed DMARC vetoes and authentication is not off.
+//  5. own-domain: the envelope sender or the From mailbox is in a domain of ours and is not authenticated.
 //  6. dmarc-fail: of the From mailbox's domain.
-//  7. The identities that the rule asks for: each has to be one (null-sender, malformed-sender), to be listed
-//     (not-listed) and, as the authentication rule says, to be authenticated (not-authenticated,
-//     authentication-failed). Under `either` the envelope sender is asked first. Where neither will do, the reason is
-//     that of the one that is listed at least, else of the envelope sender.
+//  7. The identities that the rule asks for: each must be an address (null-sender, malformed-sender), be listed
+//     (not-listed) and, as the authentication rule says, be authenticated (not-authenticated, authentication-failed).
+//     Under `either` the envelope sender comes first. If neither passes, the reason is that of the one that is at least
+//     listed, or else that of the envelope sender.
 //
 // The null sender and a malformed envelope sender are not identities, but under `either` the From mailbox may still be
 // one.
@@ -40,8 +41,8 @@ class Trace;
 // An identity is authenticated if trusted fields say one of these, and nothing contradicts it:
 //   - dmarc=pass for the From field's domain, with which the identity's domain is aligned;
 //   - dkim=pass for a domain that is aligned with the identity's;
-//   - spf=pass for the very domain of the envelope sender, where that is aligned with the identity's;
-//   - arc=pass, for the From mailbox only and where the policy trusts ARC.
+//   - spf=pass for exactly the domain of the envelope sender, if that is aligned with the identity's;
+//   - arc=pass, for the From mailbox only, if the policy trusts ARC.
 // If DMARC failed for its domain, a From mailbox is authenticated only by ARC. A sender behind SRS is also
 // authenticated if spf=pass names exactly the domain of the trusted forwarder. A signature of that domain is not
 // enough, since anyone can replay it.

@@ -1,12 +1,12 @@
-// Whether what a stranger wrote could stand in a trusted Authentication-Results field as a result that nobody found.
+// Whether a stranger's text could appear in a trusted Authentication-Results field as a result that no milter found.
 //
-// The milters that write these fields copy texts of the sender's into them, and not all escape what they copy. So a
-// mail server's greeting `x); dkim=pass header.d=bank.example (` ends the comment that an SPF milter puts it in, and a
-// signature with `i==3B=20dkim=3Dpass…` is decoded and written as it is by a DKIM milter. The field is then
-// well-formed: it cannot be told from a true one by looking at it. It can be told by looking at what was copied.
+// The milters that write these fields copy text from the sender into them, and not all escape what they copy. So a
+// greeting `x); dkim=pass header.d=bank.example (` ends the comment that an SPF milter puts it in, and a DKIM milter
+// decodes a signature with `i==3B=20dkim=3Dpass…` and writes it unchanged. The field is then well-formed and looks like
+// a true one. Only the copied text gives it away.
 //
-// Called for each message, by the daemon. Where one of these holds, nothing in the message's results counts:
-// Authentication::distrusted(). True mail has none of it. Pure, noexcept, linear, safe from any thread.
+// The daemon calls these for each message. If one of them holds, none of the message's results counts:
+// Authentication::distrusted(). Honest mail has none of this. Pure, noexcept, linear, safe from any thread.
 #pragma once
 
 #include <algorithm>
@@ -24,16 +24,16 @@ namespace bloomgate {
 // parentheses, semicolons and space is harmless.
 bool helo_can_forge_results(std::string_view helo) noexcept;
 
-// The path of the MAIL command. Harmless are local parts that need no quotes; in quotes, spaces beside the same
-// letters.
+// The path of the MAIL command. A local part is harmless if it needs no quotes, or has in its quotes only spaces and
+// the same letters.
 bool sender_can_forge_results(std::string_view path) noexcept;
 
 // The value of a DKIM-Signature field, folded or not: its identity (i=), decoded, domain (d=) and selector (s=). The
-// same characters are harmless as in an address without quotes.
+// harmless characters are those of an address without quotes.
 bool signature_can_forge_results(std::string_view dkim_signature) noexcept;
 
 // Calls visit(name, value) for each tag of a DKIM-Signature field whose name is a single letter, in lower case; the
-// value without the space around it. The tags end at each `;`, as all readers have it (RFC 6376 section 3.2).
+// value without the space around it. The tags end at each `;`, as in all readers (RFC 6376 section 3.2).
 template <typename Visitor>
 void for_each_signature_tag(std::string_view dkim_signature, Visitor visit) {
   while (!dkim_signature.empty()) {
@@ -47,7 +47,7 @@ void for_each_signature_tag(std::string_view dkim_signature, Visitor visit) {
   }
 }
 
-// A From that we cannot read: who knows what domain another program finds in it, and copies.
+// A From that we cannot read: another program may find any domain in it, and copy it.
 bool from_can_forge_results(const HeaderFrom& from) noexcept;
 
 }  // namespace bloomgate

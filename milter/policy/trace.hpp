@@ -1,5 +1,5 @@
 // The steps of one decision as data, for a person who asks why. decide() writes them, explain.hpp shows them. Holds raw
-// bytes of the sender's: whoever shows them escapes them. Used by one thread.
+// bytes of the sender's: the code that shows them escapes them. Used by one thread.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace bloomgate {
 struct TraceStep {
   std::string_view name = {};  // of the step: a literal, "header-from"
   std::string subject = {};    // what it is about, as it came; may be empty
-  std::string key = {};        // the canonical bytes that were looked up; empty where there are none
+  std::string key = {};        // the canonical bytes that were looked up; empty if there are none
   std::string outcome = {};
 
   friend bool operator==(const TraceStep&, const TraceStep&) = default;
@@ -19,7 +19,7 @@ struct TraceStep {
 
 class Trace {
  public:
-  // Where there is no memory for the step it is left out, and the trace is not complete.
+  // If there is no memory for the step, it is left out, and the trace is not complete.
   void add(std::string_view name, std::string_view subject, std::string_view key, std::string_view outcome) noexcept {
     try {
       steps_.push_back({name, std::string(subject), std::string(key), std::string(outcome)});

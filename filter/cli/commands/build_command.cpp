@@ -189,7 +189,7 @@ struct Report {
   double seconds;
 
   double entries_per_second() const { return static_cast<double>(header.entries) / std::max(seconds, 1e-9); }
-  double bits_per_entry() const {  // infinite where there are no entries
+  double bits_per_entry() const {  // infinite if there are no entries
     return static_cast<double>(file_extent(header.shape).body_bytes) * 8 / static_cast<double>(header.entries);
   }
 };

@@ -1,4 +1,4 @@
-// The lists that a command line names: folders stand for the files in them. Pure but for looking at the disk.
+// The lists that a command line names: a folder stands for the files in it. Pure except for looking at the disk.
 #pragma once
 
 #include <string>

@@ -53,7 +53,7 @@ Verdict judge_transport(std::string_view word, bool alone) {
   return alone && is_name && !is_address_of_a_page ? Verdict::good : Verdict::unknown;
 }
 
-// access(5), "ACCEPT ACTIONS": OK, RELAY, and numbers, but for the codes under "REJECT ACTIONS"; what permit stands for
+// access(5), "ACCEPT ACTIONS": OK, RELAY, and numbers, except the codes under "REJECT ACTIONS"; what permit stands for
 // in a list of restrictions. The other actions of access(5) do not accept mail.
 Verdict judge(std::string_view value) {
   constexpr std::array<std::string_view, 3> kGood = {"ok", "relay", "permit"};
@@ -70,7 +70,7 @@ Verdict judge(std::string_view value) {
     if (starts_as_code && word.size() == 3) return Verdict::not_good;
     return alone ? Verdict::good : Verdict::unknown;
   }
-  // "5.7.1 text": an enhanced status code, as RFC 3463 has it.
+  // "5.7.1 text": an enhanced status code as in RFC 3463.
   if (starts_as_code && word[1] == '.') return Verdict::not_good;
   return judge_transport(word, alone);
 }
