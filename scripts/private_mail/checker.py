@@ -1,4 +1,4 @@
-"""What the deeper checks have in common: a folder, a user, a program that listens and can be taken away."""
+"""The common part of the deeper checks: a folder, a user, a program that listens and can be stopped."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ USER = "nobody"
 
 
 class Checker:
-    """A subclass sets address, (host, port) or the path of a unix socket, and gives command(), what to start.
+    """A subclass sets address, (host, port) or the path of a unix socket, and defines command(): what to start.
 
     prepare() writes its configuration into its folder, once. start() and stop() may follow each other."""
 
@@ -51,8 +51,8 @@ class Checker:
         return accepts_connections(self.address)
 
     def stop(self):
-        """At once, with its children: some take seconds to end well. A child may hold the socket for a moment
-        longer, and who connects then is cut off rather than refused."""
+        """Ends it at once, with its children, since some take seconds to end properly. A child may hold the socket
+        for a moment longer; a client that connects then is cut off rather than refused."""
         if self.program:
             self.program.kill()
             wait_until(lambda: not accepts_connections(self.address), f"{self.name} to be gone")
@@ -62,7 +62,7 @@ class Checker:
 
 
 def give_to_user(folder):
-    """The folder and all in it, to the user that checkers run as."""
+    """Gives the folder and everything in it to the user that checkers run as."""
     if os.geteuid() != 0:
         return
     for path in (folder, *folder.rglob("*")):

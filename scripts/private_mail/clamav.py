@@ -3,8 +3,8 @@
 from .checker import Checker
 from .shipped import adapted
 
-# The test string that every virus checker takes for a virus (eicar.org). It stands nowhere in one piece: this
-# very file would be taken for infected.
+# The test string that every virus checker treats as a virus (eicar.org). It is nowhere in one piece, or this file
+# itself would count as infected.
 EICAR = b"".join((rb"X5O!P%@AP[4\PZX54(P^)7CC)7}$", b"EICAR-STANDARD-", b"ANTIVIRUS-TEST-FILE!", b"$H+H*"))
 
 SIGNATURE = "Bloomgate.Test"

@@ -9,7 +9,7 @@ from .processes import PATIENCE_SECONDS
 
 @dataclass(frozen=True)
 class Message:
-    """path is the sender as it stands in MAIL FROM, without the angle brackets; '' is the null sender."""
+    """path is the sender as in MAIL FROM, without the angle brackets; '' is the null sender."""
 
     path: str
     headers: tuple = ()  # raw lines, bytes, without their CRLF; a folded field is one item with CRLF inside
@@ -34,14 +34,14 @@ class RawMessage(Message):
 
 
 class Rejected(Exception):
-    """The mail server did not take the message."""
+    """The mail server did not accept the message."""
 
 
 class Client:
     """One connection. Several messages may go through it, one after the other."""
 
     def __init__(self, port, address=None, patience_seconds=PATIENCE_SECONDS, source="127.0.0.1"):
-        """address: that the mail server is to see us come from, by XCLIENT; without it source, which is one
+        """address: the client address that the mail server is to see, by XCLIENT; without it, source, which is one
         of 127.0.0.0/8."""
         self._smtp = smtplib.SMTP("127.0.0.1", port, local_hostname="client.example",
                                   timeout=patience_seconds, source_address=(source, 0))

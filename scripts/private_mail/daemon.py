@@ -15,7 +15,7 @@ USER = "nobody"
 @dataclass(frozen=True)
 class DaemonConfig:
     whitelist: Path
-    inet: bool = False  # listens on 127.0.0.1 rather than on a unix socket
+    inet: bool = False  # listens on 127.0.0.1 instead of a unix socket
     host_name: str = "mx.example.net"
     settings: dict = field(default_factory=dict)  # further lines of the configuration: key -> value, or list
 
@@ -49,7 +49,7 @@ class Daemon:
         return self
 
     def __exit__(self, *_):
-        """Fails when the daemon has died, or does not end well, and nobody meant it to."""
+        """Fails if the daemon has died or ended badly without being asked to."""
         if self.program is None:
             return
         exit_code = self.stop()
@@ -57,7 +57,7 @@ class Daemon:
             raise RuntimeError(f"the daemon ended with exit code {exit_code}:\n{self.log()}")
 
     def write_config(self):
-        # Where mail is sent without milters that authenticate, nothing could be authenticated.
+        # Without milters that authenticate, nothing could be authenticated.
         settings = {"socket": self.socket, "whitelist": self.config.whitelist,
                     "authentication": "off", "dmarc-fail-veto": "no",
                     "host-name": self.config.host_name, "log-target": "stderr", "log-level": "info",
@@ -72,7 +72,7 @@ class Daemon:
         return [self.binary, "--config", self.config_file, *options]
 
     def _reachable_binary(self):
-        """The program, or a copy of it where its user may not get at it: a clone in /root, say."""
+        """The program, or a copy of it if its user may not read the original: a clone in /root, say."""
         program = built("milter/bloomgate-milter")
         return program if runs_as(USER, "test", "-x", program) else shutil.copy2(program, self.folder)
 
@@ -92,7 +92,7 @@ class Daemon:
         return self.program.stop()
 
     def restart(self, settings):
-        """With these settings in the place of those that it had."""
+        """Restarts it with these settings instead of the old ones."""
         self.stop()
         self.config = replace(self.config, settings=settings)
         self.write_config()

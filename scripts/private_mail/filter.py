@@ -13,7 +13,7 @@ def build_folder():
 
 
 def built(program):
-    """The path of a program in the build folder. Raises where it has not been built."""
+    """The path of a program in the build folder. Raises an error if it has not been built."""
     path = build_folder() / program
     if not path.exists():
         raise RuntimeError(f"{path} is not there. Build it first: "
@@ -22,7 +22,7 @@ def built(program):
 
 
 def build_filter(output, list_file, *options):
-    """Builds a filter file from a list of addresses. It replaces one that is there in one step."""
+    """Builds a filter file from a list of addresses. It replaces an old file in one step."""
     command = [built("filter/cli/bloomgate"), "build", "--output", output, *options, list_file]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if done.returncode != 0:

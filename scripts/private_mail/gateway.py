@@ -1,11 +1,11 @@
-"""A whole mail gateway on loopback: Postfix, Bloomgate and the destinations, connected as an operator does.
+"""A whole mail gateway on loopback: Postfix, Bloomgate and the destinations, connected as an operator would.
 
                                            /-> light path   (a sink)
     Client -> Postfix + bloomgate-milter -<
                                            \\-> deep check   (a sink)
 
-Postfix uses the shipped files of config/mta/postfix, with nothing changed in them but ports and paths. Mail
-that is handed back to Postfix after a check goes to a third sink, the mailbox.
+Postfix uses the shipped files of config/mta/postfix; only ports and paths are changed. Mail that a check hands
+back to Postfix goes to a third sink, the mailbox.
 """
 
 import re
@@ -38,14 +38,14 @@ class GatewayConfig:
     whitelist: Path
     inet: bool = False
     settings: dict = field(default_factory=dict)  # of the daemon
-    keep_mail: bool = False  # in the folder as well, one file a message
+    keep_mail: bool = False  # in the folder as well, one file per message
     milters: tuple = ()  # the others of SHIPPED_SOCKETS that take part: OpenDkimConfig, …
     removes_forged_results: bool = True  # by the shipped header_checks
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """One message, and what became of it."""
+    """One message, and what happened to it."""
 
     message: Message
     queue_id: str
@@ -108,7 +108,7 @@ class Gateway:
         return self.deliveries(sent)
 
     def deliveries(self, sent, seconds=PATIENCE_SECONDS):
-        """What became of messages, given as (message, queue ID). Waits until the queue is rid of them."""
+        """What happened to messages, given as (message, queue ID). Waits until the queue has none of them."""
         self.postfix.wait_until_removed({queue_id for _, queue_id in sent}, seconds)
         return matched(sent, self.sinks)
 

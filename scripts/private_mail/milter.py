@@ -1,4 +1,4 @@
-"""What the milters before Bloomgate have in common: a folder, a unix socket, a program that serves it."""
+"""The common part of the milters before Bloomgate: a folder, a unix socket, a program that serves it."""
 
 import shutil
 from pathlib import Path
@@ -10,9 +10,9 @@ USER_AND_GROUP = "nobody:nogroup"
 
 
 class Milter:
-    """A subclass gives command(), which writes its configuration and returns what to start.
+    """A subclass defines command(), which writes its configuration and returns what to start.
 
-    start: starts a program in the place of Program, with the same arguments: in another network, say."""
+    start: starts a program instead of Program, with the same arguments: in another network, say."""
 
     def __init__(self, folder, config, start=Program):
         self.folder = Path(folder)
@@ -35,7 +35,7 @@ class Milter:
 
     def __exit__(self, *_):
         if self.program:
-            self.kill()  # some take many seconds to end well
+            self.kill()  # some take many seconds to end properly
 
     def start(self):
         self.program = self._start(self.command(), self.folder / "log", user=USER)

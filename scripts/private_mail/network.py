@@ -1,8 +1,8 @@
 """A network of its own, for programs that ask the domain name system.
 
-Such programs ask the servers that /etc/resolv.conf names, at port 53, and can be told nothing else. In here
-those addresses are the loopback device's, and every port is free: a name server of ours answers at them. Unix
-sockets in the file system work across: Postfix stays outside and talks to the milters inside.
+Such programs ask the servers in /etc/resolv.conf, at port 53, and cannot be told otherwise. In this network the
+loopback device has those addresses, and every port is free, so our own name server answers there. Unix sockets in
+the file system work across networks: Postfix stays outside and talks to the milters inside.
 """
 
 import functools
@@ -86,7 +86,7 @@ def network_of(process):
 
 
 def keep_users_and_groups(pid):
-    """In the user namespace of that process everybody is who they are here."""
+    """Every user has the same ID in the user namespace of that process as here."""
     for name in ("uid_map", "gid_map"):
         here = [line.split() for line in Path(f"/proc/self/{name}").read_text().splitlines()]
         Path(f"/proc/{pid}/{name}").write_text("".join(f"{first} {first} {count}\n" for first, _, count in here))

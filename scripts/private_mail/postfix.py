@@ -1,4 +1,4 @@
-"""A Postfix of our own on loopback, beside any other on this machine. Needs root, as Postfix does."""
+"""A private Postfix on loopback, beside any other on this machine. Needs root, as Postfix does."""
 
 import os
 import re
@@ -76,7 +76,7 @@ while kill -0 "$master" 2>/dev/null; do wait "$master"; done
 
 @dataclass(frozen=True)
 class PostfixConfig:
-    next_hop: str  # [address]:port of mail that is done with
+    next_hop: str  # [address]:port for mail that has been checked
     main_cf: str = ""  # further lines
     master_cf: str = ""
     host_name: str = "mx.example.net"
@@ -104,7 +104,7 @@ class Postfix:
         return self
 
     def __exit__(self, *_):
-        # SIGTERM makes master end its process group. What is still there after that gets no second chance.
+        # SIGTERM makes master end its process group. Whatever is left after that is killed.
         self.program.stop(10)
         pid_file = self.folder / "queue/pid/master.pid"
         try:
@@ -123,7 +123,7 @@ class Postfix:
         wait_until(lambda: self.removed().issuperset(queue_ids), "messages to leave Postfix's queue", seconds)
 
     def write_files(self):
-        """The configuration and the queue's folders. Postfix is not started by it."""
+        """The configuration and the queue's folders. Does not start Postfix."""
         etc, queue, data = (self.folder / name for name in ("etc", "queue", "data"))
         for folder in (etc, queue, data):
             folder.mkdir()
@@ -140,7 +140,7 @@ class Postfix:
         (etc / "master.cf").write_text(MASTER_CF.format(**values) + self.config.master_cf)
         main_cf = etc / "main.cf"
         main_cf.write_text(MAIN_CF.format(**values) + self.config.main_cf)
-        os.utime(main_cf, (0, 0))  # Postfix reads a new file again and again, until a second has passed
+        os.utime(main_cf, (0, 0))  # Postfix reads a new file again and again until it is a second old
 
 
 def program_folder():

@@ -31,7 +31,7 @@ class RspamdRecipe(Recipe):
 
 
 class LightPathRecipe(Recipe):
-    """postfix with postfix-clamav-milter: listed mail passes by a deep check after the queue."""
+    """postfix with postfix-clamav-milter: listed mail skips a deep check after the queue."""
 
     def __init__(self, folder, config):
         super().__init__(folder, config)
@@ -131,5 +131,5 @@ class DeepCheckRecipe(Recipe):
         return {**self.base, **lines, **{name.replace("_", "-"): value for name, value in changes.items()}}
 
     def ask(self, checker, **changes):
-        """Starts Bloomgate anew, with settings(checker, ...)."""
+        """Restarts Bloomgate with settings(checker, ...)."""
         self.daemon.restart(self.settings(checker, **changes))

@@ -1,4 +1,4 @@
-"""Programs that die with this one, and conditions that are waited for."""
+"""Starts programs that end with this one, and waits for conditions."""
 
 import os
 import random
@@ -14,7 +14,7 @@ PATIENCE_SECONDS = 60
 
 
 class Timeout(Exception):
-    """What was waited for did not come in time."""
+    """The awaited condition did not come in time."""
 
 
 def wait_until(condition, what, seconds=PATIENCE_SECONDS):
@@ -32,7 +32,7 @@ def wait_until(condition, what, seconds=PATIENCE_SECONDS):
 
 
 def free_port():
-    """A TCP port of 127.0.0.1 that nobody has now, and that the kernel gives to no outgoing connection."""
+    """A TCP port of 127.0.0.1 that is free now, and that the kernel gives to no outgoing connection."""
     while True:
         port = random.randrange(10_000, 32_768)
         with socket.socket() as probe:
@@ -63,7 +63,7 @@ def temporary_folder(name, parent=None):
 
 
 class Program:
-    """A running program in a process group of its own. The kernel sends it death_signal when we die."""
+    """A running program in its own process group. The kernel sends it death_signal when this process dies."""
 
     def __init__(self, command, log_file, user=None, death_signal="KILL", prefix=()):
         """prefix: a program, with its options, that starts the rest as root (to enter a name space, say)."""
@@ -83,7 +83,7 @@ class Program:
         return Path(self.log_file).read_text(encoding="utf-8", errors="replace")
 
     def wait_until_ready(self, ready, name, log=None):
-        """Until ready() is true. Raises RuntimeError with the log where the program ends before."""
+        """Waits until ready() is true. Raises RuntimeError with the log if the program ends before."""
         wait_until(lambda: ready() or not self.alive(), f"{name} to be ready")
         if not self.alive():
             raise RuntimeError(f"{name} ended with exit code {self.wait()}:\n{(log or self.log)()}")
@@ -92,7 +92,7 @@ class Program:
         self.process.send_signal(number)
 
     def signal_all(self, number):
-        """To its children too."""
+        """Sends the signal to its children too."""
         os.killpg(self.pid, number)
 
     def wait(self, seconds=PATIENCE_SECONDS):
@@ -111,7 +111,7 @@ class Program:
         return self.wait()
 
     def stop(self, seconds=PATIENCE_SECONDS):
-        """SIGTERM, and SIGKILL where that does not help in time. Returns the exit code."""
+        """SIGTERM, and SIGKILL if that does not end it in time. Returns the exit code."""
         if self.alive():
             self.signal(signal.SIGTERM)
         try:

@@ -2,8 +2,8 @@
 
     Client -> Postfix + milters -> … the recipe's checks … -> mailbox   (a sink)
 
-Nothing is changed in the files but ports and paths, and milters that take no part are left out. A message is
-followed through all of Postfix's log lines until it has come to an end.
+Only ports and paths are changed in the files, and milters that take no part are left out. A message is followed
+through all of Postfix's log lines to its end.
 """
 
 import re
@@ -74,7 +74,7 @@ class RecipeConfig:
 class Recipe:
     """A subclass starts its checkers in checks(stack), and gives Postfix's lines in files().
 
-    spam_checkers: those of its checkers that Bloomgate spares work."""
+    spam_checkers: the checkers that Bloomgate saves work."""
 
     def __init__(self, folder, config):
         self.folder = Path(folder)
@@ -126,7 +126,7 @@ class Recipe:
             return None, re.search(r"got (\d.*)", str(refusal), re.S).group(1)
 
     def outcome(self, mail, queue_id, log_start=0, seconds=PATIENCE_SECONDS):
-        """Follows it from a queue ID on, in what Postfix logs after log_start."""
+        """Follows it from a queue ID on, through the lines that Postfix logs after log_start."""
         place, route, last = wait_until(lambda: followed(self.postfix.log()[log_start:], queue_id),
                                         f"the end of {mail.subject}", seconds)
         if place != MAILBOX:
@@ -138,7 +138,7 @@ class Recipe:
         return Outcome(mail, place, last, route, copies[0])
 
     def retry(self, *outcomes):
-        """Lets Postfix try again until no message is deferred any more. What became of each."""
+        """Lets Postfix try again until no message is deferred. Returns what happened to each."""
         settled = list(outcomes)
 
         def attempt():

@@ -12,13 +12,13 @@ from .shipped import adapted
 CONFIGURATION = "/etc/rspamd/rspamd.conf"
 OWN_DOMAIN = "example.net"
 
-# The files of the recipes: a milter at the door, and one that mail comes to from the queue.
+# The files of the recipes: a milter at the door, and a milter after the queue.
 FOR_BOTH = tuple(f"rspamd/local.d/{name}.conf" for name in ("antivirus", "force_actions", "milter_headers"))
 AT_THE_DOOR = (*FOR_BOTH, "rspamd/local.d/settings.conf", "rspamd/local.d/worker-proxy.inc")
 AFTER_THE_QUEUE = (*FOR_BOTH, "postfix-rspamd-after-queue/local.d/worker-proxy.inc",
                    "postfix-rspamd-after-queue/local.d/external_relay.conf")
 
-# What asks the network finds nobody: the name server is a port where nobody listens. The long list of public
+# Network queries find nobody: the name server is a port where nothing listens. The long list of public
 # suffixes alone takes ten seconds to compile.
 OVERRIDES = {
     "options.inc": """\
@@ -89,7 +89,7 @@ class Rspamd(Checker):
         return accepts_connections(self.address) and accepts_connections(self.controller)
 
     def history(self):
-        """The last messages that it saw, as it shows them in its web page: a list of objects."""
+        """The last messages that it saw, as on its web page: a list of objects."""
         with urllib.request.urlopen("http://{}:{}/history".format(*self.controller), timeout=10) as answer:
             return json.load(answer)
 

@@ -1,4 +1,4 @@
-"""A Sendmail of our own on loopback. Needs root, and the right to have a host name of its own.
+"""A private Sendmail on loopback. Needs root, and the right to have its own host name.
 
 Its packages cannot be installed beside Postfix: scripts/install-dependencies unpacks them into
 build/unpacked, and it runs from there.
@@ -50,9 +50,9 @@ MAILER_DEFINITIONS
 MAILER(`smtp')dnl
 """
 
-# Sendmail waits for a minute, in vain, where the machine's name has no dot: it gets a name of its own. The
-# folders of sockets are put where an operator has them: Sendmail takes no socket below a folder that
-# everybody may write to.
+# If the machine's name has no dot, Sendmail waits for a minute in vain, so it gets its own host name. The folders
+# of sockets are where an operator has them, since Sendmail accepts no socket below a folder that everybody may
+# write to.
 START = """\
 set -e
 hostname "$1"
@@ -70,7 +70,7 @@ exec "$@"
 
 @dataclass(frozen=True)
 class SendmailConfig:
-    next_hop_port: int  # on 127.0.0.1: of mail that is done with
+    next_hop_port: int  # on 127.0.0.1: for mail that has been checked
     fragment: str = ""  # further lines of sendmail.mc
     host_name: str = "mx.example.net"
     folders: dict = field(default_factory=dict)  # folder -> its path below /run, as Sendmail sees it
@@ -84,7 +84,7 @@ class Sendmail:
         self.port = None
 
     def write_files(self):
-        """The configuration and the queue's folder. Sendmail is not started by it."""
+        """The configuration and the queue's folder. Does not start Sendmail."""
         self.port = free_port()
         self.folder.mkdir(exist_ok=True)
         self.queue.mkdir(mode=0o700)
@@ -115,17 +115,17 @@ class Sendmail:
         return self.program.log()
 
     def wait_until_removed(self, queue_ids, seconds=PATIENCE_SECONDS):
-        """Until the queue is rid of these messages."""
+        """Waits until the queue has none of these messages."""
         wait_until(lambda: not self.queued().intersection(queue_ids),
                    "messages to leave Sendmail's queue", seconds)
 
     def wait_until_done(self, queue_ids, seconds=PATIENCE_SECONDS):
-        """Until none of these messages is under way: it has gone, or is in quarantine."""
+        """Waits until each of these messages has gone or is in quarantine."""
         wait_until(lambda: not (self.queued() - self.quarantined()).intersection(queue_ids),
                    "messages to be dealt with by Sendmail", seconds)
 
     def queued(self):
-        """The queue IDs of the messages that are in the queue; of those in quarantine too."""
+        """The queue IDs of the messages in the queue, including those in quarantine."""
         return {name[2:] for name in os.listdir(self.queue) if name[:2] in ("qf", "hf")}
 
     def quarantined(self):

@@ -2,8 +2,8 @@
 
     Client -> Sendmail + bloomgate-milter -> mailbox   (a sink)
 
-Sendmail cannot choose a route by a field that a milter adds, so there is one destination; what tells the
-verdict is the mark.
+Sendmail cannot choose a route by a field that a milter adds, so there is one destination, and the mark tells the
+verdict.
 """
 
 from contextlib import ExitStack
@@ -66,7 +66,7 @@ class SendmailGateway:
         return self.deliveries(sent)
 
     def deliveries(self, sent, seconds=PATIENCE_SECONDS):
-        """What became of messages, given as (message, queue ID). Waits until the queue is rid of them."""
+        """What happened to messages, given as (message, queue ID). Waits until the queue has none of them."""
         self.sendmail.wait_until_removed({queue_id for _, queue_id in sent}, seconds)
         return matched(sent, [self.mailbox])
 

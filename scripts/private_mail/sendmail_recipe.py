@@ -2,7 +2,7 @@
 
     Client -> Sendmail + OpenDKIM + Bloomgate + ... the recipe's checks ... -> mailbox   (a sink)
 
-Nothing is changed in the files but ports and paths.
+Only ports and paths are changed in the files.
 """
 
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""The files of config/mta, as an operator gets them, with our own ports, paths and names put in."""
+"""The files of config/mta as an operator gets them, with the tests' ports, paths and names."""
 
 from .filter import REPOSITORY
 
@@ -6,7 +6,7 @@ SHIPPED_FILES = REPOSITORY / "config/mta"
 
 
 def adapted(name, replacements):
-    """The shipped file without its comments. Each text to be replaced must be there once."""
+    """The shipped file without its comments. Each text to replace must be there once."""
     lines = (SHIPPED_FILES / name).read_text().splitlines()
     text = "".join(line + "\n" for line in lines if not line.startswith("#"))
     for shipped, ours in replacements.items():

@@ -13,7 +13,7 @@ SIGNED_FIELDS = (b"from", b"to", b"subject", b"date", b"message-id")
 class SigningKey:
     """The RSA key of one domain. Its public half is a record for a name server or for OpenDKIM's file.
 
-    private: where given, one that other domains have, too; making one takes a while."""
+    private: a key that other domains have too, if given; making one takes a while."""
 
     def __init__(self, domain, selector=SELECTOR, private=None):
         self.domain = domain
@@ -30,7 +30,7 @@ class SigningKey:
         return f"v=DKIM1; k=rsa; p={base64.b64encode(public).decode()}"
 
     def sign(self, content, domain=None, fields=SIGNED_FIELDS, identity=None, length=False):
-        """The message with a signature before its first field. domain: what it claims, where not its own."""
+        """The message with a signature before its first field. domain: the domain that it claims, if not its own."""
         signature = dkim.sign(
             content, self.selector.encode(), (domain or self.domain).encode(), self.private, identity,
             canonicalize=(b"relaxed", b"relaxed"), include_headers=list(fields), length=length)

@@ -20,7 +20,7 @@ class Received:
 
     @property
     def queue_id(self):
-        """The queue ID of the last Postfix that it passed, as its Received field says."""
+        """The queue ID at the last Postfix that it passed, from its Received field."""
         found = re.search(rb"\bid ([0-9A-Za-z]{6,20})\b", self.content)
         return found.group(1).decode() if found else ""
 
@@ -36,7 +36,7 @@ class Received:
 
 
 class Sink:
-    """folder: where given, every message also goes to a file there, named by its queue ID."""
+    """folder: if given, every message also goes into a file there, named after its queue ID."""
 
     def __init__(self, name, folder=None):
         self.name = name
@@ -83,7 +83,7 @@ class _Server(socketserver.ThreadingTCPServer):
     request_queue_size = 128
 
     def handle_error(self, request, client_address):
-        """A client that goes away inside a message has delivered nothing, and that is all there is to say."""
+        """A client that goes away inside a message has delivered nothing, so nothing is recorded."""
 
 
 class _Session(socketserver.StreamRequestHandler):

@@ -10,13 +10,13 @@ from .shipped import adapted
 
 SITE = Path("/etc/spamassassin")  # Debian's
 
-# What makes SpamAssassin take a message for spam, whatever else is in it (spamassassin.apache.org/gtube).
-# It is in two pieces, so that these sources can be sent by mail.
+# SpamAssassin treats every message with this text as spam (spamassassin.apache.org/gtube). It is in two pieces,
+# so that these sources can be sent by mail.
 GTUBE = b"XJS*C4JDBQADN1.NSBN3*2IDNEN*" + b"GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X"
 
 
 class Spamd(Checker):
-    """name_server: (host, port); without one, only local tests are made."""
+    """name_server: (host, port); without one, it runs local tests only."""
 
     name = "spamd"
 
@@ -61,7 +61,7 @@ class SpamassMilter(Checker):
 
 
 class Spampd(Checker):
-    """It listens on port, and hands mail on to next_port. Only local tests are made."""
+    """It listens on port, hands mail on to next_port, and runs local tests only."""
 
     name = "spampd"
 

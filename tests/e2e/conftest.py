@@ -2,8 +2,8 @@
 
     /usr/bin/python3 -B -m pytest -p no:cacheprovider tests/e2e
 
---all runs what takes longer as well. BLOOMGATE_BUILD names another build folder than build/release. All stays
-on loopback, and ends with the test.
+--all also runs the tests that take longer. BLOOMGATE_BUILD names another build folder than build/release.
+Everything stays on loopback, and ends with the test.
 """
 
 import os

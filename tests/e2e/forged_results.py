@@ -1,6 +1,6 @@
 """Authentication-Results fields that nobody but the gateway's own milters may write, as a forger writes them.
 
-Each stands in the header of an unsigned message from a listed sender, whose domain has no DMARC policy."""
+Each is in the header of an unsigned message from a listed sender whose domain has no DMARC policy."""
 
 from mail_world import HOST
 

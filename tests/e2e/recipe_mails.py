@@ -1,4 +1,4 @@
-"""What every recipe is tested with: listed, unlisted and forged mail, and mail with a virus in it."""
+"""The mail that tests every recipe: listed, unlisted and forged mail, and mail with a virus in it."""
 
 import os
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ def listed():
 
 
 def unlisted():
-    """Mail that Bloomgate must never wave through, by how it tries to be."""
+    """Mail that Bloomgate must never deliver, by how it tries to be delivered."""
     return {
         "an unlisted sender": Mail(UNLISTED),
         "a forged mark": Mail(UNLISTED, (FORGED_MARK,)),

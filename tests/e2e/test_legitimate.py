@@ -1,5 +1,5 @@
-"""Honest mail of listed senders is delivered, in all the forms that it comes in. What is checked all the same
-has its documented reason here."""
+"""Honest mail of listed senders is delivered, in all its forms. Mail that is still checked has its documented
+reason here."""
 
 import pytest
 from mail_world import (LISTED, LISTED_WITHOUT_DMARC, SENDER, STRANGER, Keys, Mail, content, send_all,

@@ -1,4 +1,4 @@
-"""config/mta/postfix-rspamd-after-queue: what Bloomgate marks does not reach rspamd, but the virus check."""
+"""config/mta/postfix-rspamd-after-queue: mail that Bloomgate marks reaches the virus check, but not rspamd."""
 
 import re
 

@@ -1,4 +1,5 @@
-"""config/mta/postfix-spamass-milter: what Bloomgate marks is done after the first rule, which asks nobody."""
+"""config/mta/postfix-spamass-milter: for mail that Bloomgate marks, SpamAssassin stops after the first rule,
+which sends no query."""
 
 import re
 import socketserver

@@ -1,4 +1,5 @@
-"""config/mta/sendmail-spamassassin: what Bloomgate marks is done after SpamAssassin's first rule."""
+"""config/mta/sendmail-spamassassin: for mail that Bloomgate marks, SpamAssassin stops after its first
+rule."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""One mailbox has many spellings; an MTA may hand over any of them."""
+"""One mailbox has many spellings; an MTA may send any of them."""
 
 import pytest
 from private_mail.client import Message

@@ -1,4 +1,4 @@
-"""Bloomgate behind a real Sendmail. What Sendmail does otherwise than Postfix is said where it shows."""
+"""Bloomgate behind a real Sendmail. Where Sendmail differs from Postfix, the test says so."""
 
 import re
 import signal
