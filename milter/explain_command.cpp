@@ -12,7 +12,7 @@
 #include "milter/lists/loaded_lists.hpp"
 #include "milter/machine_name.hpp"
 #include "milter/message/message_header.hpp"
-#include "milter/message/session.hpp"
+#include "milter/message/message_recorder.hpp"
 #include "milter/policy/decide.hpp"
 #include "milter/policy/explain.hpp"
 #include "milter/policy/header_field.hpp"
@@ -64,12 +64,12 @@ std::string envelope_sender(const ExplainOptions& given, const std::vector<Heade
                     "the envelope sender is not known: give --from, or a message with a Return-Path field");
 }
 
-void collect(Session& session, const ExplainOptions& given, const std::vector<HeaderField>& fields) {
-  session.begin_connection(given.client);
-  session.begin_message(envelope_sender(given, fields),
+void record(MessageRecorder& message, const ExplainOptions& given, const std::vector<HeaderField>& fields) {
+  message.begin_connection(given.client);
+  message.begin_message(envelope_sender(given, fields),
                         {.login = given.auth_login ? std::string_view(*given.auth_login) : "",
                          .daemon_name = given.daemon_name ? std::string_view(*given.daemon_name) : ""});
-  for (const HeaderField& field : fields) session.add_header(field.name, field.value);
+  for (const HeaderField& field : fields) message.add_header(field.name, field.value);
 }
 
 // What the mail server's macro j would be.
@@ -95,16 +95,16 @@ Authentication believed(const ExplainOptions& given, const std::vector<std::stri
 void explain(const DaemonCommand& command, std::istream* message, std::ostream& out) {
   const GateRules rules = gate_rules(command);
   const LoadedLists lists = loaded_lists(command.options);
-  Session session;
-  collect(session, command.explain, fields_of(command.explain, message));
+  MessageRecorder recorder;
+  record(recorder, command.explain, fields_of(command.explain, message));
 
   const std::string name = mta_name(command);
   const std::vector<std::string> ids = trusted_ids(rules, name);
-  Facts facts = session.facts(ids, rules.trusted_fields);
+  Facts facts = recorder.facts(ids, rules.trusted_fields);
   if (has_fields(command.explain)) facts.authentication = believed(command.explain, ids, rules.trusted_fields);
   Trace trace;
   trace.add("results-of", "", "", joined(ids));
-  const Decision decision = session.failed() ? Decision{} : decide(facts, lists.lists(), rules.policy, &trace);
+  const Decision decision = recorder.failed() ? Decision{} : decide(facts, lists.lists(), rules.policy, &trace);
   out << (command.explain.json ? explanation_json(trace, decision, name) : explanation_text(trace, decision, name));
 }
 

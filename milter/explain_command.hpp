@@ -1,5 +1,5 @@
 // `bloomgate-milter --explain`: the decision on one message as the daemon would make it, step by step. It goes the
-// daemon's own way, Session, lists and decide(), beside any daemon that runs. Called by main.cpp.
+// daemon's own way, MessageRecorder, lists and decide(), beside any daemon that runs. Called by main.cpp.
 #pragma once
 
 #include <istream>

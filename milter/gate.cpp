@@ -8,7 +8,6 @@ namespace bloomgate {
 namespace {
 
 constexpr std::size_t kMaxLoggedSenderBytes = 320;
-constexpr std::size_t kMaxLoggedQueueIdBytes = 64;
 
 // A value of the log line; a dash where there is none.
 std::string word_or_dash(std::string_view value, std::size_t max_bytes) {
@@ -17,31 +16,24 @@ std::string word_or_dash(std::string_view value, std::size_t max_bytes) {
 
 }  // namespace
 
-std::string logged_queue_id(std::string_view queue_id) {
-  return word_or_dash(queue_id, kMaxLoggedQueueIdBytes);
-}
-
 std::vector<std::string> trusted_ids(const GateRules& rules, std::string_view mta_name) {
   if (!rules.trusted_authserv_ids.empty() || mta_name.empty()) return rules.trusted_authserv_ids;
   return {std::string(mta_name)};
 }
 
-Judgement Gate::judge(Session& session, std::string_view mta_name) const {
+Judgement Gate::judge(MessageRecorder& message, std::string_view mta_name) const {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
   Judgement made;
-  made.facts = session.facts(trusted_ids(rules_, mta_name), rules_.trusted_fields);
-  if (!session.failed()) made.decision = decide(made.facts, lists->lists(), rules_.policy);
+  made.facts = message.facts(trusted_ids(rules_, mta_name), rules_.trusted_fields);
+  if (!message.failed()) made.decision = decide(made.facts, lists->lists(), rules_.policy);
   made.microseconds = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+  if (!message.exception_at().empty()) {
+    log_->error("internal error {}; the message is sent to the deeper checks", message.exception_at());
+  }
   report(lists->parts(), made.facts, made.decision);
   return made;
-}
-
-Decision Gate::conclude(Session& session, const EndOfMessage& end) const {
-  const Judgement made = judge(session, end.mta_name);
-  log_message(session, made, end.queue_id);
-  return made.decision;
 }
 
 void Gate::report(const ListParts& parts, const Facts& facts, const Decision& decision) const {
@@ -54,7 +46,7 @@ void Gate::report(const ListParts& parts, const Facts& facts, const Decision& de
   if (results_.note(had_results)) reports_.on_results();
 }
 
-void Gate::log_message(const Session& session, const Judgement& made, std::string_view queue_id,
+void Gate::log_message(const MessageRecorder& message, const Judgement& made, std::string_view queue_id,
                        std::string_view deep_check) const {
   if (!log_->should_log(spdlog::level::info)) return;
   const auto& [facts, decision, microseconds] = made;
@@ -62,7 +54,7 @@ void Gate::log_message(const Session& session, const Judgement& made, std::strin
   if (decision.sender_fault != RejectReason::none) {
     extra.append(" fault=").append(reject_reason_name(decision.sender_fault));
   }
-  if (session.forged_headers() != 0) extra += " forged_headers=" + std::to_string(session.forged_headers());
+  if (message.forged_marks() != 0) extra += " forged_headers=" + std::to_string(message.forged_marks());
   if (!deep_check.empty()) extra.append(" ").append(deep_check);
   log_->info(
       "queue_id={} sender={} decision={} reason={} time_us={:.1f} identity={} authentication={} whitelist={} "

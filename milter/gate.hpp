@@ -1,5 +1,5 @@
-// Takes a message's facts to its decision, and writes the log line: everything that happens at the end of a message but
-// for what is said to libmilter. Used by callbacks.cpp, from all session threads at once.
+// Takes a message's facts to its decision, by the lists and the policy in force, and writes its line of the log. Used
+// by Connection, from all session threads at once.
 #pragma once
 
 #include <spdlog/logger.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "milter/lists/list_slot.hpp"
-#include "milter/message/session.hpp"
+#include "milter/message/message_recorder.hpp"
 #include "milter/policy/decide.hpp"
 #include "milter/results_watch.hpp"
 
@@ -32,21 +32,12 @@ struct GateReports {
   std::function<void()> on_results;  // each time when ResultsWatch::missing() has changed
 };
 
-// What the mail server tells at the end of a message; empty where it does not.
-struct EndOfMessage {
-  std::string_view queue_id;
-  std::string_view mta_name;  // its name for itself, the macro j
-};
-
-// The ID as a word of a log line; a dash where there is none. Throws std::bad_alloc.
-std::string logged_queue_id(std::string_view queue_id);
-
 // Whose results are believed for a message that this mail server handed over.
 std::vector<std::string> trusted_ids(const GateRules& rules, std::string_view mta_name);
 
 // A message's decision, and what it was made from.
 struct Judgement {
-  Facts facts = {};  // valid as long as those of the session
+  Facts facts = {};  // valid as long as those of the recorder
   Decision decision = {};
   double microseconds = 0;  // what it took
 };
@@ -58,8 +49,9 @@ class Gate {
        GateReports reports)
       : rules_(std::move(rules)), slot_(slot), results_(results), log_(std::move(log)), reports_(std::move(reports)) {}
 
-  // Decides the message by what is known of it now. Throws only where memory runs out.
-  Judgement judge(Session& session, std::string_view mta_name) const;
+  // Decides the message by what is recorded of it now; one that has failed() is `check; reason=internal-error`. Throws
+  // only where memory runs out.
+  Judgement judge(MessageRecorder& message, std::string_view mta_name) const;
 
   // Logs one line about the message at level info, here broken in two:
   //
@@ -69,14 +61,12 @@ class Gate {
   // with `fault=` for a malformed sender and `forged_headers=` where the message came with X-Bloomgate fields, and then
   // what the deeper check has to add. No byte of the sender can add a field or a line to it. Throws only where memory
   // runs out.
-  void log_message(const Session& session, const Judgement& made, std::string_view queue_id,
+  void log_message(const MessageRecorder& message, const Judgement& made, std::string_view queue_id,
                    std::string_view deep_check = {}) const;
-
-  // Both of them.
-  Decision conclude(Session& session, const EndOfMessage& end) const;
 
  private:
   void report(const ListParts& parts, const Facts& facts, const Decision& decision) const;
+
   GateRules rules_;
   const ListSlot& slot_;
   ResultsWatch& results_;

@@ -23,7 +23,6 @@
 #include "filter/base/printable.hpp"
 #include "filter/base/start_error.hpp"
 #include "milter/deep_check/deep_check.hpp"
-#include "milter/deep_stage.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/explain_command.hpp"
 #include "milter/lists/exact_list_file.hpp"
@@ -104,12 +103,10 @@ struct Daemon {
         supervisor(
             {options.whitelists, options.revoked, options.extra, options.lock_memory, options.allow_missing_whitelist},
             slot, wakeup, results, log),
-        context{&gate, nullptr, &in_progress, log, options.mode, options.host_name, machine_name()} {
+        parts{&gate, nullptr, &in_progress, log, options.mode, options.host_name, machine_name()} {
     if (!asks_deep_check(options)) return;
     deep_check.emplace(options.deep_check);
-    const auto ask = [this](const auto& envelope, const auto& text) { return deep_check->ask(envelope, text); };
-    deep_stage.emplace(options.deep_check, ask, log);
-    context.deep = &*deep_stage;
+    parts.deep_check = &*deep_check;
   }
 
   std::shared_ptr<spdlog::logger> log;
@@ -119,9 +116,8 @@ struct Daemon {
   MessagesInProgress in_progress;
   Gate gate;
   std::optional<DeepCheck> deep_check;
-  std::optional<DeepStage> deep_stage;
   Supervisor supervisor;
-  CallbackContext context;
+  ConnectionParts parts;
   std::atomic<bool> libmilter_failed{false};
 };
 
@@ -143,7 +139,7 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   auto socket = std::make_unique<ListeningSocket>(options.socket, options.socket_mode, options.socket_group);
   route_signals(daemon.wakeup);
   hold_signals();
-  const MilterServer server(daemon.context, std::move(socket), [&daemon](bool all_was_well) {
+  const MilterServer server(daemon.parts, std::move(socket), [&daemon](bool all_was_well) {
     daemon.libmilter_failed = !all_was_well;
     daemon.wakeup.post(Wakeup::kMilterEnded);
   });

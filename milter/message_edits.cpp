@@ -4,7 +4,9 @@
 
 #include <exception>
 #include <string>
+#include <string_view>
 
+#include "milter/libmilter_context.hpp"
 #include "milter/policy/header_field.hpp"
 
 namespace bloomgate {
@@ -12,11 +14,6 @@ namespace {
 
 // libmilter takes less than a line of SMTP with its codes (smfi_setreply).
 constexpr std::size_t kMaxReplyBytes = 400;
-
-// libmilter takes its strings as pointers to non-const, and changes none of them.
-char* unconst(const char* text) noexcept {
-  return const_cast<char*>(text);
-}
 
 // From the last to the first, since each removal renumbers those behind it (CVE-2022-48521 is what the other order
 // leads to).
@@ -40,7 +37,7 @@ std::string with_doubled_percent_signs(std::string_view text) {
 
 }  // namespace
 
-bool carry_out(SMFICTX* context, const MessageEdits& edits) noexcept {
+bool carry_out(SMFICTX* context, const Edits& edits) noexcept {
   if (!remove_all(context, kHeaderName.data(), edits.forged_marks)) return false;
   for (const SpamFields::Name& field : edits.spam_fields) {
     if (!remove_all(context, field.name.c_str(), field.count)) return false;
@@ -53,12 +50,14 @@ bool carry_out(SMFICTX* context, const MessageEdits& edits) noexcept {
   return edits.quarantine_reason == nullptr || smfi_quarantine(context, unconst(edits.quarantine_reason)) == MI_SUCCESS;
 }
 
-int refuse(SMFICTX* context, SpamAction action, std::string_view text) noexcept {
-  const bool for_good = action == SpamAction::reject;
+int refuse(SMFICTX* context, const Refusal& refusal) noexcept {
+  const auto& [for_good, reply] = refusal;
   try {
     // Where it is not taken the mail server has words of its own.
-    static_cast<void>(smfi_setreply(context, unconst(for_good ? "550" : "451"), unconst(for_good ? "5.7.1" : "4.7.1"),
-                                    with_doubled_percent_signs(text).data()));
+    if (!reply.empty()) {
+      static_cast<void>(smfi_setreply(context, unconst(for_good ? "550" : "451"), unconst(for_good ? "5.7.1" : "4.7.1"),
+                                      with_doubled_percent_signs(reply).data()));
+    }
   } catch (const std::exception&) {
     // No memory for the text: the same.
   }

@@ -14,10 +14,10 @@
 
 namespace bloomgate {
 
-MilterServer::MilterServer(const CallbackContext& context, std::unique_ptr<ListeningSocket> socket,
+MilterServer::MilterServer(const ConnectionParts& parts, std::unique_ptr<ListeningSocket> socket,
                            std::function<void(bool)> on_end)
     : socket_(std::move(socket)) {
-  set_callback_context(&context);
+  set_connection_parts(&parts);
   // libmilter closes the descriptor that it is given.
   const int descriptor = fcntl(socket_->descriptor(), F_DUPFD_CLOEXEC, 0);
   if (descriptor < 0) {

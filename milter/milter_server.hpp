@@ -17,11 +17,10 @@ namespace bloomgate {
 
 class MilterServer {
  public:
-  // Starts serving `socket`; from then on mail servers are answered. `context` must live until the process ends.
+  // Starts serving `socket`; from then on mail servers are answered. `parts` must live until the process ends.
   // `on_end` is called with whether all was well when libmilter has returned by itself: it failed, or it took a signal
   // to stop. Signals must be held (wakeup.hpp). Throws StartError.
-  MilterServer(const CallbackContext& context, std::unique_ptr<ListeningSocket> socket,
-               std::function<void(bool)> on_end);
+  MilterServer(const ConnectionParts& parts, std::unique_ptr<ListeningSocket> socket, std::function<void(bool)> on_end);
 
  private:
   std::unique_ptr<ListeningSocket> socket_;  // to remove its path at the end

@@ -22,8 +22,8 @@ ARROWS = {
     "filter/cli/commands": [*FILTER, "filter/build", "filter/cli", "filter/cli/lists"],
     "config": ["filter/base"],
     "milter/policy": [*FILTER, "config"],
-    "milter/deep_check": ["filter/base", "config"],
-    "milter/message": ["filter/base", "filter/address", "config", "milter/policy", "milter/deep_check"],
+    "milter/message": ["filter/base", "filter/address", "config", "milter/policy"],
+    "milter/deep_check": ["filter/base", "config", "milter/policy", "milter/message"],
     "milter/lists": [*FILTER, "config", "milter/policy"],
     "milter/doctor": ["filter/base", "filter/layout", "filter/file", "config", "milter/deep_check"],
     "milter": [*FILTER, "config", "milter/policy", "milter/message", "milter/lists", "milter/deep_check",
@@ -34,7 +34,7 @@ ABOVE_ALL = {"filter/cli/main.cpp": ["filter/cli/commands"]}
 PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
 # In backticks, or the target of a link.
 NAMED_FILE = re.compile(r"(?:`|\]\()([\w.][\w./-]*\.(?:cpp|hpp|py|md|svg|conf|txt|[158]))[`)]")
-KNOW_LIBMILTER = {"milter/callbacks", "milter/connection", "milter/message_edits", "milter/milter_server",
+KNOW_LIBMILTER = {"milter/callbacks", "milter/libmilter_context", "milter/message_edits", "milter/milter_server",
                   "milter/negotiation"}
 INCLUDE = re.compile(r'^#include "((?:filter|config|milter|tests)/[^"]+)"|^#include [<"](libmilter)/', re.MULTILINE)
 

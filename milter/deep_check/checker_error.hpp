@@ -1,5 +1,5 @@
 // One server has given no verdict: it could not be reached, did not answer in time, or answered nonsense. The clients
-// and the parsers of this folder throw it; DeepCheck catches it and goes on to the next server.
+// and the parsers of this folder throw it; Checkers catches it and goes on to the next server.
 #pragma once
 
 #include <chrono>

@@ -2,53 +2,70 @@
 
 #include <fmt/format.h>
 
-#include <string>
+#include <exception>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "filter/base/printable.hpp"
-#include "milter/deep_check/checker_error.hpp"
-#include "milter/deep_check/curl_handle.hpp"
-#include "milter/deep_check/rspamd_client.hpp"
-#include "milter/deep_check/spamd_client.hpp"
+#include "milter/deep_check/checkers.hpp"
 
 namespace bloomgate {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-}  // namespace
-
-DeepCheck::DeepCheck(DeepCheckOptions options)
-    : options_(std::move(options)), places_(options_.connections), order_(options_.servers.size()) {
-  prepare_curl();
+std::chrono::milliseconds since(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
 }
 
-DeepResult DeepCheck::ask(const CheckedEnvelope& envelope, const MessageText& message) {
-  const Deadline deadline = Clock::now() + options_.timeout;
-  const FreePlaces::Place place = places_.take(deadline);
-  if (!place) {
-    throw DeepCheckError(fmt::format("all connections to the deeper check ({}) were taken for {} s",
-                                     options_.connections, std::chrono::duration<double>(options_.timeout).count()));
-  }
-  std::vector<std::string> failures;
-  const std::vector<std::size_t> order = order_.next(Clock::now());
-  for (std::size_t tried = 0; tried < order.size(); ++tried) {
-    const DeepCheckServer& server = options_.servers[order[tried]];
-    const auto now = Clock::now();
-    const Deadline share = now + (deadline - now) / (order.size() - tried);
-    try {
-      DeepResult result = server.kind == DeepCheckServer::Kind::rspamd ? ask_rspamd(server, envelope, message, share)
-                                                                       : ask_spamd(server, envelope, message, share);
-      order_.answered(order[tried]);
-      result.server = to_string(server);
-      result.failures = std::move(failures);
-      return result;
-    } catch (const CheckerError& error) {
-      order_.failed(order[tried], Clock::now());
-      failures.push_back(printable(fmt::format("{}: {}", to_string(server), error.what())));
+AskChecker ask_checkers(const DeepCheckOptions& options) {
+  return [checkers = std::make_shared<Checkers>(options)](const Envelope& envelope, const MessageText& text) {
+    return checkers->ask(envelope, text);
+  };
+}
+
+}  // namespace
+
+DeepCheck::DeepCheck(const DeepCheckOptions& options) : DeepCheck(options, ask_checkers(options)) {}
+
+DeepCheck::DeepCheck(DeepCheckOptions options, AskChecker ask)
+    : options_(std::move(options)), ask_(std::move(ask)), fallback_fields_(outcome_of_failure(options_, {}).fields) {}
+
+MessageText::Limits DeepCheck::text_limits() const {
+  return {options_.max_bytes, options_.memory_bytes, options_.temporary_folder};
+}
+
+bool DeepCheck::is_for(const Decision& decision) noexcept {
+  return decision.verdict == Verdict::check && !is_exempt(decision.reason);
+}
+
+DeepOutcome DeepCheck::check(const MessageRecorder& message, const EndOfMessage& end) const {
+  const Clock::time_point start = Clock::now();
+  if (!message.text_fault().empty()) return failed(end.queue_id, message.text_fault(), {});
+  const Envelope envelope = message.envelope(end);
+  try {
+    const DeepResult result = ask_(envelope, message.text());
+    DeepOutcome outcome = outcome_of(result, options_, since(start));
+    for (const std::string& failure : result.failures) {
+      outcome.warnings.push_back(
+          fmt::format("deeper check: {}; {} has answered instead", printable(failure), printable(result.server)));
     }
+    return outcome;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    return failed(end.queue_id, error.what(), since(start));
   }
-  throw DeepCheckError(fmt::format("no deeper check has answered: {}", fmt::join(failures, "; ")));
+}
+
+DeepOutcome DeepCheck::failed(std::string_view queue_id, std::string_view why, std::chrono::milliseconds took) const {
+  DeepOutcome outcome = outcome_of_failure(options_, took);
+  outcome.warnings.push_back(fmt::format("deeper check: {}: {}; {}", logged_queue_id(queue_id), printable(why),
+                                         options_.on_failure == CheckFailureAction::tag
+                                             ? "the message goes on unchecked"
+                                             : "the message is refused for now"));
+  return outcome;
 }
 
 }  // namespace bloomgate

@@ -1,44 +1,53 @@
-// Asks the configured deeper checks, rspamd or SpamAssassin's spamd, for their opinion of a message. The servers are
-// tried in their order until one answers; one that failed is tried last for a while. Called at the end of a message
-// whose verdict is `check`, by the thread of its connection, which waits.
-//
-// Knows nothing of libmilter; what becomes of the message is the caller's business. One object serves the daemon; safe
-// from any thread.
+// The deeper check of a message: has a checker asked for its opinion, and takes that to what is done with the message.
+// Called by Connection at the end of a message, from all session threads at once, each of which waits for the answer.
+// Knows nothing of libmilter; logs nothing.
 #pragma once
 
 #include <chrono>
-#include <stdexcept>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "config/deep_check_options.hpp"
+#include "milter/deep_check/deep_outcome.hpp"
 #include "milter/deep_check/deep_result.hpp"
-#include "milter/deep_check/free_places.hpp"
-#include "milter/deep_check/message_text.hpp"
-#include "milter/deep_check/server_order.hpp"
+#include "milter/message/message_recorder.hpp"
+#include "milter/policy/decision.hpp"
 
 namespace bloomgate {
 
-// No server has answered in time. `what()` names each one and what was wrong with it; it is one line of printable
-// ASCII.
-class DeepCheckError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+// Throws where no checker answers: Checkers::ask().
+using AskChecker = std::function<DeepResult(const Envelope&, const MessageText&)>;
 
 class DeepCheck {
  public:
-  // `options.servers` is not empty. Throws std::bad_alloc.
-  explicit DeepCheck(DeepCheckOptions options);
+  // Asks the checkers of the options. Throws std::bad_alloc.
+  explicit DeepCheck(const DeepCheckOptions& options);
 
-  // Takes up to options.timeout. With several servers each may take an equal share of what is left of it, so that
-  // one that hangs leaves time for the next. Throws DeepCheckError, MessageTextError, std::bad_alloc.
-  DeepResult ask(const CheckedEnvelope& envelope, const MessageText& message);
+  DeepCheck(DeepCheckOptions options, AskChecker ask);
 
   const DeepCheckOptions& options() const noexcept { return options_; }
 
+  // How much of a message is recorded, and where.
+  MessageText::Limits text_limits() const;
+
+  // Whether a message that is decided so is checked.
+  static bool is_for(const Decision& decision) noexcept;
+
+  // Takes as long as the checker does, within the options' timeout. The message's text is recorded. Throws
+  // std::bad_alloc only.
+  DeepOutcome check(const MessageRecorder& message, const EndOfMessage& end) const;
+
+  // What a message gets that goes on without a check, where there is no memory to say more.
+  std::span<const ResultField> fallback_fields() const noexcept { return fallback_fields_; }
+
  private:
+  DeepOutcome failed(std::string_view queue_id, std::string_view why, std::chrono::milliseconds took) const;
+
   DeepCheckOptions options_;
-  FreePlaces places_;
-  ServerOrder order_;
+  AskChecker ask_;
+  std::vector<ResultField> fallback_fields_;
 };
 
 }  // namespace bloomgate

@@ -1,6 +1,6 @@
 #include "milter/deep_check/deep_outcome.hpp"
 
-#include <spdlog/fmt/fmt.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 

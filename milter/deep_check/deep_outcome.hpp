@@ -19,6 +19,8 @@ struct DeepOutcome {
   std::string quarantine_reason = {};    // of one that is put into quarantine; printable ASCII, one line
   // What the message's line in the log gets: "deep_check=spam score=12.3/5.0 action=tag server=… check_ms=42"
   std::string log = {};
+  // What the operator is to be warned of, each a line of the log of its own.
+  std::vector<std::string> warnings = {};
 };
 
 // Whether a message with that outcome does not go on.

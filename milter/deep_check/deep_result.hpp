@@ -1,4 +1,4 @@
-// What a deeper check is told of a message beside its text, and what it says. Plain values.
+// What a checker says of a message. Plain values.
 #pragma once
 
 #include <optional>
@@ -6,18 +6,6 @@
 #include <vector>
 
 namespace bloomgate {
-
-// Any bytes may be in them: what sends them makes them fit for its protocol. Empty means unknown.
-struct CheckedEnvelope {
-  std::string queue_id = {};
-  std::string sender = {};                   // without angle brackets; empty for the null sender
-  std::vector<std::string> recipients = {};  // without angle brackets
-  std::string client_address = {};           // a number, "192.0.2.1" or "2001:db8::1"
-  std::string client_name = {};              // as the mail server found it; "unknown" and "[192.0.2.1]" are no names
-  std::string helo = {};
-  std::string login = {};     // by SASL
-  std::string mta_name = {};  // of the mail server itself
-};
 
 enum class DeepVerdict {
   ham,

@@ -9,7 +9,7 @@
 
 #include "config/deep_check_options.hpp"
 #include "milter/deep_check/checker_error.hpp"
-#include "milter/deep_check/message_text.hpp"
+#include "milter/message/message_text.hpp"
 
 namespace bloomgate {
 

@@ -19,7 +19,7 @@ std::string word(std::string_view text, std::string_view if_empty) {
 
 }  // namespace
 
-std::string received_fields(const CheckedEnvelope& envelope, std::time_t now) {
+std::string received_fields(const Envelope& envelope, std::time_t now) {
   const std::string sender = utf8_text(envelope.sender, kMaxAddressBytes, " ()<>");
   std::string out = fmt::format("Return-Path: <{}>\r\n", sender);
   if (envelope.client_address.empty()) return out;

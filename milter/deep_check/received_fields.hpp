@@ -5,13 +5,13 @@
 #include <ctime>
 #include <string>
 
-#include "milter/deep_check/deep_result.hpp"
+#include "milter/message/envelope.hpp"
 
 namespace bloomgate {
 
 // Return-Path, and, where the client has an address, Received: the latter in the form in which SpamAssassin knows
 // Sendmail's, with "with ESMTPA" for a client that has logged in (RFC 3848), and the sender in a comment. Every line
 // ends with CR LF. Nothing of the client's can pass for another part of the field. Throws std::bad_alloc.
-std::string received_fields(const CheckedEnvelope& envelope, std::time_t now);
+std::string received_fields(const Envelope& envelope, std::time_t now);
 
 }  // namespace bloomgate

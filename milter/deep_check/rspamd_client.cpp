@@ -21,7 +21,7 @@ std::string address_value(const std::string& address) {
   return "<" + utf8_text(address, kMaxValueBytes, "<>") + ">";
 }
 
-RequestFields request_fields(const CheckedEnvelope& envelope) {
+RequestFields request_fields(const Envelope& envelope) {
   RequestFields fields;
   fields.leave_out("Expect");        // libcurl would wait for leave to send
   fields.leave_out("Content-Type");  // libcurl would say that it is a form
@@ -49,7 +49,7 @@ RequestFields request_fields(const CheckedEnvelope& envelope) {
 
 }  // namespace
 
-DeepResult ask_rspamd(const DeepCheckServer& server, const CheckedEnvelope& envelope, const MessageText& message,
+DeepResult ask_rspamd(const DeepCheckServer& server, const Envelope& envelope, const MessageText& message,
                       Deadline deadline) {
   const HttpReply reply = post_message(server, "/checkv2", request_fields(envelope), message, deadline);
   if (reply.status != 200) refuse(reply);

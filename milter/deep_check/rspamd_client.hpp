@@ -1,16 +1,17 @@
 // Asks one rspamd for its opinion of a message, by HTTP: POST /checkv2 to its normal worker
-// (docs.rspamd.com/developers/protocol). Called by DeepCheck; safe from any thread.
+// (docs.rspamd.com/developers/protocol). Called by Checkers; safe from any thread.
 #pragma once
 
 #include "config/deep_check_options.hpp"
 #include "milter/deep_check/checker_error.hpp"
 #include "milter/deep_check/deep_result.hpp"
-#include "milter/deep_check/message_text.hpp"
+#include "milter/message/envelope.hpp"
+#include "milter/message/message_text.hpp"
 
 namespace bloomgate {
 
 // Throws CheckerError, MessageTextError, std::bad_alloc.
-DeepResult ask_rspamd(const DeepCheckServer& server, const CheckedEnvelope& envelope, const MessageText& message,
+DeepResult ask_rspamd(const DeepCheckServer& server, const Envelope& envelope, const MessageText& message,
                       Deadline deadline);
 
 // Returns where it answers at all. Throws CheckerError, std::bad_alloc.

@@ -27,7 +27,7 @@ bool send_message(PlainConnection& connection, const MessageText& message) {
 
 }  // namespace
 
-DeepResult ask_spamd(const DeepCheckServer& server, const CheckedEnvelope& envelope, const MessageText& message,
+DeepResult ask_spamd(const DeepCheckServer& server, const Envelope& envelope, const MessageText& message,
                      Deadline deadline) {
   const std::string fields = received_fields(envelope, std::time(nullptr));
   PlainConnection connection(server.address, deadline);

@@ -1,12 +1,13 @@
 // Asks one spamd, the server of SpamAssassin, for its opinion of a message: the command SYMBOLS of the protocol SPAMC
 // 1.5, whose answer names the tests that hit, and is the same whatever report the site has made for itself. Called by
-// DeepCheck; safe from any thread.
+// Checkers; safe from any thread.
 #pragma once
 
 #include "config/deep_check_options.hpp"
 #include "milter/deep_check/checker_error.hpp"
 #include "milter/deep_check/deep_result.hpp"
-#include "milter/deep_check/message_text.hpp"
+#include "milter/message/envelope.hpp"
+#include "milter/message/message_text.hpp"
 
 namespace bloomgate {
 
@@ -14,7 +15,7 @@ namespace bloomgate {
 inline constexpr std::size_t kMaxSpamdReplyBytes = std::size_t{64} << 10;
 
 // Throws CheckerError, MessageTextError, std::bad_alloc.
-DeepResult ask_spamd(const DeepCheckServer& server, const CheckedEnvelope& envelope, const MessageText& message,
+DeepResult ask_spamd(const DeepCheckServer& server, const Envelope& envelope, const MessageText& message,
                      Deadline deadline);
 
 // Returns where it answers at all. Throws CheckerError, std::bad_alloc.

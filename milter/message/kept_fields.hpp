@@ -1,5 +1,6 @@
 // The values of some header fields of one message, kept until its end in one piece of memory, which the next message
-// uses again. How much is kept is bounded, since a message may have any number of them. Used by Session, in one thread.
+// uses again. How much is kept is bounded, since a message may have any number of them. Used by MessageRecorder, in one
+// thread.
 #pragma once
 
 #include <cstddef>

@@ -47,12 +47,6 @@ std::string_view finding_name(Finding finding) noexcept {
   return "none";
 }
 
-Authentication Authentication::distrusted() {
-  Authentication nothing;
-  nothing.distrusted_ = true;
-  return nothing;
-}
-
 Authentication Authentication::summarize(std::span<const std::string_view> values,
                                          std::span<const std::string> trusted_ids) {
   return summarize(values, trusted_ids, nullptr);

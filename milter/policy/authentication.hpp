@@ -43,12 +43,9 @@ class Authentication {
   // No field was seen.
   Authentication() = default;
 
-  // Where somebody could have made the trusted milters write what they did not find (result_forgery.hpp): as past the
-  // bounds above.
-  static Authentication distrusted();
-
-  // What the fields say of the message that `grounds` and `from` are of: a pass needs its grounds, and nothing counts
-  // where a stranger may have written it, as after distrusted().
+  // What the fields say of the message that `grounds` and `from` are of: a pass needs its grounds. Where somebody could
+  // have made the trusted milters write what they did not find (result_forgery.hpp) nothing counts, as past the bounds
+  // above.
   static Authentication summarize(std::span<const std::string_view> values, std::span<const std::string> trusted_ids,
                                   const Grounds& grounds, const HeaderFrom& from);
 
@@ -64,7 +61,7 @@ class Authentication {
   std::size_t unreadable_fields() const noexcept { return unreadable_fields_; }
   // Fields of others, and fields that do not even start with an id.
   std::size_t ignored_fields() const noexcept { return ignored_fields_; }
-  // Nothing that the fields say counts: there are more of them than are looked at, or distrusted() was called for.
+  // Nothing that the fields say counts: there are more of them than are looked at, or a stranger may have written it.
   bool is_distrusted() const noexcept { return distrusted_; }
 
   // What DMARC says of exactly this domain. A fail that names no domain counts for every domain, since a message has

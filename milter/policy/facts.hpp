@@ -1,4 +1,4 @@
-// What is known of a message when it is decided. Collected by the daemon's session, or by --explain from a message at
+// What is known of a message when it is decided. Collected by the daemon's recorder, or by --explain from a message at
 // hand; a plain value, used by one thread at a time.
 #pragma once
 

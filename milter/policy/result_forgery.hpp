@@ -6,7 +6,7 @@
 // a true one. Only the copied text gives it away.
 //
 // The daemon calls these for each message. If one of them holds, none of the message's results counts:
-// Authentication::distrusted(). Honest mail has none of this. Pure, noexcept, linear, safe from any thread.
+// Authentication::is_distrusted(). Honest mail has none of this. Pure, noexcept, linear, safe from any thread.
 #pragma once
 
 #include <algorithm>

@@ -64,13 +64,13 @@ struct World {
   World() {
     install_bus_fault_handler();
     slot.set(whitelist.load_alone());
-    context = {
+    parts = {
         .gate = &gate, .in_progress = &in_progress, .log = log, .host_name = "mx.example.net", .fallback_host = ""};
   }
 
   void set_deep(bool is_asked) {
-    context.deep = is_asked ? &deep : nullptr;
-    set_callback_context(&context);
+    parts.deep_check = is_asked ? &deep : nullptr;
+    set_connection_parts(&parts);
   }
 
   DeepResult answer(const MessageText& text) {
@@ -106,9 +106,9 @@ struct World {
   ResultsWatch results;
   Gate gate{rules(), slot, results, log, {[] {}, [] {}}};
   MessagesInProgress in_progress;
-  DeepStage deep{deep_options(), [this](const auto&, const auto& text) { return answer(text); }, log};
+  DeepCheck deep{deep_options(), [this](const auto&, const auto& text) { return answer(text); }};
   int asked = 0;
-  CallbackContext context;
+  ConnectionParts parts;
 };
 
 struct Step {
@@ -255,7 +255,7 @@ class Player {
     if (answer_ == SMFIS_CONTINUE) {
       check_edits(server_.edits(), is_checked);
     } else {
-      require(world_.context.deep != nullptr, "without a deeper check every message goes on", "");
+      require(world_.parts.deep_check != nullptr, "without a deeper check every message goes on", "");
       require(has_long_name_ || (answer_ == SMFIS_REJECT && is_checked), "a message is refused for a reason", "");
     }
     if (!replaying_) replay();
@@ -264,7 +264,7 @@ class Player {
 
   void check_edits(std::vector<std::string> edits, bool is_checked) const {
     for (int index = forged_; index >= 1; --index) take(edits, "delete " + std::to_string(index));
-    if (world_.context.deep != nullptr && !edits.empty()) {
+    if (world_.parts.deep_check != nullptr && !edits.empty()) {
       for (const SpamField& field : spam_fields_) {
         for (int index = field.count; index >= 1; --index) {
           take(edits, "delete " + field.name + " " + std::to_string(index));
@@ -280,7 +280,7 @@ class Player {
     edits.pop_back();
     const bool is_delivered = mark.starts_with("insert 0 deliver; reason=listed");
     require(is_delivered || mark.starts_with("insert 0 check; reason="), "a mark is check or deliver", mark);
-    const bool has_results = world_.context.deep != nullptr && !is_delivered;
+    const bool has_results = world_.parts.deep_check != nullptr && !is_delivered;
     require(edits.empty() != has_results, "what is to be checked, and nothing else, gets results", mark);
     for (const std::string& edit : edits) require(edit.starts_with("insert 0 X-Spam"), "results are results", edit);
     if (!is_delivered) return;

@@ -25,22 +25,21 @@ const std::string kMark = "insert 0 check; reason=not-listed; host=fallback.exam
 class Checked {
  public:
   explicit Checked(DeepCheckOptions options = {}, GateRules rules = test::envelope_rules())
-      : parts(std::move(rules)),
-        stage(
-            std::move(options), [this](const auto& envelope, const auto& text) { return answer(envelope, text); },
-            parts.log.logger()) {
-    parts.context.deep = &stage;
+      : parts(std::move(rules)), deep_check(std::move(options), [this](const auto& envelope, const auto& text) {
+          return answer(envelope, text);
+        }) {
+    parts.shared.deep_check = &deep_check;
   }
 
   Parts parts;
   DeepResult result;
   std::function<void()> before_answer = [] {};
-  std::vector<CheckedEnvelope> envelopes;
+  std::vector<Envelope> envelopes;
   std::vector<std::string> texts;
-  DeepStage stage;
+  DeepCheck deep_check;
 
  private:
-  DeepResult answer(const CheckedEnvelope& envelope, const MessageText& text) {
+  DeepResult answer(const Envelope& envelope, const MessageText& text) {
     envelopes.push_back(envelope);
     std::string whole(static_cast<std::size_t>(text.size()), '\0');
     for (std::size_t done = 0; done < whole.size();) {
@@ -118,7 +117,7 @@ TEST_CASE("another message is shown to the checker, with its envelope, and witho
   CHECK(server.end_of_message("Q7") == SMFIS_CONTINUE);
   CHECK(checked.texts == Edits{"Subject: one\r\n two\r\n\r\nHello,\r\nworld.\r\n"});
   REQUIRE(checked.envelopes.size() == 1);
-  const CheckedEnvelope& envelope = checked.envelopes[0];
+  const Envelope& envelope = checked.envelopes[0];
   CHECK(envelope.queue_id == "Q7");
   CHECK(envelope.mta_name == "mx.example.net");
   CHECK(envelope.client_address == "192.0.2.1");
@@ -199,7 +198,7 @@ TEST_CASE("spam is tagged, held, refused for good or refused for now, as configu
 
 TEST_CASE("a checker that does not answer leads to what is configured for that, and the log says why") {
   Checked checked({.on_failure = GENERATE(CheckFailureAction::tempfail, CheckFailureAction::tag)});
-  const bool goes_on = checked.stage.options().on_failure == CheckFailureAction::tag;
+  const bool goes_on = checked.deep_check.options().on_failure == CheckFailureAction::tag;
   checked.before_answer = [] { throw std::runtime_error("nobody\nis there"); };
   FakeMailServer server;
   server.negotiate();
@@ -226,7 +225,7 @@ TEST_CASE("without memory for the check a message goes the way of one that no ch
   FakeMailServer server;
   server.negotiate();
   const Answers answers = send(server, "<ann@example.org>", {"X-Spam-Status"});
-  if (checked.stage.options().on_failure == CheckFailureAction::tempfail) {
+  if (checked.deep_check.options().on_failure == CheckFailureAction::tempfail) {
     CHECK(answers.end == SMFIS_TEMPFAIL);
     return;
   }
@@ -321,6 +320,23 @@ TEST_CASE("nothing of a message is left for the next one on the connection, whic
   server.end_of_message();
   CHECK(checked.texts == Edits{"Subject: new\r\n\r\nnew"});
   CHECK(server.edits().size() == result_fields({}).size() + 1);
+}
+
+TEST_CASE("a message with a field behind the end of its header is not delivered, nor shown to the checker in part") {
+  Checked checked({.on_failure = CheckFailureAction::tag});
+  FakeMailServer server;
+  server.negotiate();
+  server.mail("<joe@example.org>");
+  server.end_of_header();
+  server.header("X-Bloomgate");
+  CHECK(server.body("Hello.\r\n") == SMFIS_SKIP);
+  CHECK(server.end_of_message() == SMFIS_CONTINUE);
+  REQUIRE(server.edits().size() == 3);
+  CHECK(server.edits()[0] == "delete 1");
+  CHECK_THAT(server.edits()[1], Catch::StartsWith("insert 0 X-Spam-Status Unknown, "));
+  CHECK_THAT(server.edits()[2], Catch::StartsWith("insert 0 check; reason=internal-error; "));
+  CHECK(checked.texts.empty());
+  CHECK_THAT(checked.parts.log.text(), Catch::Contains("a header field came behind the end of the header"));
 }
 
 TEST_CASE("a session on the same connection without negotiation does not skip bodies, and is checked") {

@@ -116,13 +116,13 @@ TEST_CASE("the host is the configured name, else the mail server's, else the mac
   CHECK(host() == "mx.example.org");
   server.context().macros["j"] = "mx;\r\nX-Spam: no";  // cannot stand in a header
   CHECK(host() == "fallback.example");
-  parts.context.host_name = "configured.example";
+  parts.shared.host_name = "configured.example";
   CHECK(host() == "configured.example");
 }
 
 TEST_CASE("observing, messages are decided and logged, and not touched") {
   Parts parts;
-  parts.context.mode = Mode::observe;
+  parts.shared.mode = Mode::observe;
   FakeMailServer server;
   REQUIRE(server.negotiate() == SMFIS_CONTINUE);
   CHECK(server.asked_actions() == 0);
@@ -165,7 +165,7 @@ TEST_CASE("an exception on the way makes the message check with internal-error, 
   // The report of the damage is the one thing on the way that a test can make throw.
   const Gate throwing(test::envelope_rules(), parts.slot, parts.results, parts.log.logger(),
                       {[] { throw std::runtime_error("made up\nby a test"); }, [] {}});
-  parts.context.gate = &throwing;
+  parts.shared.gate = &throwing;
   parts.whitelist.truncate();
   FakeMailServer server;
   server.negotiate();

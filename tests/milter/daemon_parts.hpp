@@ -92,11 +92,11 @@ class Parts {
              {[this] { ++damage_reports; }, [this] { ++results_reports; }}) {
     install_bus_fault_handler();
     slot.set(whitelist.load_alone());
-    context.gate = &gate;
-    context.in_progress = &in_progress;
-    context.log = log.logger();
-    context.fallback_host = "fallback.example";
-    set_callback_context(&context);
+    shared.gate = &gate;
+    shared.in_progress = &in_progress;
+    shared.log = log.logger();
+    shared.fallback_host = "fallback.example";
+    set_connection_parts(&shared);
   }
 
   // The daemon's only whitelist stays, with these beside it.
@@ -115,7 +115,7 @@ class Parts {
   std::atomic<int> results_reports = 0;
   Gate gate;
   MessagesInProgress in_progress;
-  CallbackContext context;
+  ConnectionParts shared;
 };
 
 }  // namespace bloomgate::test

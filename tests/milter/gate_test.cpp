@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <regex>
+#include <variant>
 
 #include "tests/milter/daemon_parts.hpp"
 
@@ -14,11 +15,11 @@ using test::Parts;
 std::string log_line(Parts& parts, const std::string& sender, const std::string& queue_id = "Q1",
                      int forged_headers = 0, const char* from = nullptr) {
   const std::size_t before = parts.log.text().size();
-  Session session;
-  session.begin_message(sender);
-  for (int i = 0; i < forged_headers; ++i) session.add_header("X-Bloomgate", "deliver");
-  if (from != nullptr) session.add_header("From", from);
-  parts.gate.conclude(session, {queue_id, ""});
+  Connection connection(parts.shared);
+  connection.begin_message(sender, {});
+  for (int i = 0; i < forged_headers; ++i) connection.message().add_header("X-Bloomgate", "deliver");
+  if (from != nullptr) connection.message().add_header("From", from);
+  connection.end_of_message({queue_id, ""});
   return std::regex_replace(parts.log.text().substr(before), std::regex("time_us=[0-9]+\\.[0-9]"), "time_us=T");
 }
 
@@ -67,8 +68,7 @@ TEST_CASE("no sender, no From field and no queue ID can forge a log line or a fi
 
 TEST_CASE("a missing queue ID and a missing sender are a dash") {
   Parts parts;
-  Session session;
-  parts.gate.conclude(session, {"", ""});
+  Connection(parts.shared).end_of_message({"", ""});
   CHECK_THAT(parts.log.text(), Catch::StartsWith("info: queue_id=- sender=- decision=check reason=no-sender "));
 }
 
@@ -82,38 +82,40 @@ TEST_CASE("forged headers are counted in the log line") {
 TEST_CASE("at level warning messages are not logged, and decided all the same") {
   Parts parts;
   parts.log.logger()->set_level(spdlog::level::warn);
-  Session session;
-  session.begin_message("<joe@example.org>");
-  CHECK(parts.gate.conclude(session, {"Q1", ""}).verdict == Verdict::deliver);
+  Connection connection(parts.shared);
+  connection.begin_message("<joe@example.org>", {});
+  const Answer answer = connection.end_of_message({"Q1", ""});
+  CHECK_THAT(std::get<Edits>(answer).mark, Catch::StartsWith("deliver; "));
   CHECK(parts.log.text().empty());
 }
 
-TEST_CASE("a session that failed is check with internal-error, although its sender is listed") {
+TEST_CASE("a message that failed is check with internal-error, although its sender is listed") {
   Parts parts;
-  Session session;
-  session.begin_message("<joe@example.org>");
-  session.fail();
-  CHECK(parts.gate.conclude(session, {"Q1", ""}).reason == Reason::internal_error);
+  MessageRecorder message;
+  message.begin_message("<joe@example.org>");
+  for (int i = 0; i < 2000; ++i) message.add_header("Authentication-Results", "x; none");
+  REQUIRE(message.failed());
+  CHECK(parts.gate.judge(message, "").decision.reason == Reason::internal_error);
 }
 
 TEST_CASE("without a whitelist all is check") {
   Parts parts;
   parts.slot.set(std::make_shared<const LoadedLists>());
-  Session session;
-  session.begin_message("<joe@example.org>");
-  CHECK(parts.gate.conclude(session, {"Q1", ""}).reason == Reason::no_whitelist);
+  MessageRecorder message;
+  message.begin_message("<joe@example.org>");
+  CHECK(parts.gate.judge(message, "").decision.reason == Reason::no_whitelist);
   CHECK(parts.damage_reports == 0);
 }
 
 TEST_CASE("the exact lists are asked beside the whitelist") {
   Parts parts;
   parts.set_exact_lists("joe@example.org\n", "ann@example.org\n");
-  Session session;
-  session.begin_message("<joe@example.org>");
-  CHECK(parts.gate.conclude(session, {"Q1", ""}).reason == Reason::revoked);
-  session.begin_message("<ann@example.org>");
-  session.add_header("From", "ann@example.org");
-  CHECK(parts.gate.conclude(session, {"Q1", ""}).reason == Reason::listed_extra);
+  MessageRecorder message;
+  message.begin_message("<joe@example.org>");
+  CHECK(parts.gate.judge(message, "").decision.reason == Reason::revoked);
+  message.begin_message("<ann@example.org>");
+  message.add_header("From", "ann@example.org");
+  CHECK(parts.gate.judge(message, "").decision.reason == Reason::listed_extra);
 }
 
 TEST_CASE("messages without trusted results are counted where authentication is asked for, and incoming ones only") {
@@ -148,11 +150,11 @@ TEST_CASE("messages without trusted results are counted where authentication is 
   }
   Parts parts(rules);
   parts.log.logger()->set_level(spdlog::level::warn);
-  Session session;
+  MessageRecorder message;
   for (unsigned i = 0; i < ResultsWatch::kMissedUntilWarning + 5; ++i) {
-    session.begin_message("<joe@example.org>", client);
-    if (!results.empty()) session.add_header("Authentication-Results", results);
-    parts.gate.conclude(session, {"Q1", ""});
+    message.begin_message("<joe@example.org>", client);
+    if (!results.empty()) message.add_header("Authentication-Results", results);
+    parts.gate.judge(message, "");
   }
   CHECK(parts.results_reports == (counted ? 1 : 0));
   CHECK(parts.results.missing() == counted);
@@ -165,9 +167,9 @@ TEST_CASE("of two whitelists a damaged one is reported, and the other goes on to
   lists.whitelists.push_back({"other", other.load()});
   parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
   parts.whitelist.truncate();
-  Session session;
-  session.begin_message("<eve@example.org>");
-  const Decision decision = parts.gate.conclude(session, {"Q1", ""});
+  MessageRecorder message;
+  message.begin_message("<eve@example.org>");
+  const Decision decision = parts.gate.judge(message, "").decision;
   CHECK(decision.reason == Reason::listed);
   CHECK(decision.list.view() == "other");
   CHECK(parts.damage_reports == 1);
@@ -175,22 +177,22 @@ TEST_CASE("of two whitelists a damaged one is reported, and the other goes on to
 
 TEST_CASE("a truncated whitelist makes all check, is reported once, and a good one puts an end to it") {
   Parts parts;
-  Session session;
-  session.begin_message("<joe@example.org>");
-  REQUIRE(parts.gate.conclude(session, {"Q1", ""}).verdict == Verdict::deliver);
+  MessageRecorder message;
+  message.begin_message("<joe@example.org>");
+  REQUIRE(parts.gate.judge(message, "").decision.verdict == Verdict::deliver);
 
   parts.whitelist.truncate();
   for (int i = 0; i < 5; ++i) {
-    CHECK(parts.gate.conclude(session, {"Q1", ""}).reason == Reason::whitelist_damaged);
+    CHECK(parts.gate.judge(message, "").decision.reason == Reason::whitelist_damaged);
   }
   CHECK(parts.damage_reports == 1);
 
   parts.whitelist.replace({"joe@example.org"});
   parts.slot.set(parts.whitelist.load_alone());
-  CHECK(parts.gate.conclude(session, {"Q1", ""}).verdict == Verdict::deliver);
+  CHECK(parts.gate.judge(message, "").decision.verdict == Verdict::deliver);
 
   parts.whitelist.truncate();
-  CHECK(parts.gate.conclude(session, {"Q1", ""}).reason == Reason::whitelist_damaged);
+  CHECK(parts.gate.judge(message, "").decision.reason == Reason::whitelist_damaged);
   CHECK(parts.damage_reports == 2);
 }
 

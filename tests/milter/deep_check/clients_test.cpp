@@ -30,7 +30,7 @@ LoopbackServer::Answer keeps_request(std::string& request, std::string reply) {
   };
 }
 
-CheckedEnvelope usual() {
+Envelope usual() {
   return {.queue_id = "4ABC12",
           .sender = "joe@example.org",
           .recipients = {"ann@example.net", "bob@example.net"},
@@ -67,7 +67,7 @@ TEST_CASE("rspamd is told the envelope in fields of the request, and gets the me
 TEST_CASE("nothing of the envelope can end a field of the request, and what is not known is left out") {
   std::string request;
   LoopbackServer server(keeps_request(request, rspamd_says("no action", 0)));
-  CheckedEnvelope envelope = usual();
+  Envelope envelope = usual();
   envelope.helo = "x\r\nIP: 127.0.0.1\r\n\r\n";
   envelope.sender = "a>\nb";
   envelope.login = std::string("j\0oe", 4);
@@ -85,7 +85,7 @@ TEST_CASE("nothing of the envelope can end a field of the request, and what is n
 TEST_CASE("of very many recipients rspamd is told the first") {
   std::string request;
   LoopbackServer server(keeps_request(request, rspamd_says("no action", 0)));
-  CheckedEnvelope envelope = usual();
+  Envelope envelope = usual();
   envelope.recipients.assign(10'000, "somebody@example.net");
   ask_rspamd(server.rspamd(), envelope, message_of(kText), soon());
   CHECK(request.size() < 40'000);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::time_t kTime = 1795255200;  // 21 November 2026, 10:00 UTC
 
-CheckedEnvelope usual() {
+Envelope usual() {
   return {.queue_id = "4ABC12",
           .sender = "joe@example.org",
           .recipients = {"ann@example.net"},
@@ -28,7 +28,7 @@ TEST_CASE("the fields say who sent the message from where") {
 }
 
 TEST_CASE("a login, a client without a name, and what is not known are told") {
-  CheckedEnvelope envelope = usual();
+  Envelope envelope = usual();
   envelope.login = "ann";
   CHECK_THAT(received_fields(envelope, kTime), Catch::Contains(" with ESMTPA id 4ABC12\r\n"));
   envelope.client_name = "[192.0.2.7]";
@@ -56,11 +56,11 @@ TEST_CASE("nothing of the client's can pass for another part of the fields") {
       {"x;y", "from x?y (mail"},
   };
   for (const Case& c : cases) {
-    CheckedEnvelope envelope = usual();
+    Envelope envelope = usual();
     envelope.helo = c.helo;
     CHECK_THAT(received_fields(envelope, kTime), Catch::Contains(c.want));
   }
-  CheckedEnvelope envelope = usual();
+  Envelope envelope = usual();
   envelope.sender = "a> b)\r\nX: <y@example.org";
   CHECK_THAT(received_fields(envelope, kTime),
              Catch::StartsWith("Return-Path: <a??b???X:??y@example.org>\r\nReceived:"));

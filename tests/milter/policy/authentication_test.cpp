@@ -256,8 +256,12 @@ TEST_CASE("past the bounds, and where a stranger may have written results, nothi
   fields.push_back(kPass);
   CHECK(said(summary(fields)) == "dmarc=fail");
 
-  CHECK(Authentication::distrusted().is_distrusted());
-  CHECK(said(Authentication::distrusted()) == "dmarc=fail");
+  const HeaderFrom from = {HeaderFromKind::one_mailbox, "joe@bank.example"};
+  Grounds grounds;
+  grounds.begin("x); dkim=pass header.d=bank.example (", "<joe@bank.example>");
+  const Authentication forgeable = Authentication::summarize(Fields{kPass}, kIds, grounds, from);
+  CHECK(forgeable.is_distrusted());
+  CHECK(said(forgeable) == "dmarc=fail");
 }
 
 TEST_CASE("any number of fields of strangers changes nothing") {

@@ -251,10 +251,15 @@ TEST_CASE("decide: where authentication is off, a sender is taken at its word") 
 }
 
 TEST_CASE("decide: where a stranger could have written the trusted fields, nobody is delivered unless it is off") {
+  const std::string_view values[] = {"mx.example.net; dkim=pass header.d=example.org; arc=pass"};
+  const std::string trusted[] = {"mx.example.net"};
+  const HeaderFrom from = test::header_from("joe@example.org");
+  Grounds grounds;
+  grounds.begin("x); dkim=pass header.d=example.org (", "<joe@example.org>");
   for (const auto rule : {AuthenticationRule::required, AuthenticationRule::preferred}) {
     for (const bool veto : {true, false}) {
       const World world({.authentication = rule, .dmarc_fail_vetoes = veto, .trust_arc = true});
-      const Facts facts = {"<joe@example.org>", test::header_from("joe@example.org"), Authentication::distrusted()};
+      const Facts facts = {"<joe@example.org>", from, Authentication::summarize(values, trusted, grounds, from)};
       CHECK(world.decide(facts).verdict == Verdict::check);
     }
   }

@@ -1,4 +1,4 @@
-#include "milter/deep_check/message_text.hpp"
+#include "milter/message/message_text.hpp"
 
 #include <fmt/format.h>
 

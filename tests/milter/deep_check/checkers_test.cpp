@@ -1,4 +1,4 @@
-#include "milter/deep_check/deep_check.hpp"
+#include "milter/deep_check/checkers.hpp"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -40,7 +40,7 @@ const MessageText& small_message() {
   return message;
 }
 
-std::string error_of(DeepCheck& check) {
+std::string error_of(Checkers& check) {
   try {
     check.ask({}, small_message());
   } catch (const DeepCheckError& error) {
@@ -52,7 +52,7 @@ std::string error_of(DeepCheck& check) {
 TEST_CASE("the first server that answers is the one that is believed, and the failures before it are told") {
   LoopbackServer spamd(answers(spamd_says(true, 9.5)));
   LoopbackServer last(answers(rspamd_says("no action", 0)));
-  DeepCheck check(options({nobody(), spamd.spamd(), last.rspamd()}));
+  Checkers check(options({nobody(), spamd.spamd(), last.rspamd()}));
   const DeepResult result = check.ask({}, small_message());
   CHECK(result.server == to_string(spamd.spamd()));
   CHECK(result.verdict == DeepVerdict::spam);
@@ -65,7 +65,7 @@ TEST_CASE("the first server that answers is the one that is believed, and the fa
 TEST_CASE("a server that failed is left alone for a while") {
   LoopbackServer bad(answers("nonsense\r\n"));
   LoopbackServer good(answers(rspamd_says("reject", 20)));
-  DeepCheck check(options({bad.spamd(), good.rspamd()}));
+  Checkers check(options({bad.spamd(), good.rspamd()}));
   for (int i = 0; i < 3; ++i) CHECK(check.ask({}, small_message()).verdict == DeepVerdict::reject);
   CHECK(bad.connections() == 1);
   CHECK(good.connections() == 3);
@@ -74,14 +74,14 @@ TEST_CASE("a server that failed is left alone for a while") {
 TEST_CASE("a server that hangs leaves time for the next one") {
   LoopbackServer bad(hangs());
   LoopbackServer good(answers(rspamd_says("add header", 7)));
-  DeepCheck check(options({bad.spamd(), good.rspamd()}, 2s));
+  Checkers check(options({bad.spamd(), good.rspamd()}, 2s));
   CHECK(check.ask({}, small_message()).server == to_string(good.rspamd()));
 }
 
 TEST_CASE("where no server answers, the error says what was wrong with each, on one printable line") {
   LoopbackServer refuses(answers("SPAMD/1.0 76 No\x1b[31m\xff\r\n\r\n"));
   LoopbackServer empty([](LoopbackServer::Client&) {});
-  DeepCheck check(options({nobody(), refuses.spamd(), empty.rspamd()}));
+  Checkers check(options({nobody(), refuses.spamd(), empty.rspamd()}));
   const std::string error = error_of(check);
   CHECK_THAT(error, Catch::Contains("refused; ") && Catch::Contains("it refuses: SPAMD/1.0 76 No\\x1b[31m\\xff; ") &&
                         Catch::Contains(to_string(empty.rspamd()) + ": "));
@@ -149,7 +149,7 @@ TEST_CASE("whatever a server does instead of answering is an error within the ti
     for (const DeepCheckServer& asked : {server.rspamd(), server.spamd()}) {
       const bool is_rspamd = asked.kind == DeepCheckServer::Kind::rspamd;
       CAPTURE(is_rspamd);
-      DeepCheck check(options({asked}, fault.timeout));
+      Checkers check(options({asked}, fault.timeout));
       const auto start = Clock::now();
       CHECK_THAT(error_of(check), Catch::StartsWith("no deeper check has answered: " + to_string(asked) + ": ") &&
                                       Catch::Contains(is_rspamd ? fault.of_rspamd : fault.of_spamd));
@@ -164,7 +164,7 @@ TEST_CASE("a server that takes no more of a large message is given up in time") 
   for (int i = 0; i < 50; ++i) message.add_body(std::string(1'000'000, 'x'));
   LoopbackServer server(hangs());
   for (const DeepCheckServer& asked : {server.rspamd(), server.spamd()}) {
-    DeepCheck check(options({asked}, 300ms));
+    Checkers check(options({asked}, 300ms));
     const auto start = Clock::now();
     CHECK_THROWS_AS(check.ask({}, message), DeepCheckError);
     CHECK(Clock::now() - start < 30s);
@@ -185,7 +185,7 @@ TEST_CASE("as many messages are checked at a time as there are connections, and 
   });
   DeepCheckOptions two = options({server.rspamd()});
   two.connections = 2;
-  DeepCheck check(two);
+  Checkers check(two);
   std::atomic<int> answered = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
@@ -202,7 +202,7 @@ TEST_CASE("waiting for a free connection ends with the time for the message") {
   LoopbackServer server(answers(rspamd_says("no action", 1)));
   DeepCheckOptions none = options({server.rspamd()}, 100ms);
   none.connections = 0;
-  DeepCheck check(none);
+  Checkers check(none);
   CHECK(error_of(check) == "all connections to the deeper check (0) were taken for 0.1 s");
   CHECK(server.connections() == 0);
 }

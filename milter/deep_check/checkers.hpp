@@ -1,0 +1,40 @@
+// The configured checkers, rspamd or SpamAssassin's spamd, and how one of them is asked for its opinion of a message:
+// the servers are tried in their order until one answers; one that failed is tried last for a while. Called by
+// DeepCheck, which waits. One object serves the daemon; safe from any thread.
+#pragma once
+
+#include <chrono>
+#include <stdexcept>
+
+#include "config/deep_check_options.hpp"
+#include "milter/deep_check/deep_result.hpp"
+#include "milter/deep_check/free_places.hpp"
+#include "milter/deep_check/server_order.hpp"
+#include "milter/message/envelope.hpp"
+#include "milter/message/message_text.hpp"
+
+namespace bloomgate {
+
+// No server has answered in time. `what()` names each one and what was wrong with it; it is one line of printable
+// ASCII.
+class DeepCheckError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class Checkers {
+ public:
+  // `options.servers` is not empty. Throws std::bad_alloc.
+  explicit Checkers(DeepCheckOptions options);
+
+  // Takes up to options.timeout. With several servers each may take an equal share of what is left of it, so that
+  // one that hangs leaves time for the next. Throws DeepCheckError, MessageTextError, std::bad_alloc.
+  DeepResult ask(const Envelope& envelope, const MessageText& message);
+
+ private:
+  DeepCheckOptions options_;
+  FreePlaces places_;
+  ServerOrder order_;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,53 @@
+#include "milter/libmilter_context.hpp"
+
+#include <libmilter/mfapi.h>
+
+#include <exception>
+#include <memory>
+
+namespace bloomgate {
+namespace {
+
+// Its address stands for a connection for which there was no memory: what came with its message is not known.
+char lost_connection;
+
+std::unique_ptr<Connection> make_connection(const ConnectionParts& parts) noexcept {
+  try {
+    return std::make_unique<Connection>(parts);
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+Connection* connection_of(SMFICTX* context, const ConnectionParts& parts) noexcept {
+  if (void* const known = smfi_getpriv(context); known != nullptr) {
+    return known == &lost_connection ? nullptr : static_cast<Connection*>(known);
+  }
+  auto* const made = make_connection(parts).release();
+  smfi_setpriv(context, made == nullptr ? static_cast<void*>(&lost_connection) : made);
+  return made;
+}
+
+void forget_message(SMFICTX* context) noexcept {
+  void* const known = smfi_getpriv(context);
+  if (known == &lost_connection) {
+    smfi_setpriv(context, nullptr);
+  } else if (known != nullptr) {
+    static_cast<Connection*>(known)->forget_message();
+  }
+}
+
+void close_connection(SMFICTX* context) noexcept {
+  forget_message(context);
+  delete static_cast<Connection*>(smfi_getpriv(context));
+  smfi_setpriv(context, nullptr);
+}
+
+std::string_view macro(SMFICTX* context, const char* name) noexcept {
+  const char* const value = smfi_getsymval(context, unconst(name));
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+}  // namespace bloomgate

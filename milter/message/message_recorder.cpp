@@ -1,0 +1,189 @@
+#include "milter/message/message_recorder.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "milter/policy/header_field.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::string_view kOutOfMemory = "out of memory";  // so short a text needs none
+constexpr std::string_view kAtGreeting = "at the greeting";
+
+// `<joe@example.org>` without its brackets.
+std::string_view address_of(std::string_view path) noexcept {
+  if (path.starts_with('<')) path.remove_prefix(1);
+  if (path.ends_with('>')) path.remove_suffix(1);
+  return path;
+}
+
+}  // namespace
+
+MessageRecorder::MessageRecorder(std::optional<MessageText::Limits> text) {
+  if (text) text_.emplace(*std::move(text));
+}
+
+// A step that collects facts.
+template <typename Step>
+void MessageRecorder::record(std::string_view where, Step step) noexcept {
+  try {
+    step();
+  } catch (...) {
+    failed_ = true;
+    exception_at_ = where;
+  }
+}
+
+// A step that collects what only a checker gets.
+template <typename Step>
+void MessageRecorder::record_text(Step step) noexcept {
+  try {
+    step();
+  } catch (const std::bad_alloc&) {
+    set_text_fault(kOutOfMemory);
+  } catch (const std::exception& error) {
+    set_text_fault(error.what());
+  }
+}
+
+void MessageRecorder::set_text_fault(std::string_view fault) noexcept {
+  try {
+    text_fault_ = fault;
+  } catch (const std::bad_alloc&) {
+    text_fault_ = kOutOfMemory;
+  }
+  if (text_) text_->clear();
+}
+
+void MessageRecorder::begin_connection(const std::optional<IpAddress>& client, std::string_view name) noexcept {
+  reset();
+  client_ = client;
+  helo_.clear();
+  knows_helo_ = true;
+  client_name_.clear();
+  // What there is no memory for stays unknown: a checker alone is told it.
+  record_text([&] { client_name_ = name; });
+}
+
+void MessageRecorder::greet(std::string_view name) noexcept {
+  knows_helo_ = false;  // until the line below has not thrown
+  helo_.clear();
+  record(kAtGreeting, [&] {
+    helo_ = name;
+    knows_helo_ = true;
+  });
+}
+
+void MessageRecorder::begin_message(std::string_view path, const ClientFacts& client) noexcept {
+  reset();
+  record("at MAIL", [&] {
+    path_ = path;
+    login_ = client.login;
+    daemon_name_ = client.daemon_name;
+    has_path_ = true;
+    grounds_.begin(helo_, path);
+  });
+  if (failed_) set_text_fault(kOutOfMemory);
+  if (knows_helo_) return;
+  failed_ = true;
+  exception_at_ = kAtGreeting;
+}
+
+void MessageRecorder::add_recipient(std::string_view path) noexcept {
+  record_text([&] { recipients_.emplace_back(address_of(path)); });
+}
+
+void MessageRecorder::add_header(std::string_view name, std::string_view value) noexcept {
+  // The message is decided already. No mail server sends a field so late, and libmilter would not let it through.
+  if (header_is_over_) failed_ = true;
+  if (is_our_header(name)) {
+    ++forged_marks_;
+  } else {
+    record("at a header field", [&] { failed_ = !keep(name, value) || failed_; });
+  }
+  if (text_) record_text([&] { add_to_text(name, value); });
+}
+
+bool MessageRecorder::keep(std::string_view name, std::string_view value) {
+  if (is_header(name, "Authentication-Results")) return authentication_results_.add(value);
+  if (is_header(name, "DKIM-Signature")) grounds_.add_signature(value);
+  // That there were more than are kept is plain from those that are.
+  if (is_header(name, "From")) from_fields_.add(value);
+  return true;
+}
+
+void MessageRecorder::add_to_text(std::string_view name, std::string_view value) {
+  const bool is_spam_field = SpamFields::is_one(name);
+  if (is_spam_field) spam_fields_.add(name);
+  if (!text_fault_.empty()) return;
+  if (header_is_over_) throw std::logic_error("a header field came behind the end of the header");
+  if (!is_spam_field && !is_our_header(name)) text_->add_field(name, value);
+}
+
+void MessageRecorder::end_header(bool wanted) noexcept {
+  if (header_is_over_) return;
+  header_is_over_ = true;
+  if (!text_ || !text_fault_.empty()) return;
+  keeps_body_ = wanted;
+  if (wanted) {
+    record_text([&] { text_->end_of_header(); });
+  } else {
+    text_->clear();
+  }
+}
+
+bool MessageRecorder::add_body(std::string_view bytes) noexcept {
+  if (!text_ || !text_fault_.empty() || (header_is_over_ && !keeps_body_)) return false;
+  record_text([&] {
+    if (!header_is_over_) throw std::logic_error("the body came before the end of the header");
+    text_->add_body(bytes);
+  });
+  return text_fault_.empty() && !text_->is_full();
+}
+
+void MessageRecorder::reset() noexcept {
+  login_.clear();
+  daemon_name_.clear();
+  path_.clear();
+  has_path_ = false;
+  recipients_.clear();
+  from_fields_.clear();
+  authentication_results_.clear();
+  grounds_.clear();
+  forged_marks_ = 0;
+  spam_fields_.clear();
+  if (text_) text_->clear();
+  header_is_over_ = false;
+  keeps_body_ = false;
+  failed_ = false;
+  exception_at_ = {};
+  text_fault_.clear();
+}
+
+Facts MessageRecorder::facts(std::span<const std::string> trusted_ids, std::size_t trusted_fields) {
+  Facts facts;
+  std::span<const std::string_view> results = authentication_results_.views();
+  if (trusted_fields != 0) results = results.first(std::min(trusted_fields, results.size()));
+  if (has_path_) facts.envelope_sender = path_;
+  facts.header_from = parse_header_from(from_fields_.views());
+  facts.authentication = Authentication::summarize(results, trusted_ids, grounds_, facts.header_from);
+  facts.origin = {.client = client_, .daemon_name = daemon_name_, .logged_in = !login_.empty()};
+  return facts;
+}
+
+Envelope MessageRecorder::envelope(const EndOfMessage& end) const {
+  return {.queue_id = std::string(end.queue_id),
+          .sender = std::string(address_of(path_)),
+          .recipients = recipients_,
+          .client_address = client_ ? to_string(*client_) : "",
+          .client_name = client_name_,
+          .helo = helo_,
+          .login = login_,
+          .mta_name = std::string(end.mta_name)};
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,163 @@
+#include "milter/message/message_recorder.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+namespace bloomgate {
+namespace {
+
+TEST_CASE("a new recorder knows nothing") {
+  MessageRecorder message;
+  const Facts facts = message.facts({});
+  CHECK_FALSE(facts.envelope_sender);
+  CHECK(facts.header_from == HeaderFrom{});
+  CHECK(facts.authentication.trusted_fields() == 0);
+  CHECK_FALSE(facts.origin.client);
+  CHECK_FALSE(facts.origin.logged_in);
+  CHECK(facts.origin.daemon_name.empty());
+  CHECK(message.forged_marks() == 0);
+  CHECK_FALSE(message.failed());
+}
+
+TEST_CASE("a recorder keeps the sender as it was told, and counts our headers only") {
+  MessageRecorder message;
+  message.begin_message("<Joe@Example.ORG> SIZE=1");
+  for (const char* const name : {"From", "X-Bloomgate", "Subject", "x-BLOOMGATE ", "X-Bloomgate-Not"}) {
+    message.add_header(name, "deliver");
+  }
+  CHECK(message.facts({}).envelope_sender == "<Joe@Example.ORG> SIZE=1");
+  CHECK(message.forged_marks() == 2);
+}
+
+TEST_CASE("nothing of a message is left for the next one") {
+  MessageRecorder message;
+  message.begin_message("<joe@example.org>");
+  message.add_header("X-Bloomgate", "deliver");
+  message.end_header(true);
+  message.add_header("Subject", "late");
+  REQUIRE(message.failed());
+
+  SECTION("after a reset") {
+    message.reset();
+    CHECK_FALSE(message.facts({}).envelope_sender);
+  }
+  SECTION("after another MAIL") {
+    message.begin_message("<ann@example.org>");
+    CHECK(message.facts({}).envelope_sender == "<ann@example.org>");
+  }
+  CHECK(message.forged_marks() == 0);
+  CHECK_FALSE(message.failed());
+}
+
+TEST_CASE("From and Authentication-Results fields are read whatever the case of their names, and no others") {
+  MessageRecorder message;
+  message.begin_message("<a@example.org>", {.login = "joe", .daemon_name = "MSA"});
+  for (const char* const name : {"Sender", "Reply-To", "X-From", "Resent-From", "Return-Path"}) {
+    message.add_header(name, "other@example.org");
+  }
+  message.add_header("FROM ", "Joe <joe@example.org>");
+  const std::vector<std::string> trusted = {"mx.example.net"};
+  message.add_header("Dkim-signature", "v=1; d=example.org; s=1");
+  message.add_header("DKIM-Signature", "v=1; d=example.com; s=1");
+  message.add_header("X-Authentication-Results", "mx.example.net; dkim=pass header.d=example.com");
+  message.add_header("ARC-Authentication-Results", "mx.example.net; dkim=pass header.d=example.com");
+  message.add_header("authentication-RESULTS\t", "mx.example.net; dkim=pass header.d=example.org");
+  const Facts facts = message.facts(trusted);
+  CHECK(facts.header_from == HeaderFrom{HeaderFromKind::one_mailbox, "joe@example.org"});
+  CHECK(facts.authentication.trusted_fields() == 1);
+  CHECK(facts.authentication.dkim_aligned("example.org", Alignment::strict));
+  CHECK_FALSE(facts.authentication.dkim_aligned("example.com", Alignment::strict));
+  CHECK(facts.origin.logged_in);
+  CHECK(facts.origin.daemon_name == "MSA");
+  CHECK(message.facts({}).authentication.trusted_fields() == 0);
+}
+
+TEST_CASE("of Authentication-Results fields as many are looked at, from the top, as milters write") {
+  MessageRecorder message;
+  message.begin_message("<a@example.org>");
+  message.add_header("From", "joe@example.org");
+  message.add_header("DKIM-Signature", "v=1; d=example.org; s=1");
+  message.add_header("Authentication-Results", "mx.example.net; dkim=none");
+  message.add_header("Authentication-Results", "mx.example.net; dkim=pass header.d=example.org");
+  const std::vector<std::string> trusted = {"mx.example.net"};
+  CHECK_FALSE(message.facts(trusted, 1).authentication.dkim_aligned("example.org", Alignment::strict));
+  for (const std::size_t number : {std::size_t{0}, std::size_t{2}, std::size_t{100}}) {
+    CHECK(message.facts(trusted, number).authentication.dkim_aligned("example.org", Alignment::strict));
+  }
+}
+
+TEST_CASE("too many or too long From fields are no sender, and all of them together take little memory") {
+  MessageRecorder message;
+  message.begin_message("<a@example.org>");
+  SECTION("many") {
+    for (int i = 0; i < 100'000; ++i) message.add_header("From", "joe@example.org");
+    CHECK(message.facts({}).header_from.kind == HeaderFromKind::several_fields);
+  }
+  SECTION("long") {
+    message.add_header("From", std::string(kMaxHeaderFromBytes, ' ') + "joe@example.org");
+    CHECK(message.facts({}).header_from.kind == HeaderFromKind::malformed);
+  }
+  SECTION("cut off where a whole address ends") {
+    std::string value = "joe@example.org";
+    value.append(kMaxHeaderFromBytes + 1 - value.size(), ' ').append(",ann@example.org");
+    message.add_header("From", value);
+    CHECK(message.facts({}).header_from.kind == HeaderFromKind::malformed);
+  }
+  CHECK_FALSE(message.failed());
+}
+
+TEST_CASE("with more results than are kept the message has failed, until the next one") {
+  MessageRecorder message;
+  message.begin_message("<a@example.org>");
+  SECTION("many") {
+    for (int i = 0; i < 2000; ++i) message.add_header("Authentication-Results", "x; none");
+  }
+  SECTION("long") {
+    for (int i = 0; i < 40; ++i) message.add_header("Authentication-Results", std::string(65536, 'x'));
+  }
+  CHECK(message.failed());
+  message.add_header("From", "joe@example.org");
+  CHECK(message.failed());
+  message.begin_message("<a@example.org>");
+  CHECK_FALSE(message.failed());
+}
+
+TEST_CASE("the client's address stays for all its messages, and no longer; its login is told with each message") {
+  MessageRecorder message;
+  const auto client = parse_ip_address("192.0.2.1");
+  message.begin_connection(client);
+  for (int i = 0; i < 2; ++i) {
+    message.begin_message("<a@example.org>", {.login = i == 0 ? "joe" : "", .daemon_name = ""});
+    CHECK(message.facts({}).origin.client == client);
+    CHECK(message.facts({}).origin.logged_in == (i == 0));
+    message.reset();
+  }
+  message.begin_connection(std::nullopt);
+  message.begin_message("<a@example.org>");
+  CHECK_FALSE(message.facts({}).origin.client);
+}
+
+TEST_CASE(
+    "a message with a field behind the end of its header has failed, whatever the field, and our marks are counted") {
+  MessageRecorder message;
+  message.begin_message("<a@example.org>");
+  message.end_header(false);
+  CHECK_FALSE(message.failed());
+  message.add_header("X-Bloomgate", "deliver");
+  CHECK(message.failed());
+  CHECK(message.exception_at().empty());
+  CHECK(message.forged_marks() == 1);
+  message.begin_message("<a@example.org>");
+  message.add_header("X-Bloomgate", "deliver");
+  CHECK_FALSE(message.failed());
+}
+
+TEST_CASE("an empty sender is a sender, and not the same as none") {
+  MessageRecorder message;
+  message.begin_message("");
+  CHECK(message.facts({}).envelope_sender == "");
+}
+
+}  // namespace
+}  // namespace bloomgate
