@@ -16,7 +16,7 @@ struct ConfigPlace {
 
 class ConfigError : public std::runtime_error {
  public:
-  // `option` is its name without dashes, or empty where no single option is to blame. `fault` says what was expected
+  // `option` is its name without dashes, or empty if no single option is to blame. `fault` says what was expected
   // and what was found; place and option are put before it.
   ConfigError(ConfigPlace place, std::string option, const std::string& fault);
 

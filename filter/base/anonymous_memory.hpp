@@ -1,4 +1,4 @@
-// Zeroed memory for large arrays, in huge pages where the system has them. Not thread-safe; movable, not copyable.
+// Zeroed memory for large arrays, in huge pages if the system has them. Not thread-safe; movable, not copyable.
 #pragma once
 
 #include <cstddef>

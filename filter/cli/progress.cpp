@@ -29,7 +29,7 @@ std::string format_clock(double seconds) {
 }
 
 struct Figures {
-  std::string percent;  // "45 %"; empty where the total is not known
+  std::string percent;  // "45 %"; empty if the total is not known
   std::string bytes;    // "4.50 GiB of 10.00 GiB"
   std::string rate;     // "812.00 MiB/s"
   std::string time;     // "0:07 left", or "0:12" so far

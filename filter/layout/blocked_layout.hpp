@@ -1,7 +1,7 @@
 // What the layouts page and line share: the bit array is cut into blocks, and the hash picks one block and then k bits
 // inside it. So a look-up touches one page of memory, or one cache line. The two differ in the size of a block.
 //
-// Header-only where it is the inner loop of both programs. Pure; safe from any thread.
+// The inner loop of both programs is in this header. Pure; safe from any thread.
 #pragma once
 
 #include <bit>

@@ -72,7 +72,7 @@ std::uint64_t blocks_for(std::uint64_t entries, double bits_per_entry, std::uint
   const FilterShape shape = {
       .block_bytes = block_bytes,
       .block_count = static_cast<std::uint64_t>(std::min<Wide>(blocks, std::numeric_limits<std::uint64_t>::max()))};
-  body_bytes(shape);  // throws where no file can be as large
+  body_bytes(shape);  // throws if no file can be as large
   return shape.block_count;
 }
 

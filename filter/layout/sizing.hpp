@@ -14,7 +14,7 @@
 
 namespace bloomgate {
 
-// The k with the lowest false-positive rate, in 1..kMaxHashes: near bits_per_entry * ln 2, lower where blocks are
+// The k with the lowest false-positive rate, in 1..kMaxHashes: near bits_per_entry * ln 2, lower if blocks are
 // small. `block_bytes` counts only in layouts that let you choose it. Cost: milliseconds.
 std::uint32_t best_hashes(double bits_per_entry, Layout layout = Layout::page,
                           std::uint32_t block_bytes = 4096) noexcept;

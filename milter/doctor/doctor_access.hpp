@@ -11,7 +11,7 @@ inline constexpr const char* kDaemonUser = "bloomgate";
 
 bool user_exists(const std::string& user);
 
-// `mode` is R_OK or W_OK (access(2)). False where the user or the path does not exist. Root may do everything.
+// `mode` is R_OK or W_OK (access(2)). False if the user or the path does not exist. Root may do everything.
 bool user_may(const std::string& user, const std::string& path, int mode);
 
 }  // namespace bloomgate

@@ -2,19 +2,20 @@
 //
 //   BATV: `prvs=TAG=local@domain`, `prvs=local=TAG@domain` and `btv1==TAG==local@domain` are `local@domain`.
 //
-//   The sender's own server tags its senders, to know its bounces again. The domain stays, so anybody's may be undone.
+//   The sender's own server tags its senders, to recognise its bounces. The domain stays the same, so any BATV may be
+//   undone.
 //
 //   SRS0: `SRS0=hash=tt=domain=local@forwarder` is `local@domain`.
 //
-//   A forwarder made it an address of its own, so that SPF passes for it. Anyone can write one, so it is undone for
+//   A forwarder made it one of its own addresses, so that SPF passes for it. Anyone can write one, so it is undone for
 //   trusted forwarders only.
 //
 //   SRS1: `SRS1=hash=first==hash=tt=domain=local@last` is `local@domain` too.
 //
-//   A further forwarder got an SRS0 address. It is undone where both the first and the last are trusted: the last
-//   vouches for having got it from the first, and the first for having got it from `local@domain`. Were the last alone
-//   asked, a spammer would send it an SRS0 address of his own domain with any sender inside, and it would truthfully
-//   pass that on.
+//   A further forwarder got an SRS0 address. It is undone if both the first and the last forwarder are trusted: the
+//   last vouches that it got the address from the first, and the first that it got it from `local@domain`. If the
+//   last alone counted, a spammer could send it an SRS0 address of his own domain with any sender inside, and the
+//   last would truthfully pass that on.
 //
 // To trust a forwarder means two things: it checks mail before it forwards it (SPF of the senders that it rewrites),
 // and it takes SRS1 addresses only from forwarders that do so too. Those between the first and the last leave no trace

@@ -1,4 +1,4 @@
-// From lists to entries: reads blocks of lines in several threads and hands their entries to the builder.
+// From lists to entries: reads blocks of lines in several threads and gives their entries to the builder.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace bloomgate::cli {
 void read_lists(Blocks& blocks, Format& format, FilterBuilder& builder, const BuildOptions& options,
                 const BroadDomains& broad_domains, RejectLog& rejects);
 
-// How many entries the lists hold, from samples of a thousandth or so of their text; nothing where that is not worth it
-// (the lists are short) or not possible (they are not all plain regular files). Depends on nothing but the lists: not
-// on their order, the memory or the number of threads.
+// Estimates how many entries the lists hold, from samples of about a thousandth of their text. Nothing if that is not
+// worth it (the lists are short) or not possible (they are not all plain regular files). The result depends only on the
+// lists, not on their order, the memory or the number of threads.
 std::optional<std::uint64_t> estimate_entries(Blocks& blocks, const Format& format, AddressProfile profile);
 
 }  // namespace bloomgate::cli

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{256} << 20;
 
-// Gives the number of rejected lines.
+// Returns the number of rejected lines.
 std::uint64_t add_block(const Block& block, const Format& format, AddressProfile profile, BulkLookup::Lane& lane) {
   std::uint64_t rejected = 0;
   for_each_entry(

@@ -10,7 +10,7 @@ namespace bloomgate::cli {
 struct ListCount {
   std::uint64_t found = 0;  // by their own keys
   std::uint64_t missing = 0;
-  std::uint64_t rejected = 0;  // lines that are no entries
+  std::uint64_t rejected = 0;  // lines that are not entries
 };
 
 // Reads all of the lists, in `threads` threads. For filters that BulkLookup suits. Throws what Blocks and

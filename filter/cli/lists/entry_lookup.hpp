@@ -20,8 +20,8 @@ struct LookedUp {
   bool found = false;
 };
 
-// Looks up each entry of the block by its own key, and calls `on_entry(looked_up)` for it or `on_other(line, number,
-// text)` for what is none, in the order of the lines. Gives their number.
+// Looks up each entry of the block by its own key and calls `on_entry(looked_up)` for it; calls `on_other(line, number,
+// text)` for a line that is not an entry. Follows the order of the lines and returns their number.
 template <typename OnEntry, typename OnOther>
 std::uint64_t look_up_block(const Block& block, const Format& format, const FilterView& view, OnEntry on_entry,
                             OnOther on_other) {

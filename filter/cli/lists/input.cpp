@@ -279,7 +279,7 @@ std::uint64_t Input::read_stream(Block& block) {
   }
   std::string_view text(storage, have);
   if (!ended_) {
-    const std::size_t last_line = find_last_line(text);  // 0 where there is no line end
+    const std::size_t last_line = find_last_line(text);  // 0 if there is no line end
     if (last_line == 0 && have == Block::kTextBytes) {
       skip_to_end_ = true;
       in_quotes_ = false;

@@ -12,7 +12,7 @@ namespace bloomgate::cli {
 
 // Calls `work(block, lane)` for every block, in `threads` threads with a lane of `sink` each. Calls `make_room()`
 // whenever `sink` could not take another block, but not after the last one. `sink` is a FilterBuilder or a BulkLookup.
-// Throws what Blocks, Format, `work` and `make_room` throw, and BloomgateError{out_of_memory} where there is never
+// Throws what Blocks, Format, `work` and `make_room` throw, and BloomgateError{out_of_memory} if there is never
 // room.
 template <typename Sink, typename Work, typename MakeRoom>
 void read_in_rounds(Blocks& blocks, Format& format, unsigned threads, Sink& sink, Work work, MakeRoom make_room) {
