@@ -1,5 +1,5 @@
-// What is to be done with a message at its end: edits, or a refusal. Made by Connection, said to the mail server by
-// message_edits.cpp. Plain views; what they show belongs to the connection and outlives its message.
+// What the mail server is to do with a message at its end: edits, or a refusal. Connection makes it, and
+// message_edits.cpp passes it on. Plain views; their targets belong to the connection and outlive its message.
 #pragma once
 
 #include <span>
@@ -11,19 +11,18 @@
 
 namespace bloomgate {
 
-// The message goes on. Without any of these it is not touched.
+// The message goes on. If there is none of these, nothing touches it.
 struct Edits {
-  int forged_marks = 0;                                // X-Bloomgate fields that go
-  std::span<const SpamFields::Name> spam_fields = {};  // others that go
-  const char* mark = nullptr;                          // the value of ours, which goes to the very top; null: none
+  int forged_marks = 0;                                // X-Bloomgate fields to remove
+  std::span<const SpamFields::Name> spam_fields = {};  // other fields to remove
+  const char* mark = nullptr;                          // the value of our own field, which goes to the top; null: none
   std::span<const ResultField> results = {};           // these go below it, in their order
   const char* quarantine_reason = nullptr;             // null: the message is not put into quarantine
 };
 
 struct Refusal {
-  bool for_good = false;  // else the sender's mail server is to try again later
-  std::string_view reply =
-      {};  // what it is told: one line of printable ASCII; empty: the mail server has words of its own
+  bool for_good = false;        // if not, the sender's mail server is to try again later
+  std::string_view reply = {};  // one line of printable ASCII for the client; empty: the mail server uses its own text
 };
 
 using Answer = std::variant<Edits, Refusal>;

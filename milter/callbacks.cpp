@@ -24,7 +24,7 @@ std::string_view view_of(const char* text) noexcept {
   return text == nullptr ? std::string_view() : std::string_view(text);
 }
 
-// Sendmail takes no list for the end of a message: j comes with the connection, too.
+// Sendmail accepts no list for the end of a message, so j also comes with the connection.
 void choose_macros(SMFICTX* context) noexcept {
   smfi_setsymlist(context, SMFIM_CONNECT, unconst("j {daemon_name}"));
   smfi_setsymlist(context, SMFIM_ENVFROM, unconst("i {auth_authen}"));
@@ -59,7 +59,7 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
 sfsistat on_connect(SMFICTX* context, char* host, sockaddr* client) noexcept {
   forget_message(context);
   Connection* const connection = connection_of(context);
-  // The macro {client_addr} would say the same, where the mail server is told to send it.
+  // The macro {client_addr} would say the same if the mail server were told to send it.
   if (connection != nullptr) connection->message().begin_connection(ip_address_of(client), view_of(host));
   return SMFIS_NOREPLY;
 }
@@ -103,8 +103,8 @@ sfsistat on_body(SMFICTX* context, unsigned char* bytes, std::size_t size) noexc
   return more || !connection->may_skip_body ? SMFIS_CONTINUE : SMFIS_SKIP;
 }
 
-// Where the edits fail, the sender's mail server is to try again later: the message must neither be lost nor go on with
-// a forged field on it.
+// If the edits fail, the sender's mail server is to try again later: the message must neither be lost nor go on with a
+// forged field.
 sfsistat say(SMFICTX* context, const Answer& answer) noexcept {
   if (const auto* const refusal = std::get_if<Refusal>(&answer)) return refuse(context, *refusal);
   if (carry_out(context, *std::get_if<Edits>(&answer))) return SMFIS_CONTINUE;

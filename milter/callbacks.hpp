@@ -1,5 +1,5 @@
-// The libmilter callbacks: they translate what libmilter tells into calls of a Connection, and its answer at the end of
-// a message into libmilter's. Nothing is decided here, and no exception leaves them.
+// The libmilter callbacks. They translate libmilter's events into calls of a Connection, and its answer at the end of a
+// message into libmilter's. Nothing is decided here, and no exception leaves them.
 //
 // This is glue: only it and the other glue files include libmilter's headers.
 #pragma once
@@ -10,11 +10,11 @@ struct smfiDesc;
 
 namespace bloomgate {
 
-// libmilter hands the callbacks no argument of ours, hence this. Before libmilter starts, and not again while it runs.
-// `parts` must outlive all session threads.
+// libmilter gives the callbacks no argument of ours, hence this function. Call it before libmilter starts, and not
+// again while it runs. `parts` must outlive all session threads.
 void set_connection_parts(const ConnectionParts* parts) noexcept;
 
-// The description to register with libmilter, for the parts that were set.
+// The description to register with libmilter.
 smfiDesc callback_description() noexcept;
 
 }  // namespace bloomgate

@@ -40,7 +40,7 @@ void Connection::end_of_header(std::string_view mta_name) noexcept {
     decide(mta_name);
   } catch (...) {
     log_exception(*parts_.log, "at the end of a header");
-    // It is decided at its end then, and its body is kept until it is.
+    // The message is then decided at its end, and its body is kept until then.
     message_.end_header(true);
   }
 }
@@ -71,7 +71,7 @@ void Connection::decide(std::string_view mta_name) {
 
 Answer Connection::conclude(const EndOfMessage& end) {
   decide(end.mta_name);
-  // A header field has come behind the end of the header.
+  // A header field has come after the end of the header.
   if (message_.failed()) judgement_->decision = Decision{};
   const Decision& decision = judgement_->decision;
   deep_outcome_ = deep_outcome(end);
@@ -91,7 +91,7 @@ Answer Connection::conclude(const EndOfMessage& end) {
   return edits;
 }
 
-// Nothing is thrown here. The message is not checked, so a deeper check has failed for it.
+// Throws nothing. The message is not checked, so its deeper check has failed.
 Answer Connection::conclude_without_memory() const noexcept {
   if (parts_.mode == Mode::observe) return Edits{};
   Edits edits = {.forged_marks = message_.forged_marks(), .mark = kFallbackHeaderValue.data()};
@@ -103,7 +103,7 @@ Answer Connection::conclude_without_memory() const noexcept {
   return edits;
 }
 
-// What the deeper check has to say, where it is asked.
+// The outcome of the deeper check, if one is asked.
 DeepOutcome Connection::deep_outcome(const EndOfMessage& end) const {
   const Decision& decision = judgement_->decision;
   const SpamFields& forged = message_.spam_fields();

@@ -1,14 +1,15 @@
-// One connection of the mail server: records the message that is on it, has it decided once its header is complete, and
-// answers at its end with what is to be done with it. The straight line of a message:
+// One connection of the mail server. It records the current message, has it decided once its header is complete, and
+// answers at its end with what to do. The straight line of a message:
 //
 //     callbacks.cpp -> MessageRecorder (facts) -> Gate -> decide() -> Decision -> Answer -> callbacks.cpp
 //
-// Knows nothing of libmilter, which keeps the object and hands it to callbacks.cpp. One thread at a time. Legal order
-// of calls, those of the recorder among them:
+// Knows nothing of libmilter, which keeps the object and gives it to callbacks.cpp. One thread at a time. Legal order
+// of calls, including those of the recorder:
 //
 //     (begin_message record* end_of_header? record* end_of_message? forget_message)*
 //
-// No exception leaves it. One on the way makes the message `check; reason=internal-error`, and its deeper check fail.
+// No exception leaves it. If one is caught, the message becomes `check; reason=internal-error`, and its deeper check
+// fails.
 #pragma once
 
 #include <spdlog/logger.h>
@@ -27,15 +28,15 @@
 
 namespace bloomgate {
 
-// What all connections work with.
+// What all connections share.
 struct ConnectionParts {
   const Gate* gate = nullptr;
-  const DeepCheck* deep_check = nullptr;  // null: none is asked; always so where `mode` is observe
+  const DeepCheck* deep_check = nullptr;  // null: no checker is asked; always so if `mode` is observe
   MessagesInProgress* in_progress = nullptr;
   std::shared_ptr<spdlog::logger> log;
   Mode mode = Mode::enforce;
   std::string host_name;      // put into the header field; empty: the mail server's macro j
-  std::string fallback_host;  // where neither gives one
+  std::string fallback_host;  // if neither gives one
 };
 
 class Connection {
@@ -46,23 +47,23 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Takes what the mail server tells, but for what the functions below are for.
+  // Takes what the mail server tells, except for the events of the functions below.
   MessageRecorder& message() noexcept { return message_; }
 
   // A MAIL command. The message is in progress until it is forgotten.
   void begin_message(std::string_view path, const ClientFacts& client) noexcept;
 
-  // All header fields are there: the message is decided, and its body wanted or not. A mail server that is spared this
-  // step goes on with the end of the message.
+  // All header fields are there: decides the message, and whether its body is wanted. If the mail server skips this
+  // step, the end of the message follows.
   void end_of_header(std::string_view mta_name) noexcept;
 
-  // Takes as long as the deeper check does, where one is asked. The answer is valid until the message is forgotten.
+  // If a checker is asked, takes as long as it does. The answer is valid until the message is forgotten.
   Answer end_of_message(const EndOfMessage& end) noexcept;
 
   // The message is over, or was given up.
   void forget_message() noexcept;
 
-  bool may_skip_body = false;  // the mail server can be told that no more of a body is wanted
+  bool may_skip_body = false;  // the mail server can skip the rest of a body if told so
 
  private:
   void decide(std::string_view mta_name);
@@ -75,7 +76,7 @@ class Connection {
   MessageRecorder message_;
   bool is_in_progress_ = false;
   std::optional<Judgement> judgement_;  // once the message is decided
-  // What the answer shows.
+  // The targets of the answer's views.
   DeepOutcome deep_outcome_;
   std::string mark_;
 };

@@ -1,6 +1,6 @@
-// The configured checkers, rspamd or SpamAssassin's spamd, and how one of them is asked for its opinion of a message:
-// the servers are tried in their order until one answers; one that failed is tried last for a while. Called by
-// DeepCheck, which waits. One object serves the daemon; safe from any thread.
+// The configured checkers, rspamd or SpamAssassin's spamd. Asks them for their verdict on a message, in their order,
+// until one answers; a server that failed is tried last for a while. DeepCheck calls it and waits. One object serves
+// the daemon; safe from any thread.
 #pragma once
 
 #include <chrono>
@@ -27,8 +27,8 @@ class Checkers {
   // `options.servers` is not empty. Throws std::bad_alloc.
   explicit Checkers(DeepCheckOptions options);
 
-  // Takes up to options.timeout. With several servers each may take an equal share of what is left of it, so that
-  // one that hangs leaves time for the next. Throws DeepCheckError, MessageTextError, std::bad_alloc.
+  // Takes up to options.timeout. With several servers each gets an equal share of the time that is left, so that a
+  // server that hangs leaves time for the next. Throws DeepCheckError, MessageTextError, std::bad_alloc.
   DeepResult ask(const Envelope& envelope, const MessageText& message);
 
  private:

@@ -1,6 +1,6 @@
-// The deeper check of a message: has a checker asked for its opinion, and takes that to what is done with the message.
-// Called by Connection at the end of a message, from all session threads at once, each of which waits for the answer.
-// Knows nothing of libmilter; logs nothing.
+// The deeper check of a message: asks a checker for its verdict, and decides from that what happens to the message.
+// Connection calls it at the end of a message, from all session threads at once; each waits for the answer. Knows
+// nothing of libmilter; logs nothing.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace bloomgate {
 
-// Throws where no checker answers: Checkers::ask().
+// Throws if no checker answers: Checkers::ask().
 using AskChecker = std::function<DeepResult(const Envelope&, const MessageText&)>;
 
 class DeepCheck {
@@ -32,14 +32,14 @@ class DeepCheck {
   // How much of a message is recorded, and where.
   MessageText::Limits text_limits() const;
 
-  // Whether a message that is decided so is checked.
+  // Whether a message with that decision is checked.
   static bool is_for(const Decision& decision) noexcept;
 
   // Takes as long as the checker does, within the options' timeout. The message's text is recorded. Throws
   // std::bad_alloc only.
   DeepOutcome check(const MessageRecorder& message, const EndOfMessage& end) const;
 
-  // What a message gets that goes on without a check, where there is no memory to say more.
+  // The fields for a message that goes on without a check, if there is no memory to say more.
   std::span<const ResultField> fallback_fields() const noexcept { return fallback_fields_; }
 
  private:

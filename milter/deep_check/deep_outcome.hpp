@@ -1,4 +1,4 @@
-// From what a deeper check says, or that none answered, to what is done with the message: by the operator's policy.
+// Decides what happens to a message, from the answer of a deeper check or the lack of one, by the operator's policy.
 // Pure; safe from any thread.
 #pragma once
 
@@ -14,16 +14,16 @@ namespace bloomgate {
 
 struct DeepOutcome {
   SpamAction action = SpamAction::tag;
-  std::vector<ResultField> fields = {};  // what a message that goes on gets, in the order in which they stand
-  std::string reply = {};                // what the client of a refused one is told; printable ASCII, one line
-  std::string quarantine_reason = {};    // of one that is put into quarantine; printable ASCII, one line
-  // What the message's line in the log gets: "deep_check=spam score=12.3/5.0 action=tag server=… check_ms=42"
+  std::vector<ResultField> fields = {};  // for a message that goes on, in the order in the message
+  std::string reply = {};                // for the client of a refused message; printable ASCII, one line
+  std::string quarantine_reason = {};    // for a message that is put into quarantine; printable ASCII, one line
+  // The part for the message's line in the log: "deep_check=spam score=12.3/5.0 action=tag server=… check_ms=42"
   std::string log = {};
-  // What the operator is to be warned of, each a line of the log of its own.
+  // Warnings for the operator, each its own line in the log.
   std::vector<std::string> warnings = {};
 };
 
-// Whether a message with that outcome does not go on.
+// Whether a message with that outcome is refused.
 inline bool is_refusal(SpamAction action) noexcept {
   return action == SpamAction::reject || action == SpamAction::tempfail;
 }
@@ -34,8 +34,8 @@ std::string_view spam_action_name(SpamAction action) noexcept;
 // Throws std::bad_alloc.
 DeepOutcome outcome_of(const DeepResult& result, const DeepCheckOptions& options, std::chrono::milliseconds took);
 
-// No checker could be asked, or none answered. Why is for the log of the caller, and not for the message, since it may
-// name machines. Throws std::bad_alloc.
+// No checker could be asked, or none answered. The reason goes into the caller's log, and not into the message, since
+// it may name machines. Throws std::bad_alloc.
 DeepOutcome outcome_of_failure(const DeepCheckOptions& options, std::chrono::milliseconds took);
 
 }  // namespace bloomgate

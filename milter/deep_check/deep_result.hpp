@@ -11,12 +11,12 @@ enum class DeepVerdict {
   ham,
   spam,         // to be marked: SpamAssassin's spam, rspamd's "add header" and "rewrite subject"
   soft_reject,  // rspamd: to be put off
-  reject,       // rspamd: not to be taken
+  reject,       // rspamd: to be rejected
 };
 
 struct DeepSymbol {
   std::string name = {};
-  std::optional<double> score = {};  // not known of SpamAssassin's
+  std::optional<double> score = {};  // not known for SpamAssassin's
   std::string options = {};          // rspamd's, separated by commas
 
   friend bool operator==(const DeepSymbol&, const DeepSymbol&) = default;
@@ -26,13 +26,13 @@ struct DeepSymbol {
 struct DeepResult {
   DeepVerdict verdict = DeepVerdict::ham;
   double score = 0;
-  double spam_threshold = 0;               // the score from which on it is spam
-  double reject_threshold = 0;             // rspamd: from which on it is rejected
-  std::string action = {};                 // rspamd: in its words, "add header"; empty for SpamAssassin
-  std::vector<DeepSymbol> symbols = {};    // the heaviest first, where scores are known
-  std::string smtp_message = {};           // what the client is to be told, where the checker has something to tell it
-  std::string server = {};                 // who answered, as it is configured
-  std::vector<std::string> failures = {};  // what was wrong with the servers that were tried before it
+  double spam_threshold = 0;               // from this score on it is spam
+  double reject_threshold = 0;             // rspamd: from this score on it is rejected
+  std::string action = {};                 // rspamd: its own name for the action, "add header"; empty for SpamAssassin
+  std::vector<DeepSymbol> symbols = {};    // the heaviest first, if scores are known
+  std::string smtp_message = {};           // the checker's text for the client, if it has one
+  std::string server = {};                 // the server that answered, as configured
+  std::vector<std::string> failures = {};  // the faults of the servers that were tried before it
 };
 
 }  // namespace bloomgate

@@ -10,7 +10,7 @@
 namespace bloomgate {
 namespace {
 
-// What libcurl's callbacks work on. They are C: what they throw is kept, and thrown when libcurl has returned.
+// The data of libcurl's callbacks. They are C, so an exception is kept, and thrown when libcurl has returned.
 struct Exchange {
   const MessageText* message = nullptr;
   std::uint64_t sent = 0;
@@ -37,7 +37,7 @@ int rewind_message(void* data, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
-// Adds what has come to a count that may go up to `max_bytes`; false, with the exchange failed, where it goes past it.
+// Adds the received bytes to a count of at most `max_bytes`; beyond that returns false, and the exchange has failed.
 bool count_bytes(Exchange& exchange, const char* what, std::size_t before, std::size_t bytes, std::size_t max_bytes) {
   if (bytes <= max_bytes - before) return true;
   exchange.exception = std::make_exception_ptr(
@@ -68,7 +68,7 @@ void set_server(CurlHandle& curl, const DeepCheckServer& server, const char* pat
   std::string url = server.url;
   if (url.empty()) {
     curl.set_address(server.address);
-    url = "http://localhost";  // what the field Host says
+    url = "http://localhost";  // the value of the field Host
   }
   while (url.ends_with('/')) url.pop_back();
   curl.set(CURLOPT_URL, (url + path).c_str());

@@ -19,7 +19,7 @@ class RequestFields {
   // Without a value there is no field. Throws std::bad_alloc.
   void add(const char* name, const std::string& value);
 
-  // One that libcurl would add of itself.
+  // Removes a field that libcurl would add itself.
   void leave_out(const char* name);
 
   curl_slist* get() const noexcept { return list_.get(); }
@@ -38,11 +38,12 @@ struct HttpReply {
   std::string body;
 };
 
-// What an answer's body may have, and its header (twice the limit that web servers use).
+// The most bytes of an answer's body, and of its header (twice the limit of web servers).
 inline constexpr std::size_t kMaxHttpReplyBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxHttpHeaderBytes = std::size_t{16} << 10;
 
-// `path` is put behind the server's URL. Both throw CheckerError, std::bad_alloc; post_message() also MessageTextError.
+// `path` is appended to the server's URL. Both throw CheckerError, std::bad_alloc; post_message() also
+// MessageTextError.
 HttpReply http_get(const DeepCheckServer& server, const char* path, Deadline deadline);
 HttpReply post_message(const DeepCheckServer& server, const char* path, const RequestFields& fields,
                        const MessageText& message, Deadline deadline);

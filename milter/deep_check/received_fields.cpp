@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t kMaxWordBytes = 255;
 constexpr std::size_t kMaxAddressBytes = 1024;
-// What has a meaning in the field: comments, pairs such as "envelope-from=", and what ends a word.
+// Characters with a meaning in the field: those of comments, of pairs such as "envelope-from=", and those that end a
+// word.
 constexpr std::string_view kForbidden = " ()<>;,=\"\\";
 
 std::string word(std::string_view text, std::string_view if_empty) {

@@ -1,5 +1,5 @@
-// What SpamAssassin is told of the client and the envelope: its protocol has no place for them, so they stand as header
-// fields before the message, as a mail server would have written them. Pure; safe from any thread.
+// Tells SpamAssassin about the client and the envelope. Its protocol has no place for them, so they are header fields
+// before the message, as a mail server would have written them. Pure; safe from any thread.
 #pragma once
 
 #include <ctime>
@@ -9,9 +9,9 @@
 
 namespace bloomgate {
 
-// Return-Path, and, where the client has an address, Received: the latter in the form in which SpamAssassin knows
-// Sendmail's, with "with ESMTPA" for a client that has logged in (RFC 3848), and the sender in a comment. Every line
-// ends with CR LF. Nothing of the client's can pass for another part of the field. Throws std::bad_alloc.
+// Return-Path and, if the client has an address, Received. The latter has the form that SpamAssassin knows from
+// Sendmail, with "with ESMTPA" for a client that has logged in (RFC 3848), and the sender in a comment. Every line ends
+// with CR LF. No text from the client can look like another part of the field. Throws std::bad_alloc.
 std::string received_fields(const Envelope& envelope, std::time_t now);
 
 }  // namespace bloomgate

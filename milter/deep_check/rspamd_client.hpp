@@ -1,4 +1,4 @@
-// Asks one rspamd for its opinion of a message, by HTTP: POST /checkv2 to its normal worker
+// Asks one rspamd for its verdict on a message, by HTTP: POST /checkv2 to its normal worker
 // (docs.rspamd.com/developers/protocol). Called by Checkers; safe from any thread.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace bloomgate {
 DeepResult ask_rspamd(const DeepCheckServer& server, const Envelope& envelope, const MessageText& message,
                       Deadline deadline);
 
-// Returns where it answers at all. Throws CheckerError, std::bad_alloc.
+// Returns if it answers at all. Throws CheckerError, std::bad_alloc.
 void ping_rspamd(const DeepCheckServer& server, Deadline deadline);
 
 }  // namespace bloomgate

@@ -1,4 +1,4 @@
-// Who sent a message to whom, through which client and mail server: what a checker is told of it beside its text. Plain
+// Who sent a message to whom, through which client and mail server: what a checker is told besides the text. Plain
 // values.
 #pragma once
 
@@ -8,25 +8,25 @@
 
 namespace bloomgate {
 
-// Any bytes may be in it: what sends it makes them fit for its protocol. Empty means unknown.
+// Any bytes may be in it; the code that sends it makes them safe for its protocol. Empty means unknown.
 struct Envelope {
   std::string queue_id = {};
   std::string sender = {};                   // without angle brackets; empty for the null sender
   std::vector<std::string> recipients = {};  // without angle brackets
   std::string client_address = {};           // a number, "192.0.2.1" or "2001:db8::1"
-  std::string client_name = {};              // as the mail server found it; "unknown" and "[192.0.2.1]" are no names
+  std::string client_name = {};              // as the mail server found it; "unknown" and "[192.0.2.1]" are not names
   std::string helo = {};
   std::string login = {};     // by SASL
   std::string mta_name = {};  // of the mail server itself
 };
 
-// What the mail server tells at the end of a message; empty where it does not.
+// What the mail server tells at the end of a message; empty if it tells nothing.
 struct EndOfMessage {
   std::string_view queue_id;
   std::string_view mta_name;  // its name for itself, the macro j
 };
 
-// The ID as a word of a log line; a dash where there is none. Throws std::bad_alloc.
+// The ID as a word of a log line; a dash if there is none. Throws std::bad_alloc.
 std::string logged_queue_id(std::string_view queue_id);
 
 }  // namespace bloomgate

@@ -1,6 +1,5 @@
 // The values of some header fields of one message, kept until its end in one piece of memory, which the next message
-// uses again. How much is kept is bounded, since a message may have any number of them. Used by MessageRecorder, in one
-// thread.
+// reuses. The total is bounded, since a message may have any number of them. Used by MessageRecorder, in one thread.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +14,14 @@ class KeptFields {
  public:
   struct Limits {
     std::size_t fields;
-    std::size_t bytes_each;  // what is longer is cut off there
+    std::size_t bytes_each;  // a longer value is cut off there
     std::size_t bytes;       // of all together
   };
 
   explicit KeptFields(Limits limits) noexcept : limits_(limits) {}
 
-  // False, and nothing is kept, where there are too many already. Throws std::bad_alloc, after
-  // which only clear() may follow.
+  // Returns false and keeps nothing if there are too many already. Throws std::bad_alloc, after which only clear() may
+  // follow.
   bool add(std::string_view value);
 
   void clear() noexcept;

@@ -25,8 +25,8 @@ std::string_view take_line(std::string_view& text) noexcept {
   return line;
 }
 
-// Where the colon behind a field's name is; npos where the line is no field: a name is visible ASCII, with space behind
-// it at most (RFC 5322 section 4.5).
+// The place of the colon after a field's name; npos if the line is not a field: a name is visible ASCII, at most
+// followed by space (RFC 5322 section 4.5).
 std::size_t colon_of(std::string_view line) noexcept {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return colon;
@@ -41,7 +41,7 @@ std::vector<HeaderField> read_message_header(std::istream& stream) {
   std::string text(kMaxMessageHeaderBytes, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   std::string_view rest = std::string_view(text).substr(0, static_cast<std::size_t>(stream.gcount()));
-  // `From : joe@example.org` is a field all the same.
+  // `From : joe@example.org` is still a field.
   if (std::string_view after = rest; rest.starts_with("From ") && colon_of(take_line(after)) == rest.npos) rest = after;
   std::vector<HeaderField> fields;
   while (!rest.empty()) {

@@ -1,4 +1,4 @@
-// Reads the header of a message from a stream, in fields as a mail server hands them to a milter. Used by --explain.
+// Reads the header of a message from a stream, as the fields that a mail server gives to a milter. Used by --explain.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 namespace bloomgate {
 
 struct HeaderField {
-  std::string name;   // as it stands before the colon, space at its end too
-  std::string value;  // without space at its start; folded lines are parted by "\n"
+  std::string name;   // as it is before the colon, with space at its end
+  std::string value;  // without space at its start; "\n" separates folded lines
 
   friend bool operator==(const HeaderField&, const HeaderField&) = default;
 };
 
 inline constexpr std::size_t kMaxMessageHeaderBytes = std::size_t{4} << 20;
 
-// The fields up to the blank line at the header's end, or up to a line that is no field; lines may end in CR LF. A
+// The fields up to the blank line at the header's end, or up to a line that is not a field; lines may end in CR LF. A
 // first line of mailbox files ("From joe@example.org Sat Nov 21 …") is left out. Reads no more than
 // kMaxMessageHeaderBytes of the stream. Throws std::bad_alloc.
 std::vector<HeaderField> read_message_header(std::istream& stream);

@@ -11,7 +11,7 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::string_view kOutOfMemory = "out of memory";  // so short a text needs none
+constexpr std::string_view kOutOfMemory = "out of memory";  // short enough to need no memory
 constexpr std::string_view kAtGreeting = "at the greeting";
 
 // `<joe@example.org>` without its brackets.
@@ -65,7 +65,7 @@ void MessageRecorder::begin_connection(const std::optional<IpAddress>& client, s
   helo_.clear();
   knows_helo_ = true;
   client_name_.clear();
-  // What there is no memory for stays unknown: a checker alone is told it.
+  // Without memory the name stays unknown: only a checker is told it.
   record_text([&] { client_name_ = name; });
 }
 
@@ -98,7 +98,7 @@ void MessageRecorder::add_recipient(std::string_view path) noexcept {
 }
 
 void MessageRecorder::add_header(std::string_view name, std::string_view value) noexcept {
-  // The message is decided already. No mail server sends a field so late, and libmilter would not let it through.
+  // The message is already decided. No mail server sends a field so late, and libmilter would not let it through.
   if (header_is_over_) failed_ = true;
   if (is_our_header(name)) {
     ++forged_marks_;
@@ -111,7 +111,7 @@ void MessageRecorder::add_header(std::string_view name, std::string_view value) 
 bool MessageRecorder::keep(std::string_view name, std::string_view value) {
   if (is_header(name, "Authentication-Results")) return authentication_results_.add(value);
   if (is_header(name, "DKIM-Signature")) grounds_.add_signature(value);
-  // That there were more than are kept is plain from those that are.
+  // The kept fields show whether there were too many.
   if (is_header(name, "From")) from_fields_.add(value);
   return true;
 }

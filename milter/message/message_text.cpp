@@ -61,7 +61,7 @@ void MessageText::add(std::string_view bytes) {
 void MessageText::add_to_memory(std::string_view bytes) {
   if (bytes.empty()) return;
   const std::size_t needed = memory_.size() + bytes.size();
-  // Left to itself a vector may double past the bound.
+  // A vector left to itself may double beyond the limit.
   if (needed > memory_.capacity()) {
     memory_.reserve(std::min(limits_.memory_bytes, std::max(needed, 2 * memory_.capacity())));
   }

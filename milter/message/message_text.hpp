@@ -1,6 +1,7 @@
-// A message as it is sent to the deeper check: its header fields, a blank line, its body. Kept in memory up to a bound,
-// and past it in a temporary file without a name, which is gone when the message is, or the process. Of a message that
-// is too long the first bytes are kept. One object serves all messages of a connection, one after the other.
+// A message as it is sent to the deeper check: its header fields, a blank line, its body. It is in memory up to a
+// limit, and beyond that in a temporary file without a name, which disappears with the message or the process. If a
+// message is too long, only its first bytes are kept. One object serves all messages of a connection, one after the
+// other.
 //
 // Filled while the message comes, then read any number of times. Used by one thread at a time. Legal order of calls:
 //     (add_field* end_of_header add_body* read* clear)*
@@ -18,8 +19,8 @@
 
 namespace bloomgate {
 
-// The temporary file could not be made, written or read. What was kept is not the whole message: nothing but
-// clear() may follow. `what()` is a sentence for a person.
+// The temporary file could not be made, written or read. The text is then incomplete: only clear() may follow. `what()`
+// is a sentence for a person.
 class MessageTextError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -35,8 +36,8 @@ class MessageText {
 
   explicit MessageText(Limits limits);
 
-  // A header field as libmilter gives it: the value without the space at its start, its lines parted by "\n", which
-  // become CR LF. Throws MessageTextError, std::bad_alloc.
+  // A header field as libmilter gives it: the value without the space at its start, and with "\n" between its lines,
+  // which becomes CR LF. Throws MessageTextError, std::bad_alloc.
   void add_field(std::string_view name, std::string_view value);
 
   // The blank line. Throws as add_field().
@@ -45,16 +46,16 @@ class MessageText {
   // The next bytes of the body, lines ended by CR LF. Throws as add_field().
   void add_body(std::string_view bytes);
 
-  // As many bytes are there as are wanted; what is added now is left out.
+  // The text is full: bytes that are added now are left out.
   bool is_full() const noexcept { return size_ >= limits_.max_bytes; }
 
   std::uint64_t size() const noexcept { return size_; }
 
-  // The bytes from `offset` on: as many as there are, at most into.size(). Gives their number, 0 at the end. Throws
+  // The bytes from `offset` on: as many as there are, at most into.size(). Returns their number, 0 at the end. Throws
   // MessageTextError.
   std::size_t read(std::uint64_t offset, std::span<char> into) const;
 
-  // The message is over. Keeps some memory for the next one; the file is gone.
+  // The message is over. Keeps some memory for the next one, and closes the file.
   void clear() noexcept;
 
   // How much memory is held for the text; never more than Limits::memory_bytes.

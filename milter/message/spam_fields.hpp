@@ -1,6 +1,6 @@
-// The header fields of a message that claim to be a spam checker's result: all whose names begin with X-Spam, in any
-// case. They are counted by name, since a mail server numbers the fields of each name by itself; a message that is
-// checked has them removed. Filled by callbacks of one connection; used by one thread at a time.
+// The header fields of a message that claim to be a spam checker's result: every field whose name begins with X-Spam,
+// in any case. They are counted by name, since a mail server numbers the fields of each name separately. They are
+// removed from a message that is checked. One connection's callbacks fill it; used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,19 @@ namespace bloomgate {
 class SpamFields {
  public:
   struct Name {
-    std::string name;  // as it came first, without space behind it
+    std::string name;  // as it came first, without space after it
     int count = 0;
   };
 
   static bool is_one(std::string_view name) noexcept;
 
-  // One more of that name, which is_one(). Throws std::bad_alloc; the object is then as with too many names.
+  // Counts one more of that name, which is_one(). Throws std::bad_alloc; the object then acts as with too many names.
   void add(std::string_view name);
 
   // In the order in which they came first.
   std::span<const Name> names() const noexcept { return names_; }
 
-  // There were more names than are kept, so not all of the fields can be removed. No honest message has as many.
+  // There were more names than are kept, so not all of the fields can be removed. No honest message has that many.
   bool too_many() const noexcept { return too_many_; }
 
   void clear() noexcept;
