@@ -134,8 +134,8 @@ const LayoutRules& page_layout() noexcept {
   return kRules;
 }
 
-// A look-up touches one cache line (or a few neighbours), for a tenth more false positives at 8 bits an entry and twice
-// as many at 16, since the entries fall unevenly on blocks this small.
+// A look-up touches one cache line (or a few neighbours). The price is a tenth more false positives at 8 bits per entry
+// and twice as many at 16, since the entries fall unevenly on blocks this small.
 const LayoutRules& line_layout() noexcept {
   static constexpr BlockedLayout kRules("line", 64, 512);
   return kRules;

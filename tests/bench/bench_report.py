@@ -52,7 +52,7 @@ def of_floor(results, rate, cores):
 
 def floor(results):
     rows = [[cores, millions(row["rate"])] for cores, row in results["floor"]["cores"].items()]
-    text = "Finding the lines and hashing each, from the page cache, and nothing else."
+    text = "Finding the lines and hashing each one, from the page cache, and nothing else."
     return section("The floor", text, table(["cores", "lines"], rows))
 
 
@@ -64,7 +64,7 @@ def builder(results):
         cells.append([row["layout"], row["cores"], seconds(row["seconds"]), millions(rate),
                       of_floor(results, rate, row["cores"]), mib(row["file_bytes"]), beside,
                       percent(row["fpr"])])  # fmt: skip
-    text = """The whole command `bloomgate build` with 8 bits an entry and k = 6, from text in the page cache
+    text = """The whole command `bloomgate build` with 8 bits per entry and k = 6, from text in the page cache
         to a durable, checked file."""
     header = ["layout", "cores", "time", "entries", "of the floor", "file", "memory beside it", "FPR"]
     return section("The builder", text, table(header, cells))
@@ -79,7 +79,8 @@ def cold(results):
     times = cold["building"] / max(cold["reading"], cold["warm"])
     text = f"A build from a cold cache takes {times:.2f} times the slower of the other two."
     if cold["warm_entries"] != results["entries"]:
-        text += f"\nThe one from the page cache is reckoned from one of {cold['warm_entries']:,} entries in the same run."
+        text += "\nThe time from the page cache is calculated from a build of"
+        text += f" {cold['warm_entries']:,} entries in the same run."
     return section("From a cold cache", text, table(["what", "time", "text"], rows))
 
 
@@ -93,8 +94,8 @@ def look_ups(results, part):
 
 
 def query(results):
-    text = """`bloomgate query --count --list` over the list itself: every address is listed, so every one of
-        its bits is looked at."""
+    text = """`bloomgate query --count --list` with the list itself: every address is listed, so all of its
+        bits are tested."""
     return section("Look-ups", text, look_ups(results, "query"))
 
 
@@ -111,7 +112,7 @@ def fpr(results):
                       f"{row['probes']:,}", f"{100 * row['theory']:.4f} %", f"{100 * row['measured']:.4f} %",
                       over(row["measured"], row["theory"])])  # fmt: skip
     header = ["layout", "entries", "bits per entry", "k", "probes", "theory", "measured", "over theory"]
-    text = "Addresses that are in no list, against the filters above."
+    text = "Addresses that are in no list, looked up in the filters above."
     return section("False positives", text, table(header, cells))
 
 
@@ -138,9 +139,9 @@ def classroom(classroom):
         said = f"{CLASSROOM[row['bits']]} %"
         cells.append([f"{row['bits']:,}", row["hashes"], said, f"{100 * row['theory']:.3f} %",
                       f"{100 * row['measured']:.3f} %", over(row["measured"], row["theory"])])  # fmt: skip
-    text = f"""{classroom['words']:,} words in arrays of exactly so many bits: the mean of
+    text = f"""{classroom['words']:,} words in arrays of exactly that many bits: the mean of
         {classroom['seeds']} seeds, {classroom['probes']:,} probes in all. For that many words 362,329
-        and 278,494 bits are the textbook's sizes for 5 and 10 %, and 555,888 a little less than its
+        and 278,494 bits are the textbook's sizes for 5 and 10 %, and 555,888 is a little less than its
         556,990 for 1 %. The project's own figures are near the theory, as far as some ten thousand
         probes can tell."""
     header = ["bits", "k", "project", "theory", "measured", "over theory"]
@@ -166,11 +167,11 @@ def peers(results):
         build, rate = seconds(row["build_seconds"]), millions(row["entries"] / row["build_seconds"])
         entries = f"{row['entries']:,}"
         cells.append([row["name"], entries, build, rate, size, query, percent(row["fpr"])])
-    text = """8 bits an entry, one core. Building is from the list to what answers; RocksDB and LMDB have
-        the list canonicalised and sorted first, within that time. RocksDB's filter cannot be had without
-        its table. Look-ups are for entries that are there, in the list's order, and include reading them
-        from the list for Bloomgate and the plain loop. A small filter lies in the processor's caches
-        whole: that flatters the plain loop."""
+    text = """8 bits per entry, one core. Building starts with the list and ends when look-ups are possible.
+        For RocksDB and LMDB that includes canonicalising and sorting the list. RocksDB has no filter
+        without its table. Look-ups are for entries that are there, in the list's order; for Bloomgate and
+        the plain loop they include reading the list. A small filter fits into the processor's caches,
+        which flatters the plain loop."""
     header = ["what", "entries", "build", "rate", "size", "look-ups", "FPR"]
     return section("Peers", text, table(header, cells))
 
