@@ -43,6 +43,31 @@ def pytest_configure(config):
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("ended by SIGTERM", 128 + signal.SIGTERM))
 
 
+def within(seconds):
+    """Makes a hook of pytest's fail the test that takes longer: where a faulty program hangs, so would the test."""
+    def hook(item):
+        def fail(*_):
+            pytest.fail(f"it took longer than {seconds} s")
+
+        before = signal.signal(signal.SIGALRM, fail)
+        signal.setitimer(signal.ITIMER_REAL, seconds, GRACE_SECONDS)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    return pytest.hookimpl(hookwrapper=True)(hook)
+
+
+# Setting up may be making a minimal Debian, and booting it. A clean-up may wait for what hangs as well: it is
+# interrupted again.
+GRACE_SECONDS = 60
+pytest_runtest_setup = within(1500)
+pytest_runtest_call = within(300)
+pytest_runtest_teardown = within(300)
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     """Shows the logs of the servers beside a failure."""
