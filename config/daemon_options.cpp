@@ -67,6 +67,7 @@ void set_deep_check(const Merger& merger, DeepCheckOptions& options) {
 
 DaemonOptions merged(const Merger& merger) {
   DaemonOptions options = {};
+  ByteSize recheck_rate;
   merger.set("socket", options.socket);
   merger.set("socket-mode", options.socket_mode);
   merger.set("socket-group", options.socket_group);
@@ -92,6 +93,8 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("mode", options.mode);
   merger.set("host-name", options.host_name);
   merger.set("lock-memory", options.lock_memory);
+  merger.set("recheck-rate", recheck_rate);
+  options.recheck_bytes_per_hour = recheck_rate.bytes;
   merger.set("log-target", options.log_target);
   merger.set("log-level", options.log_level);
   return options;

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,6 +61,7 @@ struct DaemonOptions {
   Mode mode;
   std::string host_name;  // empty: the name that the mail server gives
   bool lock_memory;
+  std::uint64_t recheck_bytes_per_hour;  // 0: never
   LogTarget log_target;
   LogLevel log_level;
 };

@@ -22,7 +22,8 @@ constexpr std::array kTable = {
         "Several lines give several whitelists: a sender on any of them is listed. Logs and header fields call the\n"
         "whitelist by its name, as in partners=/srv/lists/2026.bloom; the default is the file's name up to its last\n"
         "dot. The daemon checks the whole file when it loads it: at the start, and again on SIGUSR1 (systemctl\n"
-        "reload). To replace it, rename a new file over it, as 'bloomgate build' does. Never change it in place.",
+        "reload). To replace it, rename a new file over it, as 'bloomgate build' does. Never change it in place:\n"
+        "it then lists nobody until a good file is loaded.",
         true, true},
     OptionSpec{"allow-missing-whitelist", "yes|no", "no", "start even if the whitelist cannot be used",
                "With 'yes' the daemon starts without a whitelist, and sends all mail to the deeper checks until it\n"
@@ -121,6 +122,10 @@ constexpr std::array kTable = {
     OptionSpec{"lock-memory", "yes|no", "no", "keep the whitelist in memory, never paged out",
                "Needs a limit on locked memory (LimitMEMLOCK= in the systemd unit) of at least twice the file's\n"
                "size, since the old and the new file are both in memory during a reload.",
+               true},
+    OptionSpec{"recheck-rate", "SIZE", "1G", "how much of the whitelists is checked again in an hour",
+               "While they are in use, by their checksums and in the background, so that a bit that has gone bad in\n"
+               "memory or on the disk is found: all mail is sent to the deeper checks then. 0: never.",
                true},
     OptionSpec{"log-target", "stderr|syslog|journal", "syslog", "where the log goes",
                "syslog: facility mail, beside the mail server's own lines. journal: straight to the systemd journal.",

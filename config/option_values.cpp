@@ -242,8 +242,10 @@ void convert(const OptionSpec& spec, const GivenValue& given, ByteSize& out) {
   const unsigned shift = unit == std::string_view::npos ? 0 : 10 * (static_cast<unsigned>(unit) + 1);
   if (shift != 0) text.remove_suffix(1);
   const auto number = number_of(text);
-  if (!number || *number == 0 || *number > kMaxByteSize >> shift) {
-    reject(spec, given, "a number of bytes from 1 to 1024G, with or without K, M or G after it");
+  const std::size_t least = spec.name == "recheck-rate" ? 0 : 1;
+  if (!number || *number < least || *number > kMaxByteSize >> shift) {
+    reject(spec, given,
+           "a number of bytes from " + std::to_string(least) + " to 1024G, with or without K, M or G after it");
   }
   out.bytes = std::uint64_t{*number} << shift;
 }

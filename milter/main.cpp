@@ -100,9 +100,9 @@ struct Daemon {
       : log(std::move(logger)),
         gate(std::move(rules), slot, results, log,
              {[this] { wakeup.post(Wakeup::kDamage); }, [this] { wakeup.post(Wakeup::kResults); }}),
-        supervisor(
-            {options.whitelists, options.revoked, options.extra, options.lock_memory, options.allow_missing_whitelist},
-            slot, wakeup, results, log),
+        supervisor({options.whitelists, options.revoked, options.extra, options.lock_memory,
+                    options.allow_missing_whitelist, options.recheck_bytes_per_hour},
+                   slot, wakeup, results, log),
         parts{&gate, nullptr, &in_progress, log, options.mode, options.host_name, machine_name()} {
     if (!asks_deep_check(options)) return;
     deep_check.emplace(options.deep_check);

@@ -29,6 +29,11 @@ std::vector<std::string> watched_paths(const ListSources& sources) {
   return paths;
 }
 
+// Whether a file was refused for what is in it, rather than for what the daemon lacks.
+bool is_about_content(ErrorCode code) {
+  return code != ErrorCode::cannot_open && code != ErrorCode::out_of_memory && code != ErrorCode::too_many_mappings;
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -42,7 +47,8 @@ Supervisor::Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, cons
       wakeup_(wakeup),
       results_(results),
       log_(std::move(log)),
-      watch_(watched_paths(sources_)) {}
+      watch_(watched_paths(sources_)),
+      guard_(sources_.recheck_bytes_per_hour, [this] { wakeup_.post(Wakeup::kDamage); }) {}
 
 void Supervisor::load_first() {
   ListParts lists;
@@ -60,7 +66,7 @@ void Supervisor::load_first() {
   }
   if (!sources_.revoked.empty()) lists.revoked = load_exact(kRevoked, sources_.revoked);
   if (!sources_.extra.empty()) lists.extra = load_exact(kExtra, sources_.extra);
-  slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  put_into_use(std::move(lists));
 }
 
 bool Supervisor::run() {
@@ -105,6 +111,10 @@ void Supervisor::reload() {
     log_->info("loading {} again", printable(sources_.whitelists[i].path));
     try {
       lists.whitelists[i].filter = load_whitelist(sources_.whitelists[i]);
+    } catch (const BloomgateError& error) {
+      faults.push_back(printable(error.what()));
+      const auto& in_use = lists.whitelists[i].filter;
+      if (in_use && is_about_content(error.code()) && in_use->is_in_place()) in_use->note_damage(Damage::spoiled);
     } catch (const std::exception& error) {
       // Neither a bad file nor a lack of memory for it may end a daemon that has a good whitelist.
       faults.push_back(printable(error.what()));
@@ -112,7 +122,7 @@ void Supervisor::reload() {
   }
   reload_exact(kRevoked, sources_.revoked, lists.revoked, faults);
   reload_exact(kExtra, sources_.extra, lists.extra, faults);
-  slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  put_into_use(std::move(lists));
   const std::string status = current_status();
   if (faults.empty()) {
     notify_ready(status);
@@ -121,6 +131,16 @@ void Supervisor::reload() {
   const std::string refusal = fmt::format("reload refused: {}; still {}", fmt::join(faults, "; "), status);
   log_->error("{}", refusal);
   notify_ready(refusal);
+}
+
+void Supervisor::put_into_use(ListParts lists) {
+  FilterGuard::Filters filters;
+  for (const NamedFilter& each : lists.whitelists) filters.push_back(each.filter);
+  slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  for (const std::string& path : guard_.watch(std::move(filters))) {
+    log_->warn("cannot watch {} (inotify): should somebody write to it in place, the next message shows",
+               printable(path));
+  }
 }
 
 void Supervisor::reload_exact_lists() {

@@ -5,6 +5,7 @@
 #include <spdlog/logger.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "config/daemon_options.hpp"
 #include "milter/lists/file_watch.hpp"
+#include "milter/lists/filter_guard.hpp"
 #include "milter/lists/list_slot.hpp"
 #include "milter/results_watch.hpp"
 #include "milter/wakeup.hpp"
@@ -21,10 +23,11 @@ namespace bloomgate {
 // Where the lists come from.
 struct ListSources {
   std::vector<WhitelistSource> whitelists;
-  std::string revoked = {};    // a path; empty: none
-  std::string extra = {};      // a path; empty: none
-  bool lock_memory = false;    // see LoadedFilter
-  bool allow_missing = false;  // start even if a whitelist cannot be used
+  std::string revoked = {};                  // a path; empty: none
+  std::string extra = {};                    // a path; empty: none
+  bool lock_memory = false;                  // see LoadedFilter
+  bool allow_missing = false;                // start even if a whitelist cannot be used
+  std::uint64_t recheck_bytes_per_hour = 0;  // see FilterGuard
 };
 
 class Supervisor {
@@ -41,7 +44,8 @@ class Supervisor {
   // to end; otherwise libmilter has ended by itself.
   bool run();
 
-  // Loads all lists again. If one cannot be used, the slot keeps what it has.
+  // Loads all lists again. If one cannot be used, the slot keeps what it has; but a whitelist is damaged if the file
+  // that is refused is the very file in use.
   void reload();
 
   // The same for revoked and extra only, which have changed.
@@ -53,6 +57,7 @@ class Supervisor {
   void handle(Wakeup::Events events);
   void note_changes();
   void watch_again();
+  void put_into_use(ListParts lists);
   std::optional<std::chrono::milliseconds> time_until_quiet() const;
   std::shared_ptr<const LoadedFilter> load_whitelist(const WhitelistSource& source) const;
   std::shared_ptr<const ExactList> load_exact(std::string_view name, const std::string& path) const;
@@ -68,6 +73,7 @@ class Supervisor {
   const ResultsWatch& results_;
   std::shared_ptr<spdlog::logger> log_;
   FileWatch watch_;
+  FilterGuard guard_;
   // The first and the last of a series of changes.
   std::optional<Clock::time_point> first_change_;
   Clock::time_point last_change_;

@@ -68,6 +68,7 @@ TEST_CASE("without any setting every option has the default of the table") {
   CHECK(options.mode == Mode::enforce);
   CHECK(options.host_name.empty());
   CHECK_FALSE(options.lock_memory);
+  CHECK(options.recheck_bytes_per_hour == std::uint64_t{1} << 30);
   CHECK(options.log_target == LogTarget::syslog);
   CHECK(options.log_level == LogLevel::info);
 }
@@ -109,6 +110,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "mode = observe\n"
       "host-name = mx.example.org\n"
       "lock-memory = yes\n"
+      "recheck-rate = 0\n"
       "log-target = journal\n"
       "log-level = debug");  // and no line end
   const DaemonOptions options = config.read().options;
@@ -151,6 +153,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK(options.mode == Mode::observe);
   CHECK(options.host_name == "mx.example.org");
   CHECK(options.lock_memory);
+  CHECK(options.recheck_bytes_per_hour == 0);
   CHECK(options.log_target == LogTarget::journal);
   CHECK(options.log_level == LogLevel::debug);
 }

@@ -5,6 +5,7 @@
 
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/notify_socket.hpp"
+#include "tests/support/silent_writer.hpp"
 
 namespace bloomgate {
 namespace {
@@ -119,6 +120,41 @@ TEST_CASE("a reload heals a daemon that started without a whitelist, or whose wh
   s.file.replace({"joe@example.org"});
   s.supervisor.reload();
   CHECK(s.reason("<joe@example.org>") == Reason::listed);
+}
+
+TEST_CASE("a whitelist that is written to in place is damaged at once, and says so without a message") {
+  Supervised s;
+  s.supervisor.load_first();
+  std::jthread runner([&] { s.supervisor.run(); });
+  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("READY=1\nSTATUS=serving "));
+  const std::string content = test::read_file(s.file.path());
+  test::write_file(s.file.path(), content.substr(0, kHeaderBytes) + std::string(content.size() - kHeaderBytes, '\xff'));
+  CHECK(s.reason("<stranger@example.net>") == Reason::whitelist_damaged);
+  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=damaged: " + s.file.path() + " was changed in place"));
+  s.wakeup.post(Wakeup::kStop);
+  runner.join();
+  CHECK_THAT(s.log.text(), Contains("error: damaged: " + s.file.path()));
+}
+
+TEST_CASE("a reload that finds the very file in use bad makes it damaged, and one of another file does not") {
+  Supervised s;
+  // What is written there leaves no sign but the bytes: see SilentWriter.
+  const test::SilentWriter writer(s.file.path(), kHeaderBytes);
+  s.supervisor.load_first();
+  writer.flip();
+  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+  SECTION("the file in use") {
+    s.supervisor.reload();
+    CHECK(s.reason("<joe@example.org>") == Reason::whitelist_damaged);
+    CHECK_THAT(s.log.text(), Contains("error: reload refused: ") && Contains("; still damaged: "));
+  }
+  SECTION("another one") {
+    std::filesystem::remove(s.file.path());
+    test::write_file(s.file.path(), "no filter");
+    s.supervisor.reload();
+    CHECK(s.reason("<joe@example.org>") == Reason::listed);
+    CHECK_THAT(s.log.text(), Contains("error: reload refused: ") && Contains("; still serving "));
+  }
 }
 
 TEST_CASE("the supervisor says that it is ready, serves events, and says that it stops") {

@@ -1,0 +1,172 @@
+#include "milter/lists/filter_guard.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "filter/base/start_error.hpp"
+
+namespace bloomgate {
+namespace {
+
+// The last two may have come without a write; then the file's own times tell.
+constexpr std::uint32_t kChanges = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB;
+constexpr std::size_t kBufferBytes = 4096;
+
+std::chrono::steady_clock::duration interval_of(std::uint64_t bytes_per_hour) {
+  using Duration = std::chrono::steady_clock::duration;
+  if (bytes_per_hour == 0) return Duration::zero();
+  const double seconds = 3600.0 * static_cast<double>(kChecksumChunkBytes) / static_cast<double>(bytes_per_hour);
+  return std::max(std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds)), Duration(1));
+}
+
+// Signals are for the main thread. SIGBUS and its like come from what the thread itself does, and must come through.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    for (const int own : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, own);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+ private:
+  sigset_t before_ = {};
+};
+
+}  // namespace
+
+FilterGuard::FilterGuard(std::uint64_t bytes_per_hour, std::function<void()> on_damage)
+    : on_damage_(std::move(on_damage)),
+      interval_(interval_of(bytes_per_hour)),
+      inotify_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)),
+      wakeup_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      next_check_(Clock::now() + interval_) {
+  if (!wakeup_.is_open()) {
+    throw StartError(EX_OSERR, "cannot make an eventfd: " + std::generic_category().message(errno));
+  }
+  const HeldSignals held;
+  thread_ = std::thread([this] { run(); });
+}
+
+FilterGuard::~FilterGuard() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  const std::uint64_t one = 1;
+  static_cast<void>(!write(wakeup_.get(), &one, sizeof one));  // cannot fail: the counter is far from full
+  thread_.join();
+}
+
+std::vector<std::string> FilterGuard::watch(Filters filters) {
+  std::vector<std::string> failed;
+  std::vector<Watched> old;
+  const std::lock_guard lock(mutex_);
+  watched_.swap(old);
+  next_filter_ = next_chunk_ = 0;
+  // Before the new ones: what was written before a file was loaded again has another number then.
+  for (const Watched& each : old) {
+    if (each.watch >= 0) inotify_rm_watch(inotify_.get(), each.watch);
+  }
+  for (auto& filter : filters) {
+    if (filter == nullptr) continue;
+    // By the descriptor: the path may lead to another file by now.
+    const std::string file = "/proc/self/fd/" + std::to_string(filter->file().descriptor());
+    const int number = inotify_add_watch(inotify_.get(), file.c_str(), kChanges);
+    if (number < 0) failed.push_back(filter->path());
+    report(*filter);  // what was written since it was loaded
+    watched_.push_back({std::move(filter), number});
+  }
+  return failed;
+}
+
+void FilterGuard::run() {
+  for (;;) {
+    wait();
+    {
+      const std::lock_guard lock(mutex_);
+      if (is_ending_) return;
+    }
+    take_events();
+    if (interval_ == Clock::duration::zero() || Clock::now() < next_check_) continue;
+    check_next_chunk();
+    // Not from when it was due: a machine that was asleep has nothing to catch up with.
+    next_check_ = Clock::now() + interval_;
+  }
+}
+
+void FilterGuard::wait() noexcept {
+  int milliseconds = -1;
+  if (interval_ != Clock::duration::zero()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_check_ - Clock::now()).count();
+    milliseconds = static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
+  }
+  std::array<pollfd, 2> posted = {pollfd{.fd = wakeup_.get(), .events = POLLIN, .revents = 0},
+                                  pollfd{.fd = inotify_.get(), .events = POLLIN, .revents = 0}};
+  poll(posted.data(), posted.size(), milliseconds);
+}
+
+void FilterGuard::take_events() {
+  alignas(inotify_event) char buffer[kBufferBytes];
+  for (;;) {
+    const ssize_t size = read(inotify_.get(), buffer, sizeof buffer);
+    if (size <= 0) return;
+    const std::lock_guard lock(mutex_);
+    for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
+      inotify_event event;
+      std::memcpy(&event, buffer + at, sizeof event);
+      at += sizeof event + event.len;
+      for (Watched& each : watched_) {
+        const bool all = (event.mask & IN_Q_OVERFLOW) != 0;  // events were lost
+        if (each.watch != event.wd && !all) continue;
+        if ((event.mask & IN_MODIFY) != 0) each.filter->note_damage(Damage::written_to);
+        report(*each.filter);
+        if (!each.filter->damaged() || each.watch < 0) continue;
+        // Whoever goes on writing need not wake us again.
+        inotify_rm_watch(inotify_.get(), each.watch);
+        each.watch = -1;
+      }
+    }
+  }
+}
+
+void FilterGuard::report(const LoadedFilter& filter) const {
+  if (filter.damaged() && filter.first_to_report_damage()) on_damage_();
+}
+
+void FilterGuard::check_next_chunk() {
+  std::shared_ptr<const LoadedFilter> filter;
+  std::uint64_t chunk = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (watched_.empty()) return;
+    filter = watched_[next_filter_].filter;
+    chunk = next_chunk_;
+    if (++next_chunk_ >= filter->file().chunk_count()) {
+      next_chunk_ = 0;
+      next_filter_ = (next_filter_ + 1) % watched_.size();
+    }
+  }
+  if (filter->damaged() || filter->file().chunk_is_sound(chunk)) {
+    report(*filter);
+    return;
+  }
+  filter->note_damage(Damage::spoiled);
+  report(*filter);
+}
+
+}  // namespace bloomgate
