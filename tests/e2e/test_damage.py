@@ -1,0 +1,204 @@
+"""A whitelist whose file changes under the daemon, while mail flows: nobody is waved through by what is left of it."""
+
+import mmap
+import os
+import random
+import re
+import threading
+import time
+
+import pytest
+from conftest import LISTED, UNLISTED
+from private_mail.client import Message
+from private_mail.filter import build_filter_of
+from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
+from private_mail.processes import wait_until
+
+HEADER_BYTES = 4096  # FORMAT.md
+DAMAGED = "check; reason=whitelist-damaged"
+RELOADED = "loaded .* entries"
+REFUSED = "(?i)refused"
+
+
+def in_place(path, offset, content):
+    with path.open("r+b", buffering=0) as file:
+        file.seek(offset)
+        file.write(content)
+
+
+def body_bytes(path):
+    return path.stat().st_size - HEADER_BYTES
+
+
+def all_ones(path):
+    in_place(path, HEADER_BYTES, b"\xff" * body_bytes(path))
+
+
+def whole_file_all_ones(path):
+    in_place(path, 0, b"\xff" * path.stat().st_size)
+
+
+def zeros(path):
+    in_place(path, HEADER_BYTES, bytes(body_bytes(path)))
+
+
+def random_bytes(path):
+    in_place(path, HEADER_BYTES, random.Random(1).randbytes(body_bytes(path)))
+
+
+def one_bit(path):
+    with path.open("rb") as file:
+        file.seek(HEADER_BYTES + 10_000)
+        byte = file.read(1)[0]
+    in_place(path, HEADER_BYTES + 10_000, bytes([byte ^ 1]))
+
+
+def truncated(path):
+    os.truncate(path, HEADER_BYTES + body_bytes(path) // 2)
+
+
+def longer(path):
+    with path.open("ab") as file:
+        file.write(b"x")
+
+
+def through_a_mapping(path):
+    """As a program does that has the file mapped for writing: inotify tells nobody of that."""
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+        mapped[HEADER_BYTES:] = b"\xff" * (len(mapped) - HEADER_BYTES)
+
+
+KINDS = [all_ones, whole_file_all_ones, zeros, random_bytes, one_bit, truncated, longer, through_a_mapping]
+
+
+class Flow:
+    """Messages of strangers and of LISTED in turn, on two connections, from the beginning to the end of the block."""
+
+    CONNECTIONS = 2
+
+    def __init__(self, gateway):
+        self.gateway = gateway
+        self.sent = []  # (message, queue ID, when it was given to the mail server)
+        self.errors = []
+        self.ending = threading.Event()
+        self.threads = [threading.Thread(target=self._send, args=(number,)) for number in range(self.CONNECTIONS)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ending.set()
+        for thread in self.threads:
+            thread.join()
+        assert self.errors == []
+
+    def wait_for_more(self, count):
+        wanted = len(self.sent) + count
+        wait_until(lambda: len(self.sent) >= wanted or self.errors, f"{wanted} messages to be sent")
+
+    def _send(self, number):
+        try:
+            with self.gateway.connect() as client:
+                for count in range(number, 1_000_000, self.CONNECTIONS):
+                    if self.ending.is_set():
+                        return
+                    # Another stranger each time: every one is a draw of its own at the spoiled bits.
+                    sender = LISTED if count % 5 == 0 else f"stranger{count}@example.net"
+                    start = time.monotonic()
+                    self.sent.append((Message(sender), client.send(Message(sender)), start))
+        except Exception as error:
+            self.errors.append(error)
+
+
+def place_and_mark(delivery):
+    return delivery.place, (delivery.marks or [""])[0]
+
+
+@pytest.mark.parametrize("spoil", KINDS, ids=lambda kind: kind.__name__)
+def test_a_whitelist_written_to_in_place_delivers_nobody_from_then_on(start_gateway, record_property, spoil):
+    # 2 MB. Without rechecks: what is seen here is seen at once.
+    gateway = start_gateway([LISTED], "--expected-entries", "2000000", settings={"recheck-rate": "0"})
+    with Flow(gateway) as flow:
+        flow.wait_for_more(20)
+        written = time.monotonic()
+        spoil(gateway.config.whitelist)
+        done = time.monotonic()
+        wait_until(lambda: "damaged: " in gateway.daemon.log(),
+                   "the daemon to log the damage")
+        noticed = time.monotonic()
+        flow.wait_for_more(40)
+        gateway.daemon.reload(REFUSED)
+        flow.wait_for_more(40)
+    sent = [(message, queue_id) for message, queue_id, _ in flow.sent]
+    deliveries = gateway.deliveries(sent)
+    waved_through = [delivery for delivery in deliveries
+                     if delivery.message.path != LISTED and delivery.place != DEEP_CHECK]
+    after = [delivery for delivery, (_, _, start) in zip(deliveries, flow.sent) if start >= done]
+    record_property("sent", len(deliveries))
+    record_property("strangers_delivered", len(waved_through))
+    print(f"{spoil.__name__}: {len(deliveries)} messages, {len(waved_through)} strangers delivered; "
+          f"written in {(done - written) * 1000:.1f} ms, in the log {(noticed - done) * 1000:.1f} ms later")
+    assert waved_through == []
+    assert len(after) >= 80
+    assert {delivery.place for delivery in after} == {DEEP_CHECK}
+    assert all(delivery.marks[0].startswith(DAMAGED) for delivery in after)
+
+    # A good file put in its place, as 'bloomgate build' does, heals it.
+    build_filter_of(gateway.config.whitelist, [LISTED])
+    gateway.daemon.reload(RELOADED)
+    deliveries = gateway.send(Message(LISTED), Message(UNLISTED))
+    assert [delivery.place for delivery in deliveries] == [LIGHT_PATH, DEEP_CHECK]
+
+
+def test_a_whitelist_that_is_replaced_or_renamed_goes_on_to_serve(start_gateway):
+    gateway = start_gateway([LISTED], "--expected-entries", "2000000", settings={"recheck-rate": "100G"})
+    whitelist = gateway.config.whitelist
+    with Flow(gateway) as flow:
+        flow.wait_for_more(10)
+        whitelist.chmod(0o600)
+        whitelist.rename(whitelist.with_suffix(".old"))
+        build_filter_of(whitelist, ["other@example.org"])
+        whitelist.with_suffix(".old").unlink()
+        flow.wait_for_more(20)
+    deliveries = gateway.deliveries([(message, queue_id) for message, queue_id, _ in flow.sent])
+    for delivery in deliveries:
+        assert delivery.place == (LIGHT_PATH if delivery.message.path == LISTED else DEEP_CHECK)
+    assert "damaged" not in gateway.daemon.log()
+
+
+def test_a_bit_that_goes_bad_without_a_sign_is_found_in_the_background(start_gateway, silent_writer):
+    # A MiB each 36 ms.
+    gateway = start_gateway([LISTED], "--expected-entries", "8000000", settings={"recheck-rate": "100G"})
+    flip = silent_writer(gateway.config.whitelist, HEADER_BYTES + 7_000_000)
+    gateway.daemon.restart({"recheck-rate": "100G"})
+    assert gateway.send(Message(LISTED))[0].place == LIGHT_PATH
+    flip()
+    start = time.monotonic()
+    wait_until(lambda: re.search("damaged: .* is not what it was", gateway.daemon.log()),
+               "the daemon to find the bit")
+    print(f"found after {time.monotonic() - start:.2f} s")
+    place, mark = place_and_mark(gateway.send(Message(LISTED))[0])
+    assert place == DEEP_CHECK and mark.startswith(DAMAGED)
+
+
+@pytest.fixture
+def silent_writer():
+    """flip = silent_writer(path, offset): flips a bit of the file when called, and changes neither its times nor
+    wakes who watches it: its page is mapped for writing, and has been written to before."""
+    mapped = []
+
+    def start(path, offset):
+        with path.open("r+b") as file:
+            memory = mmap.mmap(file.fileno(), 0)
+        mapped.append(memory)
+
+        def flip():
+            memory[offset] ^= 1
+        flip()
+        flip()
+        return flip
+    yield start
+    for memory in mapped:
+        memory.close()
