@@ -4,6 +4,7 @@ The first line is `PASSED FAILED SKIPPED`; then come lines `failed: NAME` and `s
 With --failures: the end of what each failed test printed.
 """
 
+import re
 import sys
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -30,8 +31,13 @@ def skip_reason(case):
     message = skipped.get("message", "") if skipped is not None else ""
     printed = case.findtext("system-out", "").strip().splitlines()
     if message.startswith("SKIP_") and printed:
-        return printed[-1]
+        return printed[-1].removeprefix("skipped: ")
     return message or "not run"
+
+
+def skipped_parts(case):
+    """Why parts of a test that ctest takes for one were left out: the lines `skipped: REASON` that it printed."""
+    return re.findall(r"(?m)^\s*skipped: (.+)$", case.findtext("system-out", ""))
 
 
 def count(reports):
@@ -43,6 +49,7 @@ def count(reports):
             skipped[reason] += 1
         else:
             passed += 1
+            skipped.update(skipped_parts(case))
     print(passed, len(failed), skipped.total())
     for name in failed:
         print(f"failed: {name}")

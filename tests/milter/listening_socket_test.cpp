@@ -171,7 +171,7 @@ TEST_CASE("a port of the network is taken, and a second taker is refused") {
   loopback.sin6_family = AF_INET6;
   loopback.sin6_addr = in6addr_loopback;
   if (bind(ipv6.get(), reinterpret_cast<const sockaddr*>(&loopback), sizeof loopback) != 0) {
-    WARN("inet6: is not tested, since this machine has no IPv6");
+    WARN("skipped: inet6: is not tested, since this machine has no IPv6");
     return;
   }
   check_port_is_taken_once("inet6:" + free_port() + "@::1");
