@@ -1,7 +1,5 @@
 #include "config/config_error.hpp"
 
-#include <utility>
-
 #include "filter/base/printable.hpp"
 
 namespace bloomgate {
@@ -23,7 +21,9 @@ std::string sentence(const ConfigPlace& place, const std::string& option, const 
 
 }  // namespace
 
-ConfigError::ConfigError(ConfigPlace place, std::string option, const std::string& fault)
-    : std::runtime_error(sentence(place, option, fault)), place_(std::move(place)), option_(std::move(option)) {}
+BloomgateError config_error(const ConfigPlace& place, const std::string& option, const std::string& fault) {
+  const ErrorCode code = place.path.empty() ? ErrorCode::bad_argument : ErrorCode::bad_configuration;
+  return {code, sentence(place, option, fault), {.path = place.path}};
+}
 
 }  // namespace bloomgate

@@ -1,10 +1,9 @@
-// What is wrong with the configuration, and where: in a file, or on the command line. Thrown by daemon_options.hpp
-// only; `what()` is a complete sentence for a person. It is a type of its own because this folder does not know
-// filter/.
+// What is wrong with the configuration, and where: in a file, or on the command line.
 #pragma once
 
-#include <stdexcept>
 #include <string>
+
+#include "filter/base/error.hpp"
 
 namespace bloomgate {
 
@@ -14,19 +13,9 @@ struct ConfigPlace {
   unsigned line = 0;  // counted from 1; 0: the file as a whole
 };
 
-class ConfigError : public std::runtime_error {
- public:
-  // `option` is its name without dashes, or empty if no single option is to blame. `fault` says what was expected
-  // and what was found; place and option are put before it.
-  ConfigError(ConfigPlace place, std::string option, const std::string& fault);
-
-  const ConfigPlace& place() const noexcept { return place_; }
-  const std::string& option() const noexcept { return option_; }
-  bool on_command_line() const noexcept { return place_.path.empty(); }
-
- private:
-  ConfigPlace place_;
-  std::string option_;
-};
+// The error to throw: bad_argument on the command line, else bad_configuration with the path. `option` is its name
+// without dashes, or empty if no single option is to blame. `fault` says what was expected and what was found; place
+// and option are put before it.
+BloomgateError config_error(const ConfigPlace& place, const std::string& option, const std::string& fault);
 
 }  // namespace bloomgate

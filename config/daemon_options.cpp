@@ -135,7 +135,7 @@ DoctorOptions doctor_options(const GivenOptions& command_line) {
 void refuse(const GivenOptions& command_line, std::span<const std::string_view> names, const std::string& owner) {
   for (const std::string_view name : names) {
     if (command_line.contains(name))
-      throw ConfigError({}, std::string(name), "it belongs to " + owner + ", which is missing");
+      throw config_error({}, std::string(name), "it belongs to " + owner + ", which is missing");
   }
 }
 

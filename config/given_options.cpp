@@ -32,7 +32,7 @@ void add_given(GivenOptions& given, const po::option& option, const ConfigPlace&
   std::vector<GivenValue>& values = given[option.string_key];
   if (!values.empty() && !option_spec(option.string_key).repeatable) {
     const unsigned first_line = values.front().place.line;
-    throw ConfigError(
+    throw config_error(
         place, option.string_key,
         "given a second time" +
             (first_line == 0 ? std::string() : " (the first is in line " + std::to_string(first_line) + ")") +
@@ -50,12 +50,12 @@ void read_config_line(GivenOptions& given, const std::string& line, const po::op
     for (const po::option& option : parsed.options) add_given(given, option, place);
     const std::string content = line.substr(0, line.find('#'));
     if (parsed.options.empty() && content.find_first_not_of(" \t\r") != std::string::npos) {
-      throw ConfigError(place, "", "expected 'name = value', got '" + printable(content) + "'");
+      throw config_error(place, "", "expected 'name = value', got '" + printable(content) + "'");
     }
   } catch (const po::unknown_option& error) {
-    throw ConfigError(place, error.get_option_name(), "there is no such option; see bloomgate-milter.conf(5)");
+    throw config_error(place, error.get_option_name(), "there is no such option; see bloomgate-milter.conf(5)");
   } catch (const po::error&) {
-    throw ConfigError(place, "", "expected 'name = value', got '" + printable(line) + "'");
+    throw config_error(place, "", "expected 'name = value', got '" + printable(line) + "'");
   }
 }
 
@@ -74,7 +74,7 @@ GivenOptions read_command_line(const std::vector<std::string>& arguments) {
                             .run();
     for (const po::option& option : parsed.options) add_given(given, option, place);
   } catch (const po::error& error) {
-    throw ConfigError(place, "", printable(error.what()) + "; 'bloomgate-milter --help' lists the options");
+    throw config_error(place, "", printable(error.what()) + "; 'bloomgate-milter --help' lists the options");
   }
   return given;
 }
@@ -84,9 +84,9 @@ GivenOptions read_config_file(const std::string& path) {
   std::ifstream file(path);
   const auto fail = [&path](const char* what) {
     const std::string why = errno == 0 ? "it is not a text file" : std::generic_category().message(errno);
-    throw ConfigError({path}, "",
-                      std::string("the configuration file cannot be ") + what + ": " + why +
-                          "; name another with --config, or use --config /dev/null to run on defaults");
+    throw config_error({path}, "",
+                       std::string("the configuration file cannot be ") + what + ": " + why +
+                           "; name another with --config, or use --config /dev/null to run on defaults");
   };
   if (!file) fail("opened");
   const po::options_description options = description(true);

@@ -16,7 +16,7 @@ constexpr std::size_t kMaxWordBytes = 255;
 [[noreturn]] void reject(const OptionSpec& spec, const GivenValue& given, std::string_view expected,
                          std::string_view found) {
   const std::string got = found.empty() ? "nothing" : "'" + printable(found) + "'";
-  throw ConfigError(given.place, std::string(spec.name), "expected " + std::string(expected) + ", got " + got);
+  throw config_error(given.place, std::string(spec.name), "expected " + std::string(expected) + ", got " + got);
 }
 
 [[noreturn]] void reject(const OptionSpec& spec, const GivenValue& given, std::string_view expected) {
@@ -293,8 +293,8 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::vector<IpNetw
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<DeepCheckServer>& out) {
   if (given.text == "none") {
     if (out.empty()) return;
-    throw ConfigError(given.place, std::string(spec.name),
-                      "'none' and " + to_string(out.front()) + " exclude each other: keep one of them");
+    throw config_error(given.place, std::string(spec.name),
+                       "'none' and " + to_string(out.front()) + " exclude each other: keep one of them");
   }
   auto server = parse_deep_check_server(given.text);
   if (!server) reject(spec, given, "none, " + std::string(kDeepCheckServerForms));
@@ -305,9 +305,9 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::vector<Whitel
   WhitelistSource source = whitelist_source(given.text);
   if (source.path.empty()) reject(spec, given, "a path, or a name, '=' and a path");
   if (std::ranges::find(out, source.name, &WhitelistSource::name) != out.end()) {
-    throw ConfigError(given.place, std::string(spec.name),
-                      "there is a whitelist named '" + source.name +
-                          "' already; give this one another name: NAME=" + printable(source.path));
+    throw config_error(given.place, std::string(spec.name),
+                       "there is a whitelist named '" + source.name +
+                           "' already; give this one another name: NAME=" + printable(source.path));
   }
   out.push_back(std::move(source));
 }

@@ -1,5 +1,5 @@
 // From an option's text to its value: one convert() for each type that an option of the table may have. Used by
-// daemon_options.cpp. All throw ConfigError with the value's place, what was expected and what was found.
+// daemon_options.cpp. All throw config_error() with the value's place, what was expected and what was found.
 #pragma once
 
 #include <chrono>

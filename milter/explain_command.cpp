@@ -60,8 +60,8 @@ std::string envelope_sender(const ExplainOptions& given, const std::vector<Heade
   const auto path =
       std::ranges::find_if(fields, [](const auto& field) { return is_header(field.name, "Return-Path"); });
   if (path != fields.end()) return path->value;
-  throw ConfigError({}, "explain",
-                    "the envelope sender is not known: give --from, or a message with a Return-Path field");
+  throw config_error({}, "explain",
+                     "the envelope sender is not known: give --from, or a message with a Return-Path field");
 }
 
 void record(MessageRecorder& message, const ExplainOptions& given, const std::vector<HeaderField>& fields) {

@@ -13,8 +13,8 @@ namespace bloomgate {
 // tells; where that has neither a From nor an Authentication-Results field, its header is read from `message`, unless
 // that is null.
 //
-// Of a whitelist the header is checked only, as by --check-config. Throws ConfigError where the command line names no
-// envelope sender and the message neither, and what loading the lists throws.
+// Of a whitelist the header is checked only, as by --check-config. Throws config_error() where the command line names
+// no envelope sender and the message neither, and what loading the lists throws.
 void explain(const DaemonCommand& command, std::istream* message, std::ostream& out);
 
 }  // namespace bloomgate

@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,18 +13,18 @@
 #include <system_error>
 #include <vector>
 
+#include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
-#include "filter/base/start_error.hpp"
 
 namespace bloomgate {
 namespace {
 
 constexpr int kSocketType = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
-[[noreturn]] void fail(int exit_status, const SocketAddress& address, const std::string& what, int errno_value = 0) {
+[[noreturn]] void fail(ErrorCode code, const SocketAddress& address, const std::string& what, int errno_value = 0) {
   std::string text = "socket " + printable(to_string(address)) + ": " + what;
   if (errno_value != 0) text += ": " + std::generic_category().message(errno_value);
-  throw StartError(exit_status, text);
+  throw BloomgateError(code, text, {.path = address.path});
 }
 
 sockaddr_un path_address(const std::string& path) noexcept {
@@ -51,18 +50,20 @@ void remove_stale_path(const SocketAddress& address) {
   struct stat status = {};
   if (lstat(address.path.c_str(), &status) != 0) {
     if (errno == ENOENT) return;
-    fail(EX_CANTCREAT, address, "cannot be looked at", errno);
+    fail(ErrorCode::cannot_write, address, "cannot be looked at", errno);
   }
   if (!S_ISSOCK(status.st_mode)) {
-    fail(EX_CANTCREAT, address,
+    fail(ErrorCode::cannot_write, address,
          "there is something at this path that is not a socket; it is left alone: remove it, or name another path");
   }
   const int error = connect_error(address.path);
   if (error == 0 || error == EAGAIN) {
-    fail(EX_UNAVAILABLE, address, "another program listens on it; is bloomgate-milter running already?");
+    fail(ErrorCode::address_in_use, address, "another program listens on it; is bloomgate-milter running already?");
   }
-  if (error != ECONNREFUSED) fail(EX_CANTCREAT, address, "cannot tell whether the socket there is in use", error);
-  if (unlink(address.path.c_str()) != 0) fail(EX_CANTCREAT, address, "cannot remove the stale socket", errno);
+  if (error != ECONNREFUSED)
+    fail(ErrorCode::cannot_write, address, "cannot tell whether the socket there is in use", error);
+  if (unlink(address.path.c_str()) != 0)
+    fail(ErrorCode::cannot_write, address, "cannot remove the stale socket", errno);
 }
 
 gid_t group_id(const SocketAddress& address, const std::string& name) {
@@ -71,7 +72,8 @@ gid_t group_id(const SocketAddress& address, const std::string& name) {
   group* found = nullptr;
   const int error = getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
   if (found == nullptr) {
-    fail(EX_CONFIG, address, "socket-group: there is no group '" + printable(name) + "' on this machine", error);
+    fail(ErrorCode::bad_configuration, address,
+         "socket-group: there is no group '" + printable(name) + "' on this machine", error);
   }
   return entry.gr_gid;
 }
@@ -87,7 +89,7 @@ std::unique_ptr<addrinfo, FreeAddresses> resolve(const SocketAddress& address) {
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   addrinfo* list = nullptr;
   const int error = getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &list);
-  if (error != 0) fail(EX_NOHOST, address, std::string("the host is not known: ") + gai_strerror(error));
+  if (error != 0) fail(ErrorCode::unknown_host, address, std::string("the host is not known: ") + gai_strerror(error));
   return std::unique_ptr<addrinfo, FreeAddresses>(list);
 }
 
@@ -112,25 +114,25 @@ void ListeningSocket::listen_on_path(mode_t mode, const std::string& group) {
   const mode_t old_mask = umask(0777);
   const int error = bind(socket_.get(), generic(target), sizeof target) == 0 ? 0 : errno;
   umask(old_mask);
-  if (error != 0) fail(EX_CANTCREAT, address_, "cannot be created", error);
-  if (!path_.take(address_.path)) fail(EX_CANTCREAT, address_, "cannot be looked at", errno);
+  if (error != 0) fail(ErrorCode::cannot_write, address_, "cannot be created", error);
+  if (!path_.take(address_.path)) fail(ErrorCode::cannot_write, address_, "cannot be looked at", errno);
   if (!group.empty() && chown(path, static_cast<uid_t>(-1), group_to_set) != 0) {
-    fail(EX_NOPERM, address_,
+    fail(ErrorCode::not_permitted, address_,
          "cannot be given to the group '" + printable(group) + "' (the daemon's user must be a member of it)", errno);
   }
-  if (chmod(path, mode) != 0) fail(EX_NOPERM, address_, "cannot be given its mode", errno);
-  if (listen(socket_.get(), SOMAXCONN) != 0) fail(EX_OSERR, address_, "cannot listen", errno);
+  if (chmod(path, mode) != 0) fail(ErrorCode::not_permitted, address_, "cannot be given its mode", errno);
+  if (listen(socket_.get(), SOMAXCONN) != 0) fail(ErrorCode::no_system_resource, address_, "cannot listen", errno);
 }
 
 void ListeningSocket::listen_on_network() {
   const auto list = resolve(address_);
   socket_.reset(socket(list->ai_family, kSocketType, 0));
-  if (!socket_.is_open()) fail(EX_OSERR, address_, "cannot be created", errno);
+  if (!socket_.is_open()) fail(ErrorCode::no_system_resource, address_, "cannot be created", errno);
   const int on = 1;
   // A port that a daemon has just left can be taken again at once.
   setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (bind(socket_.get(), list->ai_addr, list->ai_addrlen) != 0 || listen(socket_.get(), SOMAXCONN) != 0) {
-    fail(errno == EADDRINUSE ? EX_UNAVAILABLE : EX_CANTCREAT, address_, "cannot listen", errno);
+    fail(errno == EADDRINUSE ? ErrorCode::address_in_use : ErrorCode::cannot_write, address_, "cannot listen", errno);
   }
 }
 

@@ -17,7 +17,8 @@ class ListeningSocket {
  public:
   // Listens on `address`. A unix socket that nobody listens on any more is replaced. A socket in use, or anything that
   // is not a socket, is left alone, and is an error. `mode` and `group` (empty: leave it) are for unix sockets only.
-  // Throws StartError.
+  // Throws BloomgateError: cannot_write, address_in_use, bad_configuration for an unknown
+  // group, unknown_host, not_permitted, no_system_resource.
   ListeningSocket(const SocketAddress& address, mode_t mode, const std::string& group);
 
   // Stops listening and removes the unix socket's path.

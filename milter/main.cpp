@@ -21,7 +21,6 @@
 #include "filter/base/bus_fault.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
-#include "filter/base/start_error.hpp"
 #include "milter/deep_check/deep_check.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/explain_command.hpp"
@@ -59,8 +58,9 @@ void require_temporary_folder(const DaemonOptions& options) {
   const std::string& folder = options.deep_check.temporary_folder;
   errno = 0;
   if (access((folder + "/.").c_str(), W_OK | X_OK) == 0) return;
-  throw StartError(EX_CONFIG, "deep-check-folder: expected a folder that the daemon may write to, got '" + folder +
-                                  "': " + std::generic_category().message(errno) + "; make it, or name another");
+  throw BloomgateError(ErrorCode::bad_configuration,
+                       "deep-check-folder: expected a folder that the daemon may write to, got '" + folder +
+                           "': " + std::generic_category().message(errno) + "; make it, or name another");
 }
 
 int check_config(const DaemonCommand& command) {
@@ -214,12 +214,8 @@ int main(int argc, char** argv) {
   try {
     install_bus_fault_handler();
     return run_command({argv + std::min(argc, 1), argv + argc});
-  } catch (const ConfigError& error) {
-    return fail(error.on_command_line() ? EX_USAGE : EX_CONFIG, error.what());
   } catch (const BloomgateError& error) {
     return fail(exit_status(error.code()), error.what());
-  } catch (const StartError& error) {
-    return fail(error.exit_status(), error.what());
   } catch (const std::bad_alloc&) {
     return fail(EX_OSERR, "out of memory");
   } catch (const std::exception& error) {

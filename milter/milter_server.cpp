@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <libmilter/mfapi.h>
-#include <sysexits.h>
 
 #include <cerrno>
 #include <string>
@@ -10,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "filter/base/start_error.hpp"
+#include "filter/base/error.hpp"
 
 namespace bloomgate {
 
@@ -21,12 +20,13 @@ MilterServer::MilterServer(const ConnectionParts& parts, std::unique_ptr<Listeni
   // libmilter closes the descriptor that it is given.
   const int descriptor = fcntl(socket_->descriptor(), F_DUPFD_CLOEXEC, 0);
   if (descriptor < 0) {
-    throw StartError(EX_OSERR, "cannot duplicate the socket: " + std::generic_category().message(errno));
+    throw BloomgateError(ErrorCode::no_system_resource,
+                         "cannot duplicate the socket: " + std::generic_category().message(errno));
   }
   std::string address = "fd:" + std::to_string(descriptor);
   if (smfi_register(callback_description()) != MI_SUCCESS || smfi_setconn(address.data()) != MI_SUCCESS ||
       smfi_opensocket(false) != MI_SUCCESS) {
-    throw StartError(EX_SOFTWARE, "libmilter refused to start; its reason is in the system log");
+    throw BloomgateError(ErrorCode::library_failed, "libmilter refused to start; its reason is in the system log");
   }
   std::thread([on_end = std::move(on_end)] { on_end(smfi_main() == MI_SUCCESS); }).detach();
 }

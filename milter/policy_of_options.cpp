@@ -41,7 +41,7 @@ AuthenticationRule authentication_rule(Options::Authentication authentication) n
 Entry domain_entry(std::string_view option, const std::string& domain, const std::string& config_path) {
   const Entry entry = canonicalize_line("@" + domain);
   if (entry.is_key()) return entry;
-  throw ConfigError(
+  throw config_error(
       {config_path}, std::string(option),
       "expected a domain, got '" + printable(domain) + "': " + std::string(reject_reason_text(entry.reason())));
 }

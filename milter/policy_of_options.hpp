@@ -7,8 +7,8 @@
 
 namespace bloomgate {
 
-// Throws ConfigError for a text that looks like a domain but is not, such as an international name that IDNA does not
-// allow. The error names the file `config_path`.
+// Throws config_error() for a text that looks like a domain but is not, such as an international name that IDNA does
+// not allow. The error names the file `config_path`.
 Policy policy_of(const DaemonOptions& options, const std::string& config_path);
 
 // The same, and the names whose results are trusted.

@@ -32,7 +32,7 @@ struct ListSources {
 
 class Supervisor {
  public:
-  // The references must outlive the object. Throws StartError if changes of the lists cannot be watched.
+  // The references must outlive the object. Throws what FileWatch throws.
   Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, const ResultsWatch& results,
              std::shared_ptr<spdlog::logger> log);
 

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,7 +10,7 @@
 #include <cstdint>
 #include <system_error>
 
-#include "filter/base/start_error.hpp"
+#include "filter/base/error.hpp"
 
 namespace bloomgate {
 namespace {
@@ -38,7 +37,8 @@ void change_mask(int how) {
 
 Wakeup::Wakeup() : eventfd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!eventfd_.is_open()) {
-    throw StartError(EX_OSERR, "cannot make an eventfd: " + std::generic_category().message(errno));
+    throw BloomgateError(ErrorCode::no_system_resource,
+                         "cannot make an eventfd: " + std::generic_category().message(errno));
   }
 }
 

@@ -19,7 +19,7 @@ class Wakeup {
   static constexpr Events kMilterEnded = 8;  // libmilter has returned
   static constexpr Events kResults = 16;     // trusted authentication results have stopped coming, or come again
 
-  // Throws StartError.
+  // Throws BloomgateError{no_system_resource}.
   Wakeup();
 
   // Safe from any thread and from signal handlers.

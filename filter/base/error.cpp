@@ -43,12 +43,24 @@ std::string_view error_code_name(ErrorCode code) noexcept {
       return "changed_while_open";
     case ErrorCode::bad_argument:
       return "bad_argument";
+    case ErrorCode::bad_configuration:
+      return "bad_configuration";
     case ErrorCode::bad_input:
       return "bad_input";
     case ErrorCode::out_of_memory:
       return "out_of_memory";
     case ErrorCode::too_many_mappings:
       return "too_many_mappings";
+    case ErrorCode::address_in_use:
+      return "address_in_use";
+    case ErrorCode::unknown_host:
+      return "unknown_host";
+    case ErrorCode::not_permitted:
+      return "not_permitted";
+    case ErrorCode::no_system_resource:
+      return "no_system_resource";
+    case ErrorCode::library_failed:
+      return "library_failed";
     case ErrorCode::interrupted:
       return "interrupted";
   }
@@ -80,9 +92,19 @@ int exit_status(ErrorCode code) noexcept {
       return EX_DATAERR;
     case ErrorCode::bad_argument:
       return EX_USAGE;
+    case ErrorCode::bad_configuration:
+      return EX_CONFIG;
+    case ErrorCode::address_in_use:
+      return EX_UNAVAILABLE;
+    case ErrorCode::unknown_host:
+      return EX_NOHOST;
+    case ErrorCode::not_permitted:
+      return EX_NOPERM;
     case ErrorCode::out_of_memory:
+    case ErrorCode::no_system_resource:
       return EX_OSERR;
     case ErrorCode::too_many_mappings:
+    case ErrorCode::library_failed:
       return EX_SOFTWARE;
     case ErrorCode::interrupted:
       return 128 + SIGINT;

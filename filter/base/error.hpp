@@ -1,8 +1,8 @@
-// The one exception type of the filter library, with a closed set of codes.
+// The exception type of both programs, with a closed set of codes.
 //
-// Thrown while a filter is built, written, opened or verified; never by a look-up or by the canonicaliser. `what()` is
-// a complete sentence for a person: what was expected, what was found, where, and what to do. Programs map `code()` to
-// an exit status; tests compare it.
+// Thrown while options are read, a filter is built, written, opened or verified, and the daemon starts; never by a
+// look-up, the canonicaliser or the decision. `what()` is a complete sentence for a person: what was expected, what was
+// found, where, and what to do. Programs map `code()` to an exit status; tests compare it.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,16 @@ enum class ErrorCode : std::uint8_t {
   bad_table_checksum,   // the checksum table was damaged
   bad_body_checksum,    // a part of the bit array was damaged
   changed_while_open,   // the file was written to, shrank or became unreadable under a mapping
-  bad_argument,         // a size, rate or option that cannot be honoured
+  bad_argument,         // a size, rate or option of the command line that cannot be honoured
+  bad_configuration,    // a setting that cannot be honoured: of a configuration file, or not so on this machine
   bad_input,            // an input list that cannot be used: damaged, or not as asked (--strict)
   out_of_memory,        // the filter does not fit in the memory that may be used
   too_many_mappings,    // more filters open at once than bus_fault.hpp has places for
+  address_in_use,       // another program listens there
+  unknown_host,         // a host's name that has no address
+  not_permitted,        // the process's user may not do that
+  no_system_resource,   // the system has no descriptor, socket or watch left
+  library_failed,       // a library did not do its work and does not say why
   interrupted,          // the caller asked for a stop
 };
 

@@ -1,7 +1,6 @@
 #include "milter/lists/file_watch.hpp"
 
 #include <sys/inotify.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "filter/base/start_error.hpp"
+#include "filter/base/error.hpp"
 
 namespace bloomgate {
 namespace {
@@ -26,7 +25,8 @@ FileWatch::FileWatch(std::vector<std::string> paths) : paths_(std::move(paths)) 
   if (paths_.empty()) return;
   inotify_ = FileDescriptor(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   if (!inotify_.is_open()) {
-    throw StartError(EX_OSERR, "cannot watch the lists (inotify): " + std::generic_category().message(errno));
+    throw BloomgateError(ErrorCode::no_system_resource,
+                         "cannot watch the lists (inotify): " + std::generic_category().message(errno));
   }
   refresh();
 }

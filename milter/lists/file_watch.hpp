@@ -17,7 +17,7 @@ namespace bloomgate {
 class FileWatch {
  public:
   // None of the files has to be there yet, but its folder has to. `paths` may be empty: nothing is watched then. Throws
-  // StartError if the system has no inotify left for us.
+  // BloomgateError{no_system_resource} if the system has no inotify left for us.
   explicit FileWatch(std::vector<std::string> paths);
 
   // Readable if there is something for take_events(); -1 if nothing is watched.

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "filter/base/start_error.hpp"
+#include "filter/base/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
@@ -47,13 +47,13 @@ std::string free_port() {
 }
 
 template <typename Make>
-StartError error_of(Make make) {
+BloomgateError error_of(Make make) {
   try {
     make();
-  } catch (const StartError& error) {
+  } catch (const BloomgateError& error) {
     return error;
   }
-  throw std::logic_error("no StartError was thrown");
+  throw std::logic_error("no BloomgateError was thrown");
 }
 
 TEST_CASE("a unix socket has the mode it was given, takes connections, and goes away with its object") {
@@ -80,9 +80,9 @@ TEST_CASE("a unix socket is given to a group that the user may give it to") {
 
 TEST_CASE("an unknown group is an error that leaves nothing behind") {
   const TemporaryFolder folder;
-  const StartError error =
+  const BloomgateError error =
       error_of([&] { ListeningSocket(unix_socket(folder.file("milter.sock")), 0660, "no-such-group"); });
-  CHECK(error.exit_status() == EX_CONFIG);
+  CHECK(exit_status(error.code()) == EX_CONFIG);
   CHECK_THAT(error.what(), Catch::Contains("'no-such-group'"));
   CHECK(std::filesystem::is_empty(folder.path()));
 }
@@ -107,8 +107,8 @@ TEST_CASE("a socket in use is left alone") {
   const TemporaryFolder folder;
   const std::string path = folder.file("milter.sock");
   const ListeningSocket first(unix_socket(path), 0660, "");
-  const StartError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
-  CHECK(error.exit_status() == EX_UNAVAILABLE);
+  const BloomgateError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
+  CHECK(exit_status(error.code()) == EX_UNAVAILABLE);
   CHECK_THAT(error.what(), Catch::Contains(path) && Catch::Contains("running already"));
   CHECK(connects(path));
 }
@@ -131,8 +131,8 @@ TEST_CASE("what is not a socket is left alone") {
     REQUIRE(mkfifo(path.c_str(), 0600) == 0);
   }
   const auto before = std::filesystem::symlink_status(path).type();
-  const StartError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
-  CHECK(error.exit_status() == EX_CANTCREAT);
+  const BloomgateError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
+  CHECK(exit_status(error.code()) == EX_CANTCREAT);
   CHECK_THAT(error.what(), Catch::Contains("not a socket"));
   CHECK(std::filesystem::symlink_status(path).type() == before);
   CHECK(test::read_file(target) == "precious");
@@ -151,16 +151,16 @@ TEST_CASE("a socket that another program has put in the place is not removed at 
 TEST_CASE("a folder that is not there is an error that names the socket") {
   const TemporaryFolder folder;
   const std::string path = folder.file("missing/milter.sock");
-  const StartError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
-  CHECK(error.exit_status() == EX_CANTCREAT);
+  const BloomgateError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
+  CHECK(exit_status(error.code()) == EX_CANTCREAT);
   CHECK_THAT(error.what(), Catch::Contains("unix:" + path) && Catch::Contains("No such file"));
 }
 
 void check_port_is_taken_once(const std::string& address) {
   INFO(address);
   const ListeningSocket first(*parse_socket_address(address), 0660, "");
-  const StartError error = error_of([&] { ListeningSocket(*parse_socket_address(address), 0660, ""); });
-  CHECK(error.exit_status() == EX_UNAVAILABLE);
+  const BloomgateError error = error_of([&] { ListeningSocket(*parse_socket_address(address), 0660, ""); });
+  CHECK(exit_status(error.code()) == EX_UNAVAILABLE);
   CHECK_THAT(error.what(), Catch::Contains(address));
 }
 
@@ -178,8 +178,8 @@ TEST_CASE("a port of the network is taken, and a second taker is refused") {
 }
 
 TEST_CASE("a host that is not one of its family is an error") {
-  const StartError error = error_of([&] { ListeningSocket(*parse_socket_address("inet:8891@::1"), 0660, ""); });
-  CHECK(error.exit_status() == EX_NOHOST);
+  const BloomgateError error = error_of([&] { ListeningSocket(*parse_socket_address("inet:8891@::1"), 0660, ""); });
+  CHECK(exit_status(error.code()) == EX_NOHOST);
 }
 
 }  // namespace

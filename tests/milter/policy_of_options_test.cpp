@@ -62,9 +62,10 @@ TEST_CASE("a domain that cannot be one is an error of the configuration, with it
     try {
       policy_from({"--" + std::string(option), "good.example -bad-.example"});
       FAIL("no error for " << option);
-    } catch (const ConfigError& error) {
-      CHECK(error.option() == option);
-      CHECK_THAT(error.what(), Catch::Contains("'-bad-.example'"));
+    } catch (const BloomgateError& error) {
+      CHECK(error.code() == ErrorCode::bad_configuration);
+      CHECK_THAT(error.what(),
+                 Catch::Contains(": " + std::string(option) + ": ") && Catch::Contains("'-bad-.example'"));
     }
   }
 }
