@@ -15,9 +15,9 @@
 #include "filter/cli/available_memory.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/shape_options.hpp"
+#include "filter/cli/lists/add_entries.hpp"
 #include "filter/cli/lists/blocks.hpp"
 #include "filter/cli/lists/broad_domains.hpp"
-#include "filter/cli/lists/entry_adder.hpp"
 #include "filter/cli/lists/input_files.hpp"
 #include "filter/cli/lists/list_options.hpp"
 #include "filter/cli/lists/reject_log.hpp"
@@ -249,7 +249,7 @@ bool is_off(std::uint64_t estimate, std::uint64_t entries) {
 std::unique_ptr<FilterBuilder> read_into_builder(OpenLists& lists, const BuildOptions& options,
                                                  const BroadDomains& broad_domains, RejectLog& rejects) {
   auto builder = std::make_unique<FilterBuilder>(options);
-  read_lists(lists.blocks, *lists.format, *builder, options, broad_domains, rejects);
+  add_entries(lists.blocks, *lists.format, *builder, options, broad_domains, rejects);
   return builder;
 }
 

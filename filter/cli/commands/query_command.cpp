@@ -7,10 +7,10 @@
 #include "filter/base/error.hpp"
 #include "filter/build/bulk_lookup.hpp"
 #include "filter/cli/commands/commands.hpp"
-#include "filter/cli/lists/entry_count.hpp"
-#include "filter/cli/lists/entry_lookup.hpp"
+#include "filter/cli/lists/count_entries.hpp"
 #include "filter/cli/lists/input_files.hpp"
 #include "filter/cli/lists/list_options.hpp"
+#include "filter/cli/lists/look_up_entries.hpp"
 #include "filter/cli/lists/turns.hpp"
 #include "filter/file/mapped_filter.hpp"
 
@@ -108,7 +108,7 @@ class Query {
     Progress progress(
         style, [&] { return lists.state(); }, Progress::interval_of(style));
     if (counts) {
-      const ListCount count = count_lists(lists, filter_.view(), options.chosen_threads());
+      const EntryCounts count = count_entries(lists, filter_.view(), options.chosen_threads());
       use({.text = {}, .listed = count.found, .not_listed = count.missing, .rejected = count.rejected});
       return;
     }
@@ -126,7 +126,7 @@ class Query {
     if (shown_.listed && shown_.not_listed) answers.text.reserve(block.text.size() + block.text.size() / 2);
     const FilterView& view = filter_.view();
     const bool has_domains = view.shape().has_domains || view.shape().has_domain_trees;
-    look_up_block(
+    look_up_entries(
         block, format, view,
         [&](const LookedUp& entry) {
           writer.write_key(entry.key, entry.kind, has_domains ? match_of(entry) : address_match_of(entry));

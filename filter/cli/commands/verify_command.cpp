@@ -9,10 +9,10 @@
 #include "filter/base/error.hpp"
 #include "filter/build/bulk_lookup.hpp"
 #include "filter/cli/commands/commands.hpp"
-#include "filter/cli/lists/entry_count.hpp"
-#include "filter/cli/lists/entry_lookup.hpp"
+#include "filter/cli/lists/count_entries.hpp"
 #include "filter/cli/lists/input_files.hpp"
 #include "filter/cli/lists/list_options.hpp"
+#include "filter/cli/lists/look_up_entries.hpp"
 #include "filter/cli/lists/turns.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/file/mapped_filter.hpp"
@@ -47,7 +47,7 @@ constexpr std::uint64_t kShown = 10;  // missing entries
 BlockMembership membership_of(const Block& block, const Format& format, const FilterView& view) {
   BlockMembership result = {.input = block.input};
   // Looks up the entry's own key, so that an `@domain` entry cannot hide a missing address.
-  result.lines = look_up_block(
+  result.lines = look_up_entries(
       block, format, view,
       [&](const LookedUp& entry) {
         if (entry.found) {
@@ -67,7 +67,7 @@ class MembershipCount {
  public:
   MembershipCount(const Blocks& blocks, Progress& progress) : blocks_(blocks), progress_(progress) {}
 
-  const ListCount& total() const noexcept { return total_; }
+  const EntryCounts& total() const noexcept { return total_; }
 
   void add(const BlockMembership& block) {
     if (block.input != input_) lines_ = 0;
@@ -89,11 +89,11 @@ class MembershipCount {
   std::size_t input_ = 0;
   std::uint64_t lines_ = 0;  // of the input, in the blocks before
   std::uint64_t shown_ = 0;
-  ListCount total_;
+  EntryCounts total_;
 };
 
 // Looks up all entries one by one, and shows the missing ones with their places.
-ListCount check_one_by_one(const MappedFilter& filter, OpenLists& lists, unsigned threads, Progress& progress) {
+EntryCounts check_one_by_one(const MappedFilter& filter, OpenLists& lists, unsigned threads, Progress& progress) {
   MembershipCount count(lists.blocks, progress);
   for_each_block_in_turn(
       lists.blocks, *lists.format, threads,
@@ -105,8 +105,8 @@ ListCount check_one_by_one(const MappedFilter& filter, OpenLists& lists, unsigne
   return count.total();
 }
 
-ListCount check_members(const MappedFilter& filter, const std::vector<std::string>& inputs,
-                        const ListOptions& options) {
+EntryCounts check_members(const MappedFilter& filter, const std::vector<std::string>& inputs,
+                          const ListOptions& options) {
   const std::vector<std::string> files = list_files(inputs);
   auto lists = std::make_unique<OpenLists>(files, options.format, BlockOrder::in_turn);
   const Progress::Style style = options.quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
@@ -119,7 +119,7 @@ ListCount check_members(const MappedFilter& filter, const std::vector<std::strin
   // reading.
   const bool can_be_read_again = lists->blocks.total_bytes() != 0 && std::ranges::find(files, "-") == files.end();
   if (BulkLookup::suits(filter.view()) && can_be_read_again) {
-    const ListCount count = count_lists(*lists, filter.view(), options.chosen_threads());
+    const EntryCounts count = count_entries(*lists, filter.view(), options.chosen_threads());
     if (count.missing == 0) return count;
     progress.reset();
     lists = std::make_unique<OpenLists>(files, options.format, BlockOrder::in_turn);
@@ -172,7 +172,7 @@ bool report_false_positives(const MappedFilter& filter) {
 }
 
 int verify_against(const MappedFilter& filter, const std::vector<std::string>& inputs, const ListOptions& options) {
-  const ListCount members = check_members(filter, inputs, options);
+  const EntryCounts members = check_members(filter, inputs, options);
   std::cout << "found      " << format_count(members.found) << " entries of the lists\nmissing    "
             << format_count(members.missing) << "\nrejected   " << format_count(members.rejected)
             << " lines that are not entries\n";

@@ -15,7 +15,8 @@ namespace bloomgate::cli {
 // Throws what Blocks, Format, `work` and `make_room` throw, and BloomgateError{out_of_memory} if there is never
 // room.
 template <typename Sink, typename Work, typename MakeRoom>
-void read_in_rounds(Blocks& blocks, Format& format, unsigned threads, Sink& sink, Work work, MakeRoom make_room) {
+void for_each_block_in_rounds(Blocks& blocks, Format& format, unsigned threads, Sink& sink, Work work,
+                              MakeRoom make_room) {
   while (true) {
     std::atomic<bool> full{false};
     std::atomic<bool> worked{false};

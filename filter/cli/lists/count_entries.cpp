@@ -1,4 +1,4 @@
-#include "filter/cli/lists/entry_count.hpp"
+#include "filter/cli/lists/count_entries.hpp"
 
 #include "filter/build/bulk_lookup.hpp"
 #include "filter/cli/lists/rounds.hpp"
@@ -22,10 +22,10 @@ std::uint64_t add_block(const Block& block, const Format& format, AddressProfile
 
 }  // namespace
 
-ListCount count_lists(OpenLists& lists, const FilterView& view, unsigned threads) {
+EntryCounts count_entries(OpenLists& lists, const FilterView& view, unsigned threads) {
   BulkLookup lookup(view, threads, kMemoryBytes);
   std::atomic<std::uint64_t> rejected{0};
-  read_in_rounds(
+  for_each_block_in_rounds(
       lists.blocks, *lists.format, threads, lookup,
       [&](const Block& block, BulkLookup::Lane& lane) {
         rejected += add_block(block, *lists.format, view.shape().profile, lane);

@@ -13,10 +13,9 @@
 namespace bloomgate::cli {
 
 // Adds every entry of the lists to the builder, with a thread for each of its lanes, and reports what was rejected and
-// which entries are broad.
-// Throws what Blocks, Format and FilterBuilder throw.
-void read_lists(Blocks& blocks, Format& format, FilterBuilder& builder, const BuildOptions& options,
-                const BroadDomains& broad_domains, RejectLog& rejects);
+// which entries are broad. Throws what Blocks, Format and FilterBuilder throw.
+void add_entries(Blocks& blocks, Format& format, FilterBuilder& builder, const BuildOptions& options,
+                 const BroadDomains& broad_domains, RejectLog& rejects);
 
 // Estimates how many entries the lists hold, from samples of about a thousandth of their text. Nothing if that is not
 // worth it (the lists are short) or not possible (they are not all plain regular files). The result depends only on the

@@ -23,8 +23,8 @@ struct LookedUp {
 // Looks up each entry of the block by its own key and calls `on_entry(looked_up)` for it; calls `on_other(line, number,
 // text)` for a line that is not an entry. Follows the order of the lines and returns their number.
 template <typename OnEntry, typename OnOther>
-std::uint64_t look_up_block(const Block& block, const Format& format, const FilterView& view, OnEntry on_entry,
-                            OnOther on_other) {
+std::uint64_t look_up_entries(const Block& block, const Format& format, const FilterView& view, OnEntry on_entry,
+                              OnOther on_other) {
   LookupBatch batch(view);
   std::array<LookedUp, LookupBatch::kKeys> asked;
   std::array<char, LookupBatch::kKeys * kMaxKeyBytes> keys;

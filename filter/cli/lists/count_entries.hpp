@@ -7,14 +7,14 @@
 
 namespace bloomgate::cli {
 
-struct ListCount {
+struct EntryCounts {
   std::uint64_t found = 0;  // by their own keys
   std::uint64_t missing = 0;
   std::uint64_t rejected = 0;  // lines that are not entries
 };
 
-// Reads all of the lists, in `threads` threads. For filters that BulkLookup suits. Throws what Blocks and
-// Format throw, and BloomgateError{out_of_memory}.
-ListCount count_lists(OpenLists& lists, const FilterView& view, unsigned threads);
+// Reads all of the lists, in `threads` threads. For filters that BulkLookup suits. Throws what Blocks and Format throw,
+// and BloomgateError{out_of_memory}.
+EntryCounts count_entries(OpenLists& lists, const FilterView& view, unsigned threads);
 
 }  // namespace bloomgate::cli

@@ -1,4 +1,4 @@
-#include "filter/cli/lists/entry_adder.hpp"
+#include "filter/cli/lists/add_entries.hpp"
 
 #include <cmath>
 
@@ -26,9 +26,9 @@ void add_block(const Block& block, FilterBuilder::Lane& lane, const Format& form
 
 }  // namespace
 
-void read_lists(Blocks& blocks, Format& format, FilterBuilder& builder, const BuildOptions& options,
-                const BroadDomains& broad_domains, RejectLog& rejects) {
-  read_in_rounds(
+void add_entries(Blocks& blocks, Format& format, FilterBuilder& builder, const BuildOptions& options,
+                 const BroadDomains& broad_domains, RejectLog& rejects) {
+  for_each_block_in_rounds(
       blocks, format, options.threads, builder,
       [&](const Block& block, FilterBuilder::Lane& lane) {
         add_block(block, lane, format, options.profile, broad_domains, rejects);
