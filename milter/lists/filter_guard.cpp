@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "filter/base/start_error.hpp"
+#include "filter/base/error.hpp"
 
 namespace bloomgate {
 namespace {
@@ -56,7 +55,8 @@ FilterGuard::FilterGuard(std::uint64_t bytes_per_hour, std::function<void()> on_
       wakeup_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       next_check_(Clock::now() + interval_) {
   if (!wakeup_.is_open()) {
-    throw StartError(EX_OSERR, "cannot make an eventfd: " + std::generic_category().message(errno));
+    throw BloomgateError(ErrorCode::no_system_resource,
+                         "cannot make an eventfd: " + std::generic_category().message(errno));
   }
   const HeldSignals held;
   thread_ = std::thread([this] { run(); });

@@ -28,7 +28,7 @@ class FilterGuard {
   using Filters = std::vector<std::shared_ptr<const LoadedFilter>>;
 
   // Checks `bytes_per_hour` of checksums, 0: none. `on_damage` is called from any thread, once for each filter that
-  // turns out damaged and was not reported yet; it must not block. Throws StartError.
+  // turns out damaged and was not reported yet; it must not block. Throws BloomgateError{no_system_resource}.
   FilterGuard(std::uint64_t bytes_per_hour, std::function<void()> on_damage);
   // Ends the thread: at once, or after the MiB that it is reading.
   ~FilterGuard();
