@@ -226,10 +226,15 @@ def test_listed_mail_passes_while_many_other_messages_wait_for_a_checker_that_ha
         with hung_checker() as hung:
             recipe.ask("rspamd", deep_check=hung.name, deep_check_timeout=50, deep_check_connections=50)
             waiting = [clients.submit(recipe.send, Mail(UNLISTED)) for _ in range(24)]
-            # libmilter may wake one worker for two sessions. The second stays until a message comes that needs
-            # another worker, so listed mail comes all the while.
-            wait_until(lambda: places(recipe.send(listed())) == [MAILBOX] and hung.taken == 24,
-                       "all messages to be under way to the checker")
+
+            def all_are_at_the_checker():
+                # libmilter may wake one worker for two sessions. The second stays until a message comes that
+                # needs another worker, so listed mail comes all the while.
+                assert places(recipe.send(listed())) == [MAILBOX]
+                assert [each.result() for each in waiting if each.done()] == []
+                return hung.taken == 24
+
+            wait_until(all_are_at_the_checker, "all messages to be under way to the checker")
             assert places(recipe.send(listed(), listed())) == [MAILBOX] * 2
             assert not any(each.done() for each in waiting)
         outcomes = [each.result()[0] for each in waiting]
