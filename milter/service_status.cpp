@@ -23,6 +23,8 @@ std::string service_status(const LoadedLists& lists) {
   const ListParts& parts = lists.parts();
   const std::size_t count = parts.whitelists.size();
   std::string damaged, serving;
+  if (parts.revoked_is_lost) damaged += std::string(kRevokedIsLost) + "; ";
+  if (parts.extra_is_lost) damaged += "the list extra cannot be read, so nobody is listed by it; ";
   for (const auto& [name, whitelist] : parts.whitelists) {
     if (whitelist == nullptr) continue;
     if (const Damage damage = whitelist->damage(); damage != Damage::none) {

@@ -14,6 +14,9 @@ namespace bloomgate {
 // means.
 std::string service_status(const LoadedLists& lists);
 
+inline constexpr std::string_view kRevokedIsLost =
+    "the list revoked cannot be read, so nobody is delivered: all mail is sent to the deeper checks until it can";
+
 // What the log and the status say when ResultsWatch finds that results are missing.
 inline constexpr std::string_view kNoTrustedResults =
     "no message of the last 1000 had an Authentication-Results field that is trusted, so none counted as "

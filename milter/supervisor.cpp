@@ -17,6 +17,7 @@ namespace {
 // keeps changing it must not delay that for ever.
 constexpr std::chrono::milliseconds kQuiet{200};
 constexpr std::chrono::milliseconds kLongestUnrest{2000};
+constexpr std::chrono::milliseconds kLookForFolder{1000};
 
 constexpr std::string_view kRevoked = "revoked";
 constexpr std::string_view kExtra = "extra";
@@ -72,7 +73,7 @@ void Supervisor::load_first() {
 bool Supervisor::run() {
   notify_ready(current_status());
   for (;;) {
-    const Wakeup::Events events = wakeup_.wait(watch_.descriptor(), time_until_quiet());
+    const Wakeup::Events events = wakeup_.wait(watch_.descriptor(), longest_wait());
     if ((events & (Wakeup::kStop | Wakeup::kMilterEnded)) != 0) {
       notify_stopping();
       return (events & Wakeup::kMilterEnded) == 0;
@@ -89,15 +90,17 @@ void Supervisor::handle(Wakeup::Events events) {
 }
 
 void Supervisor::note_changes() {
-  if (watch_.descriptor() >= 0 && watch_.take_events()) {
+  const bool can_see_again = is_blind_ && watch_.refresh().empty();
+  if (can_see_again) is_blind_ = false;
+  if (can_see_again || (watch_.descriptor() >= 0 && watch_.take_events())) {
     last_change_ = Clock::now();
     if (!first_change_) first_change_ = last_change_;
   }
-  if (const auto left = time_until_quiet(); left && left->count() <= 0) reload_exact_lists();
+  if (const auto left = longest_wait(); first_change_ && left && left->count() <= 0) reload_exact_lists();
 }
 
-std::optional<std::chrono::milliseconds> Supervisor::time_until_quiet() const {
-  if (!first_change_) return std::nullopt;
+std::optional<std::chrono::milliseconds> Supervisor::longest_wait() const {
+  if (!first_change_) return is_blind_ ? std::optional(kLookForFolder) : std::nullopt;
   const Clock::time_point due = std::min(last_change_ + kQuiet, *first_change_ + kLongestUnrest);
   return std::max(std::chrono::ceil<std::chrono::milliseconds>(due - Clock::now()), std::chrono::milliseconds(0));
 }
@@ -120,8 +123,7 @@ void Supervisor::reload() {
       faults.push_back(printable(error.what()));
     }
   }
-  reload_exact(kRevoked, sources_.revoked, lists.revoked, faults);
-  reload_exact(kExtra, sources_.extra, lists.extra, faults);
+  reload_exact(lists, faults);
   put_into_use(std::move(lists));
   const std::string status = current_status();
   if (faults.empty()) {
@@ -147,19 +149,21 @@ void Supervisor::reload_exact_lists() {
   watch_again();
   ListParts lists = slot_.get()->parts();
   std::vector<std::string> faults;
-  reload_exact(kRevoked, sources_.revoked, lists.revoked, faults);
-  reload_exact(kExtra, sources_.extra, lists.extra, faults);
+  reload_exact(lists, faults);
   slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
-  for (const std::string& fault : faults) log_->error("{}; the old list stays in use", fault);
-  notify_status(current_status());
+  const std::string status = current_status();
+  if (!faults.empty()) log_->error("{}; {}", fmt::join(faults, "; "), status);
+  notify_status(status);
 }
 
 // This comes before the files are read: a change from now on counts as a new one.
 void Supervisor::watch_again() {
   first_change_.reset();
+  is_blind_ = false;
   if (watch_.descriptor() < 0) return;
   for (const std::string& folder : watch_.refresh()) {
-    log_->error("cannot watch {}: its lists are read only at a reload", printable(folder));
+    log_->error("cannot watch {}: its lists are read at a reload, or when it is there again", printable(folder));
+    is_blind_ = true;
   }
 }
 
@@ -186,12 +190,24 @@ std::shared_ptr<const ExactList> Supervisor::load_exact(std::string_view name, c
   return std::make_shared<const ExactList>(std::move(reading.list));
 }
 
+void Supervisor::reload_exact(ListParts& lists, std::vector<std::string>& faults) const {
+  reload_exact(kRevoked, sources_.revoked, lists.revoked, lists.revoked_is_lost, faults);
+  reload_exact(kExtra, sources_.extra, lists.extra, lists.extra_is_lost, faults);
+}
+
 void Supervisor::reload_exact(std::string_view name, const std::string& path, std::shared_ptr<const ExactList>& list,
-                              std::vector<std::string>& faults) const {
+                              bool& is_lost, std::vector<std::string>& faults) const {
   if (path.empty()) return;
+  const std::size_t entries_before = list ? list->size() : 0;
   try {
     list = load_exact(name, path);
+    is_lost = false;
+    if (list->size() == 0 && entries_before != 0) {
+      log_->warn("{} had {} entries and is empty now ({})", printable(path), entries_before, name);
+    }
   } catch (const std::exception& error) {
+    list = nullptr;
+    is_lost = true;
     faults.push_back(printable(error.what()));
   }
 }

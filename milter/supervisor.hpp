@@ -44,11 +44,12 @@ class Supervisor {
   // to end; otherwise libmilter has ended by itself.
   bool run();
 
-  // Loads all lists again. If one cannot be used, the slot keeps what it has; but a whitelist is damaged if the file
-  // that is refused is the very file in use.
+  // Loads all lists again. If a whitelist cannot be used, the slot keeps what it has; but a whitelist is damaged if the
+  // file that is refused is the very file in use.
   void reload();
 
-  // The same for revoked and extra only, which have changed.
+  // The same for revoked and extra only, which have changed. One that can no longer be used is not kept: the operator
+  // may just have revoked somebody, or taken somebody out of extra. Without revoked nobody is delivered.
   void reload_exact_lists();
 
  private:
@@ -58,11 +59,12 @@ class Supervisor {
   void note_changes();
   void watch_again();
   void put_into_use(ListParts lists);
-  std::optional<std::chrono::milliseconds> time_until_quiet() const;
+  std::optional<std::chrono::milliseconds> longest_wait() const;
   std::shared_ptr<const LoadedFilter> load_whitelist(const WhitelistSource& source) const;
   std::shared_ptr<const ExactList> load_exact(std::string_view name, const std::string& path) const;
+  void reload_exact(ListParts& lists, std::vector<std::string>& faults) const;
   void reload_exact(std::string_view name, const std::string& path, std::shared_ptr<const ExactList>& list,
-                    std::vector<std::string>& faults) const;
+                    bool& is_lost, std::vector<std::string>& faults) const;
   void report_damage() const;
   void report_results() const;
   std::string current_status() const;
@@ -74,6 +76,7 @@ class Supervisor {
   std::shared_ptr<spdlog::logger> log_;
   FileWatch watch_;
   FilterGuard guard_;
+  bool is_blind_ = false;  // a folder cannot be watched
   // The first and the last of a series of changes.
   std::optional<Clock::time_point> first_change_;
   Clock::time_point last_change_;

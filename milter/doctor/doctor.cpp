@@ -156,6 +156,10 @@ void examine_service(std::string_view properties, std::vector<DoctorFinding>& fi
     findings.push_back({Level::problem, "service", "the whitelist in use is damaged", "build it again"});
   }
   // See service_status.hpp.
+  if (properties.find("the list revoked cannot be read") != std::string_view::npos) {
+    findings.push_back({Level::problem, "service", "the list revoked cannot be read, so nobody is delivered",
+                        "write it again; an empty file revokes nobody"});
+  }
   if (properties.find("had an Authentication-Results field that is trusted") != std::string_view::npos) {
     findings.push_back({Level::problem, "authentication", "no trusted results of authentication arrive",
                         "let a milter before Bloomgate write them, and set trusted-authserv-id to its name"});

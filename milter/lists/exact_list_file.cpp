@@ -5,15 +5,23 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <optional>
+#include <thread>
 
 #include "filter/base/error.hpp"
 #include "filter/base/file_descriptor.hpp"
+#include "filter/base/file_stamp.hpp"
 
 namespace bloomgate {
 namespace {
 
-// The whole file, which has that many bytes unless somebody is writing to it.
-std::string read_unchanging(int fd, std::size_t file_bytes, const std::string& path) {
+constexpr int kMostReadings = 10;
+constexpr std::chrono::milliseconds kBetweenReadings{50};
+constexpr std::chrono::milliseconds kRest{300};
+
+// All bytes that there are, up to one more than the file had.
+std::string read_all(int fd, std::size_t file_bytes, const std::string& path) {
   std::string text(file_bytes + 1, '\0');
   std::size_t have = 0;
   while (have < text.size()) {
@@ -22,19 +30,19 @@ std::string read_unchanging(int fd, std::size_t file_bytes, const std::string& p
     if (count < 0 && errno != EINTR) throw system_error(ErrorCode::cannot_read, "read", path, errno);
     if (count > 0) have += static_cast<std::size_t>(count);
   }
-  if (have != file_bytes) {
-    throw BloomgateError(ErrorCode::cannot_read,
-                         path + " changed its size while it was read, from " + std::to_string(file_bytes) +
-                             " bytes; write lists under another name and rename them",
-                         {.path = path});
-  }
   text.resize(have);
   return text;
 }
 
-}  // namespace
+// A time to come is no sign of a writer: the clocks of this machine and of a file server differ.
+bool has_rested(const timespec& changed) noexcept {
+  const auto since_epoch = std::chrono::seconds(changed.tv_sec) + std::chrono::nanoseconds(changed.tv_nsec);
+  const auto age = std::chrono::system_clock::now().time_since_epoch() - since_epoch;
+  return age < std::chrono::nanoseconds(0) || age >= kRest;
+}
 
-ExactListReading load_exact_list(const std::string& path, std::uint64_t most_bytes) {
+// Nothing where somebody is writing to the file.
+std::optional<std::string> read_once(const std::string& path, std::uint64_t most_bytes) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status = {};
   if (!file.is_open() || fstat(file.get(), &status) != 0) {
@@ -52,7 +60,33 @@ ExactListReading load_exact_list(const std::string& path, std::uint64_t most_byt
                              std::to_string(most_bytes) + "; put a list of that size into a filter",
                          {path, {}, "at most " + std::to_string(most_bytes) + " bytes", std::to_string(file_bytes)});
   }
-  return read_exact_list(read_unchanging(file.get(), file_bytes, path));
+  std::string text = read_all(file.get(), file_bytes, path);
+  if (text.size() != file_bytes || FileStamp::of(file.get()) != FileStamp(status)) return std::nullopt;
+  if (!text.empty() && !text.ends_with('\n') && !has_rested(status.st_mtim)) return std::nullopt;
+  return text;
+}
+
+std::string read_at_rest(const std::string& path, std::uint64_t most_bytes) {
+  for (int reading = 0; reading < kMostReadings; ++reading) {
+    if (reading != 0) std::this_thread::sleep_for(kBetweenReadings);
+    if (auto text = read_once(path, most_bytes)) return *std::move(text);
+  }
+  throw BloomgateError(ErrorCode::cannot_read,
+                       path + " keeps changing while it is read; write lists under another name and rename them",
+                       {.path = path});
+}
+
+}  // namespace
+
+ExactListReading load_exact_list(const std::string& path, std::uint64_t most_bytes) {
+  ExactListReading reading = read_exact_list(read_at_rest(path, most_bytes));
+  if (reading.spoiled_line != 0) {
+    throw BloomgateError(ErrorCode::bad_input,
+                         path + " is damaged: line " + std::to_string(reading.spoiled_line) +
+                             " has bytes that are no text (control characters, or invalid UTF-8); write the list again",
+                         {.path = path});
+  }
+  return reading;
 }
 
 }  // namespace bloomgate

@@ -12,8 +12,15 @@ namespace bloomgate {
 inline constexpr std::uint64_t kMostExactListBytes = std::uint64_t{256} << 20;  // some 12 million entries
 
 // Reads the whole file and makes the list. Bad lines are left out and reported in the result; an empty file is an empty
-// list. Throws BloomgateError: cannot_open, cannot_read, not_a_regular_file (never blocks on a FIFO), bad_input if the
-// file is larger than `most_bytes`; and std::bad_alloc. Takes as much memory as the file's size while it reads.
+// list.
+//
+// What somebody is still writing is no list: the half of a line may be another entry, `joe@example.co` for
+// `joe@example.com`. So a file that changes while it is read is read again, and so is one that was changed in the last
+// 0.3 s and whose last line has no line end.
+//
+// Throws BloomgateError: cannot_open; not_a_regular_file (never blocks on a FIFO); cannot_read, also if the file has
+// not come to rest within half a second; bad_input if the file is larger than `most_bytes`, or has lines that are no
+// text; and std::bad_alloc. Takes as much memory as the file's size while it reads.
 ExactListReading load_exact_list(const std::string& path, std::uint64_t most_bytes = kMostExactListBytes);
 
 }  // namespace bloomgate

@@ -16,7 +16,8 @@ namespace bloomgate {
 namespace {
 
 constexpr std::uint32_t kChanges = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE;
-constexpr std::uint32_t kLost = IN_Q_OVERFLOW | IN_IGNORED;  // events, or the folder itself
+// The folder itself: its path leads elsewhere from then on.
+constexpr std::uint32_t kFolder = IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_IGNORED;
 constexpr std::size_t kBufferBytes = 16384;
 
 }  // namespace
@@ -43,20 +44,24 @@ bool FileWatch::take_events() {
       const char* const name = buffer + at + sizeof event;
       at += sizeof event + event.len;
       const auto names = names_.find(event.wd);
-      const bool ours = event.len != 0 && names != names_.end() && names->second.contains(name);
-      changed = changed || ours || (event.mask & kLost) != 0;
+      const bool is_watched = names != names_.end();
+      const bool ours = is_watched && ((event.mask & kFolder) != 0 || (event.len != 0 && names->second.contains(name)));
+      changed = changed || ours || (event.mask & IN_Q_OVERFLOW) != 0;
     }
   }
 }
 
 std::vector<std::string> FileWatch::refresh() {
   std::vector<std::string> failed;
-  names_.clear();
+  const auto old = std::exchange(names_, {});
   for (const std::string& path : paths_) {
     watch(path, failed);
     std::error_code error;
     const std::filesystem::path target = std::filesystem::canonical(path, error);
     if (!error && target != std::filesystem::path(path)) watch(target.string(), failed);
+  }
+  for (const auto& [number, names] : old) {
+    if (!names_.contains(number)) inotify_rm_watch(inotify_.get(), number);  // of a folder that was moved away
   }
   return failed;
 }
@@ -64,7 +69,8 @@ std::vector<std::string> FileWatch::refresh() {
 void FileWatch::watch(const std::string& path, std::vector<std::string>& failed) {
   const std::filesystem::path file(path);
   const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
-  const int number = inotify_add_watch(inotify_.get(), folder.c_str(), kChanges | IN_ONLYDIR);
+  const int number =
+      inotify_add_watch(inotify_.get(), folder.c_str(), kChanges | IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR);
   if (number < 0) {
     failed.push_back(folder);
   } else {

@@ -23,8 +23,8 @@ class FileWatch {
   // Readable if there is something for take_events(); -1 if nothing is watched.
   int descriptor() const noexcept { return inotify_.get(); }
 
-  // Takes all pending events. Returns whether one of them was about a watched file, or was lost, since a lost one may
-  // have been about any file.
+  // Takes all pending events. Returns whether one of them was about a watched file or was lost, since a lost one may
+  // have been about any file; or whether a watched folder was moved or removed: then refresh().
   bool take_events();
 
   // Watches all folders again, since a folder may have been replaced, or a link may point elsewhere. Returns the

@@ -23,6 +23,9 @@ struct ListParts {
   std::vector<NamedFilter> whitelists = {};
   std::shared_ptr<const ExactList> revoked = {};  // null: there is none
   std::shared_ptr<const ExactList> extra = {};    // null: there is none
+  // They are configured, and what they hold is no longer known.
+  bool revoked_is_lost = false;
+  bool extra_is_lost = false;
 };
 
 class LoadedLists {
@@ -38,7 +41,9 @@ class LoadedLists {
   const ListParts& parts() const noexcept { return parts_; }
 
   // In the form for decide(). Valid as long as the object.
-  Lists lists() const noexcept { return {views_, parts_.revoked.get(), parts_.extra.get(), parts_.revoked != nullptr}; }
+  Lists lists() const noexcept {
+    return {views_, parts_.revoked.get(), parts_.extra.get(), parts_.revoked != nullptr || parts_.revoked_is_lost};
+  }
 
  private:
   ListParts parts_;

@@ -1,8 +1,10 @@
 #include "milter/policy/exact_list.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
+#include "filter/address/characters.hpp"
 #include "filter/address/domain_tree.hpp"
 #include "filter/base/error.hpp"
 #include "filter/hash/hash.hpp"
@@ -14,6 +16,18 @@ using KeyLength = std::uint16_t;
 static_assert(kMaxKeyBytes <= std::numeric_limits<KeyLength>::max());
 
 constexpr std::size_t kFirstSlots = 16;
+
+bool is_text(std::string_view line) noexcept {
+  constexpr std::string_view kWhiteSpace = " \t\n\v\f\r";
+  while (!line.empty()) {
+    const std::string_view word = line.substr(0, line.find_first_of(kWhiteSpace));
+    const bool has_control =
+        std::ranges::any_of(word, [](char byte) { return static_cast<unsigned char>(byte) < ' ' || byte == '\x7f'; });
+    if (has_control || characters::check(word) == RejectReason::invalid_utf8) return false;
+    line.remove_prefix(std::min(word.size() + 1, line.size()));
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -116,6 +130,7 @@ ExactListReading read_exact_list(std::string_view text) {
       reader.insert(entry);
     } else if (entry.kind() == EntryKind::rejected) {
       ++reading.bad_line_count;
+      if (reading.spoiled_line == 0 && !is_text(line)) reading.spoiled_line = number;
       if (reading.bad_lines.size() < ExactListReading::kMostBadLines) {
         reading.bad_lines.push_back({number, entry.reason()});
       }

@@ -65,6 +65,9 @@ struct ExactListReading {
   ExactList list;
   std::uint64_t bad_line_count = 0;
   std::vector<BadLine> bad_lines;  // the first ones
+  // The first bad line with bytes that no text has: NUL and its like, or invalid UTF-8. Who mistypes an entry writes
+  // none of these; a file that was overwritten with something else has them. 0: there is none.
+  std::uint64_t spoiled_line = 0;
 };
 
 // Reads a list: one entry per line, in the forms of canonicalize_line(), in any order, duplicates allowed. A bad line

@@ -24,7 +24,9 @@ struct Supervised {
   }
 
   bool revoked(std::string_view sender) const {
-    return slot.get()->parts().revoked->find(canonicalize_path(sender)) != Match::none;
+    const auto lists = slot.get();
+    const auto& list = lists->parts().revoked;
+    return list != nullptr && list->find(canonicalize_path(sender)) != Match::none;
   }
 
   test::NotifySocket systemd;
@@ -124,6 +126,7 @@ TEST_CASE("a reload heals a daemon that started without a whitelist, or whose wh
 
 TEST_CASE("a whitelist that is written to in place is damaged at once, and says so without a message") {
   Supervised s;
+  test::make_old(s.file.path());
   s.supervisor.load_first();
   std::jthread runner([&] { s.supervisor.run(); });
   CHECK_THAT(s.systemd.wait_for_next(), StartsWith("READY=1\nSTATUS=serving "));
@@ -224,8 +227,8 @@ TEST_CASE("an exact list is loaded again when its file changes, in whatever way"
   }
   SECTION("taken away, and made again") {
     std::filesystem::remove(s.path);
-    Watched::await([&] { return s.log.text().find("stays in use") != std::string::npos; });
-    CHECK(s.revoked("<joe@example.org>"));
+    Watched::await([&] { return s.reason("<stranger@example.net>") == Reason::no_revoked_list; });
+    CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=the list revoked cannot be read, so nobody is delivered"));
     test::write_file(s.path, "ann@example.org\n");
   }
   SECTION("a link turned to another file") {
@@ -236,6 +239,72 @@ TEST_CASE("an exact list is loaded again when its file changes, in whatever way"
   Watched::await([&] { return s.revoked("<ann@example.org>"); });
   CHECK_FALSE(s.revoked("<joe@example.org>"));
   CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=serving ") && Contains("; 1 revoked entries"));
+}
+
+TEST_CASE("a list of revoked entries that is spoiled in place delivers nobody until it is mended") {
+  Watched s("joe@example.org\n");
+  const std::string spoiled =
+      GENERATE(std::string(5000, '\xff'), std::string(5000, '\0'), std::string("\xff\xfe\x01\n"),
+               std::string("ann@example.org\nkim@exam\xb0le.org\n"));
+  test::write_file(s.path, spoiled);
+  Watched::await([&] { return s.reason("<joe@example.org>") == Reason::no_revoked_list; });
+  CHECK_THAT(s.log.text(), Contains("error: " + s.path + " is damaged: line "));
+  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=the list revoked cannot be read, so nobody is delivered"));
+  test::write_file(s.path, "ann@example.org\n");
+  Watched::await([&] { return s.reason("<ann@example.org>") == Reason::revoked; });
+  CHECK_FALSE(s.revoked("<joe@example.org>"));
+}
+
+TEST_CASE("a list of further entries that is spoiled in place lists nobody, and hinders no whitelist") {
+  Watched s("");
+  test::write_file(s.sources.extra, "ann@example.org\n");
+  Watched::await([&] { return s.reason("<ann@example.org>") == Reason::listed_extra; });
+  test::write_file(s.sources.extra, std::string(5000, '\xff'));
+  Watched::await([&] { return s.reason("<ann@example.org>") == Reason::not_listed; });
+  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+}
+
+TEST_CASE("a reload that cannot read the revoked entries delivers nobody") {
+  Watched s("ann@example.org\n");
+  s.wakeup.post(Wakeup::kStop);
+  s.runner.join();
+  std::filesystem::remove(s.path);
+  s.watched->reload();
+  CHECK(s.reason("<joe@example.org>") == Reason::no_revoked_list);
+  CHECK_THAT(s.log.text(), Contains("error: reload refused: ") && Contains("the list revoked cannot be read"));
+  test::write_file(s.path, "");
+  s.watched->reload();
+  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+}
+
+TEST_CASE("a list that had entries and is empty now is pointed out") {
+  Watched s("joe@example.org\n");
+  test::write_file(s.path, "");
+  Watched::await([&] { return s.reason("<joe@example.org>") == Reason::listed; });
+  CHECK_THAT(s.log.text(), Contains("warning: " + s.path + " had 1 entries and is empty now (revoked)"));
+}
+
+TEST_CASE("a folder that is moved away delivers nobody, and one in its place is watched") {
+  Watched s("ann@example.org\n");
+  const std::string inner = s.folder.file("inner");
+  std::filesystem::create_directory(inner);
+  s.wakeup.post(Wakeup::kStop);
+  s.runner.join();
+  s.sources.revoked = inner + "/revoked.txt";
+  test::write_file(s.sources.revoked, "ann@example.org\n");
+  s.watched = std::make_unique<Supervisor>(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
+  s.watched->load_first();
+  s.runner = std::jthread([&s] { s.watched->run(); });
+  std::filesystem::rename(inner, s.folder.file("old"));
+  Watched::await([&] { return s.reason("<joe@example.org>") == Reason::no_revoked_list; });
+  std::filesystem::create_directory(inner);
+  test::write_file(s.sources.revoked, "joe@example.org\n");
+  Watched::await([&] { return s.reason("<joe@example.org>") == Reason::revoked; });
+  test::write_file(s.sources.revoked, "eve@example.org\n");
+  Watched::await([&] { return s.reason("<eve@example.org>") == Reason::revoked; });
+  // Nobody looks at the one that was moved away.
+  test::write_file(s.folder.file("old") + "/revoked.txt", "joe@example.org\n");
+  CHECK_FALSE(s.revoked("<joe@example.org>"));
 }
 
 TEST_CASE("a file behind a link is watched as well") {

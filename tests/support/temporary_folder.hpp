@@ -1,6 +1,7 @@
 // A folder that lives as long as the test that made it.
 #pragma once
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -43,6 +44,11 @@ inline void write_file(const std::filesystem::path& path, std::string_view conte
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(content.data(), static_cast<std::streamsize>(content.size()));
   if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
+}
+
+// As if it had been written an hour ago: a write from now on shows in its time, however coarse the file system's clock.
+inline void make_old(const std::filesystem::path& path) {
+  std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
 }
 
 }  // namespace bloomgate::test

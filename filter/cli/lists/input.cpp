@@ -67,9 +67,8 @@ Input::Input(std::size_t index, const std::string& path, bool quotes, const std:
   // Standard input may be a file whose start somebody has already read: then it is a stream.
   is_regular_ = S_ISREG(status.st_mode) && lseek(fd_, 0, SEEK_CUR) == 0;
   if (!is_regular_) return;
-  device_ = status.st_dev;
-  inode_ = status.st_ino;
-  file_bytes_ = static_cast<std::uint64_t>(status.st_size);
+  stamp_ = FileStamp(status);
+  file_bytes_ = stamp_.size_bytes();
   std::array<char, kCompressionMarkBytes> start;
   compression_ = recognise_compression({start.data(), read_at(start.data(), start.size(), 0)}, true);
   in_parts_ = compression_ == Compression::none && !quotes_;
@@ -86,7 +85,7 @@ void Input::open_file() {
   if (!file_.is_open() || fstat(file_.get(), &status) != 0) {
     throw system_error(ErrorCode::cannot_open, "open", name_, errno);
   }
-  if (is_regular_ && (status.st_dev != device_ || status.st_ino != inode_)) {
+  if (is_regular_ && !stamp_.is_same_file(FileStamp(status))) {
     throw BloomgateError(ErrorCode::cannot_read,
                          name_ + " was replaced while the lists were read; run again when nobody writes to them",
                          {.path = name_});
@@ -121,7 +120,18 @@ void Input::release() noexcept {
 
 std::uint64_t Input::read(std::uint64_t offset, Block& block) {
   block.storage.resize(kStorageBytes);
-  return in_parts_ ? read_part(offset, Block::kTextBytes, block) : read_stream(block);
+  const std::uint64_t bytes = in_parts_ ? read_part(offset, Block::kTextBytes, block) : read_stream(block);
+  require_unchanged();
+  return bytes;
+}
+
+// Where a list ends that grows while it is read, half a line may stand: `joe@example.co` is somebody else's address.
+// And of one that is written anew, some blocks are of the old list and some of the new one.
+void Input::require_unchanged() const {
+  if (!is_regular_ || FileStamp::of(fd_) == stamp_) return;
+  throw BloomgateError(ErrorCode::cannot_read,
+                       name_ + " was written to while it was read; run again when nobody writes to it, or read a copy",
+                       {.path = name_});
 }
 
 void Input::sample(std::uint64_t offset, std::uint64_t bytes, Block& block) {

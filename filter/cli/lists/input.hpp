@@ -2,8 +2,6 @@
 // order: a pipe, compressed text, or text with quoted line ends. Blocks hands out its blocks and does the locking.
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -13,6 +11,7 @@
 
 #include "filter/base/direct_file.hpp"
 #include "filter/base/file_descriptor.hpp"
+#include "filter/base/file_stamp.hpp"
 #include "filter/cli/lists/block.hpp"
 #include "filter/cli/lists/decompressor.hpp"
 
@@ -52,6 +51,7 @@ class Input {
   void open_file();
   void close_file() noexcept;
   void check_stop() const;
+  void require_unchanged() const;
   void wait_for_stream() const;
   std::uint64_t read_part(std::uint64_t offset, std::uint64_t bytes, Block& block);
   std::uint64_t read_stream(Block& block);
@@ -69,8 +69,7 @@ class Input {
   FileDescriptor file_;
   int fd_ = -1;
   DirectFile direct_;  // past the page cache
-  dev_t device_ = 0;
-  ino_t inode_ = 0;
+  FileStamp stamp_;    // of a regular file, when it was opened first
   bool quotes_;
   bool is_regular_ = false;
   bool in_parts_ = false;

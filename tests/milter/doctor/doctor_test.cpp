@@ -20,6 +20,9 @@ TEST_CASE("what systemd tells of the service becomes findings") {
       {"failed", "ActiveState=failed\nStatusText=stopping\n", {Level::problem}},
       {"running", "ActiveState=active\nStatusText=serving /w: 3 entries\n", {Level::ok}},
       {"damaged", "ActiveState=active\nStatusText=damaged: /w cannot be read\n", {Level::ok, Level::problem}},
+      {"revoked is lost",
+       "ActiveState=active\nStatusText=the list revoked cannot be read, so nobody is delivered\n",
+       {Level::ok, Level::problem}},
       {"no trusted results",
        "ActiveState=active\nStatusText=serving /w; no message of the last 1000 had an Authentication-Results field "
        "that "

@@ -2,8 +2,10 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <thread>
 
 #include "filter/base/error.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -53,8 +55,33 @@ TEST_CASE("what is no readable text file of a sane size is no exact list") {
   const std::string path = write_list(folder, "joe@example.org\n");
   CHECK(code_of_loading(path, 15) == ErrorCode::bad_input);
   CHECK(load_exact_list(path, 16).list.size() == 1);
+  CHECK(code_of_loading(write_list(folder, "joe@example.org\nann@exam\xff\n")) == ErrorCode::bad_input);
+  CHECK(code_of_loading(write_list(folder, std::string("joe@exam\0", 9))) == ErrorCode::bad_input);
   // A file of /proc says that it has no bytes, and then has some: as one that grows while it is read.
   CHECK(code_of_loading("/proc/self/status") == ErrorCode::cannot_read);
+}
+
+TEST_CASE("the half of a line is not read for another entry") {
+  const test::TemporaryFolder folder;
+  const std::string path = write_list(folder, "joe@example.co");
+  ExactListReading reading;
+  std::thread reader([&] { reading = load_exact_list(path); });
+  std::ofstream(path, std::ios::app) << "m\n";
+  reader.join();
+  CHECK(reading.list.find(canonicalize_path("<joe@example.com>")) == Match::address);
+  CHECK(reading.list.size() == 1);
+}
+
+TEST_CASE("a file that somebody goes on writing to is no exact list") {
+  const test::TemporaryFolder folder;
+  const std::string path = write_list(folder, "joe@example.org");
+  std::atomic<bool> is_read{false};
+  std::jthread writer([&] {
+    std::ofstream file(path, std::ios::app);
+    while (!is_read) file << 'x' << std::flush;
+  });
+  CHECK(code_of_loading(path) == ErrorCode::cannot_read);
+  is_read = true;
 }
 
 }  // namespace

@@ -57,6 +57,23 @@ TEST_CASE("a folder that is gone is noticed, and watched again once it is back a
   CHECK(watch.take_events());
 }
 
+TEST_CASE("a folder that is moved is noticed, and the one in its place is watched from the next refresh on") {
+  const TemporaryFolder folder;
+  const std::string inner = folder.file("inner");
+  std::filesystem::create_directory(inner);
+  FileWatch watch({inner + "/list"});
+  std::filesystem::rename(inner, folder.file("old"));
+  CHECK(watch.take_events());
+  std::filesystem::create_directory(inner);
+  CHECK(watch.refresh().empty());
+  CHECK_FALSE(watch.take_events());
+  write_file(inner + "/list", "x");
+  CHECK(watch.take_events());
+  write_file(folder.file("old") + "/list", "x");
+  std::filesystem::remove_all(folder.file("old"));
+  CHECK_FALSE(watch.take_events());
+}
+
 TEST_CASE("without files nothing is watched") {
   CHECK(FileWatch({}).descriptor() == -1);
 }

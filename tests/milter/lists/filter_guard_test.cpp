@@ -25,6 +25,7 @@ struct Guarded {
 
   std::shared_ptr<const LoadedFilter> load(const std::string& name, std::uint64_t entries = 100) const {
     test::build_filter(folder.file(name), {"joe@example.org"}, {.expected_entries = entries, .seed = 42});
+    test::make_old(folder.file(name));
     return load_again(name);
   }
   std::shared_ptr<const LoadedFilter> load_again(const std::string& name) const {

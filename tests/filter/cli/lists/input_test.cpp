@@ -76,5 +76,26 @@ TEST_CASE("a list that shrinks while it is read past the page cache is an error 
   CHECK_THROWS_WITH(input.read(0, block), Catch::Contains("shrank while it was read"));
 }
 
+TEST_CASE("a list that is written to while it is read is an error that says so") {
+  const test::TemporaryFolder folder;
+  const std::atomic<bool> stop{false};
+  const std::string path = folder.file("list");
+  const bool quotes = GENERATE(false, true);  // in parts, or as a stream
+  test::write_file(path, lines_of(3 << 20) + "joe@example.co");
+  test::make_old(path);
+  Input input(0, path, quotes, stop);
+  Block block;
+  const std::uint64_t offset = input.claim(block);
+  input.read(offset, block);
+  input.release();
+  SECTION("a line grows at its end") {
+    std::ofstream(path, std::ios::app) << "m\n";
+  }
+  SECTION("it is written anew, with other lines of the same length") {
+    std::fstream(path, std::ios::in | std::ios::out).put('S');
+  }
+  CHECK_THROWS_WITH(read_all(input), Catch::Contains("was written to while it was read"));
+}
+
 }  // namespace
 }  // namespace bloomgate::cli
