@@ -67,7 +67,7 @@ bool EntryWriter::accept_plain_address(std::string_view text, AddressProfile pro
       break;
     }
   }
-  if (text[at] != '@' || at > kMaxLocalPartBytes) return false;
+  if (text[at] != '@') return false;
   if (profile.tag_separators.untagged_bytes({out, at}) != at) return false;
 
   const std::size_t domain_at = at + 1;
@@ -78,7 +78,7 @@ bool EntryWriter::accept_plain_address(std::string_view text, AddressProfile pro
       continue;
     }
     const std::size_t label_bytes = at - label_at;
-    if (label_bytes == 0 || label_bytes > kMaxLabelBytes || text[label_at] == '-' || text[at - 1] == '-') return false;
+    if (label_bytes == 0 || label_bytes > kMaxLabelBytes) return false;
     if (at == text.size()) break;
     if (text[at] != '.') return false;
     out[at] = '.';

@@ -3,9 +3,14 @@
 //
 // Two spellings of the same mailbox give the same key: `<Joe.Doe@EXAMPLE.org.>`, `"joe.doe"@example.org` and
 // `joe.doe@example.org` are one, and so are `joe@müller.example` and `joe@xn--mller-kva.example`. Text that is not a
-// mailbox is rejected with a named reason. Nothing here throws, logs or reads anything but its argument; any number of
-// threads may call it. ASCII input needs no allocation; a plain address takes some 30 ns. The time is linear in the
-// length, which is limited to kMaxInputBytes: half a millisecond at worst, for 2 KiB of Unicode.
+// mailbox is rejected with a named reason. Mail servers take more senders than RFC 5321 allows. Such a sender is a
+// mailbox if Postfix and Sendmail read it alike (`j..doe@example.org`, a long local part, a hyphen at the end of a
+// label), and rejected if they do not (`a@b@example.org`, `a b@example.org`) or if they take something out of it
+// (`joe(x)@example.org`).
+//
+// Nothing here throws, logs or reads anything but its argument; any number of threads may call it. ASCII input needs no
+// allocation; a plain address takes some 30 ns. The time is linear in the length, which is limited to kMaxInputBytes:
+// half a millisecond at worst, for 2 KiB of Unicode.
 //
 // A key is itself a spelling of its entry, and gives the same key again. In a list, an address that starts with '#'
 // needs angle brackets, or it is a comment.

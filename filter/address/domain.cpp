@@ -20,7 +20,6 @@ RejectReason check_label(std::string_view label) noexcept {
   if (!std::all_of(label.begin(), label.end(), characters::is_domain_character)) {
     return RejectReason::bad_domain_character;
   }
-  if (label.front() == '-' || label.back() == '-') return RejectReason::misplaced_hyphen;
   return label.size() > kMaxLabelBytes ? RejectReason::label_too_long : RejectReason::none;
 }
 
@@ -47,8 +46,6 @@ RejectReason reason_of(int idn2_error) noexcept {
     case IDN2_TOO_BIG_LABEL:
     case IDN2_PUNYCODE_BIG_OUTPUT:
       return RejectReason::label_too_long;
-    case IDN2_HYPHEN_STARTEND:
-      return RejectReason::misplaced_hyphen;
     default:
       return RejectReason::invalid_idn;
   }

@@ -5,11 +5,13 @@
 
 namespace bloomgate {
 
-inline constexpr std::size_t kMaxLocalPartBytes = 64;  // RFC 5321 section 4.5.3.1.1, quotes included
-inline constexpr std::size_t kMaxDomainBytes = 255;    // RFC 5321 section 4.5.3.1.2
-inline constexpr std::size_t kMaxAddressBytes = 254;   // RFC 5321 section 4.5.3.1.3: a path of 256 without its brackets
-inline constexpr std::size_t kMaxLabelBytes = 63;      // RFC 1035 section 2.3.4
-inline constexpr std::size_t kMaxInputBytes = 2048;    // longer paths and lines are rejected unread
+inline constexpr std::size_t kMaxDomainBytes = 255;   // RFC 5321 section 4.5.3.1.2
+inline constexpr std::size_t kMaxAddressBytes = 254;  // RFC 5321 section 4.5.3.1.3: a path of 256 without its brackets
+inline constexpr std::size_t kMaxLabelBytes = 63;     // RFC 1035 section 2.3.4
+inline constexpr std::size_t kMaxInputBytes = 2048;   // longer paths and lines are rejected unread
+// Quotes included. An address has room for no more, with its '@' and a domain of one octet. RFC 5321 section 4.5.3.1.1
+// has 64 octets, but mailing lists write their readers' addresses into local parts (VERP), and mail servers take them.
+inline constexpr std::size_t kMaxLocalPartBytes = kMaxAddressBytes - 2;
 inline constexpr std::size_t kMaxKeyBytes = 2 + kMaxDomainBytes;  // "@." and a domain; an address is shorter
 
 }  // namespace bloomgate

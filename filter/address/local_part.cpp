@@ -65,7 +65,7 @@ RejectReason write(std::string_view content, bool keep_case, LocalPart& out) noe
     out.append(keep_case ? byte : ascii::to_lower(byte));
   }
   if (quoted) out.append('"');
-  return out.overflowed() ? RejectReason::local_part_too_long : RejectReason::none;
+  return out.overflowed() ? RejectReason::address_too_long : RejectReason::none;
 }
 
 // Without its tag. The limit holds for the whole local part, so that an address for one profile is one for all.
@@ -98,8 +98,6 @@ RejectReason canonicalize_local_part(std::string_view text, AddressProfile profi
   if (text.starts_with('"')) {
     if (!unquote(text, unquoted)) return RejectReason::bad_local_part_character;
     content = unquoted.view();
-  } else if (!is_dot_string(text)) {
-    return RejectReason::misplaced_dot;
   }
   if (ascii::is_ascii(content)) return write_untagged(content, profile, out);
   const Normalized normalized(content, profile.keep_local_part_case);

@@ -25,8 +25,9 @@ std::size_t local_part_extent(std::string_view text) noexcept;
 
 // Appends the canonical form of what local_part_extent() has measured, at most kMaxInputBytes, to the empty `out`. Or
 // returns the reason why there is none. The form has no escapes, is in NFC, folded to one case unless the profile keeps
-// it, without its tag if the profile has separators, and in quotes only if the content is not a dot-string. Allocates
-// only for text that is not ASCII.
+// it, without its tag if the profile has separators, and in quotes only if the content is not a dot-string: `j..doe`
+// gives `"j..doe"`, which is what Postfix makes of such a sender when it sends the message on. Allocates only for text
+// that is not ASCII.
 RejectReason canonicalize_local_part(std::string_view text, AddressProfile profile, LocalPart& out) noexcept;
 
 }  // namespace bloomgate

@@ -18,7 +18,6 @@ struct Word {
   std::uint64_t plain = 0;  // allowed in a local part, or the '@'
   std::uint64_t at = 0;
   std::uint64_t dot = 0;
-  std::uint64_t hyphen = 0;
   std::uint64_t plus = 0;  // and the other bytes that only a local part may have
   std::uint64_t line_feed = 0;
   std::uint64_t carriage_return = 0;
@@ -47,15 +46,14 @@ Word classify_by_16(const char* text, char* folded) noexcept {
     const __m128i letter = in_range(_mm_or_si128(bytes, case_bit), 'a', 25);
     const __m128i at = equal(bytes, '@');
     const __m128i dot = equal(bytes, '.');
-    const __m128i hyphen = equal(bytes, '-');
     const __m128i plus = _mm_or_si128(equal(bytes, '+'), equal(bytes, '='));
-    const __m128i name = _mm_or_si128(_mm_or_si128(letter, in_range(bytes, '0', 9)), equal(bytes, '_'));
-    const __m128i plain = _mm_or_si128(_mm_or_si128(name, _mm_or_si128(dot, hyphen)), _mm_or_si128(at, plus));
+    const __m128i mark = _mm_or_si128(equal(bytes, '_'), equal(bytes, '-'));
+    const __m128i name = _mm_or_si128(_mm_or_si128(letter, in_range(bytes, '0', 9)), mark);
+    const __m128i plain = _mm_or_si128(_mm_or_si128(name, dot), _mm_or_si128(at, plus));
     _mm_store_si128(reinterpret_cast<__m128i*>(folded + offset), _mm_or_si128(bytes, _mm_and_si128(letter, case_bit)));
     word.plain |= mask_of(plain, offset);
     word.at |= mask_of(at, offset);
     word.dot |= mask_of(dot, offset);
-    word.hyphen |= mask_of(hyphen, offset);
     word.plus |= mask_of(plus, offset);
     word.line_feed |= mask_of(equal(bytes, '\n'), offset);
     word.carriage_return |= mask_of(equal(bytes, '\r'), offset);
@@ -79,11 +77,12 @@ BLOOMGATE_AVX512 Word classify_at_once(const char* text, char* folded) noexcept 
   const __m512i case_bit = _mm512_set1_epi8(0x20);
   const std::uint64_t letter = in_range(_mm512_or_si512(bytes, case_bit), 'a', 25);
   _mm512_store_si512(folded, _mm512_or_si512(bytes, _mm512_maskz_mov_epi8(letter, case_bit)));
-  Word word = {.at = equal(bytes, '@'), .dot = equal(bytes, '.'), .hyphen = equal(bytes, '-')};
+  Word word = {.at = equal(bytes, '@'), .dot = equal(bytes, '.')};
   word.plus = equal(bytes, '+') | equal(bytes, '=');
   word.line_feed = equal(bytes, '\n');
   word.carriage_return = equal(bytes, '\r');
-  word.plain = letter | in_range(bytes, '0', 9) | equal(bytes, '_') | word.at | word.dot | word.hyphen | word.plus;
+  const std::uint64_t mark = equal(bytes, '_') | equal(bytes, '-');
+  word.plain = letter | in_range(bytes, '0', 9) | mark | word.at | word.dot | word.plus;
   return word;
 }
 
@@ -116,20 +115,17 @@ class Grammar {
     const bool second_carry = __builtin_add_overflow(carried, in_domain_carry_, &carried);
     in_domain_carry_ = first_carry || second_carry ? 1 : 0;
     const std::uint64_t in_domain = within & ~carried;  // from the '@' on, except a further '@', which is a fault
-    const std::uint64_t domain_hyphen = word.hyphen & in_domain;
 
     const std::uint64_t after_mark = after_mark_.next(word.at | word.dot);
     const std::uint64_t after_end = after_end_.next(end);
     const std::uint64_t after_domain = after_domain_.next(in_domain);
-    const std::uint64_t after_hyphen = after_hyphen_.next(domain_hyphen);
     const std::uint64_t after_return = after_return_.next(word.carriage_return);
 
-    return (within & ~word.plain)                                    // bytes that are not allowed at all
-           | ((word.dot | word.at) & (after_end | after_mark))       // nothing before a dot or the '@'
-           | (word.at & after_domain)                                // a second '@'
-           | (end & (after_mark | (~carried & ~after_return)))       // nothing after them; no '@'
-           | (in_domain & (word.plus | (word.hyphen & after_mark)))  // bytes that only a local part may have
-           | ((word.dot | end) & after_hyphen)                       // a hyphen at the end of a label
+    return (within & ~word.plain)                               // bytes that are not allowed at all
+           | ((word.dot | word.at) & (after_end | after_mark))  // nothing before a dot or the '@'
+           | (word.at & after_domain)                           // a second '@'
+           | (end & (after_mark | (~carried & ~after_return)))  // nothing after them; no '@'
+           | (in_domain & word.plus)                            // bytes that only a local part may have
            | (after_return & ~word.line_feed);
   }
 
@@ -138,7 +134,6 @@ class Grammar {
   Shift after_mark_{false};
   Shift after_end_{true};
   Shift after_domain_{false};
-  Shift after_hyphen_{false};
   Shift after_return_{false};
 };
 

@@ -21,13 +21,10 @@ enum class RejectReason : std::uint8_t {
   missing_at_sign,
   empty_local_part,
   bad_local_part_character,  // a character that needs quotes
-  misplaced_dot,             // a dot at the start or end of the local part, or two in a row
   unterminated_quote,
-  local_part_too_long,  // over kMaxLocalPartBytes
   empty_domain,
   empty_label,  // two dots in a row, or one at the start
   bad_domain_character,
-  misplaced_hyphen,     // a label that starts or ends with a hyphen
   label_too_long,       // over kMaxLabelBytes
   domain_too_long,      // over kMaxDomainBytes
   invalid_idn,          // not a domain name by IDNA 2008
@@ -36,12 +33,12 @@ enum class RejectReason : std::uint8_t {
   null_sender_in_list,  // list lines only: `<>` cannot be whitelisted
   out_of_memory,        // Unicode only: a library could not allocate
 };
-inline constexpr std::size_t kRejectReasonCount = 24;
+inline constexpr std::size_t kRejectReasonCount = 21;
 
-// The reason as a stable token ("local-part-too-long"), for logs and reject files. Never fails.
+// The reason as a stable token ("address-too-long"), for logs and reject files. Never fails.
 std::string_view reject_reason_name(RejectReason reason) noexcept;
 
-// The reason as a sentence for a person ("the local part is longer than 64 octets"). Never fails.
+// The reason as a sentence for a person ("the whole address is longer than 254 octets"). Never fails.
 std::string_view reject_reason_text(RejectReason reason) noexcept;
 
 }  // namespace bloomgate

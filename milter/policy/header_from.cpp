@@ -7,6 +7,7 @@
 
 #include "filter/address/address.hpp"
 #include "filter/address/characters.hpp"
+#include "filter/address/local_part.hpp"
 #include "milter/policy/structured_text.hpp"
 
 namespace bloomgate {
@@ -111,6 +112,17 @@ void hide_encoded_words(std::string& field) noexcept {
   for (std::size_t at = field.find("=?"); at != std::string::npos; at = field.find("=?", at)) field[at + 1] = '_';
 }
 
+// `address`, which is a part of `field`, gets the quotes that RFC 5322 asks for, as in `j..doe@example.org`. GMime
+// finds no mailbox without them, other programs do; and all find the '@' at the same place.
+void quote_local_part(std::string& field, std::string_view address) {
+  const Entry entry = canonical(address);
+  const bool misses_quotes = entry.local_part().starts_with('"') && address.front() != '"' && address.front() != '@';
+  if (!misses_quotes) return;
+  const auto at = static_cast<std::size_t>(address.data() - field.data());
+  field.insert(at + local_part_extent(address), 1, '"');
+  field.insert(at, 1, '"');
+}
+
 struct Unref {
   void operator()(InternetAddressList* list) const noexcept { g_object_unref(list); }
 };
@@ -192,12 +204,14 @@ HeaderFrom parse_header_from(std::span<const std::string_view> from_fields) {
   std::optional<std::string> field = unfold(from_fields.front());
   if (!field || !is_balanced(*field)) return {HeaderFromKind::malformed};
 
-  const std::string_view address = only_address(*field);  // without an encoded word in it
+  const std::string_view part = only_address(*field);  // without an encoded word in it
+  const std::string address(part);
   hide_encoded_words(*field);
+  if (!part.empty()) quote_local_part(*field, part);
   const AddressList list = parse_with_gmime(*field);
   if (address.empty()) return {kind_of_other(list.get(), *field)};
   if (!is_one_mailbox(list.get(), address)) return {HeaderFromKind::malformed};
-  return {HeaderFromKind::one_mailbox, std::string(address)};
+  return {HeaderFromKind::one_mailbox, address};
 }
 
 }  // namespace bloomgate

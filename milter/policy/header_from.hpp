@@ -4,6 +4,8 @@
 // A sender may write anything here, and nobody must see another address than we do. So a field counts only if two
 // readers agree: GMime, and our own strict reader, which accepts no unbalanced or left-over text, no unquoted specials,
 // and no comment or encoded word inside an address. A field that only a lenient reader understands is malformed.
+// A local part whose dots need quotes (`j..doe@example.org`) counts without them, as in the envelope: whatever a reader
+// makes of the dots, the domain, which is what gets authenticated, is the same. Other characters still need quotes.
 //
 // Sources: RFC 5322 sections 3.4, 3.6.2 and 4.4 (mailboxes, From, source routes), RFC 6532 (UTF-8), RFC 2047 section 5
 // (where encoded words may stand), RFC 6854 (groups in From, which name no author).
@@ -32,7 +34,7 @@ std::string_view header_from_kind_name(HeaderFromKind kind) noexcept;
 struct HeaderFrom {
   HeaderFromKind kind = HeaderFromKind::absent;
   // For one_mailbox: the address as it is in the field, without brackets: `Joe@example.org`. canonicalize_path()
-  // accepts it in every profile, unless folding makes its local part too long.
+  // accepts it in every profile, unless folding makes it too long.
   std::string address = {};
 
   friend bool operator==(const HeaderFrom&, const HeaderFrom&) = default;

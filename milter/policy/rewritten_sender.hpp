@@ -71,7 +71,7 @@ class RewrittenSender {
 };
 
 // Undoes all layers that can be undone. `path` is the envelope sender as the mail server hands it over,
-// `<local@domain>` or without brackets; local parts longer than RFC 5321 allows are undone too, since SRS makes them.
+// `<local@domain>` or without brackets; local parts over 64 octets are undone too, since SRS makes them.
 // `trusted_forwarders` are canonical domains (Entry::domain()), each for itself, not for what is below it. A path is
 // left as it is if its local part is in quotes, if its tag may be either of two fields, or if a field is malformed.
 // Linear in the path and in the number of forwarders; allocates only for domains beyond ASCII.

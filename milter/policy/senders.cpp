@@ -26,7 +26,7 @@ Reason Senders::from_fault() const noexcept {
       return Reason::several_from_mailboxes;
     case HeaderFromKind::no_mailbox:
       return Reason::no_from_mailbox;
-    case HeaderFromKind::one_mailbox:  // folding made its local part too long
+    case HeaderFromKind::one_mailbox:  // folding made it too long
     case HeaderFromKind::malformed:
       break;
   }

@@ -7,7 +7,8 @@ from mail_world import (LISTED, LISTED_WITHOUT_DMARC, SENDER, STRANGER, Keys, Ma
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
 
 WHITELIST = [LISTED, LISTED_WITHOUT_DMARC, "info@bücher.example", '"two words"@example.org',
-             "jörg@example.org", "@partner.example", "@.tree.example"]
+             "jörg@example.org", "@partner.example", "@.tree.example", "docomo.@example.org", "j..doe@example.org",
+             "list-return-1680-some-reader-with-quite-a-long-name=mailbox.example.org@example.org"]
 
 keys = Keys()
 
@@ -33,6 +34,11 @@ DELIVERED = {
     "in mixed case": by_spf("Listed@Example.Org"),
     "in quotes that are not needed": by_spf('"listed"@example.org'),
     "in quotes that are needed": by_spf('"two words"@example.org'),
+    "with a dot before the at sign": by_spf("docomo.@example.org"),
+    "with a dot before the at sign, in From too": by_spf("docomo.@example.org", "Anna <docomo.@example.org>"),
+    "with two dots in a row": by_spf("j..doe@example.org"),
+    "with more than 64 octets before the at sign": by_spf(
+        "list-return-1680-some-reader-with-quite-a-long-name=mailbox.example.org@example.org"),
     "with a tag": by_spf("listed+news@example.org"),
     "with a tag of BATV": by_spf("prvs=1234abcdef=listed@example.org"),
     "with a tag of BATV that comes last": by_spf("prvs=listed=1234abcdef@example.org"),
@@ -71,6 +77,8 @@ DELIVERED = {
     "a tab after the name": signed(f"Anna Example\t<{LISTED}>"),
     "spaces inside the brackets": signed(f"Anna < {LISTED} >"),
     "quotes that are not needed in From": signed('Anna <"listed"@example.org>'),
+    "a dot before the at sign in From": signed("Anna <docomo.@example.org>"),
+    "two dots in a row in From": signed("j..doe@example.org"),
     "a tag in From": signed("Anna <listed+news@example.org>"),
     "a From field in lower case": Mail("bounce@mailer.example", keys["example.org"].sign(
         content(LISTED).replace(b"From:", b"from:", 1)), client=SENDER),

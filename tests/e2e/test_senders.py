@@ -5,7 +5,8 @@ from private_mail.client import Message
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
 
 WHITELIST = ["joe.doe@example.org", "info@bücher.example", "jörg@example.org", '"two words"@example.org',
-             "user@[192.0.2.1]", "tag+one@example.org"]
+             "user@[192.0.2.1]", "tag+one@example.org", "j..doe@example.org", '".anna"@example.org', "docomo.@example.org",
+             "list-return-1680-some-reader-with-quite-a-long-name=mailbox.example.org@example.org"]
 
 LISTED = {
     "as listed": Message("joe.doe@example.org"),
@@ -24,6 +25,13 @@ LISTED = {
     "a local part that needs quotes": Message('"two words"@example.org'),
     "an address literal": Message("user@[192.0.2.1]"),
     "a tag": Message("tag+one@example.org"),
+    "two dots in a row": Message("j..doe@example.org"),
+    "two dots in a row, in quotes": Message('"J..Doe"@example.org'),
+    "a dot first, listed in quotes": Message(".anna@example.org"),
+    "a dot before the at sign": Message("DOCOMO.@example.org"),
+    "a dot before the at sign, behind a source route": Message("@relay.example:docomo.@example.org"),
+    "more than 64 octets before the at sign": Message(
+        "List-Return-1680-Some-Reader-with-quite-a-long-name=Mailbox.example.org@example.org"),
 }
 
 UNLISTED = {
@@ -35,6 +43,10 @@ UNLISTED = {
     "the listed address as a local part": Message('"joe.doe@example.org"@example.com'),
     "a listed address in the source route only": Message("@example.org:joe.doe@example.com"),
     "a dot less": Message("joedoe@example.org"),
+    "a dot less of two": Message("j.doe@example.org"),
+    "a dot more": Message("j...doe@example.org"),
+    "without the dot before the at sign": Message("docomo@example.org"),
+    "a comment beside dots": Message("j..doe(c)@example.org"),
     "another tag": Message("tag+two@example.org"),
     "a look-alike of another script": Message("jоe.doe@example.org", smtputf8=True),
     "without a domain": Message("joe.doe"),

@@ -3,7 +3,7 @@ expect_verdicts({
   {"<joe>", "check; reason=malformed-sender"},
   {"<joe@>", "check; reason=malformed-sender"},
   {"<@example.org>", "check; reason=malformed-sender"},
-  {"<joe..doe@example.org>", "check; reason=malformed-sender"},
+  {"<joe,doe@example.org>", "check; reason=malformed-sender"},
   {"<joe@example.org", "check; reason=malformed-sender"},
   {"<joe\255@example.org>", "check; reason=malformed-sender"},
   {"<joe@example.org>\r\nX-Bloomgate: deliver", "check; reason=malformed-sender"},

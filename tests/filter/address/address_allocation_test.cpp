@@ -84,6 +84,7 @@ TEST_CASE("Nothing is allocated for ASCII, accepted or rejected, on the fast pat
       "\"" + repeat("\\a", 1000) + "\"@example.org",
       std::string(64, 'a') + "@" + domain_of(189),
       std::string(65, 'a') + "@" + domain_of(189),
+      std::string(252, 'a') + "@b",
       "@" + domain_of(255),
       "@" + domain_of(2000),
       std::string(3000, 'a'),
@@ -106,6 +107,7 @@ TEST_CASE("Where a library finds no memory, the entry is rejected for that, and 
   const std::string inputs[] = {
       "<PELÉ@example.org>",
       "<" + repeat("\u0149", 600) + "@example.org>",
+      "<" + repeat("\u0149", 80) + "@example.org>",
       "<a" + repeat("\u0301\u0323", 500) + "@example.org>",
       "<joe@müller.example>",
       "<joe@" + repeat("mu\u0308ller.", 10) + "example>",

@@ -67,10 +67,6 @@ const std::vector<Row>& common_rows() {
       {"RFC 5321: a mailbox", "<Smith@bar.com>", "smith@bar.com"},
       {"RFC 5321: a source route", "<@hosta.int,@jkl.org:userc@d.bar.org>", "userc@d.bar.org"},
       {"RFC 5321: an IPv4 literal", "joe@[123.255.37.2]", "joe@[123.255.37.2]"},
-      {"RFC 5322: a name before the address is no part of a path", "Mary Smith <mary@x.test>",
-       "rejected: bad-local-part-character"},
-      {"RFC 5322: a quoted name before the address", R"("Joe Q. Public" <john.q.public@example.com>)",
-       "rejected: bad-local-part-character"},
       {"RFC 5322: an obsolete local part of two quoted words", R"("a"."b"@example.com)",
        "rejected: bad-local-part-character"},
       {"RFC 5322: a comment is not for envelopes", "joe(comment)@example.org", "rejected: bad-local-part-character"},
@@ -115,7 +111,7 @@ const std::vector<Row>& common_rows() {
       {"a route with another sign than its second at sign", "<@a,#b:joe@example.org>", "rejected: bad-source-route"},
       {"a route that ends after its comma", "<@a,", "rejected: bad-source-route"},
       {"a route through nothing", "<@:joe@example.org>", "rejected: bad-source-route"},
-      {"a route through an impossible host", "<@-a:joe@example.org>", "rejected: bad-source-route"},
+      {"a route through an impossible host", "<@a/b:joe@example.org>", "rejected: bad-source-route"},
       {"a route through an impossible literal", "<@[1.2.3]:joe@example.org>", "rejected: bad-source-route"},
       {"a route through a literal without end", "<@[IPv6:::1:joe@example.org>", "rejected: bad-source-route"},
       {"a route through a host and a word", "<@a,@b c:joe@example.org>", "rejected: bad-source-route"},
@@ -165,17 +161,21 @@ const std::vector<Row>& common_rows() {
        "rejected: unbalanced-brackets"},
       {"two brackets", "<<joe@example.org>>", "rejected: bad-local-part-character"},
       {"a bracket too many at the end", "<joe@example.org>>", "rejected: trailing-text"},
-      {"a bracket in the middle", "joe<doe@example.org", "rejected: bad-local-part-character"},
       {"space inside the brackets", "< joe@example.org>", "rejected: bad-local-part-character"},
       {"space before the closing bracket", "<joe@example.org >", "rejected: bad-domain-character"},
       {"text after the brackets", "<joe@example.org>x", "rejected: trailing-text"},
       {"a number sign after the brackets", "<joe@example.org>#x", "rejected: trailing-text"},
       // Local parts
-      {"two dots in a row", "a..b@example.org", "rejected: misplaced-dot"},
-      {"a dot first", ".a@example.org", "rejected: misplaced-dot"},
-      {"a dot last", "a.@example.org", "rejected: misplaced-dot"},
-      {"nothing but a dot", ".@example.org", "rejected: misplaced-dot"},
-      {"two dots beside a letter beyond ASCII", "é..b@example.org", "rejected: misplaced-dot"},
+      {"two dots in a row", "a..b@example.org", R"("a..b"@example.org)"},
+      {"a dot first", ".a@example.org", R"(".a"@example.org)"},
+      {"a dot last", "a.@example.org", R"("a."@example.org)"},
+      {"a dot last, in brackets", "<Docomo.@Example.org.>", R"("docomo."@example.org)"},
+      {"nothing but a dot", ".@example.org", R"("."@example.org)"},
+      {"nothing but dots", "....@example.org", R"("...."@example.org)"},
+      {"a dot first, behind a route", "<@relay.example:.a@example.org>", R"(".a"@example.org)"},
+      {"dots anywhere and a domain that needs the grammar", ".a..b.@müller.example",
+       R"(".a..b."@xn--mller-kva.example)"},
+      {"two dots beside a letter beyond ASCII", "É..b@example.org", R"("é..b"@example.org)"},
       {"a comma", "joe,doe@example.org", "rejected: bad-local-part-character"},
       {"a colon", "joe:doe@example.org", "rejected: bad-local-part-character"},
       {"a semicolon", "joe;doe@example.org", "rejected: bad-local-part-character"},
@@ -191,11 +191,11 @@ const std::vector<Row>& common_rows() {
       {"a comma after the domain", "joe@example.org,", "rejected: bad-domain-character"},
       {"a quote in the domain", "joe@\"example\".org", "rejected: bad-domain-character"},
       {"an asterisk for a label", "joe@*.example.org", "rejected: bad-domain-character"},
-      {"a hyphen first in a label", "joe@-example.org", "rejected: misplaced-hyphen"},
-      {"a hyphen last in a label", "joe@example-.org", "rejected: misplaced-hyphen"},
-      {"a hyphen last in the domain", "joe@example.org-", "rejected: misplaced-hyphen"},
-      {"a hyphen first in the last label", "joe@example.-org", "rejected: misplaced-hyphen"},
-      {"a hyphen for a label", "joe@-", "rejected: misplaced-hyphen"},
+      {"a hyphen first in a label", "joe@-example.org", "joe@-example.org"},
+      {"a hyphen last in a label", "joe@example-.org", "joe@example-.org"},
+      {"a hyphen last in the domain", "joe@example.org-", "joe@example.org-"},
+      {"a hyphen first in the last label", "joe@example.-org", "joe@example.-org"},
+      {"a hyphen for a label", "joe@-", "joe@-"},
       // Control characters and bytes that are no text
       {"NUL in the local part", "jo\0e@example.org"s, "rejected: control-character"},
       {"NUL in the domain", "joe@example\0.org"s, "rejected: control-character"},
@@ -235,17 +235,24 @@ const std::vector<Row>& common_rows() {
       {"a stray continuation byte", "\x80@example.org", "rejected: invalid-utf8"},
       // Limits
       {"a local part of 64 octets", std::string(64, 'a') + "@b", std::string(64, 'a') + "@b"},
-      {"a local part of 65 octets", std::string(65, 'a') + "@b", "rejected: local-part-too-long"},
-      {"a quoted local part of 64 octets", "\" " + std::string(61, 'a') + "\"@b",
-       "\" " + std::string(61, 'a') + "\"@b"},
-      {"a quoted local part of 65 octets", "\" " + std::string(62, 'a') + "\"@b", "rejected: local-part-too-long"},
-      {"64 octets in needless quotes", "\"" + std::string(64, 'a') + "\"@b", std::string(64, 'a') + "@b"},
-      {"64 octets, each with a needless escape", "\"" + repeat("\\a", 64) + "\"@b", std::string(64, 'a') + "@b"},
-      {"65 octets in needless quotes", "\"" + std::string(65, 'a') + "\"@b", "rejected: local-part-too-long"},
-      {"64 octets with escapes that are needed", "\"" + repeat("\\\"", 31) + "\"@b",
-       "\"" + repeat("\\\"", 31) + "\"@b"},
-      {"66 octets with escapes that are needed", "\"" + repeat("\\\"", 32) + "\"@b", "rejected: local-part-too-long"},
-      {"a local part as long as the input may be", std::string(2046, 'a') + "@b", "rejected: local-part-too-long"},
+      {"a local part of 65 octets", std::string(65, 'a') + "@b", std::string(65, 'a') + "@b"},
+      {"a mailing list's sender",
+       "<List-Return-1680-some-reader-with-quite-a-long-name=mailbox.example.ORG@lists.example.com>",
+       "list-return-1680-some-reader-with-quite-a-long-name=mailbox.example.org@lists.example.com"},
+      {"a local part of 252 octets", std::string(252, 'a') + "@b", std::string(252, 'a') + "@b"},
+      {"a local part of 253 octets", std::string(253, 'a') + "@b", "rejected: address-too-long"},
+      {"a quoted local part of 252 octets", "\" " + std::string(249, 'a') + "\"@b",
+       "\" " + std::string(249, 'a') + "\"@b"},
+      {"a quoted local part of 253 octets", "\" " + std::string(250, 'a') + "\"@b", "rejected: address-too-long"},
+      {"250 octets that get quotes", "." + std::string(249, 'a') + "@b", "\"." + std::string(249, 'a') + "\"@b"},
+      {"251 octets that get quotes", "." + std::string(250, 'a') + "@b", "rejected: address-too-long"},
+      {"252 octets in needless quotes", "\"" + std::string(252, 'a') + "\"@b", std::string(252, 'a') + "@b"},
+      {"252 octets, each with a needless escape", "\"" + repeat("\\a", 252) + "\"@b", std::string(252, 'a') + "@b"},
+      {"253 octets in needless quotes", "\"" + std::string(253, 'a') + "\"@b", "rejected: address-too-long"},
+      {"252 octets with escapes that are needed", "\"" + repeat("\\\"", 125) + "\"@b",
+       "\"" + repeat("\\\"", 125) + "\"@b"},
+      {"254 octets with escapes that are needed", "\"" + repeat("\\\"", 126) + "\"@b", "rejected: address-too-long"},
+      {"a local part as long as the input may be", std::string(2046, 'a') + "@b", "rejected: address-too-long"},
       {"a label of 63 octets", "a@" + std::string(63, 'b') + ".c", "a@" + std::string(63, 'b') + ".c"},
       {"a label of 64 octets", "a@" + std::string(64, 'b') + ".c", "rejected: label-too-long"},
       {"a last label of 64 octets", "a@b." + std::string(64, 'c'), "rejected: label-too-long"},
@@ -255,6 +262,10 @@ const std::vector<Row>& common_rows() {
       {"an address of 254 octets, 64 of them local", std::string(64, 'a') + "@" + domain_of(189),
        std::string(64, 'a') + "@" + domain_of(189)},
       {"an address of 255 octets, 64 of them local", std::string(64, 'a') + "@" + domain_of(190),
+       "rejected: address-too-long"},
+      {"an address of 254 octets, 127 of them local", std::string(127, 'a') + "@" + domain_of(126),
+       std::string(127, 'a') + "@" + domain_of(126)},
+      {"an address of 255 octets, 128 of them local", std::string(128, 'a') + "@" + domain_of(126),
        "rejected: address-too-long"},
       {"an address with a domain of 255 octets", "a@" + domain_of(255), "rejected: address-too-long"},
       {"an address with a domain of 256 octets", "a@" + domain_of(256), "rejected: domain-too-long"},
@@ -287,6 +298,11 @@ const std::vector<Row>& path_rows() {
       {"a TAB after the brackets", "<joe@example.org>\tSIZE=1", "rejected: control-character"},
       {"a TAB after a path without brackets", "joe@example.org\tSIZE=1", "rejected: control-character"},
       {"a TAB before the path", "\t<joe@example.org>", "rejected: control-character"},
+      {"a name is no part of a path", "Mary Smith <mary@x.test>", "rejected: bad-local-part-character"},
+      {"a quoted name is no part of a path", R"("Joe Q. Public" <john.q.public@example.com>)",
+       "rejected: bad-local-part-character"},
+      {"a bracket in the middle", "joe<doe@example.org", "rejected: bad-local-part-character"},
+      {"a name and no space", "joe<doe@example.org>", "rejected: bad-local-part-character"},
       {"a parameter without its space", "<joe@example.org>SIZE=1", "rejected: trailing-text"},
       {"a user and a parameter", "<joe> AUTH=<jim@example.org>", "rejected: missing-at-sign"},
       {"a number sign first is an atom's", "#joe@example.org", "#joe@example.org"},
@@ -524,29 +540,6 @@ TEST_CASE("An entry is a value: a copy has the same key and views of its own") {
   CHECK(copy.key() == "joe@example.org");
   CHECK(copy.local_part() == "joe");
   CHECK(copy.domain() == "example.org");
-}
-
-TEST_CASE("Every reason has a name and a text of its own") {
-  std::set<std::string_view> names;
-  std::set<std::string_view> texts;
-  for (std::size_t i = 0; i < kRejectReasonCount; ++i) {
-    const auto reason = static_cast<RejectReason>(i);
-    CAPTURE(i, reject_reason_name(reason));
-    CHECK(names.insert(reject_reason_name(reason)).second);
-    CHECK(texts.insert(reject_reason_text(reason)).second);
-    CHECK(reject_reason_name(reason).find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") ==
-          std::string_view::npos);
-    CHECK_FALSE(reject_reason_name(reason).empty());
-    CHECK_FALSE(reject_reason_text(reason).empty());
-  }
-  CHECK(reject_reason_name(RejectReason::local_part_too_long) == "local-part-too-long");
-  CHECK(reject_reason_text(RejectReason::local_part_too_long) == "the local part is longer than 64 octets");
-}
-
-TEST_CASE("A reason that this version does not know has a name and a text too") {
-  const auto unknown = static_cast<RejectReason>(255);
-  CHECK(reject_reason_name(unknown) == "unknown");
-  CHECK_FALSE(reject_reason_text(unknown).empty());
 }
 
 }  // namespace

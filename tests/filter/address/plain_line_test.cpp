@@ -47,6 +47,7 @@ TEST_CASE("plain lines are read with their line end and folded") {
       {"a@b\n", "a@b"},
       {"under_score@my_host.example\n", "under_score@my_host.example"},
       {"-dash-@da-sh.example\n", "-dash-@da-sh.example"},
+      {"joe@-ends-.-ends-\n", "joe@-ends-.-ends-"},
       {"bounce=joe@example.org\n", "bounce=joe@example.org"},
       {std::string(31, 'a') + "@example.org\n", std::string(31, 'a') + "@example.org"},
       {std::string(51, 'A') + "@example.org\n", std::string(51, 'a') + "@example.org"},
@@ -60,7 +61,7 @@ TEST_CASE("plain lines are read with their line end and folded") {
 TEST_CASE("plain lines are read up to the first that is not plain") {
   const std::string plain = "Joe@example.org\r\nann@example.org\n";
   const std::string other = GENERATE(as<std::string>(), "j..e@example.org\n", "joe@example.org.\n", "joe\n", "\n",
-                                     "@example.org\n", "joe@\n", "a@b@c\n", "joe@example-.org\n", "joe\r@b\n",
+                                     "@example.org\n", "joe@\n", "a@b@c\n", "joe@exa=mple.org\n", "joe\r@b\n",
                                      std::string(52, 'a') + "@example.org\n", std::string(700, 'a') + "@b\n");
   CAPTURE(other);
   // The line at every place of a word, and over the end of one.
@@ -111,7 +112,6 @@ TEST_CASE("what is not plain is left alone") {
   const std::string line =
       GENERATE("", "\n", "\r\n", "@example.org\n", "joe@\n", "joe\n", ".joe@example.org\n", "joe.@example.org\n",
                "j..e@example.org\n", "joe@.example.org\n", "joe@example.org.\n", "joe@example..org\n",
-               "joe@-example.org\n", "joe@example-.org\n", "joe@example.-org\n", "joe@example.org-\n",
                "j@e@example.org\n", "joe@exa+mple.org\n", " joe@example.org\n", "joe@example.org \n",
                "#joe@example.org\n", "<joe@example.org>\n", "\"joe\"@example.org\n", "jo\u00e9@example.org\n",
                "joe@m\u00fcller.example\n", "joe@[192.0.2.1]\n", "joe\r@example.org\n", "joe@example.org\r\r\n");

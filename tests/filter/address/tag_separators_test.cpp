@@ -69,7 +69,9 @@ TEST_CASE("an address loses its tag where the profile has its separator") {
       {"+", R"("a+\"b"@example.org)", "a@example.org"},
       {"+", "joe.+x@example.org", R"("joe."@example.org)"},
       {"+", "joe+.x@example.org", "joe@example.org"},
-      {"+", "joe+..x@example.org", ""},
+      {"+", "joe+..x@example.org", "joe@example.org"},
+      {"+", "joe..+x@example.org", R"("joe.."@example.org)"},
+      {"+", ".joe+x@example.org", R"(".joe"@example.org)"},
       {"+", "joe+x.y@example.org", "joe@example.org"},
       // Beyond ASCII
       {"+", "PEL\xc3\x89+X@example.org", "pel\xc3\xa9@example.org"},
@@ -92,10 +94,11 @@ TEST_CASE("an address loses its tag where the profile has its separator") {
       {"+-", "owner-list+x@example.org", "owner-list+x@example.org"},
       {"-", "postmaster@example.org", "postmaster@example.org"},
       // An address with its tag is an address without.
-      {"+", std::string(60, 'a') + "+bcd@example.org", std::string(60, 'a') + "@example.org"},
-      {"+", std::string(60, 'a') + "+bcde@example.org", ""},
-      {"+", "\"" + std::string(58, 'a') + " +bcd\"@example.org", ""},
-      {"+", std::string(62, 'a') + ".+@example.org", ""},  // with quotes it is too long
+      {"+", std::string(238, 'a') + "+bcd@example.org", std::string(238, 'a') + "@example.org"},
+      {"+", std::string(200, 'a') + "+" + std::string(51, 'b') + "@c", std::string(200, 'a') + "@c"},
+      {"+", std::string(200, 'a') + "+" + std::string(52, 'b') + "@c", ""},
+      {"+", "\"" + std::string(246, 'a') + " +bcd\"@e", ""},
+      {"+", std::string(250, 'a') + ".+@e", ""},  // with quotes it is too long
       {"+", "joe+\xff@example.org", ""},
       // Domains have no tags.
       {"+-", "@my-host.example", "@my-host.example"},

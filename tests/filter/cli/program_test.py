@@ -65,18 +65,18 @@ class BuildTest(ProgramTest):
         self.check(0, "query", "filter", "a@example.org", "b@example.org", "c@example.org")
 
     def test_shows_bad_lines_with_their_place_and_keeps_them_all(self):
-        bad = "".join(f"bad{i}..dot@example.org\n" for i in range(25))
+        bad = "".join(f"bad{i},comma@example.org\n" for i in range(25))
         _, err = self.build("good@example.org\n" + bad, "--reject-file", "rejects")
-        shown = re.findall(r"list:(\d+): misplaced-dot: ", err)
+        shown = re.findall(r"list:(\d+): bad-local-part-character: ", err)
         self.assertEqual(shown, [str(line) for line in range(2, 12)])
         self.assertIn("rejects", err.splitlines()[-1])
         rejects = (self.folder / "rejects").read_text()
         self.assertEqual(re.sub(r"(?m)^#.*\n", "", rejects), bad)
-        self.assertEqual(len(re.findall(r"(?m)^# .*list:\d+: misplaced-dot$", rejects)), 25)
+        self.assertEqual(len(re.findall(r"(?m)^# .*list:\d+: bad-local-part-character$", rejects)), 25)
 
     def test_a_reject_file_can_be_corrected_and_fed_again(self):
-        self.build("a..b@example.org\n", "--reject-file", "rejects")
-        fixed = (self.folder / "rejects").read_text().replace("..", ".")
+        self.build("a,,b@example.org\n", "--reject-file", "rejects")
+        fixed = (self.folder / "rejects").read_text().replace(",,", ".")
         self.build(fixed, "--strict")
         self.check(0, "query", "filter", "a.b@example.org")
 
@@ -291,10 +291,10 @@ class BuildTest(ProgramTest):
 
     def test_a_list_whose_samples_mislead_is_sized_by_its_entries_all_the_same(self):
         # More than a GiB, of which nearly all is one bad line: what the samples meet is not like the rest.
-        path = self.write("list", "bad..line@example.org\n")
+        path = self.write("list", "bad,,line@example.org\n")
         os.truncate(path, 2**30)
         with open(path, "a") as file:
-            file.write("\n" + "".join(f"user{i}@example.org\n" for i in range(100_000)) + "bad..end@example.org\n")
+            file.write("\n" + "".join(f"user{i}@example.org\n" for i in range(100_000)) + "bad,end@example.org\n")
         out, err = self.check(0, "build", "-o", "filter", "--reject-file", "rejects", path)
         self.assertRegex(out, r"(?m)^entries +100,000$")
         self.assertRegex(out, r"(?m)^rejected +3$")
@@ -308,11 +308,11 @@ class BuildTest(ProgramTest):
         lines = [f"user{i}@example.org\n" for i in range(200_000)]
         bad = list(range(17, 200_000, 9973))
         for line in bad:
-            lines[line - 1] = f"bad..{line}@example.org\n"
+            lines[line - 1] = f"bad,{line}@example.org\n"
         text = "".join(lines)
         for arguments, stdin in (([self.write("list", text)], b""), (["-"], text.encode())):
             self.check(0, "build", "-o", "filter", "--threads", "4", "--reject-file", "rejects", *arguments, stdin=stdin)
-            rejects = re.findall(r"(?m)^# .*:(\d+): misplaced-dot\nbad\.\.(\d+)@", (self.folder / "rejects").read_text())
+            rejects = re.findall(r"(?m)^# .*:(\d+): bad-local-part-character\nbad,(\d+)@", (self.folder / "rejects").read_text())
             self.assertEqual(rejects, [(str(line), str(line)) for line in bad])
 
     def test_an_empty_list_is_built_with_a_warning(self):
@@ -339,7 +339,7 @@ class BuildTest(ProgramTest):
                 command = [BLOOMGATE, "build", "-o", "filter", "--reject-file", "rejects", "-"]
                 process = subprocess.Popen(command, stdin=read_end, stderr=subprocess.PIPE, cwd=self.folder)
                 os.close(read_end)
-                os.write(write_end, b"bad..line@example.org\n")
+                os.write(write_end, b"bad,,line@example.org\n")
                 process.stderr.readline()  # the bad line was read, so the program is at work
                 process.send_signal(number)
                 _, err = process.communicate(timeout=30)
@@ -443,8 +443,8 @@ class InputTest(ProgramTest):
         deep = self.folder / "lists" / "b" / "c"
         deep.mkdir(parents=True)
         self.write("lists/z", "z@example.org\n")
-        self.write("lists/b/y", "bad..y@example.org\ny@example.org\n")
-        self.write("lists/b/c/x", "bad..x@example.org\nx@example.org\n")
+        self.write("lists/b/y", "bad,y@example.org\ny@example.org\n")
+        self.write("lists/b/c/x", "bad,x@example.org\nx@example.org\n")
         self.write("outside", "outside@example.org\n")
         os.symlink(self.folder / "outside", deep / "link")
         self.write("lists/.hidden", "hidden@example.org\n")
@@ -453,7 +453,7 @@ class InputTest(ProgramTest):
         os.symlink("..", self.folder / "lists" / "loop")
         os.mkfifo(self.folder / "lists" / "fifo")
         _, err = self.check(0, "build", "-o", "filter", "--threads", "1", "--expected-entries", "1e5", "lists")
-        self.assertEqual(re.findall(r"(?m)^(.*):1: misplaced-dot", err), ["lists/b/c/x", "lists/b/y"])
+        self.assertEqual(re.findall(r"(?m)^(.*):1: bad-local-part-character", err), ["lists/b/c/x", "lists/b/y"])
         self.check(0, "query", "filter", *(f"{name}@example.org" for name in ("x", "y", "z", "outside")))
         for name in ("hidden", "git"):
             self.check(1, "query", "filter", f"{name}@example.org")
@@ -575,9 +575,9 @@ class InputTest(ProgramTest):
         command = [BLOOMGATE, "build", "-o", "filter", "--threads", "2", *fifos]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=self.folder)
         first, second = (open(fifo, "wb") for fifo in fifos)
-        second.write(self.compress("gz", "bad..line@example.org\n"))
+        second.write(self.compress("gz", "bad,,line@example.org\n"))
         second.close()
-        self.assertIn(b"second:1: misplaced-dot", process.stderr.readline())
+        self.assertIn(b"second:1: bad-local-part-character", process.stderr.readline())
         first.write(self.compress("xz", "joe@example.org\n"))
         first.close()
         process.communicate(timeout=60)
@@ -698,7 +698,7 @@ class FaultTest(ProgramTest):
             command = [BLOOMGATE, "build", "-o", "filter", "--threads", "1", fifo, self.large]
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=self.folder)
             with open(fifo, "wb") as pipe:
-                pipe.write(b"bad..line@example.org\n")
+                pipe.write(b"bad,,line@example.org\n")
                 pipe.flush()
                 process.stderr.readline()
                 change()
@@ -731,7 +731,7 @@ class FaultTest(ProgramTest):
     def test_the_loss_of_the_terminal_is_a_stop(self):
         process = subprocess.Popen([BLOOMGATE, "build", "-o", "filter", "-"], stdin=subprocess.PIPE,
                                    stderr=subprocess.PIPE, cwd=self.folder)  # fmt: skip
-        process.stdin.write(b"bad..line@example.org\n")
+        process.stdin.write(b"bad,,line@example.org\n")
         process.stdin.flush()
         process.stderr.readline()
         process.send_signal(signal.SIGHUP)
@@ -795,7 +795,7 @@ class ProgressTest(ProgramTest):
         process = subprocess.Popen(command, stdin=read_end, stdout=subprocess.PIPE, stderr=stderr, cwd=self.folder,
                                    env=environment)  # fmt: skip
         os.close(read_end)
-        os.write(self.list, b"joe@example.org\nbad..line@example.org\n")
+        os.write(self.list, b"joe@example.org\nbad,,line@example.org\n")
         return process
 
     def finish(self, process):
@@ -825,7 +825,7 @@ class ProgressTest(ProgramTest):
         except OSError:  # the terminal is gone with its last user
             pass
         os.close(master)
-        self.assertIn(b"standard input:2: misplaced-dot: ", shown)
+        self.assertIn(b"standard input:2: bad-local-part-character: ", shown)
         self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
 
     def test_elsewhere_a_line_comes_every_ten_seconds(self):
@@ -847,7 +847,7 @@ class ProgressTest(ProgramTest):
         except OSError:
             pass
         os.close(master)
-        self.assertRegex(shown, rb"\Astandard input:2: misplaced-dot: [^\r\n]*\r\n\Z")
+        self.assertRegex(shown, rb"\Astandard input:2: bad-local-part-character: [^\r\n]*\r\n\Z")
 
     def test_the_report_as_json_has_what_the_text_has(self):
         text, _ = self.build("a@example.org\na@example.org\nnonsense\n", "--seed", "5")
@@ -912,8 +912,8 @@ class QueryTest(ProgramTest):
             name = f"User{i}.{'x' * (1 + i * 7919 % 40)}"
             address = name.lower() + "@example.org"
             if i % 997 == 0:
-                lines.append(f"bad..{i}@example.org")
-                want.append("not-listed\t-\tmisplaced-dot: ")
+                lines.append(f"bad,{i}@example.org")
+                want.append("not-listed\t-\tbad-local-part-character: ")
             elif i % 13 == 0:
                 lines.append(f"{name}@a.example.com\r")
                 want.append(f"listed\t{name.lower()}@a.example.com\tby domain-tree")
@@ -937,7 +937,7 @@ class QueryTest(ProgramTest):
         ):
             with self.subTest(arguments=arguments):
                 out, err = self.check(1, "query", "filter", *arguments, stdin=stdin)
-                got = [re.sub(r"(dot: ).*", r"\1", line) for line in out.splitlines()]
+                got = [re.sub(r"(character: ).*", r"\1", line) for line in out.splitlines()]
                 self.assertTrue(got == want, "\n".join(f"{a} | {b}" for a, b in zip(got, want) if a != b)[:1000])
                 self.assertEqual(err, "")
                 self.assertEqual(self.check(1, "query", "filter", "--count", *arguments, stdin=stdin)[0], count)
@@ -1073,7 +1073,7 @@ class VerifyTest(ProgramTest):
             text = lines.copy()
             for line in (line for where, line in places if where == name):
                 text[line - 1] = f"stranger{line}@nowhere.example\n"
-            text[99] = "bad..line@example.org\n"
+            text[99] = "bad,,line@example.org\n"
             self.write(name, "".join(text))
         packed = self.write("b.gz", gzip.compress((self.folder / "b").read_bytes()))
         for threads, second in (("1", "b"), ("2", "b"), ("5", packed)):

@@ -88,7 +88,7 @@ TEST_CASE(
       {"control character", "<joe\x01@example.org>", malformed(RejectReason::control_character)},
       {"line end", "<joe@example.org\n>", malformed(RejectReason::control_character)},
       {"bad UTF-8", "<j\xff@example.org>", malformed(RejectReason::invalid_utf8)},
-      {"two dots", "<joe..doe@example.org>", malformed(RejectReason::misplaced_dot)},
+      {"a comma", "<joe,doe@example.org>", malformed(RejectReason::bad_local_part_character)},
       {"two addresses", "<joe@example.org><joe@example.org>", malformed(RejectReason::trailing_text)},
   };
   const MemoryWhitelist whitelist(kList);

@@ -62,6 +62,13 @@ TEST_CASE("a From field with one mailbox gives its address, however it is dresse
       {"=?unknown-charset?q?=FF?= <joe@example.org>", "joe@example.org"},
       {"J\u00f8rn <j\u00f8rn@m\u00fcller.example>", "j\u00f8rn@m\u00fcller.example"},
       {"joe@xn--mller-kva.example", "joe@xn--mller-kva.example"},
+      {"j..doe@example.org", "j..doe@example.org"},
+      {"Joe <.joe@example.org>", ".joe@example.org"},
+      {"=?utf-8?q?J=C3=B8rn?= <Docomo.@example.org>", "Docomo.@example.org"},
+      {"...@example.org (Joe)", "...@example.org"},
+      {"J\u00f8rn <.j\u00f8rn.@m\u00fcller.example>", ".j\u00f8rn.@m\u00fcller.example"},
+      {"\"evil@example.net\" <j..doe@example.org>", "j..doe@example.org"},
+      {"Joe <joe@-example-.org>", "joe@-example-.org"},
       {"\"joe doe\"@example.org", "\"joe doe\"@example.org"},
       {"Joe <\"joe@home\"@example.org>", "\"joe@home\"@example.org"},
       {"Joe <\"a \\\"b\\\" c\"@example.org>", "\"a \\\"b\\\" c\"@example.org"},
@@ -172,10 +179,12 @@ TEST_CASE("a From field that does not name one mailbox, the same for all readers
       {"\"joe\".doe@example.org", kMalformed},
       {"joe\"doe\"@example.org", kMalformed},
       // Not an address for the canonicaliser either.
-      {"joe..doe@example.org", kMalformed},
-      {".joe@example.org", kMalformed},
       {"joe@example..org", kMalformed},
-      {"joe@-example.org", kMalformed},
+      {"<@relay.example:joe..doe@example.org>", kMalformed},
+      {"joe..doe@example.org evil@example.net", kMalformed},
+      {"joe..doe@evil.example <joe@example.org>", kMalformed},
+      {"joe.(c).doe@example.org", kMalformed},
+      {".. joe@example.org", kMalformed},
       {"joe@exa$mple.org", kMalformed},
       {"joe@[evil]", kMalformed},
       {"joe,doe@example.org", kMalformed},
@@ -224,6 +233,9 @@ TEST_CASE("a message without a From field, or with more than one, is from nobody
 
 TEST_CASE("a From field is read up to a bound") {
   const std::string_view address = " <joe@example.org>";
+  const std::string local_part(kMaxLocalPartBytes - 10, 'j');
+  CHECK(parse("Joe <" + local_part + "@example.org>") == mailbox(local_part + "@example.org"));
+  CHECK(parse("Joe <" + local_part + "j@example.org>").kind == kMalformed);
   const std::string longest = std::string(kMaxHeaderFromBytes - address.size(), 'J') + std::string(address);
   CHECK(parse(longest) == mailbox("joe@example.org"));
   CHECK(parse(longest + " ").kind == kMalformed);

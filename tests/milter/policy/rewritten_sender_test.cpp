@@ -157,6 +157,9 @@ TEST_CASE("an SRS address longer than RFC 5321 allows is undone, and one that hi
 TEST_CASE("what is undone and canonicalised is the address that a list has") {
   const RewrittenSender sender = undo_rewriting("<prvs=0123abcdef=Joe@M\xc3\xbcller.example>", {});
   CHECK(canonicalize_path(sender.path()).key() == "joe@xn--mller-kva.example");
+  const RewrittenSender dots =
+      undo_rewriting("<SRS0=HHHH=TT=example.org=prvs=0123abcdef=j..doe.@forwarder.example>", kTrusted);
+  CHECK(canonicalize_path(dots.path()).key() == R"("j..doe."@example.org)");
   // With '=' as a separator of tags, the canonicaliser would leave `prvs` of it.
   const AddressProfile profile{.tag_separators = *TagSeparators::parse("+=")};
   const RewrittenSender tagged = undo_rewriting("<prvs=0123abcdef=joe+x@example.org>", {});
