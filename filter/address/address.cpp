@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "filter/address/characters.hpp"
+#include "filter/address/display_name.hpp"
 #include "filter/address/domain.hpp"
 #include "filter/address/local_part.hpp"
 #include "filter/base/ascii.hpp"
@@ -226,6 +227,8 @@ void write_line(std::string_view line, AddressProfile profile, EntryWriter& out)
   if (comment || line.empty()) return out.accept_keyless(EntryKind::blank);
   if (line.starts_with("<>")) return out.reject(RejectReason::null_sender_in_list);
   if (line.starts_with('@')) return write_domain_entry(line, out);
+  const RejectReason reason = skip_display_name(line);
+  if (reason != RejectReason::none) return out.reject(reason);
   write_mailbox(line, profile, check_after_entry, out);
 }
 

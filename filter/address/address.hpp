@@ -73,8 +73,9 @@ class Entry {
 // space are left out. Gives address, null_sender or rejected.
 Entry canonicalize_path(std::string_view path, AddressProfile profile = {}) noexcept;
 
-// A line of a list, with or without its line end: an address (with or without angle brackets), `@domain`, `@.domain`,
-// a blank line, or a comment (`#` first, or after space). A byte-order mark and surrounding space are skipped.
+// A line of a list, with or without its line end: an address (with or without angle brackets; with them also after a
+// display name, `Anna <anna@example.org>`), `@domain`, `@.domain`, a blank line, or a comment (`#` first, or after
+// space). A byte-order mark and surrounding space are skipped.
 Entry canonicalize_line(std::string_view line, AddressProfile profile = {}) noexcept;
 
 }  // namespace bloomgate

@@ -39,6 +39,8 @@ constexpr std::array<Wording, kRejectReasonCount> kWordings = {{
     {RejectReason::bad_address_literal, "bad-address-literal",
      "the text in square brackets is not an address such as [192.0.2.1] or [IPv6:2001:db8::1]"},
     {RejectReason::address_too_long, "address-too-long", "the whole address is longer than 254 octets"},
+    {RejectReason::display_name, "display-name",
+     "the display name before the address has an '@' or a character that needs quotes; write the address alone"},
     {RejectReason::null_sender_in_list, "null-sender-in-list",
      "the null sender <> is the sender of all bounces and cannot be listed"},
     {RejectReason::out_of_memory, "out-of-memory",

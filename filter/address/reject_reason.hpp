@@ -30,10 +30,11 @@ enum class RejectReason : std::uint8_t {
   invalid_idn,          // not a domain name by IDNA 2008
   bad_address_literal,  // `[…]` that is neither an IPv4 nor an IPv6 address
   address_too_long,     // over kMaxAddressBytes
+  display_name,         // list lines only: a name before the address that could be taken for another entry
   null_sender_in_list,  // list lines only: `<>` cannot be whitelisted
   out_of_memory,        // Unicode only: a library could not allocate
 };
-inline constexpr std::size_t kRejectReasonCount = 21;
+inline constexpr std::size_t kRejectReasonCount = 22;
 
 // The reason as a stable token ("address-too-long"), for logs and reject files. Never fails.
 std::string_view reject_reason_name(RejectReason reason) noexcept;

@@ -85,6 +85,7 @@ TEST_CASE("Nothing is allocated for ASCII, accepted or rejected, on the fast pat
       std::string(64, 'a') + "@" + domain_of(189),
       std::string(65, 'a') + "@" + domain_of(189),
       std::string(252, 'a') + "@b",
+      "\"Doe, Joe\" <joe@example.org>",
       "@" + domain_of(255),
       "@" + domain_of(2000),
       std::string(3000, 'a'),
