@@ -7,17 +7,17 @@
 #include <variant>
 
 #include "milter/deep_check/result_fields.hpp"
-#include "milter/message/spam_fields.hpp"
+#include "milter/message/forged_fields.hpp"
 
 namespace bloomgate {
 
 // The message goes on. If there is none of these, nothing touches it.
 struct Edits {
-  int forged_marks = 0;                                // X-Bloomgate fields to remove
-  std::span<const SpamFields::Name> spam_fields = {};  // other fields to remove
-  const char* mark = nullptr;                          // the value of our own field, which goes to the top; null: none
-  std::span<const ResultField> results = {};           // these go below it, in their order
-  const char* quarantine_reason = nullptr;             // null: the message is not put into quarantine
+  int forged_marks = 0;                                     // X-Bloomgate fields to remove
+  std::span<const ForgedFields::Name> forged_results = {};  // other fields to remove
+  const char* mark = nullptr;                 // the value of our own field, which goes to the top; null: none
+  std::span<const ResultField> results = {};  // these go below it, in their order
+  const char* quarantine_reason = nullptr;    // null: the message is not put into quarantine
 };
 
 struct Refusal {

@@ -9,6 +9,8 @@
 namespace bloomgate {
 namespace {
 
+constexpr std::string_view kTooManyForgedFields = "The message has too many X-Bloomgate or X-Spam header fields";
+
 std::optional<MessageText::Limits> text_limits(const DeepCheck* deep_check) {
   if (deep_check == nullptr) return std::nullopt;
   return deep_check->text_limits();
@@ -66,7 +68,9 @@ void Connection::forget_message() noexcept {
 void Connection::decide(std::string_view mta_name) {
   if (judgement_) return;
   judgement_ = parts_.gate->judge(message_, mta_name);
-  message_.end_header(DeepCheck::is_for(judgement_->decision));
+  // A message that is refused is not shown to a checker.
+  const bool goes_on = !refusal_for_forged_fields(is_exempt(judgement_->decision.reason));
+  message_.end_header(goes_on && DeepCheck::is_for(judgement_->decision));
 }
 
 Answer Connection::conclude(const EndOfMessage& end) {
@@ -74,19 +78,26 @@ Answer Connection::conclude(const EndOfMessage& end) {
   // A header field has come after the end of the header.
   if (message_.failed()) judgement_->decision = Decision{};
   const Decision& decision = judgement_->decision;
-  deep_outcome_ = deep_outcome(end);
+  const bool exempt = is_exempt(decision.reason);
+  if (const std::optional<Refusal> refusal = refusal_for_forged_fields(exempt)) {
+    parts_.gate->log_refusal(*judgement_, end.queue_id, message_.forged_fields().count(!exempt));
+    return *refusal;
+  }
+  const bool is_asked = parts_.deep_check != nullptr && DeepCheck::is_for(decision);
+  if (is_asked) deep_outcome_ = parts_.deep_check->check(message_, end);
   for (const std::string& warning : deep_outcome_.warnings) parts_.log->warn("{}", warning);
   parts_.gate->log_message(message_, *judgement_, end.queue_id, deep_outcome_.log);
 
   const SpamAction action = deep_outcome_.action;
   if (is_refusal(action)) return Refusal{.for_good = action == SpamAction::reject, .reply = deep_outcome_.reply};
   if (parts_.mode == Mode::observe) return Edits{};
-  Edits edits = {.forged_marks = message_.forged_marks(), .results = deep_outcome_.fields};
+  const ForgedFields& forged = message_.forged_fields();
+  Edits edits = {.forged_marks = static_cast<int>(forged.marks()), .results = deep_outcome_.fields};
   if (decision.is_marked) {
     mark_ = header_value(decision, host(end.mta_name));
     edits.mark = mark_.c_str();
   }
-  if (!is_exempt(decision.reason)) edits.spam_fields = message_.spam_fields().names();
+  if (!exempt) edits.forged_results = forged.results();
   if (action == SpamAction::quarantine) edits.quarantine_reason = deep_outcome_.quarantine_reason.c_str();
   return edits;
 }
@@ -94,25 +105,28 @@ Answer Connection::conclude(const EndOfMessage& end) {
 // Throws nothing. The message is not checked, so its deeper check has failed.
 Answer Connection::conclude_without_memory() const noexcept {
   if (parts_.mode == Mode::observe) return Edits{};
-  Edits edits = {.forged_marks = message_.forged_marks(), .mark = kFallbackHeaderValue.data()};
+  if (const std::optional<Refusal> refusal = refusal_for_forged_fields(false)) return *refusal;
+  const ForgedFields& forged = message_.forged_fields();
+  Edits edits = {.forged_marks = static_cast<int>(forged.marks()), .mark = kFallbackHeaderValue.data()};
   if (parts_.deep_check == nullptr) return edits;
-  const bool goes_on = parts_.deep_check->options().on_failure == CheckFailureAction::tag;
-  if (!goes_on || message_.spam_fields().too_many()) return Refusal{};
-  edits.spam_fields = message_.spam_fields().names();
+  if (parts_.deep_check->options().on_failure != CheckFailureAction::tag) return Refusal{};
+  edits.forged_results = forged.results();
   edits.results = parts_.deep_check->fallback_fields();
   return edits;
 }
 
-// The outcome of the deeper check, if one is asked.
-DeepOutcome Connection::deep_outcome(const EndOfMessage& end) const {
-  const Decision& decision = judgement_->decision;
-  const SpamFields& forged = message_.spam_fields();
-  if (!is_exempt(decision.reason) && forged.too_many()) {
-    parts_.log->warn("a message has more than {} names of fields that begin with X-Spam", forged.names().size());
-    return {.action = SpamAction::tempfail, .reply = "Too many X-Spam fields"};
+// Exempt mail keeps the results that came with it. Observed mail keeps everything, so nothing of it is refused.
+std::optional<Refusal> Connection::refusal_for_forged_fields(bool exempt) const noexcept {
+  if (parts_.mode == Mode::observe) return std::nullopt;
+  switch (message_.forged_fields().removal(!exempt)) {
+    case ForgedFields::Removal::possible:
+      return std::nullopt;
+    case ForgedFields::Removal::too_many:
+      return Refusal{.for_good = true, .reply = kTooManyForgedFields};
+    case ForgedFields::Removal::unknown:
+      break;
   }
-  const bool is_asked = parts_.deep_check != nullptr && DeepCheck::is_for(decision);
-  return is_asked ? parts_.deep_check->check(message_, end) : DeepOutcome();
+  return Refusal{};
 }
 
 std::string_view Connection::host(std::string_view mta_name) const noexcept {

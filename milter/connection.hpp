@@ -69,7 +69,7 @@ class Connection {
   void decide(std::string_view mta_name);
   Answer conclude(const EndOfMessage& end);
   Answer conclude_without_memory() const noexcept;
-  DeepOutcome deep_outcome(const EndOfMessage& end) const;
+  std::optional<Refusal> refusal_for_forged_fields(bool exempt) const noexcept;
   std::string_view host(std::string_view mta_name) const noexcept;
 
   const ConnectionParts& parts_;

@@ -14,6 +14,10 @@ std::string word_or_dash(std::string_view value, std::size_t max_bytes) {
   return value.empty() ? "-" : printable_word(value, max_bytes);
 }
 
+std::string logged_sender(const Facts& facts) {
+  return facts.envelope_sender ? printable_word(*facts.envelope_sender, kMaxLoggedSenderBytes) : "-";
+}
+
 }  // namespace
 
 std::vector<std::string> trusted_ids(const GateRules& rules, std::string_view mta_name) {
@@ -54,16 +58,22 @@ void Gate::log_message(const MessageRecorder& message, const Judgement& made, st
   if (decision.sender_fault != RejectReason::none) {
     extra.append(" fault=").append(reject_reason_name(decision.sender_fault));
   }
-  if (message.forged_marks() != 0) extra += " forged_headers=" + std::to_string(message.forged_marks());
+  if (const std::size_t marks = message.forged_fields().marks(); marks != 0) {
+    extra += " forged_headers=" + std::to_string(marks);
+  }
   if (!deep_check.empty()) extra.append(" ").append(deep_check);
   log_->info(
       "queue_id={} sender={} decision={} reason={} time_us={:.1f} identity={} authentication={} whitelist={} "
       "header_from={}{}",
-      logged_queue_id(queue_id),
-      facts.envelope_sender ? printable_word(*facts.envelope_sender, kMaxLoggedSenderBytes) : "-",
-      verdict_name(decision.verdict), reason_name(decision.reason), microseconds, identity_kind_name(decision.identity),
-      method_name(decision.method), word_or_dash(decision.list.view(), kMaxListNameBytes),
+      logged_queue_id(queue_id), logged_sender(facts), verdict_name(decision.verdict), reason_name(decision.reason),
+      microseconds, identity_kind_name(decision.identity), method_name(decision.method),
+      word_or_dash(decision.list.view(), kMaxListNameBytes),
       word_or_dash(facts.header_from.address, kMaxLoggedSenderBytes), extra);
+}
+
+void Gate::log_refusal(const Judgement& made, std::string_view queue_id, std::size_t forged_fields) const {
+  log_->warn("queue_id={} sender={} decision=refuse reason=forged-fields forged_headers={}", logged_queue_id(queue_id),
+             logged_sender(made.facts), forged_fields);
 }
 
 }  // namespace bloomgate

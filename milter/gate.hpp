@@ -64,6 +64,13 @@ class Gate {
   void log_message(const MessageRecorder& message, const Judgement& made, std::string_view queue_id,
                    std::string_view deep_check = {}) const;
 
+  // Logs the line of a message that is refused for its forged fields, at level warn, in the place of the other one:
+  //
+  //     queue_id=4XyZ1 sender=<joe@example.org> decision=refuse reason=forged-fields forged_headers=100000
+  //
+  // Throws only where memory runs out.
+  void log_refusal(const Judgement& made, std::string_view queue_id, std::size_t forged_fields) const;
+
  private:
   void report(const ListParts& parts, const Facts& facts, const Decision& decision) const;
 

@@ -39,7 +39,7 @@ std::string with_doubled_percent_signs(std::string_view text) {
 
 bool carry_out(SMFICTX* context, const Edits& edits) noexcept {
   if (!remove_all(context, kHeaderName.data(), edits.forged_marks)) return false;
-  for (const SpamFields::Name& field : edits.spam_fields) {
+  for (const ForgedFields::Name& field : edits.forged_results) {
     if (!remove_all(context, field.name.c_str(), field.count)) return false;
   }
   // Each goes to the top, so the last one first.

@@ -73,12 +73,11 @@ class Postfix {
     examine_access();
     if (!content_filter.empty()) {
       examine_light_path(content_filter);
-    } else if (is_followed) {
-      examine_forged_marks();
-    } else if (!is_last) {
+    } else if (!is_followed && !is_last) {
       problem("nothing checks mail that is not listed: there is no content_filter, and no milter after Bloomgate",
               std::string(kSetup) + "; or set deep-check");
     }
+    examine_forged_marks(content_filter.empty() && is_followed);
     examine_results(ours != milters.begin());
   }
 
@@ -148,13 +147,21 @@ class Postfix {
     findings_.push_back({Level::ok, "postfix", "listed mail takes the light path, the rest goes to " + content_filter});
   }
 
+  bool removes(const std::string& field) { return action(value("header_checks"), field).starts_with("IGNORE"); }
+
   // A milter after Bloomgate reads the mark; while Bloomgate is down, nothing else would remove a forged one.
-  void examine_forged_marks() {
-    if (action(value("header_checks"), std::string(kMark)).starts_with("IGNORE")) {
-      findings_.push_back({Level::ok, "postfix", "a check follows Bloomgate, and forged marks are removed"});
-    } else {
+  void examine_forged_marks(bool mark_is_read) {
+    const bool removes_marks = removes(std::string(kMark));
+    if (mark_is_read && !removes_marks) {
       problem("while Bloomgate is down a forged mark would count: header_checks does not remove X-Bloomgate",
               std::string(kSetup));
+    } else if (!removes_marks || (asks_deep_check(options_) && !removes("X-Spam-Flag: NO"))) {
+      findings_.push_back({Level::warning, "postfix",
+                           std::string("header_checks does not remove ") + (removes_marks ? "X-Spam" : "X-Bloomgate") +
+                               " fields that come with a message: a message with many of them is refused",
+                           "take over header_checks from config/mta"});
+    } else {
+      findings_.push_back({Level::ok, "postfix", "forged marks are removed before the milters"});
     }
   }
 

@@ -100,8 +100,9 @@ void MessageRecorder::add_recipient(std::string_view path) noexcept {
 void MessageRecorder::add_header(std::string_view name, std::string_view value) noexcept {
   // The message is already decided. No mail server sends a field so late, and libmilter would not let it through.
   if (header_is_over_) failed_ = true;
+  forged_fields_.add_field();
   if (is_our_header(name)) {
-    ++forged_marks_;
+    forged_fields_.add_mark();
   } else {
     record("at a header field", [&] { failed_ = !keep(name, value) || failed_; });
   }
@@ -117,11 +118,11 @@ bool MessageRecorder::keep(std::string_view name, std::string_view value) {
 }
 
 void MessageRecorder::add_to_text(std::string_view name, std::string_view value) {
-  const bool is_spam_field = SpamFields::is_one(name);
-  if (is_spam_field) spam_fields_.add(name);
+  const bool is_result = ForgedFields::is_result(name);
+  if (is_result) forged_fields_.add_result(name);
   if (!text_fault_.empty()) return;
   if (header_is_over_) throw std::logic_error("a header field came behind the end of the header");
-  if (!is_spam_field && !is_our_header(name)) text_->add_field(name, value);
+  if (!is_result && !is_our_header(name)) text_->add_field(name, value);
 }
 
 void MessageRecorder::end_header(bool wanted) noexcept {
@@ -154,8 +155,7 @@ void MessageRecorder::reset() noexcept {
   from_fields_.clear();
   authentication_results_.clear();
   grounds_.clear();
-  forged_marks_ = 0;
-  spam_fields_.clear();
+  forged_fields_.clear();
   if (text_) text_->clear();
   header_is_over_ = false;
   keeps_body_ = false;

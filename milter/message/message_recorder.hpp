@@ -19,9 +19,9 @@
 
 #include "config/ip_network.hpp"
 #include "milter/message/envelope.hpp"
+#include "milter/message/forged_fields.hpp"
 #include "milter/message/kept_fields.hpp"
 #include "milter/message/message_text.hpp"
-#include "milter/message/spam_fields.hpp"
 #include "milter/policy/facts.hpp"
 #include "milter/policy/grounds.hpp"
 
@@ -75,11 +75,8 @@ class MessageRecorder {
   // The step with an exception, "at MAIL"; empty: none. With an exception the message has failed().
   std::string_view exception_at() const noexcept { return exception_at_; }
 
-  // The X-Bloomgate fields that came with the message.
-  int forged_marks() const noexcept { return forged_marks_; }
-
-  // Other checkers' results that came with the message.
-  const SpamFields& spam_fields() const noexcept { return spam_fields_; }
+  // The X-Bloomgate fields that came with the message, and where texts are kept other checkers' results too.
+  const ForgedFields& forged_fields() const noexcept { return forged_fields_; }
 
   // Throws std::bad_alloc.
   Envelope envelope(const EndOfMessage& end) const;
@@ -116,8 +113,7 @@ class MessageRecorder {
   KeptFields authentication_results_{
       {.fields = 1000, .bytes_each = kMaxAuthenticationResultsBytes + 1, .bytes = 1 << 20}};
   Grounds grounds_;
-  int forged_marks_ = 0;
-  SpamFields spam_fields_;
+  ForgedFields forged_fields_;
   std::optional<MessageText> text_;
   bool header_is_over_ = false;
   bool keeps_body_ = false;  // once its header is over

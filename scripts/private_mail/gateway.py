@@ -41,6 +41,7 @@ class GatewayConfig:
     keep_mail: bool = False  # in the folder as well, one file per message
     milters: tuple = ()  # the others of SHIPPED_SOCKETS that take part: OpenDkimConfig, …
     removes_forged_results: bool = True  # by the shipped header_checks
+    removes_forged_marks: bool = True  # the same
 
 
 @dataclass(frozen=True)
@@ -137,9 +138,13 @@ class Gateway:
         forged_results.write_text(adapted("postfix/authentication_header_checks", {
             r"mx\.example\.org": re.escape(self.daemon.config.host_name)})
             if self.config.removes_forged_results else "")
+        forged_marks = self.folder / "forged_mark_header_checks"
+        forged_marks.write_text(adapted("postfix/forged_mark_header_checks", {})
+                                if self.config.removes_forged_marks else "")
         main_cf = adapted("postfix/main.cf", {
             "[127.0.0.1]:10024": deep.address,
             "/etc/postfix/authentication_header_checks": str(forged_results),
+            "/etc/postfix/forged_mark_header_checks": str(forged_marks),
             "/etc/postfix/bloomgate_header_checks": str(header_checks)})
         sockets = {milter.config.name: milter.mta_socket for milter in self.milters}
         sockets["bloomgate"] = self.daemon.mta_socket

@@ -182,6 +182,15 @@ def test_what_is_missing_in_a_postfix_is_found(world, postfix, recipe, file, old
     assert_found(world.findings("--authentication", "required", postfix=etc), words)
 
 
+def test_header_checks_that_leave_forged_fields_to_the_daemon_are_named(world, postfix):
+    etc = postfix("--recipe", "content-filter")
+    assert_found(world.findings(postfix=etc), "forged marks are removed", "ok")
+    assert_found(world.findings("--deep-check", "spamd:unix:/nonexistent", postfix=etc),
+                 "does not remove X-Spam", "warning")
+    edit(etc / "forged_mark_header_checks", "IGNORE", "DUNNO")
+    assert_found(world.findings(postfix=etc), "does not remove X-Bloomgate", "warning")
+
+
 @pytest.mark.all_only
 def test_a_socket_that_postfix_may_not_use_is_found(world, postfix):
     etc = postfix("--recipe", "rspamd")

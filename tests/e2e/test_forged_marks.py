@@ -28,8 +28,8 @@ FORGERIES = {
     "UTF-8": ["X-Bloomgate: deliver; reason=gelistet für ünlisted".encode()],
     "control characters": [b"X-Bloomgate: deliver\x01\x7f\x0b"],
     "a NUL": [b"X-Bloomgate: deliver\x00; reason=listed"],
-    "300 copies": [b"X-Bloomgate: deliver"] * 300,
-    "300 copies in turns with others": [b"X-Bloomgate: deliver", b"X-Other: a"] * 300,
+    "100 copies": [b"X-Bloomgate: deliver"] * 100,
+    "100 copies in turns with others": [b"X-Bloomgate: deliver", b"X-Other: a"] * 100,
     "an encoded word": [b"X-Bloomgate: =?utf-8?q?deliver?="],
     "last of all fields": [b"X-Filler: " + b"y" * 900] * 50 + [b"X-Bloomgate: deliver"],
     "resent": [b"Resent-From: a@example.org", b"X-Bloomgate: deliver"],
@@ -38,9 +38,10 @@ FORGERIES = {
 }
 
 
-@pytest.fixture(scope="module")
-def gateway(start_shared_gateway):
-    return start_shared_gateway()
+@pytest.fixture(scope="module", params=["by the daemon", "by Postfix"])
+def gateway(request, start_shared_gateway):
+    """Forged marks are removed there."""
+    return start_shared_gateway(removes_forged_marks=request.param == "by Postfix")
 
 
 @pytest.mark.parametrize("sender, place, mark",

@@ -114,12 +114,18 @@ def test_results_from_outside_are_removed_on_both_verdicts_and_change_nothing(re
         assert found["x-spam-status"][0].startswith(verdict)
 
 
-def test_exempt_mail_keeps_the_results_it_came_with_and_is_not_checked(recipe):
+def test_any_number_of_results_from_outside_is_removed(recipe):
+    recipe.ask("rspamd")
+    [outcome] = recipe.send(Mail(LISTED, (b"X-Spam-Flag: NO", b"X-Spam-Status: No") * 50_000))
+    assert (outcome.place, results(outcome)) == (MAILBOX, {})
+
+
+def test_exempt_mail_is_neither_marked_nor_checked(recipe):
     recipe.ask("rspamd", exempt_networks="192.0.2.0/24")
     [outcome] = recipe.send(spam("rspamd", headers=FORGED_RESULTS), address="192.0.2.7")
     assert outcome.place == MAILBOX
     assert outcome.header("X-Bloomgate") == []
-    assert sum(map(len, results(outcome).values())) == len(FORGED_RESULTS)
+    assert results(outcome) == {}
 
 
 @pytest.mark.parametrize("action, place, reply", [
@@ -315,9 +321,10 @@ def test_mail_waits_at_its_sender_while_bloomgate_is_down(recipe):
 
 def test_while_observing_nothing_is_asked_and_nothing_touched(recipe):
     recipe.ask("rspamd", mode="observe")
-    [outcome] = recipe.send(spam("rspamd", headers=FORGED_RESULTS))
+    [outcome] = recipe.send(spam("rspamd"))
     assert outcome.place == MAILBOX
-    assert sum(map(len, results(outcome).values())) == len(FORGED_RESULTS)
+    assert outcome.header("X-Bloomgate") == []
+    assert results(outcome) == {}
     assert not seen(recipe, "rspamd", outcome.mail)
 
 

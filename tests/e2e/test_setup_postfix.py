@@ -89,7 +89,7 @@ UNDERSTOOD = {
     "other header checks": (
         "milter_header_checks = regexp:/etc/hostname\nheader_checks = regexp:/etc/hostname\n", "", [],
         {"milter_header_checks": ["/bloomgate_header_checks", "regexp:/etc/hostname"],
-         "header_checks": ["/authentication_header_checks", "regexp:/etc/hostname"],
+         "header_checks": ["/authentication_header_checks", "/forged_mark_header_checks", "regexp:/etc/hostname"],
          "nested_header_checks": ["regexp:/etc/hostname"]}),
     "a spam check behind Postfix already": (
         "content_filter = smtp-amavis:[127.0.0.1]:10024\n", AMAVIS_RETURN, ["--keep-content-filter"],

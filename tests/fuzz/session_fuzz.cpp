@@ -13,9 +13,9 @@
 // nothing at all where that has the word.
 //
 // What must hold: every message ends with a mark or, where it is exempt, without one, or is refused by the deeper
-// check; what it came with is removed, from the last to the first; only what a trusted field lets pass is delivered,
-// and is not shown to the checker; a message is decided the same without those before it; the log gets one line for it,
-// whatever bytes it has.
+// check or for too many forged fields; what it came with is removed, from the last to the first; only what a trusted
+// field lets pass is delivered, and is not shown to the checker; a message is decided the same without those before it;
+// the log gets one line for it, whatever bytes it has.
 #include <arpa/inet.h>
 #include <spdlog/sinks/base_sink.h>
 
@@ -255,14 +255,23 @@ class Player {
     if (answer_ == SMFIS_CONTINUE) {
       check_edits(server_.edits(), is_checked);
     } else {
-      require(world_.parts.deep_check != nullptr, "without a deeper check every message goes on", "");
-      require(has_long_name_ || (answer_ == SMFIS_REJECT && is_checked), "a message is refused for a reason", "");
+      require(answer_ == SMFIS_REJECT, "a message is refused for good", "");
+      require(has_too_many_forged_fields(true) || is_checked, "a message is refused for a reason", "");
     }
     if (!replaying_) replay();
     forget();
   }
 
+  // A script is too short for a message with so many other fields that its forged ones are too many.
+  bool has_too_many_forged_fields(bool with_results) const {
+    if (world_.parts.deep_check == nullptr) with_results = false;
+    std::size_t count = static_cast<std::size_t>(forged_);
+    for (const SpamField& field : spam_fields_) count += with_results ? static_cast<std::size_t>(field.count) : 0;
+    return count > ForgedFields::kMaxRemovals || (with_results && has_long_name_);
+  }
+
   void check_edits(std::vector<std::string> edits, bool is_checked) const {
+    require(!has_too_many_forged_fields(!is_exempt_), "a message with too many forged fields is refused", "");
     for (int index = forged_; index >= 1; --index) take(edits, "delete " + std::to_string(index));
     if (world_.parts.deep_check != nullptr && !edits.empty()) {
       for (const SpamField& field : spam_fields_) {

@@ -280,18 +280,43 @@ TEST_CASE("the file that holds a long message is gone when the message is, howev
   CHECK(open_files(path) == 0);
 }
 
-TEST_CASE("a message with more names of results than can be removed does not go on") {
+TEST_CASE("a message with more than a hundred results and marks is refused for good, and not shown to the checker") {
   Checked checked;
   FakeMailServer server;
   server.negotiate();
-  std::vector<std::string> names;
-  for (int i = 0; i < 300; ++i) names.push_back("X-Spam-" + std::to_string(i));
+  std::vector<std::string> names(60, "X-Bloomgate");
+  for (int i = 0; i < 40; ++i) names.push_back("X-Spam-" + std::to_string(i));
+  CHECK(send(server, "<ann@example.org>", names).end == SMFIS_CONTINUE);
+  CHECK(checked.texts.size() == 1);
+  names.push_back("x-spam-1");
   for (const char* const sender : {"<joe@example.org>", "<ann@example.org>"}) {
-    CHECK(send(server, sender, names).end == SMFIS_TEMPFAIL);
-    CHECK(server.edits() == Edits{"reply 451 4.7.1 Too many X-Spam fields"});
+    const Answers answers = send(server, sender, names);
+    CHECK(answers.body == SMFIS_SKIP);
+    CHECK(answers.end == SMFIS_REJECT);
+    CHECK(server.edits() == Edits{"reply 550 5.7.1 The message has too many X-Bloomgate or X-Spam header fields"});
   }
-  CHECK(checked.texts.empty());
+  CHECK(checked.texts.size() == 1);
+  CHECK_THAT(checked.parts.log.text(), Catch::Contains("decision=refuse reason=forged-fields forged_headers=101\n"));
   CHECK(send(server, "<joe@example.org>").end == SMFIS_CONTINUE);
+}
+
+TEST_CASE("exempt mail keeps any number of results, and is refused for too many marks") {
+  Checked checked({}, {.policy = {.exempt_logged_in = true}, .trusted_authserv_ids = {}});
+  FakeMailServer server;
+  server.negotiate();
+  server.context().macros["{auth_authen}"] = "joe";
+  CHECK(send(server, "<ann@example.org>", std::vector<std::string>(5000, "X-Spam-Flag")).end == SMFIS_CONTINUE);
+  CHECK(server.edits().empty());
+  CHECK(send(server, "<ann@example.org>", std::vector<std::string>(101, "X-Bloomgate")).end == SMFIS_REJECT);
+}
+
+TEST_CASE("without memory a message with too many forged fields is refused all the same") {
+  Checked checked;
+  checked.before_answer = [] { throw std::bad_alloc(); };
+  FakeMailServer server;
+  server.negotiate();
+  CHECK(send(server, "<ann@example.org>", std::vector<std::string>(100, "X-Bloomgate")).end != SMFIS_REJECT);
+  CHECK(send(server, "<ann@example.org>", std::vector<std::string>(101, "X-Bloomgate")).end == SMFIS_REJECT);
 }
 
 TEST_CASE("nothing of a message is left for the next one on the connection, which is decided anew") {

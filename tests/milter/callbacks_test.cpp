@@ -134,6 +134,53 @@ TEST_CASE("observing, messages are decided and logged, and not touched") {
                                    Catch::Contains("forged_headers=1"));
 }
 
+TEST_CASE(
+    "past a hundred forged headers a message is refused for good with a text, and logged once with its queue ID") {
+  Parts parts;
+  FakeMailServer server;
+  server.negotiate();
+  for (const char* const sender : {"<joe@example.org>", "<ann@example.org>"}) {
+    server.mail(sender);
+    for (int i = 0; i < 100; ++i) server.header("X-Bloomgate");
+    CHECK(server.end_of_message() == SMFIS_CONTINUE);
+    CHECK(server.edits().size() == 101);
+    const std::size_t before = parts.log.text().size();
+    server.mail(sender);
+    for (int i = 0; i < 12'000; ++i) server.header("X-Bloomgate");
+    CHECK(server.end_of_message("Q7") == SMFIS_REJECT);
+    CHECK(server.edits() == Edits{"reply 550 5.7.1 The message has too many X-Bloomgate or X-Spam header fields"});
+    CHECK(parts.log.text().substr(before) == "warning: queue_id=Q7 sender=" + std::string(sender) +
+                                                 " decision=refuse reason=forged-fields forged_headers=12000\n");
+  }
+}
+
+TEST_CASE("forged headers among very many others, which the mail server would search again and again, are refused") {
+  Parts parts;
+  FakeMailServer server;
+  server.negotiate();
+  server.mail("<joe@example.org>");
+  for (int i = 0; i < 20'000; ++i) server.header("A");
+  for (int i = 0; i < 49; ++i) server.header("X-Bloomgate");
+  CHECK(server.end_of_message() == SMFIS_CONTINUE);
+  server.mail("<joe@example.org>");
+  for (int i = 0; i < 20'000; ++i) server.header("A");
+  for (int i = 0; i < 50; ++i) server.header("X-Bloomgate");
+  CHECK(server.end_of_message() == SMFIS_REJECT);
+}
+
+TEST_CASE("observing, no number of forged headers has a message refused") {
+  Parts parts;
+  parts.shared.mode = Mode::observe;
+  FakeMailServer server;
+  server.negotiate();
+  server.mail("<joe@example.org>");
+  for (int i = 0; i < 12'000; ++i) server.header("X-Bloomgate");
+  CHECK(server.end_of_message() == SMFIS_CONTINUE);
+  CHECK(server.edits().empty());
+  CHECK_THAT(parts.log.text(),
+             Catch::Contains("decision=deliver reason=listed") && Catch::Contains(" forged_headers=12000\n"));
+}
+
 TEST_CASE("a message whose headers cannot be edited is refused for now, wherever the editing fails") {
   Parts parts;
   FakeMailServer server;

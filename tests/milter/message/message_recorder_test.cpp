@@ -16,7 +16,7 @@ TEST_CASE("a new recorder knows nothing") {
   CHECK_FALSE(facts.origin.client);
   CHECK_FALSE(facts.origin.logged_in);
   CHECK(facts.origin.daemon_name.empty());
-  CHECK(message.forged_marks() == 0);
+  CHECK(message.forged_fields().marks() == 0);
   CHECK_FALSE(message.failed());
 }
 
@@ -27,7 +27,7 @@ TEST_CASE("a recorder keeps the sender as it was told, and counts our headers on
     message.add_header(name, "deliver");
   }
   CHECK(message.facts({}).envelope_sender == "<Joe@Example.ORG> SIZE=1");
-  CHECK(message.forged_marks() == 2);
+  CHECK(message.forged_fields().marks() == 2);
 }
 
 TEST_CASE("nothing of a message is left for the next one") {
@@ -46,7 +46,7 @@ TEST_CASE("nothing of a message is left for the next one") {
     message.begin_message("<ann@example.org>");
     CHECK(message.facts({}).envelope_sender == "<ann@example.org>");
   }
-  CHECK(message.forged_marks() == 0);
+  CHECK(message.forged_fields().marks() == 0);
   CHECK_FALSE(message.failed());
 }
 
@@ -147,7 +147,7 @@ TEST_CASE(
   message.add_header("X-Bloomgate", "deliver");
   CHECK(message.failed());
   CHECK(message.exception_at().empty());
-  CHECK(message.forged_marks() == 1);
+  CHECK(message.forged_fields().marks() == 1);
   message.begin_message("<a@example.org>");
   message.add_header("X-Bloomgate", "deliver");
   CHECK_FALSE(message.failed());
