@@ -108,7 +108,7 @@ sfsistat on_body(SMFICTX* context, unsigned char* bytes, std::size_t size) noexc
 sfsistat say(SMFICTX* context, const Answer& answer) noexcept {
   if (const auto* const refusal = std::get_if<Refusal>(&answer)) return refuse(context, *refusal);
   if (carry_out(context, *std::get_if<Edits>(&answer))) return SMFIS_CONTINUE;
-  shared->log->error("the headers of a message could not be edited; it is refused for now (a temporary failure)");
+  log_error(*shared->log, "the headers of a message could not be edited; it is refused for now (a temporary failure)");
   return SMFIS_TEMPFAIL;
 }
 
@@ -118,7 +118,7 @@ sfsistat on_end_of_message(SMFICTX* context) noexcept {
   if (connection != nullptr) {
     answer = say(context, connection->end_of_message({macro(context, "i"), macro(context, "j")}));
   } else {
-    shared->log->error("out of memory: a message was not decided");
+    log_error(*shared->log, "out of memory: a message was not decided");
   }
   forget_message(context);
   return answer;

@@ -1,5 +1,8 @@
 #include "milter/connection.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <exception>
 #include <utility>
 
@@ -18,13 +21,28 @@ std::optional<MessageText::Limits> text_limits(const DeepCheck* deep_check) {
 
 }  // namespace
 
-void log_exception(spdlog::logger& log, std::string_view where) noexcept {
+void log_error(spdlog::logger& log, std::string_view text) noexcept {
   try {
-    throw;
-  } catch (const std::exception& error) {
-    log.error("internal error {}: {}; the message is sent to the deeper checks", where, printable(error.what()));
+    log.error("{}", text);
   } catch (...) {
-    log.error("internal error {}; the message is sent to the deeper checks", where);
+    // There is no memory for it, or the log has failed in a way of its own. These bytes need neither.
+    constexpr std::string_view kLost = "bloomgate-milter: an error could not be logged\n";
+    static_cast<void>(!write(STDERR_FILENO, kLost.data(), kLost.size()));
+  }
+}
+
+void log_exception(spdlog::logger& log, std::string_view where) noexcept {
+  constexpr std::string_view kEnd = "; the message is sent to the deeper checks";
+  try {
+    try {
+      throw;
+    } catch (const std::exception& error) {
+      log_error(log, fmt::format("internal error {}: {}{}", where, printable(error.what()), kEnd));
+    } catch (...) {
+      log_error(log, fmt::format("internal error {}{}", where, kEnd));
+    }
+  } catch (const std::exception&) {
+    log_error(log, "an internal error, and no memory to say which; the message is sent to the deeper checks");
   }
 }
 

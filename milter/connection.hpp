@@ -81,6 +81,9 @@ class Connection {
   std::string mark_;
 };
 
+// For functions that let no exception out; the log may throw one.
+void log_error(spdlog::logger& log, std::string_view text) noexcept;
+
 // Reports the exception that is being handled. The message is sent to the deeper checks.
 void log_exception(spdlog::logger& log, std::string_view where) noexcept;
 

@@ -14,9 +14,7 @@ void on_signal(int number) noexcept {
   stop.store(true);
 }
 
-}  // namespace
-
-const std::atomic<bool>& stop_flag() {
+bool install_handlers() noexcept {
   struct sigaction action = {};
   action.sa_handler = on_signal;
   action.sa_flags = static_cast<int>(SA_RESETHAND);  // no SA_RESTART: a blocked read(2) must return
@@ -26,6 +24,15 @@ const std::atomic<bool>& stop_flag() {
   // Not under nohup(1), which ignores SIGHUP.
   struct sigaction hangup = {};
   if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
+  return true;
+}
+
+}  // namespace
+
+const std::atomic<bool>& stop_flag() {
+  // Once: a later call must not set anew what the first signal has reset, or the second would not end the program.
+  static const bool are_installed = install_handlers();
+  static_cast<void>(are_installed);
   return stop;
 }
 

@@ -74,6 +74,8 @@ FileDescriptor connect_to(const SocketAddress& address) {
     name.sun_family = AF_UNIX;
     if (address.path.size() >= sizeof name.sun_path) return FileDescriptor(-1);
     std::memcpy(name.sun_path, address.path.data(), address.path.size());
+    // A listener that accepts nobody any more keeps a client waiting once its queue is full (unix(7)).
+    setsockopt(descriptor.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
     if (connect(descriptor.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0)
       return FileDescriptor(-1);
     return descriptor;

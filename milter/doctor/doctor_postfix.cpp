@@ -195,6 +195,10 @@ class Postfix {
 bool examine_postfix(const DaemonOptions& options, const std::string& folder, std::vector<DoctorFinding>& findings) {
   if (access((folder + "/main.cf").c_str(), F_OK) != 0) return false;
   const ProgramResult works = run_program({"postconf", "-c", folder, "-h", "mail_version"});
+  if (works.timed_out) {
+    findings.push_back({Level::problem, "postfix", "postconf does not end", "run postconf -c " + folder + " by hand"});
+    return true;
+  }
   if (!works.started || works.status != 0) {
     findings.push_back({Level::problem, "postfix", "postconf cannot read the configuration in " + folder,
                         "run postfix check, and fix what it reports"});

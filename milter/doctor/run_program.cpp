@@ -1,13 +1,19 @@
 #include "milter/doctor/run_program.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdint>
 #include <system_error>
+#include <thread>
 
 namespace bloomgate {
 namespace {
@@ -18,20 +24,43 @@ void throw_if(int error, const char* what) {
   if (error != 0) throw std::system_error(error, std::generic_category(), what);
 }
 
-// Reads to the end, so that the program can write all it has; keeps the first part.
-std::string read_output(int descriptor) {
-  std::string text;
+using Clock = std::chrono::steady_clock;
+
+int milliseconds_until(Clock::time_point deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
+}
+
+// Reads to the end, so that the program can write all it has; keeps the first part. False if the end does not come
+// before the deadline.
+bool read_output(int descriptor, Clock::time_point deadline, std::string& text) {
   std::array<char, 4096> part;
-  ssize_t got = 0;
-  while ((got = read(descriptor, part.data(), part.size())) > 0 || (got < 0 && errno == EINTR)) {
-    if (got > 0 && text.size() < kMaxOutputBytes) text.append(part.data(), static_cast<std::size_t>(got));
+  for (;;) {
+    pollfd waited{descriptor, POLLIN, 0};
+    const int ready = poll(&waited, 1, milliseconds_until(deadline));
+    if (ready == 0) return false;
+    if (ready < 0 && errno == EINTR) continue;
+    const ssize_t got = read(descriptor, part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return true;
+    if (text.size() < kMaxOutputBytes) text.append(part.data(), static_cast<std::size_t>(got));
   }
-  return text;
+}
+
+// A program that has closed its output may run on. False if it does so until the deadline.
+bool wait_for_end(pid_t child, Clock::time_point deadline, int& status) {
+  for (;;) {
+    const pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended != 0 && !(ended < 0 && errno == EINTR)) return true;
+    if (Clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
 }
 
 }  // namespace
 
-ProgramResult run_program(const std::vector<std::string>& words) {
+ProgramResult run_program(const std::vector<std::string>& words, std::chrono::milliseconds patience) {
+  const Clock::time_point deadline = Clock::now() + patience;
   std::array<int, 2> ends = {};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) throw_if(errno, "pipe2");
   std::vector<char*> arguments;
@@ -43,17 +72,26 @@ ProgramResult run_program(const std::vector<std::string>& words) {
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  // A process group of its own, so that what it starts ends with it.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t child = 0;
-  const int error = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int error = posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
 
   ProgramResult result;
   if (error == 0) {
     result.started = true;
-    result.output = read_output(ends[0]);
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    if (!read_output(ends[0], deadline, result.output) || !wait_for_end(child, deadline, status)) {
+      result.timed_out = true;
+      result.output.clear();
+      kill(-child, SIGKILL);
+      while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    }
     if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
   }
   close(ends[0]);

@@ -23,6 +23,16 @@ void KeptFields::clear() noexcept {
   views_.clear();
 }
 
+std::vector<std::string> KeptFields::copies() const {
+  std::vector<std::string> copies;
+  std::size_t begin = 0;
+  for (const std::size_t end : ends_) {
+    copies.push_back(text_.substr(begin, end - begin));
+    begin = end;
+  }
+  return copies;
+}
+
 std::span<const std::string_view> KeptFields::views() {
   views_.clear();
   std::size_t begin = 0;

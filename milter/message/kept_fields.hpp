@@ -1,5 +1,6 @@
-// The values of some header fields of one message, kept until its end in one piece of memory, which the next message
-// reuses. The total is bounded, since a message may have any number of them. Used by MessageRecorder, in one thread.
+// The values of some header fields of one message, or of its recipients, kept until its end in one piece of memory,
+// which the next message reuses. The total is bounded, since a message may have any number of them. Used by
+// MessageRecorder, in one thread.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,10 @@ class KeptFields {
 
   void clear() noexcept;
 
-  // In the order in which they came. Valid until the next non-const call. Throws std::bad_alloc.
+  // In the order in which they came. Throws std::bad_alloc.
+  std::vector<std::string> copies() const;
+
+  // The same without copies. Valid until the next non-const call. Throws std::bad_alloc.
   std::span<const std::string_view> views();
 
  private:

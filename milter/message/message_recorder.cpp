@@ -94,7 +94,7 @@ void MessageRecorder::begin_message(std::string_view path, const ClientFacts& cl
 }
 
 void MessageRecorder::add_recipient(std::string_view path) noexcept {
-  record_text([&] { recipients_.emplace_back(address_of(path)); });
+  record_text([&] { recipients_.add(address_of(path)); });
 }
 
 void MessageRecorder::add_header(std::string_view name, std::string_view value) noexcept {
@@ -178,7 +178,7 @@ Facts MessageRecorder::facts(std::span<const std::string> trusted_ids, std::size
 Envelope MessageRecorder::envelope(const EndOfMessage& end) const {
   return {.queue_id = std::string(end.queue_id),
           .sender = std::string(address_of(path_)),
-          .recipients = recipients_,
+          .recipients = recipients_.copies(),
           .client_address = client_ ? to_string(*client_) : "",
           .client_name = client_name_,
           .helo = helo_,

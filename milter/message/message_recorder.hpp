@@ -49,6 +49,7 @@ class MessageRecorder {
   // A MAIL command: a new message, whatever came before. `path` is as the mail server gives it, in angle brackets.
   void begin_message(std::string_view path, const ClientFacts& client = {}) noexcept;
 
+  // The first are kept, for a checker: rspamd is told of 16 KiB of them.
   void add_recipient(std::string_view path) noexcept;
 
   // With more Authentication-Results fields than can be kept, the message has failed(), since a field that was left out
@@ -107,7 +108,7 @@ class MessageRecorder {
   std::string daemon_name_;
   std::string path_;  // of MAIL
   bool has_path_ = false;
-  std::vector<std::string> recipients_;
+  KeptFields recipients_{{.fields = 1000, .bytes_each = 1024, .bytes = 32768}};
   // Two From fields have the same effect as more, and so has one byte too many: neither is an identity.
   KeptFields from_fields_{{.fields = 2, .bytes_each = kMaxHeaderFromBytes + 1, .bytes = 2 * kMaxHeaderFromBytes + 2}};
   KeptFields authentication_results_{

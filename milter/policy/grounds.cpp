@@ -1,6 +1,8 @@
 #include "milter/policy/grounds.hpp"
 
 #include <algorithm>
+#include <bitset>
+#include <climits>
 
 #include "filter/address/address.hpp"
 #include "filter/address/domain.hpp"
@@ -8,6 +10,24 @@
 #include "milter/policy/result_forgery.hpp"
 
 namespace bloomgate {
+namespace {
+
+// The d= of a DKIM-Signature field; empty if there is none, or if a tag is there twice, which makes the list void (RFC
+// 6376 section 3.2).
+std::string_view signed_domain(std::string_view value) noexcept {
+  std::string_view found;
+  std::bitset<1 << CHAR_BIT> names;
+  bool is_void = false;
+  for_each_signature_tag(value, [&](char name, std::string_view text) {
+    const auto index = static_cast<unsigned char>(name);
+    is_void = is_void || names.test(index);
+    names.set(index);
+    if (name == 'd') found = text;
+  });
+  return is_void ? std::string_view() : found;
+}
+
+}  // namespace
 
 void Grounds::begin(std::string_view helo, std::string_view path) {
   clear();
@@ -18,12 +38,10 @@ void Grounds::begin(std::string_view helo, std::string_view path) {
 void Grounds::add_signature(std::string_view value) {
   misleading_ = misleading_ || ++signatures_ > kMaxSignatures || signature_can_forge_results(value);
   if (misleading_) return;
-  for_each_signature_tag(value, [this](char name, std::string_view text) {
-    Domain domain;
-    if (name == 'd' && canonicalize_domain(text, domain) == RejectReason::none) {
-      signed_domains_.emplace_back(domain.view());
-    }
-  });
+  Domain domain;
+  if (canonicalize_domain(signed_domain(value), domain) == RejectReason::none) {
+    signed_domains_.emplace_back(domain.view());
+  }
 }
 
 void Grounds::clear() noexcept {

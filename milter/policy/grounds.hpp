@@ -28,7 +28,7 @@ class Grounds {
   // Throws std::bad_alloc; clear() must follow then.
   void begin(std::string_view helo, std::string_view path);
 
-  // The value of a DKIM-Signature field. Throws as begin() does.
+  // The value of a DKIM-Signature field, of which the one domain is kept. Throws as begin() does.
   void add_signature(std::string_view value);
 
   void clear() noexcept;
@@ -43,7 +43,7 @@ class Grounds {
 
  private:
   std::string sender_domain_;
-  std::vector<std::string> signed_domains_;
+  std::vector<std::string> signed_domains_;  // one for each signature at most, of kMaxDomainBytes at most
   std::size_t signatures_ = 0;
   bool misleading_ = false;
 };

@@ -200,6 +200,23 @@ TEST_CASE("a message whose headers cannot be edited is refused for now, wherever
   CHECK_THAT(parts.log.text(), Catch::Contains("error: the headers of a message could not be edited"));
 }
 
+// No message is made for it, as it is no std::exception: spdlog lets it through.
+class FailingSink final : public spdlog::sinks::base_sink<std::mutex> {
+  void sink_it_(const spdlog::details::log_msg&) override { throw 1; }
+  void flush_() override {}
+};
+
+TEST_CASE("a log that fails where an error is to be logged does not end the daemon") {
+  Parts parts;
+  parts.shared.log = std::make_shared<spdlog::logger>("failing", std::make_shared<FailingSink>());
+  FakeMailServer server;
+  server.negotiate();
+  server.context().edits_until_failure = 0;
+  server.mail("<joe@example.org>");
+  CHECK(server.end_of_message() == SMFIS_TEMPFAIL);
+  CHECK(server.negotiate(SMFIF_ADDHDRS, SMFI_CURR_PROT) == SMFIS_REJECT);
+}
+
 TEST_CASE("a mail server that lets no headers be changed is refused, and the log says what is missing") {
   Parts parts;
   FakeMailServer server;

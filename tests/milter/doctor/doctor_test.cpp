@@ -1,7 +1,13 @@
 // What --doctor makes of what it is told. What it finds in real set-ups: tests/e2e/test_doctor.py.
 #include "milter/doctor/doctor.hpp"
 
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #include <catch2/catch.hpp>
+
+#include "filter/base/file_descriptor.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
 namespace {
@@ -47,6 +53,26 @@ TEST_CASE("a finding is one line and its remedy another, whatever bytes are in t
         "problem  whitelist: /a\\x0ab\\x1b[2J\n"
         "         -> chmod /a\\x0ab\n");
   CHECK(findings_json(findings).find("\\\\x1b") != std::string::npos);
+}
+
+TEST_CASE("a daemon that accepts nobody any more is a problem, and does not make the doctor wait for good") {
+  const test::TemporaryFolder folder;
+  DaemonOptions options;
+  options.socket.family = SocketAddress::Family::unix_path;
+  options.socket.path = folder.file("milter.sock");
+  sockaddr_un name = {};
+  name.sun_family = AF_UNIX;
+  options.socket.path.copy(name.sun_path, sizeof name.sun_path - 1);
+  const FileDescriptor listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  REQUIRE(bind(listener.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0);
+  REQUIRE(listen(listener.get(), 0) == 0);
+  // The one place in its queue.
+  const FileDescriptor first(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  REQUIRE(connect(first.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0);
+  std::vector<DoctorFinding> findings;
+  examine_socket(options, findings);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].level == Level::problem);
 }
 
 TEST_CASE("only a problem makes the exit status 1") {

@@ -59,6 +59,21 @@ TEST_CASE("the checker gets envelope, fields and body as they came") {
   CHECK(envelope.client_address.empty());
 }
 
+TEST_CASE("of very many recipients the first are kept, and of very long ones the first bytes") {
+  MessageRecorder message(small_limits());
+  message.begin_message("<joe@example.org>");
+  for (int i = 0; i < 100'000; ++i) message.add_recipient("<" + std::to_string(i) + "@example.net>");
+  std::vector<std::string> kept = message.envelope({}).recipients;
+  CHECK(kept.size() == 1000);
+  CHECK(kept.front() == "0@example.net");
+  CHECK(message.text_fault().empty());
+  message.begin_message("<joe@example.org>");
+  for (int i = 0; i < 100; ++i) message.add_recipient(std::string(60'000, 'x'));
+  kept = message.envelope({}).recipients;
+  CHECK(kept.size() == 32);
+  CHECK(kept.front().size() == 1024);
+}
+
 TEST_CASE("marks of ours and results of checkers are not shown to the checker, and the latter are counted") {
   MessageRecorder message(small_limits());
   message.begin_message("<joe@example.org>");

@@ -120,6 +120,33 @@ TEST_CASE("no byte of the sender's comes out unescaped, nor can it add a line, a
   }
 }
 
+// Each look-up is a draw at the filter's false-positive rate.
+TEST_CASE("a message is looked up twice at most in each whitelist, whatever its senders hide") {
+  const MemoryWhitelist whitelist({"nobody@example.org"});
+  const NamedWhitelist named[] = {{"one", &whitelist}, {"two", &whitelist}, {"three", &whitelist}};
+  for (const char* const envelope :
+       {"<x@example.com>", "<prvs=4f2a1b3c5d=x@example.com>", "<SRS0=HHHH=TT=example.com=x@forwarder.example>",
+        "<SRS1=HHHH=forwarder.example==HHHH=TT=example.com=x@forwarder.example>",
+        "<prvs=4f2a1b3c5d=SRS0=HHHH=TT=example.com=prvs=4f2a1b3c5d=x@forwarder.example>"}) {
+    for (const IdentityRule rule :
+         {IdentityRule::envelope, IdentityRule::header_from, IdentityRule::either, IdentityRule::both}) {
+      INFO(envelope << " " << static_cast<int>(rule));
+      Facts facts;
+      facts.envelope_sender = envelope;
+      facts.header_from = {HeaderFromKind::one_mailbox, "y@example.net"};
+      Policy policy;
+      policy.identity = rule;
+      policy.undo_batv = true;
+      policy.trusted_forwarders = {"forwarder.example"};
+      Trace trace;
+      const Decision decision = decide(facts, {.whitelists = named}, policy, &trace);
+      CHECK(decision.reason == Reason::not_listed);
+      const auto look_ups = std::ranges::count(trace.steps(), std::string_view("whitelist"), &TraceStep::name);
+      CHECK(look_ups == (rule == IdentityRule::either ? 6 : 3));
+    }
+  }
+}
+
 TEST_CASE("a trace changes nothing about the decision") {
   const Explained e;
   CHECK(decide(e.facts, e.lists, e.policy) == e.decision);

@@ -1,5 +1,7 @@
 #include "milter/policy/grounds.hpp"
 
+#include <malloc.h>
+
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -74,6 +76,44 @@ TEST_CASE("texts that can forge results make a message misleading, until the nex
   grounds.begin("mail.example.org", "<joe@example.org>");
   CHECK_FALSE(grounds.is_misleading(kFrom));
   CHECK_FALSE(grounds.support(kDkim, "evil.example"));
+}
+
+TEST_CASE("a signature names one domain, and one with a tag twice none") {
+  for (const std::string_view signature :
+       {"v=1; d=bank.example; s=a; d=bank.example", "v=1; d=evil.example; d=bank.example; s=a",
+        "d=bank.example; D=evil.example", "d=bank.example; s=a; s=b", "d=; d=bank.example"}) {
+    INFO(signature);
+    const Grounds grounds = grounds_of({.signatures = {signature, "d=other.example; bh=x; b=y; h=from"}});
+    CHECK_FALSE(grounds.support(kDkim, "bank.example"));
+    CHECK_FALSE(grounds.support(kDkim, "evil.example"));
+    CHECK_FALSE(grounds.support(kDmarc, "bank.example"));
+    CHECK(grounds.support(kDkim, "other.example"));
+  }
+}
+
+// What the allocator has given out. A sanitizer's own allocator always says 0.
+std::size_t allocated_bytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+TEST_CASE("a message with signatures of very many tags takes little memory, and gives it back") {
+  std::string tags = "d=";
+  tags.append(200, 'a').insert(2 + 60, ".").insert(2 + 120, ".").insert(2 + 180, ".");
+  tags += ".example";
+  std::string many = tags;
+  for (int i = 0; i < 30'000; ++i) many += ";d=a";
+  Grounds grounds;
+  const std::size_t before = allocated_bytes();
+  for (const std::string* const each : {&tags, &many}) {
+    grounds.begin("mail.example.org", "<joe@example.org>");
+    for (std::size_t i = 0; i < Grounds::kMaxSignatures; ++i) grounds.add_signature(*each);
+    const std::size_t held = allocated_bytes() - before;
+    CHECK(held < 32'768);
+    CHECK(grounds.support(kDkim, std::string_view(tags).substr(2)) == (each == &tags));
+  }
+  grounds.clear();
+  CHECK(allocated_bytes() - before < 16'384);
 }
 
 struct Case {
