@@ -55,6 +55,7 @@ void Gate::log_message(const MessageRecorder& message, const Judgement& made, st
   if (!log_->should_log(spdlog::level::info)) return;
   const auto& [facts, decision, microseconds] = made;
   std::string extra;
+  if (!decision.entry.view().empty()) extra += " entry=" + printable_word(decision.entry.view(), kMaxKeyBytes);
   if (decision.sender_fault != RejectReason::none) {
     extra.append(" fault=").append(reject_reason_name(decision.sender_fault));
   }

@@ -71,7 +71,7 @@ int check_config(const DaemonCommand& command) {
   for (const WhitelistSource& source : options.whitelists) {
     try {
       const MappedFilter whitelist(source.path);
-      std::cout << "whitelist " << printable(source.path) << ": " << whitelist.header().entries
+      std::cout << "whitelist " << printable(source.path) << ": " << entries_of(whitelist.header())
                 << " entries; its header is good (all of it is checked when it is loaded)\n";
     } catch (const BloomgateError& error) {
       if (!options.allow_missing_whitelist) throw;

@@ -10,20 +10,24 @@
 
 namespace bloomgate {
 
-// Whether `contains(key)` holds for the `@.domain` of the domain or of one above it. Asks the nearest first. `domain`
-// must be canonical.
+// The domain, or the nearest one above it, for whose `@.domain` `contains(key)` holds; empty if there is none. `domain`
+// must be canonical; the result is a part of it.
 template <typename Contains>
-bool is_in_domain_tree(std::string_view domain, Contains contains) noexcept {
-  std::array<char, kMaxKeyBytes> key = {'@', '.'};
-  while (!domain.empty()) {
-    std::copy(domain.begin(), domain.end(), key.begin() + 2);
-    if (contains(std::string_view(key.data(), 2 + domain.size()))) return true;
+std::string_view find_domain_tree(std::string_view domain, Contains contains) noexcept {
+  std::array<char, kMaxKeyBytes> key;
+  std::copy(domain.begin(), domain.end(), key.begin() + 2);
+  for (std::size_t begin = 0; begin < domain.size();) {
+    // Over the end of the label before, which is no longer needed.
+    key[begin] = '@';
+    key[begin + 1] = '.';
+    const std::string_view level = domain.substr(begin);
+    if (contains(std::string_view(key.data() + begin, 2 + level.size()))) return level;
     // An address literal has dots, but nothing above it.
-    const std::size_t dot = domain.front() == '[' ? std::string_view::npos : domain.find('.');
-    if (dot == std::string_view::npos) return false;
-    domain.remove_prefix(dot + 1);
+    const std::size_t dot = level.front() == '[' ? std::string_view::npos : level.find('.');
+    if (dot == std::string_view::npos) break;
+    begin += dot + 1;
   }
-  return false;
+  return {};
 }
 
 }  // namespace bloomgate

@@ -31,6 +31,8 @@ std::string_view error_code_name(ErrorCode code) noexcept {
       return "unsupported_layout";
     case ErrorCode::unsupported_hash:
       return "unsupported_hash";
+    case ErrorCode::unsupported_section:
+      return "unsupported_section";
     case ErrorCode::size_overflow:
       return "size_overflow";
     case ErrorCode::wrong_size:
@@ -39,6 +41,8 @@ std::string_view error_code_name(ErrorCode code) noexcept {
       return "bad_table_checksum";
     case ErrorCode::bad_body_checksum:
       return "bad_body_checksum";
+    case ErrorCode::bad_section:
+      return "bad_section";
     case ErrorCode::changed_while_open:
       return "changed_while_open";
     case ErrorCode::bad_argument:
@@ -84,10 +88,12 @@ int exit_status(ErrorCode code) noexcept {
     case ErrorCode::bad_header_field:
     case ErrorCode::unsupported_layout:
     case ErrorCode::unsupported_hash:
+    case ErrorCode::unsupported_section:
     case ErrorCode::size_overflow:
     case ErrorCode::wrong_size:
     case ErrorCode::bad_table_checksum:
     case ErrorCode::bad_body_checksum:
+    case ErrorCode::bad_section:
     case ErrorCode::bad_input:
       return EX_DATAERR;
     case ErrorCode::bad_argument:

@@ -25,10 +25,12 @@ enum class ErrorCode : std::uint8_t {
   bad_header_field,     // a header field is outside its range
   unsupported_layout,   // a layout that this version does not know
   unsupported_hash,     // a hash family that this version does not know
+  unsupported_section,  // a kind of section that this version does not know
   size_overflow,        // the sizes in the header do not fit in 64 bits
   wrong_size,           // the file is not exactly as long as its header says
-  bad_table_checksum,   // the checksum table was damaged
-  bad_body_checksum,    // a part of the bit array was damaged
+  bad_table_checksum,   // a checksum table was damaged
+  bad_body_checksum,    // a part of a section was damaged
+  bad_section,          // what is in a section, or between two, is not as the format has it
   changed_while_open,   // the file was written to, shrank or became unreadable under a mapping
   bad_argument,         // a size, rate or option of the command line that cannot be honoured
   bad_configuration,    // a setting that cannot be honoured: of a configuration file, or not so on this machine

@@ -4,19 +4,15 @@
 #include <array>
 
 #include "filter/base/error.hpp"
+#include "filter/build/stop_check.hpp"
 #include "filter/file/filter_writer.hpp"
+#include "filter/file/section_stream.hpp"
 #include "filter/layout/filter_view.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate {
 namespace {
-
-void check_stop(const std::atomic<bool>& stop) {
-  if (stop.load(std::memory_order_relaxed)) {
-    throw BloomgateError(ErrorCode::interrupted, "stopped before the filter was complete; nothing was changed");
-  }
-}
 
 // The shape that the options ask for, without the number of blocks. Throws BloomgateError{bad_argument}.
 FilterShape shape_of(const BuildOptions& options) {
@@ -56,9 +52,9 @@ FilterBuilder::~FilterBuilder() = default;
 void FilterBuilder::expect(std::uint64_t entries) {
   options_.expected_entries = std::max<std::uint64_t>(1, entries);
   shape_.block_count = blocks_for(*options_.expected_entries, options_.bits_per_entry, shape_.block_bytes);
-  const std::uint64_t body_bytes = file_extent(shape_).body_bytes;
-  if (body_bytes <= options_.body_memory_bytes) {
-    body_.emplace(body_bytes, "the bit array; ask for fewer bits per entry or expect fewer entries");
+  const std::uint64_t array_bytes = body_bytes(shape_);
+  if (array_bytes <= options_.body_memory_bytes) {
+    body_.emplace(array_bytes, "the bit array; ask for fewer bits per entry or expect fewer entries");
   }
   make_partitions();
 }
@@ -66,18 +62,26 @@ void FilterBuilder::expect(std::uint64_t entries) {
 void FilterBuilder::make_partitions() {
   // If the bits are set soon, the hashes need no more memory than the bits; taking memory is slow, too.
   constexpr std::uint64_t kLeastOfUse = std::uint64_t{64} << 20;
+  // Lists are lists of addresses as a rule.
+  const std::uint64_t domain_bytes = options_.memory_bytes / 8;
+  const std::uint64_t address_bytes = options_.memory_bytes - domain_bytes;
   // If the array's size is not known: what suits an array as large as the memory.
-  const std::uint64_t body_bytes = shape_.block_count != 0 ? file_extent(shape_).body_bytes : options_.memory_bytes;
+  const std::uint64_t array_bytes = shape_.block_count != 0 ? body_bytes(shape_) : address_bytes;
   const std::uint64_t wanted_bytes =
-      body_ ? std::min(options_.memory_bytes, std::max(body_bytes, kLeastOfUse)) : options_.memory_bytes;
+      body_ ? std::min(address_bytes, std::max(array_bytes, kLeastOfUse)) : address_bytes;
   // A quarter more, since each lane has a started chunk in each partition.
-  const std::uint64_t least_bytes = std::uint64_t{options_.threads} * kEntriesAtOnce * sizeof(std::uint64_t) *
-                                    layout_rules(shape_.layout).values_per_entry(shape_.hashes) * 5 / 4;
+  const std::uint64_t least_bytes = std::uint64_t{options_.threads} * kEntriesAtOnce * sizeof(std::uint64_t) * 5 / 4;
+  const std::uint64_t values = layout_rules(shape_.layout).values_per_entry(shape_.hashes);
   partitions_.reset();
-  partitions_ = std::make_unique<HashPartitions>(HashPartitions::bits_for(body_bytes), options_.threads,
-                                                 std::max(wanted_bytes, least_bytes));
+  partitions_ = std::make_unique<HashPartitions>(HashPartitions::bits_for(array_bytes), options_.threads,
+                                                 std::max(wanted_bytes, least_bytes * values));
+  domains_.reset();
+  domains_ =
+      std::make_unique<DomainHashes>(options_.threads, std::max(domain_bytes, least_bytes), options_.scratch_folder);
   lanes_.clear();
-  for (unsigned i = 0; i < options_.threads; ++i) lanes_.emplace_back(partitions_->lane(i), shape_);
+  for (unsigned i = 0; i < options_.threads; ++i) {
+    lanes_.emplace_back(partitions_->lane(i), domains_->lane(i), shape_);
+  }
 }
 
 void FilterBuilder::add(const Entry& entry) {
@@ -94,17 +98,24 @@ void FilterBuilder::Lane::add_values(std::string_view key) {
   for (std::uint32_t i = 0; i < values_per_entry_; ++i) hashes_->add(values[i]);
 }
 
-std::uint64_t FilterBuilder::entries() const noexcept {
-  std::uint64_t entries = 0;
-  for (const Lane& lane : lanes_) entries += lane.entries_;
-  return entries;
+std::uint64_t FilterBuilder::addresses() const noexcept {
+  std::uint64_t addresses = 0;
+  for (const Lane& lane : lanes_) addresses += lane.addresses_;
+  return addresses;
+}
+
+std::uint64_t FilterBuilder::domains() const noexcept {
+  std::uint64_t domains = 0;
+  for (const Lane& lane : lanes_) domains += lane.domains_;
+  return domains;
 }
 
 void FilterBuilder::flush() {
+  if (!domains_->has_room_for(kEntriesAtOnce)) domains_->spill(options_.threads);
   if (body_) {
     set_bits({body_->bytes().data()}, 0, partitions_->partition_count());
     partitions_->clear();
-  } else {
+  } else if (!partitions_->has_room_for(kEntriesAtOnce * lanes_.front().values_per_entry_)) {
     spill();
   }
 }
@@ -120,14 +131,14 @@ void FilterBuilder::spill() {
 // past the array's end.
 std::uint64_t FilterBuilder::begin_of(std::size_t partition) const noexcept {
   const KeyHash first = partitions_->first_hash(partition);
-  return std::min(layout_rules(shape_.layout).bytes_of(shape_, first).begin, file_extent(shape_).body_bytes);
+  return std::min(layout_rules(shape_.layout).bytes_of(shape_, first).begin, body_bytes(shape_));
 }
 
 std::uint64_t FilterBuilder::end_of(std::size_t partition) const noexcept {
-  const std::uint64_t body_bytes = file_extent(shape_).body_bytes;
-  if (partition + 1 == partitions_->partition_count()) return body_bytes;
+  const std::uint64_t array_bytes = body_bytes(shape_);
+  if (partition + 1 == partitions_->partition_count()) return array_bytes;
   const KeyHash last = partitions_->first_hash(partition + 1) - 1;
-  return std::min(layout_rules(shape_.layout).bytes_of(shape_, last).end, body_bytes);
+  return std::min(layout_rules(shape_.layout).bytes_of(shape_, last).end, array_bytes);
 }
 
 void FilterBuilder::set_bits(BodyPart part, std::size_t first_partition, std::size_t end_partition) {
@@ -151,32 +162,32 @@ void FilterBuilder::set_bits(BodyPart part, std::size_t first_partition, std::si
 std::uint64_t FilterBuilder::part_bytes() const noexcept {
   std::uint64_t most = 0;
   for (std::size_t i = 0; i < partitions_->partition_count(); ++i) most = std::max(most, end_of(i) - begin_of(i));
-  const std::uint64_t body_bytes = file_extent(shape_).body_bytes;
+  const std::uint64_t array_bytes = body_bytes(shape_);
   const std::uint64_t least = most + 2 * kChecksumChunkBytes;
-  return least >= body_bytes ? body_bytes : std::clamp(options_.body_memory_bytes, least, body_bytes);
+  return least >= array_bytes ? array_bytes : std::clamp(options_.body_memory_bytes, least, array_bytes);
 }
 
 // Makes the array, unless it exists already, and writes it part by part. Returns the number of ones.
 std::uint64_t FilterBuilder::write_parts(FilterWriter& writer, const std::atomic<bool>& stop, WriteProgress& progress) {
-  const std::uint64_t body_bytes = file_extent(shape_).body_bytes;
+  const std::uint64_t array_bytes = body_bytes(shape_);
   if (!body_) body_.emplace(part_bytes(), "a part of the bit array; raise the limit on this program's memory");
   const std::span<std::byte> memory = body_->bytes();
   const std::size_t count = partitions_->partition_count();
   std::atomic<std::uint64_t> ones{0};
   std::size_t first = 0;
-  for (std::uint64_t begin = 0; begin < body_bytes;) {
+  for (std::uint64_t begin = 0; begin < array_bytes;) {
     std::size_t end = first;
     while (end < count && end_of(end) - begin <= memory.size()) ++end;
     set_bits({memory.data(), begin}, first, end);
     // Whole chunks, which no later partition touches.
-    const std::uint64_t done = end == count ? body_bytes : begin_of(end) / kChecksumChunkBytes * kChecksumChunkBytes;
+    const std::uint64_t done = end == count ? array_bytes : begin_of(end) / kChecksumChunkBytes * kChecksumChunkBytes;
     const std::uint64_t chunks = (done - begin + kChecksumChunkBytes - 1) / kChecksumChunkBytes;
     for_each_parallel(options_.threads, chunks, [&](std::size_t chunk) {
       check_stop(stop);
       const std::uint64_t at = chunk * kChecksumChunkBytes;
       const auto bytes = memory.subspan(at, std::min(kChecksumChunkBytes, done - begin - at));
       ones += FilterView(shape_, bytes).count_ones();
-      writer.write_body(begin + at, bytes);
+      writer.write(SectionKind::bits, begin + at, bytes);
       progress.done_bytes += bytes.size();
     });
     if (end == count) break;
@@ -189,23 +200,30 @@ std::uint64_t FilterBuilder::write_parts(FilterWriter& writer, const std::atomic
   return ones;
 }
 
+// Gives the number of different domain entries.
+std::uint64_t FilterBuilder::write_domains(FilterWriter& writer, const std::atomic<bool>& stop) const {
+  if (domains() == 0) return 0;
+  SectionStream section(writer, SectionKind::domains);
+  domains_->for_each_sorted(options_.threads, [&](std::span<const KeyHash> hashes) {
+    check_stop(stop);
+    section.add(hashes);
+  });
+  return section.finish();
+}
+
 FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress) {
   check_stop(stop);
-  for (Lane& lane : lanes_) {
-    lane.settle();
-    shape_.has_domains |= lane.has_domains_;
-    shape_.has_domain_trees |= lane.has_domain_trees_;
-  }
+  for (Lane& lane : lanes_) lane.settle();
+  const std::uint64_t sized_for = options_.expected_entries.value_or(std::max<std::uint64_t>(1, addresses()));
   if (shape_.block_count == 0) {
-    shape_.block_count = blocks_for(std::max<std::uint64_t>(1, entries()), options_.bits_per_entry, shape_.block_bytes);
+    shape_.block_count = blocks_for(sized_for, options_.bits_per_entry, shape_.block_bytes);
   }
-  FilterHeader header;
-  header.shape = shape_;
-  header.entries = entries();
-  header.expected_entries = options_.expected_entries.value_or(std::max<std::uint64_t>(1, header.entries));
-  FilterWriter writer(path, shape_);
-  progress.total_bytes = file_extent(shape_).body_bytes;
+  FilterHeader header = {
+      .shape = shape_, .expected_entries = sized_for, .addresses = addresses(), .domains = domains()};
+  FilterWriter writer(path, header);
+  progress.total_bytes = body_bytes(shape_);
   header.bits_set = write_parts(writer, stop, progress);
+  header.domains = write_domains(writer, stop);
   check_stop(stop);
   writer.commit(header, options_.threads);
   return header;

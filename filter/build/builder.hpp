@@ -3,11 +3,13 @@
 // Call order: constructor, (expect)?, (add | lane().add | flush)*, write. The same entries (in any order), options and
 // seed give the same bytes, whatever the number of threads and the memory.
 //
-// If the number of entries is known before the first one (options or expect()) and the bit array fits into memory, the
-// array exists from the start. The builder then keeps hashes only until the working memory is full, when flush() sets
-// their bits. Otherwise it keeps them until write(), in the working memory, or in a temporary file when that is full: 8
-// bytes per entry in the layouts page and line, 8 bytes for each of its k probes in the others. write() then makes and
-// writes the array in parts that fit into memory.
+// Addresses go into the bit array, domain entries into a section of their own.
+//
+// If the number of addresses is known before the first one (options or expect()) and the bit array fits into memory,
+// the array exists from the start. The builder then keeps hashes only until the working memory is full, when flush()
+// sets their bits. Otherwise it keeps them until write(), in the working memory, or in a temporary file when that is
+// full: 8 bytes per address in the layouts page and line, 8 bytes for each of its k probes in the others. write() then
+// makes and writes the array in parts that fit into memory. Of a domain entry it always keeps 8 bytes until write().
 //
 // Lanes are for worker threads: one thread at a time may use a lane, and different threads may use different lanes at
 // once. Everything else is for one thread while no lane is in use.
@@ -24,6 +26,7 @@
 #include "filter/address/address.hpp"
 #include "filter/base/anonymous_memory.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/build/domain_hashes.hpp"
 #include "filter/build/hash_partitions.hpp"
 #include "filter/build/hash_spill.hpp"
 #include "filter/file/file_format.hpp"
@@ -42,7 +45,7 @@ struct BuildOptions {
   HashFamily hash_family = HashFamily::xxh3;
   double bits_per_entry = 8;                             // 1 to 64
   std::uint32_t hashes = 6;                              // 1 to kMaxHashes
-  std::optional<std::uint64_t> expected_entries = {};    // sizes the filter; without it the entries are counted
+  std::optional<std::uint64_t> expected_entries = {};    // sizes the filter; without it the addresses are counted
   std::uint64_t seed = 0;                                // random_seed(), unless the same bytes are wanted again
   AddressProfile profile = {};                           // must be the one that the entries were made with
   unsigned threads = 1;                                  // at least 1; as many lanes
@@ -62,8 +65,9 @@ class FilterBuilder {
  public:
   class Lane {
    public:
-    Lane(HashPartitions::Lane& hashes, const FilterShape& shape)
+    Lane(HashPartitions::Lane& hashes, HashPartitions::Lane& domains, const FilterShape& shape)
         : hashes_(&hashes),
+          domain_hashes_(&domains),
           shape_(shape),
           rules_(&layout_rules(shape.layout)),
           value_is_hash_(rules_->value_is_hash()),
@@ -71,9 +75,12 @@ class FilterBuilder {
 
     // `entry` must be a key (Entry::is_key()).
     void add(const Entry& entry) {
-      has_domains_ |= entry.kind() == EntryKind::domain;
-      has_domain_trees_ |= entry.kind() == EntryKind::domain_tree;
-      add_address(entry.key());
+      if (entry.kind() == EntryKind::address) {
+        add_address(entry.key());
+      } else {
+        domain_hashes_->add(hash_of_domain(shape_, entry.key()));
+        ++domains_;
+      }
     }
 
     // The key of an address, as the canonicaliser makes it.
@@ -83,24 +90,27 @@ class FilterBuilder {
       } else {
         add_values(key);
       }
-      ++entries_;
+      ++addresses_;
     }
 
     // The worker calls this when it is done for now; see HashPartitions::Lane.
-    void settle() noexcept { hashes_->settle(); }
+    void settle() noexcept {
+      hashes_->settle();
+      domain_hashes_->settle();
+    }
 
    private:
     friend class FilterBuilder;
     void add_values(std::string_view key);
 
     HashPartitions::Lane* hashes_;
+    HashPartitions::Lane* domain_hashes_;
     FilterShape shape_;
     const LayoutRules* rules_;
     bool value_is_hash_;
     std::uint32_t values_per_entry_;
-    std::uint64_t entries_ = 0;
-    bool has_domains_ = false;
-    bool has_domain_trees_ = false;
+    std::uint64_t addresses_ = 0;
+    std::uint64_t domains_ = 0;
   };
 
   // Throws BloomgateError{bad_argument} for options out of range, {out_of_memory, size_overflow}.
@@ -109,7 +119,7 @@ class FilterBuilder {
   FilterBuilder(const FilterBuilder&) = delete;
   FilterBuilder& operator=(const FilterBuilder&) = delete;
 
-  // Sizes the filter for that many entries, as options.expected_entries does. Only before the first entry. Throws
+  // Sizes the filter for that many addresses, as options.expected_entries does. Only before the first entry. Throws
   // BloomgateError{out_of_memory, size_overflow}.
   void expect(std::uint64_t entries);
 
@@ -120,17 +130,19 @@ class FilterBuilder {
 
   // Whether each lane can take that many more entries before a flush(). Safe from any thread.
   bool has_room_for(std::uint64_t entries) const noexcept {
-    return partitions_->has_room_for(entries * lanes_.front().values_per_entry_);
+    return partitions_->has_room_for(entries * lanes_.front().values_per_entry_) && domains_->has_room_for(entries);
   }
 
   // Makes room: sets the bits of the added entries, or puts their hashes into the temporary file. Throws
   // BloomgateError{cannot_write} if the file cannot be written.
   void flush();
 
-  std::uint64_t entries() const noexcept;
+  // Of what was added, duplicates counted each time.
+  std::uint64_t addresses() const noexcept;
+  std::uint64_t domains() const noexcept;
 
-  // Bytes that went through the temporary file.
-  std::uint64_t spilled_bytes() const noexcept { return spill_ ? spill_->bytes() : 0; }
+  // Bytes that went through temporary files.
+  std::uint64_t spilled_bytes() const noexcept { return (spill_ ? spill_->bytes() : 0) + domains_->spilled_bytes(); }
 
   // Builds the filter, reads it back, checks it, and puts it at `path` (see FilterWriter). If `stop` turns true
   // meanwhile, throws BloomgateError{interrupted} and leaves nothing behind. Also throws what FilterWriter and
@@ -149,11 +161,13 @@ class FilterBuilder {
   std::uint64_t part_bytes() const noexcept;
   void set_bits(BodyPart part, std::size_t first_partition, std::size_t end_partition);
   std::uint64_t write_parts(FilterWriter& writer, const std::atomic<bool>& stop, WriteProgress& progress);
+  std::uint64_t write_domains(FilterWriter& writer, const std::atomic<bool>& stop) const;
 
   BuildOptions options_;
   FilterShape shape_;
   std::unique_ptr<HashPartitions> partitions_;
   std::unique_ptr<HashSpill> spill_;
+  std::unique_ptr<DomainHashes> domains_;
   std::vector<Lane> lanes_;
   std::optional<AnonymousMemory> body_;  // all of it, from the start
 };

@@ -11,7 +11,7 @@ bool BulkLookup::suits(const FilterView& view) noexcept {
 
 BulkLookup::BulkLookup(const FilterView& view, unsigned threads, std::uint64_t memory_bytes)
     : view_(view), threads_(threads), partitions_(HashPartitions::bits_for(view.body().size()), threads, memory_bytes) {
-  for (unsigned i = 0; i < threads; ++i) lanes_.emplace_back(partitions_.lane(i), view.shape());
+  for (unsigned i = 0; i < threads; ++i) lanes_.emplace_back(partitions_.lane(i), view_);
 }
 
 void BulkLookup::look_up() {
@@ -34,6 +34,12 @@ std::uint64_t BulkLookup::keys() const noexcept {
   std::uint64_t keys = 0;
   for (const Lane& lane : lanes_) keys += lane.keys_;
   return keys;
+}
+
+std::uint64_t BulkLookup::found() const noexcept {
+  std::uint64_t found = found_;
+  for (const Lane& lane : lanes_) found += lane.domains_found_;
+  return found;
 }
 
 }  // namespace bloomgate

@@ -19,11 +19,17 @@ class BulkLookup {
  public:
   class Lane {
    public:
-    Lane(HashPartitions::Lane& hashes, const FilterShape& shape)
-        : hashes_(&hashes), seed_(shape.seed), hash_family_(shape.hash_family) {}
+    Lane(HashPartitions::Lane& hashes, const FilterView& view)
+        : hashes_(&hashes), view_(&view), seed_(view.shape().seed), hash_family_(view.shape().hash_family) {}
 
+    // The key of an address.
     void add(std::string_view key) {
       hashes_->add(hash_key(key, seed_, hash_family_));
+      ++keys_;
+    }
+    // The key of a domain entry; looked up at once.
+    void add_domain(std::string_view key) noexcept {
+      domains_found_ += view_->contains_domain(key) ? 1U : 0U;
       ++keys_;
     }
     // The worker calls this when it is done for now.
@@ -32,9 +38,11 @@ class BulkLookup {
    private:
     friend class BulkLookup;
     HashPartitions::Lane* hashes_;
+    const FilterView* view_;
     std::uint64_t seed_;
     HashFamily hash_family_;
     std::uint64_t keys_ = 0;
+    std::uint64_t domains_found_ = 0;
   };
 
   // Whether the filter's layout allows it: an entry must be one value.
@@ -43,6 +51,8 @@ class BulkLookup {
   // `memory_bytes` is for the hashes. Little memory costs time, but each lane gets what it needs. Throws
   // BloomgateError{out_of_memory}.
   BulkLookup(const FilterView& view, unsigned threads, std::uint64_t memory_bytes);
+  BulkLookup(const BulkLookup&) = delete;
+  BulkLookup& operator=(const BulkLookup&) = delete;
 
   Lane& lane(unsigned index) noexcept { return lanes_[index]; }
 
@@ -54,7 +64,7 @@ class BulkLookup {
 
   // Counts the keys that were added and looked up.
   std::uint64_t keys() const noexcept;
-  std::uint64_t found() const noexcept { return found_; }
+  std::uint64_t found() const noexcept;
 
  private:
   FilterView view_;

@@ -4,11 +4,14 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/build/stop_check.hpp"
 #include "filter/file/filter_writer.hpp"
+#include "filter/file/section_stream.hpp"
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate {
@@ -63,16 +66,59 @@ FilterHeader combined_header(std::span<const MappedFilter* const> filters, Combi
   for (const MappedFilter* filter : filters.subspan(1)) {
     const FilterHeader& other = filter->header();
     header.expected_entries = std::max(header.expected_entries, other.expected_entries);
-    header.entries = saturating_sum(header.entries, other.entries);
-    if (combination == Combination::unite) {
-      header.shape.has_domains |= other.shape.has_domains;
-      header.shape.has_domain_trees |= other.shape.has_domain_trees;
-    } else {
-      header.shape.has_domains &= other.shape.has_domains;
-      header.shape.has_domain_trees &= other.shape.has_domain_trees;
-    }
+    header.addresses = saturating_sum(header.addresses, other.addresses);
+    // At most, until they are counted.
+    header.domains = combination == Combination::unite ? saturating_sum(header.domains, other.domains)
+                                                       : std::min(header.domains, other.domains);
   }
   return header;
+}
+
+// As many as set so many bits, on average, and never fewer than can set them.
+std::uint64_t addresses_of_fill(const FilterHeader& header) noexcept {
+  const std::uint64_t least =
+      header.bits_set / header.shape.hashes + (header.bits_set % header.shape.hashes != 0 ? 1 : 0);
+  const double distinct = distinct_entries(header.bits_set, header.shape);
+  // A full array says nothing but that there are many.
+  if (!std::isfinite(distinct)) return std::max(least, header.addresses);
+  return std::max(least, static_cast<std::uint64_t>(std::llround(distinct)));
+}
+
+std::uint64_t chunk_count(const FilterShape& shape) {
+  return Section{.bytes = body_bytes(shape)}.chunk_count();
+}
+
+// Calls `use` with runs of the hashes of domain entries that any of the filters has, or that all have: each once, in
+// ascending order.
+template <typename Use>
+void for_each_domain(std::span<const MappedFilter* const> filters, Combination combination, Use use) {
+  constexpr std::size_t kRun = 1 << 16;
+  std::vector<std::uint64_t> at(filters.size());  // the next one of each filter
+  std::vector<KeyHash> run;
+  const auto next_of = [&](std::size_t i) -> std::optional<KeyHash> {
+    const SortedHashes& domains = filters[i]->view().domains();
+    if (at[i] == domains.size()) return std::nullopt;
+    return domains[at[i]];
+  };
+  while (true) {
+    std::optional<KeyHash> least;
+    for (std::size_t i = 0; i < filters.size(); ++i) {
+      const std::optional<KeyHash> next = next_of(i);
+      if (next && (!least || *next < *least)) least = next;
+    }
+    if (!least) break;
+    std::size_t holders = 0;
+    for (std::size_t i = 0; i < filters.size(); ++i) {
+      if (next_of(i) != least) continue;
+      ++holders;
+      ++at[i];
+    }
+    if (combination == Combination::unite || holders == filters.size()) run.push_back(*least);
+    if (run.size() < kRun) continue;
+    use(run);
+    run.clear();
+  }
+  if (!run.empty()) use(run);
 }
 
 }  // namespace
@@ -98,23 +144,24 @@ FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combi
                              const std::string& path, unsigned threads, const std::atomic<bool>& stop) {
   for (const MappedFilter* filter : filters.subspan(1)) require_same_shape(*filters.front(), *filter);
   FilterHeader header = combined_header(filters, combination);
-  FilterWriter writer(path, header.shape);
+  FilterWriter writer(path, header);
   std::atomic<std::uint64_t> bits_set{0};
-  for_each_parallel(threads, file_extent(header.shape).chunk_count, [&](std::size_t chunk) {
-    if (stop.load(std::memory_order_relaxed)) {
-      throw BloomgateError(ErrorCode::interrupted, "stopped before the filter was complete; nothing was changed");
-    }
+  for_each_parallel(threads, chunk_count(header.shape), [&](std::size_t chunk) {
+    check_stop(stop);
     std::vector<std::byte> buffer;
     const std::span<const std::byte> bytes = combined_chunk(filters, combination, chunk, buffer);
     bits_set += FilterView(header.shape, bytes).count_ones();
-    writer.write_body(chunk * kChecksumChunkBytes, bytes);
+    writer.write(SectionKind::bits, chunk * kChecksumChunkBytes, bytes);
   });
-  for (const MappedFilter* filter : filters) filter->require_whole();
   header.bits_set = bits_set;
-  if (combination == Combination::intersect) {
-    const double distinct = distinct_entries(header.bits_set, header.shape);
-    if (std::isfinite(distinct)) header.entries = static_cast<std::uint64_t>(std::llround(distinct));
-  }
+  if (combination == Combination::intersect) header.addresses = addresses_of_fill(header);
+  SectionStream domains(writer, SectionKind::domains);
+  for_each_domain(filters, combination, [&](std::span<const KeyHash> hashes) {
+    check_stop(stop);
+    domains.add(hashes);
+  });
+  header.domains = domains.finish();
+  for (const MappedFilter* filter : filters) filter->require_whole();
   writer.commit(header, threads);
   return header;
 }
@@ -124,16 +171,20 @@ Overlap estimate_overlap(const MappedFilter& a, const MappedFilter& b, unsigned 
   const FilterShape& shape = a.header().shape;
   const std::array<const MappedFilter*, 2> filters = {&a, &b};
   std::atomic<std::uint64_t> bits_of_either{0};
-  for_each_parallel(threads, file_extent(shape).chunk_count, [&](std::size_t chunk) {
+  for_each_parallel(threads, chunk_count(shape), [&](std::size_t chunk) {
     std::vector<std::byte> buffer;
     const auto bytes = combined_chunk(filters, Combination::unite, chunk, buffer);
     bits_of_either += FilterView(shape, bytes).count_ones();
   });
-  for (const MappedFilter* filter : filters) filter->require_whole();
   Overlap overlap = {.a = distinct_entries(a.header().bits_set, shape),
                      .b = distinct_entries(b.header().bits_set, shape),
-                     .either = distinct_entries(bits_of_either, shape)};
+                     .either = distinct_entries(bits_of_either, shape),
+                     .domains_of_a = a.header().domains,
+                     .domains_of_b = b.header().domains};
   overlap.both = std::max(0.0, overlap.a + overlap.b - overlap.either);
+  for_each_domain(filters, Combination::intersect,
+                  [&](std::span<const KeyHash> hashes) { overlap.domains_of_both += hashes.size(); });
+  for (const MappedFilter* filter : filters) filter->require_whole();
   return overlap;
 }
 

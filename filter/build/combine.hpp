@@ -17,29 +17,32 @@ namespace bloomgate {
 enum class Combination : std::uint8_t {
   // Lists every address that any of them lists: the same filter as one build from all of their lists.
   unite,
-  // Lists every address that all of them list. It has more bits set than a filter built from the common entries, so its
-  // false-positive rate is between that of such a filter and that of the emptiest one.
+  // Lists every address that all of them list, and holds the domain entries that all hold. It has more bits set than a
+  // filter built from the common addresses, so its false-positive rate is between that of such a filter and that of the
+  // emptiest one.
   intersect,
 };
 
-// Throws BloomgateError{bad_argument}, with what differs, unless `a` and `b` have one shape. One of them may hold
-// `@domain` entries and the other not.
+// Throws BloomgateError{bad_argument}, with what differs, unless `a` and `b` have one shape.
 void require_same_shape(const MappedFilter& a, const MappedFilter& b);
 
 // Writes the combination of at least two filters to `path` (see FilterWriter), with `threads` threads. Its number of
-// entries is the sum for a union, and an estimate for an intersection. Throws what require_same_shape() and
-// FilterWriter throw, and BloomgateError{interrupted} if `stop` turned true, or {changed_while_open}. Returns the
-// header as written.
+// addresses is the sum for a union, and an estimate for an intersection; its domain entries are exact. Throws what
+// require_same_shape() and FilterWriter throw, and BloomgateError{interrupted} if `stop` turned true, or
+// {changed_while_open}. Returns the header as written.
 FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combination combination,
                              const std::string& path, unsigned threads, const std::atomic<bool>& stop);
 
-// Numbers of distinct entries, estimated from the bits that are set (Swamidass and Baldi, 2007; see sizing.hpp). Their
-// standard error is below one entry in a hundred once there are some ten thousand.
+// Numbers of distinct addresses, estimated from the bits that are set (Swamidass and Baldi, 2007; see sizing.hpp).
+// Their standard error is below one address in a hundred once there are some ten thousand. Domain entries are counted.
 struct Overlap {
   double a = 0;
   double b = 0;
   double either = 0;  // in the union
   double both = 0;    // a + b - either, at least 0
+  std::uint64_t domains_of_a = 0;
+  std::uint64_t domains_of_b = 0;
+  std::uint64_t domains_of_both = 0;
 };
 
 // Throws as require_same_shape(), and {changed_while_open}.

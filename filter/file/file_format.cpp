@@ -7,10 +7,13 @@
 #include <cstring>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/layout/layout.hpp"
+#include "filter/layout/sizing.hpp"
+#include "filter/layout/sorted_hashes.hpp"
 
 namespace bloomgate {
 namespace {
@@ -33,38 +36,62 @@ constexpr Field kBlockBytesField = {"block_bytes", 28};
 constexpr Field kBlockCountField = {"block_count", 32};
 constexpr Field kSeedField = {"seed", 40};
 constexpr Field kFlagsField = {"flags", 48};
-constexpr Field kChunkBytesField = {"chunk_bytes", 52};
+constexpr Field kTagSeparatorsField = {"tag_separators", 52};
 constexpr Field kExpectedEntriesField = {"expected_entries", 56};
-constexpr Field kEntriesField = {"entries", 64};
-constexpr Field kBitsSetField = {"bits_set", 72};
-constexpr Field kTableChecksumField = {"table_checksum", 80};
-constexpr Field kTagSeparatorsField = {"tag_separators", 88};
-constexpr Field kReservedField = {"reserved", 92};
+constexpr Field kBitsSetField = {"bits_set", 64};
+constexpr Field kChunkBytesField = {"chunk_bytes", 72};
+constexpr Field kSectionCountField = {"section_count", 76};
+constexpr Field kReservedField = {"reserved", 80};  // up to the section table
+constexpr std::size_t kSectionTableOffset = 128;
 constexpr Field kHeaderChecksumField = {"header_checksum", kHeaderBytes - 8};
 
+// An entry of the section table.
+constexpr std::size_t kSectionEntryBytes = 64;
+constexpr std::uint32_t kMostSections = 16;
+constexpr Field kSectionKindField = {"kind", 0};
+constexpr Field kSectionFlagsField = {"flags", 4};
+constexpr Field kSectionOffsetField = {"offset", 8};
+constexpr Field kSectionBytesField = {"bytes", 16};
+constexpr Field kSectionItemsField = {"items", 24};
+constexpr Field kSectionTableChecksumField = {"table_checksum", 32};
+constexpr Field kSectionReservedField = {"reserved", 40};
+
 constexpr std::uint32_t kFlagKeepLocalPartCase = 1U << 0;
-constexpr std::uint32_t kFlagDomains = 1U << 1;
-constexpr std::uint32_t kFlagDomainTrees = 1U << 2;
-constexpr std::uint32_t kKnownFlags = kFlagKeepLocalPartCase | kFlagDomains | kFlagDomainTrees;
+constexpr std::uint32_t kKnownFlags = kFlagKeepLocalPartCase;
 
 using HeaderBytes = std::span<std::byte, kHeaderBytes>;
 using ConstHeaderBytes = std::span<const std::byte, kHeaderBytes>;
 
-template <typename Integer>
-void put(HeaderBytes out, Field field, Integer value) noexcept {
-  store_little_endian(out.data() + field.offset, value);
+// Where an entry of the section table begins.
+constexpr std::size_t section_offset(std::size_t index) noexcept {
+  return kSectionTableOffset + index * kSectionEntryBytes;
 }
 
 template <typename Integer>
-Integer get(ConstHeaderBytes bytes, Field field) noexcept {
-  return load_little_endian<Integer>(bytes.data() + field.offset);
+void put(HeaderBytes out, Field field, Integer value, std::size_t begin = 0) noexcept {
+  store_little_endian(out.data() + begin + field.offset, value);
+}
+
+template <typename Integer>
+Integer get(ConstHeaderBytes bytes, Field field, std::size_t begin = 0) noexcept {
+  return load_little_endian<Integer>(bytes.data() + begin + field.offset);
+}
+
+[[noreturn]] void reject(ErrorCode code, const std::string& path, const std::string& field, std::size_t offset,
+                         std::string expected, std::string got) {
+  const std::string what = path + ": header field " + field + " at offset " + std::to_string(offset) + " is " + got +
+                           " instead of " + expected + "; use a filter that this version of bloomgate has built";
+  throw BloomgateError(code, what, {path, offset, std::move(expected), std::move(got)});
 }
 
 [[noreturn]] void reject(ErrorCode code, const std::string& path, Field field, std::string expected, std::string got) {
-  const std::string what = path + ": header field " + std::string(field.name) + " at offset " +
-                           std::to_string(field.offset) + " is " + got + " instead of " + expected +
-                           "; use a filter that this version of bloomgate has built";
-  throw BloomgateError(code, what, {path, field.offset, std::move(expected), std::move(got)});
+  reject(code, path, std::string(field.name), field.offset, std::move(expected), std::move(got));
+}
+
+void expect_zeros(ConstHeaderBytes bytes, std::size_t begin, std::size_t end, const std::string& path) {
+  const auto reserved = bytes.subspan(begin, end - begin);
+  if (std::ranges::all_of(reserved, [](std::byte b) { return b == std::byte{0}; })) return;
+  reject(ErrorCode::bad_header_field, path, std::string(kReservedField.name), begin, "all zero", "not zero");
 }
 
 template <typename Integer>
@@ -94,15 +121,115 @@ std::string hash_family_codes() {
   return list;
 }
 
+// An address sets one bit for each hash, or finds it set.
+std::uint64_t most_bits_set(const FilterHeader& header) noexcept {
+  const std::uint64_t bits = 8 * body_bytes(header.shape);
+  return header.addresses > bits / header.shape.hashes ? bits : header.addresses * header.shape.hashes;
+}
+
+// The entries of the section table, each in its range and in its place.
+class SectionReader {
+ public:
+  SectionReader(ConstHeaderBytes bytes, const std::string& path) noexcept : bytes_(bytes), path_(path) {}
+
+  Sections read(const FilterShape& shape) const {
+    const auto count = get<std::uint32_t>(bytes_, kSectionCountField);
+    if (count < 1 || count > kMostSections) {
+      bloomgate::reject(ErrorCode::bad_header_field, path_, kSectionCountField, "1 to " + std::to_string(kMostSections),
+                        std::to_string(count));
+    }
+    expect_zeros(bytes_, section_offset(count), kHeaderChecksumField.offset, path_);
+    Sections sections;
+    for (std::uint32_t i = 0; i < count; ++i) sections.push_back(read_entry(i, i == 0 ? nullptr : &sections.back()));
+    expect(0, kSectionKindField, SectionKind::bits, sections.front().kind);
+    expect(0, kSectionBytesField, body_bytes(shape), sections.front().bytes);
+    expect_places(sections);
+    return sections;
+  }
+
+ private:
+  template <typename Value>
+  void expect(std::size_t index, Field field, Value expected, Value got) const {
+    const auto text = [](Value value) { return std::to_string(static_cast<std::uint64_t>(value)); };
+    if (expected != got) reject(index, field, text(expected), text(got));
+  }
+
+  [[noreturn]] void reject(std::size_t index, Field field, std::string expected, std::string got,
+                           ErrorCode code = ErrorCode::bad_header_field) const {
+    bloomgate::reject(code, path_, std::string(field.name) + " of section " + std::to_string(index + 1),
+                      section_offset(index) + field.offset, std::move(expected), std::move(got));
+  }
+
+  Section read_entry(std::size_t index, const Section* before) const {
+    const std::size_t begin = section_offset(index);
+    const auto kind = get<std::uint32_t>(bytes_, kSectionKindField, begin);
+    const Section section = {.kind = static_cast<SectionKind>(kind),
+                             .offset = get<std::uint64_t>(bytes_, kSectionOffsetField, begin),
+                             .bytes = get<std::uint64_t>(bytes_, kSectionBytesField, begin),
+                             .items = get<std::uint64_t>(bytes_, kSectionItemsField, begin),
+                             .table_checksum = get<std::uint64_t>(bytes_, kSectionTableChecksumField, begin)};
+    if (section.kind != SectionKind::bits && section.kind != SectionKind::domains) {
+      reject(index, kSectionKindField, "1 (bits) or 2 (domains)", std::to_string(kind), ErrorCode::unsupported_section);
+    }
+    if (before != nullptr && before->kind >= section.kind) {
+      reject(index, kSectionKindField, "more than that of the section before it", std::to_string(kind));
+    }
+    expect(index, kSectionFlagsField, std::uint32_t{0}, get<std::uint32_t>(bytes_, kSectionFlagsField, begin));
+    expect_zeros(bytes_, begin + kSectionReservedField.offset, begin + kSectionEntryBytes, path_);
+    if (section.kind == SectionKind::domains) {
+      constexpr std::uint64_t kMostHashes = std::numeric_limits<std::int64_t>::max() / SortedHashes::kHashBytes;
+      if (section.items < 1 || section.items > kMostHashes) {
+        reject(index, kSectionItemsField, "1 to " + std::to_string(kMostHashes), std::to_string(section.items));
+      }
+      expect(index, kSectionBytesField, section.items * SortedHashes::kHashBytes, section.bytes);
+    }
+    return section;
+  }
+
+  // There is one place for each: so none overlaps another, and nothing lies between them.
+  void expect_places(const Sections& sections) const {
+    Sections placed = sections;
+    try {
+      place_sections(placed, kHeaderBytes);
+    } catch (const BloomgateError& error) {
+      throw BloomgateError(error.code(), path_ + ": " + error.what() + "; use a filter that bloomgate has built",
+                           {.path = path_});
+    }
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+      expect(i, kSectionOffsetField, placed[i].offset, sections[i].offset);
+    }
+  }
+
+  ConstHeaderBytes bytes_;
+  const std::string& path_;
+};
+
 }  // namespace
 
-FileExtent file_extent(const FilterShape& shape) {
-  FileExtent extent;
-  extent.body_bytes = body_bytes(shape);
-  extent.chunk_count = extent.body_bytes / kChecksumChunkBytes + (extent.body_bytes % kChecksumChunkBytes != 0);
-  extent.table_bytes = extent.chunk_count * sizeof(std::uint64_t);
-  extent.file_bytes = kHeaderBytes + extent.body_bytes + extent.table_bytes;
-  return extent;
+std::uint64_t entries_of(const FilterHeader& header) noexcept {
+  return header.addresses > std::numeric_limits<std::uint64_t>::max() - header.domains
+             ? std::numeric_limits<std::uint64_t>::max()
+             : header.addresses + header.domains;
+}
+
+double distinct_entries_of(const FilterHeader& header) noexcept {
+  return distinct_entries(header.bits_set, header.shape) + static_cast<double>(header.domains);
+}
+
+Sections sections_of(const FilterHeader& header) {
+  Sections sections = {{.kind = SectionKind::bits, .bytes = body_bytes(header.shape), .items = header.addresses}};
+  if (header.domains != 0) {
+    constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
+    const std::uint64_t bytes =
+        header.domains > kMostBytes / SortedHashes::kHashBytes ? kMostBytes : header.domains * SortedHashes::kHashBytes;
+    sections.push_back({.kind = SectionKind::domains, .bytes = bytes, .items = header.domains});
+  }
+  place_sections(sections, kHeaderBytes);
+  return sections;
+}
+
+std::uint64_t file_bytes(const FilterHeader& header) {
+  return sections_of(header).back().end();
 }
 
 void validate_shape(const FilterShape& shape, const std::string& path) {
@@ -132,7 +259,8 @@ void validate_shape(const FilterShape& shape, const std::string& path) {
   }
 }
 
-void encode_header(const FilterHeader& header, std::span<std::byte, kHeaderBytes> out) noexcept {
+void encode_header(const FilterHeader& header, const Sections& sections,
+                   std::span<std::byte, kHeaderBytes> out) noexcept {
   const FilterShape& shape = header.shape;
   std::ranges::fill(out, std::byte{0});
   std::memcpy(out.data(), kMagic.data(), kMagic.size());
@@ -144,19 +272,24 @@ void encode_header(const FilterHeader& header, std::span<std::byte, kHeaderBytes
   put(out, kBlockBytesField, shape.block_bytes);
   put(out, kBlockCountField, shape.block_count);
   put(out, kSeedField, shape.seed);
-  put(out, kFlagsField,
-      (shape.profile.keep_local_part_case ? kFlagKeepLocalPartCase : 0U) | (shape.has_domains ? kFlagDomains : 0U) |
-          (shape.has_domain_trees ? kFlagDomainTrees : 0U));
-  put(out, kChunkBytesField, static_cast<std::uint32_t>(kChecksumChunkBytes));
-  put(out, kExpectedEntriesField, header.expected_entries);
-  put(out, kEntriesField, header.entries);
-  put(out, kBitsSetField, header.bits_set);
-  put(out, kTableChecksumField, header.table_checksum);
+  put(out, kFlagsField, shape.profile.keep_local_part_case ? kFlagKeepLocalPartCase : 0U);
   put(out, kTagSeparatorsField, shape.profile.tag_separators.bits());
+  put(out, kExpectedEntriesField, header.expected_entries);
+  put(out, kBitsSetField, header.bits_set);
+  put(out, kChunkBytesField, static_cast<std::uint32_t>(kChecksumChunkBytes));
+  put(out, kSectionCountField, static_cast<std::uint32_t>(sections.size()));
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    const std::size_t begin = section_offset(i);
+    put(out, kSectionKindField, static_cast<std::uint32_t>(sections[i].kind), begin);
+    put(out, kSectionOffsetField, sections[i].offset, begin);
+    put(out, kSectionBytesField, sections[i].bytes, begin);
+    put(out, kSectionItemsField, sections[i].items, begin);
+    put(out, kSectionTableChecksumField, sections[i].table_checksum, begin);
+  }
   put(out, kHeaderChecksumField, checksum(out.first<kHeaderChecksumField.offset>()));
 }
 
-FilterHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, const std::string& path) {
+DecodedHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, const std::string& path) {
   if (std::memcmp(bytes.data() + kMagicField.offset, kMagic.data(), kMagic.size()) != 0) {
     throw BloomgateError(ErrorCode::bad_magic,
                          path +
@@ -177,17 +310,14 @@ FilterHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, const
                path);
   const auto flags = get<std::uint32_t>(bytes, kFlagsField);
   if ((flags & ~kKnownFlags) != 0) {
-    reject(ErrorCode::bad_header_field, path, kFlagsField, "only bits 0 to 2 set", std::to_string(flags));
+    reject(ErrorCode::bad_header_field, path, kFlagsField, "only bit 0 set", std::to_string(flags));
   }
   const auto tag_separators = get<std::uint32_t>(bytes, kTagSeparatorsField);
   if ((tag_separators & ~TagSeparators::kAllBits) != 0) {
     reject(ErrorCode::bad_header_field, path, kTagSeparatorsField, "only bits 0 to 18 set",
            std::to_string(tag_separators));
   }
-  const auto reserved = bytes.subspan<kReservedField.offset, kHeaderChecksumField.offset - kReservedField.offset>();
-  if (std::ranges::any_of(reserved, [](std::byte b) { return b != std::byte{0}; })) {
-    reject(ErrorCode::bad_header_field, path, kReservedField, "all zero", "not zero");
-  }
+  expect_zeros(bytes, kReservedField.offset, kSectionTableOffset, path);
 
   FilterHeader header;
   header.shape = {.layout = static_cast<Layout>(get<std::uint32_t>(bytes, kLayoutField)),
@@ -197,23 +327,23 @@ FilterHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, const
                   .block_count = get<std::uint64_t>(bytes, kBlockCountField),
                   .seed = get<std::uint64_t>(bytes, kSeedField),
                   .profile = {.keep_local_part_case = (flags & kFlagKeepLocalPartCase) != 0,
-                              .tag_separators = TagSeparators::from_bits(tag_separators)},
-                  .has_domains = (flags & kFlagDomains) != 0,
-                  .has_domain_trees = (flags & kFlagDomainTrees) != 0};
+                              .tag_separators = TagSeparators::from_bits(tag_separators)}};
   validate_shape(header.shape, path);
   header.expected_entries = get<std::uint64_t>(bytes, kExpectedEntriesField);
   if (header.expected_entries < 1) {
     reject(ErrorCode::bad_header_field, path, kExpectedEntriesField, "at least 1", "0");
   }
-  header.entries = get<std::uint64_t>(bytes, kEntriesField);
+  Sections sections = SectionReader(bytes, path).read(header.shape);
+  header.addresses = sections.front().items;
+  const Section* const domains = find_section(sections, SectionKind::domains);
+  header.domains = domains == nullptr ? 0 : domains->items;
   header.bits_set = get<std::uint64_t>(bytes, kBitsSetField);
-  const std::uint64_t bytes_of_body = body_bytes(header.shape);
-  if (header.bits_set / 8 + (header.bits_set % 8 != 0) > bytes_of_body) {
-    reject(ErrorCode::bad_header_field, path, kBitsSetField,
-           "at most 8 for each of " + std::to_string(bytes_of_body) + " bytes", std::to_string(header.bits_set));
+  const std::uint64_t most = most_bits_set(header);
+  if (header.bits_set > most) {
+    reject(ErrorCode::bad_header_field, path, kBitsSetField, "at most " + std::to_string(most),
+           std::to_string(header.bits_set));
   }
-  header.table_checksum = get<std::uint64_t>(bytes, kTableChecksumField);
-  return header;
+  return {header, std::move(sections)};
 }
 
 std::uint64_t checksum(std::span<const std::byte> bytes) noexcept {

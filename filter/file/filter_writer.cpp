@@ -56,6 +56,13 @@ void read_whole(int file, std::span<std::byte> bytes, std::uint64_t offset, cons
   }
 }
 
+[[noreturn]] void throw_not_as_written(const std::string& path, std::uint64_t offset) {
+  throw BloomgateError(ErrorCode::bad_body_checksum,
+                       path + ": the data at offset " + std::to_string(offset) +
+                           " is not what was written there; check the disk, and build again",
+                       {.path = path, .offset = offset});
+}
+
 void sync(int fd, const std::string& path) {
   if (fsync(fd) != 0) throw system_error(ErrorCode::cannot_write, "sync", path, errno);
 }
@@ -87,8 +94,11 @@ void remove_leftovers(const std::string& folder, const std::string& prefix) {
 
 }  // namespace
 
-FilterWriter::FilterWriter(const std::string& path, const FilterShape& shape)
-    : path_(resolve_link(path)), extent_(file_extent(shape)), table_(extent_.table_bytes) {
+FilterWriter::FilterWriter(const std::string& path, const FilterHeader& header) : path_(resolve_link(path)) {
+  for (const Section& section : sections_of(header)) {
+    parts_.push_back({section, std::vector<std::byte>(section.table_bytes())});
+  }
+  const std::uint64_t most_bytes = parts_.back().section.end();
   const std::optional<struct stat> old = existing_file(path_);
   const std::filesystem::path parent = std::filesystem::path(path_).parent_path();
   folder_ = parent.empty() ? "." : parent.string();
@@ -110,11 +120,10 @@ FilterWriter::FilterWriter(const std::string& path, const FilterShape& shape)
         fchmod(file_.get(), old->st_mode & 0777) != 0) {
       throw system_error(ErrorCode::cannot_write, "set the permissions of", temporary_path_, errno);
     }
-    const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(extent_.file_bytes));
+    const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(most_bytes));
     // Some file systems cannot reserve space; there a full disk shows on writing.
     if (error != 0 && error != EOPNOTSUPP && error != EINVAL) {
-      throw system_error(ErrorCode::cannot_write, "reserve " + std::to_string(extent_.file_bytes) + " bytes for", path_,
-                         error);
+      throw system_error(ErrorCode::cannot_write, "reserve " + std::to_string(most_bytes) + " bytes for", path_, error);
     }
     direct_ = DirectFile(temporary_path_, O_RDWR);
   } catch (...) {
@@ -127,52 +136,66 @@ FilterWriter::~FilterWriter() {
   if (!temporary_path_.empty()) unlink(temporary_path_.c_str());
 }
 
-void FilterWriter::write_body(std::uint64_t offset, std::span<const std::byte> bytes) {
-  const std::size_t written = direct_.write(bytes, kHeaderBytes + offset);
-  write_all(file_.get(), bytes.subspan(written), kHeaderBytes + offset + written, temporary_path_);
+void FilterWriter::write(SectionKind kind, std::uint64_t offset, std::span<const std::byte> bytes) {
+  Part& part = *std::ranges::find(parts_, kind, [](const Part& each) { return each.section.kind; });
+  const std::uint64_t place = part.section.offset + offset;
+  const std::size_t written = direct_.write(bytes, place);
+  write_all(file_.get(), bytes.subspan(written), place + written, temporary_path_);
   for (std::uint64_t done = 0; done < bytes.size(); done += kChecksumChunkBytes) {
     const auto chunk = bytes.subspan(done, std::min(kChecksumChunkBytes, bytes.size() - done));
     const std::uint64_t index = (offset + done) / kChecksumChunkBytes;
-    store_little_endian(table_.data() + index * sizeof(std::uint64_t), checksum(chunk));
+    store_little_endian(part.table.data() + index * sizeof(std::uint64_t), checksum(chunk));
   }
+}
+
+void FilterWriter::require_written(std::span<const std::byte> written, std::uint64_t offset) const {
+  std::vector<std::byte> read(written.size());
+  read_whole(file_.get(), read, offset, temporary_path_);
+  if (!std::ranges::equal(read, written)) throw_not_as_written(temporary_path_, offset);
+}
+
+void FilterWriter::read_back_chunk(const Part& part, std::uint64_t chunk, std::span<std::byte> memory) const {
+  const std::uint64_t begin = chunk * kChecksumChunkBytes;
+  const std::uint64_t place = part.section.offset + begin;
+  const auto bytes = memory.first(std::min(kChecksumChunkBytes, part.section.bytes - begin));
+  const std::size_t read = direct_.read(bytes, place);
+  read_whole(file_.get(), bytes.subspan(read), place + read, temporary_path_);
+  const auto noted = load_little_endian<std::uint64_t>(part.table.data() + chunk * sizeof(std::uint64_t));
+  if (checksum(bytes) != noted) throw_not_as_written(temporary_path_, place);
 }
 
 // Does not map the file: a filter may be larger than the address space that a limit allows.
 void FilterWriter::read_back(std::span<const std::byte> header, unsigned threads) const {
-  const auto require = [this](bool same, std::uint64_t offset) {
-    if (same) return;
-    throw BloomgateError(ErrorCode::bad_body_checksum,
-                         temporary_path_ + ": the data at offset " + std::to_string(offset) +
-                             " is not what was written there; check the disk, and build again",
-                         {.path = temporary_path_, .offset = offset});
-  };
-  const auto require_bytes = [&](std::span<const std::byte> written, std::uint64_t offset) {
-    std::vector<std::byte> read(written.size());
-    read_whole(file_.get(), read, offset, temporary_path_);
-    require(std::ranges::equal(read, written), offset);
-  };
-  require_bytes(header, 0);
-  require_bytes(table_, kHeaderBytes + extent_.body_bytes);
-  std::atomic<std::uint64_t> next{0};
-  run_parallel(threads, [&](unsigned) {
-    const AnonymousMemory memory(std::min(kChecksumChunkBytes, extent_.body_bytes), "reading back what was written");
-    for (std::uint64_t chunk; (chunk = next.fetch_add(1)) < extent_.chunk_count;) {
-      const std::uint64_t begin = chunk * kChecksumChunkBytes;
-      const auto bytes = memory.bytes().first(std::min(kChecksumChunkBytes, extent_.body_bytes - begin));
-      const std::size_t read = direct_.read(bytes, kHeaderBytes + begin);
-      read_whole(file_.get(), bytes.subspan(read), kHeaderBytes + begin + read, temporary_path_);
-      const auto noted = load_little_endian<std::uint64_t>(table_.data() + chunk * sizeof(std::uint64_t));
-      require(checksum(bytes) == noted, kHeaderBytes + begin);
-    }
-  });
+  require_written(header, 0);
+  for (const Part& part : parts_) {
+    require_written(part.table, part.section.table_offset());
+    std::atomic<std::uint64_t> next{0};
+    run_parallel(threads, [&](unsigned) {
+      const AnonymousMemory memory(std::min(kChecksumChunkBytes, part.section.bytes), "reading back what was written");
+      for (std::uint64_t chunk; (chunk = next.fetch_add(1)) < part.section.chunk_count();) {
+        read_back_chunk(part, chunk, memory.bytes());
+      }
+    });
+  }
 }
 
-void FilterWriter::commit(FilterHeader header, unsigned threads) {
-  header.table_checksum = checksum(table_);
+void FilterWriter::commit(const FilterHeader& header, unsigned threads) {
+  Sections sections = sections_of(header);
+  parts_.resize(sections.size());
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    Part& part = parts_[i];
+    part.table.resize(sections[i].table_bytes());
+    sections[i].table_checksum = checksum(part.table);
+    part.section = sections[i];
+    write_all(file_.get(), part.table, part.section.table_offset(), temporary_path_);
+  }
   std::array<std::byte, kHeaderBytes> header_bytes;
-  encode_header(header, header_bytes);
-  write_all(file_.get(), table_, kHeaderBytes + extent_.body_bytes, temporary_path_);
+  encode_header(header, sections, header_bytes);
   write_all(file_.get(), header_bytes, 0, temporary_path_);
+  // There were fewer domain entries than there was room for.
+  if (ftruncate(file_.get(), static_cast<off_t>(sections.back().end())) != 0) {
+    throw system_error(ErrorCode::cannot_write, "set the size of", temporary_path_, errno);
+  }
   sync(file_.get(), temporary_path_);
   read_back(header_bytes, threads);
   if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {

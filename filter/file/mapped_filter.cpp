@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <limits>
 #include <mutex>
@@ -89,70 +88,61 @@ namespace {
       {.path = path});
 }
 
-FilterHeader checked_header(std::span<const std::byte> file, const std::string& path) {
-  const FilterHeader header = decode_header(file.first<kHeaderBytes>(), path);
-  const FileExtent extent = file_extent(header.shape);
-  if (file.size() != extent.file_bytes) {
-    throw BloomgateError(ErrorCode::wrong_size,
-                         path + " has " + std::to_string(file.size()) + " bytes instead of the " +
-                             std::to_string(extent.file_bytes) +
-                             " that its header asks for; copy or build the file again",
-                         {path, std::min<std::uint64_t>(file.size(), extent.file_bytes),
-                          std::to_string(extent.file_bytes), std::to_string(file.size())});
-  }
-  const std::uint64_t computed = checksum(file.subspan(kHeaderBytes + extent.body_bytes));
-  if (computed != header.table_checksum) {
-    throw BloomgateError(
-        ErrorCode::bad_table_checksum,
-        path + ": the checksum table at offset " + std::to_string(kHeaderBytes + extent.body_bytes) +
-            " is damaged; copy or build the file again",
-        {path, kHeaderBytes + extent.body_bytes, std::to_string(header.table_checksum), std::to_string(computed)});
-  }
-  return header;
+std::span<const std::byte> bytes_of(std::span<const std::byte> file, const Section& section) noexcept {
+  return file.subspan(section.offset, section.bytes);
 }
 
-// The bytes of a body that a checksum of the table is for, and whether it is theirs.
-std::span<const std::byte> chunk_of(std::span<const std::byte> body, std::uint64_t chunk) noexcept {
-  const std::uint64_t begin = chunk * kChecksumChunkBytes;
-  return body.subspan(begin, std::min(kChecksumChunkBytes, body.size() - begin));
+std::span<const std::byte> table_of(std::span<const std::byte> file, const Section& section) noexcept {
+  return file.subspan(section.table_offset(), section.table_bytes());
 }
 
-bool is_sound(std::span<const std::byte> bytes, std::span<const std::byte> table, std::uint64_t chunk) noexcept {
-  return checksum(bytes) == load_little_endian<std::uint64_t>(table.data() + chunk * sizeof(std::uint64_t));
+void check_size(std::span<const std::byte> file, std::uint64_t expected, const std::string& path) {
+  if (file.size() == expected) return;
+  throw BloomgateError(
+      ErrorCode::wrong_size,
+      path + " has " + std::to_string(file.size()) + " bytes instead of the " + std::to_string(expected) +
+          " that its header asks for; copy or build the file again",
+      {path, std::min<std::uint64_t>(file.size(), expected), std::to_string(expected), std::to_string(file.size())});
 }
 
-// Hands out the chunks of a body to threads and remembers the first damaged one.
-class BodyCheck {
- public:
-  BodyCheck(std::span<const std::byte> body, std::span<const std::byte> table,
-            const std::function<void(std::uint64_t)>& progress)
-      : body_(body), table_(table), progress_(progress) {}
+// Between a section and the one before it, or the header, whose end is at `begin`.
+void check_padding(std::span<const std::byte> file, std::uint64_t begin, std::uint64_t end, const std::string& path) {
+  const auto padding = file.subspan(begin, end - begin);
+  const auto found = std::ranges::find_if(padding, [](std::byte b) { return b != std::byte{0}; });
+  if (found == padding.end()) return;
+  const std::uint64_t at = begin + static_cast<std::uint64_t>(found - padding.begin());
+  throw BloomgateError(ErrorCode::bad_section,
+                       path + ": the byte at offset " + std::to_string(at) +
+                           ", between two sections, is not zero; copy or build the file again",
+                       {.path = path, .offset = at});
+}
 
-  static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
+void check_table(std::span<const std::byte> file, const Section& section, const std::string& path) {
+  const std::uint64_t computed = checksum(table_of(file, section));
+  if (computed == section.table_checksum) return;
+  throw BloomgateError(
+      ErrorCode::bad_table_checksum,
+      path + ": the checksum table at offset " + std::to_string(section.table_offset()) +
+          " is damaged; copy or build the file again",
+      {path, section.table_offset(), std::to_string(section.table_checksum), std::to_string(computed)});
+}
 
-  void run() {
-    const std::uint64_t chunk_count = table_.size() / sizeof(std::uint64_t);
-    for (std::uint64_t chunk; (chunk = next_.fetch_add(1)) < chunk_count;) {
-      const std::span<const std::byte> bytes = chunk_of(body_, chunk);
-      const bool damaged = !is_sound(bytes, table_, chunk);
-      const std::lock_guard lock(mutex_);
-      if (damaged) first_damaged_ = std::min(first_damaged_, chunk);
-      done_bytes_ += bytes.size();
-      if (progress_) progress_(done_bytes_);
-    }
+DecodedHeader checked_header(std::span<const std::byte> file, const std::string& path) {
+  DecodedHeader decoded = decode_header(file.first<kHeaderBytes>(), path);
+  check_size(file, decoded.sections.back().end(), path);
+  std::uint64_t end = kHeaderBytes;
+  for (const Section& section : decoded.sections) {
+    check_padding(file, end, section.offset, path);
+    check_table(file, section, path);
+    end = section.end();
   }
+  return decoded;
+}
 
-  std::uint64_t first_damaged() const noexcept { return first_damaged_; }
-
- private:
-  std::span<const std::byte> body_;
-  std::span<const std::byte> table_;
-  const std::function<void(std::uint64_t)>& progress_;
-  std::atomic<std::uint64_t> next_{0};
-  std::mutex mutex_;
-  std::uint64_t first_damaged_ = kNone;
-  std::uint64_t done_bytes_ = 0;
-};
+// What a person calls the content of a section.
+std::string_view content_name(SectionKind kind) noexcept {
+  return kind == SectionKind::bits ? "the bit array" : "the list of domain entries";
+}
 
 }  // namespace
 
@@ -160,33 +150,98 @@ MappedFilter::MappedFilter(const std::string& path)
     : path_(path), mapping_(std::make_unique<Mapping>(path)), view_({}, {}) {
   const std::span<const std::byte> file = mapping_->bytes();
   try {
-    header_ = checked_header(file, path);
+    DecodedHeader decoded = checked_header(file, path);
+    header_ = decoded.header;
+    sections_ = std::move(decoded.sections);
   } catch (const BloomgateError&) {
     // The bytes just read may be the zeros that replaced a missing page.
     if (mapping_->faulted()) throw_changed(path);
     throw;
   }
-  view_ = FilterView(header_.shape, file.subspan(kHeaderBytes, file_extent(header_.shape).body_bytes));
+  const Section* const domains = find_section(sections_, SectionKind::domains);
+  view_ = FilterView(header_.shape, bytes_of(file, sections_.front()),
+                     domains == nullptr ? SortedHashes() : SortedHashes(bytes_of(file, *domains)));
 }
 
 MappedFilter::~MappedFilter() = default;
 
+std::uint64_t MappedFilter::body_bytes() const noexcept {
+  std::uint64_t bytes = 0;
+  for (const Section& section : sections_) bytes += section.bytes;
+  return bytes;
+}
+
+std::uint64_t MappedFilter::chunk_count() const noexcept {
+  std::uint64_t count = 0;
+  for (const Section& section : sections_) count += section.chunk_count();
+  return count;
+}
+
+struct MappedFilter::Chunk {
+  SectionKind kind;
+  std::uint64_t begin;  // in its section
+  std::uint64_t offset;
+  std::span<const std::byte> bytes;
+  std::uint64_t stored_checksum;
+
+  bool is_as_written() const noexcept { return checksum(bytes) == stored_checksum; }
+};
+
+MappedFilter::Chunk MappedFilter::chunk_at(std::uint64_t index) const noexcept {
+  const Section* section = sections_.data();
+  for (; index >= section->chunk_count(); ++section) index -= section->chunk_count();
+  const std::uint64_t begin = index * kChecksumChunkBytes;
+  const std::span<const std::byte> table = table_of(mapping_->bytes(), *section);
+  return {section->kind, begin, section->offset + begin,
+          bytes_of(mapping_->bytes(), *section).subspan(begin, std::min(kChecksumChunkBytes, section->bytes - begin)),
+          load_little_endian<std::uint64_t>(table.data() + index * sizeof(std::uint64_t))};
+}
+
+// Whether the hashes of a chunk ascend, from the last one before it on.
+bool MappedFilter::is_in_order(const Chunk& chunk) const noexcept {
+  if (chunk.kind == SectionKind::bits) return true;
+  const std::uint64_t before = chunk.begin == 0 ? 0 : SortedHashes::kHashBytes;
+  return SortedHashes(view_.domains().bytes().subspan(chunk.begin - before, before + chunk.bytes.size()))
+      .is_strictly_ascending();
+}
+
+bool MappedFilter::chunk_is_sound(std::uint64_t index) const noexcept {
+  const Chunk chunk = chunk_at(index);
+  // Else the disk would be asked for each page by itself.
+  madvise(const_cast<std::byte*>(chunk.bytes.data()), chunk.bytes.size(), MADV_WILLNEED);
+  return chunk.is_as_written() && !mapping_->faulted();
+}
+
 void MappedFilter::verify_body(unsigned threads, const std::function<void(std::uint64_t)>& progress) const {
   const std::span<const std::byte> file = mapping_->bytes();
-  const std::span<const std::byte> body = view_.body();
   madvise(const_cast<std::byte*>(file.data()), file.size(), MADV_SEQUENTIAL);
-  BodyCheck check(body, file.subspan(kHeaderBytes + body.size()), progress);
-  run_parallel(threads == 0 ? default_threads() : threads, [&](unsigned) { check.run(); });
+  const std::uint64_t count = chunk_count();
+  std::mutex mutex;
+  std::uint64_t first_damaged = count;
+  std::uint64_t first_unsorted = count;
+  std::uint64_t done_bytes = 0;
+  for_each_parallel(threads == 0 ? default_threads() : threads, count, [&](std::size_t index) {
+    const Chunk chunk = chunk_at(index);
+    const bool is_damaged = !chunk.is_as_written();
+    const bool is_unsorted = !is_in_order(chunk);
+    const std::lock_guard lock(mutex);
+    if (is_damaged) first_damaged = std::min<std::uint64_t>(first_damaged, index);
+    if (is_unsorted) first_unsorted = std::min<std::uint64_t>(first_unsorted, index);
+    done_bytes += chunk.bytes.size();
+    if (progress) progress(done_bytes);
+  });
   // From here on each look-up reads its own page, so reading ahead would only push other pages out.
   madvise(const_cast<std::byte*>(file.data()), file.size(), MADV_RANDOM);
   require_whole();
-  if (check.first_damaged() != BodyCheck::kNone) {
-    const std::uint64_t at = kHeaderBytes + check.first_damaged() * kChecksumChunkBytes;
-    throw BloomgateError(ErrorCode::bad_body_checksum,
-                         path_ + ": the bit array is damaged in the MiB at offset " + std::to_string(at) +
-                             "; copy or build the file again",
-                         {.path = path_, .offset = at});
-  }
+  const auto refuse = [&](ErrorCode code, std::uint64_t index, std::string_view fault) {
+    const Chunk chunk = chunk_at(index);
+    throw BloomgateError(code,
+                         path_ + ": " + std::string(content_name(chunk.kind)) + " is " + std::string(fault) +
+                             " in the MiB at offset " + std::to_string(chunk.offset) + "; copy or build the file again",
+                         {.path = path_, .offset = chunk.offset});
+  };
+  if (first_damaged != count) refuse(ErrorCode::bad_body_checksum, first_damaged, "damaged");
+  if (first_unsorted != count) refuse(ErrorCode::bad_section, first_unsorted, "not in ascending order");
 }
 
 void MappedFilter::lock_in_memory() const {
@@ -196,18 +251,6 @@ void MappedFilter::lock_in_memory() const {
                        "lock in memory (raise the limit: LimitMEMLOCK= of the systemd unit, or ulimit -l)", path_,
                        errno);
   }
-}
-
-std::uint64_t MappedFilter::chunk_count() const noexcept {
-  return file_extent(header_.shape).chunk_count;
-}
-
-bool MappedFilter::chunk_is_sound(std::uint64_t index) const noexcept {
-  const std::span<const std::byte> body = view_.body();
-  const std::span<const std::byte> bytes = chunk_of(body, index);
-  // Else the disk would be asked for each page by itself.
-  madvise(const_cast<std::byte*>(bytes.data()), bytes.size(), MADV_WILLNEED);
-  return is_sound(bytes, mapping_->bytes().subspan(kHeaderBytes + body.size()), index) && !mapping_->faulted();
 }
 
 MappedFilter::State MappedFilter::state() const noexcept {

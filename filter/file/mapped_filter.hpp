@@ -28,8 +28,9 @@ class MappedFilter {
     written_to,  // its size or the time of its last change has changed since it was opened
   };
 
-  // Opens and maps `path`, with every check except that of the body's checksums: a regular file, magic, version, header
-  // checksum, every field, exact size, table checksum. Never blocks on a FIFO. Throws BloomgateError.
+  // Opens and maps `path`, with every check except those of what is in the sections: a regular file, magic, version,
+  // header checksum, every field, exact size, the zeros between sections, the checksum of each table. Never blocks on a
+  // FIFO. Throws BloomgateError.
   explicit MappedFilter(const std::string& path);
   ~MappedFilter();
   MappedFilter(const MappedFilter&) = delete;
@@ -37,15 +38,20 @@ class MappedFilter {
 
   const std::string& path() const noexcept { return path_; }
   const FilterHeader& header() const noexcept { return header_; }
+  const Sections& sections() const noexcept { return sections_; }
   const FilterView& view() const noexcept { return view_; }
 
-  // Checks the body against the checksum table with `threads` threads (0: one for each processor), which also brings it
-  // into memory. Throws BloomgateError{bad_body_checksum} with the offset of the first damaged MiB, or
+  // Of all sections together.
+  std::uint64_t body_bytes() const noexcept;
+
+  // Checks all sections against their checksums with `threads` threads (0: one for each processor), which also brings
+  // them into memory, and that the hashes of domain entries are in ascending order. Throws
+  // BloomgateError{bad_body_checksum, bad_section} with the offset of the first damaged MiB, or
   // changed_while_open if the file was written to since it was opened. `progress`, if given, is called now and then
   // with the bytes done, from one thread at a time.
   void verify_body(unsigned threads = 0, const std::function<void(std::uint64_t)>& progress = {}) const;
 
-  // The same for one piece of the body at a time (each piece has its own checksum), for a check that runs beside
+  // The same for one piece of the sections at a time (each piece has its own checksum), for a check that runs beside
   // look-ups. False if the piece is not as it was written, or cannot be read. Cost: reading up to a MiB.
   std::uint64_t chunk_count() const noexcept;
   bool chunk_is_sound(std::uint64_t index) const noexcept;
@@ -66,9 +72,14 @@ class MappedFilter {
 
  private:
   class Mapping;
+  struct Chunk;
+  Chunk chunk_at(std::uint64_t index) const noexcept;
+  bool is_in_order(const Chunk& chunk) const noexcept;
+
   std::string path_;
   std::unique_ptr<Mapping> mapping_;
   FilterHeader header_;
+  Sections sections_;
   FilterView view_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "filter/address/address_profile.hpp"
 #include "filter/hash/hash.hpp"
@@ -26,15 +27,16 @@ struct FilterShape {
   std::uint32_t block_bytes = 4096;
   std::uint64_t block_count = 0;  // at least 1
   std::uint64_t seed = 0;
-  AddressProfile profile = {};    // how keys are made from addresses
-  bool has_domains = false;       // some entry is `@domain`
-  bool has_domain_trees = false;  // some entry is `@.domain`
+  AddressProfile profile = {};  // how keys are made from addresses
 
   friend bool operator==(const FilterShape&, const FilterShape&) = default;
 };
 
 // Whether the number of every bit fits in 64 bits. Such a size is far below the range of off_t.
 bool has_possible_size(const FilterShape& shape) noexcept;
+
+// The hash by which a domain entry is kept, of its key: `@domain` or `@.domain`.
+KeyHash hash_of_domain(const FilterShape& shape, std::string_view key) noexcept;
 
 // The size of the bit array. Throws BloomgateError{size_overflow} for a shape without a possible size.
 std::uint64_t body_bytes(const FilterShape& shape);

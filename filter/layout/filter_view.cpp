@@ -21,29 +21,41 @@ std::string_view match_name(Match match) noexcept {
   return "not-listed";
 }
 
-Match FilterView::find(const Entry& entry) const noexcept {
+FixedText<kMaxKeyBytes> FoundEntry::domain_entry() const noexcept {
+  FixedText<kMaxKeyBytes> text;
+  if (match != Match::domain && match != Match::domain_tree) return text;
+  text.append(match == Match::domain ? std::string_view("@") : std::string_view("@."));
+  text.append(domain);
+  return text;
+}
+
+FoundEntry FilterView::find(const Entry& entry) const noexcept {
   switch (entry.kind()) {
     case EntryKind::rejected:
     case EntryKind::blank:
     case EntryKind::null_sender:
-      return Match::none;
+      return {};
     case EntryKind::domain:
-      return may_contain(entry.key()) ? Match::domain : Match::none;
+      if (contains_domain(entry.key())) return {Match::domain, entry.domain()};
+      return {};
     case EntryKind::domain_tree:
-      return may_contain(entry.key()) ? Match::domain_tree : Match::none;
+      if (contains_domain(entry.key())) return {Match::domain_tree, entry.domain()};
+      return {};
     case EntryKind::address:
       break;
   }
-  if (may_contain(entry.key())) return Match::address;
+  if (may_contain(entry.key())) return {Match::address};
   // The key of `@domain` is the tail of the address's own key.
   return find_by_domain(entry.key().substr(entry.local_part().size()));
 }
 
-Match FilterView::find_by_domain(std::string_view domain_key) const noexcept {
-  if (shape_.has_domains && may_contain(domain_key)) return Match::domain;
-  const auto contains = [this](std::string_view key) { return may_contain(key); };
-  if (shape_.has_domain_trees && is_in_domain_tree(domain_key.substr(1), contains)) return Match::domain_tree;
-  return Match::none;
+FoundEntry FilterView::find_by_domain(std::string_view domain_key) const noexcept {
+  if (domains_.empty()) return {};
+  const std::string_view domain = domain_key.substr(1);
+  if (contains_domain(domain_key)) return {Match::domain, domain};
+  const std::string_view tree = find_domain_tree(domain, [this](std::string_view key) { return contains_domain(key); });
+  if (!tree.empty()) return {Match::domain_tree, tree};
+  return {};
 }
 
 std::uint64_t FilterView::count_ones() const noexcept {

@@ -30,7 +30,7 @@ class LookupBatch {
   std::size_t size() const noexcept { return size_; }
   bool full() const noexcept { return size_ == kKeys; }
 
-  // Asks for a key's bits; the key itself is not kept. The batch must not be full.
+  // Asks for the bits of an address's key; the key itself is not kept. The batch must not be full.
   void add(std::string_view key) noexcept {
     std::uint64_t* const values = values_.data() + size_++ * values_per_entry_;
     if (value_is_hash_) {

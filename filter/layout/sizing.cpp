@@ -104,6 +104,20 @@ double expected_fpr(double entries, const FilterShape& shape) noexcept {
   return layout_rules(shape.layout).false_positive_rate(shape, entries);
 }
 
+double either_fpr(double fpr) noexcept {
+  return fpr * (2 - fpr);
+}
+
+double both_fpr(double fpr) noexcept {
+  return fpr * fpr;
+}
+
+double fpr_of_several(std::span<const double> fprs) noexcept {
+  double log_none = 0;  // exact for small rates, too
+  for (const double fpr : fprs) log_none += std::log1p(-fpr);
+  return -std::expm1(log_none);
+}
+
 double bits_per_entry_for_fpr(double fpr, Layout layout, std::uint32_t block_bytes,
                               std::optional<std::uint32_t> hashes) {
   const auto rate = [&](double bits_per_entry) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "filter/layout/filter_shape.hpp"
 
@@ -45,6 +46,14 @@ double bits_per_entry_for_fpr(double fpr, Layout layout, std::uint32_t block_byt
 // The fewest hashes with which that many bits per entry give at most that rate. Throws BloomgateError{bad_argument} if
 // no number of hashes does.
 std::uint32_t least_hashes_for_fpr(double fpr, double bits_per_entry, Layout layout, std::uint32_t block_bytes);
+
+// A message is not one look-up: by the daemon's policy it may take one listed sender of two, or both, and ask several
+// filters. Of look-ups at that rate each: one of two is wrong, and both are.
+double either_fpr(double fpr) noexcept;  // 1 - (1 - fpr)^2
+double both_fpr(double fpr) noexcept;    // fpr^2
+
+// One sender in several filters with these rates: 1 - the product of (1 - fpr).
+double fpr_of_several(std::span<const double> fprs) noexcept;
 
 // How many distinct entries set that many bits, found by inverting the expected fill. A full array gives infinity.
 double distinct_entries(std::uint64_t bits_set, const FilterShape& shape) noexcept;

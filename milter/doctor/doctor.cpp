@@ -47,7 +47,7 @@ void examine_whitelist(const std::string& path, std::vector<DoctorFinding>& find
     const MappedFilter whitelist(path);
     const std::chrono::seconds age(time(nullptr) - info.st_mtime);
     const std::string text =
-        path + ": " + std::to_string(whitelist.header().entries) + " entries, " + days(age) + " old";
+        path + ": " + std::to_string(entries_of(whitelist.header())) + " entries, " + days(age) + " old";
     if (age > kOldAfter) {
       findings.push_back({Level::warning, "whitelist", text, "find out why it is not built again: cron, a timer?"});
     } else {

@@ -56,7 +56,7 @@ bool LoadedFilter::is_in_place() const noexcept {
 std::string LoadedFilter::description() const {
   const FilterHeader& header = file_.header();
   return fmt::format("{}: {} entries, {} bits, expected false-positive rate {:.3g} %", printable(path()),
-                     header.entries, view().body().size() * 8, 100 * fpr_from_fill(header.bits_set, header.shape));
+                     entries_of(header), view().body().size() * 8, 100 * fpr_from_fill(header.bits_set, header.shape));
 }
 
 }  // namespace bloomgate

@@ -46,9 +46,9 @@ class Decider {
   }
 
  private:
-  void note(std::string_view name, std::string_view subject, std::string_view key,
-            std::string_view outcome) const noexcept {
-    if (trace_ != nullptr) trace_->add(name, subject, key, outcome);
+  void note(std::string_view name, std::string_view subject, std::string_view key, std::string_view outcome,
+            std::string_view entry = {}) const noexcept {
+    if (trace_ != nullptr) trace_->add(name, subject, key, outcome, entry);
   }
 
   void note(std::string_view name, std::string_view subject, std::size_t count) const noexcept {
@@ -85,17 +85,17 @@ class Decider {
   std::optional<Decision> find_revoked() const noexcept {
     if (lists_.revoked == nullptr || lists_.revoked->size() == 0) return std::nullopt;
     const TagSeparators separators = *TagSeparators::parse("+") | all_separators(lists_);
-    const auto is_revoked = [&](const Entry& sender) {
-      if (!sender.is_key()) return false;
-      const Match match = lists_.revoked->find(sender, separators);
-      note("revoked", {}, sender.key(), match == Match::none ? "no" : match_name(match));
-      return match != Match::none;
+    const auto find = [&](const Entry& sender, IdentityKind identity) -> std::optional<Decision> {
+      if (!sender.is_key()) return std::nullopt;
+      const FoundEntry found = lists_.revoked->find(sender, separators);
+      Decision decision = check(Reason::revoked, identity);
+      decision.entry = found.domain_entry();
+      note("revoked", {}, sender.key(), found.is_listed() ? match_name(found.match) : "no", decision.entry.view());
+      return found.is_listed() ? std::optional(decision) : std::nullopt;
     };
-    if (is_revoked(senders_.envelope()) || is_revoked(senders_.behind())) {
-      return check(Reason::revoked, IdentityKind::envelope);
-    }
-    if (is_revoked(senders_.from())) return check(Reason::revoked, IdentityKind::header_from);
-    return std::nullopt;
+    if (const auto decision = find(senders_.envelope(), IdentityKind::envelope)) return decision;
+    if (const auto decision = find(senders_.behind(), IdentityKind::envelope)) return decision;
+    return find(senders_.from(), IdentityKind::header_from);
   }
 
   bool from_matters() const noexcept {
@@ -108,7 +108,7 @@ class Decider {
     if (policy_.own_domains.size() == 0) return std::nullopt;
     const auto claims = [&](const Entry& sender, const Proof::Method& method) {
       if (!sender.is_key()) return false;
-      const bool is_own = policy_.own_domains.find(sender) != Match::none;
+      const bool is_own = policy_.own_domains.find(sender).is_listed();
       note("own-domain", {}, sender.domain(), !is_own ? "no" : method ? method_name(method) : "not-authenticated");
       return is_own && !method;
     };
@@ -188,6 +188,7 @@ class Decider {
     Decision decision = check(listing.reason, subject.kind);
     decision.method = method;
     decision.list.append(listing.list);
+    decision.entry = listing.entry;
     note("authentication", identity_kind_name(subject.kind), subject.entry.domain(),
          !method && is_denied ? "fail" : method_name(method));
     if (!listing.is_listed) return decision;

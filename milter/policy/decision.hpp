@@ -85,6 +85,9 @@ struct Decision {
   // The whitelist that lists the identity, or "extra"; or the damaged whitelist. For `both`: that of the From field.
   // Empty: none.
   FixedText<kMaxListNameBytes> list = {};
+  // The domain entry that lists or revokes the identity: "@.partner.example". Printable ASCII; empty where it is an
+  // address that does, and where nothing does. Of both: the From field's.
+  FixedText<kMaxKeyBytes> entry = {};
 
   friend bool operator==(const Decision&, const Decision&) = default;
 };

@@ -48,24 +48,30 @@ bool ExactList::contains(std::string_view key) const noexcept {
   return size_ != 0 && slots_[slot_of(key)] != 0;
 }
 
-Match ExactList::find(const Entry& entry, TagSeparators separators) const noexcept {
-  if (entry.kind() == EntryKind::domain) return contains(entry.key()) ? Match::domain : Match::none;
-  if (entry.kind() == EntryKind::domain_tree) return contains(entry.key()) ? Match::domain_tree : Match::none;
-  if (entry.kind() != EntryKind::address || size_ == 0) return Match::none;
+FoundEntry ExactList::find(const Entry& entry, TagSeparators separators) const noexcept {
+  if (entry.kind() == EntryKind::domain || entry.kind() == EntryKind::domain_tree) {
+    if (!contains(entry.key())) return {};
+    return {entry.kind() == EntryKind::domain ? Match::domain : Match::domain_tree, entry.domain()};
+  }
+  if (entry.kind() != EntryKind::address || size_ == 0) return {};
   // Gives the key the form of the list's own keys. A key that is too long once folded was too long in the list, too. If
   // memory ran out, the key as it came is nearly always folded already.
   const Entry folded = canonicalize_path(entry.key());
   const std::string_view key = folded.is_key() ? folded.key() : entry.key();
-  if (contains(key)) return Match::address;
+  if (contains(key)) return {Match::address};
   if (!separators.none()) {
     const Entry untagged = canonicalize_path(key, {.tag_separators = separators});
-    if (untagged.is_key() && untagged.key() != key && contains(untagged.key())) return Match::address;
+    if (untagged.is_key() && untagged.key() != key && contains(untagged.key())) return {Match::address};
   }
   // The key of `@domain` is the tail of the address's own key.
-  if (has_domains_ && contains(entry.key().substr(entry.local_part().size()))) return Match::domain;
-  const auto has = [this](std::string_view tree) { return contains(tree); };
-  if (has_trees_ && is_in_domain_tree(entry.domain(), has)) return Match::domain_tree;
-  return Match::none;
+  if (has_domains_ && contains(entry.key().substr(entry.local_part().size()))) {
+    return {Match::domain, entry.domain()};
+  }
+  if (!has_trees_) return {};
+  const std::string_view tree =
+      find_domain_tree(entry.domain(), [this](std::string_view key_of_tree) { return contains(key_of_tree); });
+  if (tree.empty()) return {};
+  return {Match::domain_tree, tree};
 }
 
 // Makes a list, entry by entry.

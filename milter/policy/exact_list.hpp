@@ -29,10 +29,10 @@ class ExactList {
   ExactList() = default;  // empty
 
   // How an address is listed: by itself, with or without its tag; else by its domain; else by its domain or one above
-  // it as a tree. Entries of kind domain and domain_tree are looked up as they are. Anything else is not listed. Cost:
-  // one probe of a table for the address, one for the domain and one for each of its labels; some 100 ns each if the
-  // list is larger than the processor's cache.
-  Match find(const Entry& entry, TagSeparators separators = {}) const noexcept;
+  // it as a tree. Entries of kind domain and domain_tree are looked up as they are. Anything else is not listed.
+  // `entry` must outlive the result. Cost: one probe of a table for the address, one for the domain and one for each of
+  // its labels; some 100 ns each if the list is larger than the processor's cache.
+  FoundEntry find(const Entry& entry, TagSeparators separators = {}) const noexcept;
 
   std::size_t size() const noexcept { return size_; }  // different entries
   std::size_t memory_bytes() const noexcept { return keys_.capacity() + slots_.capacity() * sizeof(slots_[0]); }

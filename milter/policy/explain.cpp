@@ -24,9 +24,10 @@ std::string columns(std::string_view name) {
 
 std::string line_of(const TraceStep& step) {
   std::string line = columns(step.name) + escaped(step.outcome);
-  if (!step.subject.empty() || !step.key.empty()) line += ' ';
+  if (!step.subject.empty() || !step.key.empty() || !step.entry.empty()) line += ' ';
   if (!step.subject.empty()) line += " subject=" + escaped(step.subject);
   if (!step.key.empty()) line += " key=" + escaped(step.key);
+  if (!step.entry.empty()) line += " entry=" + escaped(step.entry);
   return line + '\n';
 }
 
@@ -48,7 +49,8 @@ std::string explanation_json(const Trace& trace, const Decision& decision, std::
     steps.push_back({{"step", step.name},
                      {"subject", escaped(step.subject)},
                      {"key", escaped(step.key)},
-                     {"outcome", escaped(step.outcome)}});
+                     {"outcome", escaped(step.outcome)},
+                     {"entry", escaped(step.entry)}});
   }
   const bool has_fault = decision.sender_fault != RejectReason::none;
   const Json json = {
@@ -57,6 +59,7 @@ std::string explanation_json(const Trace& trace, const Decision& decision, std::
       {"identity", identity_kind_name(decision.identity)},
       {"authentication", method_name(decision.method)},
       {"whitelist", decision.list.view()},
+      {"entry", decision.entry.view()},
       {"fault", has_fault ? reject_reason_name(decision.sender_fault) : std::string_view()},
       {"mark", decision.is_marked ? Json(header_value(decision, host)) : Json()},
       {"complete", trace.is_complete()},

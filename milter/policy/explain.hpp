@@ -17,14 +17,15 @@ namespace bloomgate {
 //     mark               deliver; reason=listed; host=...; identity=envelope; authentication=dkim; whitelist=customers
 //     decision: deliver reason=listed
 //
+// Where a domain entry was found, that one stands behind the key: `entry=@.partner.example`.
 // The last line always has this form. `host` as in header_value().
 std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host);
 
 // The same as one JSON object on one line:
 //
 //     {"decision": "deliver", "reason": "listed", "identity": "envelope", "authentication": "dkim",
-//      "whitelist": "customers", "fault": "", "mark": "deliver; …", "complete": true,
-//      "steps": [{"step": "envelope-sender", "subject": "…", "key": "…", "outcome": "address"}, …]}
+//      "whitelist": "customers", "entry": "", "fault": "", "mark": "deliver; …", "complete": true,
+//      "steps": [{"step": "envelope-sender", "subject": "…", "key": "…", "outcome": "address", "entry": ""}, …]}
 //
 // `mark` is null if the message gets none; `complete` is false if steps are missing for lack of memory.
 std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host);

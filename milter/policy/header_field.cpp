@@ -21,6 +21,7 @@ std::string header_value(const Decision& decision, std::string_view host) {
   const std::string_view list = decision.list.view();
   if (decision.method || !list.empty()) value.append("; authentication=").append(method_name(decision.method));
   if (!list.empty()) value.append("; whitelist=").append(list);
+  if (!decision.entry.view().empty()) value.append("; entry=").append(decision.entry.view());
   return value;
 }
 

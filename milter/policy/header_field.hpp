@@ -4,7 +4,8 @@
 //     X-Bloomgate: check; reason=no-sender; host=mx.example.org
 //
 // Verdict, reason and host are always there. Then follow, if known: whom the reason is about; what authenticates that
-// sender, or `none`; the list that has that sender. More may follow in later versions.
+// sender, or `none`; the list that has that sender; and the domain entry that lists or revokes that sender. More may
+// follow in later versions.
 //
 // Pure; safe from any thread.
 #pragma once
@@ -26,8 +27,8 @@ bool is_header(std::string_view name, std::string_view wanted) noexcept;
 bool is_our_header(std::string_view name) noexcept;
 
 // The field's value, on one line. `host` must be safe in a header (is_host_name() in config/daemon_options.hpp), and so
-// must the name of the list, which the configuration ensures. It contains nothing from the sender. Throws
-// std::bad_alloc.
+// must the name of the list, which the configuration ensures. It contains nothing from the sender except a domain that
+// an entry of a list names, in its canonical form. Throws std::bad_alloc.
 std::string header_value(const Decision& decision, std::string_view host);
 
 // The value if none can be made.

@@ -34,8 +34,8 @@ TagSeparators common_separators(const Lists& lists) noexcept {
 }
 
 Listing look_up(const NamedWhitelist& named, std::string_view path, Trace* trace) noexcept {
-  const auto note = [&](std::string_view key, std::string_view outcome) {
-    if (trace != nullptr) trace->add("whitelist", named.name, key, outcome);
+  const auto note = [&](std::string_view key, std::string_view outcome, std::string_view entry = {}) {
+    if (trace != nullptr) trace->add("whitelist", named.name, key, outcome, entry);
   };
   if (named.whitelist == nullptr) {
     note({}, reason_name(Reason::no_whitelist));
@@ -44,23 +44,26 @@ Listing look_up(const NamedWhitelist& named, std::string_view path, Trace* trace
   // The key is made as the file says: its builder made the entries that way.
   const FilterView& filter = named.whitelist->view();
   const Entry sender = canonicalize_path(path, filter.shape().profile);
-  const Match match = filter.find(sender);
+  const FoundEntry found = filter.find(sender);
   // This look-up may itself have met the damage.
   if (named.whitelist->damaged()) {
     note(sender.key(), reason_name(Reason::whitelist_damaged));
     return {false, Reason::whitelist_damaged, named.name};
   }
-  note(sender.key(), match_name(match));
-  return {match != Match::none, reason_of(match), match == Match::none ? std::string_view() : named.name};
+  const Listing listing = {found.is_listed(), reason_of(found.match),
+                           found.is_listed() ? named.name : std::string_view(), found.domain_entry()};
+  note(sender.key(), match_name(found.match), listing.entry.view());
+  return listing;
 }
 
 }  // namespace
 
 Listing look_up(const Lists& lists, std::string_view path, const Entry& entry, Trace* trace) noexcept {
   if (lists.extra != nullptr && lists.extra->size() != 0) {
-    const Match match = lists.extra->find(entry, common_separators(lists));
-    if (trace != nullptr) trace->add("extra", {}, entry.key(), match_name(match));
-    if (match != Match::none) return {true, Reason::listed_extra, kExtraName};
+    const FoundEntry found = lists.extra->find(entry, common_separators(lists));
+    const Listing listing = {true, Reason::listed_extra, kExtraName, found.domain_entry()};
+    if (trace != nullptr) trace->add("extra", {}, entry.key(), match_name(found.match), listing.entry.view());
+    if (found.is_listed()) return listing;
   }
   Listing result;
   for (const NamedWhitelist& each : lists.whitelists) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "filter/base/fixed_text.hpp"
 #include "milter/policy/decision.hpp"
 #include "milter/policy/lists.hpp"
 
@@ -17,7 +18,8 @@ class Trace;
 struct Listing {
   bool is_listed = false;
   Reason reason = Reason::not_listed;
-  std::string_view list = {};  // "extra", or the name of the whitelist that lists the sender or has the fault
+  std::string_view list = {};          // "extra", or the name of the whitelist that lists the sender or has the fault
+  FixedText<kMaxKeyBytes> entry = {};  // where it is a domain entry that lists the sender: that one
 };
 
 // `path` is the sender as it came; each whitelist's own key is made from it. `entry` is the same sender with case

@@ -13,6 +13,7 @@ struct TraceStep {
   std::string subject = {};    // what it is about, as it came; may be empty
   std::string key = {};        // the canonical bytes that were looked up; empty if there are none
   std::string outcome = {};
+  std::string entry = {};  // the domain entry that was found; empty if there is none
 
   friend bool operator==(const TraceStep&, const TraceStep&) = default;
 };
@@ -20,9 +21,10 @@ struct TraceStep {
 class Trace {
  public:
   // If there is no memory for the step, it is left out, and the trace is not complete.
-  void add(std::string_view name, std::string_view subject, std::string_view key, std::string_view outcome) noexcept {
+  void add(std::string_view name, std::string_view subject, std::string_view key, std::string_view outcome,
+           std::string_view entry = {}) noexcept {
     try {
-      steps_.push_back({name, std::string(subject), std::string(key), std::string(outcome)});
+      steps_.push_back({name, std::string(subject), std::string(key), std::string(outcome), std::string(entry)});
     } catch (...) {
       is_complete_ = false;
     }

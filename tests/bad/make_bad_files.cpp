@@ -20,10 +20,11 @@ using namespace bloomgate;
 namespace fs = std::filesystem;
 using Image = std::vector<std::byte>;
 
+// Header, one block, its table; and on a page of their own three domain entries and their table.
 Image sound_file(const fs::path& folder) {
   FilterBuilder builder({.seed = 42});
-  for (const char* address : {"joe@example.org", "ann@example.net", "@example.com"}) {
-    builder.add(canonicalize_line(address));
+  for (const char* line : {"joe@example.org", "ann@example.net", "@example.com", "@example.org", "@.example.net"}) {
+    builder.add(canonicalize_line(line));
   }
   const std::string path = (folder / "sound.tmp").string();
   const std::atomic<bool> never_stop{false};
@@ -64,6 +65,47 @@ Damage shape(Layout layout, std::uint32_t block_bytes, std::uint64_t block_count
   };
 }
 
+// The section table: the fields of an entry, by their offsets in it.
+constexpr std::size_t kBits = 128;
+constexpr std::size_t kDomains = kBits + 64;
+constexpr std::size_t kThird = kDomains + 64;
+constexpr std::size_t kKind = 0;
+constexpr std::size_t kFlags = 4;
+constexpr std::size_t kOffset = 8;
+constexpr std::size_t kBytes = 16;
+constexpr std::size_t kItems = 24;
+constexpr std::size_t kTableChecksum = 32;
+constexpr std::size_t kReserved = 40;
+
+// Where the parts of the sound file lie.
+constexpr std::size_t kBody = kHeaderBytes;
+constexpr std::size_t kTable = kBody + 4096;
+constexpr std::size_t kHashes = kTable + 4096;
+constexpr std::size_t kHashCount = 3;
+constexpr std::size_t kHashTable = kHashes + kHashCount * 8;
+
+Damage both(const Damage& one, const Damage& other) {
+  return [=](Image& image) {
+    one(image);
+    other(image);
+  };
+}
+
+// Other hashes in the section of domain entries, with right checksums.
+Damage hashes(std::size_t first, std::size_t second, std::size_t third) {
+  return [=](Image& image) {
+    const Image sound = image;
+    std::size_t to = kHashes;
+    for (const std::size_t from : {first, second, third}) {
+      std::copy_n(sound.begin() + static_cast<std::ptrdiff_t>(kHashes + from * 8), 8,
+                  image.begin() + static_cast<std::ptrdiff_t>(to));
+      to += 8;
+    }
+    store_little_endian(image.data() + kHashTable, checksum(std::span(image).subspan(kHashes, kHashCount * 8)));
+    field64(kDomains + kTableChecksum, checksum(std::span(image).subspan(kHashTable, 8)))(image);
+  };
+}
+
 Damage flip(std::size_t offset) {
   return [=](Image& image) { image.at(offset) ^= std::byte{1}; };
 }
@@ -85,8 +127,6 @@ struct BadFile {
 
 std::vector<BadFile> bad_files() {
   using enum ErrorCode;
-  constexpr std::size_t kBody = kHeaderBytes;
-  constexpr std::size_t kTable = kHeaderBytes + 4096;
   constexpr std::uint64_t kBig = ~std::uint64_t{0};
   return {
       {"empty", too_short, cut(0)},
@@ -95,9 +135,12 @@ std::vector<BadFile> bad_files() {
       {"header-only", wrong_size, cut(kHeaderBytes)},
       {"body-truncated", wrong_size, cut(kBody + 2048)},
       {"table-missing", wrong_size, cut(kTable)},
+      {"second-section-missing", wrong_size, cut(kTable + 8)},
+      {"second-section-truncated", wrong_size, cut(kHashes + 20)},
+      {"second-table-missing", wrong_size, cut(kHashTable)},
       {"last-byte-missing", wrong_size, resize(-1)},
       {"one-byte-too-many", wrong_size, resize(1)},
-      {"twice-as-long", wrong_size, resize(4096 + 4096 + 8)},
+      {"twice-as-long", wrong_size, resize(8192 + 4096 + 32)},
       {"magic-first-byte", bad_magic, flip(0)},
       {"magic-last-byte", bad_magic, flip(7)},
       {"magic-text-mode", bad_magic, [](Image& image) { image[4] = std::byte{'\n'}; }},
@@ -124,41 +167,111 @@ std::vector<BadFile> bad_files() {
       {"block-bytes-not-a-page", bad_header_field, field32(28, 4095)},
       {"block-bytes-half-a-page", bad_header_field, field32(28, 2048)},
       {"block-bytes-three-pages", bad_header_field, field32(28, 12288)},
-      {"block-bytes-two-pages-in-a-file-of-one", wrong_size, field32(28, 8192)},
+      {"block-bytes-two-pages-in-a-file-of-one", bad_header_field, field32(28, 8192)},
       {"block-bytes-2-mib", bad_header_field, field32(28, 2 << 20)},
       {"block-bytes-huge", bad_header_field, field32(28, 0x80000000)},
       {"line-with-a-page", bad_header_field, shape(Layout::line, 4096, 1)},
       {"line-with-half-a-line", bad_header_field, shape(Layout::line, 32, 128)},
-      {"line-one-block-more", wrong_size, shape(Layout::line, 64, 65)},
+      {"line-one-block-more", bad_header_field, shape(Layout::line, 64, 65)},
       {"line-product-wraps-to-4096", size_overflow, shape(Layout::line, 64, (std::uint64_t{1} << 58) + 64)},
       {"classic-with-a-page", bad_header_field, shape(Layout::classic, 4096, 1)},
-      {"classic-one-word-less", wrong_size, shape(Layout::classic, 8, 511)},
+      {"classic-one-word-less", bad_header_field, shape(Layout::classic, 8, 511)},
       {"classic-bits-past-64-bits", size_overflow, shape(Layout::classic, 8, std::uint64_t{1} << 58)},
       {"classic-product-wraps-to-4096", size_overflow, shape(Layout::classic, 8, (std::uint64_t{1} << 61) + 512)},
       {"partitioned-with-a-page", bad_header_field, shape(Layout::partitioned, 4096, 1)},
       {"partitioned-for-another-k", bad_header_field, shape(Layout::partitioned, 64, 64)},
-      {"partitioned-one-word-a-slice-more", wrong_size, shape(Layout::partitioned, 48, 86)},
+      {"partitioned-one-word-a-slice-more", bad_header_field, shape(Layout::partitioned, 48, 86)},
       {"partitioned-bits-past-64-bits", size_overflow, shape(Layout::partitioned, 48, std::uint64_t{1} << 56)},
       {"block-count-0", bad_header_field, field64(32, 0)},
-      {"block-count-one-more", wrong_size, field64(32, 2)},
+      {"block-count-one-more", bad_header_field, field64(32, 2)},
+      {"one-block-more-in-all-places", wrong_size,
+       both(both(field64(32, 2), field64(kBits + kBytes, 8192)), field64(kDomains + kOffset, kHashes + 4096))},
       {"block-count-bits-past-64-bits", size_overflow, field64(32, std::uint64_t{1} << 49)},
       {"block-count-larger-than-a-file", size_overflow, field64(32, std::uint64_t{1} << 51)},
       {"block-count-product-wraps-to-0", size_overflow, field64(32, std::uint64_t{1} << 52)},
       {"block-count-product-wraps-to-4096", size_overflow, field64(32, (std::uint64_t{1} << 52) + 1)},
       {"block-count-largest", size_overflow, field64(32, kBig)},
-      {"flags-unknown", bad_header_field, field32(48, 8)},
+      {"flags-unknown", bad_header_field, field32(48, 2)},
       {"flags-all", bad_header_field, field32(48, 0xffffffff)},
-      {"chunk-bytes-0", bad_header_field, field32(52, 0)},
-      {"chunk-bytes-4096", bad_header_field, field32(52, 4096)},
+      {"chunk-bytes-0", bad_header_field, field32(72, 0)},
+      {"chunk-bytes-4096", bad_header_field, field32(72, 4096)},
       {"expected-entries-0", bad_header_field, field64(56, 0)},
-      {"bits-set-one-too-many", bad_header_field, field64(72, 4096 * 8 + 1)},
-      {"bits-set-largest", bad_header_field, field64(72, kBig)},
-      {"tag-separators-unknown", bad_header_field, field32(88, 1 << 19)},
-      {"tag-separators-all", bad_header_field, field32(88, 0xffffffff)},
-      {"reserved-not-zero", bad_header_field, field32(92, 1)},
+      {"bits-set-one-more-than-the-addresses-can-set", bad_header_field, field64(64, 13)},
+      {"bits-set-one-more-than-there-are", bad_header_field,
+       both(field64(kBits + kItems, kBig), field64(64, 4096 * 8 + 1))},
+      {"bits-set-largest", bad_header_field, field64(64, kBig)},
+      {"tag-separators-unknown", bad_header_field, field32(52, 1 << 19)},
+      {"tag-separators-all", bad_header_field, field32(52, 0xffffffff)},
+      {"reserved-not-zero", bad_header_field, field32(80, 1)},
+      {"reserved-before-the-sections-not-zero", bad_header_field, field32(124, 0x01000000)},
+      {"reserved-behind-the-sections-not-zero", bad_header_field, field32(kThird, 1)},
       {"reserved-last-byte-not-zero", bad_header_field, field32(kHeaderBytes - 12, 0x01000000)},
-      {"table-checksum-wrong", bad_table_checksum, field64(80, 0)},
+      {"table-checksum-wrong", bad_table_checksum, field64(kBits + kTableChecksum, 0)},
+      {"second-table-checksum-wrong", bad_table_checksum, field64(kDomains + kTableChecksum, 0)},
       {"table-damaged", bad_table_checksum, flip(kTable)},
+      {"second-table-damaged", bad_table_checksum, flip(kHashTable + 7)},
+      {"sections-none", bad_header_field, field32(76, 0)},
+      {"sections-one-less", bad_header_field, field32(76, 1)},
+      {"sections-one-more", unsupported_section, field32(76, 3)},
+      {"sections-17", bad_header_field, field32(76, 17)},
+      {"sections-4294967295", bad_header_field, field32(76, 0xffffffff)},
+      {"section-kind-0", unsupported_section, field32(kDomains + kKind, 0)},
+      {"section-kind-3", unsupported_section, field32(kDomains + kKind, 3)},
+      {"section-kind-unknown", unsupported_section, field32(kDomains + kKind, 0xffffffff)},
+      {"section-bits-unknown", unsupported_section, field32(kBits + kKind, 9)},
+      {"section-bits-missing", bad_header_field,
+       both(field32(76, 1),
+            [](Image& image) {
+              std::copy_n(image.begin() + kDomains, 64, image.begin() + kBits);
+              std::fill_n(image.begin() + kDomains, 64, std::byte{0});
+              mend_header_checksum(image);
+            })},
+      {"section-bits-twice", bad_header_field, field32(kDomains + kKind, 1)},
+      {"section-domains-twice", bad_header_field,
+       both(field32(76, 3),
+            [](Image& image) {
+              std::copy_n(image.begin() + kDomains, 64, image.begin() + kThird);
+              mend_header_checksum(image);
+            })},
+      {"sections-in-the-wrong-order", bad_header_field,
+       [](Image& image) {
+         std::swap_ranges(image.begin() + kBits, image.begin() + kDomains, image.begin() + kDomains);
+         mend_header_checksum(image);
+       }},
+      {"section-bits-flags", bad_header_field, field32(kBits + kFlags, 1)},
+      {"section-domains-flags", bad_header_field, field32(kDomains + kFlags, 0x80000000)},
+      {"section-bits-reserved", bad_header_field, field64(kBits + kReserved, 1)},
+      {"section-domains-reserved", bad_header_field, field64(kDomains + kReserved + 16, 1)},
+      {"section-bits-offset-0", bad_header_field, field64(kBits + kOffset, 0)},
+      {"section-bits-offset-one-page-on", bad_header_field, field64(kBits + kOffset, 8192)},
+      {"section-domains-offset-in-the-bits", bad_header_field, field64(kDomains + kOffset, kBody)},
+      {"section-domains-offset-in-the-table", bad_header_field, field64(kDomains + kOffset, kTable)},
+      {"section-domains-offset-behind-the-table", bad_header_field, field64(kDomains + kOffset, kTable + 8)},
+      {"section-domains-offset-not-aligned", bad_header_field, field64(kDomains + kOffset, kHashes + 8)},
+      {"section-domains-offset-one-page-on", bad_header_field, field64(kDomains + kOffset, kHashes + 4096)},
+      {"section-domains-offset-largest", bad_header_field, field64(kDomains + kOffset, kBig)},
+      {"section-bits-bytes-0", bad_header_field, field64(kBits + kBytes, 0)},
+      {"section-bits-bytes-one-block-more", bad_header_field, field64(kBits + kBytes, 8192)},
+      {"section-bits-bytes-largest", bad_header_field, field64(kBits + kBytes, kBig)},
+      {"section-domains-bytes-0", bad_header_field, field64(kDomains + kBytes, 0)},
+      {"section-domains-bytes-one-more", bad_header_field, field64(kDomains + kBytes, kHashCount * 8 + 1)},
+      {"section-domains-bytes-largest", bad_header_field, field64(kDomains + kBytes, kBig)},
+      {"section-domains-items-0", bad_header_field, field64(kDomains + kItems, 0)},
+      {"section-domains-items-one-less", bad_header_field, field64(kDomains + kItems, kHashCount - 1)},
+      {"section-domains-items-product-wraps", bad_header_field,
+       field64(kDomains + kItems, (std::uint64_t{1} << 61) + kHashCount)},
+      {"section-domains-one-hash-more", wrong_size,
+       both(field64(kDomains + kItems, kHashCount + 1), field64(kDomains + kBytes, (kHashCount + 1) * 8))},
+      {"section-domains-larger-than-a-file", size_overflow,
+       both(field64(kDomains + kItems, (std::uint64_t{1} << 60) - 1),
+            field64(kDomains + kBytes, (std::uint64_t{1} << 63) - 8))},
+      {"gap-first-byte", bad_section, flip(kTable + 8)},
+      {"gap-last-byte", bad_section, flip(kHashes - 1)},
+      {"domains-first-bit", bad_body_checksum, flip(kHashes)},
+      {"domains-last-bit", bad_body_checksum, flip(kHashTable - 1)},
+      {"domains-not-sorted", bad_section, hashes(1, 0, 2)},
+      {"domains-falling-at-the-end", bad_section, hashes(0, 2, 1)},
+      {"domains-with-a-duplicate", bad_section, hashes(0, 1, 1)},
       {"body-first-bit", bad_body_checksum, flip(kBody)},
       {"body-last-bit", bad_body_checksum, flip(kTable - 1)},
       {"body-all-ones", bad_body_checksum,

@@ -11,29 +11,25 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/layout/layout.hpp"
+#include "tests/support/memory_filter.hpp"
 
 namespace {
 
 using namespace bloomgate;
 
-// One listed entry among as many bits as a list of a million has.
+// One listed address among as many bits as a list of a million has, and a domain entry, so that domains are looked up.
 class OneEntry final : public Whitelist {
  public:
   explicit OneEntry(std::string_view key) {
-    FilterShape shape;
-    shape.block_count = 256;
-    shape.has_domains = true;
-    shape.has_domain_trees = true;
-    bits_.resize(shape.block_count * shape.block_bytes);
-    insert_key(shape, bits_, key);
-    view_ = FilterView(shape, bits_);
+    filter_.insert(std::string(key));
+    filter_.insert("@.elsewhere.example");
+    view_ = filter_.view();
   }
   const FilterView& view() const noexcept override { return view_; }
   bool damaged() const noexcept override { return false; }
 
  private:
-  std::vector<std::byte> bits_;
+  test::MemoryFilter filter_{{.block_count = 256}};
   FilterView view_{{}, {}};
 };
 

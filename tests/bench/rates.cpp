@@ -50,14 +50,14 @@ Json rate_of_file(const std::string& path, std::uint64_t probes, unsigned thread
     const std::uint64_t first = piece * kPiece;
     found += count_found(filter.view(), first, std::min(first + kPiece, probes), "no-member");
   });
-  return {
-      {"layout", layout_rules(header.shape.layout).name()},
-      {"hashes", header.shape.hashes},
-      {"entries", header.entries},
-      {"bits_per_entry", 8.0 * static_cast<double>(filter.view().body().size()) / static_cast<double>(header.entries)},
-      {"probes", probes},
-      {"measured", share(found, probes)},
-      {"theory", expected_fpr(static_cast<double>(header.entries), header.shape)}};
+  return {{"layout", layout_rules(header.shape.layout).name()},
+          {"hashes", header.shape.hashes},
+          {"entries", header.addresses},
+          {"bits_per_entry",
+           8.0 * static_cast<double>(filter.view().body().size()) / static_cast<double>(header.addresses)},
+          {"probes", probes},
+          {"measured", share(found, probes)},
+          {"theory", expected_fpr(static_cast<double>(header.addresses), header.shape)}};
 }
 
 // A filter in memory of so many entries, as many again asked for.

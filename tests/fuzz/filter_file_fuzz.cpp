@@ -21,38 +21,83 @@ namespace {
 
 using namespace bloomgate;
 
-enum Mend : unsigned { kMagicAndVersion = 1, kTable = 2, kHeaderChecksum = 4 };
+enum Mend : unsigned { kMagicAndVersion = 1, kTables = 2, kHeaderChecksum = 4, kSections = 8 };
+
+constexpr std::size_t kSectionCount = 76;
+constexpr std::size_t kSectionTable = 128;
+constexpr std::size_t kSectionEntry = 64;
+
+std::uint64_t number_at(const std::vector<std::byte>& image, std::size_t offset) {
+  return load_little_endian<std::uint64_t>(image.data() + offset);
+}
+
+// One block of bits and as many domain entries as fit into the rest, where the header says so in full.
+void mend_sections(std::vector<std::byte>& image) {
+  FilterHeader sound = {.shape = {.block_count = 1}, .expected_entries = 1, .addresses = 100};
+  const std::uint64_t domains_at = 3 * 4096;
+  if (image.size() > domains_at + 16) sound.domains = (image.size() - domains_at) / 8 - 1;
+  if (sound.domains > kChecksumChunkBytes / 8) return;
+  std::array<std::byte, kHeaderBytes> header;
+  const Sections sections = sections_of(sound);
+  encode_header(sound, sections, header);
+  std::copy(header.begin(), header.end(), image.begin());
+  image.resize(sections.back().end());
+  std::fill(image.begin() + static_cast<std::ptrdiff_t>(sections.front().end()),
+            image.begin() + static_cast<std::ptrdiff_t>(sections.size() > 1 ? domains_at : image.size()), std::byte{0});
+}
+
+// The tables of sections of up to 1 MiB, where they lie in the image.
+void mend_tables(std::vector<std::byte>& image) {
+  const auto count = std::min<std::uint32_t>(load_little_endian<std::uint32_t>(image.data() + kSectionCount), 16);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t entry = kSectionTable + i * kSectionEntry;
+    const std::uint64_t offset = number_at(image, entry + 8);
+    const std::uint64_t bytes = number_at(image, entry + 16);
+    if (bytes > kChecksumChunkBytes || bytes == 0 || offset < kHeaderBytes || image.size() < 8 ||
+        offset > image.size() - 8 || bytes > image.size() - 8 - offset) {
+      continue;
+    }
+    const std::size_t table_at = offset + bytes;
+    store_little_endian(image.data() + table_at, checksum(std::span(image).subspan(offset, bytes)));
+    store_little_endian(image.data() + entry + 32, checksum(std::span(image).subspan(table_at, 8)));
+  }
+}
 
 void mend(std::vector<std::byte>& image, unsigned what) {
+  if (image.size() < kHeaderBytes + 4096 + 8) what &= ~unsigned{kSections};
   if (image.size() < kHeaderBytes) return;
+  if ((what & kSections) != 0) mend_sections(image);
   if ((what & kMagicAndVersion) != 0) {
-    FilterHeader sound;
-    sound.shape.block_count = 1;
+    const FilterHeader sound = {.shape = {.block_count = 1}};
     std::array<std::byte, kHeaderBytes> header;
-    encode_header(sound, header);
+    encode_header(sound, sections_of(sound), header);
     std::copy_n(header.begin(), 12, image.begin());
   }
-  if ((what & kTable) != 0 && image.size() > kHeaderBytes + 8) {
-    const std::uint64_t table_at = image.size() - 8;  // right for bodies of up to 1 MiB
-    const auto body = std::span(image).subspan(kHeaderBytes, table_at - kHeaderBytes);
-    store_little_endian(image.data() + table_at, checksum(body));
-    store_little_endian(image.data() + 80, checksum(std::span(image).subspan(table_at)));
-  }
+  if ((what & kTables) != 0) mend_tables(image);
   if ((what & kHeaderChecksum) != 0) {
     store_little_endian(image.data() + kHeaderBytes - 8, checksum(std::span(image).first(kHeaderBytes - 8)));
   }
 }
 
 void use(const MappedFilter& filter, const std::string& key) {
-  if (filter.view().body().size() != file_extent(filter.header().shape).body_bytes) std::abort();
+  if (filter.view().body().size() != body_bytes(filter.header().shape)) std::abort();
+  if (filter.view().domains().size() != filter.header().domains) std::abort();
   filter.view().may_contain(key);
+  filter.view().contains_domain(key);
   filter.view().find(canonicalize_path(key, filter.header().shape.profile));
   filter.view().find(canonicalize_line(key, filter.header().shape.profile));
   filter.view().find(canonicalize_path("<joe@a.b.c.example.org>", filter.header().shape.profile));
+  bool is_sound = true;
   try {
     filter.verify_body(1);
   } catch (const BloomgateError& error) {
-    if (error.code() != ErrorCode::bad_body_checksum) std::abort();
+    if (error.code() != ErrorCode::bad_body_checksum && error.code() != ErrorCode::bad_section) std::abort();
+    is_sound = false;
+  }
+  const SortedHashes& domains = filter.view().domains();
+  if (is_sound && !domains.is_strictly_ascending()) std::abort();
+  for (std::uint64_t i = 0; is_sound && i < std::min<std::uint64_t>(domains.size(), 1000); ++i) {
+    if (!domains.contains(domains[i])) std::abort();
   }
 }
 

@@ -35,7 +35,7 @@ TEST_CASE("each message has one log line with queue ID, sender, decision, reason
        "whitelist=whitelist header_from=-"},
       {"by its domain", "<a@corp.example>",
        "sender=<a@corp.example> decision=deliver reason=listed-domain time_us=T identity=envelope authentication=none "
-       "whitelist=whitelist header_from=-"},
+       "whitelist=whitelist header_from=- entry=@corp.example"},
       {"unlisted", "<ann@example.org>",
        "sender=<ann@example.org> decision=check reason=not-listed time_us=T identity=envelope authentication=none "
        "whitelist=- header_from=-"},

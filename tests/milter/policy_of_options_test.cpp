@@ -49,7 +49,7 @@ TEST_CASE("domains become canonical, own ones with or without all below them") {
                                      "FWD.example. b\xc3\xbc.example"});
   CHECK(policy.trusted_forwarders == std::vector<std::string>{"fwd.example", "xn--b-eha.example"});
   const auto is_own = [&policy](std::string_view sender) {
-    return policy.own_domains.find(canonicalize_path(sender)) != Match::none;
+    return policy.own_domains.find(canonicalize_path(sender)).is_listed();
   };
   CHECK(is_own("joe@example.org"));
   CHECK_FALSE(is_own("joe@sub.example.org"));

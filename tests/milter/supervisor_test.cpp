@@ -26,7 +26,7 @@ struct Supervised {
   bool revoked(std::string_view sender) const {
     const auto lists = slot.get();
     const auto& list = lists->parts().revoked;
-    return list != nullptr && list->find(canonicalize_path(sender)) != Match::none;
+    return list != nullptr && list->find(canonicalize_path(sender)).is_listed();
   }
 
   test::NotifySocket systemd;

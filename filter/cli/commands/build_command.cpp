@@ -14,6 +14,7 @@
 #include "filter/build/builder.hpp"
 #include "filter/cli/available_memory.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/shape_options.hpp"
 #include "filter/cli/lists/add_entries.hpp"
 #include "filter/cli/lists/blocks.hpp"
@@ -87,11 +88,11 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
       ("output,o", po::value(&command.output)->required()->value_name("FILE"),
        "where to put the filter; an old file is replaced once the new one is complete")  //
       ("bits-per-entry", po::value(&command.options.bits_per_entry)->default_value(8)->value_name("B"),
-       "size of the filter: 1 to 64 bits for each entry")  //
+       "size of the filter: 1 to 64 bits for each address")  //
       ("hashes", po::value(&command.options.hashes)->default_value(6)->value_name("K"),
-       "bits set for each entry: 1 to 32; B x 0.69 is best")  //
+       "bits set for each address: 1 to 32; B x 0.69 is best")  //
       ("expected-entries", po::value(&command.expected_entries)->value_name("N"),
-       "size the filter for N entries (default: the number in the lists)")  //
+       "size the filter for N addresses (default: the number in the lists)")  //
       ("seed", po::value(&command.seed)->value_name("N"),
        "seed of the hash; the same lists, options and seed give the same bytes (default: random)")  //
       ("seed-from", po::value(&command.seed_from)->value_name("FILE"),
@@ -188,25 +189,27 @@ struct Report {
   std::uint64_t spilled_bytes;
   double seconds;
 
-  double entries_per_second() const { return static_cast<double>(header.entries) / std::max(seconds, 1e-9); }
-  double bits_per_entry() const {  // infinite if there are no entries
-    return static_cast<double>(file_extent(header.shape).body_bytes) * 8 / static_cast<double>(header.entries);
+  double entries_per_second() const { return static_cast<double>(entries_of(header)) / std::max(seconds, 1e-9); }
+  double bits_per_entry() const {  // of an address; infinite if there are none
+    return static_cast<double>(body_bytes(header.shape)) * 8 / static_cast<double>(header.addresses);
   }
 };
 
 void print_text(const Report& report) {
   const FilterHeader& header = report.header;
-  std::cout << "built     " << report.output << "\nentries   " << format_count(header.entries) << "\nrejected  "
-            << format_count(report.rejected);
+  std::cout << "built     " << report.output << "\nentries   " << format_count(entries_of(header));
+  if (header.domains != 0) std::cout << "\ndomains   " << format_count(header.domains) << " of them, kept exactly";
+  std::cout << "\nrejected  " << format_count(report.rejected);
   if (report.broad.sum() != 0) {
     std::cout << "\nbroad     " << format_count(report.broad.public_suffixes) << " public suffixes, "
               << format_count(report.broad.free_mail_domains) << " free-mail domains";
   }
-  std::cout << "\ndistinct  " << format_count(distinct_entries(header.bits_set, header.shape))
-            << " (estimated from the fill)\nsize      " << format_bytes(file_extent(header.shape).file_bytes);
-  if (header.entries != 0) std::cout << ", " << format_decimal(report.bits_per_entry(), 2) << " bits per entry";
-  std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       "
-            << format_rate(fpr_from_fill(header.bits_set, header.shape)) << " (expected from the fill)\n";
+  const double fpr = fpr_from_fill(header.bits_set, header.shape);
+  std::cout << "\ndistinct  " << format_count(distinct_entries_of(header)) << " (estimated from the fill)\nsize      "
+            << format_bytes(file_bytes(header));
+  if (header.addresses != 0) std::cout << ", " << format_decimal(report.bits_per_entry(), 2) << " bits per entry";
+  std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       " << format_rate(fpr)
+            << " for a look-up (expected from the fill)\nmessages  " << message_rates_text(fpr) << '\n';
   if (report.spilled_bytes != 0) {
     std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
   }
@@ -216,20 +219,25 @@ void print_text(const Report& report) {
 
 void print_json(const Report& report) {
   const FilterHeader& header = report.header;
-  const double distinct = distinct_entries(header.bits_set, header.shape);
+  const double distinct = distinct_entries_of(header);
+  const double fpr = fpr_from_fill(header.bits_set, header.shape);
   using Json = nlohmann::ordered_json;
   // The seed is a string: many readers of JSON keep 53 bits of a number only.
   const Json json = {
       {"file", report.output},
-      {"entries", header.entries},
+      {"entries", entries_of(header)},
+      {"addresses", header.addresses},
+      {"domain_entries", header.domains},
       {"rejected", report.rejected},
       {"public_suffixes", report.broad.public_suffixes},
       {"free_mail_domains", report.broad.free_mail_domains},
       {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : Json(nullptr)},
-      {"file_bytes", file_extent(header.shape).file_bytes},
-      {"bits_per_entry", header.entries != 0 ? Json(report.bits_per_entry()) : Json(nullptr)},
+      {"file_bytes", file_bytes(header)},
+      {"bits_per_entry", header.addresses != 0 ? Json(report.bits_per_entry()) : Json(nullptr)},
       {"seed", format_seed(header.shape.seed)},
-      {"fpr", fpr_from_fill(header.bits_set, header.shape)},
+      {"fpr", fpr},
+      {"fpr_either", either_fpr(fpr)},
+      {"fpr_both", both_fpr(fpr)},
       {"spilled_bytes", report.spilled_bytes},
       {"seconds", report.seconds},
       {"entries_per_second", std::round(report.entries_per_second())},
@@ -241,9 +249,9 @@ void print_json(const Report& report) {
 // How far the bits per entry may be from what was asked for.
 constexpr double kSizeTolerance = 0.01;
 
-bool is_off(std::uint64_t estimate, std::uint64_t entries) {
-  return std::abs(static_cast<double>(estimate) - static_cast<double>(entries)) >
-         kSizeTolerance * static_cast<double>(entries);
+bool is_off(std::uint64_t estimate, std::uint64_t addresses) {
+  return std::abs(static_cast<double>(estimate) - static_cast<double>(addresses)) >
+         kSizeTolerance * static_cast<double>(addresses);
 }
 
 std::unique_ptr<FilterBuilder> read_into_builder(OpenLists& lists, const BuildOptions& options,
@@ -287,12 +295,12 @@ int run_build(const Arguments& arguments) {
   BuildOptions options = command->options;
   std::optional<std::uint64_t> estimate;
   if (!options.expected_entries) {
-    options.expected_entries = estimate = estimate_entries(first.blocks, *first.format, options.profile);
+    options.expected_entries = estimate = estimate_addresses(first.blocks, *first.format, options.profile);
   }
   auto builder = read_into_builder(first, options, broad_domains, rejects);
-  if (estimate && is_off(*estimate, builder->entries())) {
+  if (estimate && is_off(*estimate, builder->addresses())) {
     // The samples were not like the rest. Now the number is known, and only a second run can size the filter as asked.
-    options.expected_entries = builder->entries();
+    options.expected_entries = builder->addresses();
     builder.reset();
     rejects.restart();
     read_now = &second.emplace(command->inputs, command->format);
@@ -303,13 +311,14 @@ int run_build(const Arguments& arguments) {
     throw BloomgateError(ErrorCode::bad_input, format_count(rejects.count()) +
                                                    " lines were rejected and --strict was given; no filter was built");
   }
-  if (builder->entries() == 0) progress.show("warning: the lists hold no entries; nobody will be listed");
+  if (builder->addresses() + builder->domains() == 0)
+    progress.show("warning: the lists hold no entries; nobody will be listed");
   read_now = nullptr;
   const FilterHeader header = builder->write(command->output, stop, written);
   rejects.keep();
   progress.stop();
-  if (command->options.expected_entries && header.entries > header.expected_entries) {
-    std::cerr << "warning: the lists hold more entries than expected, so the false-positive rate is higher\n";
+  if (command->options.expected_entries && header.addresses > header.expected_entries) {
+    std::cerr << "warning: the lists hold more addresses than expected, so the false-positive rate is higher\n";
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   (command->json ? print_json : print_text)(

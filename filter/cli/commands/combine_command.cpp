@@ -8,6 +8,7 @@
 #include "filter/base/parallel.hpp"
 #include "filter/build/combine.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/layout/sizing.hpp"
@@ -38,13 +39,43 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
   std::vector<const MappedFilter*> views;
   for (const auto& filter : filters) views.push_back(filter.get());
   const FilterHeader header = combine_filters(views, combination, output, default_threads(), stop_flag());
-  std::cout << "built     " << output << "\nentries   " << format_count(header.entries)
+  const double fpr = fpr_from_fill(header.bits_set, header.shape);
+  std::cout << "built     " << output << "\naddresses " << format_count(header.addresses)
             << (combination == Combination::unite ? " (duplicates counted)" : " (estimated from the fill)")
             << "\ndistinct  " << format_count(distinct_entries(header.bits_set, header.shape))
-            << " (estimated from the fill)\nsize      " << format_bytes(file_extent(header.shape).file_bytes)
-            << "\nFPR       " << format_rate(fpr_from_fill(header.bits_set, header.shape))
-            << " (expected from the fill)\n";
+            << " (estimated from the fill)\ndomains   " << format_count(header.domains) << " domain entries\nsize      "
+            << format_bytes(file_bytes(header)) << "\nFPR       " << format_rate(fpr)
+            << " for a look-up (expected from the fill)\nmessages  " << message_rates_text(fpr) << '\n';
   return EX_OK;
+}
+
+std::uint64_t domains_of_either(const Overlap& overlap) {
+  return overlap.domains_of_a + overlap.domains_of_b - overlap.domains_of_both;
+}
+
+void print_text(const Overlap& overlap, const std::vector<std::string>& paths) {
+  const auto print = [](const std::string& where, double addresses, std::uint64_t domains) {
+    std::cout << "in " << where << ": " << format_count(addresses) << " addresses, " << format_count(domains)
+              << " domain entries\n";
+  };
+  print(paths[0], overlap.a, overlap.domains_of_a);
+  print(paths[1], overlap.b, overlap.domains_of_b);
+  print("either", overlap.either, domains_of_either(overlap));
+  print("both", overlap.both, overlap.domains_of_both);
+  std::cout << "(addresses are estimated from the fill, domain entries are counted)\n";
+}
+
+void print_json(const Overlap& overlap, const std::vector<std::string>& /*paths*/) {
+  const nlohmann::ordered_json report = {{"a", overlap.a},
+                                         {"b", overlap.b},
+                                         {"either", overlap.either},
+                                         {"both", overlap.both},
+                                         {"domain_entries",
+                                          {{"a", overlap.domains_of_a},
+                                           {"b", overlap.domains_of_b},
+                                           {"either", domains_of_either(overlap)},
+                                           {"both", overlap.domains_of_both}}}};
+  std::cout << report.dump(2) << '\n';
 }
 
 }  // namespace
@@ -72,26 +103,19 @@ int run_compare(const Arguments& arguments) {
   bool json = false;
   po::options_description visible("options");
   visible.add_options()("json", po::bool_switch(&json), "print JSON, for scripts");
-  const auto values = parse_command_line(
-      arguments, visible, &paths,
-      {.synopsis = "bloomgate compare A B [--json]",
-       .purpose = "Estimates how many entries two filters have in common. They must have one shape: the same size,\n"
-                  "hashes, seed and profile.",
-       .examples = "  bloomgate compare yesterday.bloom today.bloom\n"});
+  const auto values =
+      parse_command_line(arguments, visible, &paths,
+                         {.synopsis = "bloomgate compare A B [--json]",
+                          .purpose = "Estimates how many addresses two filters have in common, and counts the domain "
+                                     "entries. They must have one shape: the same size,\n"
+                                     "hashes, seed and profile.",
+                          .examples = "  bloomgate compare yesterday.bloom today.bloom\n"});
   if (!values) return EX_OK;
   if (paths.size() != 2) throw UsageError("name two filters");
   const MappedFilter a(paths[0]);
   const MappedFilter b(paths[1]);
   const Overlap overlap = estimate_overlap(a, b, default_threads());
-  if (json) {
-    const nlohmann::ordered_json report = {
-        {"a", overlap.a}, {"b", overlap.b}, {"either", overlap.either}, {"both", overlap.both}};
-    std::cout << report.dump(2) << '\n';
-  } else {
-    std::cout << "in " << paths[0] << ": " << format_count(overlap.a) << "\nin " << paths[1] << ": "
-              << format_count(overlap.b) << "\nin either: " << format_count(overlap.either)
-              << "\nin both: " << format_count(overlap.both) << "\n(all estimated from the fill)\n";
-  }
+  (json ? print_json : print_text)(overlap, paths);
   return EX_OK;
 }
 

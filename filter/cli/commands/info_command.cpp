@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/layout/layout.hpp"
@@ -17,7 +18,7 @@ namespace {
 namespace po = boost::program_options;
 
 double fill(const FilterHeader& header) {
-  return static_cast<double>(header.bits_set) / (8 * static_cast<double>(file_extent(header.shape).body_bytes));
+  return static_cast<double>(header.bits_set) / (8 * static_cast<double>(body_bytes(header.shape)));
 }
 
 std::string profile_text(const AddressProfile& profile) {
@@ -33,31 +34,50 @@ std::string layout_text(const FilterShape& shape) {
          format_count(parts.bytes) + " bytes";
 }
 
-void print_text(const std::string& path, const FilterHeader& header) {
-  const FilterShape& shape = header.shape;
-  const FileExtent extent = file_extent(shape);
-  std::cout << "file             " << path << "\nformat           version " << kFormatVersion << "\nsize             "
-            << format_bytes(extent.file_bytes) << "\nlayout           " << layout_text(shape) << "\nhash             "
-            << hash_family_name(shape.hash_family) << ", seed " << format_seed(shape.seed) << "\nhashes           "
-            << shape.hashes << "\nlocal parts      " << profile_text(shape.profile) << "\nholds            addresses"
-            << (shape.has_domains ? ", @domain entries" : "") << (shape.has_domain_trees ? ", @.domain entries" : "")
-            << "\nsized for        " << format_count(header.expected_entries) << " entries\nentries          "
-            << format_count(header.entries) << "\ndistinct         "
-            << format_count(distinct_entries(header.bits_set, shape)) << " (estimated from the fill)\nfill             "
-            << format_rate(fill(header)) << "\nFPR              " << format_rate(fpr_from_fill(header.bits_set, shape))
-            << " (expected from the fill)\n";
+// "bits: 4,096 bytes at offset 4,096".
+std::string section_text(const Section& section) {
+  return std::string(section_name(section.kind)) + ": " + format_count(section.bytes) + " bytes at offset " +
+         format_count(section.offset);
 }
 
-void print_json(const std::string& path, const FilterHeader& header) {
+void print_text(const MappedFilter& filter) {
+  const FilterHeader& header = filter.header();
   const FilterShape& shape = header.shape;
-  const FileExtent extent = file_extent(shape);
-  const double distinct = distinct_entries(header.bits_set, shape);
+  const double fpr = fpr_from_fill(header.bits_set, shape);
+  std::cout << "file             " << filter.path() << "\nformat           version " << kFormatVersion
+            << "\nsize             " << format_bytes(file_bytes(header)) << "\nlayout           " << layout_text(shape)
+            << "\nhash             " << hash_family_name(shape.hash_family) << ", seed " << format_seed(shape.seed)
+            << "\nhashes           " << shape.hashes << "\nlocal parts      " << profile_text(shape.profile);
+  for (const Section& section : filter.sections()) std::cout << "\nsection          " << section_text(section);
+  std::cout << "\nsized for        " << format_count(header.expected_entries) << " addresses\naddresses        "
+            << format_count(header.addresses) << "\ndistinct         "
+            << format_count(distinct_entries(header.bits_set, shape)) << " (estimated from the fill)\ndomain entries   "
+            << format_count(header.domains) << " (kept exactly)\nfill             " << format_rate(fill(header))
+            << "\nFPR              " << format_rate(fpr) << " for a look-up (expected from the fill)\nmessages         "
+            << message_rates_text(fpr) << '\n';
+}
+
+nlohmann::ordered_json json_of(const Section& section) {
+  return {{"kind", section_name(section.kind)},
+          {"offset", section.offset},
+          {"bytes", section.bytes},
+          {"items", section.items}};
+}
+
+void print_json(const MappedFilter& filter) {
+  const FilterHeader& header = filter.header();
+  const FilterShape& shape = header.shape;
+  const double distinct = distinct_entries_of(header);
+  const double fpr = fpr_from_fill(header.bits_set, shape);
+  nlohmann::ordered_json sections = nlohmann::ordered_json::array();
+  for (const Section& section : filter.sections()) sections.push_back(json_of(section));
   // The seed is a string: many readers of JSON keep 53 bits of a number only.
   nlohmann::ordered_json json = {
-      {"file", path},
+      {"file", filter.path()},
       {"format_version", kFormatVersion},
-      {"file_bytes", extent.file_bytes},
-      {"body_bytes", extent.body_bytes},
+      {"file_bytes", file_bytes(header)},
+      {"body_bytes", body_bytes(shape)},
+      {"sections", sections},
       {"layout", layout_rules(shape.layout).name()},
       {"block_bytes", shape.block_bytes},
       {"block_count", shape.block_count},
@@ -66,14 +86,16 @@ void print_json(const std::string& path, const FilterHeader& header) {
       {"seed", format_seed(shape.seed)},
       {"keep_local_part_case", shape.profile.keep_local_part_case},
       {"tag_separators", shape.profile.tag_separators.text()},
-      {"has_domains", shape.has_domains},
-      {"has_domain_trees", shape.has_domain_trees},
       {"expected_entries", header.expected_entries},
-      {"entries", header.entries},
+      {"entries", entries_of(header)},
+      {"addresses", header.addresses},
+      {"domain_entries", header.domains},
       {"distinct_entries", std::isfinite(distinct) ? nlohmann::ordered_json(std::round(distinct)) : nullptr},
       {"bits_set", header.bits_set},
       {"fill", fill(header)},
-      {"fpr", fpr_from_fill(header.bits_set, shape)},
+      {"fpr", fpr},
+      {"fpr_either", either_fpr(fpr)},
+      {"fpr_both", both_fpr(fpr)},
   };
   // A path need not be UTF-8; other bytes are replaced.
   std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
@@ -89,13 +111,12 @@ int run_info(const Arguments& arguments) {
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate info FILE [--json]",
-       .purpose = "Shows what a filter file holds, from its header; the bit array is not read (see verify).",
+       .purpose = "Shows what a filter file holds, from its header; the sections are not read (see verify).",
        .examples = "  bloomgate info /var/lib/bloomgate/whitelist.bloom\n"
                    "  bloomgate info whitelist.bloom --json | jq .fpr\n"});
   if (!values) return EX_OK;
-  const std::string& path = only_filter(operands);
-  const MappedFilter filter(path);
-  (json ? print_json : print_text)(path, filter.header());
+  const MappedFilter filter(only_filter(operands));
+  (json ? print_json : print_text)(filter);
   return EX_OK;
 }
 

@@ -42,11 +42,12 @@ class AnswerWriter {
  public:
   AnswerWriter(Answers& answers, Shown shown) : answers_(answers), shown_(shown) {}
 
-  void write_key(std::string_view key, EntryKind kind, Match match) {
-    if (!start(match)) return;
+  void write_key(std::string_view key, EntryKind kind, const FoundEntry& found) {
+    if (!start(found.match)) return;
     answers_.text += key;
-    if (kind == EntryKind::address && (match == Match::domain || match == Match::domain_tree)) {
-      answers_.text.append("\tby ").append(match_name(match));
+    const auto domain_entry = found.domain_entry();
+    if (kind == EntryKind::address && !domain_entry.view().empty()) {
+      answers_.text.append("\tby ").append(domain_entry.view());
     }
     answers_.text += '\n';
   }
@@ -98,9 +99,8 @@ class Query {
 
   // Looks up the lines of lists; skips blank lines and comments.
   void look_up_lists(const std::vector<std::string>& inputs, const ListOptions& options) {
-    const FilterShape& shape = filter_.view().shape();
-    const bool counts =
-        !shown_.any() && !shape.has_domains && !shape.has_domain_trees && BulkLookup::suits(filter_.view());
+    // Counting asks for an address by its own key alone.
+    const bool counts = !shown_.any() && filter_.view().domains().empty() && BulkLookup::suits(filter_.view());
     OpenLists lists(list_files(inputs), options.format, counts ? BlockOrder::any : BlockOrder::in_turn);
     // No progress between the answers, and none in a log: whoever reads those did not ask for it.
     const bool bar = !options.quiet && isatty(STDERR_FILENO) != 0 && (isatty(STDOUT_FILENO) == 0 || !shown_.any());
@@ -125,25 +125,25 @@ class Query {
     // Enough for short answers to short lines; longer text is moved once or twice.
     if (shown_.listed && shown_.not_listed) answers.text.reserve(block.text.size() + block.text.size() / 2);
     const FilterView& view = filter_.view();
-    const bool has_domains = view.shape().has_domains || view.shape().has_domain_trees;
     look_up_entries(
-        block, format, view,
-        [&](const LookedUp& entry) {
-          writer.write_key(entry.key, entry.kind, has_domains ? match_of(entry) : address_match_of(entry));
-        },
+        block, format, view, [&](const LookedUp& entry) { writer.write_key(entry.key, entry.kind, found_by(entry)); },
         [&](const ListLine& line, std::uint64_t, std::string_view) {
           writer.write_other(line.entry.kind(), line.fault);
         });
     return answers;
   }
 
-  static Match address_match_of(const LookedUp& entry) { return entry.found ? Match::address : Match::none; }
-
-  Match match_of(const LookedUp& entry) const {
-    if (entry.kind == EntryKind::address) {
-      return entry.found ? Match::address : filter_.view().find_by_domain(entry.key.substr(entry.key.rfind('@')));
+  // An address that is not listed itself may be by its domain.
+  FoundEntry found_by(const LookedUp& entry) const noexcept {
+    if (entry.kind != EntryKind::address) {
+      return {.match = !entry.found                      ? Match::none
+                       : entry.kind == EntryKind::domain ? Match::domain
+                                                         : Match::domain_tree};
     }
-    return entry.found ? (entry.kind == EntryKind::domain ? Match::domain : Match::domain_tree) : Match::none;
+    if (entry.found) return {Match::address};
+    const FilterView& view = filter_.view();
+    if (view.domains().empty()) return {};
+    return view.find_by_domain(entry.key.substr(entry.key.rfind('@')));
   }
 
   // Prints answers and counts them. False if nobody reads them any more.

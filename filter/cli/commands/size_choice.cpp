@@ -69,7 +69,7 @@ void refuse_contradictions(const SizeWishes& wishes) {
 
 std::optional<std::uint64_t> SizeChoice::file_bytes() const {
   if (!entries) return std::nullopt;
-  return file_extent(shape).file_bytes;
+  return bloomgate::file_bytes({.shape = shape});
 }
 
 SizeChoice choice_at(const SizeWishes& wishes, std::optional<std::uint64_t> entries, double bits_per_entry,

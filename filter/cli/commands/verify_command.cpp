@@ -16,7 +16,7 @@
 #include "filter/cli/lists/turns.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/file/mapped_filter.hpp"
-#include "filter/layout/sizing.hpp"
+#include "filter/layout/rate_of_bits.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -144,7 +144,7 @@ void verify_body(const MappedFilter& filter, const ListOptions& options) {
   std::atomic<std::uint64_t> done_bytes{0};
   const Progress::Style style = options.quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   const auto look = [&]() -> Progress::State {
-    return {.doing = "checking", .done_bytes = done_bytes, .total_bytes = filter.view().body().size()};
+    return {.doing = "checking", .done_bytes = done_bytes, .total_bytes = filter.body_bytes()};
   };
   const Progress progress(style, look, Progress::interval_of(style));
   filter.verify_body(options.chosen_threads(), [&](std::uint64_t bytes) { done_bytes = bytes; });
@@ -159,16 +159,17 @@ void check_bits_set(const MappedFilter& filter) {
   }
 }
 
-// Whether the measured rate agrees with the expected one.
+// Whether the measured rate agrees with that of the bits that are set.
 bool report_false_positives(const MappedFilter& filter) {
-  const double expected = fpr_from_fill(filter.header().bits_set, filter.header().shape);
+  const RateOfBits expected = rate_of_bits(filter.view());
   const double measured = static_cast<double>(count_false_positives(filter.view())) / kProbes;
-  const double deviation = std::sqrt(std::max(expected * (1 - expected), 1.0 / kProbes) / kProbes);
-  const double deviations = std::abs(measured - expected) / deviation;
+  // Three more than the binomial variance: a count that is nearly always 0 is not normally distributed.
+  const double deviation = std::sqrt((expected.rate * (1 - expected.rate) + 3.0 / kProbes) / kProbes);
+  const double off = std::max(0.0, std::abs(measured - expected.rate) - expected.uncertainty);
   std::cout << "FPR        " << format_rate(measured) << " of " << format_count(kProbes)
-            << " random addresses that are not listed; expected from the fill: " << format_rate(expected) << " ("
-            << format_decimal(deviations, 1) << " standard deviations away)\n";
-  return deviations <= kMaxDeviations;
+            << " random addresses that are not listed; expected from the fill: " << format_rate(expected.rate) << " ("
+            << format_decimal(off / deviation, 1) << " standard deviations away)\n";
+  return off <= kMaxDeviations * deviation;
 }
 
 int verify_against(const MappedFilter& filter, const std::vector<std::string>& inputs, const ListOptions& options) {
@@ -187,6 +188,15 @@ int verify_against(const MappedFilter& filter, const std::vector<std::string>& i
     return EX_DATAERR;
   }
   return EX_OK;
+}
+
+// "the sections bits, domains".
+std::string sections_text(const MappedFilter& filter) {
+  std::string text = filter.sections().size() == 1 ? "the section" : "the sections";
+  for (const Section& section : filter.sections()) {
+    text.append(&section == &filter.sections().front() ? " " : ", ").append(section_name(section.kind));
+  }
+  return text;
 }
 
 }  // namespace
@@ -213,8 +223,8 @@ int run_verify(const Arguments& arguments) {
   const MappedFilter filter(path);
   verify_body(filter, options);
   check_bits_set(filter);
-  std::cout << "sound      " << path << ": header, table and " << format_bytes(filter.view().body().size())
-            << " of bits match their checksums\n";
+  std::cout << "sound      " << path << ": header, tables and " << format_bytes(filter.body_bytes()) << " in "
+            << sections_text(filter) << " match their checksums\n";
   return inputs.empty() ? EX_OK : verify_against(filter, inputs, options);
 }
 

@@ -36,7 +36,7 @@ void add_entries(Blocks& blocks, Format& format, FilterBuilder& builder, const B
       [&] { builder.flush(); });
 }
 
-std::optional<std::uint64_t> estimate_entries(Blocks& blocks, const Format& format, AddressProfile profile) {
+std::optional<std::uint64_t> estimate_addresses(Blocks& blocks, const Format& format, AddressProfile profile) {
   constexpr std::uint64_t kWorthIt = std::uint64_t{1} << 30;  // less is counted, in memory
   constexpr std::uint64_t kSampleBytes = std::uint64_t{1} << 15;
   constexpr std::uint64_t kOneSampleIn = std::uint64_t{1} << 24;
@@ -53,7 +53,8 @@ std::optional<std::uint64_t> estimate_entries(Blocks& blocks, const Format& form
       blocks.sample(input, offset, kSampleBytes, block);
       for_each_entry(
           block, format, profile, [&](std::string_view, std::uint64_t) { ++entries; },
-          [&](const Entry&, std::uint64_t) { ++entries; }, [](const ListLine&, std::uint64_t, std::string_view) {});
+          [&](const Entry& entry, std::uint64_t) { entries += entry.kind() == EntryKind::address ? 1U : 0U; },
+          [](const ListLine&, std::uint64_t, std::string_view) {});
       sampled_bytes += std::min(kSampleBytes, file_bytes - offset);
     }
     // Each file's share is rounded by itself, so that the sum does not depend on the order of the files.

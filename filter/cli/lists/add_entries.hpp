@@ -17,9 +17,9 @@ namespace bloomgate::cli {
 void add_entries(Blocks& blocks, Format& format, FilterBuilder& builder, const BuildOptions& options,
                  const BroadDomains& broad_domains, RejectLog& rejects);
 
-// Estimates how many entries the lists hold, from samples of about a thousandth of their text. Nothing if that is not
+// Estimates how many addresses the lists hold, from samples of about a thousandth of their text. Nothing if that is not
 // worth it (the lists are short) or not possible (they are not all plain regular files). The result depends only on the
 // lists, not on their order, the memory or the number of threads.
-std::optional<std::uint64_t> estimate_entries(Blocks& blocks, const Format& format, AddressProfile profile);
+std::optional<std::uint64_t> estimate_addresses(Blocks& blocks, const Format& format, AddressProfile profile);
 
 }  // namespace bloomgate::cli

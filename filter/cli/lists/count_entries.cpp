@@ -13,7 +13,13 @@ std::uint64_t add_block(const Block& block, const Format& format, AddressProfile
   std::uint64_t rejected = 0;
   for_each_entry(
       block, format, profile, [&](std::string_view key, std::uint64_t) { lane.add(key); },
-      [&](const Entry& entry, std::uint64_t) { lane.add(entry.key()); },
+      [&](const Entry& entry, std::uint64_t) {
+        if (entry.kind() == EntryKind::address) {
+          lane.add(entry.key());
+        } else {
+          lane.add_domain(entry.key());
+        }
+      },
       [&](const ListLine& line, std::uint64_t, std::string_view) {
         if (line.entry.kind() == EntryKind::rejected) ++rejected;
       });

@@ -45,7 +45,11 @@ std::uint64_t look_up_entries(const Block& block, const Format& format, const Fi
   const std::uint64_t lines = for_each_entry(
       block, format, view.shape().profile,
       [&](std::string_view key, std::uint64_t line) { ask(key, EntryKind::address, line); },
-      [&](const Entry& entry, std::uint64_t line) { ask(entry.key(), entry.kind(), line); },
+      [&](const Entry& entry, std::uint64_t line) {
+        if (entry.kind() == EntryKind::address) return ask(entry.key(), entry.kind(), line);
+        answer();
+        on_entry(LookedUp{entry.key(), entry.kind(), line, view.contains_domain(entry.key())});
+      },
       [&](const ListLine& other, std::uint64_t line, std::string_view text) {
         answer();
         on_other(other, line, text);

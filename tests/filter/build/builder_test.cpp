@@ -115,7 +115,7 @@ TEST_CASE("duplicates count as entries but not as distinct ones") {
   auto addresses = numbered_addresses(0, 50'000);
   for (const std::string& again : numbered_addresses(0, 25'000)) addresses.push_back(again);
   const FilterHeader header = build_filter(folder.file("filter"), addresses);
-  CHECK(header.entries == 75'000);
+  CHECK(header.addresses == 75'000);
   CHECK(distinct_entries(header.bits_set, header.shape) == Approx(50'000).epsilon(0.01));
 }
 
@@ -126,24 +126,71 @@ TEST_CASE("the size follows the expected entries where they are given, and the c
       build_filter(folder.file("b"), numbered_addresses(0, 10'000), {.expected_entries = 1'000'000, .seed = 1});
   CHECK(header.shape.block_count == 245);
   CHECK(header.expected_entries == 1'000'000);
-  CHECK(header.entries == 10'000);
+  CHECK(header.addresses == 10'000);
 }
 
-TEST_CASE("the header says which kinds of entries there are") {
+TEST_CASE("domain entries are kept beside the bits, each once, and do not size them") {
   const TemporaryFolder folder;
-  const auto shape = [&](const std::vector<std::string>& lines) { return build_filter(folder.file("f"), lines).shape; };
-  CHECK_FALSE(shape({"joe@example.org"}).has_domains);
-  CHECK_FALSE(shape({"joe@example.org"}).has_domain_trees);
-  CHECK(shape({"@example.org"}).has_domains);
-  CHECK_FALSE(shape({"@example.org"}).has_domain_trees);
-  CHECK(shape({"@.example.org"}).has_domain_trees);
-  CHECK_FALSE(shape({"@.example.org"}).has_domains);
+  const std::string path = folder.file("filter");
+  const FilterHeader header =
+      build_filter(path, {"joe@example.org", "@example.org", "@.example.org", "@Example.ORG", "@.example.net"});
+  CHECK(header.addresses == 1);
+  CHECK(header.domains == 3);
+  CHECK(header.expected_entries == 1);
+  CHECK(header.bits_set <= header.shape.hashes);
+  const MappedFilter filter(path);
+  filter.verify_body();
+  CHECK(filter.sections().size() == 2);
+  for (const char* key : {"@example.org", "@.example.org", "@.example.net"}) {
+    CAPTURE(key);
+    CHECK(filter.view().contains_domain(key));
+    CHECK_FALSE(filter.view().may_contain(key));
+  }
+  CHECK_FALSE(filter.view().contains_domain("@example.net"));
+  CHECK(build_filter(path, {"joe@example.org"}).domains == 0);
+  CHECK(MappedFilter(path).sections().size() == 1);
+}
+
+TEST_CASE("the section of domain entries has the same bytes, whatever the order, threads and memory, and repetitions") {
+  constexpr unsigned kDomains = 700'000;  // several MiB of them, and more than a lane has room for in the least memory
+  struct Row {
+    unsigned threads;
+    std::uint64_t memory_bytes;
+    bool size_is_known;
+    bool is_shuffled;
+    bool spills;
+  };
+  const Row row = GENERATE(values<Row>({{1, 64 << 20, false, true, false},
+                                        {3, 64 << 20, true, false, false},
+                                        {1, 1, false, false, true},
+                                        {1, 1, true, true, true}}));
+  CAPTURE(row.threads, row.memory_bytes, row.size_is_known);
+  std::vector<std::string> lines = {"joe@example.org"};
+  for (unsigned i = 0; i < kDomains; ++i) lines.push_back((i % 3 == 0 ? "@." : "@") + std::to_string(i) + ".example");
+  const TemporaryFolder folder;
+  BuildOptions options = {.expected_entries = 1, .seed = 3, .memory_bytes = std::uint64_t{1} << 30};
+  options.scratch_folder = folder.path();
+  const FilterHeader want = build_filter(folder.file("want"), lines, options);
+  CHECK(want.domains == kDomains);
+
+  lines.insert(lines.end(), lines.begin() + 1, lines.begin() + 100'000);
+  if (row.is_shuffled) std::ranges::shuffle(lines, std::mt19937(1));
+  options.threads = row.threads;
+  options.memory_bytes = row.memory_bytes;
+  if (!row.size_is_known) options.expected_entries.reset();
+  FilterBuilder builder(options);
+  for (const std::string& line : lines) builder.add(canonicalize_line(line));
+  CHECK(builder.domains() == kDomains + 99'999);
+  builder.write(folder.file("got"), test::kNeverStop);
+  CHECK((builder.spilled_bytes() != 0) == row.spills);
+  CHECK(read_file(folder.file("got")) == read_file(folder.file("want")));
+  CHECK_NOTHROW(MappedFilter(folder.file("got")).verify_body());
 }
 
 TEST_CASE("an empty list gives a filter that lists nobody") {
   const TemporaryFolder folder;
   const FilterHeader header = build_filter(folder.file("filter"), {});
-  CHECK(header.entries == 0);
+  CHECK(header.addresses == 0);
   CHECK(header.bits_set == 0);
   CHECK_FALSE(MappedFilter(folder.file("filter")).view().may_contain("joe@example.org"));
 }
@@ -171,7 +218,7 @@ TEST_CASE("the progress of writing ends with the whole array, however many parts
   WriteProgress progress;
   const std::atomic<bool> stop{false};
   const FilterHeader header = builder.write(folder.file("filter"), stop, progress);
-  CHECK(progress.total_bytes == file_extent(header.shape).body_bytes);
+  CHECK(progress.total_bytes == body_bytes(header.shape));
   CHECK(progress.done_bytes == progress.total_bytes);
 }
 

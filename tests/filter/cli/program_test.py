@@ -120,8 +120,7 @@ class BuildTest(ProgramTest):
         self.assertEqual(info["block_count"], 489)
         self.assertEqual(info["seed"], "0x0000000000000007")
         self.assertTrue(info["keep_local_part_case"])
-        self.assertTrue(info["has_domains"])
-        self.assertFalse(info["has_domain_trees"])
+        self.assertEqual((info["addresses"], info["domain_entries"]), (1, 1))
         self.check(0, "query", "filter", "Joe@example.org")
         self.check(1, "query", "filter", "joe@example.org")
 
@@ -888,8 +887,8 @@ class QueryTest(ProgramTest):
             out.splitlines(),
             [
                 "listed\tjoe@example.org",
-                "listed\tx@example.net\tby domain",
-                "listed\ty@a.b.example.com\tby domain-tree",
+                "listed\tx@example.net\tby @example.net",
+                "listed\ty@a.b.example.com\tby @.example.com",
                 "not-listed\tz@example.de",
                 "not-listed\t<>",
                 "not-listed\t-\tmissing-at-sign: " + out.splitlines()[5].split(": ", 1)[1],
@@ -916,7 +915,7 @@ class QueryTest(ProgramTest):
                 want.append("not-listed\t-\tbad-local-part-character: ")
             elif i % 13 == 0:
                 lines.append(f"{name}@a.example.com\r")
-                want.append(f"listed\t{name.lower()}@a.example.com\tby domain-tree")
+                want.append(f"listed\t{name.lower()}@a.example.com\tby @.example.com")
             elif i % 11 == 0:
                 lines.append("<JOE@Example.org>")
                 want.append("listed\tjoe@example.org")
@@ -1037,10 +1036,32 @@ class InfoTest(ProgramTest):
         self.assertEqual(info["entries"], 3)
         self.assertEqual(info["distinct_entries"], 3)
         self.assertEqual(info["file_bytes"], (self.folder / "filter").stat().st_size)
-        self.assertEqual(info["bits_set"], 18)
-        self.assertAlmostEqual(info["fill"], 18 / 32768)
-        for pattern in (r"seed 0x0000000000000005", r"(?m)^entries +3$", r"@domain entries", r"(?m)^hashes +6$"):
+        self.assertEqual(info["addresses"], 2)
+        self.assertEqual(info["domain_entries"], 1)
+        self.assertEqual(info["bits_set"], 12)
+        self.assertAlmostEqual(info["fill"], 12 / 32768)
+        self.assertEqual(
+            info["sections"],
+            [
+                {"kind": "bits", "offset": 4096, "bytes": 4096, "items": 2},
+                {"kind": "domains", "offset": 12288, "bytes": 8, "items": 1},
+            ],
+        )
+        for pattern in (r"seed 0x0000000000000005", r"(?m)^addresses +2$", r"(?m)^domain entries +1 ", r"(?m)^hashes +6$",
+                        r"(?m)^section +domains: 8 bytes at offset 12,288$"):  # fmt: skip
             self.assertRegex(text, pattern)
+
+    def test_the_rate_of_a_message_stands_beside_that_of_a_look_up(self):
+        report = self.build("".join(f"user{i}@example.org\n" for i in range(10_000)))
+        text = self.check(0, "info", "filter")[0]
+        info = json.loads(self.check(0, "info", "filter", "--json")[0])
+        self.assertAlmostEqual(info["fpr_either"], 1 - (1 - info["fpr"]) ** 2)
+        self.assertAlmostEqual(info["fpr_both"], info["fpr"] ** 2)
+        rates = r"(?m)^messages +(\d\.\d\d) % where one of two .*either\), (0\.0\d+) % where both .*both\)$"
+        for out in (text, report[0]):
+            either, both = (float(rate) for rate in re.search(rates, out).groups())
+            self.assertAlmostEqual(either / 100, info["fpr_either"], delta=0.0001)
+            self.assertAlmostEqual(both / 100, info["fpr_both"], delta=0.000001)
 
     def test_an_empty_filter_is_shown(self):
         self.build("")
@@ -1059,6 +1080,36 @@ class VerifyTest(ProgramTest):
         self.assertRegex(out, r"(?m)^missing +0$")
         measured, expected = re.search(r"(?m)^FPR +([\d.]+) % of 1,000,000 .* fill: ([\d.]+) % ", out).groups()
         self.assertLess(abs(float(measured) / float(expected) - 1), 0.04)  # six standard deviations of 10^6 probes
+
+    def test_a_sound_filter_of_few_blocks_passes_whatever_its_seed(self):
+        few = self.write("few", "".join(f"user{i}@example.org\n" for i in range(200)))
+        for layout in ("line", "classic", "partitioned"):
+            for seed in range(1, 9):
+                self.check(0, "build", "-o", "small", "--layout", layout, "--seed", str(seed), few)
+                self.check(0, "verify", "small", "--against", few)
+
+    def test_domain_entries_are_checked_by_themselves(self):
+        lines = "".join(f"user{i}@{i % 100}.example\n@{i}.example\n@.{i}.example.net\n" for i in range(3000))
+        self.build(lines)
+        out, _ = self.check(0, "verify", "filter", "--against", "list")
+        self.assertRegex(out, r"(?m)^sound +filter: .* in the sections bits, domains ")
+        self.assertRegex(out, r"(?m)^found +9,000 entries")
+        # An address and a domain that are listed by a domain only are no entries.
+        extra = self.write("extra", "@1.example\nann@1.example\n@.1.example\n@.a.1.example.net\n@3000.example\n")
+        _, err = self.check(1, "verify", "filter", "--against", extra)
+        self.assertEqual(
+            err.splitlines()[:-1],
+            [
+                f"{extra}:2: not in the filter: ann@1.example",
+                f"{extra}:3: not in the filter: @.1.example",
+                f"{extra}:4: not in the filter: @.a.1.example.net",
+                f"{extra}:5: not in the filter: @3000.example",
+            ],
+        )
+        out, _ = self.check(1, "query", "filter", "--count", "--list", extra)
+        self.assertEqual(out, "listed\t2\nnot-listed\t3\nrejected\t0\n")
+        out, _ = self.check(0, "query", "filter", "--count", "--list", "list")
+        self.assertEqual(out, "listed\t9000\nnot-listed\t0\nrejected\t0\n")
 
     def test_a_missing_entry_is_named(self):
         extra = self.write("extra", "user1@example.org\nstranger@nowhere.example\n")
@@ -1137,7 +1188,39 @@ class CombineTest(ProgramTest):
         estimate = json.loads(self.check(0, "compare", "a", "b", "--json")[0])
         for name, want in (("a", 60_000), ("b", 60_000), ("either", 100_000), ("both", 20_000)):
             self.assertAlmostEqual(estimate[name], want, delta=800, msg=name)
-        self.assertRegex(self.check(0, "compare", "a", "b")[0], r"(?m)^in both: (19|20),\d\d\d$")
+        self.assertRegex(
+            self.check(0, "compare", "a", "b")[0], r"(?m)^in both: (19|20),\d\d\d addresses, 0 domain entries$"
+        )
+
+    def test_domain_entries_are_put_together_and_compared_exactly(self):
+        options = ("--seed", "1", "--expected-entries", "1000")
+        domains = {"a": range(0, 3000), "b": range(1000, 5000), "c": range(2000, 9000), "none": ()}
+        for name, numbers in domains.items():
+            lines = [f"user{i}@example.org\n" for i in range(500)] + [f"@.{i}.example\n" for i in numbers]
+            self.write(f"{name}.txt", "".join(lines))
+            self.check(0, "build", "-o", name, *options, f"{name}.txt")
+        self.check(0, "merge", "-o", "merged", "a", "b", "c", "none")
+        self.check(0, "build", "-o", "all", *options, "a.txt", "b.txt", "c.txt", "none.txt")
+        self.assertEqual((self.folder / "merged").read_bytes(), (self.folder / "all").read_bytes())
+        self.check(0, "intersect", "-o", "common", "a", "b", "c")
+        self.check(0, "verify", "common", "--against", self.write("want", "".join(f"@.{i}.example\n" for i in range(2000, 3000))))
+        self.assertEqual(json.loads(self.check(0, "info", "common", "--json")[0])["domain_entries"], 1000)
+        self.check(1, "query", "common", "x@1999.example")
+        self.check(0, "intersect", "-o", "common", "a", "none")
+        self.assertEqual(json.loads(self.check(0, "info", "common", "--json")[0])["domain_entries"], 0)
+        overlap = json.loads(self.check(0, "compare", "a", "b", "--json")[0])
+        self.assertEqual(overlap["domain_entries"], {"a": 3000, "b": 4000, "either": 5000, "both": 2000})
+
+    def test_an_intersection_never_has_more_ones_than_its_addresses_can_set(self):
+        # A few common ones from entries that differ: the estimate from the fill alone would round them away.
+        options = ("--seed", "1", "--expected-entries", "600")
+        for seed in range(5):
+            self.make("a", range(seed * 1000, seed * 1000 + 50), *options)
+            self.make("b", range(seed * 1000 + 500, seed * 1000 + 550), *options)
+            self.check(0, "intersect", "-o", "common", "a", "b")
+            self.check(0, "verify", "common")
+            info = json.loads(self.check(0, "info", "common", "--json")[0])
+            self.assertLessEqual(info["bits_set"], info["hashes"] * info["addresses"])
 
     def test_the_result_may_replace_one_of_the_filters(self):
         self.check(0, "merge", "-o", "a", "a", "b")

@@ -16,14 +16,18 @@ FilterHeader sample_header() {
   header.shape = {.hashes = 11,
                   .block_count = 300,
                   .seed = 0x0123456789abcdef,
-                  .profile = {.keep_local_part_case = true, .tag_separators = *TagSeparators::parse("+-")},
-                  .has_domains = true,
-                  .has_domain_trees = true};
+                  .profile = {.keep_local_part_case = true, .tag_separators = *TagSeparators::parse("+-")}};
   header.expected_entries = 100'000;
-  header.entries = 99'999;
-  header.bits_set = 5'000'000;
-  header.table_checksum = 0xfedcba9876543210;
+  header.addresses = 99'999;
+  header.domains = 200'000;
+  header.bits_set = 900'000;
   return header;
+}
+
+Sections sections_with_checksums(const FilterHeader& header) {
+  Sections sections = sections_of(header);
+  for (Section& section : sections) section.table_checksum = 0xfedcba9876543210 + section.offset;
+  return sections;
 }
 
 TEST_CASE("a header survives the way to the file and back") {
@@ -31,10 +35,16 @@ TEST_CASE("a header survives the way to the file and back") {
   FilterHeader header = sample_header();
   SECTION("with every flag") {}
   SECTION("without flags") {
-    header.shape.profile.keep_local_part_case = header.shape.has_domains = header.shape.has_domain_trees = false;
+    header.shape.profile.keep_local_part_case = false;
   }
-  SECTION("with one flag") {
-    header.shape.has_domains = header.shape.profile.keep_local_part_case = false;
+  SECTION("without domain entries") {
+    header.domains = 0;
+  }
+  SECTION("without addresses") {
+    header.addresses = header.bits_set = 0;
+  }
+  SECTION("with as many ones as its addresses can set") {
+    header.bits_set = header.addresses * header.shape.hashes;
   }
   SECTION("without tag separators") {
     header.shape.profile.tag_separators = {};
@@ -42,13 +52,16 @@ TEST_CASE("a header survives the way to the file and back") {
   SECTION("with every tag separator") {
     header.shape.profile.tag_separators = TagSeparators::from_bits(TagSeparators::kAllBits);
   }
-  encode_header(header, bytes);
-  CHECK(decode_header(bytes, "test") == header);
+  const Sections sections = sections_with_checksums(header);
+  encode_header(header, sections, bytes);
+  const DecodedHeader decoded = decode_header(bytes, "test");
+  CHECK(decoded.header == header);
+  CHECK(decoded.sections == sections);
 }
 
 TEST_CASE("every single damaged byte of a header is noticed") {
   std::array<std::byte, kHeaderBytes> bytes;
-  encode_header(sample_header(), bytes);
+  encode_header(sample_header(), sections_with_checksums(sample_header()), bytes);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     bytes[i] ^= std::byte{0x10};
     const ErrorCode want = i < 8    ? ErrorCode::bad_magic
@@ -63,7 +76,7 @@ TEST_CASE("an error names the file, the place, and what was expected and found")
   std::array<std::byte, kHeaderBytes> bytes;
   FilterHeader header = sample_header();
   header.shape.hashes = 33;
-  encode_header(header, bytes);
+  encode_header(header, sections_of(header), bytes);
   try {
     decode_header(bytes, "/some/filter");
     FAIL("accepted");
@@ -77,29 +90,74 @@ TEST_CASE("an error names the file, the place, and what was expected and found")
   }
 }
 
-TEST_CASE("the parts of a file follow each other") {
+TEST_CASE("an error about a section names which one it is, and the place of the field") {
+  std::array<std::byte, kHeaderBytes> bytes;
+  Sections sections = sections_of(sample_header());
+  sections[1].offset += 4096;
+  encode_header(sample_header(), sections, bytes);
+  try {
+    decode_header(bytes, "/some/filter");
+    FAIL("accepted");
+  } catch (const BloomgateError& error) {
+    CHECK(error.code() == ErrorCode::bad_header_field);
+    CHECK(error.details().offset == 128 + 64 + 8);
+    CHECK(std::string(error.what()).find("/some/filter: header field offset of section 2 at offset 200 is ") == 0);
+  }
+}
+
+TEST_CASE("more ones than the addresses can set are refused") {
+  std::array<std::byte, kHeaderBytes> bytes;
+  FilterHeader header = sample_header();
+  header.shape.hashes = 2;
+  header.addresses = 10;
+  header.bits_set = 21;
+  encode_header(header, sections_of(header), bytes);
+  CHECK(error_code_of([&] { decode_header(bytes, "test"); }) == ErrorCode::bad_header_field);
+  // The product is past 64 bits: what the array has room for is the limit.
+  header.addresses = ~std::uint64_t{0};
+  header.bits_set = 300 * 4096 * 8;
+  encode_header(header, sections_of(header), bytes);
+  CHECK_NOTHROW(decode_header(bytes, "test"));
+}
+
+TEST_CASE("the parts of a file follow each other, each section on a page of its own") {
   struct Row {
     std::uint64_t block_count;
-    FileExtent want;
+    std::uint64_t domains;
+    std::vector<std::uint64_t> offsets;
+    std::uint64_t bytes;
   };
-  const Row row = GENERATE(values<Row>({
-      {1, {4096, 1, 8, 4096 + 4096 + 8}},
-      {256, {1 << 20, 1, 8, 4096 + (1 << 20) + 8}},
-      {257, {(1 << 20) + 4096, 2, 16, 4096 + (1 << 20) + 4096 + 16}},
-      {1 << 20, {4ULL << 30, 4096, 32768, 4096 + (4ULL << 30) + 32768}},
-      {std::uint64_t{1} << 40, {1ULL << 52, 1ULL << 32, 1ULL << 35, 4096 + (1ULL << 52) + (1ULL << 35)}},
-  }));
-  const FileExtent extent = file_extent({.block_count = row.block_count});
-  CHECK(extent.body_bytes == row.want.body_bytes);
-  CHECK(extent.chunk_count == row.want.chunk_count);
-  CHECK(extent.table_bytes == row.want.table_bytes);
-  CHECK(extent.file_bytes == row.want.file_bytes);
+  constexpr std::uint64_t kPage = 4096;
+  constexpr std::uint64_t kMiB = 1 << 20;
+  const std::vector<Row> rows = {
+      {1, 0, {kPage}, 2 * kPage + 8},
+      {1, 1, {kPage, 3 * kPage}, 3 * kPage + 8 + 8},
+      {256, 0, {kPage}, kPage + kMiB + 8},
+      {256, 131'072, {kPage, kMiB + 2 * kPage}, 2 * kPage + 2 * kMiB + 8},
+      {257, 131'073, {kPage, kMiB + 3 * kPage}, 3 * kPage + 2 * kMiB + 8 + 2 * 8},
+      // A table that ends where a page ends leaves no gap.
+      {512 * 256, 1, {kPage, 2 * kPage + 512 * kMiB}, 2 * kPage + 512 * kMiB + 8 + 8},
+      {1 << 20, 0, {kPage}, kPage + (4ULL << 30) + 32768},
+      {std::uint64_t{1} << 40, 0, {kPage}, kPage + (1ULL << 52) + (1ULL << 35)},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.block_count, row.domains);
+    const FilterHeader header = {.shape = {.block_count = row.block_count}, .domains = row.domains};
+    std::vector<std::uint64_t> offsets;
+    for (const Section& section : sections_of(header)) offsets.push_back(section.offset);
+    CHECK(offsets == row.offsets);
+    CHECK(file_bytes(header) == row.bytes);
+  }
 }
 
 TEST_CASE("a size that does not fit in 63 bits is refused, not wrapped") {
   const auto block_count = GENERATE(values<std::uint64_t>(
       {std::uint64_t{1} << 51, std::uint64_t{1} << 52, (std::uint64_t{1} << 52) + 1, ~std::uint64_t{0}}));
-  CHECK(error_code_of([&] { file_extent({.block_count = block_count}); }) == ErrorCode::size_overflow);
+  CHECK(error_code_of([&] { file_bytes({.shape = {.block_count = block_count}}); }) == ErrorCode::size_overflow);
+  const auto domains = GENERATE(values<std::uint64_t>(
+      {std::uint64_t{1} << 60, std::uint64_t{1} << 61, (std::uint64_t{1} << 61) + 1, ~std::uint64_t{0}}));
+  CHECK(error_code_of([&] { file_bytes({.shape = {.block_count = 1}, .domains = domains}); }) ==
+        ErrorCode::size_overflow);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "filter/file/section_stream.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -24,7 +25,8 @@ using test::read_file;
 using test::TemporaryFolder;
 using test::write_file;
 
-constexpr FilterShape kShape = {.block_count = 300};  // more than one chunk of checksums
+// More than one chunk of checksums.
+constexpr FilterHeader kHeader = {.shape = {.block_count = 300}, .expected_entries = 1};
 
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
@@ -32,35 +34,52 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-FilterHeader header_of(const FilterShape& shape) {
-  FilterHeader header;
-  header.shape = shape;
-  header.expected_entries = 1;
-  return header;
-}
-
 TEST_CASE("the parts of a body may come in any order") {
   const TemporaryFolder folder;
   const std::vector<std::byte> body(300 * 4096, std::byte{0x5a});
   for (const bool backwards : {false, true}) {
-    FilterWriter writer(folder.file(backwards ? "b" : "a"), kShape);
+    FilterWriter writer(folder.file(backwards ? "b" : "a"), kHeader);
     const std::span<const std::byte> first = std::span(body).first(kChecksumChunkBytes);
     const std::span<const std::byte> rest = std::span(body).subspan(kChecksumChunkBytes);
-    if (backwards) writer.write_body(kChecksumChunkBytes, rest);
-    writer.write_body(0, first);
-    if (!backwards) writer.write_body(kChecksumChunkBytes, rest);
-    writer.commit(header_of(kShape));
+    if (backwards) writer.write(SectionKind::bits, kChecksumChunkBytes, rest);
+    writer.write(SectionKind::bits, 0, first);
+    if (!backwards) writer.write(SectionKind::bits, kChecksumChunkBytes, rest);
+    writer.commit(kHeader);
   }
   CHECK(read_file(folder.file("a")) == read_file(folder.file("b")));
   CHECK_NOTHROW(MappedFilter(folder.file("a")).verify_body());
+}
+
+TEST_CASE("there may be fewer domain entries than room was reserved for, and none at all") {
+  const TemporaryFolder folder;
+  const std::vector<std::byte> bits(300 * 4096);
+  const auto domains = GENERATE(values<std::uint64_t>({0, 1, 1000, 200'000}));
+  CAPTURE(domains);
+  FilterHeader header = kHeader;
+  header.domains = 400'000;
+  FilterWriter writer(folder.file("filter"), header);
+  writer.write(SectionKind::bits, 0, bits);
+  SectionStream stream(writer, SectionKind::domains);
+  for (KeyHash hash = 1; hash <= domains; ++hash) stream.add(std::vector{hash, hash});
+  header.domains = stream.finish();
+  CHECK(header.domains == domains);
+  writer.commit(header);
+  CHECK(fs::file_size(folder.file("filter")) == file_bytes(header));
+  const MappedFilter filter(folder.file("filter"));
+  CHECK_NOTHROW(filter.verify_body());
+  CHECK(filter.view().domains().size() == domains);
+  for (KeyHash hash = 0; hash <= domains + 1; ++hash) {
+    const bool want = hash >= 1 && hash <= domains;
+    if (filter.view().domains().contains(hash) != want) FAIL(hash);
+  }
 }
 
 TEST_CASE("a writer that is not committed leaves the old file and nothing else") {
   const TemporaryFolder folder;
   write_file(folder.file("filter"), "old");
   {
-    FilterWriter writer(folder.file("filter"), kShape);
-    writer.write_body(0, std::vector<std::byte>(300 * 4096));
+    FilterWriter writer(folder.file("filter"), kHeader);
+    writer.write(SectionKind::bits, 0, std::vector<std::byte>(300 * 4096));
     CHECK(read_file(folder.file("filter")) == "old");
   }
   CHECK(read_file(folder.file("filter")) == "old");
@@ -91,7 +110,7 @@ TEST_CASE("where the path is a link, the file it points to is replaced and the l
   fs::create_symlink("data/real", folder.path() / "link");
   build_filter(folder.file("link"), {"joe@example.org"});
   CHECK(fs::is_symlink(folder.path() / "link"));
-  CHECK(MappedFilter((folder.path() / "data" / "real").string()).header().entries == 1);
+  CHECK(MappedFilter((folder.path() / "data" / "real").string()).header().addresses == 1);
   CHECK(names_in(folder.path() / "data") == std::vector<std::string>{"real"});
 }
 
@@ -119,7 +138,7 @@ TEST_CASE("a file system without room is noticed before the work, and nothing is
   const rlimit small = {.rlim_cur = 100'000, .rlim_max = old_limit.rlim_max};
   const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
   REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
-  const ErrorCode code = error_code_of([&] { FilterWriter(folder.file("filter"), kShape); });
+  const ErrorCode code = error_code_of([&] { FilterWriter(folder.file("filter"), kHeader); });
   REQUIRE(setrlimit(RLIMIT_FSIZE, &old_limit) == 0);
   std::signal(SIGXFSZ, old_handler);
   CHECK(code == ErrorCode::cannot_write);
@@ -136,7 +155,7 @@ TEST_CASE("what a killed writer left is removed, and nothing else") {
   for (const std::string& name : others) write_file(folder.file(name), "keep");
   fs::create_symlink(".other.tmp-123", folder.path() / ".filter.tmp-7");
   REQUIRE(mkfifo(folder.file(".filter.tmp-8").c_str(), 0600) == 0);
-  const FilterWriter living(folder.file("filter"), kShape);
+  const FilterWriter living(folder.file("filter"), kHeader);
   CHECK_FALSE(fs::exists(folder.file(stale)));
   for (const std::string& name : others) CHECK(fs::exists(folder.file(name)));
   CHECK(fs::exists(folder.file(".filter.tmp-8")));

@@ -39,9 +39,9 @@ TEST_CASE("a mapped filter finds what was built into it") {
   const FilterHeader written = build_filter(path, numbered_addresses(0, 10'000));
   const MappedFilter filter(path);
   CHECK(filter.header().shape == written.shape);
-  CHECK(filter.header().entries == 10'000);
+  CHECK(filter.header().addresses == 10'000);
   for (const std::string& address : numbered_addresses(0, 10'000)) {
-    if (filter.view().find(canonicalize_path(address)) != Match::address) FAIL(address);
+    if (filter.view().find(canonicalize_path(address)).match != Match::address) FAIL(address);
   }
   CHECK_FALSE(filter.damaged());
 }
@@ -60,7 +60,7 @@ TEST_CASE("verifying reads every byte of the body once, with any number of threa
     last = done;
     ++calls;
   });
-  CHECK(last == filter.view().body().size());
+  CHECK(last == filter.body_bytes());
   CHECK(calls == 4);
 }
 
@@ -79,6 +79,35 @@ TEST_CASE("a damaged body is found by verify, with the place, and by nothing els
     CHECK(error.code() == ErrorCode::bad_body_checksum);
     CHECK(error.details().offset == kHeaderBytes + (place & ~(kChecksumChunkBytes - 1)));
     CHECK(error.details().path == path);
+  }
+}
+
+TEST_CASE("a damaged list of domain entries is found by verify, and its place is named") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter.bloom");
+  std::vector<std::string> lines;
+  for (int i = 0; i < 200'000; ++i) lines.push_back("@" + std::to_string(i) + ".example");
+  build_filter(path, lines);
+  Section domains;
+  {
+    const MappedFilter filter(path);
+    CHECK_NOTHROW(filter.verify_body());
+    CHECK(filter.chunk_count() == 3);
+    domains = filter.sections().back();
+  }
+  const auto place = GENERATE_COPY(std::uint64_t{0}, (std::uint64_t{1} << 20) + 17, domains.bytes - 1);
+  flip_byte(path, domains.offset + place);
+  const MappedFilter filter(path);
+  CHECK(filter.chunk_is_sound(0));
+  CHECK(filter.chunk_is_sound(1) == (place >= kChecksumChunkBytes));
+  CHECK(filter.chunk_is_sound(2) == (place < kChecksumChunkBytes));
+  try {
+    filter.verify_body();
+    FAIL("accepted");
+  } catch (const BloomgateError& error) {
+    CHECK(error.code() == ErrorCode::bad_body_checksum);
+    CHECK(error.details().offset == domains.offset + (place & ~(kChecksumChunkBytes - 1)));
+    CHECK_THAT(error.what(), Catch::Contains("the list of domain entries is damaged"));
   }
 }
 
@@ -211,19 +240,20 @@ TEST_CASE("a filter of more than 4 GiB is mapped and looked up to its last block
   FilterHeader header;
   header.shape = {.block_count = (std::uint64_t{5} << 30) / 4096, .seed = 42};
   header.expected_entries = std::uint64_t{5} << 30;
-  const FileExtent extent = file_extent(header.shape);
-  std::vector<std::byte> table(extent.table_bytes);
+  Sections sections = sections_of(header);
+  Section& bits = sections.front();
+  std::vector<std::byte> table(bits.table_bytes());
   const std::vector<std::byte> empty_chunk(kChecksumChunkBytes);
-  for (std::uint64_t chunk = 0; chunk < extent.chunk_count; ++chunk) {
+  for (std::uint64_t chunk = 0; chunk < bits.chunk_count(); ++chunk) {
     store_little_endian(table.data() + chunk * 8, checksum(empty_chunk));
   }
-  header.table_checksum = checksum(table);
+  bits.table_checksum = checksum(table);
   std::array<std::byte, kHeaderBytes> header_bytes;
-  encode_header(header, header_bytes);
+  encode_header(header, sections, header_bytes);
   {
     std::ofstream file(path, std::ios::binary);
     file.write(reinterpret_cast<const char*>(header_bytes.data()), kHeaderBytes);
-    file.seekp(static_cast<std::streamoff>(kHeaderBytes + extent.body_bytes - 1));
+    file.seekp(static_cast<std::streamoff>(bits.table_offset() - 1));
     file.put('\xff');  // the last eight bits of the last block
     file.write(reinterpret_cast<const char*>(table.data()), static_cast<std::streamsize>(table.size()));
     REQUIRE(file.flush());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "filter/layout/layout.hpp"
+#include "tests/support/memory_filter.hpp"
 
 namespace bloomgate {
 namespace {
@@ -12,17 +13,14 @@ namespace {
 // A filter in memory with room to spare: false positives are one in 10^20 here, so that tests can rely on "not listed".
 class SmallFilter {
  public:
-  explicit SmallFilter(const std::vector<std::string>& keys, bool domains = true, bool domain_trees = true)
-      : shape_{.hashes = 20, .block_count = 4, .seed = 7, .has_domains = domains, .has_domain_trees = domain_trees},
-        body_(shape_.block_count * shape_.block_bytes) {
-    for (const std::string& key : keys) insert_key(shape_, body_, key);
+  explicit SmallFilter(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) filter_.insert(line);
   }
 
-  FilterView view() const { return {shape_, body_}; }
+  FilterView view() const { return filter_.view(); }
 
  private:
-  FilterShape shape_;
-  std::vector<std::byte> body_;
+  test::MemoryFilter filter_{{.hashes = 20, .block_count = 4, .seed = 7}};
 };
 
 TEST_CASE("a key is found if and only if it was put in") {
@@ -35,42 +33,53 @@ TEST_CASE("a key is found if and only if it was put in") {
 }
 
 TEST_CASE("an address is listed by the most specific entry that covers it") {
-  const SmallFilter filter({"joe@example.org", "@example.org", "@.example.net", "@[192.0.2.1]", "@.com"});
+  const SmallFilter filter(
+      {"joe@example.org", "@example.org", "@.example.net", "@.deep.example.net", "@[192.0.2.1]", "@.com"});
   struct Row {
     const char* name;
     std::string path;
     Match want;
+    std::string_view entry = {};
   };
   const Row row = GENERATE(values<Row>({
       {"itself before its domain", "<joe@example.org>", Match::address},
-      {"its domain", "<ann@example.org>", Match::domain},
+      {"its domain", "<ann@example.org>", Match::domain, "@example.org"},
       {"@domain does not cover what is below", "<ann@mail.example.org>", Match::none},
-      {"@.domain covers the domain", "<ann@example.net>", Match::domain_tree},
-      {"@.domain covers one label below", "<ann@mail.example.net>", Match::domain_tree},
-      {"@.domain covers many labels below", "<ann@a.b.c.d.example.net>", Match::domain_tree},
+      {"@.domain covers the domain", "<ann@example.net>", Match::domain_tree, "@.example.net"},
+      {"@.domain covers one label below", "<ann@mail.example.net>", Match::domain_tree, "@.example.net"},
+      {"@.domain covers many labels below", "<ann@a.b.c.d.example.net>", Match::domain_tree, "@.example.net"},
+      {"the nearest of several trees", "<ann@x.deep.example.net>", Match::domain_tree, "@.deep.example.net"},
       {"@.domain does not cover a longer name with the same end", "<ann@notexample.net>", Match::none},
-      {"a top-level domain", "<ann@anything.com>", Match::domain_tree},
-      {"an address literal", "<ann@[192.0.2.1]>", Match::domain},
+      {"a top-level domain", "<ann@anything.com>", Match::domain_tree, "@.com"},
+      {"an address literal", "<ann@[192.0.2.1]>", Match::domain, "@[192.0.2.1]"},
       {"another address literal", "<ann@[192.0.2.2]>", Match::none},
       {"another domain", "<ann@example.de>", Match::none},
       {"the null sender", "<>", Match::none},
       {"not an address", "<nonsense>", Match::none},
   }));
   CAPTURE(row.name);
-  CHECK(filter.view().find(canonicalize_path(row.path)) == row.want);
+  const Entry sender = canonicalize_path(row.path);
+  const FoundEntry found = filter.view().find(sender);
+  CHECK(found.match == row.want);
+  CHECK(found.is_listed() == (row.want != Match::none));
+  CHECK(found.domain_entry().view() == row.entry);
 }
 
-TEST_CASE("domain keys are looked up only where the header says that there are some") {
-  const Entry entry = canonicalize_path("<ann@example.org>");
-  CHECK(SmallFilter({"@example.org"}, false, true).view().find(entry) == Match::none);
-  CHECK(SmallFilter({"@.example.org"}, true, false).view().find(entry) == Match::none);
+TEST_CASE("domain entries are no part of the bits, and addresses no part of the domain entries") {
+  const SmallFilter filter({"joe@example.org", "@example.net", "@.example.com"});
+  CHECK_FALSE(filter.view().may_contain("@example.net"));
+  CHECK_FALSE(filter.view().may_contain("@.example.com"));
+  CHECK(filter.view().contains_domain("@example.net"));
+  CHECK(filter.view().contains_domain("@.example.com"));
+  CHECK_FALSE(filter.view().contains_domain("joe@example.org"));
+  CHECK_FALSE(filter.view().contains_domain("@.example.net"));
 }
 
 TEST_CASE("domain entries are found as they stand") {
   const SmallFilter filter({"@example.org", "@.example.net"});
-  CHECK(filter.view().find(canonicalize_line("@Example.ORG")) == Match::domain);
-  CHECK(filter.view().find(canonicalize_line("@.example.net.")) == Match::domain_tree);
-  CHECK(filter.view().find(canonicalize_line("@.example.org")) == Match::none);
+  CHECK(filter.view().find(canonicalize_line("@Example.ORG")).match == Match::domain);
+  CHECK(filter.view().find(canonicalize_line("@.example.net.")).match == Match::domain_tree);
+  CHECK(filter.view().find(canonicalize_line("@.example.org")).match == Match::none);
 }
 
 TEST_CASE("the longest possible domain is looked up at every level") {
@@ -82,7 +91,7 @@ TEST_CASE("the longest possible domain is looked up at every level") {
   REQUIRE(entry.is_key());
   const Entry address = canonicalize_path("<j@" + domain.substr(4) + ">");
   REQUIRE(address.is_key());
-  CHECK(filter.view().find(address) == Match::domain_tree);
+  CHECK(filter.view().find(address).match == Match::domain_tree);
 }
 
 TEST_CASE("the ones of a body are counted") {

@@ -35,7 +35,7 @@ TEST_CASE("an exact list is read from its file, bad lines with their places") {
   const test::TemporaryFolder folder;
   const ExactListReading reading = load_exact_list(write_list(folder, "joe@example.org\noops\n@corp.example"));
   CHECK(reading.list.size() == 2);
-  CHECK(reading.list.find(canonicalize_path("<mary@corp.example>")) == Match::domain);
+  CHECK(reading.list.find(canonicalize_path("<mary@corp.example>")).match == Match::domain);
   REQUIRE(reading.bad_lines.size() == 1);
   CHECK(reading.bad_lines[0].number == 2);
 }
@@ -68,7 +68,7 @@ TEST_CASE("the half of a line is not read for another entry") {
   std::thread reader([&] { reading = load_exact_list(path); });
   std::ofstream(path, std::ios::app) << "m\n";
   reader.join();
-  CHECK(reading.list.find(canonicalize_path("<joe@example.com>")) == Match::address);
+  CHECK(reading.list.find(canonicalize_path("<joe@example.com>")).match == Match::address);
   CHECK(reading.list.size() == 1);
 }
 

@@ -38,13 +38,13 @@ TEST_CASE("decide: either the envelope sender or the From mailbox has to be list
       {"A malformed envelope sender is told of where the From mailbox is not listed.", "joe", "x@other.example", kDkim,
        "check malformed-sender envelope"},
       {"A listed domain lists every envelope sender in it.", "any@corp.example", "x@other.example",
-       "spf=pass smtp.mailfrom=corp.example", "deliver listed-domain envelope spf @main"},
+       "spf=pass smtp.mailfrom=corp.example", "deliver listed-domain envelope spf @main by @corp.example"},
       {"A listed domain lists every From mailbox in it.", "x@other.example", "any@corp.example",
-       "dkim=pass header.d=corp.example", "deliver listed-domain header-from dkim @main"},
+       "dkim=pass header.d=corp.example", "deliver listed-domain header-from dkim @main by @corp.example"},
       {"A listed tree lists what is below its domain.", "any@a.b.tree.example", "x@other.example",
-       "spf=pass smtp.mailfrom=a.b.tree.example", "deliver listed-domain-tree envelope spf @main"},
+       "spf=pass smtp.mailfrom=a.b.tree.example", "deliver listed-domain-tree envelope spf @main by @.tree.example"},
       {"A listed tree lists the domain itself.", "x@other.example", "any@tree.example",
-       "dmarc=pass header.from=tree.example", "deliver listed-domain-tree header-from dmarc @main"},
+       "dmarc=pass header.from=tree.example", "deliver listed-domain-tree header-from dmarc @main by @.tree.example"},
       {"A listed domain does not list what is below it.", "any@sub.corp.example", "x@other.example",
        "spf=pass smtp.mailfrom=sub.corp.example", "check not-listed envelope spf"},
       {"Nobody who is listed, nobody is delivered, however authenticated.", "x@other.example", "y@other.example",
@@ -133,7 +133,8 @@ TEST_CASE("decide: the rule `both` asks for both, each listed and authenticated"
       {"They may be on different lists.", "joe@example.org", "pat@partner.example",
        "spf=pass smtp.mailfrom=example.org; dkim=pass header.d=partner.example", "deliver listed both dkim @partners"},
       {"They may be listed in different ways; the From mailbox's is told.", "joe@example.org", "any@corp.example",
-       "spf=pass smtp.mailfrom=example.org; dkim=pass header.d=corp.example", "deliver listed-domain both dkim @main"},
+       "spf=pass smtp.mailfrom=example.org; dkim=pass header.d=corp.example",
+       "deliver listed-domain both dkim @main by @corp.example"},
   };
   World(with(IdentityRule::both)).expect(rows);
 }

@@ -8,27 +8,18 @@
 #include <utility>
 #include <vector>
 
-#include "filter/layout/layout.hpp"
 #include "milter/policy/decide.hpp"
+#include "tests/support/memory_filter.hpp"
 
 namespace bloomgate::test {
 
 // A whitelist in memory, made from lines of a list, that turns damaged when it is told to.
 class MemoryWhitelist final : public Whitelist {
  public:
-  explicit MemoryWhitelist(const std::vector<std::string>& lines, AddressProfile profile = {}) {
-    FilterShape shape;
-    shape.block_count = kBlocks;
-    shape.seed = 7;
-    shape.profile = profile;
-    for (const std::string& line : lines) {
-      const Entry entry = canonicalize_line(line, profile);
-      if (!entry.is_key()) throw std::logic_error("not an entry: " + line);
-      shape.has_domains |= entry.kind() == EntryKind::domain;
-      shape.has_domain_trees |= entry.kind() == EntryKind::domain_tree;
-      insert_key(shape, bits_, entry.key());
-    }
-    view_ = FilterView(shape, bits_);
+  explicit MemoryWhitelist(const std::vector<std::string>& lines, AddressProfile profile = {})
+      : filter_({.block_count = 4, .seed = 7, .profile = profile}) {
+    for (const std::string& line : lines) filter_.insert(line);
+    view_ = filter_.view();
   }
 
   const FilterView& view() const noexcept override { return view_; }
@@ -38,20 +29,21 @@ class MemoryWhitelist final : public Whitelist {
   void damage_after(unsigned times) { damaged_from_ = times; }
 
  private:
-  static constexpr std::uint64_t kBlocks = 4;
-  std::vector<std::byte> bits_ = std::vector<std::byte>(kBlocks * FilterShape{}.block_bytes);
+  MemoryFilter filter_;
   FilterView view_{{}, {}};
   unsigned damaged_from_ = ~0U;
   mutable unsigned times_asked_ = 0;
 };
 
-// "deliver listed envelope spf @main": verdict, reason, then identity, method and list as far as they are there.
+// "deliver listed-domain envelope spf @main by @corp.example": verdict, reason, then identity, method, list and domain
+// entry as far as they are there.
 inline std::string summary(const Decision& decision) {
   std::string text(verdict_name(decision.verdict));
   text.append(" ").append(reason_name(decision.reason));
   if (decision.identity != IdentityKind::none) text.append(" ").append(identity_kind_name(decision.identity));
   if (decision.method) text.append(" ").append(method_name(decision.method));
   if (!decision.list.view().empty()) text.append(" @").append(decision.list.view());
+  if (!decision.entry.view().empty()) text.append(" by ").append(decision.entry.view());
   return text + (decision.is_marked ? "" : " unmarked");
 }
 

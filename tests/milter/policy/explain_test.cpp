@@ -75,7 +75,25 @@ TEST_CASE("the same explanation in JSON says the same") {
   CHECK(json.at("steps")[2] == nlohmann::json{{"step", "rewritten-sender"},
                                               {"subject", "Joe@Example.org"},
                                               {"key", "joe@example.org"},
-                                              {"outcome", "undone"}});
+                                              {"outcome", "undone"},
+                                              {"entry", ""}});
+}
+
+TEST_CASE("the domain entry that lists a sender is named in its step, in the mark and in the JSON") {
+  const MemoryWhitelist whitelist({"@.partner.example"});
+  const NamedWhitelist named = {"test", &whitelist};
+  Trace trace;
+  const Decision decision =
+      decide({.envelope_sender = "<ann@a.b.Partner.example>"}, {.whitelists = {&named, 1}},
+             {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off}, &trace);
+  const std::string text = explanation_text(trace, decision, "mx");
+  CHECK_THAT(text, Catch::Contains("\nwhitelist          domain-tree  subject=test key=ann@a.b.partner.example "
+                                   "entry=@.partner.example\n"));
+  CHECK_THAT(text, Catch::Contains("; whitelist=test; entry=@.partner.example\n"));
+  const auto json = nlohmann::json::parse(explanation_json(trace, decision, "mx"));
+  CHECK(json.at("entry") == "@.partner.example");
+  const auto& steps = json.at("steps");
+  CHECK(std::ranges::count_if(steps, [](const auto& step) { return step.at("entry") == "@.partner.example"; }) == 1);
 }
 
 TEST_CASE("a message without a mark is said to have none") {

@@ -40,6 +40,11 @@ TEST_CASE("the header's value has verdict, reason and host, then identity, authe
        "check; reason=dmarc-fail; host=mx.example.org; identity=header-from"},
       {made(check, Reason::no_sender, IdentityKind::none, {}, ""), "check; reason=no-sender; host=mx.example.org"},
   };
+  Decision by_domain = made(deliver, Reason::listed_domain_tree, IdentityKind::envelope, spf, "news");
+  by_domain.entry.append("@.partner.example");
+  CHECK(header_value(by_domain, "mx.example.org") ==
+        "deliver; reason=listed-domain-tree; host=mx.example.org; identity=envelope; authentication=spf; "
+        "whitelist=news; entry=@.partner.example");
   for (const auto& c : cases) CHECK(header_value(c.decision, "mx.example.org") == c.want);
   CHECK(kFallbackHeaderValue == "check; reason=internal-error");
 }

@@ -1,0 +1,44 @@
+#include "filter/build/domain_hashes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "filter/base/parallel.hpp"
+
+namespace bloomgate {
+namespace {
+
+// Of 10^8 hashes a partition has 3 MB, which is sorted in the cache.
+constexpr unsigned kPartitionBits = 8;
+
+}  // namespace
+
+DomainHashes::DomainHashes(unsigned lanes, std::uint64_t memory_bytes, std::string scratch_folder)
+    : scratch_folder_(std::move(scratch_folder)), partitions_(kPartitionBits, lanes, memory_bytes) {}
+
+void DomainHashes::spill(unsigned threads) {
+  const std::size_t count = partitions_.partition_count();
+  if (!spill_) spill_ = std::make_unique<HashSpill>(scratch_folder_, count);
+  for_each_parallel(threads, count, [&](std::size_t partition) { spill_->add(partition, partitions_); });
+  partitions_.clear();
+}
+
+std::vector<KeyHash> DomainHashes::sorted(std::size_t partition) const {
+  std::vector<KeyHash> hashes;
+  const auto take = [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); };
+  if (spill_) spill_->for_each_run(partition, take);
+  partitions_.for_each_run(partition, take);
+  std::ranges::sort(hashes);
+  return hashes;
+}
+
+void DomainHashes::for_each_sorted(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const {
+  const std::size_t count = partitions_.partition_count();
+  for (std::size_t first = 0; first < count; first += threads) {
+    std::vector<std::vector<KeyHash>> runs(std::min<std::size_t>(threads, count - first));
+    for_each_parallel(threads, runs.size(), [&](std::size_t i) { runs[i] = sorted(first + i); });
+    for (const std::vector<KeyHash>& run : runs) use(run);
+  }
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,38 @@
+// Writes hashes that come in ascending order into the section of a filter file that keeps them, a MiB at a time.
+//
+// Used by the builder and by combine_filters(), in one thread. Call order: constructor, add*, finish.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "filter/file/filter_writer.hpp"
+#include "filter/hash/hash.hpp"
+
+namespace bloomgate {
+
+class SectionStream {
+ public:
+  // The writer must outlive it.
+  SectionStream(FilterWriter& writer, SectionKind kind);
+
+  // Hashes in ascending order, none less than those before; one that is equal to the one before it is left out. Throws
+  // BloomgateError{cannot_write}.
+  void add(std::span<const KeyHash> hashes);
+
+  // Writes what is left, and gives the number of hashes in the section. Throws as add().
+  std::uint64_t finish();
+
+ private:
+  void write();
+
+  FilterWriter& writer_;
+  SectionKind kind_;
+  std::vector<std::byte> buffer_;  // up to a chunk
+  std::uint64_t written_bytes_ = 0;
+  std::uint64_t count_ = 0;
+  KeyHash last_ = 0;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,34 @@
+#include "filter/layout/rate_of_bits.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+namespace bloomgate {
+namespace {
+
+// The share of ones in a part of the array.
+double fill_of(const FilterView& view, std::uint64_t begin, std::uint64_t bytes) noexcept {
+  const FilterView part(view.shape(), view.body().subspan(begin, bytes));
+  return static_cast<double>(part.count_ones()) / (8 * static_cast<double>(bytes));
+}
+
+}  // namespace
+
+RateOfBits rate_of_bits(const FilterView& view) noexcept {
+  const FilterShape& shape = view.shape();
+  const LayoutParts parts = layout_rules(shape.layout).parts(shape);
+  double sum = 0;
+  double product = 1;
+  for (std::uint64_t part = 0; part < parts.count; ++part) {
+    const double fill = fill_of(view, part * parts.bytes, parts.bytes);
+    sum += std::pow(fill, shape.hashes);
+    product *= fill;
+  }
+  if (shape.layout == Layout::page || shape.layout == Layout::line) return {sum / static_cast<double>(parts.count), 0};
+  const double double_hashing = 2 / (8 * static_cast<double>(view.body().size()));
+  // The one part of the layout classic is the whole array.
+  return {shape.layout == Layout::classic ? sum : product, double_hashing};
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,53 @@
+// A small filter in memory, entry by entry, without a file.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "filter/base/little_endian.hpp"
+#include "filter/layout/filter_view.hpp"
+
+namespace bloomgate::test {
+
+// The bytes of a set of hashes, as SortedHashes reads them.
+inline std::vector<std::byte> bytes_of_hashes(const std::set<KeyHash>& hashes) {
+  std::vector<std::byte> bytes(hashes.size() * sizeof(KeyHash));
+  std::byte* at = bytes.data();
+  for (const KeyHash hash : hashes) {
+    store_little_endian(at, hash);
+    at += sizeof hash;
+  }
+  return bytes;
+}
+
+class MemoryFilter {
+ public:
+  explicit MemoryFilter(const FilterShape& shape) : shape_(shape), body_(body_bytes(shape)) {}
+
+  void insert(const Entry& entry) {
+    if (!entry.is_key()) throw std::logic_error("not an entry");
+    if (entry.kind() == EntryKind::address) {
+      insert_key(shape_, body_, entry.key());
+    } else {
+      hashes_.insert(hash_of_domain(shape_, entry.key()));
+      domains_ = bytes_of_hashes(hashes_);
+    }
+  }
+
+  // The line of a list.
+  void insert(const std::string& line) { insert(canonicalize_line(line, shape_.profile)); }
+
+  // Valid until the next insertion.
+  FilterView view() const noexcept { return {shape_, body_, SortedHashes(domains_)}; }
+
+ private:
+  FilterShape shape_;
+  std::vector<std::byte> body_;
+  std::set<KeyHash> hashes_;
+  std::vector<std::byte> domains_;
+};
+
+}  // namespace bloomgate::test
