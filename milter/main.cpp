@@ -96,12 +96,12 @@ int doctor(const DaemonCommand& command) {
 
 // Everything that libmilter's threads use. It lives until the process ends, as they do.
 struct Daemon {
-  Daemon(const DaemonOptions& options, GateRules rules, std::shared_ptr<spdlog::logger> logger)
+  Daemon(const DaemonOptions& options, const GateRules& rules, std::shared_ptr<spdlog::logger> logger)
       : log(std::move(logger)),
-        gate(std::move(rules), slot, results, log,
+        gate(rules, slot, results, log,
              {[this] { wakeup.post(Wakeup::kDamage); }, [this] { wakeup.post(Wakeup::kResults); }}),
         supervisor({options.whitelists, options.revoked, options.extra, options.lock_memory,
-                    options.allow_missing_whitelist, options.recheck_bytes_per_hour},
+                    options.allow_missing_whitelist, options.recheck_bytes_per_hour, rules.policy.identity},
                    slot, wakeup, results, log),
         parts{&gate, nullptr, &in_progress, log, options.mode, options.host_name, machine_name()} {
     if (!asks_deep_check(options)) return;

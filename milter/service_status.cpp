@@ -1,10 +1,13 @@
 #include "milter/service_status.hpp"
 
+#include <spdlog/fmt/fmt.h>
 #include <systemd/sd-daemon.h>
 
 #include <ctime>
+#include <vector>
 
 #include "filter/base/printable.hpp"
+#include "filter/layout/sizing.hpp"
 
 namespace bloomgate {
 namespace {
@@ -19,7 +22,30 @@ std::string utc_time(std::chrono::system_clock::time_point time) {
 
 }  // namespace
 
-std::string service_status(const LoadedLists& lists) {
+std::string message_rate(const LoadedLists& lists, IdentityRule identity) {
+  std::vector<double> rates;
+  for (const auto& [name, whitelist] : lists.parts().whitelists) {
+    if (whitelist != nullptr && !whitelist->damaged()) rates.push_back(whitelist->false_positive_rate());
+  }
+  if (rates.empty()) return {};
+  const double of_sender = fpr_of_several(rates);
+  const auto text = [](double rate, std::string_view rule) {
+    return fmt::format("expected false-positive rate {:.3g} % per message (identity = {})", 100 * rate, rule);
+  };
+  switch (identity) {
+    case IdentityRule::envelope:
+      return text(of_sender, "envelope");
+    case IdentityRule::header_from:
+      return text(of_sender, "header-from");
+    case IdentityRule::either:
+      return text(either_fpr(of_sender), "either");
+    case IdentityRule::both:
+      break;
+  }
+  return text(both_fpr(of_sender), "both");
+}
+
+std::string service_status(const LoadedLists& lists, IdentityRule identity) {
   const ListParts& parts = lists.parts();
   const std::size_t count = parts.whitelists.size();
   std::string damaged, serving;
@@ -40,6 +66,7 @@ std::string service_status(const LoadedLists& lists) {
   std::string status = damaged + serving;
   if (status.empty()) status = "no whitelist is loaded: all mail is sent to the deeper checks";
   if (status.ends_with("; ")) status.resize(status.size() - 2);
+  if (const std::string rate = message_rate(lists, identity); !rate.empty()) status += "; " + rate;
   if (parts.revoked) status += "; " + std::to_string(parts.revoked->size()) + " revoked entries";
   if (parts.extra) status += "; " + std::to_string(parts.extra->size()) + " extra entries";
   return status;

@@ -6,13 +6,19 @@
 #include <string_view>
 
 #include "milter/lists/loaded_lists.hpp"
+#include "milter/policy/policy.hpp"
 
 namespace bloomgate {
 
 // "serving /var/lib/...: 10 entries, ..., loaded 2026-11-21 10:15:00 UTC", followed by further whitelists and the sizes
 // of the exact lists. "damaged: ..." comes before that for each damaged one. Without a whitelist it says what that
 // means.
-std::string service_status(const LoadedLists& lists);
+std::string service_status(const LoadedLists& lists, IdentityRule identity);
+
+// "expected false-positive rate 4.27 % per message (identity = either)": how often a message whose senders are on no
+// list passes for listed. It counts a look-up for each sender that the rule asks for, as if these differed, in every
+// whitelist that serves. Empty if none does.
+std::string message_rate(const LoadedLists& lists, IdentityRule identity);
 
 inline constexpr std::string_view kRevokedIsLost =
     "the list revoked cannot be read, so nobody is delivered: all mail is sent to the deeper checks until it can";

@@ -139,6 +139,7 @@ void Supervisor::put_into_use(ListParts lists) {
   FilterGuard::Filters filters;
   for (const NamedFilter& each : lists.whitelists) filters.push_back(each.filter);
   slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  if (const std::string rate = message_rate(*slot_.get(), sources_.identity); !rate.empty()) log_->info("{}", rate);
   for (const std::string& path : guard_.watch(std::move(filters))) {
     log_->warn("cannot watch {} (inotify): should somebody write to it in place, the next message shows",
                printable(path));
@@ -228,7 +229,7 @@ void Supervisor::report_results() const {
 }
 
 std::string Supervisor::current_status() const {
-  std::string status = service_status(*slot_.get());
+  std::string status = service_status(*slot_.get(), sources_.identity);
   if (results_.missing()) status.append("; ").append(kNoTrustedResults);
   return status;
 }

@@ -15,6 +15,7 @@
 #include "milter/lists/file_watch.hpp"
 #include "milter/lists/filter_guard.hpp"
 #include "milter/lists/list_slot.hpp"
+#include "milter/policy/policy.hpp"
 #include "milter/results_watch.hpp"
 #include "milter/wakeup.hpp"
 
@@ -28,6 +29,8 @@ struct ListSources {
   bool lock_memory = false;                  // see LoadedFilter
   bool allow_missing = false;                // start even if a whitelist cannot be used
   std::uint64_t recheck_bytes_per_hour = 0;  // see FilterGuard
+  // For the rate that log and status tell.
+  IdentityRule identity = IdentityRule::either;
 };
 
 class Supervisor {

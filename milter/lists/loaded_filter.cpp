@@ -53,10 +53,14 @@ bool LoadedFilter::is_in_place() const noexcept {
   return stat(path().c_str(), &status) == 0 && FileStamp(status).is_same_file(file_.stamp());
 }
 
+double LoadedFilter::false_positive_rate() const noexcept {
+  return fpr_from_fill(header().bits_set, header().shape);
+}
+
 std::string LoadedFilter::description() const {
   const FilterHeader& header = file_.header();
-  return fmt::format("{}: {} entries, {} bits, expected false-positive rate {:.3g} %", printable(path()),
-                     entries_of(header), view().body().size() * 8, 100 * fpr_from_fill(header.bits_set, header.shape));
+  return fmt::format("{}: {} entries, {} bits, expected false-positive rate {:.3g} % per look-up", printable(path()),
+                     entries_of(header), view().body().size() * 8, 100 * false_positive_rate());
 }
 
 }  // namespace bloomgate

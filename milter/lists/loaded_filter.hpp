@@ -58,8 +58,11 @@ class LoadedFilter final : public Whitelist {
   // Whether the path still leads to the file that is mapped.
   bool is_in_place() const noexcept;
 
-  // "/var/lib/bloomgate/whitelist.bloom: 10 entries, 32768 bits, expected false-positive rate 2.16 %": on one line,
-  // safe to log.
+  // Of one look-up, expected from the fill. Cost: up to a millisecond.
+  double false_positive_rate() const noexcept;
+
+  // "/var/lib/bloomgate/whitelist.bloom: 10 entries, 32768 bits, expected false-positive rate 2.16 % per look-up": on
+  // one line, safe to log.
   std::string description() const;
 
  private:

@@ -8,13 +8,38 @@
 namespace bloomgate {
 namespace {
 
+constexpr IdentityRule kEither = IdentityRule::either;
+
+TEST_CASE("the rate of a message follows from its rule and from every whitelist that serves") {
+  const test::WhitelistFile one(test::numbered_addresses(0, 5000));
+  const test::WhitelistFile other(test::numbered_addresses(0, 4500));
+  ListParts parts = {.whitelists = {{"one", one.load()}, {"missing", nullptr}, {"other", other.load()}}};
+  const double p = parts.whitelists.front().filter->false_positive_rate();
+  const double q = parts.whitelists.back().filter->false_positive_rate();
+  const double of_sender = 1 - (1 - p) * (1 - q);
+  const LoadedLists lists(std::move(parts));
+  const auto rate = [&](IdentityRule rule) {
+    const std::string text = message_rate(lists, rule);
+    const std::string before = "expected false-positive rate ";
+    REQUIRE_THAT(text, Catch::StartsWith(before));
+    return std::stod(text.substr(before.size())) / 100;
+  };
+  CHECK(p > 0.001);
+  CHECK(rate(IdentityRule::envelope) == Approx(of_sender).epsilon(0.01));
+  CHECK(rate(IdentityRule::header_from) == Approx(of_sender).epsilon(0.01));
+  CHECK(rate(IdentityRule::either) == Approx(1 - (1 - of_sender) * (1 - of_sender)).epsilon(0.01));
+  CHECK(rate(IdentityRule::both) == Approx(of_sender * of_sender).epsilon(0.01));
+  CHECK(message_rate(LoadedLists(), IdentityRule::both).empty());
+}
+
 TEST_CASE("the status tells what is served") {
   const test::WhitelistFile file(test::numbered_addresses(0, 10));
   const std::string served = "serving " + file.path() +
-                             ": 10 entries, [0-9]+ bits, expected false-positive rate .* %, loaded "
-                             "20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} UTC";
-  CHECK_THAT(service_status(*file.load_alone()), Catch::Matches(served));
-  CHECK(service_status(LoadedLists()) == "no whitelist is loaded: all mail is sent to the deeper checks");
+                             ": 10 entries, [0-9]+ bits, expected false-positive rate .* % per look-up, loaded "
+                             "20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} UTC; "
+                             "expected false-positive rate .* % per message \\(identity = either\\)";
+  CHECK_THAT(service_status(*file.load_alone(), kEither), Catch::Matches(served));
+  CHECK(service_status(LoadedLists(), kEither) == "no whitelist is loaded: all mail is sent to the deeper checks");
 }
 
 TEST_CASE("the status tells of all whitelists and of the exact lists") {
@@ -24,9 +49,9 @@ TEST_CASE("the status tells of all whitelists and of the exact lists") {
   lists.whitelists = {{"one", one.load()}, {"missing", nullptr}, {"other", other.load()}};
   lists.revoked = std::make_shared<const ExactList>(read_exact_list("a@example.org\nb@example.org\n").list);
   lists.extra = std::make_shared<const ExactList>(read_exact_list("@example.net\n").list);
-  CHECK_THAT(service_status(LoadedLists(lists)),
+  CHECK_THAT(service_status(LoadedLists(lists), kEither),
              Catch::Matches("serving " + one.path() + ": 1 entries, .* UTC; " + other.path() +
-                            ": 2 entries, .* UTC; 2 revoked entries; 1 extra entries"));
+                            ": 2 entries, .* UTC; expected .* per message .*; 2 revoked entries; 1 extra entries"));
 }
 
 TEST_CASE("the status of a damaged whitelist says so, first of all") {
@@ -38,8 +63,9 @@ TEST_CASE("the status of a damaged whitelist says so, first of all") {
   file.truncate();
   CHECK_FALSE(lists->parts().whitelists.front().filter->view().may_contain("joe@example.org"));
   const std::string damaged = "damaged: " + file.path() + " can no longer be read in full; ";
-  CHECK(service_status(*lists) == damaged + "all mail is sent to the deeper checks until a good file is loaded");
-  CHECK_THAT(service_status(two),
+  CHECK(service_status(*lists, kEither) ==
+        damaged + "all mail is sent to the deeper checks until a good file is loaded");
+  CHECK_THAT(service_status(two, kEither),
              Catch::StartsWith(damaged + "it lists nobody until a good file is loaded; " + "serving " + good.path()));
 }
 

@@ -46,7 +46,8 @@ TEST_CASE("the first load fills the slot and is logged with entries, bits, rate 
   CHECK(s.reason("<joe@example.org>") == Reason::listed);
   CHECK_THAT(s.log.text(),
              Catch::Matches("info: loaded " + s.file.path() +
-                            ": 1 entries, 32768 bits, expected false-positive rate .* %, in [0-9.]+ s\n"));
+                            ": 1 entries, 32768 bits, expected false-positive rate .* % per look-up, in [0-9.]+ s\n"
+                            "info: expected false-positive rate .* % per message \\(identity = either\\)\n"));
 }
 
 TEST_CASE("a whitelist that cannot be used ends the start, unless it may be missing") {

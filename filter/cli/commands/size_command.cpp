@@ -13,10 +13,12 @@
 #include "filter/base/error.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/fpr_plot.hpp"
+#include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/shape_options.hpp"
 #include "filter/cli/commands/size_choice.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/layout/layout.hpp"
+#include "filter/layout/sizing.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -132,7 +134,8 @@ void print_text(const Table& table) {
             << "\nbits per entry  " << format_decimal(choice.bits_per_entry, 2) << "\nlayout          "
             << layout_name(choice) << "\nhashes          " << choice.shape.hashes << "\nsize            "
             << (bytes ? format_bytes(*bytes) : "-") << "\nFPR             " << format_rate(choice.fpr) << "  (1 in "
-            << format_count(1 / choice.fpr) << ")\n\n";
+            << format_count(1 / choice.fpr) << ", for a look-up)\nmessages        " << message_rates_text(choice.fpr)
+            << "\n\n";
 
   print_row({"layout", "hashes", "FPR", "size"}, {13, 8, 12});
   for (const SizeChoice& row : table.layouts) {
@@ -161,7 +164,9 @@ Json json_of(const SizeChoice& choice) {
           {"block_bytes", choice.shape.block_bytes},
           {"hashes", choice.shape.hashes},
           {"file_bytes", bytes ? Json(*bytes) : Json(nullptr)},
-          {"fpr", choice.fpr}};
+          {"fpr", choice.fpr},
+          {"fpr_either", either_fpr(choice.fpr)},
+          {"fpr_both", both_fpr(choice.fpr)}};
 }
 
 void print_json(const Table& table) {
