@@ -125,10 +125,20 @@ std::uint64_t Input::read(std::uint64_t offset, Block& block) {
   return bytes;
 }
 
+BloomgateError Input::shrank_to(std::uint64_t bytes) const {
+  return {ErrorCode::cannot_read,
+          name_ + " shrank while it was read, from " + std::to_string(file_bytes_) + " bytes to " +
+              std::to_string(bytes) + "; run again when nobody writes to it",
+          {.path = name_, .offset = bytes}};
+}
+
 // Where a list ends that grows while it is read, half a line may stand: `joe@example.co` is somebody else's address.
 // And of one that is written anew, some blocks are of the old list and some of the new one.
 void Input::require_unchanged() const {
-  if (!is_regular_ || FileStamp::of(fd_) == stamp_) return;
+  if (!is_regular_) return;
+  const std::optional<FileStamp> now = FileStamp::of(fd_);
+  if (now == stamp_) return;
+  if (now && now->size_bytes() < file_bytes_) throw shrank_to(now->size_bytes());
   throw BloomgateError(ErrorCode::cannot_read,
                        name_ + " was written to while it was read; run again when nobody writes to it, or read a copy",
                        {.path = name_});
@@ -218,12 +228,7 @@ std::string_view Input::read_range(std::uint64_t begin, std::uint64_t end, Block
   }
   while (first + have < end) {
     const std::size_t count = read_at(start + have, end - first - have, first + have);
-    if (count == 0) {
-      throw BloomgateError(ErrorCode::cannot_read,
-                           name_ + " shrank while it was read, from " + std::to_string(file_bytes_) + " bytes to " +
-                               std::to_string(first + have) + "; run again when nobody writes to it",
-                           {.path = name_, .offset = first + have});
-    }
+    if (count == 0) throw shrank_to(first + have);
     have += count;
   }
   return {start + (begin - first), end - begin};

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "filter/base/direct_file.hpp"
+#include "filter/base/error.hpp"
 #include "filter/base/file_descriptor.hpp"
 #include "filter/base/file_stamp.hpp"
 #include "filter/cli/lists/block.hpp"
@@ -52,6 +53,7 @@ class Input {
   void close_file() noexcept;
   void check_stop() const;
   void require_unchanged() const;
+  BloomgateError shrank_to(std::uint64_t bytes) const;
   void wait_for_stream() const;
   std::uint64_t read_part(std::uint64_t offset, std::uint64_t bytes, Block& block);
   std::uint64_t read_stream(Block& block);
