@@ -11,7 +11,7 @@ from private_mail.processes import Program
 
 
 def test_observe_decides_and_logs_and_touches_nothing(start_gateway):
-    gateway = start_gateway(settings={"mode": "observe"})
+    gateway = start_gateway(settings={"mode": "observe"}, removes_forged_marks=False)
     forged = (b"X-Bloomgate: deliver", b"X-Bloomgate: check")
     deliveries = gateway.send(Message(LISTED), Message(UNLISTED, forged))
     assert [delivery.place for delivery in deliveries] == [DEEP_CHECK, DEEP_CHECK]
