@@ -102,7 +102,10 @@ Answer Connection::conclude(const EndOfMessage& end) {
     return *refusal;
   }
   const bool is_asked = parts_.deep_check != nullptr && DeepCheck::is_for(decision);
-  if (is_asked) deep_outcome_ = parts_.deep_check->check(message_, end);
+  if (is_asked) {
+    if (parts_.before_waiting) parts_.before_waiting();
+    deep_outcome_ = parts_.deep_check->check(message_, end);
+  }
   for (const std::string& warning : deep_outcome_.warnings) parts_.log->warn("{}", warning);
   parts_.gate->log_message(message_, *judgement_, end.queue_id, deep_outcome_.log);
 

@@ -14,6 +14,7 @@
 
 #include <spdlog/logger.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,8 @@ struct ConnectionParts {
   Mode mode = Mode::enforce;
   std::string host_name;      // put into the header field; empty: the mail server's macro j
   std::string fallback_host;  // if neither gives one
+  // Called by a thread that is about to wait for a checker; may be empty, must not throw.
+  std::function<void()> before_waiting = nullptr;
 };
 
 class Connection {

@@ -21,8 +21,6 @@ class ListeningSocket {
   // group, unknown_host, not_permitted, no_system_resource.
   ListeningSocket(const SocketAddress& address, mode_t mode, const std::string& group);
 
-  // Stops listening and removes the unix socket's path.
-
   int descriptor() const noexcept { return socket_.get(); }
 
  private:
@@ -49,5 +47,9 @@ class ListeningSocket {
   FileDescriptor socket_;
   OwnPath path_;
 };
+
+// Connects to the socket that listens on `descriptor`, and hangs up at once. Never waits; if it cannot connect, nothing
+// happens. Safe from any thread.
+void knock(int descriptor) noexcept;
 
 }  // namespace bloomgate

@@ -139,6 +139,10 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   auto socket = std::make_unique<ListeningSocket>(options.socket, options.socket_mode, options.socket_group);
   route_signals(daemon.wakeup);
   hold_signals();
+  // libmilter's pool may wake one thread for two sessions, since it counts a thread as idle until that thread runs
+  // (worker.c). The other session waits for the next event of any session. If the thread then waits for a checker, a
+  // listed message could wait with it; a call at our own socket is an event, for which libmilter starts a thread.
+  daemon.parts.before_waiting = [descriptor = socket->descriptor()] { knock(descriptor); };
   const MilterServer server(daemon.parts, std::move(socket), [&daemon](bool all_was_well) {
     daemon.libmilter_failed = !all_was_well;
     daemon.wakeup.post(Wakeup::kMilterEnded);

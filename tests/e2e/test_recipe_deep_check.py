@@ -234,8 +234,6 @@ def test_listed_mail_passes_while_many_other_messages_wait_for_a_checker_that_ha
             waiting = [clients.submit(recipe.send, Mail(UNLISTED)) for _ in range(24)]
 
             def all_are_at_the_checker():
-                # libmilter hands sessions to its workers as events come. Listed mail keeps coming meanwhile, as it
-                # does on a mail server.
                 assert places(recipe.send(listed())) == [MAILBOX]
                 assert [each.result() for each in waiting if each.done()] == []
                 return hung.taken == 24

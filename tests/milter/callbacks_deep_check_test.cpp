@@ -90,6 +90,19 @@ TEST_CASE("a listed message is not shown to the checker, and its body is skipped
   CHECK_THAT(checked.parts.log.text(), !Catch::Contains("deep_check="));
 }
 
+TEST_CASE("others are let go on just before a message waits for the checker, and for no other message") {
+  Checked checked;
+  std::vector<std::string> events;
+  checked.parts.shared.before_waiting = [&] { events.push_back("others"); };
+  checked.before_answer = [&] { events.push_back("checker"); };
+  FakeMailServer server;
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  send(server, "<joe@example.org>");
+  CHECK(events.empty());
+  send(server, "<ann@example.org>");
+  CHECK(events == std::vector<std::string>{"others", "checker"});
+}
+
 TEST_CASE("a mail server that cannot skip a body is not told to") {
   Checked checked;
   FakeMailServer server;

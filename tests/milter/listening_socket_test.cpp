@@ -2,6 +2,7 @@
 
 #include <grp.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -180,6 +181,23 @@ TEST_CASE("a port of the network is taken, and a second taker is refused") {
 TEST_CASE("a host that is not one of its family is an error") {
   const BloomgateError error = error_of([&] { ListeningSocket(*parse_socket_address("inet:8891@::1"), 0660, ""); });
   CHECK(exit_status(error.code()) == EX_NOHOST);
+}
+
+TEST_CASE("a knock is a caller who has hung up") {
+  const TemporaryFolder folder;
+  for (const std::string& text : {"unix:" + folder.file("milter.sock"), "inet:" + free_port() + "@127.0.0.1"}) {
+    INFO(text);
+    const ListeningSocket listening(*parse_socket_address(text), 0600, "");
+    knock(listening.descriptor());
+    pollfd waiting = {.fd = listening.descriptor(), .events = POLLIN, .revents = 0};
+    REQUIRE(poll(&waiting, 1, 10'000) == 1);
+    const FileDescriptor caller(accept(listening.descriptor(), nullptr, nullptr));
+    REQUIRE(caller.is_open());
+    char byte = 0;
+    CHECK(read(caller.get(), &byte, 1) <= 0);
+    CHECK(poll(&waiting, 1, 0) == 0);
+  }
+  knock(-1);
 }
 
 }  // namespace
