@@ -31,7 +31,7 @@ ARROWS = {
 }
 # main() stands above all of its program.
 ABOVE_ALL = {"filter/cli/main.cpp": ["filter/cli/commands"]}
-PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
+PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md")
 # In backticks, or the target of a link.
 NAMED_FILE = re.compile(r"(?:`|\]\()([\w.][\w./-]*\.(?:cpp|hpp|py|md|svg|conf|txt|[158]))[`)]")
 KNOW_LIBMILTER = {"milter/callbacks", "milter/libmilter_context", "milter/message_edits", "milter/milter_server",
