@@ -121,10 +121,8 @@ void FilterBuilder::flush() {
 }
 
 void FilterBuilder::spill() {
-  const std::size_t count = partitions_->partition_count();
-  if (!spill_) spill_ = std::make_unique<HashSpill>(options_.scratch_folder, count);
-  for_each_parallel(options_.threads, count, [&](std::size_t partition) { spill_->add(partition, *partitions_); });
-  partitions_->clear();
+  if (!spill_) spill_ = std::make_unique<HashSpill>(options_.scratch_folder, partitions_->partition_count());
+  spill_->take(*partitions_, options_.threads);
 }
 
 // The bytes of the array with a partition's bits; neighbours may share some. Hashes that no entry can have may point

@@ -17,10 +17,8 @@ DomainHashes::DomainHashes(unsigned lanes, std::uint64_t memory_bytes, std::stri
     : scratch_folder_(std::move(scratch_folder)), partitions_(kPartitionBits, lanes, memory_bytes) {}
 
 void DomainHashes::spill(unsigned threads) {
-  const std::size_t count = partitions_.partition_count();
-  if (!spill_) spill_ = std::make_unique<HashSpill>(scratch_folder_, count);
-  for_each_parallel(threads, count, [&](std::size_t partition) { spill_->add(partition, partitions_); });
-  partitions_.clear();
+  if (!spill_) spill_ = std::make_unique<HashSpill>(scratch_folder_, partitions_.partition_count());
+  spill_->take(partitions_, threads);
 }
 
 std::vector<KeyHash> DomainHashes::sorted(std::size_t partition) const {

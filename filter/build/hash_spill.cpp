@@ -5,6 +5,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/file_io.hpp"
+#include "filter/base/parallel.hpp"
 #include "filter/base/unnamed_file.hpp"
 
 namespace bloomgate {
@@ -20,6 +21,11 @@ FileDescriptor make_file(const std::string& folder) {
 
 HashSpill::HashSpill(const std::string& folder, std::size_t partition_count)
     : folder_(folder), file_(make_file(folder)), extents_(partition_count) {}
+
+void HashSpill::take(HashPartitions& hashes, unsigned threads) {
+  for_each_parallel(threads, hashes.partition_count(), [&](std::size_t partition) { add(partition, hashes); });
+  hashes.clear();
+}
 
 void HashSpill::add(std::size_t partition, const HashPartitions& hashes) {
   std::vector<KeyHash> run;  // all together, for one write now and one read later

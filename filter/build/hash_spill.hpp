@@ -22,9 +22,9 @@ class HashSpill {
   // Creates the file in `folder`. Throws BloomgateError{cannot_write}.
   HashSpill(const std::string& folder, std::size_t partition_count);
 
-  // Adds a partition's hashes to those in the file. Throws BloomgateError{cannot_write}, for example if the disk is
-  // full.
-  void add(std::size_t partition, const HashPartitions& hashes);
+  // Adds all hashes to those in the file, with `threads` threads, and clears `hashes`. Throws
+  // BloomgateError{cannot_write}, for example if the disk is full.
+  void take(HashPartitions& hashes, unsigned threads);
 
   // Calls `visit` with runs of the partition's hashes, in no particular order. Throws BloomgateError{cannot_read}.
   void for_each_run(std::size_t partition, const std::function<void(std::span<const KeyHash>)>& visit) const;
@@ -33,6 +33,8 @@ class HashSpill {
   std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
 
  private:
+  void add(std::size_t partition, const HashPartitions& hashes);
+
   struct Extent {
     std::uint64_t offset;
     std::uint64_t hashes;

@@ -1,16 +1,13 @@
 #include "milter/lists/file_watch.hpp"
 
-#include <sys/inotify.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "filter/base/error.hpp"
+#include "milter/lists/inotify_events.hpp"
 
 namespace bloomgate {
 namespace {
@@ -18,7 +15,6 @@ namespace {
 constexpr std::uint32_t kChanges = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE;
 // The folder itself: its path leads elsewhere from then on.
 constexpr std::uint32_t kFolder = IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_IGNORED;
-constexpr std::size_t kBufferBytes = 16384;
 
 }  // namespace
 
@@ -34,21 +30,13 @@ FileWatch::FileWatch(std::vector<std::string> paths) : paths_(std::move(paths)) 
 
 bool FileWatch::take_events() {
   bool changed = false;
-  alignas(inotify_event) char buffer[kBufferBytes];
-  for (;;) {
-    const ssize_t size = read(inotify_.get(), buffer, sizeof buffer);
-    if (size <= 0) return changed;
-    for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
-      inotify_event event;
-      std::memcpy(&event, buffer + at, sizeof event);
-      const char* const name = buffer + at + sizeof event;
-      at += sizeof event + event.len;
-      const auto names = names_.find(event.wd);
-      const bool is_watched = names != names_.end();
-      const bool ours = is_watched && ((event.mask & kFolder) != 0 || (event.len != 0 && names->second.contains(name)));
-      changed = changed || ours || (event.mask & IN_Q_OVERFLOW) != 0;
-    }
-  }
+  for_each_inotify_event(inotify_.get(), [&](const inotify_event& event, const char* name) {
+    const auto names = names_.find(event.wd);
+    const bool is_watched = names != names_.end();
+    const bool ours = is_watched && ((event.mask & kFolder) != 0 || (event.len != 0 && names->second.contains(name)));
+    changed = changed || ours || (event.mask & IN_Q_OVERFLOW) != 0;
+  });
+  return changed;
 }
 
 std::vector<std::string> FileWatch::refresh() {

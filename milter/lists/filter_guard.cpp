@@ -2,25 +2,23 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/inotify.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
 #include "filter/base/error.hpp"
+#include "milter/lists/inotify_events.hpp"
 
 namespace bloomgate {
 namespace {
 
 // The last two may have come without a write; then the file's own times tell.
 constexpr std::uint32_t kChanges = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB;
-constexpr std::size_t kBufferBytes = 4096;
 
 std::chrono::steady_clock::duration interval_of(std::uint64_t bytes_per_hour) {
   using Duration = std::chrono::steady_clock::duration;
@@ -121,27 +119,19 @@ void FilterGuard::wait() noexcept {
 }
 
 void FilterGuard::take_events() {
-  alignas(inotify_event) char buffer[kBufferBytes];
-  for (;;) {
-    const ssize_t size = read(inotify_.get(), buffer, sizeof buffer);
-    if (size <= 0) return;
+  for_each_inotify_event(inotify_.get(), [this](const inotify_event& event, const char* /*name*/) {
     const std::lock_guard lock(mutex_);
-    for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
-      inotify_event event;
-      std::memcpy(&event, buffer + at, sizeof event);
-      at += sizeof event + event.len;
-      for (Watched& each : watched_) {
-        const bool all = (event.mask & IN_Q_OVERFLOW) != 0;  // events were lost
-        if (each.watch != event.wd && !all) continue;
-        if ((event.mask & IN_MODIFY) != 0) each.filter->note_damage(Damage::written_to);
-        report(*each.filter);
-        if (!each.filter->damaged() || each.watch < 0) continue;
-        // Whoever goes on writing need not wake us again.
-        inotify_rm_watch(inotify_.get(), each.watch);
-        each.watch = -1;
-      }
+    for (Watched& each : watched_) {
+      const bool all = (event.mask & IN_Q_OVERFLOW) != 0;  // events were lost
+      if (each.watch != event.wd && !all) continue;
+      if ((event.mask & IN_MODIFY) != 0) each.filter->note_damage(Damage::written_to);
+      report(*each.filter);
+      if (!each.filter->damaged() || each.watch < 0) continue;
+      // Whoever goes on writing need not wake us again.
+      inotify_rm_watch(inotify_.get(), each.watch);
+      each.watch = -1;
     }
-  }
+  });
 }
 
 void FilterGuard::report(const LoadedFilter& filter) const {

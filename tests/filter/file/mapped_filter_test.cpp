@@ -14,6 +14,7 @@
 #include "filter/base/little_endian.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "tests/support/filter_files.hpp"
+#include "tests/support/flip_byte.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
@@ -21,17 +22,9 @@ namespace {
 
 using test::build_filter;
 using test::error_code_of;
+using test::flip_byte;
 using test::numbered_addresses;
 using test::TemporaryFolder;
-
-void flip_byte(const std::string& path, std::uint64_t offset) {
-  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(offset));
-  const int byte = file.get();
-  file.seekp(static_cast<std::streamoff>(offset));
-  file.put(static_cast<char>(byte ^ 1));
-  REQUIRE(file.flush());
-}
 
 TEST_CASE("a mapped filter finds what was built into it") {
   const TemporaryFolder folder;

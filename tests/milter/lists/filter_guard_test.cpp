@@ -9,10 +9,13 @@
 #include <functional>
 
 #include "tests/milter/daemon_parts.hpp"
+#include "tests/support/flip_byte.hpp"
 #include "tests/support/silent_writer.hpp"
 
 namespace bloomgate {
 namespace {
+
+using test::flip_byte;
 
 constexpr std::uint64_t kFast = std::uint64_t{1} << 40;  // bytes an hour: a chunk in 4 ms
 constexpr std::uint64_t kFourChunks = 3'670'016;         // entries, at 8 bits each
@@ -42,15 +45,6 @@ struct Guarded {
   std::atomic<int> reports{0};
   FilterGuard guard;
 };
-
-void flip_byte(const std::string& path, std::uint64_t offset) {
-  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(offset));
-  const int byte = file.get();
-  file.seekp(static_cast<std::streamoff>(offset));
-  file.put(static_cast<char>(byte ^ 1));
-  REQUIRE(file.flush());
-}
 
 TEST_CASE("a write to a whitelist in place is noticed at once, without a look-up and without rechecks") {
   Guarded guarded(0);
