@@ -12,7 +12,8 @@ Each part is a context manager with a dataclass of settings. It is ready when en
     checker    the common part of the deeper checks: clamav, rspamd, spamassassin
     opendkim, opendmarc, spf: milters that authenticate senders before Bloomgate; milter: what they share
     signing    keys, and what a sender signs with them
-    network    a network of its own for programs that ask a name server; name_server: one that answers
+    network    a network of its own for programs that ask a name server; name_server: one that answers;
+               faulty_name_server: one with every fault, that tells what it was asked
     recipe     a Postfix set up by one of the recipes, with its checkers: postfix_recipes
     gateway    all of them together, connected by the shipped files of config/mta/postfix
 

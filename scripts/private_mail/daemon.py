@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .filter import built
+from .network import PrivateNetwork
 from .processes import Program, accepts_connections, free_port, runs_as, wait_until
 
 USER = "nobody"
@@ -18,6 +19,7 @@ class DaemonConfig:
     inet: bool = False  # listens on 127.0.0.1 instead of a unix socket
     host_name: str = "mx.example.net"
     settings: dict = field(default_factory=dict)  # further lines of the configuration: key -> value, or list
+    network: PrivateNetwork = None  # that it is in; it then listens on a unix socket
 
 
 class Daemon:
@@ -79,7 +81,8 @@ class Daemon:
     def launch(self):
         """Starts the program and waits for nothing. It may fail."""
         self.may_fail = True
-        self.program = Program(self.command(), self.log_file, user=USER)
+        start = self.config.network.start if self.config.network else Program
+        self.program = start(self.command(), self.log_file, user=USER)
         return self.program
 
     def start(self):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from .client import Client, Message
 from .daemon import Daemon, DaemonConfig
+from .network import PrivateNetwork
 from .postfix import Postfix, PostfixConfig
 from .processes import PATIENCE_SECONDS, free_port
 from .shipped import SHIPPED_FILES, adapted
@@ -42,6 +43,8 @@ class GatewayConfig:
     milters: tuple = ()  # the others of SHIPPED_SOCKETS that take part: OpenDkimConfig, …
     removes_forged_results: bool = True  # by the shipped header_checks
     removes_forged_marks: bool = True  # the same
+    network: PrivateNetwork = None  # that the daemon is in
+    main_cf: str = ""  # further lines, after the shipped ones
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class Gateway:
             required = {"authentication": "required", "dmarc-fail-veto": "yes"} if self.config.milters else {}
             settings = {**required, **self.config.settings}
             self.daemon = stack.enter_context(Daemon(self.folder / "daemon", DaemonConfig(
-                self.config.whitelist, self.config.inet, settings=settings)))
+                self.config.whitelist, self.config.inet, settings=settings, network=self.config.network)))
             self.milters = [stack.enter_context(milter.part(self.folder / milter.name))
                             for milter in self.config.milters]
             self.reinjection_port = free_port()
@@ -149,7 +152,7 @@ class Gateway:
         sockets = {milter.config.name: milter.mta_socket for milter in self.milters}
         sockets["bloomgate"] = self.daemon.mta_socket
         return {
-            "main_cf": with_milters(sockets, main_cf),
+            "main_cf": with_milters(sockets, main_cf) + self.config.main_cf,
             "master_cf": adapted("postfix/master.cf", {
                 "127.0.0.1:10025 inet": f"127.0.0.1:{self.reinjection_port} inet"}),
         }

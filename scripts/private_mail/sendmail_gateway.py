@@ -14,6 +14,7 @@ from .client import Client
 from .daemon import Daemon, DaemonConfig
 from .filter import REPOSITORY
 from .gateway import MAILBOX, matched
+from .network import PrivateNetwork
 from .processes import PATIENCE_SECONDS
 from .sendmail import Sendmail, SendmailConfig
 from .sink import Sink
@@ -29,6 +30,7 @@ class SendmailGatewayConfig:
     settings: dict = field(default_factory=dict)  # of the daemon
     host_name: str = "mx.example.net"
     shipped: Path = SHIPPED_FILE
+    network: PrivateNetwork = None  # that the daemon is in
 
 
 class SendmailGateway:
@@ -42,7 +44,7 @@ class SendmailGateway:
             self.mailbox = stack.enter_context(Sink(MAILBOX))
             self.daemon = stack.enter_context(Daemon(self.folder / "daemon", DaemonConfig(
                 self.config.whitelist, self.config.inet,
-                settings={"authentication": "off", **self.config.settings})))
+                settings={"authentication": "off", **self.config.settings}, network=self.config.network)))
             fragment = self.config.shipped.read_text()
             folders = {self.daemon.folder: "/run/bloomgate"}
             if self.config.inet:

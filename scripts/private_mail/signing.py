@@ -9,9 +9,13 @@ SELECTOR = "test"
 
 SIGNED_FIELDS = (b"from", b"to", b"subject", b"date", b"message-id")
 
+RSA_SHA256, RSA_SHA1, ED25519_SHA256 = b"rsa-sha256", b"rsa-sha1", b"ed25519-sha256"
+RELAXED, SIMPLE = b"relaxed", b"simple"
+
 
 class SigningKey:
-    """The RSA key of one domain. Its public half is a record for a name server or for OpenDKIM's file.
+    """The key of one domain: RSA, unless private is another. Its public half is a record for a name server or for
+    OpenDKIM's file.
 
     private: a key that other domains have too, if given; making one takes a while."""
 
@@ -19,6 +23,7 @@ class SigningKey:
         self.domain = domain
         self.selector = selector
         self.private = private or new_private_key()
+        self.is_ed25519 = b"BEGIN PRIVATE KEY" in self.private and len(self.private) < 200
 
     @property
     def record_name(self):
@@ -26,19 +31,62 @@ class SigningKey:
 
     @property
     def record(self):
-        public = openssl(self.private, "rsa", "-pubout", "-outform", "DER")
-        return f"v=DKIM1; k=rsa; p={base64.b64encode(public).decode()}"
+        kind = "ed25519" if self.is_ed25519 else "rsa"
+        return f"v=DKIM1; k={kind}; p={base64.b64encode(self._public()).decode()}"
 
-    def sign(self, content, domain=None, fields=SIGNED_FIELDS, identity=None, length=False):
-        """The message with a signature before its first field. domain: the domain that it claims, if not its own."""
-        signature = dkim.sign(
-            content, self.selector.encode(), (domain or self.domain).encode(), self.private, identity,
-            canonicalize=(b"relaxed", b"relaxed"), include_headers=list(fields), length=length)
+    @property
+    def seed(self):
+        """Of an Ed25519 key (RFC 8032), in base64."""
+        return base64.b64encode(self._seed())
+
+    @property
+    def ed25519_pair(self):
+        """The seed and the public key behind each other, in base64: what libsodium calls a secret key."""
+        return base64.b64encode(self._seed() + self._public())
+
+    def sign(self, content, domain=None, fields=SIGNED_FIELDS, identity=None, length=False,
+             canonicalization=(RELAXED, RELAXED), algorithm=None, tags=None):
+        """The message with a signature before its first field.
+
+        domain: the domain that it claims, if not its own. tags: tags of the signature, name -> value, bytes, in the
+        place of its own or beside them; a value of None leaves the tag out. Nothing checks them."""
+        algorithm = algorithm or (ED25519_SHA256 if self.is_ed25519 else RSA_SHA256)
+        signer = Signer(content, tags or {}, fields)
+        signature = signer.sign(
+            self.selector.encode(), (domain or self.domain).encode(),
+            self.seed if self.is_ed25519 else self.private, algorithm, identity,
+            canonicalize=canonicalization, include_headers=(b"from",), length=length)
         return signature + content
 
+    def _seed(self):
+        return openssl(self.private, "pkey", "-outform", "DER")[-32:]
 
-def new_private_key():
-    return openssl(b"", "genrsa", "2048")
+    def _public(self):
+        public = openssl(self.private, "pkey", "-pubout", "-outform", "DER")
+        return public[-32:] if self.is_ed25519 else public  # RFC 8463, section 4: the bare key
+
+
+class Signer(dkim.DKIM):
+    """Signs what it is told to, with the tags that it is told."""
+
+    def __init__(self, content, tags, fields):
+        super().__init__(content)
+        self._tags = tags
+        self._fields = fields
+
+    def gen_header(self, fields, include_headers, *arguments, **options):
+        tags = {**dict(fields), b"h": b" : ".join(self._fields), **self._tags}
+        tags[b"b"] = tags.pop(b"b")  # stays the last
+        kept = [(name, value) for name, value in tags.items() if value is not None]
+        return super().gen_header(kept, self._fields, *arguments, **options)
+
+
+def new_private_key(bits=2048):
+    return openssl(b"", "genrsa", str(bits))
+
+
+def new_ed25519_key():
+    return openssl(b"", "genpkey", "-algorithm", "ed25519")
 
 
 def openssl(stdin, *arguments):
