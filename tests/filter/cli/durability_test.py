@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+"""What `bloomgate` leaves on the disk when any of its calls to the file system fails, or tells a lie.
+
+The calls are made to fail, and are recorded, by a preloaded library: see tests/support/faulty_calls.cpp.
+
+usage: durability_test.py PATH-OF-BLOOMGATE PATH-OF-FAULTY_CALLS [unittest arguments]
+"""
+import errno
+import functools
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import typing
+import unittest
+
+BLOOMGATE = None
+FAULTY_CALLS = None
+EX_DATAERR, EX_NOINPUT, EX_CANTCREAT, EX_IOERR = 65, 66, 73, 74
+OLD = b"the old file"
+
+
+class Call(typing.NamedTuple):
+    name: str
+    bytes: int
+    offset: int
+    path: str
+
+
+class Result(typing.NamedTuple):
+    command: str
+    status: int
+    errors: str
+    calls: list
+    written: bytes
+    names: list
+
+    def of(self, *names):
+        return [call for call in self.calls if call.name in names]
+
+
+# What each command that writes a filter is called with. The lists have addresses and domain entries, so that a filter
+# has both sections; that of `spilled` does not fit into the memory that it may take.
+COMMANDS = {
+    "build": ["build", "--seed", "1", "--threads", "1", "a.txt", "b.txt"],
+    "build in parallel": ["build", "--seed", "1", "--threads", "3", "--layout", "classic", "a.txt", "b.txt"],
+    "merge": ["merge", "a", "b"],
+    "intersect": ["intersect", "a", "b"],
+}
+SPILLED = ["build", "--seed", "1", "--threads", "1", "--memory", "1M", "--scratch", "scratch", "--layout",
+           "partitioned", "--hashes", "3", "--bits-per-entry", "32", "large.txt"]  # fmt: skip
+
+
+@functools.cache
+def lists():
+    """A folder with the lists and filters that the commands above name."""
+    folder = tempfile.TemporaryDirectory(prefix="bloomgate-test-")
+    path = pathlib.Path(folder.name)
+    for name, first in (("a", 0), ("b", 2_000)):
+        lines = [f"user{i}@example.org\n" for i in range(first, first + 4_000)]
+        lines += [f"@.{i}.example\n" for i in range(first, first + 3_000)]
+        (path / f"{name}.txt").write_text("".join(lines))
+        # More than two MiB of bits: several pieces, and one that is not whole.
+        subprocess.run([BLOOMGATE, "build", "-o", name, "--seed", "1", "--expected-entries", "2200000", f"{name}.txt"],
+                       cwd=path, check=True, capture_output=True, timeout=60)  # fmt: skip
+    (path / "large.txt").write_text("".join(f"user{i}@example.org\n@{i}.example\n" for i in range(450_000)))
+    return folder
+
+
+class DurabilityTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="bloomgate-test-")
+        self.addCleanup(folder.cleanup)
+        self.top = pathlib.Path(folder.name).resolve()
+        self.folder = self.top / "out"
+        self.log = self.top / "calls"
+
+    def run_faulty(self, arguments, fault="", old=OLD):
+        """Runs a command whose output is the file `filter` in a folder of its own."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        (self.folder / "scratch").mkdir(parents=True)
+        self.log.unlink(missing_ok=True)
+        for path in pathlib.Path(lists().name).iterdir():
+            os.link(path, self.folder / path.name)
+        given = set(os.listdir(self.folder))
+        if old is not None:
+            (self.folder / "filter").write_bytes(old)
+        environment = {"LD_PRELOAD": FAULTY_CALLS, "FAULTY_CALLS_FOLDER": str(self.folder),
+                       "FAULTY_CALLS_LOG": str(self.log), "FAULTY_CALLS_FAULT": fault}  # fmt: skip
+        command = [BLOOMGATE, arguments[0], "-o", "filter", *arguments[1:]]
+        result = subprocess.run(command, cwd=self.folder, capture_output=True, timeout=60,
+                                env={**os.environ, **environment})  # fmt: skip
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        calls = [Call(name, int(count), int(offset), path)
+                 for name, count, offset, path in (line.split(" ", 3) for line in lines)]  # fmt: skip
+        path = self.folder / "filter"
+        spills = {f"scratch/{name}" for name in os.listdir(self.folder / "scratch")}
+        names = sorted((set(os.listdir(self.folder)) - given) | spills)
+        written = path.read_bytes() if path.exists() else None
+        return Result(arguments[0], result.returncode, result.stderr.decode(), calls, written, names)
+
+    def check_sound(self, arguments):
+        result = self.run_faulty(arguments)
+        self.assertEqual(result.status, 0, result.errors)
+        self.assertEqual(result.names, ["filter"])
+        self.assertNotEqual(result.written, OLD)
+        return result
+
+    def check_failed(self, result, status, reason):
+        """The old file is there, alone, and the error says what failed and where."""
+        self.assertEqual(result.status, status, result.errors)
+        self.assertEqual(result.written, OLD)
+        self.assertEqual(result.names, ["filter"])
+        self.assertRegex(result.errors, rf"(?m)^bloomgate {result.command}: .*{reason}")
+        self.assertRegex(result.errors, r"filter|scratch|\.txt|\b[ab]\b")
+
+    def is_of_output(self, call):
+        return os.path.basename(call.path).startswith(".filter.tmp-")
+
+    def numbers_of_output(self, result, name):
+        """Which of the calls of that name are for the file that is written, counted from 1."""
+        return [i + 1 for i, call in enumerate(result.of(name)) if self.is_of_output(call)]
+
+
+class OrderTest(DurabilityTest):
+    def test_the_file_is_written_synced_read_back_renamed_and_its_folder_synced(self):
+        for name, arguments in COMMANDS.items():
+            with self.subTest(command=name):
+                result = self.check_sound(arguments)
+                calls = [call for call in result.calls if call.name not in ("open", "mmap", "unlink")]
+                renames = [i for i, call in enumerate(calls) if call.name == "rename"]
+                syncs = [i for i, call in enumerate(calls) if call.name == "fsync"]
+                self.assertEqual(len(renames), 1)
+                self.assertEqual(len(syncs), 2)
+                self.assertLess(syncs[0], renames[0])
+                self.assertTrue(self.is_of_output(calls[syncs[0]]))
+                self.assertEqual(calls[renames[0]].path, str(self.folder / "filter"))
+                self.assertEqual(calls[-1], Call("fsync", 0, 0, str(self.folder)))
+                self.assertEqual(syncs[1], renames[0] + 1)
+                # Every write before the first sync; between that and the rename nothing but reads, of every byte.
+                self.assertEqual({call.name for call in calls[syncs[0] + 1 : renames[0]]}, {"pread"})
+                self.assert_all_read(calls[syncs[0] + 1 : renames[0]], len(result.written))
+
+    def assert_all_read(self, calls, size):
+        """All bytes, but those between two sections, which nobody wrote."""
+        end = 0
+        for call in sorted(calls, key=lambda call: call.offset):
+            self.assertTrue(self.is_of_output(call))
+            self.assertLess(call.offset - end, 4096)
+            self.assertTrue(call.offset <= end or call.offset % 4096 == 0)
+            end = max(end, call.offset + call.bytes)
+        self.assertEqual(end, size)
+
+    def test_the_space_is_reserved_before_anything_is_written(self):
+        for name, arguments in COMMANDS.items():
+            with self.subTest(command=name):
+                result = self.check_sound(arguments)
+                names = [call.name for call in result.calls]
+                self.assertLess(names.index("posix_fallocate"), names.index("pwrite"))
+                most = max(call.offset + call.bytes for call in result.of("pwrite"))
+                self.assertGreaterEqual(result.of("posix_fallocate")[0].bytes, most)
+
+    def test_a_folder_that_cannot_be_synced_is_an_error_and_leaves_the_new_file(self):
+        for name, arguments in COMMANDS.items():
+            with self.subTest(command=name):
+                want = self.check_sound(arguments).written
+                opens = len(self.run_faulty(arguments).of("open"))
+                for fault in (f"fsync 2 {errno.EIO}", f"open {opens} {errno.EMFILE}"):
+                    result = self.run_faulty(arguments, fault)
+                    self.assertEqual(result.status, EX_CANTCREAT)
+                    self.assertEqual(result.written, want)
+                    self.assertEqual(result.names, ["filter"])
+                    self.assertRegex(result.errors, "sync|open the folder")
+
+
+class FailureTest(DurabilityTest):
+    # In which a failure is no fault of the file: where another way is taken, or after the rename.
+    HARMLESS = {"unlink"}
+
+    def test_whichever_call_fails_the_old_file_is_whole_or_the_new_one_is(self):
+        for name, arguments in COMMANDS.items():
+            sound = self.check_sound(arguments)
+            for call in sorted({call.name for call in sound.calls} - self.HARMLESS):
+                for number in range(1, len(sound.of(call)) + 1):
+                    with self.subTest(command=name, call=call, number=number):
+                        result = self.run_faulty(arguments, f"{call} {number} {errno.EIO}")
+                        if result.status == 0 or (call, number) == ("fsync", 2):
+                            self.assertEqual(result.written, sound.written)
+                            self.assertEqual(result.names, ["filter"])
+                        elif result.written == sound.written:
+                            self.assertEqual((call, number), ("open", len(sound.of("open"))))  # that of the folder
+                        else:
+                            self.check_failed(result, result.status, "Input/output error")
+                            self.assertIn(result.status, (EX_CANTCREAT, EX_IOERR, EX_NOINPUT))
+
+    def test_calls_that_fail_from_one_on_are_never_swallowed(self):
+        """A failure past the page cache may be made good within it; one of both kinds may not."""
+        for name, arguments in COMMANDS.items():
+            sound = self.check_sound(arguments)
+            for call, status in (("pwrite", EX_CANTCREAT), ("pread", EX_IOERR), ("fsync", EX_CANTCREAT),
+                                 ("rename", EX_CANTCREAT), ("ftruncate", EX_CANTCREAT),
+                                 ("posix_fallocate", EX_CANTCREAT), ("fchmod", EX_CANTCREAT)):  # fmt: skip
+                numbers = self.numbers_of_output(sound, call) or [1]
+                for number in numbers:
+                    for error in (errno.EIO, errno.ENOSPC):
+                        with self.subTest(command=name, call=call, number=number, error=error):
+                            result = self.run_faulty(arguments, f"{call} {number}+ {error}")
+                            self.check_failed(result, status, os.strerror(error))
+
+    def test_no_file_is_left_where_there_was_none(self):
+        for fault in (f"pwrite 1+ {errno.EIO}", f"fsync 1 {errno.EIO}", f"rename 1 {errno.EIO}", "pwrite 1 flipped"):
+            with self.subTest(fault=fault):
+                result = self.run_faulty(COMMANDS["build"], fault, old=None)
+                self.assertNotEqual(result.status, 0)
+                self.assertEqual(result.names, [])
+
+    def test_space_that_cannot_be_reserved_is_no_error_where_the_file_system_cannot_do_it(self):
+        want = self.check_sound(COMMANDS["build"]).written
+        for error in (errno.EOPNOTSUPP, errno.EINVAL):
+            self.assertEqual(self.run_faulty(COMMANDS["build"], f"posix_fallocate 1 {error}").written, want)
+
+    def test_a_write_that_does_nothing_is_an_error(self):
+        for name, arguments in COMMANDS.items():
+            sound = self.check_sound(arguments)
+            for call, status, reason in (("pwrite", EX_CANTCREAT, "No space"), ("pread", EX_IOERR, "Input/output")):
+                for number in self.numbers_of_output(sound, call):
+                    with self.subTest(command=name, call=call, number=number):
+                        self.check_failed(self.run_faulty(arguments, f"{call} {number}+ end"), status, reason)
+
+    def test_short_and_interrupted_calls_are_gone_on_with(self):
+        for name, arguments in COMMANDS.items():
+            want = self.check_sound(arguments).written
+            for call in ("pwrite", "pread"):
+                for fault in ("1+ short", "2+ short", "1+ interrupted", "2+ interrupted"):
+                    with self.subTest(command=name, call=call, fault=fault):
+                        result = self.run_faulty(arguments, f"{call} {fault}")
+                        self.assertEqual(result.status, 0, result.errors)
+                        self.assertEqual(result.written, want)
+
+
+class ReadBackTest(DurabilityTest):
+    def test_whatever_write_is_lost_or_changed_is_found_before_the_file_gets_its_name(self):
+        for name, arguments in COMMANDS.items():
+            writes = self.check_sound(arguments).of("pwrite")
+            for number in range(1, len(writes) + 1):
+                for fault in ("lost", "flipped"):
+                    with self.subTest(command=name, number=number, fault=fault):
+                        result = self.run_faulty(arguments, f"pwrite {number} {fault}")
+                        self.check_failed(result, EX_DATAERR, r"the data at offset \d+ is not what was written there")
+                        self.assertEqual(result.of("rename"), [])
+                        offset = int(re.search(r"at offset (\d+)", result.errors)[1])
+                        self.assertLessEqual(abs(writes[number - 1].offset - offset), 2**20)
+
+    def test_what_is_read_back_wrong_is_not_renamed(self):
+        for name, arguments in COMMANDS.items():
+            for number in self.numbers_of_output(self.check_sound(arguments), "pread"):
+                with self.subTest(command=name, number=number):
+                    result = self.run_faulty(arguments, f"pread {number} flipped")
+                    self.check_failed(result, EX_DATAERR, "is not what was written there")
+
+
+class SpillTest(DurabilityTest):
+    """Hashes that do not fit into memory go through a file without a name."""
+
+    def is_of_spill(self, call):
+        return "/scratch" in call.path
+
+    def test_an_error_of_that_file_fails_the_build(self):
+        sound = self.check_sound(SPILLED)
+        for call, status in (("pwrite", EX_CANTCREAT), ("pread", EX_IOERR)):
+            calls = sound.of(call)
+            of_spill = [i + 1 for i, each in enumerate(calls) if self.is_of_spill(each)]
+            self.assertGreater(len(of_spill), 2)
+            for number in {of_spill[0], of_spill[len(of_spill) // 2], of_spill[-1]}:
+                for fault, reason in ((errno.ENOSPC, "No space left"), (errno.EIO, "Input/output error"), ("end", "")):
+                    with self.subTest(call=call, number=number, fault=fault):
+                        result = self.run_faulty(SPILLED, f"{call} {number} {fault}")
+                        self.check_failed(result, status, f"in scratch: .*{reason}")
+        opened = [i + 1 for i, each in enumerate(sound.of("open")) if self.is_of_spill(each)]
+        self.assertEqual(len(opened), 2)  # one for addresses, one for domain entries
+        for number in opened:
+            result = self.run_faulty(SPILLED, f"open {number} {errno.EACCES}")
+            self.check_failed(result, EX_CANTCREAT, "create a temporary file in scratch: Permission denied")
+
+    def test_short_and_interrupted_calls_change_nothing(self):
+        want = self.check_sound(SPILLED).written
+        for fault in ("pwrite 1+ short", "pread 1+ short", "pwrite 1+ interrupted", "pread 1+ interrupted"):
+            with self.subTest(fault=fault):
+                self.assertEqual(self.run_faulty(SPILLED, fault).written, want)
+
+
+if __name__ == "__main__":
+    BLOOMGATE = os.path.abspath(sys.argv.pop(1))
+    FAULTY_CALLS = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
