@@ -1,9 +1,11 @@
 #include "filter/address/plain_line.hpp"
 
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "filter/address/address.hpp"
@@ -77,6 +79,78 @@ TEST_CASE("plain lines are read up to the first that is not plain") {
     CHECK(read.keys ==
           std::vector<std::string>{first.substr(0, first.size() - 1), "joe@example.org", "ann@example.org"});
   }
+}
+
+// What a plain line is, a byte at a time. Without its line feed, which it must have.
+bool is_plain(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  const std::size_t at = line.find('@');
+  if (line.size() > 63 || at == std::string_view::npos) return false;
+  const auto has_only = [](std::string_view text, std::string_view marks) {
+    return std::ranges::all_of(text, [&](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             marks.find(c) != std::string_view::npos;
+    });
+  };
+  const auto has_atoms = [](std::string_view text) {
+    return !text.empty() && text.front() != '.' && text.back() != '.' && text.find("..") == std::string_view::npos;
+  };
+  const std::string_view local_part = line.substr(0, at);
+  const std::string_view domain = line.substr(at + 1);
+  return has_only(local_part, "._-+=") && has_only(domain, "._-") && has_atoms(local_part) && has_atoms(domain);
+}
+
+// Holds what was read of a text against the lines of it up to the first that is not plain, and against the
+// canonicaliser.
+void check_read(const std::string& text) {
+  const Read read = read_lines(text);
+  std::vector<std::string> want;
+  std::size_t at = 0;
+  for (std::size_t end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+    const std::string line = text.substr(at, end - at);
+    if (!is_plain(line)) break;
+    const Entry entry = canonicalize_line(line);
+    REQUIRE(entry.kind() == EntryKind::address);
+    want.emplace_back(entry.key());
+  }
+  if (read.bytes == at && read.keys == want) return;
+  CAPTURE(text, at, read.bytes, want, read.keys);
+  FAIL("not the plain lines of the text");
+}
+
+TEST_CASE("every byte at every place is read as the canonicaliser reads it") {
+  // Three words and some: the line in which a byte is another starts and ends at every place of a word, within one and
+  // over two, and its '@', dots and line end come to lie at every place, too.
+  const std::string line = GENERATE(as<std::string>(), "a@b\n", "Jo.e+t=g_-9@Ex-a_m.pl0\r\n",
+                                    std::string(30, 'Q') + "." + std::string(20, 'z') + "@" + "example.Org\n",
+                                    "a@" + std::string(61, 'b') + "\n", std::string(61, 'a') + "@b\r\n");
+  const std::size_t places = GENERATE(0U, 1U, 31U, 62U, 63U);
+  const std::string before = places < 4 ? std::string(places, 'x') : std::string(places - 4, 'x') + "@y\n";
+  const std::string text = before + line + "x@y\n" + line + line;
+  for (std::size_t place = 0; place < std::min<std::size_t>(text.size(), 135); ++place) {
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string changed = text;
+      changed[place] = static_cast<char>(byte);
+      check_read(changed);
+    }
+  }
+}
+
+TEST_CASE("lines of every length are read if they have at most 63 bytes before their line end") {
+  for (std::size_t bytes = 3; bytes < 200; ++bytes) {
+    for (const char* const end : {"\n", "\r\n"}) {
+      for (std::size_t shift = 3; shift < 70; ++shift) {
+        const std::string before = std::string(std::min<std::size_t>(shift, 62) - 2, 'x') + "@y\n";
+        check_read(before + "a@" + std::string(bytes - 2, 'b') + end + "x@y\n");
+      }
+    }
+  }
+}
+
+TEST_CASE("a text that ends anywhere gives the lines that it has whole") {
+  const std::string text =
+      "joe@example.org\r\nAnn.Lee+tag@Sub.Example.ORG\na@b\n" + std::string(55, 'x') + "@y.z\r\nb@c\n";
+  for (std::size_t size = 0; size <= text.size(); ++size) check_read(text.substr(0, size));
 }
 
 TEST_CASE("a line that has no end in the text is left alone") {
