@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from private_mail.client import Client, RawMessage
 from private_mail.opendkim import OpenDkimConfig
 from private_mail.postfix import Postfix, PostfixConfig
-from private_mail.processes import free_port, temporary_folder
+from private_mail.processes import accepts_connections, free_port, temporary_folder, wait_until
 from private_mail.rspamd import Rspamd
 from private_mail.sink import Sink
 
@@ -61,6 +61,7 @@ def by_real_signers(content, sender, rsa, ed25519):
             out.address, master_cf=services, host_name="mx.example.org")))
         queue_ids = {}
         for name, port in ports.items():
+            wait_until(lambda port=port: accepts_connections(("127.0.0.1", port)), f"the listener of {name}")
             with Client(port) as client:
                 queue_ids[client.send(RawMessage(sender, raw=content))] = name
         sent = {queue_ids[received.queue_id]: received.content for received in out.wait_for(len(ports))}
