@@ -1,5 +1,7 @@
 """A private copy of the sources with a build folder of its own, in which one fault at a time is tried."""
 
+import fcntl
+import itertools
 import os
 import resource
 import shlex
@@ -45,10 +47,19 @@ def run(command, seconds, output: Path, folder: Path, environment=None):
 
 
 class Workbench:
-    """One of the copies: used by one thread at a time."""
+    """One of the copies: the first that no other run has; used by one thread at a time."""
 
-    def __init__(self, folder: Path, jobs: int):
-        self.folder, self.jobs = folder, jobs
+    def __init__(self, all_of_them: Path, jobs: int):
+        for number in itertools.count(1):
+            self.folder, self.jobs = all_of_them / str(number), jobs
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self.lock = (self.folder / "lock").open("w")
+            try:
+                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                self.lock.close()
+        folder = self.folder
         self.source, self.build = folder / "source", folder / "build"
         self.output = folder / "output.log"
         self.seconds = {}  # what each test takes on unchanged code
@@ -89,9 +100,12 @@ class Workbench:
             shutil.copymode(wanted, there)
 
     def configure(self):
-        # Warnings are errors: a fault that leaves a variable unused must be compiled all the same.
+        # Warnings are errors: a fault that leaves a variable unused must be compiled all the same. What takes its time
+        # after each link, the linking itself and a list of the cases, is left out or made quick.
+        linker = ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld"] if shutil.which("ld.lld") else []
         status = run(["cmake", "-G", "Ninja", "-S", self.source, "-B", self.build, "-DCMAKE_BUILD_TYPE=",
-                      "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_CXX_FLAGS=-O0 -w -D_GLIBCXX_ASSERTIONS"],
+                      "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_CXX_FLAGS=-O0 -w -D_GLIBCXX_ASSERTIONS",
+                      "-DCMAKE_CATCH_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST", *linker],
                      BUILD_SECONDS, self.output, self.folder, self.environment)
         if status != 0:
             raise BuildError(f"cmake failed:\n{self.last_lines()}")
@@ -119,7 +133,8 @@ class Workbench:
     def attempt(self, fault):
         """'noticed', 'unseen', 'hung' or 'does not compile'; and by which test, or the compiler's last words."""
         changed = self.source / fault.file
-        changed.write_text(fault.apply((ROOT / fault.file).read_text(encoding="utf-8")), encoding="utf-8")
+        original = changed.read_text(encoding="utf-8")
+        changed.write_text(fault.apply(original), encoding="utf-8")
         try:
             for test in fault.tests:
                 if self.compile(test.targets) != 0:
@@ -131,7 +146,7 @@ class Workbench:
                     return "noticed", self.noticing_case(test)
             return "unseen", shlex.join(map(str, fault.tests))
         finally:
-            self.copy_file(fault.file)
+            changed.write_text(original, encoding="utf-8")
 
     def noticing_case(self, test):
         """The case that failed, as Catch prints it between two rules."""

@@ -78,6 +78,42 @@ TEST_CASE("a server that hangs leaves time for the next one") {
   CHECK(check.ask({}, small_message()).server == to_string(good.rspamd()));
 }
 
+TEST_CASE("servers that hang take all of the message's time together, and no more") {
+  LoopbackServer first(hangs());
+  LoopbackServer second(hangs());
+  LoopbackServer third(hangs());
+  constexpr auto kTime = 1200ms;
+  Checkers check(options({first.spamd(), second.rspamd(), third.spamd()}, kTime));
+  const auto start = Clock::now();
+  CHECK_THAT(error_of(check), Catch::Contains("no answer in time; ") && Catch::EndsWith("no answer in time"));
+  CHECK(Clock::now() - start >= kTime - 5ms);
+  CHECK(third.connections() == 1);
+}
+
+TEST_CASE("the time for a message is that of the option") {
+  LoopbackServer silent(hangs());
+  constexpr auto kTime = 3s;
+  Checkers check(options({silent.spamd()}, kTime));
+  const auto start = Clock::now();
+  CHECK_THAT(error_of(check), Catch::EndsWith("no answer in time"));
+  CHECK(Clock::now() - start < 2 * kTime);
+}
+
+TEST_CASE("a server that answers again is asked first again, however it failed before") {
+  std::atomic<bool> well = false;
+  LoopbackServer first([&](LoopbackServer::Client& client) {
+    client.request();
+    client.send(well ? spamd_says(true, 9) : "nonsense\r\n");
+  });
+  LoopbackServer second(answers("nonsense\r\n"));
+  Checkers check(options({first.spamd(), second.spamd()}));
+  CHECK_THAT(error_of(check), Catch::Contains("not spamd's"));
+  well = true;
+  CHECK(check.ask({}, small_message()).failures.empty());
+  CHECK(check.ask({}, small_message()).failures.empty());
+  CHECK(second.connections() == 1);
+}
+
 TEST_CASE("where no server answers, the error says what was wrong with each, on one printable line") {
   LoopbackServer refuses(answers("SPAMD/1.0 76 No\x1b[31m\xff\r\n\r\n"));
   LoopbackServer empty([](LoopbackServer::Client&) {});

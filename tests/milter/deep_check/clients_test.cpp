@@ -1,6 +1,7 @@
 // What the clients send, seen by a server. That the real servers take it is seen in tests/e2e.
 #include <catch2/catch.hpp>
 
+#include "milter/deep_check/http_exchange.hpp"
 #include "milter/deep_check/reach.hpp"
 #include "milter/deep_check/rspamd_client.hpp"
 #include "milter/deep_check/spamd_client.hpp"
@@ -143,6 +144,120 @@ TEST_CASE("a refusal that comes before the whole message is sent is read all the
     // The kernel may throw away what was received when the connection is reset.
     CHECK_THAT(error.what(), Catch::Contains("76 Too large") || Catch::Contains("reset"));
   }
+}
+
+TEST_CASE("where spamd answers and closes while the message is still being sent, its answer is what is told") {
+  const TemporaryFolder folder;
+  const std::string large(5'000'000, 'x');
+  const auto refuses = [](LoopbackServer::Client& client) { client.send("SPAMD/1.0 76 Too large\r\n\r\n"); };
+  // What a unix socket has received stays there when the other end closes it.
+  const LoopbackServer server(refuses, folder.file("spamd"));
+  CHECK_THROWS_WITH(ask_spamd(server.spamd(), usual(), message_of(large), soon()), Catch::Contains("76 Too large"));
+  const auto accepts = [](LoopbackServer::Client& client) { client.send(spamd_says(true, 9)); };
+  const LoopbackServer hasty(accepts, folder.file("hasty"));
+  CHECK(ask_spamd(hasty.spamd(), usual(), message_of(large), soon()).score == 9);
+}
+
+TEST_CASE("spamd is told that the message is over, for one that reads until then") {
+  std::string request;
+  const LoopbackServer server([&](LoopbackServer::Client& client) {
+    request = client.rest();
+    client.send(spamd_says(true, 9));
+  });
+  const Deadline deadline = std::chrono::steady_clock::now() + 10s;
+  CHECK(ask_spamd(server.spamd(), usual(), message_of(kText), deadline).score == 9);
+  CHECK(request.ends_with("\r\n" + kText));
+  CHECK(reach(server.spamd(), 10s) != "no answer in time");
+}
+
+TEST_CASE("an answer may be as long as the bound, and not a byte longer") {
+  const auto rspamd_takes = [](std::size_t header_bytes, std::size_t body_bytes) {
+    std::string body = R"({"score":3,"action":"no action"})";
+    body.resize(body_bytes, ' ');
+    std::string header = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body_bytes) + "\r\nX-Fill: ";
+    header.append(header_bytes - header.size() - 4, 'x').append("\r\n\r\n");
+    const LoopbackServer server(answers(header + body));
+    return ask_rspamd(server.rspamd(), usual(), message_of(kText), soon()).score == 3;
+  };
+  CHECK(rspamd_takes(100, kMaxHttpReplyBytes));
+  CHECK_THROWS_WITH(rspamd_takes(100, kMaxHttpReplyBytes + 1), Catch::Contains("body of its answer is longer than"));
+  CHECK(rspamd_takes(kMaxHttpHeaderBytes, 100));
+  CHECK_THROWS_WITH(rspamd_takes(kMaxHttpHeaderBytes + 1, 100), Catch::Contains("header of its answer is longer than"));
+
+  const auto spamd_takes = [](std::size_t bytes) {
+    std::string reply = "SPAMD/1.1 0 EX_OK\r\nSpam: True ; 9 / 5.0\r\n\r\nA";
+    reply.resize(bytes, ' ');
+    const LoopbackServer server(answers(reply));
+    return ask_spamd(server.spamd(), usual(), message_of(kText), soon()).score == 9;
+  };
+  CHECK(spamd_takes(kMaxSpamdReplyBytes));
+  CHECK_THROWS_WITH(spamd_takes(kMaxSpamdReplyBytes + 1), Catch::Contains("longer than"));
+}
+
+TEST_CASE("an answer that comes in pieces is put together") {
+  const auto in_pieces = [](std::string reply) {
+    return [reply = std::move(reply)](LoopbackServer::Client& client) {
+      client.request();
+      for (const char byte : reply) client.send({&byte, 1});
+    };
+  };
+  const LoopbackServer rspamd(in_pieces(rspamd_says("add header", 7)));
+  CHECK(ask_rspamd(rspamd.rspamd(), usual(), message_of(kText), soon()).score == 7);
+  const LoopbackServer spamd(in_pieces(spamd_says(true, 9)));
+  CHECK(ask_spamd(spamd.spamd(), usual(), message_of(kText), soon()).symbols.size() == 3);
+}
+
+TEST_CASE("a server that is asked over IPv6 answers") {
+  if (!LoopbackServer::has_ipv6()) {
+    WARN("this machine has no IPv6");
+    return;
+  }
+  const LoopbackServer rspamd(answers(rspamd_says("no action", 3)), LoopbackServer::OverIpv6());
+  CHECK(ask_rspamd(rspamd.rspamd(), usual(), message_of(kText), soon()).score == 3);
+  const LoopbackServer spamd(answers(spamd_says(true, 9)), LoopbackServer::OverIpv6());
+  CHECK(ask_spamd(spamd.spamd(), usual(), message_of(kText), soon()).score == 9);
+}
+
+TEST_CASE("a name of a server is looked up in the family that is asked for") {
+  const LoopbackServer server(answers(spamd_says(true, 9)));
+  DeepCheckServer asked = server.spamd();
+  asked.address.host = "localhost";
+  CHECK(ask_spamd(asked, usual(), message_of(kText), soon()).score == 9);
+  asked.address.family = SocketAddress::Family::inet6;
+  CHECK_THROWS_AS(ask_spamd(asked, usual(), message_of(kText), soon()), CheckerError);
+}
+
+TEST_CASE("of what a server says when it refuses, no more than a line is told, and a pong alone is none") {
+  const LoopbackServer ill(answers(test::http_reply(std::string(10'000, 'x'), 503)));
+  try {
+    ask_rspamd(ill.rspamd(), usual(), message_of(kText), soon());
+    FAIL("it answers 503");
+  } catch (const CheckerError& error) {
+    CHECK_THAT(error.what(), Catch::StartsWith("it answers 503: xxx"));
+    CHECK(std::string_view(error.what()).size() < 300);
+  }
+  const LoopbackServer half(answers(test::http_reply("pong\r\n", 500)));
+  CHECK(reach(half.rspamd(), 60s) == "it answers 500: pong\\x0d\\x0a");
+  const LoopbackServer other(answers(test::http_reply("hello")));
+  CHECK(reach(other.rspamd(), 60s) == "it answers 200: hello");
+}
+
+TEST_CASE("recipients are told as long as they fit into 16 KiB") {
+  std::string request;
+  LoopbackServer server(keeps_request(request, rspamd_says("no action", 0)));
+  Envelope envelope = usual();
+  const auto told = [&](std::size_t bytes_each) {
+    envelope.recipients.assign(2000, std::string(bytes_each - 2, 'r'));
+    ask_rspamd(server.rspamd(), envelope, message_of(kText), soon());
+    std::size_t count = 0;
+    for (std::size_t at = request.find("\r\nRcpt: "); at != std::string::npos;
+         at = request.find("\r\nRcpt: ", at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  CHECK(told(32) == 16384 / 32);
+  CHECK(told(33) == 16384 / 33);
 }
 
 TEST_CASE("a proxy of the environment is not used") {

@@ -49,6 +49,25 @@ LoopbackServer::LoopbackServer(Answer answer, const std::string& path) : answer_
   acceptor_ = std::thread([this] { accept_all(); });
 }
 
+LoopbackServer::LoopbackServer(Answer answer, OverIpv6) : answer_(std::move(answer)) {
+  sockaddr_in6 address = {};
+  address.sin6_family = AF_INET6;
+  address.sin6_addr = in6addr_loopback;
+  listener_ = listen_on(reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  socklen_t size = sizeof address;
+  getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size);
+  address_ = {SocketAddress::Family::inet6, {}, "::1", std::to_string(ntohs(address.sin6_port))};
+  acceptor_ = std::thread([this] { accept_all(); });
+}
+
+bool LoopbackServer::has_ipv6() {
+  const FileDescriptor any(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in6 address = {};
+  address.sin6_family = AF_INET6;
+  address.sin6_addr = in6addr_loopback;
+  return any.is_open() && bind(any.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
 LoopbackServer::~LoopbackServer() {
   {
     const std::lock_guard lock(mutex_);
@@ -86,7 +105,9 @@ void LoopbackServer::serve(int socket) {
 
 DeepCheckServer LoopbackServer::rspamd() const {
   if (address_.family == SocketAddress::Family::unix_path) return {DeepCheckServer::Kind::rspamd, {}, address_};
-  return {DeepCheckServer::Kind::rspamd, fmt::format("http://{}:{}", address_.host, address_.port), {}};
+  const bool is_ipv6 = address_.family == SocketAddress::Family::inet6;
+  const std::string host = is_ipv6 ? "[" + address_.host + "]" : address_.host;
+  return {DeepCheckServer::Kind::rspamd, fmt::format("http://{}:{}", host, address_.port), {}};
 }
 
 DeepCheckServer LoopbackServer::spamd() const {
@@ -101,6 +122,16 @@ std::string LoopbackServer::Client::request() {
     if (header_end != std::string::npos &&
         received.size() >= header_end + 4 + content_length(received.substr(0, header_end)))
       return received;
+    const ssize_t count = recv(socket_, buffer.data(), buffer.size(), 0);
+    if (count <= 0) return received;
+    received.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+}
+
+std::string LoopbackServer::Client::rest() {
+  std::string received;
+  std::array<char, 65536> buffer;
+  for (;;) {
     const ssize_t count = recv(socket_, buffer.data(), buffer.size(), 0);
     if (count <= 0) return received;
     received.append(buffer.data(), static_cast<std::size_t>(count));

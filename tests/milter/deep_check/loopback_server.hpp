@@ -24,6 +24,8 @@ class LoopbackServer {
 
     // The next request: a header, and a body of as many bytes as its Content-length says.
     std::string request();
+    // All until the client says that it sends no more.
+    std::string rest();
     // False where the client is gone.
     bool send(std::string_view bytes);
     // Does nothing until the server ends.
@@ -39,6 +41,10 @@ class LoopbackServer {
   explicit LoopbackServer(Answer answer);
   // On a unix socket.
   LoopbackServer(Answer answer, const std::string& path);
+  // On the loopback address of IPv6, and whether there is one.
+  struct OverIpv6 {};
+  LoopbackServer(Answer answer, OverIpv6);
+  static bool has_ipv6();
   ~LoopbackServer();
   LoopbackServer(const LoopbackServer&) = delete;
   LoopbackServer& operator=(const LoopbackServer&) = delete;

@@ -50,6 +50,16 @@ TEST_CASE("the organisational domain is the public suffix and one label") {
   CHECK(organizational_domain("a." + longest).empty());
 }
 
+TEST_CASE("a domain is below another one behind a dot only") {
+  CHECK(is_same_or_below("example.org", "example.org"));
+  CHECK(is_same_or_below("a.example.org", "example.org"));
+  CHECK(is_same_or_below("a.b.example.org", "example.org"));
+  CHECK_FALSE(is_same_or_below("badexample.org", "example.org"));
+  CHECK_FALSE(is_same_or_below("example.org", "a.example.org"));
+  CHECK_FALSE(is_same_or_below("example.org", "example.com"));
+  CHECK_FALSE(is_same_or_below("", "example.org"));
+}
+
 TEST_CASE("domains are aligned where they are the same, or, relaxed, of one organisation") {
   struct Case {
     std::string_view one, other;

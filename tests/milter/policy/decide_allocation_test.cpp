@@ -45,9 +45,10 @@ TEST_CASE("decide: a decision allocates nothing for senders in ASCII") {
   for (const std::string_view sender : {"<joe@example.org>", "<prvs=4f2a1b3c5d=Joe+x@example.org>", "<>", "<malformed>",
                                         "<SRS0=HHHH=TT=example.org=joe@forwarder.example>", "<any@a.b.tree.example>"}) {
     for (const std::string_view from : {"Joe@Example.org", "pat+tag@partner.example", "!absent", "x@a.b.c.d.example"}) {
+      const HeaderFrom parsed = test::header_from(from);
       const Facts facts = {sender,
-                           test::header_from(from),
-                           test::results(results),
+                           parsed,
+                           test::results(results, sender, parsed),
                            {.client = parse_ip_address("198.51.100.7"), .daemon_name = "smtpd"}};
       const unsigned long before = allocations;
       const Decision decision = world.decide(facts);

@@ -132,6 +132,81 @@ TEST_CASE("decide: DMARC's fail for the From domain vetoes, whoever is listed an
   World({.authentication = AuthenticationRule::preferred, .trust_arc = true}).expect({rows, 7});
 }
 
+TEST_CASE("decide: a DMARC fail vetoes beside any other result, in every order of the statements and of the fields") {
+  constexpr std::string_view kFail = "dmarc=fail header.from=example.org";
+  for (const std::string_view other :
+       {"dkim=pass header.d=example.org", "dkim=fail header.d=example.org", "dkim=none header.d=example.org",
+        "dkim=fail header.d=mail.example.org", "spf=pass smtp.mailfrom=esp.example",
+        "spf=fail smtp.mailfrom=esp.example", "spf=softfail smtp.mailfrom=example.org", "arc=pass", "arc=fail",
+        "dmarc=none header.from=example.org", "dmarc=fail header.from=example.org",
+        "dmarc=temperror header.from=example.org", "dmarc=pass header.from=esp.example",
+        "dkim=pass header.d=esp.example", "iprev=pass policy.iprev=192.0.2.1"}) {
+    for (const std::string_view between : {"; ", " | "}) {
+      for (const bool fail_first : {true, false}) {
+        std::string results(fail_first ? kFail : other);
+        results.append(between).append(fail_first ? other : kFail);
+        const Row rows[] = {
+            {"Whoever is listed.", "bounce@esp.example", "joe@example.org", results, "check dmarc-fail header-from"},
+            {"The sender is null.", "", "joe@example.org", results, "check dmarc-fail header-from"}};
+        for (const auto rule : {AuthenticationRule::required, AuthenticationRule::preferred, AuthenticationRule::off}) {
+          World({.authentication = rule}).expect(rows);
+        }
+      }
+    }
+  }
+  const Row contradicted[] = {
+      {"A pass takes the fail back.", "bounce@esp.example", "joe@example.org",
+       "spf=pass smtp.mailfrom=esp.example; dmarc=fail header.from=example.org | dmarc=pass header.from=example.org",
+       "deliver listed envelope spf @main"},
+      {"The pass comes first.", "bounce@esp.example", "joe@example.org",
+       "dmarc=pass header.from=example.org | spf=pass smtp.mailfrom=esp.example; dmarc=fail header.from=example.org",
+       "deliver listed envelope spf @main"},
+      {"The pass is in the same field.", "bounce@esp.example", "joe@example.org",
+       "spf=pass smtp.mailfrom=esp.example; dmarc=fail header.from=example.org; dmarc=pass header.from=example.org",
+       "deliver listed envelope spf @main"},
+      {"Neither authenticates.", "x@other.example", "joe@example.org",
+       "dmarc=fail header.from=example.org; dmarc=pass header.from=example.org",
+       "check not-authenticated header-from @main"},
+  };
+  World().expect(contradicted);
+}
+
+TEST_CASE("decide: with more trusted fields or statements than are looked at, nobody is delivered unless it is off") {
+  const auto many = [](std::size_t fields, std::size_t in_each) {
+    std::string text = "spf=pass smtp.mailfrom=example.org; dkim=pass header.d=example.org";
+    for (std::size_t field = 0; field < fields; ++field) {
+      for (std::size_t at = 0; at < in_each; ++at) {
+        text +=
+            (at == 0 ? " | " : "; ") + ("spf=fail smtp.mailfrom=d" + std::to_string(field * in_each + at)) + ".example";
+      }
+    }
+    return text;
+  };
+  // One field and two statements come first.
+  const std::string most_fields = many(Authentication::kMaxTrustedFields - 1, 1);
+  const std::string too_many_fields = many(Authentication::kMaxTrustedFields, 1);
+  const std::string most_statements = many(2, (Authentication::kMaxStatements - 2) / 2);
+  const std::string too_many_statements = many(3, (Authentication::kMaxStatements - 2) / 3 + 1);
+  const Row rows[] = {
+      {"As many fields as are looked at.", "joe@example.org", "joe@example.org", most_fields,
+       "deliver listed envelope dkim @main"},
+      {"As many statements as are looked at.", "joe@example.org", "joe@example.org", most_statements,
+       "deliver listed envelope dkim @main"},
+      {"One field more.", "joe@example.org", "joe@example.org", too_many_fields, "check dmarc-fail header-from"},
+      {"One statement more.", "joe@example.org", "joe@example.org", too_many_statements,
+       "check dmarc-fail header-from"},
+  };
+  World().expect(rows);
+  World({.authentication = AuthenticationRule::preferred}).expect(rows);
+  const Row no_veto[] = {
+      {"One field more.", "joe@example.org", "joe@example.org", too_many_fields,
+       "check not-authenticated envelope @main"},
+      {"One statement more.", "joe@example.org", "joe@example.org", too_many_statements,
+       "check not-authenticated envelope @main"},
+  };
+  World({.dmarc_fail_vetoes = false}).expect(no_veto);
+}
+
 TEST_CASE("decide: without the veto DMARC's fail speaks against the From mailbox alone") {
   const Row rows[] = {
       {"The envelope sender is listed and authenticated.", "bounce@esp.example", "joe@example.org",

@@ -78,6 +78,92 @@ TEST_CASE("decide: a tag after a plus hides nobody who is revoked, though no whi
         "deliver listed-domain header-from @main by @example.org");
 }
 
+TEST_CASE("decide: the tag separators of all whitelists hide nobody who is revoked, and `extra` needs those of all") {
+  const test::MemoryWhitelist with_plus({"@example.org"}, {.tag_separators = *TagSeparators::parse("+")});
+  const test::MemoryWhitelist with_minus({"@example.org"}, {.tag_separators = *TagSeparators::parse("-")});
+  const test::MemoryWhitelist with_both({"@example.org"}, {.tag_separators = *TagSeparators::parse("=-")});
+  const ExactList listed = read_exact_list("bad@example.org\n").list;
+  const auto reason_of = [&](const Lists& lists, std::string_view envelope) {
+    const Policy policy = {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off};
+    return std::string(reason_name(decide({envelope, test::header_from("x@other.example")}, lists, policy).reason));
+  };
+  std::vector<NamedWhitelist> named = {{"plus", &with_plus}, {"lost", nullptr}, {"minus", &with_minus}};
+  for (int order = 0; order < 2; ++order) {
+    CAPTURE(order);
+    const Lists revoking = {.whitelists = named, .revoked = &listed};
+    CHECK(reason_of(revoking, "<bad+x@example.org>") == "revoked");
+    CHECK(reason_of(revoking, "<bad-x@example.org>") == "revoked");
+    CHECK(reason_of(revoking, "<bad=x@example.org>") == "listed-domain");
+    const Lists extending = {.whitelists = named, .extra = &listed};
+    CHECK(reason_of(extending, "<bad+x@example.org>") == "listed-domain");
+    CHECK(reason_of(extending, "<bad-x@example.org>") == "listed-domain");
+    std::ranges::reverse(named);
+  }
+  named = {{"minus", &with_minus}, {"lost", nullptr}, {"both", &with_both}};
+  const Lists sharing = {.whitelists = named, .extra = &listed};
+  CHECK(reason_of(sharing, "<bad-x@example.org>") == "listed-extra");
+  CHECK(reason_of(sharing, "<bad=x@example.org>") == "listed-domain");
+  CHECK(reason_of({.extra = &listed}, "<bad-x@example.org>") == "not-listed");
+}
+
+TEST_CASE("decide: where SPF or DKIM failed for either domain of a sender behind SRS, preferred does not deliver it") {
+  constexpr std::string_view kForwarded = "SRS0=HHHH=TT=example.org=joe@forwarder.example";
+  const Row rows[] = {
+      {"Nothing is known.", kForwarded, "x@other.example", "", "deliver listed envelope @main"},
+      {"SPF failed for the forwarder.", kForwarded, "x@other.example", "spf=fail smtp.mailfrom=forwarder.example",
+       "check authentication-failed envelope @main"},
+      {"SPF failed for a domain below the forwarder's.", kForwarded, "x@other.example",
+       "spf=softfail smtp.mailfrom=mail.forwarder.example", "check authentication-failed envelope @main"},
+      {"SPF failed for the domain behind it.", kForwarded, "x@other.example", "spf=fail smtp.mailfrom=example.org",
+       "check authentication-failed envelope @main"},
+      {"A signature of the domain behind it is broken.", kForwarded, "x@other.example",
+       "dkim=fail header.d=example.org", "check authentication-failed envelope @main"},
+      {"SPF failed for a third domain.", kForwarded, "x@other.example", "spf=fail smtp.mailfrom=third.example",
+       "deliver listed envelope @main"},
+      {"SPF failed for the domain behind it, and passed for the forwarder.", kForwarded, "x@other.example",
+       "spf=fail smtp.mailfrom=example.org; spf=pass smtp.mailfrom=forwarder.example",
+       "deliver listed envelope spf @main"},
+      {"BATV keeps the one domain, for which SPF failed.", "prvs=4f2a1b3c5d=joe@example.org", "x@other.example",
+       "spf=fail smtp.mailfrom=example.org", "check authentication-failed envelope @main"},
+      {"SPF failed for an envelope sender that nothing has rewritten.", "joe@example.org", "x@other.example",
+       "spf=fail smtp.mailfrom=example.org", "check authentication-failed envelope @main"},
+  };
+  World({.authentication = AuthenticationRule::preferred, .trusted_forwarders = {"forwarder.example"}}).expect(rows);
+}
+
+TEST_CASE(
+    "decide: a sender of ours behind a forwarder is authenticated by what speaks for our domain, or by the forwarder") {
+  constexpr std::string_view kForwarded = "SRS0=HHHH=TT=ours.example=bob@forwarder.example";
+  const Row rows[] = {
+      {"Nothing is known.", kForwarded, "x@other.example", "", "check own-domain envelope"},
+      {"The forwarder's SPF passed.", kForwarded, "x@other.example", "spf=pass smtp.mailfrom=forwarder.example",
+       "deliver listed envelope spf @main"},
+      {"Our own signature passed.", kForwarded, "x@other.example", "dkim=pass header.d=ours.example",
+       "deliver listed envelope dkim @main"},
+      {"The forwarder's signature passed.", kForwarded, "x@other.example", "dkim=pass header.d=forwarder.example",
+       "check own-domain envelope"},
+      {"SPF failed for the forwarder.", kForwarded, "x@other.example", "spf=fail smtp.mailfrom=forwarder.example",
+       "check own-domain envelope"},
+      {"SPF passed for a domain below the forwarder's.", "SRS0=HHHH=TT=ours.example=bob@mail.forwarder.example",
+       "x@other.example", "spf=pass smtp.mailfrom=mail.forwarder.example", "check not-listed envelope spf"},
+  };
+  for (const auto rule : {AuthenticationRule::required, AuthenticationRule::preferred}) {
+    Policy policy = {.authentication = rule, .trusted_forwarders = {"forwarder.example"}};
+    policy.own_domains = read_exact_list("@ours.example\n").list;
+    World(policy).expect(rows);
+  }
+  // A forwarder that is ours itself has to be authenticated for both.
+  Policy both = {.authentication = AuthenticationRule::off, .trusted_forwarders = {"ours.example"}};
+  both.own_domains = read_exact_list("@ours.example\n").list;
+  const Row own_forwarder[] = {
+      {"Ours forwards, and nothing is known.", "SRS0=HHHH=TT=example.org=joe@ours.example", "x@other.example", "",
+       "check own-domain envelope"},
+      {"Ours forwards, and its SPF passed.", "SRS0=HHHH=TT=example.org=joe@ours.example", "x@other.example",
+       "spf=pass smtp.mailfrom=ours.example", "deliver listed envelope spf @main"},
+  };
+  World(both).expect(own_forwarder);
+}
+
 TEST_CASE("decide: an entry of `extra` counts as listed, and is asked before the whitelists") {
   const Row rows[] = {
       {"The address.", "vip@new.example", "x@other.example", "spf=pass smtp.mailfrom=new.example",
@@ -313,8 +399,8 @@ TEST_CASE("decide: with lists that are not as they should be, nobody is delivere
 }
 
 TEST_CASE("decide: a message without MAIL is checked") {
-  CHECK(test::summary(World().decide(
-            {{}, test::header_from("joe@example.org"), test::results("dkim=pass header.d=example.org")})) ==
+  const HeaderFrom joe = test::header_from("joe@example.org");
+  CHECK(test::summary(World().decide({{}, joe, test::results("dkim=pass header.d=example.org", {}, joe)})) ==
         "check no-sender");
 }
 

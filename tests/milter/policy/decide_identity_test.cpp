@@ -161,15 +161,25 @@ TEST_CASE(
     "decide: where nothing is forbidden by the From field, one that hides its mailbox does not hinder the envelope") {
   const Row rows[] = {
       {"No From field.", "joe@example.org", "!absent", "", "deliver listed envelope @main"},
-      {"Several From fields.", "joe@example.org", "!several-fields", "", "deliver listed envelope @main"},
-      {"A malformed field.", "joe@example.org", "!malformed", "", "deliver listed envelope @main"},
       {"An unlisted envelope sender is told of.", "x@other.example", "!malformed", "", "check not-listed envelope"},
       {"The null sender is told of.", "", "!absent", "", "check null-sender envelope"},
   };
+  const Row unreadable[] = {
+      {"Several From fields.", "joe@example.org", "!several-fields", "", "deliver listed envelope @main"},
+      {"A malformed field.", "joe@example.org", "!malformed", "", "deliver listed envelope @main"},
+  };
+  // A program that reads such a field otherwise may have written what the sender wants: no result counts.
+  const Row may_forge[] = {
+      {"Several From fields.", "joe@example.org", "!several-fields", "", "check authentication-failed envelope @main"},
+      {"A malformed field.", "joe@example.org", "!malformed", "", "check authentication-failed envelope @main"},
+  };
   for (const auto rule : {IdentityRule::envelope, IdentityRule::either}) {
-    World(with(rule, AuthenticationRule::off)).expect(rows);
+    const World off(with(rule, AuthenticationRule::off));
+    off.expect(rows);
+    off.expect(unreadable);
     World no_veto({.identity = rule, .authentication = AuthenticationRule::preferred, .dmarc_fail_vetoes = false});
     no_veto.expect(rows);
+    no_veto.expect(may_forge);
   }
 }
 

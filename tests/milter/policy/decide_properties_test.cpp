@@ -42,7 +42,10 @@ struct Message {
   std::string_view from;
   std::string results;
 
-  Facts facts() const { return {envelope, test::header_from(from), test::results(results)}; }
+  Facts facts() const {
+    const HeaderFrom parsed = test::header_from(from);
+    return {envelope, parsed, test::results(results, envelope, parsed)};
+  }
 };
 
 class Random {

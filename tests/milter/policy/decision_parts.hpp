@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -47,9 +48,26 @@ inline std::string summary(const Decision& decision) {
   return text + (decision.is_marked ? "" : " unmarked");
 }
 
+// The grounds of a message from `path` that every domain has signed for which the fields name a result of DKIM or
+// DMARC.
+inline Grounds grounds_for(std::span<const std::string_view> fields, std::string_view path) {
+  Grounds grounds;
+  grounds.begin("client.example", path);
+  std::set<std::string> signers;
+  for (const std::string_view field : fields) {
+    for (const MethodResult& each : parse_authentication_results(field).value_or(AuthenticationResults{}).results) {
+      const bool is_signed = each.method == AuthenticationMethod::dkim || each.method == AuthenticationMethod::dmarc;
+      if (is_signed && !each.domain.empty()) signers.insert(each.domain);
+    }
+  }
+  for (const std::string& signer : signers) grounds.add_signature("v=1; s=1; b=Zm9v; d=" + signer);
+  return grounds;
+}
+
 // What our mail server's milters have found, as fields parted by " | ". One that starts with '=' stands as it is, with
-// the id of whoever is to have written it; the others are our own server's.
-inline Authentication results(std::string_view text) {
+// the id of whoever is to have written it; the others are our own server's. Read as the daemon reads them: of a message
+// from `path` and `from` that has its grounds for what they say.
+inline Authentication results(std::string_view text, std::string_view path, const HeaderFrom& from) {
   std::vector<std::string> values;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(" | "), text.size());
@@ -59,7 +77,7 @@ inline Authentication results(std::string_view text) {
   }
   const std::vector<std::string_view> views(values.begin(), values.end());
   const std::string trusted[] = {"mx.example.net"};
-  return Authentication::summarize(views, trusted);
+  return Authentication::summarize(views, trusted, grounds_for(views, path), from);
 }
 
 // "joe@example.org", or a fault: "!several-fields".
@@ -93,7 +111,8 @@ class World {
   Decision decide(const Facts& facts) const noexcept { return bloomgate::decide(facts, lists(), policy_); }
   Decision decide(const Row& row) const {
     const std::string path = "<" + std::string(row.envelope) + ">";
-    return decide({path, header_from(row.from), results(row.results)});
+    const HeaderFrom from = header_from(row.from);
+    return decide({path, from, results(row.results, path, from)});
   }
 
   void expect(std::span<const Row> rows) const {

@@ -120,6 +120,59 @@ TEST_CASE("bad lines of an exact list are left out, counted, and the first ones 
   CHECK(many.bad_lines.size() == ExactListReading::kMostBadLines);
 }
 
+TEST_CASE("a list is spoiled by the first bad line that no text could have") {
+  struct Row {
+    std::string text;
+    std::uint64_t spoiled_line;
+  };
+  const Row rows[] = {
+      {"joe@example.org\nno address\n", 0},
+      {"no\taddress\n\v\f x\r\n", 0},
+      {"Jo\u00ebl Doe\n", 0},
+      {std::string("joe@example.org\na\0b\n", 20), 2},
+      {"a\x01", 1},
+      {"no address\n\x1f\n", 2},
+      {"a b \x7f c\n", 1},
+      {"two words\xff\n", 1},
+      {"a\xffz\nno address\nb\xffz\n", 1},
+      {"no address\nb\xffz\nc\x01z\n", 2},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    CHECK(read_exact_list(row.text).spoiled_line == row.spoiled_line);
+  }
+}
+
+TEST_CASE("the table of an exact list is at most half full, so that a look-up ends soon") {
+  std::string text;
+  std::size_t key_bytes = 1;
+  for (std::size_t entries = 1; entries <= 100; ++entries) {
+    const std::string entry = "user" + std::to_string(entries) + "@example.org";
+    text += entry + '\n';
+    key_bytes += entry.size() + sizeof(std::uint16_t);
+    const ExactList list = list_of(text);
+    CAPTURE(entries);
+    REQUIRE(list.size() == entries);
+    REQUIRE(list.memory_bytes() >= key_bytes + 2 * entries * sizeof(std::uint32_t));
+  }
+}
+
+TEST_CASE("an exact list names the domain or the tree that lists a sender") {
+  const ExactList list = list_of("@corp.example\n@.tree.example\n@.deep.tree.example\njoe@example.org\n");
+  const auto named = [&](std::string_view line) {
+    const Entry entry = canonicalize_line(line);
+    return std::string(list.find(entry).domain_entry().view());
+  };
+  CHECK(named("a@corp.example") == "@corp.example");
+  CHECK(named("a@tree.example") == "@.tree.example");
+  CHECK(named("a@b.c.tree.example") == "@.tree.example");
+  CHECK(named("a@b.deep.tree.example") == "@.deep.tree.example");
+  CHECK(named("@corp.example") == "@corp.example");
+  CHECK(named("@.tree.example") == "@.tree.example");
+  CHECK(named("joe@example.org").empty());
+  CHECK(named("a@example.org").empty());
+}
+
 TEST_CASE("an exact list of many entries finds each of them and nothing else") {
   constexpr int kEntries = 100'000;
   std::string text;
