@@ -7,6 +7,7 @@
 #include "config/given_options.hpp"
 #include "config/option_table.hpp"
 #include "config/option_values.hpp"
+#include "filter/base/printable.hpp"
 
 namespace bloomgate {
 namespace {
@@ -103,6 +104,7 @@ DaemonOptions merged(const Merger& merger) {
 constexpr std::string_view kExplainOptions[] = {
     "from", "header-from", "authentication-results", "client", "auth-login", "daemon-name", "mta-name"};
 constexpr std::string_view kJsonOption[] = {"json"};
+constexpr std::string_view kOtherActions[] = {"check-config", "explain", "doctor"};
 constexpr std::string_view kDoctorOptions[] = {"postfix-config", "sendmail-config"};
 
 ExplainOptions explain_options(const GivenOptions& command_line) {
@@ -132,6 +134,24 @@ DoctorOptions doctor_options(const GivenOptions& command_line) {
   return doctor;
 }
 
+// The words of the command line that are no options are a command with its entries, or there are none.
+std::optional<ListCommand> list_command(const GivenCommandLine& given) {
+  if (given.words.empty()) return std::nullopt;
+  const std::string& name = given.words.front();
+  ListCommand command;
+  command.spec = find_list_command(name);
+  if (command.spec == nullptr) {
+    throw config_error(
+        {}, "", "expected an option or a command, got '" + printable(name) + "'; 'bloomgate-milter --help' lists both");
+  }
+  command.entries.assign(given.words.begin() + 1, given.words.end());
+  if (command.entries.empty()) {
+    throw config_error({}, "", name + ": name at least one address, @domain or @.domain");
+  }
+  command.json = given.options.contains("json");
+  return command;
+}
+
 void refuse(const GivenOptions& command_line, std::span<const std::string_view> names, const std::string& owner) {
   for (const std::string_view name : names) {
     if (command_line.contains(name))
@@ -143,7 +163,8 @@ void refuse(const GivenOptions& command_line, std::span<const std::string_view> 
 
 DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
   using Action = DaemonCommand::Action;
-  const GivenOptions command_line = read_command_line(arguments);
+  const GivenCommandLine given = read_command_line(arguments);
+  const GivenOptions& command_line = given.options;
   DaemonCommand command;
   if (command_line.contains("help")) {
     command.action = Action::help;
@@ -152,6 +173,11 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
   if (command_line.contains("version")) {
     command.action = Action::version;
     return command;
+  }
+  if (auto list = list_command(given)) {
+    command.action = Action::edit_list;
+    command.list = *std::move(list);
+    refuse(command_line, kOtherActions, "a call without a command");
   }
   if (command_line.contains("check-config")) command.action = Action::check_config;
   if (command_line.contains("explain")) {
@@ -166,8 +192,8 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
   } else {
     refuse(command_line, kDoctorOptions, "--doctor");
   }
-  if (command.action != Action::explain && command.action != Action::doctor) {
-    refuse(command_line, kJsonOption, "--explain or --doctor");
+  if (command.action != Action::explain && command.action != Action::doctor && command.action != Action::edit_list) {
+    refuse(command_line, kJsonOption, "--explain, --doctor or a command");
   }
   Merger({}, command_line).set("config", command.config_path);
   command.options = merged(Merger(read_config_file(command.config_path), command_line));

@@ -13,6 +13,7 @@
 #include "config/config_error.hpp"
 #include "config/deep_check_options.hpp"
 #include "config/ip_network.hpp"
+#include "config/list_commands.hpp"
 #include "config/socket_address.hpp"
 
 namespace bloomgate {
@@ -91,13 +92,14 @@ struct DoctorOptions {
 };
 
 struct DaemonCommand {
-  enum class Action { run, check_config, doctor, explain, help, version };
+  enum class Action { run, check_config, doctor, edit_list, explain, help, version };
 
   Action action = Action::run;
   std::string config_path;     // the file that was read
   DaemonOptions options = {};  // not filled in for help and version, which read no file
   ExplainOptions explain = {};
   DoctorOptions doctor = {};
+  ListCommand list = {};
 };
 
 // Reads the command line (`arguments` without the program's name) and the configuration file that it names, or the

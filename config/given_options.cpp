@@ -16,6 +16,9 @@ namespace {
 
 namespace po = boost::program_options;
 
+// Boost wants a name for the words that are no options. Nobody can type this one: a name ends at '='.
+constexpr const char* kWords = "words=";
+
 // The table in Boost's form. All values are strings here; they are converted where their place is known.
 po::options_description description(bool for_file) {
   po::options_description options;
@@ -61,18 +64,26 @@ void read_config_line(GivenOptions& given, const std::string& line, const po::op
 
 }  // namespace
 
-GivenOptions read_command_line(const std::vector<std::string>& arguments) {
+GivenCommandLine read_command_line(const std::vector<std::string>& arguments) {
   const ConfigPlace place;
-  const po::options_description options = description(false);
-  const po::positional_options_description no_positional_arguments;
-  GivenOptions given;
+  po::options_description options = description(false);
+  options.add_options()(kWords, po::value<std::vector<std::string>>(), "");
+  po::positional_options_description words;
+  words.add(kWords, -1);
+  GivenCommandLine given;
   try {
     const auto parsed = po::command_line_parser(arguments)
                             .options(options)
-                            .positional(no_positional_arguments)
+                            .positional(words)
                             .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
                             .run();
-    for (const po::option& option : parsed.options) add_given(given, option, place);
+    for (const po::option& option : parsed.options) {
+      if (option.position_key < 0) {
+        add_given(given.options, option, place);
+      } else {
+        given.words.insert(given.words.end(), option.value.begin(), option.value.end());
+      }
+    }
   } catch (const po::error& error) {
     throw config_error(place, "", printable(error.what()) + "; 'bloomgate-milter --help' lists the options");
   }

@@ -19,9 +19,15 @@ struct GivenValue {
 // By the option's name. Each has one value, or several in the order in which they were given if the table allows that.
 using GivenOptions = std::map<std::string, std::vector<GivenValue>, std::less<>>;
 
+// The command line: its options, and the words that are none, in their order.
+struct GivenCommandLine {
+  GivenOptions options;
+  std::vector<std::string> words;
+};
+
 // Both throw config_error() for an option that the table does not have, or not in that place; for an option given twice
-// that may be given once; and for anything that is not an option.
-GivenOptions read_command_line(const std::vector<std::string>& arguments);
+// that may be given once. The file throws for anything that is not an option.
+GivenCommandLine read_command_line(const std::vector<std::string>& arguments);
 GivenOptions read_config_file(const std::string& path);
 
 }  // namespace bloomgate

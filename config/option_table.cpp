@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "config/list_commands.hpp"
+
 namespace bloomgate {
 namespace {
 
@@ -151,7 +153,7 @@ constexpr std::array kTable = {
                false},
     OptionSpec{"postfix-config", "FOLDER", "/etc/postfix", "with --doctor: Postfix's configuration", "", false},
     OptionSpec{"sendmail-config", "FOLDER", "/etc/mail", "with --doctor: Sendmail's configuration", "", false},
-    OptionSpec{"json", "", "", "with --explain or --doctor: print JSON", "", false},
+    OptionSpec{"json", "", "", "with --explain, --doctor or a command: print JSON", "", false},
     OptionSpec{"help", "", "", "show this help, then exit", "", false},
     OptionSpec{"version", "", "", "show the version, then exit", "", false},
 };
@@ -183,10 +185,14 @@ const OptionSpec& option_spec(std::string_view name) noexcept {
 
 std::string daemon_help_text() {
   std::string out =
-      "usage: bloomgate-milter [OPTION...]\n\n"
+      "usage: bloomgate-milter [OPTION...] [COMMAND ENTRY...]\n\n"
       "Tells a mail server, for each message, whether its sender is on the whitelist (X-Bloomgate: deliver)\n"
       "or the message needs the deeper checks (X-Bloomgate: check).\n\n"
-      "Options (the command line overrides the configuration file):\n";
+      "Commands, which edit the exact lists; a running daemon reads these again within a second:\n";
+  for (const ListCommandSpec& command : list_command_table()) {
+    out.append("  ").append(command.name).append(" ENTRY...\n      ").append(command.summary).append("\n");
+  }
+  out += "\nOptions (the command line overrides the configuration file):\n";
   for (const OptionSpec& option : kTable) {
     out += "  " + usage_form(option) + "\n";
     out.append("      ").append(option.summary);

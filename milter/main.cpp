@@ -24,6 +24,7 @@
 #include "milter/deep_check/deep_check.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/explain_command.hpp"
+#include "milter/list_command.hpp"
 #include "milter/lists/exact_list_file.hpp"
 #include "milter/logging.hpp"
 #include "milter/machine_name.hpp"
@@ -190,6 +191,8 @@ int run_command(const std::vector<std::string>& arguments) {
       return check_config(command);
     case DaemonCommand::Action::doctor:
       return doctor(command);
+    case DaemonCommand::Action::edit_list:
+      return edit_list(command, std::cout);
     case DaemonCommand::Action::explain:
       explain(command, isatty(STDIN_FILENO) != 0 ? nullptr : &std::cin, std::cout);
       return EX_OK;

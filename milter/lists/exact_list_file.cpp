@@ -66,7 +66,9 @@ std::optional<std::string> read_once(const std::string& path, std::uint64_t most
   return text;
 }
 
-std::string read_at_rest(const std::string& path, std::uint64_t most_bytes) {
+}  // namespace
+
+std::string read_list_text(const std::string& path, std::uint64_t most_bytes) {
   for (int reading = 0; reading < kMostReadings; ++reading) {
     if (reading != 0) std::this_thread::sleep_for(kBetweenReadings);
     if (auto text = read_once(path, most_bytes)) return *std::move(text);
@@ -76,10 +78,12 @@ std::string read_at_rest(const std::string& path, std::uint64_t most_bytes) {
                        {.path = path});
 }
 
-}  // namespace
-
 ExactListReading load_exact_list(const std::string& path, std::uint64_t most_bytes) {
-  ExactListReading reading = read_exact_list(read_at_rest(path, most_bytes));
+  return read_exact_list(path, read_list_text(path, most_bytes));
+}
+
+ExactListReading read_exact_list(const std::string& path, std::string_view text) {
+  ExactListReading reading = read_exact_list(text);
   if (reading.spoiled_line != 0) {
     throw BloomgateError(ErrorCode::bad_input,
                          path + " is damaged: line " + std::to_string(reading.spoiled_line) +

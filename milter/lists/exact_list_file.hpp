@@ -23,4 +23,10 @@ inline constexpr std::uint64_t kMostExactListBytes = std::uint64_t{256} << 20;  
 // text; and std::bad_alloc. Takes as much memory as the file's size while it reads.
 ExactListReading load_exact_list(const std::string& path, std::uint64_t most_bytes = kMostExactListBytes);
 
+// The text of such a list, read as load_exact_list() reads it, with the same errors for the file.
+std::string read_list_text(const std::string& path, std::uint64_t most_bytes = kMostExactListBytes);
+
+// The list of that text. `path` is for the error: BloomgateError{bad_input} if it has lines that are no text.
+ExactListReading read_exact_list(const std::string& path, std::string_view text);
+
 }  // namespace bloomgate

@@ -48,6 +48,10 @@ bool ExactList::contains(std::string_view key) const noexcept {
   return size_ != 0 && slots_[slot_of(key)] != 0;
 }
 
+bool ExactList::has(const Entry& entry) const noexcept {
+  return entry.is_key() && contains(entry.key());
+}
+
 FoundEntry ExactList::find(const Entry& entry, TagSeparators separators) const noexcept {
   if (entry.kind() == EntryKind::domain || entry.kind() == EntryKind::domain_tree) {
     if (!contains(entry.key())) return {};

@@ -34,6 +34,9 @@ class ExactList {
   // its labels; some 100 ns each if the list is larger than the processor's cache.
   FoundEntry find(const Entry& entry, TagSeparators separators = {}) const noexcept;
 
+  // Whether exactly this entry is in the list, which is not whether the list covers it. Tags count, case does not.
+  bool has(const Entry& entry) const noexcept;
+
   std::size_t size() const noexcept { return size_; }  // different entries
   std::size_t memory_bytes() const noexcept { return keys_.capacity() + slots_.capacity() * sizeof(slots_[0]); }
 

@@ -242,6 +242,38 @@ TEST_CASE("actions are read from the command line, and help and version need no 
   CHECK(read_daemon_command({"--version", "--config", "/nonexistent"}).action == Action::version);
 }
 
+TEST_CASE("a command that edits a list is read with its entries, before and after options") {
+  using Action = DaemonCommand::Action;
+  for (const Words& arguments : {Words{"revoke", "a@b.example", "--config", "/dev/null", "@c.example", "--json"},
+                                 Words{"--json", "--config", "/dev/null", "revoke", "a@b.example", "@c.example"}}) {
+    const DaemonCommand command = read_daemon_command(arguments);
+    CHECK(command.action == Action::edit_list);
+    CHECK(command.list.spec == find_list_command("revoke"));
+    CHECK(command.list.entries == Words{"a@b.example", "@c.example"});
+    CHECK(command.list.json);
+  }
+  const DaemonCommand dash = read_daemon_command({"--config", "/dev/null", "add", "--", "-joe@b.example"});
+  CHECK(dash.list.entries == Words{"-joe@b.example"});
+  CHECK(dash.list.spec->list == ListName::extra);
+}
+
+TEST_CASE("words that are no command, a command without entries and one beside another action are refused") {
+  struct Case {
+    Words arguments;
+    std::string_view words;
+  };
+  for (const Case& c : {Case{{"forgive", "a@b.example"}, "expected an option or a command, got 'forgive'"},
+                        Case{{"revoke"}, "revoke: name at least one address"},
+                        Case{{"revoke", "a@b.example", "--doctor"}, "--doctor: it belongs to"},
+                        Case{{"--words=", "revoke"}, "words"}, Case{{"--words", "revoke"}, "words"}}) {
+    Words arguments = c.arguments;
+    arguments.insert(arguments.end(), {"--config", "/dev/null"});
+    const BloomgateError error = error_of([&] { read_daemon_command(arguments); });
+    CHECK(error.code() == ErrorCode::bad_argument);
+    CHECK_THAT(error.what(), Catch::Contains(std::string(c.words)));
+  }
+}
+
 TEST_CASE("what a file cannot say is refused with its line, its option, what was expected and what was found") {
   struct Case {
     std::string_view name, text;
@@ -327,7 +359,7 @@ TEST_CASE("what the command line cannot say is refused") {
       {"a short option", {"-c", "x"}, "", "-c"},
       {"a missing value", {"--mode"}, "", "mode"},
       {"a value too many", {"--help=yes"}, "", "help"},
-      {"a word that is no option", {"observe"}, "", "positional"},
+      {"a word that is no option", {"observe"}, "", "a command"},
       {"twice", {"--mode", "observe", "--mode", "observe"}, "mode", "second time"},
       {"a bad address to explain", {"--explain", "--client", "localhost"}, "client", "an IP address"},
       {"a bad value", {"--mode", "off"}, "mode", "one of enforce, observe, got 'off'"},

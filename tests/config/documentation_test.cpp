@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "config/daemon_options.hpp"
@@ -73,6 +74,23 @@ TEST_CASE("the manual page of the configuration file explains every option with 
   const std::string page = test::read_file(kSource + "/config/bloomgate-milter.conf.5");
   const Defaults shown = defaults_in(page, std::regex("^\\.It Cm ([a-z-]+)"), std::regex("^\\.Pq default: Ql (.*)$"));
   CHECK(shown == table_defaults(false));
+}
+
+// The commands that edit lists, as a text shows them.
+std::set<std::string> commands_in(const std::string& text, const std::regex& item) {
+  std::set<std::string> names;
+  for (std::sregex_iterator found(text.begin(), text.end(), item), end; found != end; ++found) {
+    names.insert((*found)[1]);
+  }
+  return names;
+}
+
+TEST_CASE("the help and the manual page of the daemon name every command that edits lists") {
+  std::set<std::string> wanted;
+  for (const ListCommandSpec& command : list_command_table()) wanted.emplace(command.name);
+  CHECK(commands_in(daemon_help_text(), std::regex("\n  ([a-z]+) ENTRY\\.\\.\\.\n")) == wanted);
+  const std::string page = test::read_file(kSource + "/milter/bloomgate-milter.8");
+  CHECK(commands_in(page, std::regex("\n\\.It Cm ([a-z]+) Ar ENTRY \\.\\.\\.\n")) == wanted);
 }
 
 TEST_CASE("the manual page of the daemon names every option with its default") {

@@ -1,0 +1,31 @@
+#include "config/list_commands.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace bloomgate {
+namespace {
+
+constexpr std::array kTable = {
+    ListCommandSpec{"add", ListName::extra, false, "put entries into the list extra, so that they count as listed"},
+    ListCommandSpec{"remove", ListName::extra, true, "take entries out of the list extra"},
+    ListCommandSpec{"revoke", ListName::revoked, false, "put entries into the list revoked: never delivered"},
+    ListCommandSpec{"unrevoke", ListName::revoked, true, "take entries out of the list revoked"},
+};
+
+}  // namespace
+
+std::span<const ListCommandSpec> list_command_table() noexcept {
+  return kTable;
+}
+
+const ListCommandSpec* find_list_command(std::string_view name) noexcept {
+  const auto* const found = std::ranges::find(kTable, name, &ListCommandSpec::name);
+  return found == kTable.end() ? nullptr : found;
+}
+
+std::string_view list_option(ListName list) noexcept {
+  return list == ListName::extra ? "extra" : "revoked";
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,37 @@
+// The commands of bloomgate-milter that edit its exact lists, declared once, as the options are in option_table.hpp:
+// `bloomgate-milter revoke joe@example.org`. The command line and `--help` come from the table; a test compares the
+// manual page with it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomgate {
+
+enum class ListName { extra, revoked };
+
+struct ListCommandSpec {
+  std::string_view name;  // the first word on the command line that is no option
+  ListName list;
+  bool takes_out;  // else it puts in
+  std::string_view summary;
+};
+
+std::span<const ListCommandSpec> list_command_table() noexcept;
+
+// The command of that name; null if there is none.
+const ListCommandSpec* find_list_command(std::string_view name) noexcept;
+
+// The name of the list's option: "extra", "revoked".
+std::string_view list_option(ListName list) noexcept;
+
+// What the command line asked for.
+struct ListCommand {
+  const ListCommandSpec* spec = nullptr;  // in the table
+  std::vector<std::string> entries;       // as they were typed; at least one
+  bool json = false;
+};
+
+}  // namespace bloomgate

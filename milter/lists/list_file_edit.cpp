@@ -1,0 +1,231 @@
+#include "milter/lists/list_file_edit.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "filter/base/error.hpp"
+#include "filter/base/file_descriptor.hpp"
+#include "filter/base/file_io.hpp"
+#include "filter/base/file_stamp.hpp"
+#include "filter/base/printable.hpp"
+#include "milter/lists/exact_list_file.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr int kMostEdits = 5;
+constexpr int kMostLookings = 200;
+constexpr std::chrono::milliseconds kBetweenLookings{50};
+
+BloomgateError edit_error(const std::string& what, const std::string& path, int error) {
+  if (error != EACCES && error != EPERM && error != EROFS) {
+    return system_error(ErrorCode::cannot_write, what, path, error);
+  }
+  return {ErrorCode::not_permitted,
+          what + " " + path + ": " + std::generic_category().message(error) + "; run this as root (sudo)",
+          {.path = path}};
+}
+
+// Where the list really is: a link to it stays a link.
+std::string resolved(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path target = std::filesystem::canonical(path, error);
+  if (!error) return target.string();
+  if (error.value() == ENOENT) {
+    // Not made here: a list that was lost would seem to be a list of the entries of today.
+    throw BloomgateError(ErrorCode::cannot_open,
+                         path +
+                             " is not there; put it back if it was lost, or make an empty one: install -m 644 "
+                             "/dev/null " +
+                             path,
+                         {.path = path});
+  }
+  throw system_error(ErrorCode::cannot_open, "open", path, error.value());
+}
+
+// One edit at a time. Given up with the descriptor. Some file systems have no locks; there the second look at the file
+// has to do.
+FileDescriptor lock_folder(const std::string& folder) {
+  FileDescriptor file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!file.is_open()) throw edit_error("open the folder", folder, errno);
+  for (int looking = 0; flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++looking) {
+    if (looking == kMostLookings) {
+      throw BloomgateError(ErrorCode::cannot_write,
+                           "another program holds the lock of " + folder + "; find it with lsof, and try again",
+                           {.path = folder});
+    }
+    std::this_thread::sleep_for(kBetweenLookings);
+  }
+  return file;
+}
+
+std::string line_of(const Entry& entry) {
+  const std::string key(entry.key());
+  return key.starts_with('#') ? "<" + key + ">" : key;  // else it would be a comment
+}
+
+// Without the lines of these keys.
+std::string without(std::string_view text, const std::set<std::string_view>& keys, std::set<std::string>& found) {
+  std::string kept;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const Entry entry = canonicalize_line(text.substr(0, end));
+    if (entry.is_key() && keys.contains(entry.key())) {
+      found.emplace(entry.key());
+    } else {
+      kept.append(text.substr(0, end));
+    }
+    text.remove_prefix(end);
+  }
+  return kept;
+}
+
+class NewFile {
+ public:
+  explicit NewFile(const std::string& path) : path_(path), temporary_(temporary_path(path)) {}
+  ~NewFile() {
+    if (!is_in_place_) unlink(temporary_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void write(const std::string& text, const struct stat& like) {
+    unlink(temporary_.c_str());  // of an edit that was killed
+    file_.reset(open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file_.is_open()) throw edit_error("create a file in the folder of", path_, errno);
+    if (fchown(file_.get(), like.st_uid, like.st_gid) != 0) throw edit_error("keep the owner of", path_, errno);
+    if (fchmod(file_.get(), like.st_mode & 07777) != 0) throw edit_error("keep the mode of", path_, errno);
+    if (const int error = write_at(file_.get(), std::as_bytes(std::span(text)), 0); error != 0) {
+      throw edit_error("write", temporary_, error);
+    }
+    if (fsync(file_.get()) != 0) throw edit_error("sync", temporary_, errno);
+  }
+
+  void put_in_place(const FileDescriptor& folder) {
+    if (rename(temporary_.c_str(), path_.c_str()) != 0) throw edit_error("replace", path_, errno);
+    is_in_place_ = true;
+    if (fsync(folder.get()) != 0) throw edit_error("sync the folder of", path_, errno);
+  }
+
+ private:
+  static std::string temporary_path(const std::string& path) {
+    const std::filesystem::path file(path);
+    return (file.parent_path() / ("." + file.filename().string() + ".edit")).string();
+  }
+
+  std::string path_;
+  std::string temporary_;
+  FileDescriptor file_;
+  bool is_in_place_ = false;
+};
+
+struct stat status_of(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) throw system_error(ErrorCode::cannot_open, "open", path, errno);
+  return status;
+}
+
+struct Change {
+  std::string text;
+  EditedList result;
+};
+
+void put_in(Change& change, std::span<const Entry> entries, const ExactList& list) {
+  if (!change.text.empty() && !change.text.ends_with('\n')) change.text += '\n';
+  for (const Entry& entry : entries) {
+    const bool was_there = list.has(entry);
+    const auto same = [&](const EditedEntry& other) { return other.entry == line_of(entry); };
+    const bool is_given_twice = std::ranges::any_of(change.result.entries, same);
+    change.result.entries.push_back({line_of(entry), !was_there && !is_given_twice});
+    if (change.result.entries.back().has_changed) change.text += line_of(entry) + '\n';
+  }
+}
+
+void take_out(Change& change, std::span<const Entry> entries) {
+  std::set<std::string_view> keys;
+  for (const Entry& entry : entries) keys.insert(entry.key());
+  std::set<std::string> found;
+  change.text = without(change.text, keys, found);
+  for (const Entry& entry : entries) {
+    change.result.entries.push_back({line_of(entry), found.contains(std::string(entry.key()))});
+  }
+}
+
+std::string other_entry(const ExactList& list, const Entry& entry, TagSeparators separators) {
+  if (entry.kind() != EntryKind::address) return {};
+  const FoundEntry found = list.find(entry, separators);
+  if (found.match == Match::domain || found.match == Match::domain_tree) {
+    return std::string(found.domain_entry().view());
+  }
+  return found.is_listed() && !list.has(entry) ? "the address without its tag" : "";
+}
+
+// Nothing to do, or the new text.
+Change changed(const std::string& path, std::span<const Entry> entries, ListChange change, TagSeparators separators) {
+  Change made{read_list_text(path), {}};
+  const ExactList before = read_exact_list(path, made.text).list;
+  if (change == ListChange::put_in) {
+    put_in(made, entries, before);
+  } else {
+    take_out(made, entries);
+  }
+  if (made.text.size() > kMostExactListBytes) {
+    throw BloomgateError(ErrorCode::bad_input,
+                         path + " would have more than " + std::to_string(kMostExactListBytes) +
+                             " bytes; put a list of that size into a filter",
+                         {.path = path});
+  }
+  const ExactList after = read_exact_list(made.text).list;
+  made.result.size = after.size();
+  for (std::size_t i = 0; change == ListChange::take_out && i < entries.size(); ++i) {
+    made.result.entries[i].covered_by = other_entry(after, entries[i], separators);
+  }
+  return made;
+}
+
+}  // namespace
+
+std::vector<Entry> entries_of_words(std::span<const std::string> words) {
+  std::vector<Entry> entries;
+  for (const std::string& word : words) {
+    const Entry& entry = entries.emplace_back(canonicalize_line(word));
+    if (entry.is_key()) continue;
+    const std::string why = entry.kind() != EntryKind::blank ? std::string(reject_reason_text(entry.reason()))
+                            : word.find('#') != std::string::npos
+                                ? "it is a comment; write an address that begins with # in angle brackets"
+                                : "it is empty";
+    throw BloomgateError(ErrorCode::bad_input,
+                         "'" + printable(word) + "' is no entry: " + why +
+                             "; an entry is joe@example.org, @example.org or @.example.org. Nothing was changed");
+  }
+  return entries;
+}
+
+EditedList edit_list_file(const std::string& path, std::span<const Entry> entries, ListChange change,
+                          TagSeparators separators) {
+  const std::string file = resolved(path);
+  const FileDescriptor folder = lock_folder(std::filesystem::path(file).parent_path().string());
+  for (int edit = 0; edit < kMostEdits; ++edit) {
+    const struct stat before = status_of(file);
+    Change made = changed(file, entries, change, separators);
+    if (std::ranges::none_of(made.result.entries, &EditedEntry::has_changed)) return made.result;
+    NewFile fresh(file);
+    fresh.write(made.text, before);
+    if (FileStamp(status_of(file)) != FileStamp(before)) continue;  // somebody has saved it in an editor
+    fresh.put_in_place(folder);
+    return made.result;
+  }
+  throw BloomgateError(ErrorCode::cannot_write, path + " keeps changing while it is edited; try again", {.path = path});
+}
+
+}  // namespace bloomgate

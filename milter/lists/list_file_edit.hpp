@@ -1,0 +1,42 @@
+// Changes the file of an exact list for an operator: puts entries in, or takes them out. Called by the commands of
+// list_command.hpp, beside a running daemon, which watches the file.
+//
+// At every moment the path holds the old list or the whole new one: a temporary file in the same folder is synced and
+// renamed over it. Comments, other lines, owner, group and mode stay; a symbolic link stays one. Two edits at once wait
+// for each other (flock(2) on the folder), and one beside an editor is done again if the file has changed meanwhile.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "filter/address/address.hpp"
+
+namespace bloomgate {
+
+enum class ListChange { put_in, take_out };
+
+struct EditedEntry {
+  std::string entry;        // as it is written in a list
+  bool has_changed = true;  // false: it was there already, or was not there
+  // Of an address that was to go: what else in the list still covers it, as "@example.org"; empty if nothing does.
+  std::string covered_by = {};
+};
+
+struct EditedList {
+  std::vector<EditedEntry> entries;  // one for each that was given
+  std::size_t size = 0;              // different entries in the list now
+};
+
+// The entries that were typed. Throws BloomgateError{bad_input} for the first word that is none, with what to do.
+std::vector<Entry> entries_of_words(std::span<const std::string> words);
+
+// Makes the change, for all of `entries` or for none. If there is nothing to change, the file is not touched.
+// `separators` are those that the daemon looks up the list with (exact_list.hpp). Throws BloomgateError: what
+// load_exact_list() throws; not_permitted; cannot_write, also if somebody else keeps changing the file; bad_input if
+// the list would become too large. Takes as long as reading the list twice.
+EditedList edit_list_file(const std::string& path, std::span<const Entry> entries, ListChange change,
+                          TagSeparators separators = {});
+
+}  // namespace bloomgate

@@ -1,0 +1,85 @@
+"""bloomgate-milter add, remove, revoke and unrevoke: a running daemon takes the change over by itself."""
+
+import json
+import subprocess
+
+from conftest import LISTED, UNLISTED
+from private_mail.client import Message
+from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
+from private_mail.processes import wait_until
+
+EX_USAGE, EX_DATAERR, EX_NOINPUT, EX_CONFIG = 64, 65, 66, 78
+
+
+def run(gateway, *words):
+    command = [str(word) for word in gateway.daemon.command(*words)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_a_change_takes_effect_on_the_next_mail_and_can_be_taken_back(start_gateway):
+    gateway = start_with_lists(start_gateway)
+
+    def change(*words):
+        """Runs the command, and waits until the daemon has read the list again."""
+        before = len(gateway.daemon.log())
+        done = run(gateway, *words)
+        assert done.returncode == 0, done.stderr
+        wait_until(lambda: "entries of" in gateway.daemon.log()[before:], "the daemon to read the list", 1)
+
+    def places():
+        return [delivery.place for delivery in gateway.send(Message(LISTED), Message(UNLISTED))]
+
+    assert places() == [LIGHT_PATH, DEEP_CHECK]
+    change("revoke", LISTED)
+    assert places() == [DEEP_CHECK, DEEP_CHECK]
+    change("unrevoke", LISTED.upper())
+    assert places() == [LIGHT_PATH, DEEP_CHECK]
+    change("add", f"@{UNLISTED.partition('@')[2]}", UNLISTED)
+    change("remove", f"@{UNLISTED.partition('@')[2]}")
+    assert places() == [LIGHT_PATH, LIGHT_PATH]
+    change("remove", UNLISTED)
+    assert places() == [LIGHT_PATH, DEEP_CHECK]
+
+
+def start_with_lists(start_gateway):
+    """A gateway with two empty lists, which belong to root and which the daemon may read."""
+    gateway = start_gateway()
+    paths = {name: gateway.folder / name for name in ("extra", "revoked")}
+    for path in paths.values():
+        path.write_text("# a comment\n")
+        path.chmod(0o644)
+    gateway.daemon.restart(paths)
+    return gateway
+
+
+def test_what_was_done_is_told_as_text_and_as_json(start_gateway):
+    gateway = start_with_lists(start_gateway)
+    path = gateway.folder / "revoked"
+    first = run(gateway, "revoke", "Joe@Example.org", "@corp.example")
+    assert first.stdout == (f"joe@example.org: is in the list revoked now\n@corp.example: is in the list revoked now\n"
+                            f"{path}: 2 entries\n")
+    again = run(gateway, "revoke", "joe@example.org")
+    assert again.returncode == 0 and "was in the list revoked already" in again.stdout
+    absent = run(gateway, "unrevoke", "ann@example.org")
+    assert absent.returncode == 0 and "was not in the list revoked" in absent.stdout
+    covered = run(gateway, "unrevoke", "ann@corp.example", "--json")
+    assert covered.returncode == 1
+    assert json.loads(covered.stdout) == {
+        "command": "unrevoke", "list": "revoked", "file": str(path), "size": 2,
+        "entries": [{"given": "ann@corp.example", "entry": "ann@corp.example", "changed": False,
+                     "covered_by": "@corp.example"}]}
+    assert path.read_text() == "# a comment\njoe@example.org\n@corp.example\n"
+
+
+def test_nonsense_changes_nothing_and_is_told_the_remedy(start_gateway):
+    gateway = start_with_lists(start_gateway)
+    for words, status, said in [
+            (("revoke", "good@example.org", "no sender"), EX_DATAERR, "'no sender' is no entry: "),
+            (("revoke",), EX_USAGE, "name at least one address"),
+            (("forgive", "joe@example.org"), EX_USAGE, "--help"),
+            (("add", "joe@example.org", "--extra", ""), EX_CONFIG, "extra = /etc/bloomgate/extra"),
+            (("add", "joe@example.org", "--extra", "/nonexistent/extra"), EX_NOINPUT, "install -m 644")]:
+        done = run(gateway, *words)
+        assert done.returncode == status, (words, done.stderr)
+        assert said in done.stderr and not done.stdout
+    assert [(gateway.folder / name).read_text() for name in ("extra", "revoked")] == ["# a comment\n"] * 2

@@ -1,0 +1,176 @@
+#include "milter/lists/list_file_edit.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "filter/base/error.hpp"
+#include "filter/base/file_descriptor.hpp"
+#include "milter/lists/exact_list_file.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr const char* kText =
+    "# our own list, by Anna\n\nJoe@Example.ORG\n<joe@example.org>  \n@corp.example\nnonsense\n# end\n";
+
+class List {
+ public:
+  explicit List(std::string_view text = kText) { test::write_file(path(), text); }
+
+  std::string path() const { return folder_.file("revoked"); }
+  std::string text() const { return test::read_file(path()); }
+  EditedList edit(ListChange change, const Words& words, TagSeparators separators = {}) const {
+    return edit_list_file(path(), entries_of_words(words), change, separators);
+  }
+  // What is in the folder beside the list.
+  Words others() const {
+    Words names;
+    for (const auto& each : std::filesystem::directory_iterator(folder_.path())) {
+      if (each.path() != path()) names.push_back(each.path().filename().string());
+    }
+    return names;
+  }
+  const test::TemporaryFolder& folder() const { return folder_; }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+ErrorCode code_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const BloomgateError& error) {
+    UNSCOPED_INFO(error.what());
+    return error.code();
+  }
+  throw std::logic_error("nothing was refused");
+}
+
+TEST_CASE("an entry that is put in stands at the end, as its key, and all that was there stays") {
+  const List list;
+  const EditedList edited = list.edit(ListChange::put_in, {"<Ann@EXAMPLE.org.>", "@.Tree.example", "joe@example.org"});
+  CHECK(list.text() == std::string(kText) + "ann@example.org\n@.tree.example\n");
+  REQUIRE(edited.entries.size() == 3);
+  CHECK(edited.entries[0].entry == "ann@example.org");
+  CHECK(edited.entries[0].has_changed);
+  CHECK(edited.entries[1].has_changed);
+  CHECK_FALSE(edited.entries[2].has_changed);  // in another spelling
+  CHECK(edited.size == 4);
+  CHECK(list.others().empty());
+}
+
+TEST_CASE("an entry that is taken out goes with each of its spellings, and nothing else does") {
+  const List list;
+  const EditedList edited = list.edit(ListChange::take_out, {"JOE@example.org", "ann@example.org"});
+  CHECK(list.text() == "# our own list, by Anna\n\n@corp.example\nnonsense\n# end\n");
+  CHECK(edited.entries[0].has_changed);
+  CHECK_FALSE(edited.entries[1].has_changed);
+  CHECK(edited.size == 1);
+}
+
+TEST_CASE("an address that another entry still covers is told so") {
+  const List list("ann@corp.example\n@corp.example\njoe@example.org\njoe+x@example.org\n");
+  CHECK(list.edit(ListChange::take_out, {"ann@corp.example"}).entries[0].covered_by == "@corp.example");
+  const TagSeparators plus = *TagSeparators::parse("+");
+  CHECK(list.edit(ListChange::take_out, {"joe+x@example.org"}, plus).entries[0].covered_by != "");
+  CHECK(list.edit(ListChange::take_out, {"joe@example.org"}, plus).entries[0].covered_by == "");
+}
+
+TEST_CASE("where there is nothing to change the file is not touched") {
+  const List list("joe@example.org");
+  test::make_old(list.path());
+  const auto before = std::filesystem::last_write_time(list.path());
+  list.edit(ListChange::put_in, {"joe@example.org"});
+  list.edit(ListChange::take_out, {"ann@example.org"});
+  CHECK(std::filesystem::last_write_time(list.path()) == before);
+  CHECK(list.text() == "joe@example.org");
+}
+
+TEST_CASE("an entry given twice is put in once, and a last line without an end gets one") {
+  const List list("joe@example.org");
+  test::make_old(list.path());
+  list.edit(ListChange::put_in, {"ann@example.org", "Ann@example.org"});
+  CHECK(list.text() == "joe@example.org\nann@example.org\n");
+}
+
+TEST_CASE("an address that would be a comment is written so that it is none") {
+  const List list("");
+  list.edit(ListChange::put_in, {"<#joe@example.org>"});
+  CHECK(list.text() == "<#joe@example.org>\n");
+  CHECK(load_exact_list(list.path()).list.size() == 1);
+  CHECK(list.edit(ListChange::take_out, {"<#joe@example.org>"}).entries[0].has_changed);
+  CHECK(list.text().empty());
+}
+
+TEST_CASE("one word that is no entry stops the whole change") {
+  for (const char* const word :
+       {"nonsense", "", "  ", "# joe@example.org", "<>", "a@b@example.org", "joe@example.org\n",
+        "joe@example.org\nann@example.org", "@", "@.", "joe@exam ple.org"}) {
+    INFO(word);
+    if (std::string_view(word) == "joe@example.org\n") continue;  // a line end at the end means nothing
+    CHECK(code_of([&] { entries_of_words(Words{"ann@example.org", word}); }) == ErrorCode::bad_input);
+  }
+}
+
+TEST_CASE("mode and owner stay, and so does a symbolic link") {
+  const List list;
+  REQUIRE(chmod(list.path().c_str(), 0640) == 0);
+  if (geteuid() == 0) REQUIRE(chown(list.path().c_str(), 65534, 65534) == 0);
+  const std::string link = list.folder().file("link");
+  std::filesystem::create_symlink("revoked", link);
+  edit_list_file(link, entries_of_words(Words{"ann@example.org"}), ListChange::put_in);
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(list.text() == std::string(kText) + "ann@example.org\n");
+  struct stat status = {};
+  REQUIRE(stat(list.path().c_str(), &status) == 0);
+  CHECK((status.st_mode & 07777) == 0640);
+  if (geteuid() == 0) CHECK((status.st_uid == 65534 && status.st_gid == 65534));
+}
+
+TEST_CASE("a list that is not there, or is no list, is not made one") {
+  const List list;
+  const auto edit = [](const std::string& path) {
+    edit_list_file(path, entries_of_words(Words{"ann@example.org"}), ListChange::put_in);
+  };
+  CHECK(code_of([&] { edit(list.folder().file("missing")); }) == ErrorCode::cannot_open);
+  CHECK_FALSE(std::filesystem::exists(list.folder().file("missing")));
+  CHECK(code_of([&] { edit(list.folder().path().string()); }) == ErrorCode::not_a_regular_file);
+  test::write_file(list.path(), std::string("joe@exam\0ple.org\n", 17));
+  CHECK(code_of([&] { edit(list.path()); }) == ErrorCode::bad_input);
+}
+
+TEST_CASE("what a killed edit has left is no hindrance, and is never followed") {
+  const List list;
+  const std::string precious = list.folder().file("precious");
+  test::write_file(precious, "precious");
+  std::filesystem::create_symlink(precious, list.folder().file(".revoked.edit"));
+  list.edit(ListChange::put_in, {"ann@example.org"});
+  CHECK(list.text() == std::string(kText) + "ann@example.org\n");
+  CHECK(test::read_file(precious) == "precious");
+  CHECK(list.others() == Words{"precious"});
+}
+
+TEST_CASE("edits at the same time wait for each other, and none is lost") {
+  const List list("");
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 4; ++writer) {
+    writers.emplace_back([&list, writer] {
+      for (int i = 0; i < 20; ++i) {
+        list.edit(ListChange::put_in, {"w" + std::to_string(writer) + "-" + std::to_string(i) + "@example.org"});
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  CHECK(load_exact_list(list.path()).list.size() == 80);
+}
+
+}  // namespace
+}  // namespace bloomgate
