@@ -162,6 +162,7 @@ FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combi
   });
   header.domains = domains.finish();
   for (const MappedFilter* filter : filters) filter->require_whole();
+  check_stop(stop);
   writer.commit(header, threads);
   return header;
 }

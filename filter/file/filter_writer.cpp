@@ -108,11 +108,7 @@ FilterWriter::FilterWriter(const std::string& path, const FilterHeader& header) 
     temporary_path_ = folder_ + "/" + prefix + std::to_string(random_seed());
     file_.reset(open(temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   } while (file_.is_open() ? !lock_own(file_.get()) : errno == EEXIST);
-  if (!file_.is_open()) {
-    const int error = errno;
-    temporary_path_.clear();
-    throw system_error(ErrorCode::cannot_write, "create a file in the folder of", path_, error);
-  }
+  if (!file_.is_open()) throw system_error(ErrorCode::cannot_write, "create a file in the folder of", path_, errno);
   try {
     // An operator who let the daemon's group read the old file wants the same for the new one. Only root can give files
     // away. If that is refused, the file belongs to its maker, as any new file does.

@@ -14,6 +14,8 @@
 //                          end          nothing is done, and 0 is returned
 //                          lost         nothing is done, but it is told to be
 //                          flipped      one bit in the middle is another
+//                          terminate    the call is done, and the program gets SIGTERM in it
+//                          cut          the call is done, and then the file has no bytes any more
 //
 // Calls go to the kernel without the C library, since a program may make them before that is ready. fsync() is only
 // recorded: a test's files need not survive the machine.
@@ -21,6 +23,7 @@
 // With checks of sizes, calls get other names. A program that was compiled so has them; here they would be in the way.
 #undef _FORTIFY_SOURCE
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -42,7 +45,7 @@ namespace {
 
 constexpr std::size_t kDirectBytes = 4096;  // what a file past the page cache is read and written in
 
-enum class Fault { none, error, half, interrupted, end, lost, flipped };
+enum class Fault { none, error, half, interrupted, end, lost, flipped, cut };
 
 struct Plan {
   std::string folder;
@@ -52,6 +55,7 @@ struct Plan {
   bool goes_on = false;
   Fault fault = Fault::none;
   int error = 0;
+  bool terminates = false;
   std::atomic<long> calls{0};
 
   Plan() {
@@ -76,11 +80,11 @@ struct Plan {
   }
 
   void read_fault(const std::string& text) {
-    constexpr std::pair<std::string_view, Fault> kNames[] = {{"short", Fault::half},
-                                                             {"interrupted", Fault::interrupted},
-                                                             {"end", Fault::end},
-                                                             {"lost", Fault::lost},
-                                                             {"flipped", Fault::flipped}};
+    constexpr std::pair<std::string_view, Fault> kNames[] = {
+        {"short", Fault::half}, {"interrupted", Fault::interrupted}, {"end", Fault::end},
+        {"lost", Fault::lost},  {"flipped", Fault::flipped},         {"cut", Fault::cut}};
+    terminates = text == "terminate";
+    if (terminates) return;
     for (const auto& [each, kind] : kNames) {
       if (text == each) fault = kind;
     }
@@ -103,6 +107,7 @@ struct Plan {
     if (call != name) return Fault::none;
     const long number = ++calls;
     if (number != first && !(goes_on && number > first)) return Fault::none;
+    if (terminates) raise(SIGTERM);
     if (fault == Fault::error) errno = error;
     if (fault == Fault::interrupted) {
       if ((number - first) % 2 == 1) return Fault::none;  // a call that is always interrupted never ends
@@ -321,8 +326,10 @@ int __open64_2(const char* path, int flags) {
 }
 
 void* mmap(void* address, size_t bytes, int protection, int flags, int file, off_t offset) {
-  if (file >= 0 && fails(fault_of("mmap", bytes, offset, file))) return MAP_FAILED;
+  const Fault fault = file >= 0 ? fault_of("mmap", bytes, offset, file) : Fault::none;
+  if (fails(fault)) return MAP_FAILED;
   const long mapped = syscall(SYS_mmap, address, bytes, protection, flags, file, offset);
+  if (fault == Fault::cut) syscall(SYS_truncate, path_of(file).c_str(), 0);
   return mapped == -1 ? MAP_FAILED : reinterpret_cast<void*>(mapped);
 }
 }

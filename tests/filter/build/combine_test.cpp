@@ -319,7 +319,8 @@ TEST_CASE("filters of which one is cut off or written to meanwhile are not combi
 }
 
 TEST_CASE("a combination that is stopped leaves nothing behind") {
-  const Combined combined({mixed_entries(0, 10), mixed_entries(0, 10)}, {.expected_entries = 100, .seed = 1});
+  const Lines lines = GENERATE(numbered_addresses(0, 10), mixed_entries(0, 10));
+  const Combined combined({lines, lines}, {.expected_entries = 100, .seed = 1});
   const std::atomic<bool> stop{true};
   const Combination combination = GENERATE(Combination::unite, Combination::intersect);
   CHECK(error_code_of([&] { combined.combine(combination, 1, stop); }) == ErrorCode::interrupted);

@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -45,7 +46,7 @@ class Result(typing.NamedTuple):
 # What each command that writes a filter is called with. The lists have addresses and domain entries, so that a filter
 # has both sections; that of `spilled` does not fit into the memory that it may take.
 COMMANDS = {
-    "build": ["build", "--seed", "1", "--threads", "1", "a.txt", "b.txt"],
+    "build": ["build", "--seed", "1", "--threads", "1", "--expected-entries", "3200000", "a.txt", "b.txt"],
     "build in parallel": ["build", "--seed", "1", "--threads", "3", "--layout", "classic", "a.txt", "b.txt"],
     "merge": ["merge", "a", "b"],
     "intersect": ["intersect", "a", "b"],
@@ -78,13 +79,14 @@ class DurabilityTest(unittest.TestCase):
         self.folder = self.top / "out"
         self.log = self.top / "calls"
 
-    def run_faulty(self, arguments, fault="", old=OLD):
-        """Runs a command whose output is the file `filter` in a folder of its own."""
+    def run_faulty(self, arguments, fault="", old=OLD, copy=False):
+        """Runs a command whose output is the file `filter` in a folder of its own. What it reads is there as a link,
+        or as a copy, which a fault may spoil."""
         shutil.rmtree(self.folder, ignore_errors=True)
         (self.folder / "scratch").mkdir(parents=True)
         self.log.unlink(missing_ok=True)
         for path in pathlib.Path(lists().name).iterdir():
-            os.link(path, self.folder / path.name)
+            (shutil.copyfile if copy else os.link)(path, self.folder / path.name)
         given = set(os.listdir(self.folder))
         if old is not None:
             (self.folder / "filter").write_bytes(old)
@@ -140,6 +142,7 @@ class OrderTest(DurabilityTest):
                 self.assertEqual(calls[renames[0]].path, str(self.folder / "filter"))
                 self.assertEqual(calls[-1], Call("fsync", 0, 0, str(self.folder)))
                 self.assertEqual(syncs[1], renames[0] + 1)
+                self.assertEqual(result.of("unlink"), [])
                 # Every write before the first sync; between that and the rename nothing but reads, of every byte.
                 self.assertEqual({call.name for call in calls[syncs[0] + 1 : renames[0]]}, {"pread"})
                 self.assert_all_read(calls[syncs[0] + 1 : renames[0]], len(result.written))
@@ -222,6 +225,37 @@ class FailureTest(DurabilityTest):
         for error in (errno.EOPNOTSUPP, errno.EINVAL):
             self.assertEqual(self.run_faulty(COMMANDS["build"], f"posix_fallocate 1 {error}").written, want)
 
+    def test_a_name_that_is_taken_is_drawn_again(self):
+        sound = self.check_sound(COMMANDS["build"])
+        number = self.numbers_of_output(sound, "open")[0]
+        result = self.run_faulty(COMMANDS["build"], f"open {number} {errno.EEXIST}")
+        self.assertEqual(result.written, sound.written)
+        names = [call.path for call in result.of("open") if self.is_of_output(call)]
+        self.assertNotEqual(names[0], names[1])
+
+    def test_an_input_that_is_cut_off_while_it_is_opened_is_told_so(self):
+        for command in ("merge", "intersect"):
+            for number in (1, 2):
+                with self.subTest(command=command, number=number):
+                    result = self.run_faulty(COMMANDS[command], f"mmap {number} cut", copy=True)
+                    self.check_failed(result, EX_IOERR, "was written to, shrank or became unreadable while it was open")
+
+    def test_a_stop_at_any_write_ends_the_command_before_the_next_and_leaves_the_old_file(self):
+        for name, arguments in COMMANDS.items():
+            sound = self.check_sound(arguments)
+            writes = sound.of("pwrite")
+            # The last three are the tables of the two sections, and the header; from there on nothing is stopped.
+            for number in range(1, len(writes) + 1):
+                with self.subTest(command=name, number=number):
+                    result = self.run_faulty(arguments, f"pwrite {number} terminate")
+                    if number <= len(writes) - 3:
+                        self.check_failed(result, 128 + signal.SIGTERM, "stopped before the filter was complete")
+                        if name == "build":  # of several threads, each may be at a write
+                            self.assertLessEqual(len(result.of("pwrite")), number + 1)
+                    else:
+                        self.assertEqual(result.status, 0)
+                        self.assertEqual(result.written, sound.written)
+
     def test_a_write_that_does_nothing_is_an_error(self):
         for name, arguments in COMMANDS.items():
             sound = self.check_sound(arguments)
@@ -244,15 +278,14 @@ class FailureTest(DurabilityTest):
 class ReadBackTest(DurabilityTest):
     def test_whatever_write_is_lost_or_changed_is_found_before_the_file_gets_its_name(self):
         for name, arguments in COMMANDS.items():
-            writes = self.check_sound(arguments).of("pwrite")
-            for number in range(1, len(writes) + 1):
+            for number in range(1, len(self.check_sound(arguments).of("pwrite")) + 1):
                 for fault in ("lost", "flipped"):
                     with self.subTest(command=name, number=number, fault=fault):
                         result = self.run_faulty(arguments, f"pwrite {number} {fault}")
                         self.check_failed(result, EX_DATAERR, r"the data at offset \d+ is not what was written there")
                         self.assertEqual(result.of("rename"), [])
                         offset = int(re.search(r"at offset (\d+)", result.errors)[1])
-                        self.assertLessEqual(abs(writes[number - 1].offset - offset), 2**20)
+                        self.assertLessEqual(abs(result.of("pwrite")[number - 1].offset - offset), 2**20)
 
     def test_what_is_read_back_wrong_is_not_renamed(self):
         for name, arguments in COMMANDS.items():

@@ -6,7 +6,9 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "filter/base/error.hpp"
@@ -74,6 +76,25 @@ TEST_CASE("there may be fewer domain entries than room was reserved for, and non
   }
 }
 
+TEST_CASE("a stream keeps each hash once, the least and the greatest of all too") {
+  const TemporaryFolder folder;
+  constexpr KeyHash kGreatest = ~KeyHash{0};
+  FilterHeader header = kHeader;
+  header.domains = 6;
+  FilterWriter writer(folder.file("filter"), header);
+  writer.write(SectionKind::bits, 0, std::vector<std::byte>(300 * 4096));
+  SectionStream stream(writer, SectionKind::domains);
+  stream.add(std::vector<KeyHash>{0, 0, 1});
+  stream.add({});
+  stream.add(std::vector<KeyHash>{1, kGreatest, kGreatest});
+  header.domains = stream.finish();
+  CHECK(header.domains == 3);
+  writer.commit(header);
+  const MappedFilter filter(folder.file("filter"));
+  CHECK_NOTHROW(filter.verify_body());
+  for (const KeyHash hash : {KeyHash{0}, KeyHash{1}, kGreatest}) CHECK(filter.view().domains().contains(hash));
+}
+
 TEST_CASE("a writer that is not committed leaves the old file and nothing else") {
   const TemporaryFolder folder;
   write_file(folder.file("filter"), "old");
@@ -101,6 +122,64 @@ TEST_CASE("the new file has the permissions of the one it replaces") {
   struct stat status = {};
   REQUIRE(stat(path.c_str(), &status) == 0);
   CHECK((status.st_mode & 07777) == 0640);
+}
+
+// Somebody else for as long as it lives: nobody, who may not give files away.
+class Nobody {
+ public:
+  Nobody() {
+    REQUIRE(setegid(kId) == 0);
+    REQUIRE(seteuid(kId) == 0);
+  }
+  ~Nobody() {
+    if (seteuid(0) != 0 || setegid(0) != 0) std::abort();
+  }
+  Nobody(const Nobody&) = delete;
+  Nobody& operator=(const Nobody&) = delete;
+
+  static constexpr unsigned kId = 65534;
+};
+
+TEST_CASE("the new file belongs to the owner of the old one, who alone decides who may read it") {
+  if (geteuid() != 0) return;  // only root can give files away
+  struct Row {
+    const char* name;
+    uid_t old_owner;
+    gid_t old_group;
+    mode_t old_mode;
+    bool as_nobody;
+    uid_t owner;
+    gid_t group;
+    mode_t mode;
+  };
+  const Row row = GENERATE(values<Row>({
+      {"root writes over a file of others", 1234, 5678, 0640, false, 1234, 5678, 0640},
+      {"root writes over one that all may write", 0, 5678, 0666, false, 0, 5678, 0666},
+      {"what is more than permissions is not kept", 0, 0, 06755, false, 0, 0, 0755},
+      {"its owner writes over his file, of a group that is not his", Nobody::kId, 5678, 0640, true, Nobody::kId,
+       Nobody::kId, 0640},
+      {"somebody writes over a file of root's, as a new one of his own", 0, 0, 0600, true, Nobody::kId, Nobody::kId,
+       0644},
+  }));
+  INFO(row.name);
+  const TemporaryFolder folder;
+  REQUIRE(chmod(folder.path().c_str(), 0777) == 0);
+  const std::string path = folder.file("filter");
+  write_file(path, "old");
+  REQUIRE(chown(path.c_str(), row.old_owner, row.old_group) == 0);
+  REQUIRE(chmod(path.c_str(), row.old_mode) == 0);
+  const mode_t old_mask = umask(0022);
+  {
+    std::optional<Nobody> nobody;
+    if (row.as_nobody) nobody.emplace();
+    build_filter(path, {"joe@example.org"});
+  }
+  umask(old_mask);
+  struct stat status = {};
+  REQUIRE(stat(path.c_str(), &status) == 0);
+  CHECK(status.st_uid == row.owner);
+  CHECK(status.st_gid == row.group);
+  CHECK((status.st_mode & 07777) == row.mode);
 }
 
 TEST_CASE("where the path is a link, the file it points to is replaced and the link stays") {

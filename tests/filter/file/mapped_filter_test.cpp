@@ -198,6 +198,8 @@ TEST_CASE("each piece of a body is checked by itself, and the damaged one is fou
   std::filesystem::resize_file(path, kHeaderBytes + 3 * kChecksumChunkBytes);
   CHECK_FALSE(filter.chunk_is_sound(3));
   CHECK(filter.state() == MappedFilter::State::unreadable);
+  // From then on nothing of the file counts as sound, whatever its bytes are.
+  CHECK_FALSE(filter.chunk_is_sound(0));
 }
 
 TEST_CASE("locking in memory says what to do where the limit is too low") {
