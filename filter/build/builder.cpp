@@ -223,7 +223,7 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   header.bits_set = write_parts(writer, stop, progress);
   header.domains = write_domains(writer, stop);
   check_stop(stop);
-  writer.commit(header, options_.threads);
+  writer.commit(header, options_.threads, options_.kept_generations);
   return header;
 }
 

@@ -53,6 +53,7 @@ struct BuildOptions {
   // For the bit array, or for the part of it that is being made; at least some MiB.
   std::uint64_t body_memory_bytes = std::numeric_limits<std::uint64_t>::max();
   std::string scratch_folder = "/var/tmp";  // of the temporary file, if one is needed
+  unsigned kept_generations = 0;            // see FilterWriter::commit()
 };
 
 // How far FilterBuilder::write() has come with the bit array. Safe from any thread.

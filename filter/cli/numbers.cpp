@@ -129,6 +129,13 @@ std::string format_decimal(double value, int decimals) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
+std::string format_time(std::time_t time) {
+  std::tm parts = {};
+  gmtime_r(&time, &parts);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                     parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
 std::string format_seed(std::uint64_t seed) {
   return fmt::format("{:#018x}", seed);
 }

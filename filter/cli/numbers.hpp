@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <string>
 
 namespace bloomgate::cli {
@@ -24,6 +25,7 @@ std::string format_bytes(std::uint64_t bytes);        // "1.00 GiB (1,073,741,82
 std::string format_short_bytes(std::uint64_t bytes);  // "1.00 GiB"
 std::string format_rate(double probability);          // "2.16 %", with three significant digits
 std::string format_decimal(double value, int decimals);
+std::string format_time(std::time_t time);    // "2026-11-21 10:15:00 UTC"
 std::string format_seed(std::uint64_t seed);  // "0x00000000075bcd15"
 
 }  // namespace bloomgate::cli

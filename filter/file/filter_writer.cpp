@@ -17,6 +17,8 @@
 #include "filter/base/file_io.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/file/generations.hpp"
+#include "filter/file/output_check.hpp"
 #include "filter/hash/hash.hpp"
 
 namespace bloomgate {
@@ -34,14 +36,6 @@ std::optional<struct stat> existing_file(const std::string& path) {
                          path + " exists and is not a regular file; name a file for the filter", {.path = path});
   }
   return status;
-}
-
-std::string resolve_link(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_symlink(path, error)) return path;
-  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
-  if (error) throw system_error(ErrorCode::cannot_write, "follow the link", path, error.value());
-  return target.string();
 }
 
 void write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset, const std::string& path) {
@@ -108,7 +102,7 @@ FilterWriter::FilterWriter(const std::string& path, const FilterHeader& header) 
     temporary_path_ = folder_ + "/" + prefix + std::to_string(random_seed());
     file_.reset(open(temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   } while (file_.is_open() ? !lock_own(file_.get()) : errno == EEXIST);
-  if (!file_.is_open()) throw system_error(ErrorCode::cannot_write, "create a file in the folder of", path_, errno);
+  if (!file_.is_open()) throw folder_error(folder_, path_, errno);
   try {
     // An operator who let the daemon's group read the old file wants the same for the new one. Only root can give files
     // away. If that is refused, the file belongs to its maker, as any new file does.
@@ -175,7 +169,7 @@ void FilterWriter::read_back(std::span<const std::byte> header, unsigned threads
   }
 }
 
-void FilterWriter::commit(const FilterHeader& header, unsigned threads) {
+void FilterWriter::commit(const FilterHeader& header, unsigned threads, unsigned kept) {
   Sections sections = sections_of(header);
   parts_.resize(sections.size());
   for (std::size_t i = 0; i < sections.size(); ++i) {
@@ -194,6 +188,7 @@ void FilterWriter::commit(const FilterHeader& header, unsigned threads) {
   }
   sync(file_.get(), temporary_path_);
   read_back(header_bytes, threads);
+  keep_generation(path_, kept);
   if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
     throw system_error(ErrorCode::cannot_write, "rename the finished file to", path_, errno);
   }

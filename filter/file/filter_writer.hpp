@@ -39,9 +39,10 @@ class FilterWriter {
   void write(SectionKind kind, std::uint64_t offset, std::span<const std::byte> bytes);
 
   // Completes the file, reads it back and checks it with `threads` threads, and puts it at its path, durably. The shape
-  // must be the constructor's; there may be fewer domain entries than it was told. Throws BloomgateError{cannot_write,
+  // must be the constructor's; there may be fewer domain entries than it was told. With `kept` the file that it
+  // replaces stays as generation 1, beside at most that many (generations.hpp). Throws BloomgateError{cannot_write,
   // cannot_read}, and {bad_body_checksum} if the file is not what was written.
-  void commit(const FilterHeader& header, unsigned threads = 1);
+  void commit(const FilterHeader& header, unsigned threads = 1, unsigned kept = 0);
 
  private:
   // A section and its checksums.

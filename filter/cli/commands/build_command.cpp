@@ -25,7 +25,10 @@
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/progress.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/file/generations.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "filter/file/output_check.hpp"
+#include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate::cli {
@@ -43,6 +46,7 @@ struct BuildCommand {
   std::string format;
   std::string tag_separators;
   std::string free_mail_domains;
+  unsigned keep = 0;
   bool strict = false;
   bool quiet = false;
   bool json = false;
@@ -114,8 +118,10 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
       ("free-mail-domains", po::value(&command.free_mail_domains)->value_name("FILE"),
        "warn of @domain entries for these free-mail domains (default: /etc/bloomgate/free-mail-domains.txt)")   //
       ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
-      ("strict", po::bool_switch(&command.strict), "fail if any line is rejected")                              //
-      ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")    //
+      ("keep", po::value(&command.keep)->default_value(0)->value_name("N"),
+       "keep the filter that is replaced as FILE.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
+      ("strict", po::bool_switch(&command.strict), "fail if any line is rejected")                                 //
+      ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")       //
       ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
   command.shape.add_layout_to(visible);
   command.shape.add_hash_to(visible);
@@ -142,6 +148,9 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   }
   if (values->count("threads") == 0) command.options.threads = default_threads();
   checked_threads(command.options.threads);
+  if (command.keep > kMostGenerations) {
+    throw UsageError("--keep takes a number from 0 to " + std::to_string(kMostGenerations));
+  }
   share_memory(command);
   if (values->count("scratch") == 0) {
     const std::filesystem::path folder = std::filesystem::path(command.output).parent_path();
@@ -179,6 +188,33 @@ std::vector<std::string> names_of(const Blocks& blocks) {
   std::vector<std::string> names;
   for (std::size_t input = 0; input < blocks.input_count(); ++input) names.push_back(blocks.name(input));
   return names;
+}
+
+// Before the lists are read: they may be large.
+void require_output(const BuildCommand& command, const BuildOptions& options) {
+  std::uint64_t bytes = 0;
+  if (options.expected_entries) {
+    const LayoutRules& rules = layout_rules(options.layout);
+    const std::uint32_t block_bytes = options.block_bytes.value_or(rules.default_block_bytes(options.hashes));
+    bytes = blocks_for(std::max<std::uint64_t>(1, *options.expected_entries), options.bits_per_entry, block_bytes) *
+            block_bytes;
+  }
+  require_can_write(command.output, bytes);
+  if (command.keep != 0) require_can_keep(resolve_link(command.output));
+  const std::string& scratch = options.scratch_folder;
+  if (access(scratch.c_str(), W_OK | X_OK) != 0) throw folder_error(scratch, scratch + " (--scratch)", errno);
+}
+
+// Only a good filter is worth a generation: a bad one would push out a good one.
+unsigned generations_to_keep(const BuildCommand& command, const std::function<void(std::string_view)>& show) {
+  if (command.keep == 0 || access(command.output.c_str(), F_OK) != 0) return command.keep;
+  try {
+    MappedFilter(command.output).verify_body(command.options.threads);
+    return command.keep;
+  } catch (const BloomgateError& error) {
+    show(std::string("warning: the old filter is not kept: ") + error.what());
+    return 0;
+  }
 }
 
 struct Report {
@@ -297,6 +333,8 @@ int run_build(const Arguments& arguments) {
   if (!options.expected_entries) {
     options.expected_entries = estimate = estimate_addresses(first.blocks, *first.format, options.profile);
   }
+  require_output(*command, options);
+  options.kept_generations = generations_to_keep(*command, [&](std::string_view line) { progress.show(line); });
   auto builder = read_into_builder(first, options, broad_domains, rejects);
   if (estimate && is_off(*estimate, builder->addresses())) {
     // The samples were not like the rest. Now the number is known, and only a second run can size the filter as asked.

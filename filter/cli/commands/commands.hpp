@@ -13,6 +13,7 @@ int run_info(const Arguments& arguments);
 int run_intersect(const Arguments& arguments);
 int run_merge(const Arguments& arguments);
 int run_query(const Arguments& arguments);
+int run_rollback(const Arguments& arguments);
 int run_size(const Arguments& arguments);
 int run_verify(const Arguments& arguments);
 

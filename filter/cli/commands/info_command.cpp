@@ -6,9 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/generation_text.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/numbers.hpp"
+#include "filter/file/fingerprint.hpp"
+#include "filter/file/generations.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "filter/file/output_check.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
 
@@ -54,7 +58,11 @@ void print_text(const MappedFilter& filter) {
             << format_count(distinct_entries(header.bits_set, shape)) << " (estimated from the fill)\ndomain entries   "
             << format_count(header.domains) << " (kept exactly)\nfill             " << format_rate(fill(header))
             << "\nFPR              " << format_rate(fpr) << " for a look-up (expected from the fill)\nmessages         "
-            << message_rates_text(fpr) << '\n';
+            << message_rates_text(fpr) << "\nfingerprint      " << fingerprint_of(filter) << "\nwritten          "
+            << format_time(describe(filter.path()).written) << '\n';
+  for (const Generation& kept : kept_generations(resolve_link(filter.path()))) {
+    std::cout << "kept             " << generation_text(describe(kept.path)) << '\n';
+  }
 }
 
 nlohmann::ordered_json json_of(const Section& section) {
@@ -69,6 +77,11 @@ void print_json(const MappedFilter& filter) {
   const FilterShape& shape = header.shape;
   const double distinct = distinct_entries_of(header);
   const double fpr = fpr_from_fill(header.bits_set, shape);
+  nlohmann::ordered_json kept = nlohmann::ordered_json::array();
+  for (const Generation& each : kept_generations(resolve_link(filter.path()))) {
+    kept.push_back(generation_json(describe(each.path)));
+    kept.back()["number"] = each.number;
+  }
   nlohmann::ordered_json sections = nlohmann::ordered_json::array();
   for (const Section& section : filter.sections()) sections.push_back(json_of(section));
   // The seed is a string: many readers of JSON keep 53 bits of a number only.
@@ -96,6 +109,9 @@ void print_json(const MappedFilter& filter) {
       {"fpr", fpr},
       {"fpr_either", either_fpr(fpr)},
       {"fpr_both", both_fpr(fpr)},
+      {"fingerprint", fingerprint_of(filter)},
+      {"written", format_time(describe(filter.path()).written)},
+      {"kept", kept},
   };
   // A path need not be UTF-8; other bytes are replaced.
   std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';

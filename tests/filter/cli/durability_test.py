@@ -275,6 +275,24 @@ class FailureTest(DurabilityTest):
                         self.assertEqual(result.written, want)
 
 
+class KeepTest(DurabilityTest):
+    def test_whatever_name_cannot_be_given_the_filter_in_use_is_the_old_one(self):
+        old = (pathlib.Path(lists().name) / "a").read_bytes()
+        arguments = ["build", "--seed", "2", "--threads", "1", "--keep", "1", "a.txt", "b.txt"]
+        sound = self.run_faulty(arguments, old=old)
+        self.assertEqual((sound.status, sound.names), (0, ["filter", "filter.1"]), sound.errors)
+        self.assertNotEqual(sound.written, old)
+        self.assertEqual((self.folder / "filter.1").read_bytes(), old)
+        faults = [(name, number) for name in ("link", "rename") for number in range(1, len(sound.of(name)) + 1)]
+        self.assertGreater(len(faults), 3)
+        for name, number in faults:
+            with self.subTest(call=name, number=number):
+                result = self.run_faulty(arguments, f"{name} {number} {errno.EIO}", old=old)
+                self.assertEqual(result.status, EX_CANTCREAT, result.errors)
+                self.assertEqual(result.written, old)
+                self.assertIn(result.names, (["filter"], ["filter", "filter.1"]))
+
+
 class ReadBackTest(DurabilityTest):
     def test_whatever_write_is_lost_or_changed_is_found_before_the_file_gets_its_name(self):
         for name, arguments in COMMANDS.items():

@@ -49,6 +49,118 @@ class ProgramTest(unittest.TestCase):
         return sorted(os.listdir(self.folder))
 
 
+class GenerationsTest(ProgramTest):
+    """build --keep, rollback, and what info says of kept filters."""
+
+    def listed(self, name="filter"):
+        answers = self.run_program("query", name, "a@example.org", "b@example.org", "c@example.org").stdout.decode()
+        return "".join(line.split("\t")[1][0] for line in answers.splitlines() if line.startswith("listed"))
+
+    def build_all(self, *options):
+        """Three filters after one another: of a, then of b, then of c."""
+        for name in "abc":
+            self.build(f"{name}@example.org\n", "--bits-per-entry", "64", *options)
+
+    def test_a_kept_filter_can_be_put_back_and_that_taken_back(self):
+        self.build_all("--keep", "2")
+        self.assertEqual(self.names(), ["filter", "filter.1", "filter.2", "list"])
+        self.assertEqual([self.listed(name) for name in self.names()[:3]], ["c", "b", "a"])
+        out, _ = self.check(0, "rollback", "filter")
+        self.assertRegex(out, r"(?m)^in place  filter: 1 entries, built 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC$")
+        self.assertRegex(out, r"(?m)^replaced  filter\.1: 1 entries, built ")
+        self.assertIn("systemctl reload bloomgate-milter", out)
+        self.assertEqual(self.listed(), "b")
+        self.check(0, "rollback", "filter")
+        self.assertEqual(self.listed(), "c")
+        report = json.loads(self.check(0, "rollback", "filter", "--to", "2", "--json")[0])
+        self.assertEqual((report["in_place"]["file"], report["replaced"]["file"]), ("filter", "filter.2"))
+        self.assertEqual([self.listed(name) for name in ("filter", "filter.1", "filter.2")], ["a", "b", "c"])
+
+    def test_info_shows_the_generations(self):
+        self.build_all("--keep", "2")
+        out, _ = self.check(0, "info", "filter")
+        self.assertRegex(out, r"(?m)^fingerprint +[0-9a-f]{16}\nwritten +20\d\d-")
+        self.assertRegex(out, r"(?m)^kept +filter\.1: 1 entries, built 20.*\nkept +filter\.2: ")
+        (self.folder / "filter.1").write_bytes(b"nonsense")
+        self.assertRegex(self.check(0, "info", "filter")[0], r"(?m)^kept +filter\.1: cannot be used: ")
+        kept = json.loads(self.check(0, "info", "filter", "--json")[0])["kept"]
+        self.assertEqual([each["number"] for each in kept], [1, 2])
+        self.assertTrue(kept[0]["fault"] and not kept[1]["fault"])
+
+    def test_a_damaged_generation_is_not_put_back_and_nothing_that_was_not_kept(self):
+        self.build_all("--keep", "1")
+        with open(self.folder / "filter.1", "r+b") as file:
+            file.seek(5000)
+            file.write(b"\xff")
+        _, err = self.check(EX_DATAERR, "rollback", "filter")
+        self.assertIn("filter.1", err)
+        self.assertEqual(self.listed(), "c")
+        _, err = self.check(EX_NOINPUT, "rollback", "filter", "--to", "2")
+        self.assertIn("--keep", err)
+        self.check(EX_USAGE, "rollback", "filter", "--to", "0")
+        self.check(EX_USAGE, "build", "-o", "filter", "--keep", "100", "list")
+
+    def test_a_damaged_filter_pushes_no_good_one_out(self):
+        self.build_all("--keep", "1")
+        (self.folder / "filter").write_bytes(b"nonsense")
+        _, err = self.build("d@example.org\n", "--keep", "1")
+        self.assertIn("warning: the old filter is not kept: ", err)
+        self.assertEqual(self.listed("filter.1"), "b")
+
+    def test_a_build_that_fails_moves_no_generation(self):
+        self.build_all("--keep", "2")
+        self.check(EX_DATAERR, "build", "-o", "filter", "--keep", "2", "--strict", self.write("list", "nonsense"))
+        self.assertEqual([self.listed(name) for name in ("filter", "filter.1", "filter.2")], ["c", "b", "a"])
+
+    def test_a_link_stays_one_and_its_target_has_the_generations(self):
+        (self.folder / "store").mkdir()
+        self.check(0, "build", "-o", "store/filter", self.write("list", "x@example.org\n"))
+        os.symlink("store/filter", self.folder / "filter")
+        self.build_all("--keep", "1")
+        self.check(0, "rollback", "filter")
+        self.assertTrue((self.folder / "filter").is_symlink())
+        self.assertEqual(sorted(os.listdir(self.folder / "store")), ["filter", "filter.1"])
+        self.assertEqual(self.listed(), "b")
+        self.assertIn("filter.1", self.check(0, "info", "filter")[0])
+
+
+class OutputTest(ProgramTest):
+    """What cannot be written is found out before a list is read: here the list is a pipe that nobody writes to."""
+
+    def build_from_pipe(self, *options, **settings):
+        """The build would wait for the pipe for good; the test's program is then killed after a minute."""
+        os.mkfifo(self.folder / "endless")
+        pipe = os.open(self.folder / "endless", os.O_RDWR)
+        try:
+            return subprocess.run([BLOOMGATE, "build", *options, "endless"], capture_output=True, text=True,
+                                  cwd=self.folder, timeout=60, **settings)
+        finally:
+            os.close(pipe)
+
+    def check_refused(self, done, *words):
+        self.assertEqual(done.returncode, EX_CANTCREAT, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertEqual(self.names(), ["endless"])
+
+    def test_a_missing_folder_is_told_how_to_make_it(self):
+        self.check_refused(self.build_from_pipe("-o", "no/such/filter"), "make it: mkdir -p no/such\n")
+
+    def test_a_filter_that_will_not_fit_is_refused_with_what_there_is(self):
+        self.check_refused(self.build_from_pipe("-o", "filter", "--expected-entries", "1e12"),
+                           "the filter will take 953675 MiB", " MiB are free")
+
+    @unittest.skipIf(os.geteuid() != 0, "another user takes root")
+    def test_a_folder_that_may_not_be_written_is_told_with_whom_it_takes(self):
+        os.chmod(self.folder, 0o755)
+        self.check_refused(self.build_from_pipe("-o", "filter", preexec_fn=lambda: os.setuid(65534)),
+                           "you may not write to the folder .", "run this as root")
+
+    def test_a_missing_scratch_folder_is_named(self):
+        self.check_refused(self.build_from_pipe("-o", "filter", "--scratch", "no/where"),
+                           "no/where (--scratch)", "mkdir -p no/where")
+
+
 class BuildTest(ProgramTest):
     def test_reports_what_it_built(self):
         out, err = self.build("".join(f"user{i}@example.org\n" for i in range(10_000)) + "bad line\n")
@@ -272,7 +384,7 @@ class BuildTest(ProgramTest):
         path = self.write("whole", "".join(f"user{i}@example{i % 97}.org\n" for i in range(700_000)))
         _, err = self.check(EX_CANTCREAT, "build", "-o", "filter", "--memory", "1M", "--threads", "1", "--scratch",
                             "missing", path)  # fmt: skip
-        self.assertRegex(err, "(?m)temporary file in missing: No such file or directory$")
+        self.assertIn("its folder is not there; make it: mkdir -p missing\n", err)
         self.assertEqual(self.names(), ["whole"])
 
     def test_a_filter_larger_than_the_memory_is_made_in_parts(self):
@@ -1402,7 +1514,7 @@ class HelpTest(ProgramTest):
     def test_every_command_has_help_with_examples(self):
         out, _ = self.check(0, "--help")
         commands = re.findall(r"(?m)^  (\w+) {2,}", out)
-        self.assertEqual(commands, ["build", "query", "info", "verify", "merge", "intersect", "compare", "size"])
+        self.assertEqual(commands, ["build", "query", "info", "verify", "rollback", "merge", "intersect", "compare", "size"])
         for command in commands:
             out, _ = self.check(0, command, "--help")
             self.assertTrue(out.startswith(f"usage: bloomgate {command} "))

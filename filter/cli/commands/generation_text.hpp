@@ -1,0 +1,25 @@
+// How `bloomgate info` and `rollback` tell one kept filter from another.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace bloomgate::cli {
+
+struct GenerationDescription {
+  std::string path;
+  std::time_t written = 0;  // a kept file has the time at which it was built
+  std::uint64_t entries = 0;
+  std::string fault = {};  // why it cannot be used; empty if its header is good
+};
+
+// Reads the header. Never throws for what is in the file. Throws std::bad_alloc.
+GenerationDescription describe(const std::string& path);
+
+// "whitelist.bloom.1: 1,000 entries, built 2026-11-21 10:15:00 UTC".
+std::string generation_text(const GenerationDescription& generation);
+nlohmann::ordered_json generation_json(const GenerationDescription& generation);
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,70 @@
+// `bloomgate rollback`: puts a filter back that a build has kept (--keep).
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "filter/base/parallel.hpp"
+#include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/generation_text.hpp"
+#include "filter/cli/numbers.hpp"
+#include "filter/file/generations.hpp"
+#include "filter/file/mapped_filter.hpp"
+#include "filter/file/output_check.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+// What is damaged would be refused by the daemon; better here, while the other one is in place.
+void require_sound(const std::string& path, unsigned number) {
+  const std::string generation = generation_path(path, number);
+  if (access(generation.c_str(), F_OK) == 0) MappedFilter(generation).verify_body(default_threads());
+}
+
+void print_text(const std::string& path, const std::string& replaced) {
+  std::cout << "in place  " << generation_text(describe(path)) << '\n';
+  if (access(replaced.c_str(), F_OK) == 0) std::cout << "replaced  " << generation_text(describe(replaced)) << '\n';
+  std::cout << "A running daemon serves it after: systemctl reload bloomgate-milter\n"
+               "The same command takes this back.\n";
+}
+
+void print_json(const std::string& path, const std::string& replaced) {
+  nlohmann::ordered_json json = {{"in_place", generation_json(describe(path))}, {"replaced", nullptr}};
+  if (access(replaced.c_str(), F_OK) == 0) json["replaced"] = generation_json(describe(replaced));
+  // A path need not be UTF-8; other bytes are replaced.
+  std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace
+
+int run_rollback(const Arguments& arguments) {
+  std::vector<std::string> operands;
+  unsigned number = 1;
+  bool json = false;
+  po::options_description visible("options");
+  visible.add_options()  //
+      ("to", po::value(&number)->default_value(1)->value_name("N"),
+       "the number of the generation to put back: FILE.N")  //
+      ("json", po::bool_switch(&json), "print JSON, for scripts");
+  const auto values = parse_command_line(
+      arguments, visible, &operands,
+      {.synopsis = "bloomgate rollback FILE [--to N] [--json]",
+       .purpose = "Puts back a filter that 'bloomgate build --keep' has kept, in one step: FILE and FILE.N exchange\n"
+                  "their names. So the same command takes it back, and nothing is lost.",
+       .examples = "  bloomgate rollback /var/lib/bloomgate/whitelist.bloom && systemctl reload bloomgate-milter\n"
+                   "  bloomgate info /var/lib/bloomgate/whitelist.bloom      # shows the generations\n"});
+  if (!values) return EX_OK;
+  if (number < 1 || number > kMostGenerations) {
+    throw UsageError("--to takes a number from 1 to " + std::to_string(kMostGenerations));
+  }
+  const std::string path = resolve_link(only_filter(operands));
+  require_sound(path, number);
+  exchange_generation(path, number);
+  (json ? print_json : print_text)(path, generation_path(path, number));
+  return EX_OK;
+}
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,74 @@
+#include "filter/file/output_check.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "filter/base/file_descriptor.hpp"
+#include "filter/base/unnamed_file.hpp"
+
+namespace bloomgate {
+namespace {
+
+std::string mebibytes(std::uint64_t bytes) {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  return std::to_string((bytes + kMiB - 1) / kMiB) + " MiB";
+}
+
+BloomgateError space_error(const std::string& folder, const std::string& path, std::uint64_t bytes, int error) {
+  struct statvfs status = {};
+  const bool known = statvfs(folder.c_str(), &status) == 0;
+  return {ErrorCode::cannot_write,
+          "the filter will take " + mebibytes(bytes) + ", and there is no room for it beside " + path + ": " +
+              std::generic_category().message(error) +
+              (known ? ", " + mebibytes(status.f_bavail * status.f_frsize) + " are free" : std::string()) +
+              "; make room in " + folder + ", put it elsewhere (--output), or take fewer --bits-per-entry",
+          {.path = path}};
+}
+
+}  // namespace
+
+BloomgateError folder_error(const std::string& folder, const std::string& path, int error) {
+  const std::string what = "cannot write " + path + ": ";
+  const std::string why = std::generic_category().message(error);
+  if (error == ENOENT) {
+    return {ErrorCode::cannot_write, what + "its folder is not there; make it: mkdir -p " + folder, {.path = path}};
+  }
+  if (error == EACCES || error == EPERM) {
+    return {ErrorCode::cannot_write,
+            what + "you may not write to the folder " + folder + " (" + why +
+                "); run this as root, or as the owner of that folder",
+            {.path = path}};
+  }
+  return {ErrorCode::cannot_write, what + why + ", in the folder " + folder, {.path = path}};
+}
+
+std::string resolve_link(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
+  if (error) throw system_error(ErrorCode::cannot_write, "follow the link", path, error.value());
+  return target.string();
+}
+
+void require_can_write(const std::string& path, std::uint64_t bytes) {
+  const std::string target = resolve_link(path);
+  struct stat status = {};
+  if (stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    throw BloomgateError(ErrorCode::not_a_regular_file,
+                         target + " exists and is not a regular file; name a file for the filter", {.path = target});
+  }
+  const std::filesystem::path parent = std::filesystem::path(target).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
+  const FileDescriptor file = unnamed_file(folder);
+  if (!file.is_open()) throw folder_error(folder, target, errno);
+  // Not posix_fallocate(3), which writes it all where the file system cannot reserve.
+  if (bytes == 0 || fallocate(file.get(), 0, 0, static_cast<off_t>(bytes)) == 0) return;
+  if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) throw space_error(folder, target, bytes, errno);
+}
+
+}  // namespace bloomgate

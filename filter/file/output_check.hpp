@@ -1,0 +1,23 @@
+// Finds out before a long build whether its result can be written at all. Called by `bloomgate build` before it reads
+// its lists; FilterWriter has the last word.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "filter/base/error.hpp"
+
+namespace bloomgate {
+
+// Tries in the folder of `path`, under no name, what FilterWriter will do: to create a file, and to reserve `bytes`
+// for it (0: the size is not known yet). A quota is seen, too. Leaves nothing behind. Throws
+// BloomgateError{cannot_write} with the remedy, and {not_a_regular_file} if `path` is something else.
+void require_can_write(const std::string& path, std::uint64_t bytes);
+
+// Why no file can be made in `folder`, with what to do about it: errno was `error`.
+BloomgateError folder_error(const std::string& folder, const std::string& path, int error);
+
+// Where `path` leads to if it is a symbolic link, so that the link stays. Throws BloomgateError{cannot_write}.
+std::string resolve_link(const std::string& path);
+
+}  // namespace bloomgate
