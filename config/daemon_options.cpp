@@ -81,6 +81,11 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("alignment", options.alignment);
   merger.set("trusted-authserv-id", options.trusted_authserv_ids);
   merger.set("trusted-fields", options.trusted_fields);
+  merger.set("verify-dkim", options.verify_dkim);
+  merger.set("require-oversigned", options.require_oversigned);
+  merger.set("dns-servers", options.dns_servers);
+  merger.set("dns-timeout", options.dns_timeout);
+  merger.set("dns-trust-anchor", options.dns_trust_anchor);
   merger.set("dmarc-fail-veto", options.dmarc_fail_veto);
   merger.set("trust-arc", options.trust_arc);
   merger.set("own-domains", options.own_domains);

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,6 +37,7 @@ struct DaemonOptions {
   enum class Authentication { required, preferred, off };
   enum class Alignment { relaxed, strict };
   enum class ExemptAction { none, deliver };
+  enum class VerifyDkim { automatic, yes, no };
 
   SocketAddress socket;
   mode_t socket_mode;
@@ -49,6 +51,11 @@ struct DaemonOptions {
   Alignment alignment;
   std::vector<std::string> trusted_authserv_ids;  // empty: the mail server's name
   std::size_t trusted_fields;                     // 0: all
+  VerifyDkim verify_dkim;
+  bool require_oversigned;
+  std::vector<std::string> dns_servers;  // "192.0.2.53", "192.0.2.53@5353"; empty: those of /etc/resolv.conf
+  std::chrono::milliseconds dns_timeout;
+  std::string dns_trust_anchor;  // a path; empty: answers are not validated
   bool dmarc_fail_veto;
   bool trust_arc;
   std::vector<std::string> own_domains;         // as canonical as an operator wrote them
@@ -70,6 +77,15 @@ struct DaemonOptions {
 // Whether the daemon itself sends messages to a deeper check.
 inline bool asks_deep_check(const DaemonOptions& options) noexcept {
   return options.mode == Mode::enforce && !options.deep_check.servers.empty();
+}
+
+// Whether the daemon verifies DKIM signatures itself.
+inline bool verifies_signatures(const DaemonOptions& options) noexcept {
+  if (options.authentication == DaemonOptions::Authentication::off && options.own_domains.empty()) return false;
+  if (options.verify_dkim != DaemonOptions::VerifyDkim::automatic) {
+    return options.verify_dkim == DaemonOptions::VerifyDkim::yes;
+  }
+  return options.trusted_authserv_ids.empty();
 }
 
 // A message to explain the decision on, as far as the command line tells it.

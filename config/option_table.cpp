@@ -44,20 +44,40 @@ constexpr std::array kTable = {
         "is enough. both: each of the two has to be.",
         true},
     OptionSpec{"authentication", "required|preferred|off", "required", "whether a sender has to be authenticated",
-               "required: a listed sender counts only if SPF, DKIM or DMARC passed for it. preferred: it also counts\n"
+               "required: a listed sender counts only if DKIM, SPF or DMARC passed for it. preferred: it also counts\n"
                "if nothing is known of it. off: anyone can forge a listed sender and skip the deeper checks.",
                true},
     OptionSpec{"alignment", "relaxed|strict", "relaxed",
                "how closely the authenticated domain has to match the sender's",
                "relaxed: the same organisation (mail.example.org and example.org). strict: the same domain.", true},
     OptionSpec{"trusted-authserv-id", "NAME...", "", "names whose Authentication-Results fields are trusted",
-               "The names that your own milters and mail servers put first into that field. Empty: the name that the\n"
-               "mail server gives (its macro j). The mail server must remove such fields from incoming mail.",
+               "The names that your own milters and mail servers put first into that field. The mail server must\n"
+               "remove such fields from incoming mail. Empty: nobody's; with 'verify-dkim = no', the name that the\n"
+               "mail server gives (its macro j).",
                true, true},
     OptionSpec{"trusted-fields", "NUMBER", "0", "how many Authentication-Results fields are read, from the top",
                "0: all. Otherwise the number of earlier milters that each write one into every message: a field that\n"
                "a sender has forged is below theirs. Sendmail needs it, since it cannot remove such fields itself.",
                true},
+    OptionSpec{
+        "verify-dkim", "auto|yes|no", "auto",
+        "whether the daemon itself verifies the DKIM signatures of listed senders",
+        "auto: yes if 'trusted-authserv-id' is empty, else no. It verifies only what decides: aligned signatures\n"
+        "of a message that is delivered if one is good. For all other mail no name is looked up. no: only\n"
+        "Authentication-Results fields count. yes with 'trusted-authserv-id': each of the two is enough.",
+        true},
+    OptionSpec{"require-oversigned", "yes|no", "no", "count only signatures that nobody can add a From field to",
+               "yes: a signature has to sign the From field once more than it occurs.", true},
+    OptionSpec{"dns-servers", "ADDRESS[@PORT]...", "", "name servers that are asked for the keys of signatures",
+               "Empty: those of /etc/resolv.conf, which is read at the start. A caching server nearby is best.", true,
+               true},
+    OptionSpec{"dns-timeout", "SECONDS", "5", "how long a message waits for the keys of its signatures",
+               "A message that gets none in time is sent to the deeper checks.", true},
+    OptionSpec{
+        "dns-trust-anchor", "FILE", "", "keys by which DNSSEC validates the answers of name servers",
+        "The root zone's are in /usr/share/dns/root.key (Debian's package dns-root-data). The name servers must\n"
+        "hand on signatures of DNSSEC. A forged answer is then no key. Empty: answers are believed.",
+        true},
     OptionSpec{"dmarc-fail-veto", "yes|no", "yes",
                "check every message that failed DMARC, even if another sender is listed and authenticated", "", true},
     OptionSpec{"trust-arc", "yes|no", "no", "accept arc=pass as authentication for the From field's domain",

@@ -84,6 +84,22 @@ bool is_token(std::string_view text) {
          });
 }
 
+std::optional<std::size_t> number_of(std::string_view text) {
+  std::size_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
+
+// As libunbound writes it: `192.0.2.53@5353`.
+bool is_name_server(std::string_view text) {
+  const std::size_t at = std::min(text.find('@'), text.size());
+  if (!parse_ip_address(text.substr(0, at))) return false;
+  if (at == text.size()) return true;
+  const auto port = number_of(text.substr(at + 1));
+  return port && *port > 0 && *port <= 65535;
+}
+
 struct WordForm {
   std::string_view option;
   bool (*accepts)(std::string_view);
@@ -93,6 +109,7 @@ constexpr WordForm kWordForms[] = {
     {"trusted-authserv-id", is_token, "names of authentication services, such as mx.example.org"},
     {"own-domains", looks_like_domain_or_tree, "domains, such as example.org or .example.org"},
     {"trusted-forwarders", looks_like_domain, "domains, such as forwarder.example"},
+    {"dns-servers", is_name_server, "addresses of name servers, such as 192.0.2.53, 2001:db8::53 or 127.0.0.1@5353"},
     {"exempt-daemons", is_token, "names of listeners, such as ORIGINATING"},
 };
 
@@ -105,13 +122,6 @@ constexpr NumberLimits kNumberLimits[] = {
 };
 constexpr std::size_t kMaxSeconds = 3600;
 constexpr std::uint64_t kMaxByteSize = std::uint64_t{1} << 40;
-
-std::optional<std::size_t> number_of(std::string_view text) {
-  std::size_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
-}
 
 bool is_whitelist_name(std::string_view name) {
   return !name.empty() && name.size() <= kMaxWhitelistNameBytes && std::ranges::all_of(name, [](char character) {
@@ -194,6 +204,12 @@ void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Ali
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::ExemptAction& out) {
   using ExemptAction = DaemonOptions::ExemptAction;
   choose(spec, given, {Choice<ExemptAction>{"none", ExemptAction::none}, {"deliver", ExemptAction::deliver}}, out);
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::VerifyDkim& out) {
+  using VerifyDkim = DaemonOptions::VerifyDkim;
+  choose(spec, given,
+         {Choice<VerifyDkim>{"auto", VerifyDkim::automatic}, {"yes", VerifyDkim::yes}, {"no", VerifyDkim::no}}, out);
 }
 
 void convert(const OptionSpec& spec, const GivenValue& given, SpamAction& out) {

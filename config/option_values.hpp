@@ -31,6 +31,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Ide
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Authentication& out);
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Alignment& out);
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::ExemptAction& out);
+void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::VerifyDkim& out);
 void convert(const OptionSpec& spec, const GivenValue& given, ByteSize& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::milliseconds& out);  // given in seconds
 void convert(const OptionSpec& spec, const GivenValue& given, SpamAction& out);

@@ -18,6 +18,7 @@ struct Edits {
   const char* mark = nullptr;                 // the value of our own field, which goes to the top; null: none
   std::span<const ResultField> results = {};  // these go below it, in their order
   const char* quarantine_reason = nullptr;    // null: the message is not put into quarantine
+  bool needs_leading_space = false;           // the mail server puts none before a value that it is given
 };
 
 struct Refusal {

@@ -36,7 +36,10 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
                       unsigned long* asked_unused_0, unsigned long* asked_unused_1) noexcept {
   try {
     const DeepCheck* const deep = shared->deep_check;
-    const MilterUse use = {shared->mode, deep != nullptr, deep != nullptr && may_quarantine(deep->options())};
+    const MilterUse use = {.mode = shared->mode,
+                           .deep_check = deep != nullptr,
+                           .verify = shared->verifier != nullptr,
+                           .quarantine = deep != nullptr && may_quarantine(deep->options())};
     const MilterRequest request = milter_request({actions, steps}, use);
     if (!request.missing.empty()) {
       shared->log->error("a mail server was refused: it does not offer what is needed: {}", request.missing);
@@ -47,8 +50,10 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
     *asked_unused_0 = 0;
     *asked_unused_1 = 0;
     if (request.choose_macros) choose_macros(context);
-    Connection* const connection = request.may_skip_body ? connection_of(context) : nullptr;
-    if (connection != nullptr) connection->may_skip_body = true;
+    if (!request.may_skip_body && !request.has_leading_space) return SMFIS_CONTINUE;
+    Connection* const connection = connection_of(context);
+    if (connection == nullptr) throw std::bad_alloc();  // its messages would be misread
+    connection->set_conversation({.may_skip_body = request.may_skip_body, .leading_space = request.has_leading_space});
     return SMFIS_CONTINUE;
   } catch (...) {
     log_exception(*shared->log, "while a mail server connected");
@@ -99,8 +104,8 @@ sfsistat on_end_of_header(SMFICTX* context) noexcept {
 sfsistat on_body(SMFICTX* context, unsigned char* bytes, std::size_t size) noexcept {
   Connection* const connection = connection_of(context);
   if (connection == nullptr) return SMFIS_CONTINUE;
-  const bool more = connection->message().add_body({reinterpret_cast<const char*>(bytes), size});
-  return more || !connection->may_skip_body ? SMFIS_CONTINUE : SMFIS_SKIP;
+  const bool more = connection->add_body({reinterpret_cast<const char*>(bytes), size});
+  return more || !connection->conversation().may_skip_body ? SMFIS_CONTINUE : SMFIS_SKIP;
 }
 
 // If the edits fail, the sender's mail server is to try again later: the message must neither be lost nor go on with a
@@ -149,8 +154,8 @@ smfiDesc callback_description() noexcept {
   description.xxfi_helo = on_helo;
   description.xxfi_envfrom = on_mail;
   description.xxfi_header = on_header;
-  if (shared->deep_check != nullptr) {
-    description.xxfi_envrcpt = on_recipient;
+  if (shared->deep_check != nullptr) description.xxfi_envrcpt = on_recipient;
+  if (shared->deep_check != nullptr || shared->verifier != nullptr) {
     description.xxfi_eoh = on_end_of_header;
     description.xxfi_body = on_body;
   }

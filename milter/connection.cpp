@@ -46,7 +46,14 @@ void log_exception(spdlog::logger& log, std::string_view where) noexcept {
   }
 }
 
-Connection::Connection(const ConnectionParts& parts) : parts_(parts), message_(text_limits(parts.deep_check)) {}
+Connection::Connection(const ConnectionParts& parts) : parts_(parts), message_(text_limits(parts.deep_check)) {
+  message_.keep_header(parts.verifier != nullptr);
+}
+
+void Connection::set_conversation(const Conversation& agreed) noexcept {
+  conversation_ = agreed;
+  message_.set_leading_space(agreed.leading_space);
+}
 
 void Connection::begin_message(std::string_view path, const ClientFacts& client) noexcept {
   forget_message();
@@ -65,6 +72,12 @@ void Connection::end_of_header(std::string_view mta_name) noexcept {
   }
 }
 
+bool Connection::add_body(std::string_view bytes) noexcept {
+  const bool checker_wants_more = message_.add_body(bytes);
+  const bool verifier_wants_more = verification_ && verification_->add_body(bytes);
+  return checker_wants_more || verifier_wants_more;
+}
+
 Answer Connection::end_of_message(const EndOfMessage& end) noexcept {
   try {
     return conclude(end);
@@ -75,6 +88,7 @@ Answer Connection::end_of_message(const EndOfMessage& end) noexcept {
 }
 
 void Connection::forget_message() noexcept {
+  verification_.reset();
   judgement_.reset();
   deep_outcome_ = {};
   mark_.clear();
@@ -88,11 +102,32 @@ void Connection::decide(std::string_view mta_name) {
   judgement_ = parts_.gate->judge(message_, mta_name);
   // A message that is refused is not shown to a checker.
   const bool goes_on = !refusal_for_forged_fields(is_exempt(judgement_->decision.reason));
+  if (goes_on && !judgement_->decision.need.is_empty()) begin_verification();
+  // A checker needs the text even if a signature may still make the message one that is delivered.
   message_.end_header(goes_on && DeepCheck::is_for(judgement_->decision));
+}
+
+// Where the verifier knows the outcome at once, so does the rest of the message.
+void Connection::begin_verification() {
+  if (parts_.verifier == nullptr) return;
+  const std::optional<std::span<const std::string_view>> header = message_.header();
+  if (!header) {
+    parts_.gate->judge_again(*judgement_, {.all = {}, .fault = SignatureOutcome::header_too_large});
+    return;
+  }
+  verification_ = parts_.verifier->begin({.header = *header, .need = judgement_->decision.need});
+  if (verification_->is_over()) end_verification();
+}
+
+void Connection::end_verification() {
+  const std::unique_ptr<Verification> over = std::move(verification_);
+  if (over) parts_.gate->judge_again(*judgement_, over->finish());
 }
 
 Answer Connection::conclude(const EndOfMessage& end) {
   decide(end.mta_name);
+  if (verification_ && !verification_->is_over() && parts_.before_waiting) parts_.before_waiting();
+  end_verification();
   // A header field has come after the end of the header.
   if (message_.failed()) judgement_->decision = Decision{};
   const Decision& decision = judgement_->decision;
@@ -113,7 +148,9 @@ Answer Connection::conclude(const EndOfMessage& end) {
   if (is_refusal(action)) return Refusal{.for_good = action == SpamAction::reject, .reply = deep_outcome_.reply};
   if (parts_.mode == Mode::observe) return Edits{};
   const ForgedFields& forged = message_.forged_fields();
-  Edits edits = {.forged_marks = static_cast<int>(forged.marks()), .results = deep_outcome_.fields};
+  Edits edits = {.forged_marks = static_cast<int>(forged.marks()),
+                 .results = deep_outcome_.fields,
+                 .needs_leading_space = conversation_.leading_space};
   if (decision.is_marked) {
     mark_ = header_value(decision, host(end.mta_name));
     edits.mark = mark_.c_str();
@@ -128,7 +165,9 @@ Answer Connection::conclude_without_memory() const noexcept {
   if (parts_.mode == Mode::observe) return Edits{};
   if (const std::optional<Refusal> refusal = refusal_for_forged_fields(false)) return *refusal;
   const ForgedFields& forged = message_.forged_fields();
-  Edits edits = {.forged_marks = static_cast<int>(forged.marks()), .mark = kFallbackHeaderValue.data()};
+  Edits edits = {.forged_marks = static_cast<int>(forged.marks()),
+                 .mark = kFallbackHeaderValue.data(),
+                 .needs_leading_space = conversation_.leading_space};
   if (parts_.deep_check == nullptr) return edits;
   if (parts_.deep_check->options().on_failure != CheckFailureAction::tag) return Refusal{};
   edits.forged_results = forged.results();

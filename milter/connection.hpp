@@ -3,6 +3,9 @@
 //
 //     callbacks.cpp -> MessageRecorder (facts) -> Gate -> decide() -> Decision -> Answer -> callbacks.cpp
 //
+// A decision that needs signatures is made twice: with the header, and with what the verifier found at the end of the
+// message. In between the body goes to the verifier, and to the text for a checker too.
+//
 // Knows nothing of libmilter, which keeps the object and gives it to callbacks.cpp. One thread at a time. Legal order
 // of calls, including those of the recorder:
 //
@@ -23,6 +26,7 @@
 #include "config/daemon_options.hpp"
 #include "milter/answer.hpp"
 #include "milter/deep_check/deep_check.hpp"
+#include "milter/dkim/verifier.hpp"
 #include "milter/gate.hpp"
 #include "milter/message/message_recorder.hpp"
 #include "milter/messages_in_progress.hpp"
@@ -33,12 +37,13 @@ namespace bloomgate {
 struct ConnectionParts {
   const Gate* gate = nullptr;
   const DeepCheck* deep_check = nullptr;  // null: no checker is asked; always so if `mode` is observe
+  Verifier* verifier = nullptr;           // null: no signature is verified, and the policy asks for none
   MessagesInProgress* in_progress = nullptr;
   std::shared_ptr<spdlog::logger> log;
   Mode mode = Mode::enforce;
   std::string host_name;      // put into the header field; empty: the mail server's macro j
   std::string fallback_host;  // if neither gives one
-  // Called by a thread that is about to wait for a checker; may be empty, must not throw.
+  // Called by a thread that is about to wait for a checker or a name server; may be empty, must not throw.
   std::function<void()> before_waiting = nullptr;
 };
 
@@ -57,19 +62,31 @@ class Connection {
   void begin_message(std::string_view path, const ClientFacts& client) noexcept;
 
   // All header fields are there: decides the message, and whether its body is wanted. If the mail server skips this
-  // step, the end of the message follows.
+  // step, the end of the message follows, and no signature is verified.
   void end_of_header(std::string_view mta_name) noexcept;
 
-  // If a checker is asked, takes as long as it does. The answer is valid until the message is forgotten.
+  // The next bytes of the body. Returns whether more of it is wanted.
+  bool add_body(std::string_view bytes) noexcept;
+
+  // If signatures are verified or a checker is asked, takes as long as they do. The answer is valid until the message
+  // is forgotten.
   Answer end_of_message(const EndOfMessage& end) noexcept;
 
   // The message is over, or was given up.
   void forget_message() noexcept;
 
-  bool may_skip_body = false;  // the mail server can skip the rest of a body if told so
+  // What was agreed with the mail server; before the first message.
+  struct Conversation {
+    bool may_skip_body = false;  // it can skip the rest of a body if told so
+    bool leading_space = false;  // values of header fields come and go with the space after the colon
+  };
+  void set_conversation(const Conversation& agreed) noexcept;
+  const Conversation& conversation() const noexcept { return conversation_; }
 
  private:
   void decide(std::string_view mta_name);
+  void begin_verification();
+  void end_verification();
   Answer conclude(const EndOfMessage& end);
   Answer conclude_without_memory() const noexcept;
   std::optional<Refusal> refusal_for_forged_fields(bool exempt) const noexcept;
@@ -77,8 +94,10 @@ class Connection {
 
   const ConnectionParts& parts_;
   MessageRecorder message_;
+  Conversation conversation_;
   bool is_in_progress_ = false;
-  std::optional<Judgement> judgement_;  // once the message is decided
+  std::optional<Judgement> judgement_;  // once the message is decided; with a need, for now
+  std::unique_ptr<Verification> verification_;
   // The targets of the answer's views.
   DeepOutcome deep_outcome_;
   std::string mark_;

@@ -1,5 +1,7 @@
 #include "milter/gate.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "filter/base/printable.hpp"
@@ -9,9 +11,37 @@ namespace {
 
 constexpr std::size_t kMaxLoggedSenderBytes = 320;
 
+using Clock = std::chrono::steady_clock;
+
+double microseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
 // A value of the log line; a dash where there is none.
 std::string word_or_dash(std::string_view value, std::size_t max_bytes) {
   return value.empty() ? "-" : printable_word(value, max_bytes);
+}
+
+// What the verifier found, for the sender that the decision is about.
+std::string logged_signature(const Facts& facts, const Decision& decision) {
+  if (!facts.signatures) return {};
+  const Signatures& signatures = *facts.signatures;
+  const Signature* shown = nullptr;
+  for (const Signature& each : signatures.all) {
+    const bool is_better =
+        decision.signature ? each.outcome == *decision.signature : each.outcome == SignatureOutcome::pass;
+    if (shown == nullptr || (is_better && shown->outcome != each.outcome)) shown = &each;
+  }
+  const SignatureOutcome outcome = decision.signature ? *decision.signature
+                                   : shown != nullptr ? shown->outcome
+                                                      : signatures.fault;
+  std::string text = " dkim=" + std::string(signature_outcome_name(outcome));
+  if (shown == nullptr) return text;
+  text += fmt::format(" domain={} selector={}", shown->domain, word_or_dash(shown->selector, kMaxDomainBytes));
+  if (shown->key_bits != 0) text += fmt::format(" key_bits={}", shown->key_bits);
+  if (shown->key_milliseconds != 0) text += fmt::format(" key_ms={:.1f}", shown->key_milliseconds);
+  if (shown->has_secure_key) text += " dnssec=secure";
+  return text;
 }
 
 std::string logged_sender(const Facts& facts) {
@@ -21,30 +51,45 @@ std::string logged_sender(const Facts& facts) {
 }  // namespace
 
 std::vector<std::string> trusted_ids(const GateRules& rules, std::string_view mta_name) {
-  if (!rules.trusted_authserv_ids.empty() || mta_name.empty()) return rules.trusted_authserv_ids;
+  if (!rules.trusted_authserv_ids.empty() || !rules.trusts_mta_name || mta_name.empty())
+    return rules.trusted_authserv_ids;
   return {std::string(mta_name)};
 }
 
 Judgement Gate::judge(MessageRecorder& message, std::string_view mta_name) const {
-  using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
   Judgement made;
   made.facts = message.facts(trusted_ids(rules_, mta_name), rules_.trusted_fields);
   if (!message.failed()) made.decision = decide(made.facts, lists->lists(), rules_.policy);
-  made.microseconds = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+  made.microseconds = microseconds_since(start);
   if (!message.exception_at().empty()) {
     log_->error("internal error {}; the message is sent to the deeper checks", message.exception_at());
   }
-  report(lists->parts(), made.facts, made.decision);
+  report_damage(lists->parts());
+  report_results(made.facts, made.decision);
   return made;
 }
 
-void Gate::report(const ListParts& parts, const Facts& facts, const Decision& decision) const {
+void Gate::judge_again(Judgement& made, Signatures signatures) const {
+  const Clock::time_point start = Clock::now();
+  const std::shared_ptr<const LoadedLists> lists = slot_.get();
+  made.facts.signatures = std::move(signatures);
+  made.decision = decide(made.facts, lists->lists(), rules_.policy);
+  made.microseconds += microseconds_since(start);
+  report_damage(lists->parts());
+}
+
+void Gate::report_damage(const ListParts& parts) const {
   for (const NamedFilter& each : parts.whitelists) {
     if (each.filter && each.filter->damaged() && each.filter->first_to_report_damage()) reports_.on_damage();
   }
+}
+
+void Gate::report_results(const Facts& facts, const Decision& decision) const {
   if (rules_.policy.authentication == AuthenticationRule::off || is_exempt(decision.reason)) return;
+  // Nothing is missing where signatures are verified here.
+  if (rules_.policy.verify_signatures) return;
   // A field that is trusted and cannot be read has come from where they should.
   const bool had_results = facts.authentication.trusted_fields() + facts.authentication.unreadable_fields() != 0;
   if (results_.note(had_results)) reports_.on_results();
@@ -62,6 +107,7 @@ void Gate::log_message(const MessageRecorder& message, const Judgement& made, st
   if (const std::size_t marks = message.forged_fields().marks(); marks != 0) {
     extra += " forged_headers=" + std::to_string(marks);
   }
+  extra += logged_signature(facts, decision);
   if (!deep_check.empty()) extra.append(" ").append(deep_check);
   log_->info(
       "queue_id={} sender={} decision={} reason={} time_us={:.1f} identity={} authentication={} whitelist={} "

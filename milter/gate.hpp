@@ -22,6 +22,9 @@ struct GateRules {
   Policy policy = {};
   // Whose results of authentication are believed; empty: those of the mail server's own name.
   std::vector<std::string> trusted_authserv_ids = {};
+  // If not, an empty list means nobody: anyone can write a field in the mail server's name, and who has configured
+  // nothing has not told the mail server to remove them.
+  bool trusts_mta_name = true;
   // How many fields of results, from the top, are looked at; 0: all.
   std::size_t trusted_fields = 0;
 };
@@ -53,14 +56,21 @@ class Gate {
   // only where memory runs out.
   Judgement judge(MessageRecorder& message, std::string_view mta_name) const;
 
+  // Decides it again, with the signatures that its decision needed. Throws as judge().
+  void judge_again(Judgement& made, Signatures signatures) const;
+
   // Logs one line about the message at level info, here broken in two:
   //
   //     queue_id=4XyZ1 sender=<joe@example.org> decision=deliver reason=listed time_us=1.4
   //     identity=envelope authentication=dkim whitelist=customers header_from=joe@example.org
   //
-  // with `fault=` for a malformed sender and `forged_headers=` where the message came with X-Bloomgate fields, and then
-  // what the deeper check has to add. No byte of the sender can add a field or a line to it. Throws only where memory
-  // runs out.
+  // with `fault=` for a malformed sender, `forged_headers=` where the message came with X-Bloomgate fields, where
+  // signatures were verified
+  //
+  //     dkim=pass domain=example.org selector=s1 key_bits=2048 key_ms=12.3
+  //
+  // and then what the deeper check has to add. No byte of the sender can add a field or a line to it. Throws only where
+  // memory runs out.
   void log_message(const MessageRecorder& message, const Judgement& made, std::string_view queue_id,
                    std::string_view deep_check = {}) const;
 
@@ -72,7 +82,8 @@ class Gate {
   void log_refusal(const Judgement& made, std::string_view queue_id, std::size_t forged_fields) const;
 
  private:
-  void report(const ListParts& parts, const Facts& facts, const Decision& decision) const;
+  void report_damage(const ListParts& parts) const;
+  void report_results(const Facts& facts, const Decision& decision) const;
 
   GateRules rules_;
   const ListSlot& slot_;

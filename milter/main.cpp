@@ -22,6 +22,8 @@
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
 #include "milter/deep_check/deep_check.hpp"
+#include "milter/dkim/library_verifier.hpp"
+#include "milter/dkim/resolver.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/explain_command.hpp"
 #include "milter/list_command.hpp"
@@ -104,7 +106,7 @@ struct Daemon {
         supervisor({options.whitelists, options.revoked, options.extra, options.lock_memory,
                     options.allow_missing_whitelist, options.recheck_bytes_per_hour, rules.policy.identity},
                    slot, wakeup, results, log),
-        parts{&gate, nullptr, &in_progress, log, options.mode, options.host_name, machine_name()} {
+        parts{&gate, nullptr, nullptr, &in_progress, log, options.mode, options.host_name, machine_name()} {
     if (!asks_deep_check(options)) return;
     deep_check.emplace(options.deep_check);
     parts.deep_check = &*deep_check;
@@ -117,10 +119,21 @@ struct Daemon {
   MessagesInProgress in_progress;
   Gate gate;
   std::optional<DeepCheck> deep_check;
+  std::optional<Resolver> resolver;
+  std::optional<LibraryVerifier> verifier;
   Supervisor supervisor;
   ConnectionParts parts;
   std::atomic<bool> libmilter_failed{false};
 };
+
+void begin_to_verify(Daemon& daemon, const DaemonOptions& options) {
+  if (!verifies_signatures(options)) return;
+  daemon.resolver.emplace(resolver_options(options));
+  daemon.verifier.emplace(verify_rules(options), *daemon.resolver);
+  daemon.parts.verifier = &*daemon.verifier;
+  daemon.log->info("DKIM signatures of listed senders are verified; keys are {}",
+                   printable(daemon.resolver->description()));
+}
 
 // Lets the messages that are under way come to their end. Mail is served as before meanwhile.
 void say_farewell(Daemon& daemon) {
@@ -140,6 +153,7 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   auto socket = std::make_unique<ListeningSocket>(options.socket, options.socket_mode, options.socket_group);
   route_signals(daemon.wakeup);
   hold_signals();
+  begin_to_verify(daemon, options);
   // libmilter's pool may wake one thread for two sessions, since it counts a thread as idle until that thread runs
   // (worker.c). The other session waits for the next event of any session. If the thread then waits for a checker, a
   // listed message could wait with it; a call at our own socket is an event, for which libmilter starts a thread.

@@ -24,8 +24,13 @@ bool remove_all(SMFICTX* context, const char* name, int count) noexcept {
   return true;
 }
 
-bool put_on_top(SMFICTX* context, const char* name, const char* value) noexcept {
-  return smfi_insheader(context, 0, unconst(name), unconst(value)) == MI_SUCCESS;
+bool put_on_top(SMFICTX* context, const char* name, const char* value, bool with_space) noexcept {
+  if (!with_space) return smfi_insheader(context, 0, unconst(name), unconst(value)) == MI_SUCCESS;
+  try {
+    return smfi_insheader(context, 0, unconst(name), (" " + std::string(value)).data()) == MI_SUCCESS;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 // A mail server takes a percent sign for the start of a format (smfi_setreply).
@@ -44,9 +49,11 @@ bool carry_out(SMFICTX* context, const Edits& edits) noexcept {
   }
   // Each goes to the top, so the last one first.
   for (auto field = edits.results.rbegin(); field != edits.results.rend(); ++field) {
-    if (!put_on_top(context, field->name.c_str(), field->value.c_str())) return false;
+    if (!put_on_top(context, field->name.c_str(), field->value.c_str(), edits.needs_leading_space)) return false;
   }
-  if (edits.mark != nullptr && !put_on_top(context, kHeaderName.data(), edits.mark)) return false;
+  if (edits.mark != nullptr && !put_on_top(context, kHeaderName.data(), edits.mark, edits.needs_leading_space)) {
+    return false;
+  }
   return edits.quarantine_reason == nullptr || smfi_quarantine(context, unconst(edits.quarantine_reason)) == MI_SUCCESS;
 }
 

@@ -10,7 +10,8 @@ namespace {
 
 // Steps that tell us nothing: we ask the mail server to skip them if it can.
 constexpr unsigned long kUnwantedSteps = SMFIP_NODATA | SMFIP_NOUNKNOWN;
-constexpr unsigned long kDeepCheckSteps = SMFIP_NORCPT | SMFIP_NOEOH | SMFIP_NOBODY;
+constexpr unsigned long kRecipientStep = SMFIP_NORCPT;
+constexpr unsigned long kBodySteps = SMFIP_NOEOH | SMFIP_NOBODY;
 
 struct Need {
   unsigned long bit;
@@ -32,10 +33,8 @@ constexpr Need kSteps[] = {
 
 constexpr Need kQuarantine = {SMFIF_QUARANTINE, "putting messages into quarantine"};
 
-constexpr Need kDeepCheckReplies[] = {
-    {SMFIP_NR_RCPT, "recipients without a reply"},
-    {SMFIP_NR_EOH, "the end of the header without a reply"},
-};
+constexpr Need kRecipientReply = {SMFIP_NR_RCPT, "recipients without a reply"};
+constexpr Need kEndOfHeaderReply = {SMFIP_NR_EOH, "the end of the header without a reply"};
 
 void require(const Need& need, unsigned long offered, unsigned long& asked, std::string& missing) {
   asked |= need.bit;
@@ -51,11 +50,18 @@ MilterRequest milter_request(const MilterOffer& offer, const MilterUse& use) {
   request.steps = offer.steps & kUnwantedSteps;
   for (const Need& need : kSteps) require(need, offer.steps, request.steps, request.missing);
   if (use.deep_check) {
-    for (const Need& need : kDeepCheckReplies) require(need, offer.steps, request.steps, request.missing);
-    request.may_skip_body = (offer.steps & SMFIP_SKIP) != 0;
-    if (request.may_skip_body) request.steps |= SMFIP_SKIP;
+    require(kRecipientReply, offer.steps, request.steps, request.missing);
   } else {
-    request.steps |= offer.steps & kDeepCheckSteps;
+    request.steps |= offer.steps & kRecipientStep;
+  }
+  if (use.deep_check || use.verify) {
+    require(kEndOfHeaderReply, offer.steps, request.steps, request.missing);
+    // A signature is made of the header as it was sent, and both of these may look at signatures.
+    request.steps |= offer.steps & (SMFIP_SKIP | SMFIP_HDR_LEADSPC);
+    request.may_skip_body = (offer.steps & SMFIP_SKIP) != 0;
+    request.has_leading_space = (offer.steps & SMFIP_HDR_LEADSPC) != 0;
+  } else {
+    request.steps |= offer.steps & kBodySteps;
   }
   if (use.mode == Mode::observe) return request;
   for (const Need& need : kActions) require(need, offer.actions, request.actions, request.missing);

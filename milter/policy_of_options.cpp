@@ -37,6 +37,10 @@ AuthenticationRule authentication_rule(Options::Authentication authentication) n
   return AuthenticationRule::required;
 }
 
+Alignment alignment(Options::Alignment alignment) noexcept {
+  return alignment == Options::Alignment::strict ? Alignment::strict : Alignment::relaxed;
+}
+
 // The list entry for a domain of an option: `@example.org` for `example.org`, `@.example.org` for `.example.org`.
 Entry domain_entry(std::string_view option, const std::string& domain, const std::string& config_path) {
   const Entry entry = canonicalize_line("@" + domain);
@@ -52,10 +56,11 @@ Policy policy_of(const DaemonOptions& options, const std::string& config_path) {
   Policy policy;
   policy.identity = identity_rule(options.identity);
   policy.authentication = authentication_rule(options.authentication);
-  policy.alignment = options.alignment == Options::Alignment::strict ? Alignment::strict : Alignment::relaxed;
+  policy.alignment = alignment(options.alignment);
   policy.dmarc_fail_vetoes = options.dmarc_fail_veto;
   policy.trust_arc = options.trust_arc;
   policy.undo_batv = options.undo_batv;
+  policy.verify_signatures = verifies_signatures(options);
   for (const std::string& domain : options.trusted_forwarders) {
     policy.trusted_forwarders.emplace_back(domain_entry("trusted-forwarders", domain, config_path).domain());
   }
@@ -72,8 +77,19 @@ Policy policy_of(const DaemonOptions& options, const std::string& config_path) {
   return policy;
 }
 
+VerifyRules verify_rules(const DaemonOptions& options) {
+  return {.alignment = alignment(options.alignment),
+          .require_oversigned = options.require_oversigned,
+          .dns_timeout = options.dns_timeout};
+}
+
+ResolverOptions resolver_options(const DaemonOptions& options) {
+  return {.servers = options.dns_servers, .trust_anchor_file = options.dns_trust_anchor, .records = {}};
+}
+
 GateRules gate_rules(const DaemonCommand& command) {
-  return {policy_of(command.options, command.config_path), command.options.trusted_authserv_ids,
+  const bool trusts_mta_name = command.options.verify_dkim == Options::VerifyDkim::no;
+  return {policy_of(command.options, command.config_path), command.options.trusted_authserv_ids, trusts_mta_name,
           command.options.trusted_fields};
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "config/daemon_options.hpp"
+#include "milter/dkim/resolver.hpp"
+#include "milter/dkim/verifier.hpp"
 #include "milter/gate.hpp"
 #include "milter/policy/policy.hpp"
 
@@ -13,5 +15,9 @@ Policy policy_of(const DaemonOptions& options, const std::string& config_path);
 
 // The same, and the names whose results are trusted.
 GateRules gate_rules(const DaemonCommand& command);
+
+// What signatures must be, and who is asked for their keys.
+VerifyRules verify_rules(const DaemonOptions& options);
+ResolverOptions resolver_options(const DaemonOptions& options);
 
 }  // namespace bloomgate

@@ -24,9 +24,10 @@ ARROWS = {
     "milter/policy": [*FILTER, "config"],
     "milter/message": ["filter/base", "filter/address", "config", "milter/policy"],
     "milter/deep_check": ["filter/base", "config", "milter/policy", "milter/message"],
+    "milter/dkim": ["filter/base", "filter/address", "config", "milter/policy"],
     "milter/lists": [*FILTER, "config", "milter/policy"],
     "milter/doctor": ["filter/base", "filter/layout", "filter/file", "config", "milter/deep_check"],
-    "milter": [*FILTER, "config", "milter/policy", "milter/message", "milter/lists", "milter/deep_check",
+    "milter": [*FILTER, "config", "milter/policy", "milter/message", "milter/lists", "milter/deep_check", "milter/dkim",
                "milter/doctor"],
 }
 # main() stands above all of its program.

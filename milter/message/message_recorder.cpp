@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "filter/base/ascii.hpp"
 #include "milter/policy/header_field.hpp"
 
 namespace bloomgate {
@@ -13,6 +14,11 @@ namespace {
 
 constexpr std::string_view kOutOfMemory = "out of memory";  // short enough to need no memory
 constexpr std::string_view kAtGreeting = "at the greeting";
+
+// What the parsers of values know nothing of.
+std::string_view without_leading_space(std::string_view value) noexcept {
+  return ascii::trimmed_front(value, " \t");
+}
 
 // `<joe@example.org>` without its brackets.
 std::string_view address_of(std::string_view path) noexcept {
@@ -101,12 +107,15 @@ void MessageRecorder::add_header(std::string_view name, std::string_view value) 
   // The message is already decided. No mail server sends a field so late, and libmilter would not let it through.
   if (header_is_over_) failed_ = true;
   forged_fields_.add_field();
+  if (keeps_header_) keep_field(name, value);
+  const std::string_view sent = value;
+  value = without_leading_space(value);
   if (is_our_header(name)) {
     forged_fields_.add_mark();
   } else {
     record("at a header field", [&] { failed_ = !keep(name, value) || failed_; });
   }
-  if (text_) record_text([&] { add_to_text(name, value); });
+  if (text_) record_text([&] { add_to_text(name, sent); });
 }
 
 bool MessageRecorder::keep(std::string_view name, std::string_view value) {
@@ -122,7 +131,33 @@ void MessageRecorder::add_to_text(std::string_view name, std::string_view value)
   if (is_result) forged_fields_.add_result(name);
   if (!text_fault_.empty()) return;
   if (header_is_over_) throw std::logic_error("a header field came behind the end of the header");
-  if (!is_result && !is_our_header(name)) text_->add_field(name, value);
+  if (is_result || is_our_header(name)) return;
+  if (has_leading_space_) {
+    text_->add_field(name, value);
+  } else {
+    text_->add_field(name, " " + std::string(value));
+  }
+}
+
+// The field is what a signature was made of, so its line ends are those of mail again.
+void MessageRecorder::keep_field(std::string_view name, std::string_view value) noexcept {
+  try {
+    std::string field(name);
+    field += has_leading_space_ ? ":" : ": ";
+    for (std::size_t at = 0; at < value.size(); ++at) {
+      if (value[at] == '\n' && (at == 0 || value[at - 1] != '\r')) field += '\r';
+      field += value[at];
+    }
+    has_whole_header_ = has_whole_header_ && field.size() <= kMaxKeptHeaderBytes && header_.add(field);
+  } catch (const std::bad_alloc&) {
+    has_whole_header_ = false;
+  }
+  if (!has_whole_header_) header_.clear();
+}
+
+std::optional<std::span<const std::string_view>> MessageRecorder::header() {
+  if (!has_whole_header_) return std::nullopt;
+  return header_.views();
 }
 
 void MessageRecorder::end_header(bool wanted) noexcept {
@@ -154,6 +189,8 @@ void MessageRecorder::reset() noexcept {
   recipients_.clear();
   from_fields_.clear();
   authentication_results_.clear();
+  header_.clear();
+  has_whole_header_ = true;
   grounds_.clear();
   forged_fields_.clear();
   if (text_) text_->clear();

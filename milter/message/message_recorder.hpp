@@ -35,9 +35,17 @@ struct ClientFacts {
 
 class MessageRecorder {
  public:
+  // Of a header that is kept for a verifier.
+  static constexpr std::size_t kMaxKeptHeaderBytes = std::size_t{1} << 18;
+
   // With `text`, it keeps the texts of messages within these limits, for a checker, and counts other checkers' results,
   // to be removed. Without it, it does neither.
   explicit MessageRecorder(std::optional<MessageText::Limits> text = std::nullopt);
+
+  // From the next message on: whether header values come with the space after the colon, as they were sent, or without
+  // the space at their start, and whether the header is kept for a verifier of signatures.
+  void set_leading_space(bool comes) noexcept { has_leading_space_ = comes; }
+  void keep_header(bool is_kept) noexcept { keeps_header_ = is_kept; }
 
   // A client has connected; everything about the previous one is forgotten. There is no address if the client is not on
   // the Internet. `name` is as the mail server gives it.
@@ -79,6 +87,10 @@ class MessageRecorder {
   // The X-Bloomgate fields that came with the message, and where texts are kept other checkers' results too.
   const ForgedFields& forged_fields() const noexcept { return forged_fields_; }
 
+  // All fields as they were sent, forged ones too: "Subject: it is\r\n\tfolded". Only if they are kept. Nothing if
+  // there are too many, or if there was no memory for them. Valid until the message is over. Throws std::bad_alloc.
+  std::optional<std::span<const std::string_view>> header();
+
   // Throws std::bad_alloc.
   Envelope envelope(const EndOfMessage& end) const;
 
@@ -94,6 +106,7 @@ class MessageRecorder {
   template <typename Step>
   void record_text(Step step) noexcept;
   bool keep(std::string_view name, std::string_view value);
+  void keep_field(std::string_view name, std::string_view value) noexcept;
   void add_to_text(std::string_view name, std::string_view value);
   void set_text_fault(std::string_view fault) noexcept;
 
@@ -113,6 +126,11 @@ class MessageRecorder {
   KeptFields from_fields_{{.fields = 2, .bytes_each = kMaxHeaderFromBytes + 1, .bytes = 2 * kMaxHeaderFromBytes + 2}};
   KeptFields authentication_results_{
       {.fields = 1000, .bytes_each = kMaxAuthenticationResultsBytes + 1, .bytes = 1 << 20}};
+  // Past these bounds no signature is verified.
+  KeptFields header_{{.fields = 1000, .bytes_each = kMaxKeptHeaderBytes, .bytes = kMaxKeptHeaderBytes}};
+  bool has_whole_header_ = true;
+  bool keeps_header_ = false;
+  bool has_leading_space_ = false;
   Grounds grounds_;
   ForgedFields forged_fields_;
   std::optional<MessageText> text_;

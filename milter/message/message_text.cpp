@@ -30,7 +30,7 @@ MessageText::MessageText(Limits limits) : limits_(std::move(limits)) {}
 
 void MessageText::add_field(std::string_view name, std::string_view value) {
   add(name);
-  add(": ");
+  add(":");
   for (std::size_t begin = 0; begin <= value.size();) {
     const std::size_t end = std::min(value.find('\n', begin), value.size());
     std::string_view line = value.substr(begin, end - begin);

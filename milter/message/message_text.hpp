@@ -36,8 +36,8 @@ class MessageText {
 
   explicit MessageText(Limits limits);
 
-  // A header field as libmilter gives it: the value without the space at its start, and with "\n" between its lines,
-  // which becomes CR LF. Throws MessageTextError, std::bad_alloc.
+  // A header field: its value has the space after the colon, and "\n" between its lines, which becomes CR LF. Throws
+  // MessageTextError, std::bad_alloc.
   void add_field(std::string_view name, std::string_view value);
 
   // The blank line. Throws as add_field().

@@ -27,23 +27,31 @@ struct Subject {
 class Decider {
  public:
   // The facts have an envelope sender.
-  Decider(const Facts& facts, const Lists& lists, const Policy& policy, Trace* trace) noexcept
-      : lists_(lists),
+  Decider(const Facts& facts, const Lists& lists, const Policy& policy, Trace* trace,
+          const Proof::Supposed& supposed = {}) noexcept
+      : facts_(facts),
+        lists_(lists),
         policy_(policy),
         trace_(trace),
         authentication_(facts.authentication),
         senders_(facts, policy),
-        proof_(facts.authentication, policy, senders_) {}
+        proof_(facts, policy, senders_, supposed) {}
 
   Decision decide() noexcept {
     trace_senders();
     trace_results();
+    trace_signatures();
     if (const auto decision = find_revoked()) return *decision;
     if (!senders_.has_from() && from_matters()) return check(senders_.from_fault(), IdentityKind::header_from);
     if (const auto decision = find_own_domain()) return *decision;
     if (const auto decision = find_dmarc_fail()) return *decision;
     return by_identity_rule();
   }
+
+  // Whether more proof might have led to another decision.
+  bool lacks_proof() const noexcept { return lacks_proof_; }
+
+  const Senders& senders() const noexcept { return senders_; }
 
  private:
   void note(std::string_view name, std::string_view subject, std::string_view key, std::string_view outcome,
@@ -82,6 +90,16 @@ class Decider {
     if (authentication_.is_distrusted()) note("results", {}, {}, "distrusted");
   }
 
+  void trace_signatures() const noexcept {
+    if (trace_ == nullptr || !facts_.signatures) return;
+    const Signatures& signatures = *facts_.signatures;
+    for (const Signature& each : signatures.all) {
+      note("signature", each.selector, each.domain, signature_outcome_name(each.outcome));
+      if (each.key_bits != 0) note("key-bits", each.selector, each.key_bits);
+    }
+    if (signatures.all.empty()) note("signature", {}, {}, signature_outcome_name(signatures.fault));
+  }
+
   std::optional<Decision> find_revoked() const noexcept {
     if (lists_.revoked == nullptr || lists_.revoked->size() == 0) return std::nullopt;
     const TagSeparators separators = *TagSeparators::parse("+") | all_separators(lists_);
@@ -104,19 +122,31 @@ class Decider {
            policy_.own_domains.size() != 0 || (lists_.revoked != nullptr && lists_.revoked->size() != 0);
   }
 
-  std::optional<Decision> find_own_domain() const noexcept {
+  std::optional<Decision> find_own_domain() noexcept {
     if (policy_.own_domains.size() == 0) return std::nullopt;
     const auto claims = [&](const Entry& sender, const Proof::Method& method) {
       if (!sender.is_key()) return false;
       const bool is_own = policy_.own_domains.find(sender).is_listed();
       note("own-domain", {}, sender.domain(), !is_own ? "no" : method ? method_name(method) : "not-authenticated");
+      lacks_proof_ = lacks_proof_ || (is_own && !method);
       return is_own && !method;
     };
     if (claims(senders_.envelope(), proof_.of_envelope()) || claims(senders_.behind(), proof_.of_behind())) {
-      return check(Reason::own_domain, IdentityKind::envelope);
+      return own_domain(IdentityKind::envelope, senders_.identity());
     }
-    if (claims(senders_.from(), proof_.of_from())) return check(Reason::own_domain, IdentityKind::header_from);
+    if (claims(senders_.from(), proof_.of_from())) return own_domain(IdentityKind::header_from, senders_.from());
     return std::nullopt;
+  }
+
+  Decision own_domain(IdentityKind kind, const Entry& sender) const noexcept {
+    Decision decision = check(Reason::own_domain, kind);
+    note_signature(decision, sender);
+    return decision;
+  }
+
+  // Says of a sender that is not authenticated what its signatures were.
+  void note_signature(Decision& decision, const Entry& sender) const noexcept {
+    if (facts_.signatures) decision.signature = facts_.signatures->outcome_for(sender.domain(), policy_.alignment);
   }
 
   std::optional<Decision> find_dmarc_fail() const noexcept {
@@ -127,7 +157,7 @@ class Decider {
     return check(Reason::dmarc_fail, IdentityKind::header_from);
   }
 
-  Decision by_identity_rule() const noexcept {
+  Decision by_identity_rule() noexcept {
     switch (policy_.identity) {
       case IdentityRule::envelope:
         return by_envelope();
@@ -141,7 +171,7 @@ class Decider {
     return check(Reason::internal_error);
   }
 
-  Decision by_either() const noexcept {
+  Decision by_either() noexcept {
     const Decision envelope = by_envelope();
     if (envelope.verdict == Verdict::deliver) return envelope;
     const Decision from = by_from();
@@ -149,7 +179,7 @@ class Decider {
     return came_further(from) && !came_further(envelope) ? from : envelope;
   }
 
-  Decision by_both() const noexcept {
+  Decision by_both() noexcept {
     const Decision envelope = by_envelope();
     if (envelope.verdict != Verdict::deliver) return envelope;
     Decision from = by_from();
@@ -161,7 +191,7 @@ class Decider {
   // sender.
   static bool came_further(const Decision& decision) noexcept { return !decision.list.view().empty(); }
 
-  Decision by_envelope() const noexcept {
+  Decision by_envelope() noexcept {
     if (senders_.is_replaced()) {
       const Subject behind = {IdentityKind::envelope, senders_.rewritten().path(), senders_.behind()};
       return by_lists(behind, proof_.of_behind(), proof_.denies_behind());
@@ -177,13 +207,13 @@ class Decider {
     return by_lists(subject, proof_.of_envelope(), proof_.denies_envelope());
   }
 
-  Decision by_from() const noexcept {
+  Decision by_from() noexcept {
     if (!senders_.has_from()) return check(senders_.from_fault(), IdentityKind::header_from);
     const Subject subject = {IdentityKind::header_from, senders_.from_path(), senders_.from()};
     return by_lists(subject, proof_.of_from(), proof_.denies_from());
   }
 
-  Decision by_lists(const Subject& subject, const Proof::Method& method, bool is_denied) const noexcept {
+  Decision by_lists(const Subject& subject, const Proof::Method& method, bool is_denied) noexcept {
     const Listing listing = look_up(lists_, subject.path, subject.entry, trace_);
     Decision decision = check(listing.reason, subject.kind);
     decision.method = method;
@@ -194,7 +224,11 @@ class Decider {
     if (!listing.is_listed) return decision;
     if (is_authenticated_enough(method, is_denied)) {
       decision.verdict = Verdict::deliver;
-    } else if (policy_.authentication == AuthenticationRule::required) {
+      return decision;
+    }
+    lacks_proof_ = true;
+    note_signature(decision, subject.entry);
+    if (policy_.authentication == AuthenticationRule::required) {
       decision.reason = Reason::not_authenticated;
     } else {
       decision.reason = Reason::authentication_failed;
@@ -214,13 +248,33 @@ class Decider {
     return false;
   }
 
+  const Facts& facts_;
   const Lists& lists_;
   const Policy& policy_;
   Trace* trace_;
   const Authentication& authentication_;
   Senders senders_;
   Proof proof_;
+  bool lacks_proof_ = false;
 };
+
+// The signatures without which the message is not delivered, and with which it is: each alone if that is enough, else
+// both together.
+SignatureNeed signatures_needed(const Facts& facts, const Lists& lists, const Policy& policy,
+                                const Senders& senders) noexcept {
+  const std::string_view envelope = senders.identity().domain();
+  const std::string_view from = senders.from().domain();
+  const auto would_deliver = [&](std::string_view one, std::string_view other) {
+    return Decider(facts, lists, policy, nullptr, {one, other}).decide().verdict == Verdict::deliver;
+  };
+  bool with_envelope = !envelope.empty() && would_deliver(envelope, {});
+  bool with_from = !from.empty() && would_deliver({}, from);
+  if (!with_envelope && !with_from) with_envelope = with_from = would_deliver(envelope, from);
+  SignatureNeed need;
+  if (with_envelope) need.domains[0].append(envelope);
+  if (with_from && !(with_envelope && from == envelope)) need.domains[1].append(from);
+  return need;
+}
 
 // The exemption of mail that is not incoming.
 std::optional<Reason> find_exemption(const Origin& origin, const Policy& policy) noexcept {
@@ -258,7 +312,15 @@ Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Tr
     return decision;
   }
   if (!facts.envelope_sender) return check(Reason::no_sender);
-  return Decider(facts, lists, policy, trace).decide();
+  Decider decider(facts, lists, policy, trace);
+  Decision decision = decider.decide();
+  if (policy.verify_signatures && !facts.signatures && decider.lacks_proof() && decision.verdict == Verdict::check) {
+    decision.need = signatures_needed(facts, lists, policy, decider.senders());
+    for (const Domain& domain : decision.need.domains) {
+      if (!domain.view().empty()) note("needs-signature", domain.view(), "yes");
+    }
+  }
+  return decision;
 }
 
 }  // namespace bloomgate

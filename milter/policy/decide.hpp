@@ -51,6 +51,9 @@ class Trace;
 // (softfail, hardfail, policy) of DMARC, DKIM or SPF for a domain that is aligned with the identity's, and none may be
 // unreadable.
 //
+// If the policy verifies signatures, a signature that our own verifier passes counts like dkim=pass. Without signatures
+// among the facts, a decision may have a need: see Decision. Only such a message costs a name server anything.
+//
 // `trace`, if given, gets the steps.
 Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Trace* trace = nullptr) noexcept;
 

@@ -11,6 +11,7 @@
 #include "filter/address/address.hpp"
 #include "filter/base/fixed_text.hpp"
 #include "milter/policy/authentication_results.hpp"
+#include "milter/policy/signatures.hpp"
 
 namespace bloomgate {
 
@@ -88,6 +89,12 @@ struct Decision {
   // The domain entry that lists or revokes the identity: "@.partner.example". Printable ASCII; empty where it is an
   // address that does, and where nothing does. Of both: the From field's.
   FixedText<kMaxKeyBytes> entry = {};
+  // What our own verifier says of the identity's signatures. Nothing if they were not verified, or if the message is
+  // delivered without them.
+  std::optional<SignatureOutcome> signature = {};
+  // The signatures that would make the decision another one, which is then only for now: get them verified, put them
+  // into the facts, and ask again. If that fails, the decision holds. Empty once the facts have signatures.
+  SignatureNeed need = {};
 
   friend bool operator==(const Decision&, const Decision&) = default;
 };

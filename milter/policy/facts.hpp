@@ -8,6 +8,7 @@
 #include "config/ip_network.hpp"
 #include "milter/policy/authentication.hpp"
 #include "milter/policy/header_from.hpp"
+#include "milter/policy/signatures.hpp"
 
 namespace bloomgate {
 
@@ -25,6 +26,8 @@ struct Facts {
   HeaderFrom header_from = {};
   Authentication authentication = {};
   Origin origin = {};
+  // What our own verifier found; nothing if it was not asked.
+  std::optional<Signatures> signatures = {};
 };
 
 }  // namespace bloomgate

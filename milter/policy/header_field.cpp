@@ -22,6 +22,7 @@ std::string header_value(const Decision& decision, std::string_view host) {
   if (decision.method || !list.empty()) value.append("; authentication=").append(method_name(decision.method));
   if (!list.empty()) value.append("; whitelist=").append(list);
   if (!decision.entry.view().empty()) value.append("; entry=").append(decision.entry.view());
+  if (decision.signature) value.append("; dkim=").append(signature_outcome_name(*decision.signature));
   return value;
 }
 

@@ -36,6 +36,7 @@ struct Policy {
   Alignment alignment = Alignment::relaxed;
   bool dmarc_fail_vetoes = true;
   bool trust_arc = false;
+  bool verify_signatures = false;  // decide() may ask for signatures: see SignatureNeed
   bool undo_batv = true;
   std::vector<std::string> trusted_forwarders = {};  // canonical domains, each for itself
   // `@example.org` for exactly that domain, `@.example.org` also for all below it.

@@ -1,5 +1,7 @@
 #include "milter/policy/proof.hpp"
 
+#include <algorithm>
+
 namespace bloomgate {
 
 Proof::Method Proof::of_domain(std::string_view domain) const noexcept {
@@ -8,10 +10,17 @@ Proof::Method Proof::of_domain(std::string_view domain) const noexcept {
     return AuthenticationMethod::dmarc;
   }
   if (authentication_.dkim_aligned(domain, policy_.alignment)) return AuthenticationMethod::dkim;
+  if (signature_passed(domain)) return AuthenticationMethod::dkim;
   if (spf_passed() && aligned(senders_.envelope().domain(), domain, policy_.alignment)) {
     return AuthenticationMethod::spf;
   }
   return std::nullopt;
+}
+
+bool Proof::signature_passed(std::string_view domain) const noexcept {
+  if (signatures_ != nullptr && signatures_->pass_for(domain, policy_.alignment)) return true;
+  return std::ranges::any_of(supposed_,
+                             [&](std::string_view signer) { return aligned(signer, domain, policy_.alignment); });
 }
 
 bool Proof::spf_passed() const noexcept {

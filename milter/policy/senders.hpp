@@ -33,6 +33,9 @@ class Senders {
   // policy does not allow that. Steps that forbid delivery look at it in any case.
   bool is_replaced() const noexcept { return is_replaced_; }
 
+  // The envelope sender that is an identity: the sender behind, where it takes that place.
+  const Entry& identity() const noexcept { return is_replaced_ ? behind_ : envelope_; }
+
   // The From mailbox; not an address if there is not exactly one, and then from_fault() says why.
   const Entry& from() const noexcept { return from_; }
   std::string_view from_path() const noexcept { return from_path_; }

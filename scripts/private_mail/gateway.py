@@ -82,7 +82,8 @@ class Gateway:
                 stack.enter_context(Sink(name, self._mail_folder(name)))
                 for name in (DEEP_CHECK, LIGHT_PATH, MAILBOX)]
             # Without milters that authenticate, the daemon is told not to ask: see there.
-            required = {"authentication": "required", "dmarc-fail-veto": "yes"} if self.config.milters else {}
+            required = {"authentication": "required", "dmarc-fail-veto": "yes",
+                        "verify-dkim": "no"} if self.config.milters else {}
             settings = {**required, **self.config.settings}
             self.daemon = stack.enter_context(Daemon(self.folder / "daemon", DaemonConfig(
                 self.config.whitelist, self.config.inet, settings=settings, network=self.config.network)))

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 
 #include <stdexcept>
+#include <string_view>
 
 #include "milter/callbacks.hpp"
 
@@ -51,7 +52,12 @@ int smfi_chgheader(SMFICTX* context, char* name, int index, char* value) {
 }
 
 int smfi_insheader(SMFICTX* context, int index, char* name, char* value) {
-  return edit(context, "insert " + std::to_string(index) + " " + name_before(name) + value);
+  std::string_view seen = value;
+  if (context->has_leading_space) {
+    if (!seen.starts_with(' ')) return edit(context, "insert without a space: " + std::string(seen));
+    seen.remove_prefix(1);
+  }
+  return edit(context, "insert " + std::to_string(index) + " " + name_before(name) + std::string(seen));
 }
 
 int smfi_quarantine(SMFICTX* context, char* reason) {
@@ -79,8 +85,10 @@ sfsistat FakeMailServer::negotiate() {
 sfsistat FakeMailServer::negotiate(unsigned long actions, unsigned long steps) {
   unsigned long unused_0 = 0;
   unsigned long unused_1 = 0;
-  return callbacks_.xxfi_negotiate(&context_, actions, steps, 0, 0, &asked_actions_, &asked_steps_, &unused_0,
-                                   &unused_1);
+  const sfsistat answer =
+      callbacks_.xxfi_negotiate(&context_, actions, steps, 0, 0, &asked_actions_, &asked_steps_, &unused_0, &unused_1);
+  context_.has_leading_space = (asked_steps_ & SMFIP_HDR_LEADSPC) != 0;
+  return answer;
 }
 
 sfsistat FakeMailServer::connect(const char* ip_address) {
@@ -107,6 +115,7 @@ sfsistat FakeMailServer::mail(std::string path) {
 }
 
 sfsistat FakeMailServer::header(std::string name, std::string value) {
+  if (context_.has_leading_space) value.insert(0, " ");
   return callbacks_.xxfi_header(&context_, name.data(), value.data());
 }
 

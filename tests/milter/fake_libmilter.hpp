@@ -16,6 +16,8 @@ struct smfi_str {
   // "insert 0 X-Spam-Flag YES", "quarantine reason", "reply 550 5.7.1 text".
   std::vector<std::string> edits;
   std::vector<std::string> asked_macros;
+  // SMFIP_HDR_LEADSPC was agreed: values of fields come with the space after the colon, and have to go with it.
+  bool has_leading_space = false;
   int edits_until_failure = -1;  // that many succeed, then all fail; negative: none fails
 };
 

@@ -41,8 +41,28 @@ TEST_CASE("for a deeper check the recipients and the body are asked for, and rep
   CHECK(request.missing.empty());
   CHECK(request.actions == (SMFIF_ADDHDRS | SMFIF_CHGHDRS | SMFIF_SETSYMLIST));
   CHECK(request.steps == (SMFIP_NODATA | SMFIP_NOUNKNOWN | SMFIP_NR_CONN | SMFIP_NR_HELO | SMFIP_NR_MAIL |
-                          SMFIP_NR_RCPT | SMFIP_NR_HDR | SMFIP_NR_EOH | SMFIP_SKIP));
+                          SMFIP_NR_RCPT | SMFIP_NR_HDR | SMFIP_NR_EOH | SMFIP_SKIP | SMFIP_HDR_LEADSPC));
   CHECK(request.may_skip_body);
+  CHECK(request.has_leading_space);
+}
+
+TEST_CASE("to verify signatures the body is asked for and fields as they were sent, and no recipients") {
+  for (const Mode mode : {Mode::enforce, Mode::observe}) {
+    const MilterRequest request = milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, {.mode = mode, .verify = true});
+    CHECK(request.missing.empty());
+    CHECK(request.steps == (SMFIP_NORCPT | SMFIP_NODATA | SMFIP_NOUNKNOWN | SMFIP_NR_CONN | SMFIP_NR_HELO |
+                            SMFIP_NR_MAIL | SMFIP_NR_HDR | SMFIP_NR_EOH | SMFIP_SKIP | SMFIP_HDR_LEADSPC));
+    CHECK(request.may_skip_body);
+    CHECK(request.has_leading_space);
+  }
+}
+
+TEST_CASE("a mail server that takes the space off its fields is not asked to leave it") {
+  const MilterRequest request =
+      milter_request({SMFI_CURR_ACTS, without(SMFI_CURR_PROT, SMFIP_HDR_LEADSPC)}, {.verify = true});
+  CHECK(request.missing.empty());
+  CHECK((request.steps & SMFIP_HDR_LEADSPC) == 0);
+  CHECK_FALSE(request.has_leading_space);
 }
 
 TEST_CASE("a mail server that cannot skip the rest of a body is not asked to") {

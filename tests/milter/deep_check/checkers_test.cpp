@@ -33,7 +33,7 @@ DeepCheckOptions options(std::vector<DeepCheckServer> servers, std::chrono::mill
 const MessageText& small_message() {
   static const MessageText message = [] {
     MessageText text({.max_bytes = 1000, .memory_bytes = 1000, .folder = "/nowhere"});
-    text.add_field("Subject", "test");
+    text.add_field("Subject", " test");
     text.end_of_header();
     return text;
   }();

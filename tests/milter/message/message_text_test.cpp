@@ -52,9 +52,9 @@ class LargestFile {
 
 TEST_CASE("header fields, the blank line and the body stand as they are sent by mail") {
   MessageText message({.max_bytes = 10'000, .memory_bytes = 10'000, .folder = "/nowhere"});
-  message.add_field("From", "Joe <joe@example.org>");
-  message.add_field("Subject", "a long\n\tsubject\r\n  indeed");
-  message.add_field("X-Empty", "");
+  message.add_field("From", " Joe <joe@example.org>");
+  message.add_field("Subject", " a long\n\tsubject\r\n  indeed");
+  message.add_field("X-Empty", " ");
   message.end_of_header();
   message.add_body("Hello\r\n");
   message.add_body("\r\nAnn\r\n");
@@ -109,7 +109,7 @@ TEST_CASE("of a message that is too long the first bytes are kept") {
   for (const std::size_t memory : {std::size_t{0}, std::size_t{10}, std::size_t{20}, std::size_t{1000}}) {
     CAPTURE(memory);
     MessageText message({.max_bytes = 20, .memory_bytes = memory, .folder = folder.path()});
-    message.add_field("A", "0123456789");
+    message.add_field("A", " 0123456789");
     CHECK_FALSE(message.is_full());
     message.add_body("abcdefghij");
     CHECK(message.is_full());

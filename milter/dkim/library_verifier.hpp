@@ -1,0 +1,35 @@
+// The verifier by libopendkim, with keys from a Resolver. Everything that the library does happens in the calling
+// thread, and what goes wrong inside it takes the process along.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+
+#include "milter/dkim/resolver.hpp"
+#include "milter/dkim/verifier.hpp"
+
+namespace bloomgate {
+
+class LibraryVerifier : public Verifier {
+ public:
+  // Beyond these at once, messages are too_busy. Each holds a header of at most 256 KiB twice.
+  static constexpr std::size_t kMaxAtOnce = 512;
+
+  // `resolver` must outlive the object. Throws BloomgateError{library_failed}.
+  LibraryVerifier(const VerifyRules& rules, Resolver& resolver);
+  ~LibraryVerifier() override;
+
+  std::unique_ptr<Verification> begin(const VerifyRequest& request) override;
+
+ private:
+  class Library;
+  class Message;
+
+  VerifyRules rules_;
+  Resolver& resolver_;
+  std::unique_ptr<Library> library_;
+  std::atomic<std::size_t> under_way_{0};
+};
+
+}  // namespace bloomgate

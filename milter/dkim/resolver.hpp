@@ -1,0 +1,68 @@
+// Finds the records of DKIM keys in the DNS (RFC 6376 section 3.6.2), by libunbound: cached, many at a time, and
+// validated by DNSSEC where there is a trust anchor. Safe from any thread; nobody waits while another waits.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bloomgate {
+
+struct ResolverOptions {
+  // "192.0.2.53", "2001:db8::53", "192.0.2.53@5353". Empty: those of /etc/resolv.conf; if there is no such file, the
+  // resolver asks the name servers of the Internet itself.
+  std::vector<std::string> servers = {};
+  std::string trust_anchor_file = {};     // a key of the root zone, say; empty: no answer is validated
+  std::vector<std::string> records = {};  // answered without asking anybody, as in `a.example. TXT "text"`
+};
+
+enum class KeyStatus {
+  found,
+  not_found,      // the name does not exist, or has no TXT record
+  several,        // more than one TXT record
+  too_long,       // longer than kMaxKeyRecordBytes
+  malformed,      // not printable ASCII
+  server_failed,  // SERVFAIL and the like; a loop of CNAMEs, too
+  bogus,          // DNSSEC says that the answer is forged
+  timed_out,
+};
+
+struct KeyRecord {
+  KeyStatus status = KeyStatus::server_failed;
+  std::string text = {};   // if found
+  bool is_secure = false;  // DNSSEC vouches for it
+};
+
+// libopendkim takes no more. A key of 4,096 bits needs some 750.
+inline constexpr std::size_t kMaxKeyRecordBytes = 1024;
+
+class Resolver {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // Starts its thread. Throws BloomgateError if the options cannot be used.
+  explicit Resolver(const ResolverOptions& options);
+  ~Resolver();
+  Resolver(const Resolver&) = delete;
+  Resolver& operator=(const Resolver&) = delete;
+
+  // A name that is being looked up. Keeps the resolver's answer; may outlive the wait, but not the resolver.
+  class Lookup;
+
+  // Starts a look-up, and does not wait. Throws std::bad_alloc.
+  std::shared_ptr<Lookup> start(const std::string& name);
+
+  // Waits for the answer until `deadline`, then gives the look-up up. Throws std::bad_alloc.
+  KeyRecord wait(Lookup& lookup, Clock::time_point deadline);
+
+  // Whose servers are asked, and whether answers are validated, in words for the log.
+  const std::string& description() const noexcept;
+
+ private:
+  class Unbound;
+  std::unique_ptr<Unbound> unbound_;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,50 @@
+// Which DKIM-Signature fields of a message are worth verifying, found before any name is looked up: those of a domain
+// that is aligned with a wanted one, with nothing in them that makes them worthless from the start. This chooses; that
+// a signature is good is for libopendkim to say, and library_verifier.cpp sees that both have read the same tags.
+//
+// d=, s= and i= have a narrow form here, since the published attacks on mail authentication by composition (Chen,
+// Paxson and Jiang, USENIX Security 2020) put NULs, quotes, parentheses and second domains into them, which one program
+// reads as another name than the next. d= and s= are names of letters, digits, hyphens and underscores; i= is an
+// address that needs no quotes.
+//
+// Pure; safe from any thread. Throws std::bad_alloc.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "milter/dkim/verifier.hpp"
+#include "milter/policy/signatures.hpp"
+
+namespace bloomgate {
+
+// The tags that are read by both.
+inline constexpr std::string_view kReadTags = "abdhils";
+using SignatureTags = std::array<std::optional<std::string>, kReadTags.size()>;  // each without any white space
+
+struct SignatureCandidate {
+  std::size_t field = 0;  // its place in the header
+  SignatureTags tags = {};
+  Signature signature = {};
+  bool is_worth_verifying = false;  // else signature.outcome says why not
+};
+
+struct SignatureChoice {
+  // At most kMaxVerifiedSignatures, in the order of the header.
+  std::vector<SignatureCandidate> candidates = {};
+  // Whether one of them signs DKIM-Signature fields, so that the verifier needs the others too.
+  bool needs_other_signatures = false;
+
+  bool is_empty() const noexcept;  // nothing is worth verifying
+};
+
+// Whether a header field, given as in VerifyRequest, has that name, in any case and with space after it.
+bool is_field(std::string_view field, std::string_view name) noexcept;
+
+SignatureChoice choose_signatures(const VerifyRequest& request, const VerifyRules& rules);
+
+}  // namespace bloomgate

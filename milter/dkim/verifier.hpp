@@ -1,0 +1,63 @@
+// Verifies DKIM signatures (RFC 6376) of messages as they come: what Connection asks where decide() has a need. One
+// Verification is one message: its header is given at the start, then its body in pieces, then the outcome is asked
+// for.
+//
+// A Verifier is safe from any thread; a Verification is used by one thread at a time. No function but begin() throws.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "milter/policy/alignment.hpp"
+#include "milter/policy/signatures.hpp"
+
+namespace bloomgate {
+
+struct VerifyRules {
+  Alignment alignment = Alignment::relaxed;
+  // A signature counts only if it signs the From field once more than it occurs, so that none can be added.
+  bool require_oversigned = false;
+  // How long a message waits for its keys, from the end of its header on.
+  std::chrono::milliseconds dns_timeout{5000};
+};
+
+// Bounds on what one message costs. SECURITY.md says why.
+inline constexpr std::size_t kMaxVerifiedSignatures = 4;  // each may have a name looked up
+inline constexpr std::uint64_t kMaxVerifiedBodyBytes = std::uint64_t{1} << 30;
+inline constexpr std::size_t kMaxVerifiedLineBytes = std::size_t{1} << 20;  // the library keeps a whole line
+
+// A message of which some signatures are needed. The views need to be valid only during the call.
+struct VerifyRequest {
+  // The header fields in their order, each as it was sent: "Subject: it is\r\n\tfolded", without its last line end.
+  std::span<const std::string_view> header = {};
+  SignatureNeed need = {};
+};
+
+class Verification {
+ public:
+  virtual ~Verification() = default;
+
+  // The next bytes of the body, lines ended by CR LF. Returns whether more of it is wanted.
+  virtual bool add_body(std::string_view bytes) noexcept = 0;
+
+  // Whether the outcome is known already, so that finish() takes no time.
+  virtual bool is_over() const noexcept = 0;
+
+  // The whole message was given. Waits for the keys. May be called once, and nothing after it.
+  virtual Signatures finish() noexcept = 0;
+};
+
+class Verifier {
+ public:
+  virtual ~Verifier() = default;
+
+  // Starts to look for the keys, and does not wait for them. Throws std::bad_alloc.
+  virtual std::unique_ptr<Verification> begin(const VerifyRequest& request) = 0;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,106 @@
+// What a verifier found about the DKIM signatures of a message: the fact that decide() asks for where a signature would
+// change the outcome. milter/dkim makes it; a plain value, used by one thread at a time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter/address/domain.hpp"
+#include "milter/policy/alignment.hpp"
+
+namespace bloomgate {
+
+// What became of one signature, or of the whole verification. Only `pass` counts. The names are stable: operators match
+// them in logs and header fields.
+enum class SignatureOutcome : std::uint8_t {
+  pass,
+
+  // The message
+  no_signature,      // none of a domain that is aligned with the sender's
+  header_too_large,  // more header than is kept for the verifier
+  body_too_large,    // more body than is verified
+  line_too_long,     // a line of the body is longer than is verified
+  field_added,       // a field that a message has once is there twice, and not signed as often
+
+  // The signature
+  malformed_signature,
+  weak_algorithm,       // SHA-1 (RFC 8301), or an algorithm that is not known
+  from_not_signed,      // the From field is not signed
+  from_not_oversigned,  // it is signed only as often as it is there (require-oversigned)
+  foreign_identity,     // i= is outside d=
+  expired,
+  not_yet_valid,
+  body_not_covered,  // l= leaves a part of the body unsigned
+  header_changed,    // the signature does not fit the header
+  body_changed,      // the body's hash is another
+
+  // The key
+  key_not_found,
+  several_keys,
+  key_malformed,
+  key_too_long,   // the record is longer than a key can be
+  key_too_short,  // RSA under 1024 bits (RFC 8301)
+  key_revoked,
+  key_not_for_this,       // a key of another use, hash or algorithm
+  subdomain_not_allowed,  // t=s, and i= in a domain below d=
+
+  // The name server
+  name_server_failed,
+  name_timeout,
+  dnssec_bogus,
+
+  // The verifier
+  too_busy,
+  verifier_failed,
+  verifier_timeout,
+};
+
+// "pass", "no-signature", "key-not-found": the names above with hyphens. Never fails.
+std::string_view signature_outcome_name(SignatureOutcome outcome) noexcept;
+
+struct Signature {
+  SignatureOutcome outcome = SignatureOutcome::malformed_signature;
+  std::string domain = {};      // d=, canonical
+  std::string selector = {};    // s=: letters, digits, dots, hyphens and underscores; empty if it is anything else
+  unsigned key_bits = 0;        // 0: not known
+  double key_milliseconds = 0;  // how long the message waited for the key
+  bool has_secure_key = false;  // DNSSEC vouches for the key
+
+  friend bool operator==(const Signature&, const Signature&) = default;
+};
+
+struct Signatures {
+  std::vector<Signature> all = {};  // those that were looked at, in the order of the header
+  // Of the verification itself: what is said where `all` has nothing to say.
+  SignatureOutcome fault = SignatureOutcome::no_signature;
+
+  // The signature to tell of, for a sender of that domain: one that is aligned and passed, or else the first that is
+  // aligned. Null if there is none.
+  const Signature* for_domain(std::string_view domain, Alignment alignment) const noexcept;
+
+  // Whether a signature that is aligned with `domain` passed.
+  bool pass_for(std::string_view domain, Alignment alignment) const noexcept;
+
+  // The outcome of for_domain(), or else `fault`.
+  SignatureOutcome outcome_for(std::string_view domain, Alignment alignment) const noexcept;
+
+  friend bool operator==(const Signatures&, const Signatures&) = default;
+};
+
+// The signatures that would change a decision: those of domains that are aligned with one of these, canonical. Empty:
+// none would.
+struct SignatureNeed {
+  static constexpr std::size_t kMaxDomains = 2;  // of the envelope sender, and of the From mailbox
+
+  std::array<Domain, kMaxDomains> domains = {};
+
+  bool is_empty() const noexcept { return domains[0].view().empty() && domains[1].view().empty(); }
+
+  friend bool operator==(const SignatureNeed&, const SignatureNeed&) = default;
+};
+
+}  // namespace bloomgate
