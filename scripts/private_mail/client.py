@@ -59,12 +59,19 @@ class Client:
 
     def send(self, message):
         """The queue ID that the mail server gave it."""
+        self.begin(message)
+        return self.end()
+
+    def begin(self, message):
+        """Sends it, and does not wait for what the mail server says of it: end() does."""
         utf8 = " SMTPUTF8" if message.smtputf8 else ""
         self.command(f"MAIL FROM:<{message.path}> BODY=8BITMIME{utf8}")
         self.command(f"RCPT TO:<{message.recipient}>")
         self.command("DATA", expected=354)
         dotted = re.sub(rb"(?m)^\.", b"..", message.content())
         self._smtp.send(dotted + b".\r\n")
+
+    def end(self):
         reply = self._check(*self._smtp.getreply(), "end of data", 250)
         return re.search(r"(\w+)(?: Message accepted for delivery)?$", reply).group(1)
 

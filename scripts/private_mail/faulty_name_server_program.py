@@ -5,6 +5,7 @@ It answers by UDP and TCP, and prints a line for each question: the name and the
 
 import asyncio
 import json
+import socket
 import sys
 
 import dns.flags
@@ -124,7 +125,11 @@ async def main(address, port, records_file):
     with open(records_file, encoding="utf-8") as file:
         records = {name.lower(): record for name, record in json.load(file).items()}
     loop = asyncio.get_running_loop()
-    await loop.create_datagram_endpoint(lambda: Datagrams(records), local_addr=(address, port))
+    datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    # Hundreds may ask at once on a busy machine, and what does not fit is lost.
+    datagrams.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 * 2**20)
+    datagrams.bind((address, port))
+    await loop.create_datagram_endpoint(lambda: Datagrams(records), sock=datagrams)
     server = await asyncio.start_server(lambda *streams: serve_stream(records, *streams), address, port)
     print("ready", flush=True)
     await server.serve_forever()

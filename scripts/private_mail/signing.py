@@ -1,6 +1,7 @@
 """DKIM keys in files, and messages signed with them: what honest and dishonest senders do to their mail."""
 
 import base64
+import functools
 import subprocess
 
 import dkim
@@ -23,7 +24,7 @@ class SigningKey:
         self.domain = domain
         self.selector = selector
         self.private = private or new_private_key()
-        self.is_ed25519 = b"BEGIN PRIVATE KEY" in self.private and len(self.private) < 200
+        self.is_ed25519 = is_ed25519(self.private)
 
     @property
     def record_name(self):
@@ -32,17 +33,17 @@ class SigningKey:
     @property
     def record(self):
         kind = "ed25519" if self.is_ed25519 else "rsa"
-        return f"v=DKIM1; k={kind}; p={base64.b64encode(self._public()).decode()}"
+        return f"v=DKIM1; k={kind}; p={base64.b64encode(public_half(self.private)).decode()}"
 
     @property
     def seed(self):
         """Of an Ed25519 key (RFC 8032), in base64."""
-        return base64.b64encode(self._seed())
+        return base64.b64encode(seed_of(self.private))
 
     @property
     def ed25519_pair(self):
         """The seed and the public key behind each other, in base64: what libsodium calls a secret key."""
-        return base64.b64encode(self._seed() + self._public())
+        return base64.b64encode(seed_of(self.private) + public_half(self.private))
 
     def sign(self, content, domain=None, fields=SIGNED_FIELDS, identity=None, length=False,
              canonicalization=(RELAXED, RELAXED), algorithm=None, tags=None):
@@ -58,12 +59,20 @@ class SigningKey:
             canonicalize=canonicalization, include_headers=(b"from",), length=length)
         return signature + content
 
-    def _seed(self):
-        return openssl(self.private, "pkey", "-outform", "DER")[-32:]
 
-    def _public(self):
-        public = openssl(self.private, "pkey", "-pubout", "-outform", "DER")
-        return public[-32:] if self.is_ed25519 else public  # RFC 8463, section 4: the bare key
+@functools.cache
+def public_half(private):
+    public = openssl(private, "pkey", "-pubout", "-outform", "DER")
+    return public[-32:] if is_ed25519(private) else public  # RFC 8463, section 4: the bare key
+
+
+@functools.cache
+def seed_of(private):
+    return openssl(private, "pkey", "-outform", "DER")[-32:]
+
+
+def is_ed25519(private):
+    return b"BEGIN PRIVATE KEY" in private and len(private) < 200
 
 
 class Signer(dkim.DKIM):

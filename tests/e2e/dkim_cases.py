@@ -1,6 +1,7 @@
 """Messages of a listed sender, signed well and badly: what has to be delivered, and what has to be checked."""
 
 import time
+from dataclasses import replace
 
 from dkim_world import (ATTACKER, BELOW, ED25519, GENUINE, LISTED, LONG, OTHER, OTHER_ED25519, RSA, SHORT, checked,
                         delivered, key)
@@ -60,6 +61,7 @@ BY_EVERY_WAY_OF_SIGNING = {
 
 DOES_NOT_COUNT = {
     "a length that leaves out the end": checked(RSA.sign(GENUINE, length=True) + b"Pay here.\r\n"),
+    "a length of all": checked(RSA.sign(GENUINE, length=True)),
     "a length of nothing": checked(tags(l=b"0", bh=b"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")),
     "a length behind the end": checked(tags(l=b"1000")),
     "a key of 512 bits": checked(SHORT[512].sign(GENUINE)),
@@ -129,6 +131,9 @@ CHANGED_ON_THE_WAY = {
     "a field added that is not signed": delivered(on_top(RSA.sign(GENUINE), b"List-Id: <list.example.org>")),
     "a field added that is signed once more": checked(on_top(
         RSA.sign(GENUINE, fields=(*SIGNED_FIELDS, b"subject")), b"Subject: pay")),
+    "a second Subject on top of the one that is signed": checked(
+        on_top(RSA.sign(GENUINE), b"Subject: pay"), today=True, because=(
+            "the signature is good, but what a reader sees may be the other (RFC 6376, section 8.15)")),
     "a signed field taken out": checked(changed(RSA.sign(GENUINE), b"Subject: test\r\n", b"")),
     "a signed field changed": checked(changed(RSA.sign(GENUINE), b"Subject: test", b"Subject: pay")),
     "From changed": checked(changed(RSA.sign(content("other@example.org")), b"other@", b"listed@")),
@@ -152,6 +157,8 @@ def many(count, signer):
     return raw[:-len(GENUINE)] * count
 
 
+ONLY_THREE = "OpenDKIM verifies the first three, whosever they are (MaximumSignaturesToVerify)"
+
 SEVERAL_SIGNATURES = {
     "a broken one above a good one": delivered(broken(key("test").sign(RSA.sign(GENUINE)))),
     "a broken one below a good one": delivered(RSA.sign(broken(key("test").sign(GENUINE)))),
@@ -162,9 +169,13 @@ SEVERAL_SIGNATURES = {
     "a good one of another domain below a broken one": checked(broken(RSA.sign(OTHER.sign(GENUINE)))),
     "one whose name server fails above a good one": delivered(key("servfail").sign(RSA.sign(GENUINE))),
     "one whose name server fails below a good one": delivered(RSA.sign(key("servfail").sign(GENUINE))),
+    "a good one below three broken ones": delivered(
+        many(3, ED25519) + RSA.sign(GENUINE), today=False, because=ONLY_THREE),
+    "a good one below four broken ones": checked(many(4, ED25519) + RSA.sign(GENUINE)),
+    "one that signs another": delivered(
+        RSA.sign(OTHER.sign(GENUINE), fields=(*SIGNED_FIELDS, b"dkim-signature"))),
     "63 of another domain above a good one": delivered(
-        many(63, OTHER_ED25519) + RSA.sign(GENUINE), today=False, because=(
-            "OpenDKIM verifies the first three, whosever they are (MaximumSignaturesToVerify)")),
+        many(63, OTHER_ED25519) + RSA.sign(GENUINE), today=False, because=ONLY_THREE),
     "64 broken ones": checked(many(64, ED25519) + GENUINE),
 }
 
@@ -175,6 +186,9 @@ NAMES = {
     "a key elsewhere, by CNAME": delivered(key("alias").sign(GENUINE)),
     "a key after 50 ms": delivered(key("slow").sign(GENUINE)),
     "a key that allows no domain below": delivered(tags(key("strict"), i=None)),
+    "a key under test": delivered(key("under-test").sign(GENUINE)),
+    "two keys": checked(key("two-keys").sign(GENUINE)),
+    "a key with a NUL before it": checked(key("with-a-nul").sign(GENUINE)),
     "no such name": checked(key("missing").sign(GENUINE)),
     "no record": checked(key("nothing").sign(GENUINE)),
     "another record": checked(key("no-record").sign(GENUINE)),
@@ -249,5 +263,46 @@ EDITED_BY_POSTFIX = {
 } | {"a field that makes Postfix add another": delivered(RSA.sign(
     content(LISTED, b"X-Prepends: x"), fields=(*SIGNED_FIELDS, b"x-prepends")), postfix_only=True)}
 
-CASES = (BY_EVERY_WAY_OF_SIGNING | DOES_NOT_COUNT | TRICKS | CHANGED_ON_THE_WAY | SEVERAL_SIGNATURES | NAMES
-         | AS_THEY_COME | EDITED_BY_POSTFIX)
+# What Bloomgate's verifier says in its log (dkim=) of those that are checked.
+FOUND = {
+    "no-signature": (
+        "no signature", "a signature of another domain", "a signature of the attacker's", "an empty signature",
+        "no d=", "two d=, ours first", "two d=, ours last", "d= with an at sign", "d= with a dot before it",
+        "d= with bytes beyond ASCII", "d= of the public suffix", "d= of a domain that ends like ours",
+        "d= of a domain that begins like ours", "i= of ours, d= of the attacker", "our signature, d= exchanged"),
+    "body-not-covered": (
+        "a length that leaves out the end", "a length of all", "a length of nothing", "a length behind the end"),
+    "key-too-short": ("a key of 512 bits", "a key of 768 bits"),
+    "weak-algorithm": ("SHA-1", "an unknown algorithm"),
+    "expired": ("a signature that has ended", "a signature that ended before it was made"),
+    "not-yet-valid": ("a signature of tomorrow",),
+    "from-not-signed": ("a signature that leaves out From",),
+    "subdomain-not-allowed": ("an identity below, where the key forbids it",),
+    "foreign-identity": (
+        "an identity outside", "an identity above", "the attacker's signature, d= exchanged"),
+    "malformed-signature": (
+        "another version", "no version", "an unknown canonicalization", "an unknown way to the key",
+        "a signature without a signature", "a dot behind s=", "s= with a slash", "no s="),
+    "header-changed": (
+        "a field added that is signed once more", "a signed field taken out", "a signed field changed",
+        "From changed", "spaces in the header, to the letter", "a good one of another domain above a broken one",
+        "a good one of another domain below a broken one", "a good one below four broken ones", "64 broken ones",
+        "a key of somebody else's", "a field that Postfix replaces, signed",
+        "a field that Postfix takes out, signed", "a mark that Postfix takes out, signed",
+        "a field that Postfix cuts off, signed"),
+    "field-added": ("a second Subject on top of the one that is signed",),
+    "body-changed": ("the body changed", "words behind the body", "spaces in the body, to the letter"),
+    "several-keys": ("two keys",),
+    "key-malformed": (
+        "a key with a NUL before it", "another record", "a key of another version", "what is no key"),
+    "key-not-found": ("no such name", "no record"),
+    "name-server-failed": ("SERVFAIL", "REFUSED", "a broken reply", "a loop of CNAMEs"),
+    "key-too-long": ("a key of 20 kB",),
+    "key-revoked": ("a key that was withdrawn",),
+    "key-not-for-this": ("a key for something else", "a key for SHA-1"),
+}
+
+_CASES = (BY_EVERY_WAY_OF_SIGNING | DOES_NOT_COUNT | TRICKS | CHANGED_ON_THE_WAY | SEVERAL_SIGNATURES | NAMES
+          | AS_THEY_COME | EDITED_BY_POSTFIX)
+_FOUND = {name: found for found, names in FOUND.items() for name in names}
+CASES = {name: replace(case, found=_FOUND.get(name, "")) for name, case in _CASES.items()}

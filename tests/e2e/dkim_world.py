@@ -16,12 +16,12 @@ from private_mail.signing import SigningKey, new_ed25519_key, new_private_key
 LISTED = "listed@example.org"
 BELOW = "listed@news.example.org"
 REVOKED = "revoked@example.org"
+UNSIGNED = "listed@nodmarc.example"  # its domain has no key
 UNLISTED = "unlisted@example.org"
 STRANGER = "bounce@other.example"  # in the envelope: only the From field is listed
 
-WHITELIST = (LISTED, BELOW, REVOKED)
+WHITELIST = (LISTED, BELOW, REVOKED, UNSIGNED)
 
-SLOW_SECONDS = 0.05
 
 _honest, _hostile = new_private_key(), new_private_key()
 
@@ -52,6 +52,9 @@ RECORDS = {
     "of-another": f"v=DKIM1; p={OTHER.record.rpartition('p=')[2]}",
     "not-a-key": "v=DKIM1; p=QUJDREVGRw==",
     "no-record": "v=spf1 -all",
+    "under-test": f"v=DKIM1; t=y; p={_public}",
+    "two-keys": Record((f"v=DKIM1; p={_public}", OTHER.record)),
+    "with-a-nul": f"v=DKIM1;\0 p={_public}",
     "in-pieces": Record((tuple(f"v=DKIM1; p={_public}"[start:start + 20] for start in range(0, 500, 20)),)),
     "alias": Record(cname="alias.provider.example"),
     "loop": Record(cname="loop.provider.example"),
@@ -60,7 +63,8 @@ RECORDS = {
     "refused": Record(rcode="REFUSED"),
     "broken": Record((f"v=DKIM1; p={_public}",), broken=True),
     "huge": "v=DKIM1; p=" + "A" * 20_000,
-    "slow": Record((f"v=DKIM1; p={_public}",), delay_seconds=SLOW_SECONDS),
+    "slow": Record((f"v=DKIM1; p={_public}",), delay_seconds=0.05),
+    "fetched": Record((f"v=DKIM1; p={_public}",), delay_seconds=1.5),
     "silent": Record(silent=True),
 }
 
@@ -80,6 +84,7 @@ ZONE = {
 class Case:
     """A message, and what has to become of it.
 
+    found: what Bloomgate's own verifier says of it in the log (dkim=), if it is checked; without it, anything.
     today: whether it is delivered behind OpenDKIM and OpenDMARC, where that is not the same, with because."""
 
     raw: bytes
@@ -87,6 +92,7 @@ class Case:
     path: str = STRANGER
     smtputf8: bool = False
     postfix_only: bool = False
+    found: str = ""
     today: bool = None
     because: str = ""
 

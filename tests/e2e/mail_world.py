@@ -97,7 +97,7 @@ def start_world(gateways, whitelist, *build_options, keys, milters=("spf", "dkim
     build_filter_of(filter_file, whitelist, "--bits-per-entry", "32", *build_options)
     network = gateways.enter(PrivateNetwork(folder))
     records = {**RECORDS, **{key.record_name: key.record for key in keys.all()}}
-    gateways.enter(NameServer(folder / "name-server", network, NameServerConfig(records)))
+    gateways.enter(NameServer(folder / "name-server", NameServerConfig(records, network)))
     parts = {"spf": SpfConfig(network), "dkim": OpenDkimConfig(keys.all()), "dmarc": OpenDmarcConfig(network)}
     chain = tuple(parts[name] for name in milters)
     return gateways.start(folder, GatewayConfig(filter_file, milters=chain, **config))

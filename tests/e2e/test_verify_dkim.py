@@ -1,14 +1,27 @@
-"""Signatures good and bad: what is delivered, and what is checked, behind OpenDKIM and OpenDMARC, whose results
-Bloomgate believes. Each difference from the table of dkim_cases has its reason there."""
+"""Signatures good and bad through the real Postfix and Sendmail: what is delivered, and what is checked. The same
+messages behind OpenDKIM and OpenDMARC, whose results Bloomgate believes: dkim_cases has the reason of each difference.
+"""
+
+import base64
+import hashlib
+import re
+import time
 
 import pytest
 from dkim_cases import CASES
-from dkim_world import ED25519, GENUINE, LISTED, RSA, WHITELIST, checked, delivered, names
+from dkim_world import (ED25519, GENUINE, LISTED, REVOKED, RSA, STRANGER, UNLISTED, UNSIGNED, WHITELIST, checked,
+                        delivered, key, names)
+from forged_results import FORGED_RESULTS
+from mail_world import content
+from private_mail import sendmail
+from private_mail.client import RawMessage
 from private_mail.filter import build_filter_of
-from private_mail.gateway import GatewayConfig
+from private_mail.gateway import DEEP_CHECK, GatewayConfig
 from private_mail.opendkim import OpenDkimConfig
 from private_mail.opendmarc import OpenDmarcConfig
-from private_mail.processes import temporary_folder
+from private_mail.processes import temporary_folder, wait_until
+from private_mail.sendmail_gateway import SendmailGateway, SendmailGatewayConfig
+from private_mail.signing import RELAXED, SIMPLE
 from real_signers import by_real_signers, names_of_signers
 
 # What an administrator's own header checks do to a message before any milter sees it.
@@ -31,27 +44,54 @@ def cases():
     return CASES | {name: (checked if name in BADLY_SIGNED else delivered)(raw) for name, raw in signed.items()}
 
 
-def start_postfix(gateways, milters_of, settings_of):
-    """A gateway in a network where a name server has all names. Both arguments are called with that name server and
-    network: they give the milters before Bloomgate, and Bloomgate's settings."""
-    folder = gateways.enter(temporary_folder("dkim"))
-    server, network = gateways.enter(names(folder, everywhere=True))
-    if network is None:
-        pytest.skip("the milters before Bloomgate ask a name server in a network of its own")
-    build_filter_of(folder / "whitelist.bloom", WHITELIST, "--bits-per-entry", "32")
-    (folder / "own_header_checks").write_text(HEADER_CHECKS)
-    main_cf = "header_checks =" + "".join(
-        f" regexp:{folder}/{name}_header_checks" for name in ("authentication", "forged_mark", "own"))
-    return gateways.start(folder, GatewayConfig(
-        folder / "whitelist.bloom", settings=settings_of(server), milters=milters_of(network), network=network,
-        main_cf=main_cf + "\n"))
+def settings_of(folder, server, **others):
+    """Of a Bloomgate that verifies signatures itself: that is what it does by default."""
+    (folder / "revoked").write_text(f"{REVOKED}\n")
+    return {"authentication": "required", "dmarc-fail-veto": "yes", "dns-servers": server.option,
+            "revoked": folder / "revoked", **others}
 
 
-def verdicts(gateway, cases):
-    """name -> whether it was delivered."""
-    with gateway.connect() as client:
-        sent = [(case, client.send(case.message())) for case in cases.values()]
-    return {name: verdict_of(delivery) for name, delivery in zip(cases, gateway.deliveries(sent))}
+class World:
+    """A name server, and one gateway whose Bloomgate asks it."""
+
+    def __init__(self, gateways, everywhere=False):
+        self.gateways = gateways
+        self.folder = gateways.enter(temporary_folder("dkim"))
+        self.names, self.network = gateways.enter(names(self.folder, everywhere))
+        build_filter_of(self.folder / "whitelist.bloom", WHITELIST, "--bits-per-entry", "32")
+        self.folder.joinpath("own_header_checks").write_text(HEADER_CHECKS)
+
+    def start_postfix(self, milters=(), **settings):
+        # Without other milters there is nobody whose results could be forged.
+        tables = ("authentication", "forged_mark", "own") if milters else ("forged_mark", "own")
+        main_cf = "header_checks =" + "".join(f" regexp:{self.folder}/{name}_header_checks" for name in tables)
+        self.gateway = self.gateways.start(self.folder, GatewayConfig(
+            self.folder / "whitelist.bloom", settings=settings_of(self.folder, self.names, **settings),
+            milters=milters, network=self.network, main_cf=f"{main_cf}\nmessage_size_limit = 100000000\n"))
+        return self
+
+    def start_sendmail(self):
+        config = SendmailGatewayConfig(self.folder / "whitelist.bloom",
+                                       settings=settings_of(self.folder, self.names), network=self.network)
+        self.gateway = self.gateways.enter(SendmailGateway(self.folder / "sendmail", config))
+        return self
+
+    def outcomes(self, cases):
+        """name -> whether it was delivered, and what the log says of its signatures."""
+        with self.gateway.connect() as client:
+            sent = [(case, client.send(case.message())) for case in cases.values()]
+        return {name: (verdict_of(delivery), self.found(delivery.queue_id))
+                for name, delivery in zip(cases, self.gateway.deliveries(sent))}
+
+    def send(self, raw, path=STRANGER):
+        [outcome] = self.outcomes({"": delivered(raw, path=path)}).values()
+        return outcome
+
+    def found(self, queue_id):
+        # The daemon logs once it has answered: the message may be here first.
+        [line] = wait_until(lambda: re.findall(rf"(?m)^.*\b{queue_id}\b.*$", self.gateway.daemon.log()),
+                            f"the daemon's line for {queue_id}")
+        return "".join(re.findall(r" dkim=(\S+)", line))
 
 
 def verdict_of(delivery):
@@ -62,11 +102,48 @@ def verdict_of(delivery):
 
 
 @pytest.fixture(scope="module")
+def world(start_shared_gateway):
+    return World(start_shared_gateway).start_postfix()
+
+
+@pytest.fixture(scope="module")
+def through_postfix(world, cases):
+    return world.outcomes(cases)
+
+
+@pytest.fixture(scope="module")
+def through_sendmail(start_shared_gateway, cases):
+    if sendmail.can_run():
+        pytest.skip(sendmail.can_run())
+    world = World(start_shared_gateway).start_sendmail()
+    return world.outcomes({name: case for name, case in cases.items() if not case.postfix_only})
+
+
+def assert_is_as_in_table(outcome, case):
+    was_delivered, found = outcome
+    assert was_delivered == case.delivered, found
+    if case.delivered or case.found:
+        assert found == (case.found or "pass")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_signatures_are_verified_behind_postfix(through_postfix, cases, name):
+    assert_is_as_in_table(through_postfix[name], cases[name])
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in CASES or not CASES[name].postfix_only])
+def test_signatures_are_verified_behind_sendmail(through_sendmail, cases, name):
+    assert_is_as_in_table(through_sendmail[name], cases[name])
+
+
+@pytest.fixture(scope="module")
 def behind_opendkim(start_shared_gateway, cases):
-    gateway = start_postfix(
-        start_shared_gateway, lambda network: (OpenDkimConfig(network=network), OpenDmarcConfig(network)),
-        lambda _: {})
-    return verdicts(gateway, cases)
+    world = World(start_shared_gateway, everywhere=True)
+    if world.network is None:
+        pytest.skip("the milters before Bloomgate ask a name server in a network of its own")
+    milters = OpenDkimConfig(network=world.network), OpenDmarcConfig(world.network)
+    world.start_postfix(milters, **{"verify-dkim": "no"})
+    return {name: was_delivered for name, (was_delivered, _) in world.outcomes(cases).items()}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -74,3 +151,98 @@ def test_opendkim_and_opendmarc_decide_alike_but_where_the_table_says_why_not(be
     case = cases[name]
     assert (case.today is None) == (not case.because)
     assert behind_opendkim[name] == (case.delivered if case.today is None else case.today)
+
+
+@pytest.mark.parametrize("sender", [UNLISTED, REVOKED])
+def test_no_name_is_looked_up_for_one_who_would_not_be_delivered(world, sender):
+    before = world.names.questions()
+    assert world.send(key("unheard-of").sign(content(sender)), sender) == (False, "")
+    assert world.names.questions() == before
+
+
+def test_no_name_is_looked_up_for_signatures_of_others(world):
+    before = world.names.questions()
+    raw = key("unheard-of", "other.example").sign(key("unheard-of", "attacker.example").sign(GENUINE))
+    assert world.send(raw) == (False, "no-signature")
+    assert world.names.questions() == before
+
+
+def test_a_fast_name_server_is_given_time_for_what_it_has_to_fetch(world):
+    assert world.send(key("slow").sign(GENUINE)) == (True, "pass")
+    assert world.send(key("fetched").sign(GENUINE)) == (True, "pass")
+
+
+def test_a_message_has_few_names_looked_up(world):
+    before = len(world.names.questions())
+    signature = key("number").sign(GENUINE)[:-len(GENUINE)]
+    raw = b"".join(signature.replace(b"s=number", b"s=n%d" % number) for number in range(40)) + GENUINE
+    was_delivered, _ = world.send(raw)
+    assert not was_delivered
+    assert len(world.names.questions()) - before <= 4
+
+
+def test_a_key_is_looked_up_once_for_many_messages(world):
+    raw = key("in-pieces").sign(GENUINE)
+    world.send(raw)
+    before = world.names.questions()
+    assert [world.send(raw) for _ in range(5)] == [(True, "pass")] * 5
+    assert world.names.questions() == before
+
+
+@pytest.mark.parametrize("name", FORGED_RESULTS)
+def test_forged_results_count_for_nothing_by_default(world, forgeries, name):
+    assert forgeries[name] == (False, "no-signature")
+
+
+@pytest.fixture(scope="module")
+def forgeries(world):
+    return world.outcomes({name: delivered(content(UNSIGNED, *fields), path=UNSIGNED)
+                           for name, fields in FORGED_RESULTS.items()})
+
+
+def test_a_body_of_50_mb_is_verified(world):
+    body = b"0123456789abcdefghijklmnopqrstuvwxyz\r\n" * (50 * 2**20 // 38)
+    # The signer would take many seconds for it.
+    hashed = base64.b64encode(hashlib.sha256(body).digest())
+    raw = RSA.sign(content(LISTED, body=b""), canonicalization=(RELAXED, SIMPLE), tags={b"bh": hashed}) + body
+    assert world.send(raw) == (True, "pass")
+
+
+def test_mail_that_waits_for_a_name_holds_up_no_other(world):
+    silent, good = (RawMessage(STRANGER, raw=key(selector).sign(GENUINE)) for selector in ("silent", "test"))
+    clients = [world.gateway.connect() for _ in range(30)]
+    for client in clients:
+        client.begin(silent)
+    started = time.monotonic()
+    [delivery] = world.gateway.send(good)
+    seconds = time.monotonic() - started
+    assert verdict_of(delivery)
+    sent = [(silent, client.end()) for client in clients]
+    assert time.monotonic() - started > 2 * seconds
+    deliveries = world.gateway.deliveries(sent)
+    assert {(verdict_of(each), world.found(each.queue_id)) for each in deliveries} == {(False, "name-timeout")}
+    for client in clients:
+        client.__exit__()
+
+
+def test_a_daemon_that_dies_while_it_waits_for_a_name_loses_no_message(start_gateway):
+    world = World(start_gateway).start_postfix()
+    silent = RawMessage(STRANGER, raw=key("silent").sign(GENUINE))
+    clients = [world.gateway.connect() for _ in range(5)]
+    for client in clients:
+        client.begin(silent)
+    wait_until(lambda: world.names.questions(), "the daemon to ask for the key")
+    world.gateway.daemon.kill()
+    deliveries = world.gateway.deliveries([(silent, client.end()) for client in clients])
+    assert [(each.place, each.marks) for each in deliveries] == [(DEEP_CHECK, [])] * 5
+
+
+def test_require_oversigned_wants_from_signed_once_more_than_it_occurs(start_gateway, cases):
+    world = World(start_gateway).start_postfix(**{"require-oversigned": "yes"})
+    by_opendkim = next(name for name in cases if name.startswith("OpenDKIM, rsa"))
+    assert world.outcomes({name: cases[name] for name in (
+        "a signature that also covers a second From", by_opendkim, "a signature with a key of 1024 bits",
+        "a second From on top")}) == {
+            "a signature that also covers a second From": (True, "pass"), by_opendkim: (True, "pass"),
+            "a signature with a key of 1024 bits": (False, "from-not-oversigned"),
+            "a second From on top": (False, "")}
