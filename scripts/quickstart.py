@@ -8,7 +8,7 @@ import sys
 from private_mail.client import RawMessage
 from private_mail.filter import REPOSITORY, build_filter
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH, Gateway, GatewayConfig
-from private_mail.opendkim import OpenDkimConfig
+from private_mail.name_server import NameServer, NameServerConfig
 from private_mail.processes import temporary_folder
 from private_mail.signing import SigningKey
 
@@ -53,9 +53,11 @@ def run(report=None):
         build_filter(whitelist, REPOSITORY / "config/example-whitelist.txt", "--strict")
         step("making keys for example.com, whose sender is listed, and for a forger")
         keys = SigningKey("example.com"), SigningKey("forger.example")
-        step("starting Postfix, OpenDKIM, bloomgate-milter and the two destinations on 127.0.0.1")
-        config = GatewayConfig(whitelist, keep_mail=report is not None, milters=(OpenDkimConfig(keys),))
-        with Gateway(folder, config) as gateway:
+        step("starting Postfix, bloomgate-milter, a name server and the two destinations on 127.0.0.1")
+        records = NameServerConfig({key.record_name: key.record for key in keys})
+        with NameServer(folder / "name-server", records) as names, Gateway(folder, GatewayConfig(
+                whitelist, keep_mail=report is not None, removes_forged_results=False, settings={
+                    "authentication": "required", "dns-servers": names.option})) as gateway:
             try:
                 step("sending six messages")
                 right = show(gateway, cases(*keys))
