@@ -7,7 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "filter/base/ascii.hpp"
 #include "filter/base/error.hpp"
+#include "milter/dkim/library_verifier.hpp"
+#include "milter/dkim/resolver.hpp"
 #include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/loaded_lists.hpp"
 #include "milter/machine_name.hpp"
@@ -46,12 +49,14 @@ bool has_fields(const ExplainOptions& given) {
   return !given.header_from.empty() || !given.authentication_results.empty();
 }
 
-// The header fields of the message, whoever tells them.
-std::vector<HeaderField> fields_of(const ExplainOptions& given, std::istream* message) {
-  if (!has_fields(given)) return message == nullptr ? std::vector<HeaderField>() : read_message_header(*message);
+// The header fields of the message, whoever tells them, and the first bytes of its body.
+std::vector<HeaderField> fields_of(const ExplainOptions& given, std::istream* message, std::string& body) {
+  if (!has_fields(given)) return message == nullptr ? std::vector<HeaderField>() : read_message_header(*message, &body);
   std::vector<HeaderField> fields;
-  for (const std::string& value : given.header_from) fields.push_back({"From", value});
-  for (const std::string& value : given.authentication_results) fields.push_back({"Authentication-Results", value});
+  for (const std::string& value : given.header_from) fields.push_back({"From", " " + value});
+  for (const std::string& value : given.authentication_results) {
+    fields.push_back({"Authentication-Results", " " + value});
+  }
   return fields;
 }
 
@@ -59,7 +64,7 @@ std::string envelope_sender(const ExplainOptions& given, const std::vector<Heade
   if (given.from) return *given.from;
   const auto path =
       std::ranges::find_if(fields, [](const auto& field) { return is_header(field.name, "Return-Path"); });
-  if (path != fields.end()) return path->value;
+  if (path != fields.end()) return std::string(ascii::trimmed_front(path->value, " \t"));
   throw config_error({}, "explain",
                      "the envelope sender is not known: give --from, or a message with a Return-Path field");
 }
@@ -90,13 +95,46 @@ Authentication believed(const ExplainOptions& given, const std::vector<std::stri
   return Authentication::summarize(values, ids);
 }
 
+// The same bytes with CR LF at the end of each line. `last` is the byte before them, and then the last of them.
+std::string with_mail_line_ends(std::string_view bytes, char& last) {
+  std::string out;
+  for (const char byte : bytes) {
+    if (byte == '\n' && last != '\r') out += '\r';
+    out += byte;
+    last = byte;
+  }
+  return out;
+}
+
+// The body is what was read of it, and the rest of the stream.
+Signatures verified(const DaemonOptions& options, MessageRecorder& recorder, const SignatureNeed& need,
+                    const std::string& start_of_body, std::istream& rest_of_body) {
+  const auto header = recorder.header();
+  if (!header) return {.all = {}, .fault = SignatureOutcome::header_too_large};
+  Resolver resolver(resolver_options(options));
+  LibraryVerifier verifier(verify_rules(options), resolver);
+  const std::unique_ptr<Verification> verification = verifier.begin({.header = *header, .need = need});
+  char last = '\0';
+  verification->add_body(with_mail_line_ends(start_of_body, last));
+  std::string bytes(std::size_t{1} << 16, '\0');
+  while (!verification->is_over() && rest_of_body) {
+    rest_of_body.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    const auto size = static_cast<std::size_t>(rest_of_body.gcount());
+    verification->add_body(with_mail_line_ends(std::string_view(bytes).substr(0, size), last));
+  }
+  return verification->finish();
+}
+
 }  // namespace
 
 void explain(const DaemonCommand& command, std::istream* message, std::ostream& out) {
   const GateRules rules = gate_rules(command);
   const LoadedLists lists = loaded_lists(command.options);
   MessageRecorder recorder;
-  record(recorder, command.explain, fields_of(command.explain, message));
+  recorder.keep_header(true);
+  recorder.set_leading_space(true);
+  std::string body;
+  record(recorder, command.explain, fields_of(command.explain, message, body));
 
   const std::string name = mta_name(command);
   const std::vector<std::string> ids = trusted_ids(rules, name);
@@ -104,7 +142,17 @@ void explain(const DaemonCommand& command, std::istream* message, std::ostream& 
   if (has_fields(command.explain)) facts.authentication = believed(command.explain, ids, rules.trusted_fields);
   Trace trace;
   trace.add("results-of", "", "", joined(ids));
-  const Decision decision = recorder.failed() ? Decision{} : decide(facts, lists.lists(), rules.policy, &trace);
+  Decision decision = recorder.failed() ? Decision{} : decide(facts, lists.lists(), rules.policy, &trace);
+  if (!decision.need.is_empty() && message != nullptr && !has_fields(command.explain)) {
+    facts.signatures = verified(command.options, recorder, decision.need, body, *message);
+    // The same steps again, now with the signatures.
+    trace = {};
+    trace.add("results-of", "", "", joined(ids));
+    for (const Domain& domain : decision.need.domains) {
+      if (!domain.view().empty()) trace.add("needs-signature", domain.view(), "", "yes");
+    }
+    decision = decide(facts, lists.lists(), rules.policy, &trace);
+  }
   out << (command.explain.json ? explanation_json(trace, decision, name) : explanation_text(trace, decision, name));
 }
 

@@ -12,6 +12,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -22,8 +23,8 @@
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
 #include "milter/deep_check/deep_check.hpp"
-#include "milter/dkim/library_verifier.hpp"
-#include "milter/dkim/resolver.hpp"
+#include "milter/dkim/child_verifier.hpp"
+#include "milter/dkim/verifier_child.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/explain_command.hpp"
 #include "milter/list_command.hpp"
@@ -119,8 +120,7 @@ struct Daemon {
   MessagesInProgress in_progress;
   Gate gate;
   std::optional<DeepCheck> deep_check;
-  std::optional<Resolver> resolver;
-  std::optional<LibraryVerifier> verifier;
+  std::optional<ChildVerifier> verifier;
   Supervisor supervisor;
   ConnectionParts parts;
   std::atomic<bool> libmilter_failed{false};
@@ -128,11 +128,14 @@ struct Daemon {
 
 void begin_to_verify(Daemon& daemon, const DaemonOptions& options) {
   if (!verifies_signatures(options)) return;
-  daemon.resolver.emplace(resolver_options(options));
-  daemon.verifier.emplace(verify_rules(options), *daemon.resolver);
+  daemon.verifier.emplace(
+      ChildVerifier::Options{.rules = verify_rules(options), .resolver = resolver_options(options)},
+      ChildVerifier::Reports{
+          .on_fault = [log = daemon.log](const std::string& what) { log->error("{}", printable(what)); },
+          .before_waiting = daemon.parts.before_waiting});
   daemon.parts.verifier = &*daemon.verifier;
   daemon.log->info("DKIM signatures of listed senders are verified; keys are {}",
-                   printable(daemon.resolver->description()));
+                   printable(daemon.verifier->description()));
 }
 
 // Lets the messages that are under way come to their end. Mail is served as before meanwhile.
@@ -153,11 +156,11 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   auto socket = std::make_unique<ListeningSocket>(options.socket, options.socket_mode, options.socket_group);
   route_signals(daemon.wakeup);
   hold_signals();
-  begin_to_verify(daemon, options);
   // libmilter's pool may wake one thread for two sessions, since it counts a thread as idle until that thread runs
   // (worker.c). The other session waits for the next event of any session. If the thread then waits for a checker, a
   // listed message could wait with it; a call at our own socket is an event, for which libmilter starts a thread.
   daemon.parts.before_waiting = [descriptor = socket->descriptor()] { knock(descriptor); };
+  begin_to_verify(daemon, options);
   const MilterServer server(daemon.parts, std::move(socket), [&daemon](bool all_was_well) {
     daemon.libmilter_failed = !all_was_well;
     daemon.wakeup.post(Wakeup::kMilterEnded);
@@ -224,6 +227,7 @@ int fail(int exit_status, const char* what) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == kVerifierArgument) return run_verifier_child();
   // Until the daemon listens, a reload request would end it; it can wait.
   sigset_t reload_signal;
   sigemptyset(&reload_signal);

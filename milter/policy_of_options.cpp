@@ -83,10 +83,6 @@ VerifyRules verify_rules(const DaemonOptions& options) {
           .dns_timeout = options.dns_timeout};
 }
 
-ResolverOptions resolver_options(const DaemonOptions& options) {
-  return {.servers = options.dns_servers, .trust_anchor_file = options.dns_trust_anchor, .records = {}};
-}
-
 GateRules gate_rules(const DaemonCommand& command) {
   const bool trusts_mta_name = command.options.verify_dkim == Options::VerifyDkim::no;
   return {policy_of(command.options, command.config_path), command.options.trusted_authserv_ids, trusts_mta_name,

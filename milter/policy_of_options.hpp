@@ -2,7 +2,6 @@
 #pragma once
 
 #include "config/daemon_options.hpp"
-#include "milter/dkim/resolver.hpp"
 #include "milter/dkim/verifier.hpp"
 #include "milter/gate.hpp"
 #include "milter/policy/policy.hpp"
@@ -16,8 +15,7 @@ Policy policy_of(const DaemonOptions& options, const std::string& config_path);
 // The same, and the names whose results are trusted.
 GateRules gate_rules(const DaemonCommand& command);
 
-// What signatures must be, and who is asked for their keys.
+// What signatures must be.
 VerifyRules verify_rules(const DaemonOptions& options);
-ResolverOptions resolver_options(const DaemonOptions& options);
 
 }  // namespace bloomgate

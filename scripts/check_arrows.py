@@ -26,7 +26,7 @@ ARROWS = {
     "milter/deep_check": ["filter/base", "config", "milter/policy", "milter/message"],
     "milter/dkim": ["filter/base", "filter/address", "config", "milter/policy"],
     "milter/lists": [*FILTER, "config", "milter/policy"],
-    "milter/doctor": ["filter/base", "filter/layout", "filter/file", "config", "milter/deep_check"],
+    "milter/doctor": ["filter/base", "filter/layout", "filter/file", "config", "milter/deep_check", "milter/dkim"],
     "milter": [*FILTER, "config", "milter/policy", "milter/message", "milter/lists", "milter/deep_check", "milter/dkim",
                "milter/doctor"],
 }

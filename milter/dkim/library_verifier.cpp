@@ -228,17 +228,12 @@ class LibraryVerifier::Message : public Verification {
     } catch (...) {
       give_up(Outcome::verifier_failed);
     }
-    Signatures found;
-    if (has_given_up_) {
-      found.fault = fault_;
-      return found;
-    }
+    if (has_given_up_) return {.all = {}, .fault = fault_};
     try {
-      for (SignatureCandidate& each : choice_.candidates) found.all.push_back(std::move(each.signature));
-    } catch (...) {
+      return std::move(choice_).outcome();
+    } catch (const std::bad_alloc&) {
       return {.all = {}, .fault = Outcome::verifier_failed};
     }
-    return found;
   }
 
   void prescreen(std::span<DKIM_SIGINFO*> signatures) noexcept {
@@ -388,11 +383,7 @@ std::unique_ptr<Verification> LibraryVerifier::begin(const VerifyRequest& reques
     return std::make_unique<KnownOutcome>(Signatures{.all = {}, .fault = Outcome::too_busy});
   }
   SignatureChoice choice = choose_signatures(request, rules_);
-  if (choice.is_empty()) {
-    Signatures found;
-    for (SignatureCandidate& each : choice.candidates) found.all.push_back(std::move(each.signature));
-    return std::make_unique<KnownOutcome>(std::move(found));
-  }
+  if (choice.is_empty()) return std::make_unique<KnownOutcome>(std::move(choice).outcome());
   return std::make_unique<Message>(*this, std::move(choice), request);
 }
 

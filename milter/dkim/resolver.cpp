@@ -125,10 +125,11 @@ class Resolver::Unbound {
     }
     choose_servers(options);
     add_trust_anchor(options.trust_anchor_file);
+    if (const int error = ub_ctx_async(context_.get(), 1)) fail("the resolver's thread", error);
+    // From the first record on, no setting can change.
     for (const std::string& record : options.records) {
       if (const int error = ub_ctx_data_add(context_.get(), record.c_str())) fail("the record " + record, error);
     }
-    if (const int error = ub_ctx_async(context_.get(), 1)) fail("the resolver's thread", error);
     thread_ = std::thread([this] { take_answers(); });
   }
 
@@ -196,6 +197,10 @@ extern "C" void on_answer(void* data, int error, ub_result* result) {
 }
 
 }  // namespace
+
+ResolverOptions resolver_options(const DaemonOptions& options) {
+  return {.servers = options.dns_servers, .trust_anchor_file = options.dns_trust_anchor, .records = {}};
+}
 
 Resolver::Resolver(const ResolverOptions& options) : unbound_(std::make_unique<Unbound>(options)) {}
 

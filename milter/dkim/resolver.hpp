@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "config/daemon_options.hpp"
+
 namespace bloomgate {
 
 struct ResolverOptions {
@@ -17,6 +19,9 @@ struct ResolverOptions {
   std::string trust_anchor_file = {};     // a key of the root zone, say; empty: no answer is validated
   std::vector<std::string> records = {};  // answered without asking anybody, as in `a.example. TXT "text"`
 };
+
+// As the configuration has them.
+ResolverOptions resolver_options(const DaemonOptions& options);
 
 enum class KeyStatus {
   found,

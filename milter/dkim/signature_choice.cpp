@@ -155,6 +155,12 @@ bool SignatureChoice::is_empty() const noexcept {
   return std::ranges::none_of(candidates, &SignatureCandidate::is_worth_verifying);
 }
 
+Signatures SignatureChoice::outcome() && {
+  Signatures found;
+  for (SignatureCandidate& each : candidates) found.all.push_back(std::move(each.signature));
+  return found;
+}
+
 bool is_field(std::string_view field, std::string_view name) noexcept {
   return ascii::equal_ignoring_case(ascii::trimmed_back(field.substr(0, field.find(':')), " \t"), name);
 }

@@ -40,6 +40,9 @@ struct SignatureChoice {
   bool needs_other_signatures = false;
 
   bool is_empty() const noexcept;  // nothing is worth verifying
+
+  // What is known of the signatures before any is verified.
+  Signatures outcome() &&;
 };
 
 // Whether a header field, given as in VerifyRequest, has that name, in any case and with space after it.

@@ -178,6 +178,7 @@ std::vector<DoctorFinding> examine(const DaemonCommand& command) {
                   findings);
   examine_socket(options, findings);
   examine_deep_check(options, findings);
+  examine_names(options, findings);
   const bool has_postfix = examine_postfix(options, command.doctor.postfix_config, findings);
   const bool has_sendmail = examine_sendmail(options, command.doctor.sendmail_config, findings);
   if (!has_postfix && !has_sendmail) {

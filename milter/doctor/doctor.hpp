@@ -32,6 +32,8 @@ void examine_socket(const DaemonOptions& options, std::vector<DoctorFinding>& fi
 void examine_service(std::string_view properties, std::vector<DoctorFinding>& findings);
 // Whether the configured servers answer, and the folder can be used.
 void examine_deep_check(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
+// Whether the keys of signatures can be looked up.
+void examine_names(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
 
 // If `folder` has no configuration of that mail server, they find nothing and return false.
 bool examine_postfix(const DaemonOptions& options, const std::string& folder, std::vector<DoctorFinding>& findings);

@@ -12,10 +12,6 @@ bool is_space(char character) noexcept {
   return kSpace.find(character) != std::string_view::npos;
 }
 
-std::string_view without_leading_space(std::string_view text) noexcept {
-  return text.substr(std::min(text.find_first_not_of(kSpace), text.size()));
-}
-
 // Takes the first line off `text`, without its end.
 std::string_view take_line(std::string_view& text) noexcept {
   const std::size_t end = std::min(text.find('\n'), text.size());
@@ -37,7 +33,7 @@ std::size_t colon_of(std::string_view line) noexcept {
 
 }  // namespace
 
-std::vector<HeaderField> read_message_header(std::istream& stream) {
+std::vector<HeaderField> read_message_header(std::istream& stream, std::string* body) {
   std::string text(kMaxMessageHeaderBytes, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   std::string_view rest = std::string_view(text).substr(0, static_cast<std::size_t>(stream.gcount()));
@@ -53,8 +49,9 @@ std::vector<HeaderField> read_message_header(std::istream& stream) {
     }
     const std::size_t colon = colon_of(line);
     if (colon == std::string_view::npos) break;
-    fields.push_back({std::string(line.substr(0, colon)), std::string(without_leading_space(line.substr(colon + 1)))});
+    fields.push_back({std::string(line.substr(0, colon)), std::string(line.substr(colon + 1))});
   }
+  if (body != nullptr) *body = rest;
   return fields;
 }
 

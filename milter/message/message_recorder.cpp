@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "filter/base/ascii.hpp"
 #include "milter/policy/header_field.hpp"
 
 namespace bloomgate {
@@ -15,9 +14,9 @@ namespace {
 constexpr std::string_view kOutOfMemory = "out of memory";  // short enough to need no memory
 constexpr std::string_view kAtGreeting = "at the greeting";
 
-// What the parsers of values know nothing of.
+// The space after the colon is no part of what a field says.
 std::string_view without_leading_space(std::string_view value) noexcept {
-  return ascii::trimmed_front(value, " \t");
+  return value.substr(value.starts_with(' ') || value.starts_with('\t') ? 1 : 0);
 }
 
 // `<joe@example.org>` without its brackets.
@@ -109,7 +108,7 @@ void MessageRecorder::add_header(std::string_view name, std::string_view value) 
   forged_fields_.add_field();
   if (keeps_header_) keep_field(name, value);
   const std::string_view sent = value;
-  value = without_leading_space(value);
+  if (has_leading_space_) value = without_leading_space(value);
   if (is_our_header(name)) {
     forged_fields_.add_mark();
   } else {

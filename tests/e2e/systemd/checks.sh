@@ -102,6 +102,20 @@ check_it_runs_as_its_own_user_without_any_privilege() {
   grep -qx $'Seccomp:\t2' "$process/status"
 }
 
+verifier() { cat /proc/"$(main_pid)"/task/*/children | tr -d ' '; }
+another_verifier() { [[ -n $(verifier) && $(verifier) != "$1" ]]; }
+
+check_signatures_are_verified_in_a_process_of_its_own_that_comes_back_after_a_crash() {
+  local crashing
+  crashing=$(verifier)
+  grep -qx $'CapEff:\t0000000000000000' "/proc/$crashing/status"
+  grep -qx $'Seccomp:\t2' "/proc/$crashing/status"
+  kill -SEGV "$crashing"
+  await another_verifier "$crashing"
+  is ActiveState active
+  is NRestarts 0
+}
+
 check_it_cannot_write_the_whitelist() {
   nsenter --mount --root --target "$(main_pid)" touch /run/bloomgate/probe
   fails nsenter --mount --root --target "$(main_pid)" touch /var/lib/bloomgate/probe

@@ -20,14 +20,14 @@ TEST_CASE("the fields of a message are read as a mail server hands them over") {
     Fields want;
   };
   const Case cases[] = {
-      {"usual", "From: a@b.example\nTo:c\n\nFrom: body\n", {{"From", "a@b.example"}, {"To", "c"}}},
-      {"CR LF", "From: a@b.example\r\nTo: c\r\n\r\nX: y\r\n", {{"From", "a@b.example"}, {"To", "c"}}},
-      {"folded", "Subject: one\n two\n\tthree\nTo: c\n", {{"Subject", "one\n two\n\tthree"}, {"To", "c"}}},
-      {"space before the colon", "From \t: a\n", {{"From \t", "a"}}},
-      {"mailbox file", "From a@b.example Sat Nov 21 10:00:00 2026\nTo: c\n", {{"To", "c"}}},
-      {"such a line further down", "To: c\nFrom a@b.example Sat Nov 21 10:00:00 2026\nX: y\n", {{"To", "c"}}},
-      {"a line that is no field ends it", "To: c\nno field\nX: y\n", {{"To", "c"}}},
-      {"a space in the name", "To: c\nX Y: z\n", {{"To", "c"}}},
+      {"usual", "From: a@b.example\nTo:c\n\nFrom: body\n", {{"From", " a@b.example"}, {"To", "c"}}},
+      {"CR LF", "From: a@b.example\r\nTo: c\r\n\r\nX: y\r\n", {{"From", " a@b.example"}, {"To", " c"}}},
+      {"folded", "Subject: one\n two\n\tthree\nTo: c\n", {{"Subject", " one\n two\n\tthree"}, {"To", " c"}}},
+      {"space before the colon", "From \t: a\n", {{"From \t", " a"}}},
+      {"mailbox file", "From a@b.example Sat Nov 21 10:00:00 2026\nTo: c\n", {{"To", " c"}}},
+      {"such a line further down", "To: c\nFrom a@b.example Sat Nov 21 10:00:00 2026\nX: y\n", {{"To", " c"}}},
+      {"a line that is no field ends it", "To: c\nno field\nX: y\n", {{"To", " c"}}},
+      {"a space in the name", "To: c\nX Y: z\n", {{"To", " c"}}},
       {"no name", ": c\n", {}},
       {"begins folded", " To: c\nX: y\n", {}},
       {"empty", "", {}},
@@ -37,6 +37,13 @@ TEST_CASE("the fields of a message are read as a mail server hands them over") {
     INFO(c.name);
     CHECK(fields_of(c.text) == c.want);
   }
+}
+
+TEST_CASE("what follows the header is the start of the body") {
+  std::istringstream stream("To: c\r\n\r\nHello.\r\n\r\nBye.\r\n");
+  std::string body;
+  CHECK(read_message_header(stream, &body) == Fields{{"To", " c"}});
+  CHECK(body == "Hello.\r\n\r\nBye.\r\n");
 }
 
 TEST_CASE("a header without end is not read without end") {

@@ -87,6 +87,19 @@ TEST_CASE("of Authentication-Results fields as many are looked at, from the top,
   }
 }
 
+TEST_CASE("the space after a colon is no part of a value, where the mail server leaves it") {
+  MessageRecorder message;
+  message.set_leading_space(true);
+  message.begin_message("<a@example.org>");
+  message.add_header("From", "\tJoe <joe@example.org>");
+  message.add_header("DKIM-Signature", " v=1; d=example.org; s=1");
+  message.add_header("Authentication-Results", " mx.example.net; dkim=pass header.d=example.org");
+  const std::vector<std::string> trusted = {"mx.example.net"};
+  const Facts facts = message.facts(trusted);
+  CHECK(facts.header_from.address == "joe@example.org");
+  CHECK(facts.authentication.dkim_aligned("example.org", Alignment::strict));
+}
+
 TEST_CASE("too many or too long From fields are no sender, and all of them together take little memory") {
   MessageRecorder message;
   message.begin_message("<a@example.org>");

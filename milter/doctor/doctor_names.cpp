@@ -1,0 +1,56 @@
+// What --doctor examines if the daemon itself verifies signatures.
+#include <chrono>
+
+#include "filter/base/error.hpp"
+#include "milter/dkim/resolver.hpp"
+#include "milter/doctor/doctor.hpp"
+
+namespace bloomgate {
+namespace {
+
+using Level = DoctorFinding::Level;
+
+// Whatever is there: an answer is all that is wanted.
+constexpr const char* kSomeName = "_domainkey.example.org";
+
+constexpr const char* kRemedy =
+    "name working servers in dns-servers or /etc/resolv.conf; without keys every message of a listed sender is checked";
+
+// Why no name can be looked up; empty: one was.
+std::string fault_of(KeyStatus status) {
+  switch (status) {
+    case KeyStatus::timed_out:
+      return "no name server answers in time";
+    case KeyStatus::server_failed:
+      return "the name servers fail";
+    case KeyStatus::bogus:
+      return "DNSSEC finds the answers forged: the servers may leave out its signatures (dns-trust-anchor)";
+    case KeyStatus::found:
+    case KeyStatus::not_found:
+    case KeyStatus::several:
+    case KeyStatus::too_long:
+    case KeyStatus::malformed:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+void examine_names(const DaemonOptions& options, std::vector<DoctorFinding>& findings) {
+  if (!verifies_signatures(options)) return;
+  try {
+    Resolver resolver(resolver_options(options));
+    const auto lookup = resolver.start(kSomeName);
+    const std::string fault = fault_of(resolver.wait(*lookup, Resolver::Clock::now() + options.dns_timeout).status);
+    if (fault.empty()) {
+      findings.push_back({Level::ok, "names", "names are looked up; keys are " + resolver.description()});
+    } else {
+      findings.push_back({Level::problem, "names", fault + "; keys are " + resolver.description(), kRemedy});
+    }
+  } catch (const BloomgateError& error) {
+    findings.push_back({Level::problem, "names", error.what(), kRemedy});
+  }
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,105 @@
+"""The process in which signatures are verified crashes and hangs: messages are checked, none is lost, and the next ones
+are verified again. And --explain, which verifies without a mail server."""
+
+import json
+import re
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from dkim_world import GENUINE, RSA, STRANGER, key
+from private_mail.processes import wait_until
+from test_verify_dkim import World
+
+SILENT = key("silent").sign(GENUINE)  # its name server never answers
+
+
+@pytest.fixture(scope="module")
+def world(start_shared_gateway):
+    return World(start_shared_gateway).start_postfix(**{"dns-timeout": 3})
+
+
+def verifier_of(daemon):
+    """The process ID of its only child; None while there is none."""
+    children = " ".join(file.read_text() for file in Path(f"/proc/{daemon.program.pid}/task").glob("*/children"))
+    return int(children) if children.strip() else None
+
+
+def send_signal(number, process):
+    subprocess.run(["kill", f"-{number}", str(process)], check=True)
+
+
+class Sending(threading.Thread):
+    """Sends a message while the test does something else."""
+
+    def __init__(self, world, raw):
+        super().__init__()
+        self.world, self.raw, self.outcome = world, raw, None
+        self.start()
+
+    def run(self):
+        self.outcome = self.world.send(self.raw)
+
+    def wait(self):
+        self.join()
+        return self.outcome
+
+
+def wait_for_another_than(process, daemon):
+    wait_until(lambda: verifier_of(daemon) not in (None, process), "another verifier")
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGABRT])
+def test_a_crash_takes_no_message_along(world, number):
+    daemon = world.gateway.daemon
+    assert world.send(RSA.sign(GENUINE)) == (True, "pass")
+    crashing = verifier_of(daemon)
+    asked = len(world.names.questions())
+    sending = Sending(world, SILENT)
+    wait_until(lambda: len(world.names.questions()) > asked, "the verifier to wait for a key")
+    send_signal(int(number), crashing)
+    assert sending.wait() == (False, "verifier-failed")
+    wait_for_another_than(crashing, daemon)
+    assert world.send(RSA.sign(GENUINE)) == (True, "pass")
+    assert re.search(rf"error: the verifier of signatures was ended by signal {int(number)};", daemon.log())
+
+
+def test_a_verifier_that_hangs_is_ended_and_started_again(world):
+    daemon = world.gateway.daemon
+    hanging = verifier_of(daemon)
+    send_signal(int(signal.SIGSTOP), hanging)
+    sendings = [Sending(world, RSA.sign(GENUINE)) for _ in range(3)]
+    outcomes = {sending.wait() for sending in sendings}
+    assert outcomes <= {(False, "verifier-timeout"), (False, "verifier-failed")}
+    assert (False, "verifier-timeout") in outcomes
+    wait_for_another_than(hanging, daemon)
+    assert world.send(RSA.sign(GENUINE)) == (True, "pass")
+
+
+def test_it_ends_with_the_daemon(world):
+    daemon = world.gateway.daemon
+    verifier = verifier_of(daemon)
+    settings = daemon.config.settings
+    daemon.restart(settings)
+    wait_until(lambda: not Path(f"/proc/{verifier}").exists(), "the verifier to end")
+    assert world.send(RSA.sign(GENUINE)) == (True, "pass")
+
+
+def explained(world, raw):
+    prefix = getattr(world.network, "_enter", []) if world.network else []
+    command = [*prefix, *world.gateway.daemon.command("--explain", "--json", "--from", STRANGER)]
+    return json.loads(subprocess.run(command, input=raw, capture_output=True, check=True).stdout)
+
+
+@pytest.mark.parametrize("line_end", [b"\r\n", b"\n"])
+def test_explain_verifies_a_whole_message(world, line_end):
+    good = RSA.sign(GENUINE).replace(b"\r\n", line_end)
+    explanation = explained(world, good)
+    assert (explanation["decision"], explanation["authentication"]) == ("deliver", "dkim")
+    assert {"step": "signature", "subject": "test", "key": "example.org", "outcome": "pass",
+            "entry": ""} in explanation["steps"]
+    explanation = explained(world, good.replace(b"Hello", b"Hullo"))
+    assert (explanation["decision"], explanation["reason"]) == ("check", "not-authenticated")
+    assert "dkim=body-changed" in explanation["mark"]

@@ -1,0 +1,36 @@
+// Whatever bytes come from the other process: they are refused, or are what their reader would write again.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "milter/dkim/wire.hpp"
+
+namespace {
+
+using namespace bloomgate;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (const auto head = wire::read_head(bytes)) require(wire::head_bytes(*head) == bytes);
+  if (const auto request = wire::decode_request(bytes)) {
+    const std::vector<std::string_view> header(request->header.begin(), request->header.end());
+    require(wire::encode(VerifyRequest{.header = header, .need = request->need}) == bytes);
+  }
+  if (const auto signatures = wire::decode_signatures(bytes)) {
+    require(signatures->all.size() <= kMaxVerifiedSignatures);
+    require(wire::decode_signatures(wire::encode(*signatures)).has_value());
+  }
+  if (const auto options = wire::decode_options(bytes))
+    require(wire::decode_options(wire::encode(*options)).has_value());
+  return 0;
+}

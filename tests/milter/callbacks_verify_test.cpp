@@ -1,0 +1,188 @@
+// The callbacks where signatures are verified, with outcomes of our own: tests/milter/dkim has real ones.
+#include <libmilter/mfapi.h>
+#include <libmilter/mfdef.h>
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "milter/callbacks.hpp"
+#include "tests/milter/daemon_parts.hpp"
+#include "tests/milter/fake_libmilter.hpp"
+
+namespace bloomgate {
+namespace {
+
+using Catch::Contains;
+using test::FakeMailServer;
+using test::Parts;
+using Edits = std::vector<std::string>;
+
+GateRules verifying_rules() {
+  GateRules rules = test::envelope_rules();
+  rules.policy.authentication = AuthenticationRule::required;
+  rules.policy.dmarc_fail_vetoes = false;
+  rules.policy.verify_signatures = true;
+  rules.trusts_mta_name = false;
+  return rules;
+}
+
+// A verifier that says what it is told to say, and keeps what it was given.
+class Verifying : public Verifier {
+ public:
+  explicit Verifying(GateRules rules = verifying_rules()) : parts(std::move(rules)) {
+    parts.shared.verifier = this;
+    parts.shared.before_waiting = [this] { ++waits; };
+  }
+
+  std::unique_ptr<Verification> begin(const VerifyRequest& request) override {
+    ++begun;
+    for (const std::string_view field : request.header) header += std::string(field) + "|";
+    return std::make_unique<Message>(*this);
+  }
+
+  // With a checker, which finds spam.
+  void ask_checker() {
+    DeepCheckOptions options;
+    options.max_bytes = 1'000'000;
+    options.memory_bytes = 1'000'000;
+    deep_check.emplace(options, [this](const Envelope&, const MessageText& text) {
+      std::string whole(static_cast<std::size_t>(text.size()), '\0');
+      static_cast<void>(text.read(0, std::span(whole)));
+      checked = whole;
+      return DeepResult{};
+    });
+    parts.shared.deep_check = &*deep_check;
+  }
+
+  Parts parts;
+  std::optional<DeepCheck> deep_check;
+  Signatures outcome = {.all = {{.outcome = SignatureOutcome::pass, .domain = "example.org", .selector = "s1"}}};
+  bool is_known_at_once = false;
+  int begun = 0, waits = 0;
+  std::string header, body, checked;
+
+ private:
+  class Message : public Verification {
+   public:
+    explicit Message(Verifying& owner) : owner_(owner) {}
+    bool add_body(std::string_view bytes) noexcept override {
+      owner_.body += bytes;
+      return true;
+    }
+    bool is_over() const noexcept override { return owner_.is_known_at_once; }
+    Signatures finish() noexcept override { return owner_.outcome; }
+
+   private:
+    Verifying& owner_;
+  };
+};
+
+// A message of two pieces; how the first was taken.
+sfsistat send(FakeMailServer& server, const std::string& sender) {
+  server.connect();
+  server.mail(sender);
+  server.header("Subject", "it is\n\tfolded");
+  server.header("X-Bloomgate", "deliver");
+  server.end_of_header();
+  const sfsistat first = server.body("Hello.\r\n");
+  if (first == SMFIS_CONTINUE) server.body("Bye.\r\n");
+  REQUIRE(server.end_of_message() == SMFIS_CONTINUE);
+  return first;
+}
+
+TEST_CASE("a listed sender whose signature passes is delivered, by the header and the body as they were sent") {
+  Verifying world;
+  FakeMailServer server;
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  CHECK(send(server, "<joe@example.org>") == SMFIS_CONTINUE);
+  CHECK(world.header == "Subject: it is\r\n\tfolded|X-Bloomgate: deliver|");
+  CHECK(world.body == "Hello.\r\nBye.\r\n");
+  CHECK(world.waits == 1);
+  CHECK(server.edits() == Edits{"delete 1",
+                                "insert 0 deliver; reason=listed; host=fallback.example; identity=envelope; "
+                                "authentication=dkim; whitelist=whitelist"});
+  CHECK_THAT(world.parts.log.text(), Contains(" dkim=pass domain=example.org selector=s1"));
+}
+
+TEST_CASE("of a mail server that takes the space off, fields are given with one") {
+  Verifying world;
+  FakeMailServer server;
+  REQUIRE(server.negotiate(SMFI_CURR_ACTS, SMFI_CURR_PROT & ~static_cast<unsigned long>(SMFIP_HDR_LEADSPC)) ==
+          SMFIS_CONTINUE);
+  send(server, "<joe@example.org>");
+  CHECK(world.header == "Subject: it is\r\n\tfolded|X-Bloomgate: deliver|");
+  CHECK_THAT(server.edits().back(), Contains("insert 0 deliver; "));
+}
+
+TEST_CASE("for a sender who is not listed nothing is verified, and the body is skipped at its first piece") {
+  Verifying world;
+  FakeMailServer server;
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  CHECK(send(server, "<x@other.example>") == SMFIS_SKIP);
+  CHECK(world.begun == 0);
+  CHECK(world.waits == 0);
+}
+
+TEST_CASE("where the outcome is known with the header, the body is skipped, and nobody waits") {
+  Verifying world;
+  world.is_known_at_once = true;
+  world.outcome = {};
+  FakeMailServer server;
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  CHECK(send(server, "<joe@example.org>") == SMFIS_SKIP);
+  CHECK(world.waits == 0);
+  CHECK_THAT(server.edits().back(), Contains("check; reason=not-authenticated") && Contains("; dkim=no-signature"));
+}
+
+TEST_CASE("a checker sees the whole of a message whose signature does not pass, and nothing of one that passes") {
+  Verifying world;
+  world.ask_checker();
+  FakeMailServer server;
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  send(server, "<joe@example.org>");
+  CHECK(world.checked.empty());
+  world.outcome.all[0].outcome = SignatureOutcome::body_changed;
+  send(server, "<joe@example.org>");
+  CHECK(world.checked == "Subject: it is\r\n\tfolded\r\n\r\nHello.\r\nBye.\r\n");
+  CHECK_THAT(server.edits().back(), Contains("; dkim=body-changed"));
+}
+
+TEST_CASE("past the header that is kept nothing is verified") {
+  Verifying world;
+  FakeMailServer server;
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  for (const bool by_number : {true, false}) {
+    server.connect();
+    server.mail("<joe@example.org>");
+    for (int i = 0; i < (by_number ? 1001 : 5); ++i) server.header("X", std::string(by_number ? 1 : 60'000, 'x'));
+    server.end_of_header();
+    server.end_of_message();
+    CHECK_THAT(server.edits().back(), Contains("; dkim=header-too-large"));
+  }
+  CHECK(world.begun == 0);
+  send(server, "<joe@example.org>");  // the next one is
+  CHECK(world.begun == 1);
+}
+
+TEST_CASE("fields of results in the mail server's own name are not believed where nothing is configured") {
+  Verifying world;
+  world.is_known_at_once = true;
+  world.outcome = {};
+  FakeMailServer server;
+  server.context().macros["j"] = "mx.example.net";
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  server.connect();
+  server.mail("<joe@example.org>");
+  server.header("Authentication-Results", "mx.example.net; dkim=pass header.d=example.org");
+  server.header("DKIM-Signature", "v=1; d=example.org; s=s1");
+  server.end_of_header();
+  server.end_of_message();
+  CHECK_THAT(server.edits().back(), Contains("check; reason=not-authenticated"));
+}
+
+}  // namespace
+}  // namespace bloomgate

@@ -1,0 +1,149 @@
+#include "milter/dkim/signature_choice.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+namespace bloomgate {
+namespace {
+
+using Outcome = SignatureOutcome;
+
+const std::string kGood = "v=1; a=rsa-sha256; d=example.org; s=s1; h=from:to:subject; bh=x; b=y";
+
+SignatureChoice chosen(const std::vector<std::string>& fields, const VerifyRules& rules = {}) {
+  const std::vector<std::string_view> header(fields.begin(), fields.end());
+  VerifyRequest request = {.header = header};
+  request.need.domains[0].append("example.org");
+  return choose_signatures(request, rules);
+}
+
+SignatureChoice chosen(const std::string& signature, const VerifyRules& rules = {}) {
+  return chosen(std::vector<std::string>{"From: joe@example.org", "DKIM-Signature: " + signature}, rules);
+}
+
+// The good signature with one tag in the place of its own.
+std::string with(const std::string& name, const std::string& value) {
+  std::string text = kGood;
+  const std::size_t begin = text.find(" " + name + "=") + 1;
+  const std::size_t end = std::min(text.find(';', begin), text.size());
+  return text.replace(begin, end - begin, name + "=" + value);
+}
+
+TEST_CASE("a signature of an aligned domain is worth verifying") {
+  struct Case {
+    std::string_view name;
+    std::string signature;
+  };
+  const Case cases[] = {
+      {"the domain itself", kGood},
+      {"in capitals", with("d", "EXAMPLE.org")},
+      {"a domain below", with("d", "news.example.org")},
+      {"a selector of two labels", with("s", "a.b")},
+      {"an identity", kGood + "; i=joe+x@example.org"},
+      {"an identity with an escape", kGood + "; i=joe=2Bx@example.org"},
+      {"an identity below", kGood + "; i=@news.example.org"},
+      {"folded", "v=1;\r\n a=rsa-sha256;\r\n\td = example.org ; s=s1;h=from :\r\n to;bh=x;b=y"},
+      {"Ed25519", with("a", "ed25519-sha256")},
+  };
+  for (const Case& c : cases) {
+    INFO(c.name);
+    const SignatureChoice choice = chosen(c.signature);
+    REQUIRE(choice.candidates.size() == 1);
+    CHECK(choice.candidates[0].is_worth_verifying);
+    CHECK(choice.candidates[0].signature.outcome != Outcome::pass);  // before it is verified
+    CHECK_FALSE(choice.needs_other_signatures);
+  }
+}
+
+TEST_CASE("a signature of another domain, or of none, is not looked at") {
+  for (const std::string& signature :
+       {with("d", "attacker.example"), with("d", "notexample.org"), with("d", "org"),
+        with("d", "example.org.attacker.example"), with("d", ""), with("d", "example.org."), with("d", ".example.org"),
+        with("d", "example.org\\0.attacker.example"), with("d", "example.org(x)"), with("d", "example.org,x"),
+        with("d", "x@example.org"), with("d", "exa\xc3\xa4mple.org"), with("d", "example..org"),
+        kGood + "; d=example.org", std::string("nonsense"), std::string()}) {
+    INFO(signature);
+    CHECK(chosen(signature).candidates.empty());
+  }
+}
+
+TEST_CASE("what makes a signature worthless from the start is told") {
+  struct Case {
+    std::string_view name;
+    std::string signature;
+    Outcome want;
+  };
+  const Case cases[] = {
+      {"SHA-1", with("a", "rsa-sha1"), Outcome::weak_algorithm},
+      {"an unknown algorithm", with("a", "rsa-sha999"), Outcome::weak_algorithm},
+      {"From is not signed", with("h", "to:subject"), Outcome::from_not_signed},
+      {"a field that begins like From", with("h", "fromage:to"), Outcome::from_not_signed},
+      {"an identity outside", kGood + "; i=@attacker.example", Outcome::foreign_identity},
+      {"an identity above", with("d", "news.example.org") + "; i=@example.org", Outcome::foreign_identity},
+      {"an identity without a domain", kGood + "; i=joe", Outcome::foreign_identity},
+      {"an identity of two", kGood + "; i=a@example.org@attacker.example", Outcome::foreign_identity},
+      {"an identity with an escaped NUL", kGood + "; i=@example.org=00@x.example", Outcome::malformed_signature},
+      {"an identity with a quote", kGood + "; i=\"x\"@example.org", Outcome::malformed_signature},
+      {"a selector with a NUL behind it", with("s", "x.\\000"), Outcome::malformed_signature},
+      {"a selector that ends in a dot", with("s", "x."), Outcome::malformed_signature},
+      {"a selector with a slash", with("s", "../x"), Outcome::malformed_signature},
+      {"a selector that is too long",
+       with("s", std::string(60, 'a') + "." + std::string(60, 'b') + "." + std::string(60, 'c') + "." +
+                     std::string(60, 'd')),
+       Outcome::malformed_signature},
+      {"no selector", with("s", ""), Outcome::malformed_signature},
+  };
+  for (const Case& c : cases) {
+    INFO(c.name);
+    const SignatureChoice choice = chosen(c.signature);
+    REQUIRE(choice.candidates.size() == 1);
+    CHECK_FALSE(choice.candidates[0].is_worth_verifying);
+    CHECK(signature_outcome_name(choice.candidates[0].signature.outcome) == signature_outcome_name(c.want));
+  }
+}
+
+TEST_CASE("an oversigned From may be required") {
+  const VerifyRules rules = {.require_oversigned = true};
+  CHECK(chosen(kGood, rules).candidates.at(0).signature.outcome == Outcome::from_not_oversigned);
+  CHECK(chosen(with("h", "from:to:from"), rules).candidates.at(0).is_worth_verifying);
+}
+
+TEST_CASE("a field that a message has once counts as added where it is there more often than it is signed") {
+  const std::vector<std::string> twice = {"Subject: pay", "From: joe@example.org", "subject : test",
+                                          "DKIM-Signature: " + kGood};
+  CHECK(chosen(twice).candidates.at(0).signature.outcome == Outcome::field_added);
+  std::vector<std::string> signed_twice = twice;
+  signed_twice.back() = "DKIM-Signature: " + with("h", "from:subject:subject");
+  CHECK(chosen(signed_twice).candidates.at(0).is_worth_verifying);
+  const std::vector<std::string> received = {"Received: a", "Received: b", "From: joe@example.org",
+                                             "DKIM-Signature: " + kGood};
+  CHECK(chosen(received).candidates.at(0).is_worth_verifying);
+}
+
+TEST_CASE("no more than four signatures of aligned domains are looked at, whatever others there are") {
+  std::vector<std::string> fields = {"From: joe@example.org"};
+  for (int i = 0; i < 60; ++i) fields.push_back("DKIM-Signature: " + with("d", "other.example"));
+  for (int i = 0; i < 10; ++i) fields.push_back("DKIM-Signature: " + with("s", "s" + std::to_string(i)));
+  const SignatureChoice choice = chosen(fields);
+  REQUIRE(choice.candidates.size() == kMaxVerifiedSignatures);
+  CHECK(choice.candidates[0].field == 61);
+  CHECK(choice.candidates[3].signature.selector == "s3");
+}
+
+TEST_CASE("other signatures are needed where one is signed, unless there are many") {
+  std::vector<std::string> fields = {"From: joe@example.org", "DKIM-Signature: " + with("h", "from:dkim-signature")};
+  CHECK(chosen(fields).needs_other_signatures);
+  for (int i = 0; i < 16; ++i) fields.push_back("DKIM-Signature: " + with("d", "other.example"));
+  CHECK_FALSE(chosen(fields).needs_other_signatures);
+}
+
+TEST_CASE("strict alignment takes the domain itself only") {
+  const VerifyRules strict = {.alignment = Alignment::strict};
+  CHECK(chosen(with("d", "news.example.org"), strict).candidates.empty());
+  CHECK(chosen(kGood, strict).candidates.size() == 1);
+}
+
+}  // namespace
+}  // namespace bloomgate

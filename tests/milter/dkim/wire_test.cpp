@@ -1,0 +1,90 @@
+#include "milter/dkim/wire.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+namespace bloomgate {
+namespace {
+
+Signatures some_signatures() {
+  return {.all = {{.outcome = SignatureOutcome::pass,
+                   .domain = "example.org",
+                   .selector = "s1",
+                   .key_bits = 2048,
+                   .key_milliseconds = 12.5,
+                   .has_secure_key = true},
+                  {.outcome = SignatureOutcome::verifier_timeout, .domain = "news.example.org"}},
+          .fault = SignatureOutcome::too_busy};
+}
+
+TEST_CASE("what daemon and child say to each other comes as it went") {
+  const std::vector<std::string_view> header = {"From: joe@example.org", "", "Subject:\r\n\tx"};
+  VerifyRequest request = {.header = header};
+  request.need.domains[1].append("example.org");
+  const auto read = wire::decode_request(wire::encode(request));
+  REQUIRE(read);
+  CHECK(read->header == std::vector<std::string>(header.begin(), header.end()));
+  CHECK(read->need == request.need);
+
+  CHECK(wire::decode_signatures(wire::encode(some_signatures())) == some_signatures());
+  CHECK(wire::decode_signatures(wire::encode(Signatures{})) == Signatures{});
+
+  const wire::ChildOptions options = {
+      .rules = {.alignment = Alignment::strict,
+                .require_oversigned = true,
+                .dns_timeout = std::chrono::milliseconds(1500)},
+      .resolver = {.servers = {"192.0.2.1@53"}, .trust_anchor_file = "/x", .records = {"a. TXT \"b\""}}};
+  const auto read_options = wire::decode_options(wire::encode(options));
+  REQUIRE(read_options);
+  CHECK(read_options->rules.alignment == Alignment::strict);
+  CHECK(read_options->rules.require_oversigned);
+  CHECK(read_options->rules.dns_timeout == options.rules.dns_timeout);
+  CHECK(read_options->resolver.servers == options.resolver.servers);
+  CHECK(read_options->resolver.trust_anchor_file == "/x");
+  CHECK(read_options->resolver.records == options.resolver.records);
+}
+
+TEST_CASE("what is cut off, or has more behind it, is refused") {
+  const std::string whole = wire::encode(some_signatures());
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    INFO(size);
+    CHECK_FALSE(wire::decode_signatures(whole.substr(0, size)));
+  }
+  CHECK_FALSE(wire::decode_signatures(whole + '\0'));
+  const std::vector<std::string_view> header = {"From: joe@example.org"};
+  const std::string request = wire::encode(VerifyRequest{.header = header});
+  for (std::size_t size = 0; size < request.size(); ++size) CHECK_FALSE(wire::decode_request(request.substr(0, size)));
+}
+
+TEST_CASE("a value that cannot be is refused") {
+  std::string bytes = wire::encode(some_signatures());
+  bytes[0] = '\x7f';  // an outcome
+  CHECK_FALSE(wire::decode_signatures(bytes));
+  bytes = wire::encode(some_signatures());
+  bytes[1] = '\x7f';  // more signatures than can be
+  CHECK_FALSE(wire::decode_signatures(bytes));
+  Signatures long_domain = some_signatures();
+  long_domain.all[0].domain = std::string(kMaxDomainBytes + 1, 'a');
+  CHECK_FALSE(wire::decode_signatures(wire::encode(long_domain)));
+}
+
+TEST_CASE("a count that promises more than there is allocates nothing") {
+  std::string bytes(8, '\0');  // two empty domains
+  bytes += "\xff\xff\xff\xff";
+  CHECK_FALSE(wire::decode_request(bytes));
+}
+
+TEST_CASE("a part of a conversation is no longer than can be") {
+  const wire::Head head = {.kind = wire::Kind::body, .size = wire::kMaxPartBytes};
+  const auto read = wire::read_head(wire::head_bytes(head));
+  REQUIRE(read);
+  CHECK(read->kind == wire::Kind::body);
+  CHECK(read->size == wire::kMaxPartBytes);
+  CHECK_FALSE(wire::read_head(wire::head_bytes({.kind = wire::Kind::body, .size = wire::kMaxPartBytes + 1})));
+  CHECK_FALSE(wire::read_head(std::string("\x04\0\0\0\0", wire::kHeadBytes)));
+  CHECK_FALSE(wire::read_head("\x01"));
+}
+
+}  // namespace
+}  // namespace bloomgate

@@ -1,0 +1,153 @@
+// The decision where a signature that our own verifier finds would change it.
+#include <catch2/catch.hpp>
+
+#include "milter/policy/header_field.hpp"
+#include "tests/milter/policy/decision_parts.hpp"
+
+namespace bloomgate {
+namespace {
+
+using Outcome = SignatureOutcome;
+using test::summary;
+using test::World;
+
+Policy verifying(IdentityRule identity = IdentityRule::either) {
+  Policy policy;
+  policy.identity = identity;
+  policy.verify_signatures = true;
+  return policy;
+}
+
+Facts facts_of(std::string_view path, std::string_view from) {
+  return {.envelope_sender = path, .header_from = test::header_from(from)};
+}
+
+// The domains of a need, with a plus between them.
+std::string need_of(const Decision& decision) {
+  const auto& [one, other] = decision.need.domains;
+  return std::string(one.view()) + "+" + std::string(other.view());
+}
+
+Facts with(Facts facts, std::vector<Signature> signatures) {
+  facts.signatures = Signatures{.all = std::move(signatures)};
+  return facts;
+}
+
+TEST_CASE("a signature is asked for only where it would deliver the message, and only of the domain that would") {
+  struct Case {
+    std::string_view sentence, path, from;
+    IdentityRule identity;
+    std::string_view want;
+  };
+  const Case cases[] = {
+      {"only the From mailbox is listed", "<x@other.example>", "joe@example.org", IdentityRule::either, "+example.org"},
+      {"only the envelope sender is listed", "<joe@example.org>", "x@other.example", IdentityRule::either,
+       "example.org+"},
+      {"both are, in one domain", "<joe@example.org>", "joe@example.org", IdentityRule::either, "example.org+"},
+      {"both are, in two domains", "<joe@example.org>", "ann@bank.example", IdentityRule::either,
+       "example.org+bank.example"},
+      {"both have to be", "<joe@example.org>", "ann@bank.example", IdentityRule::both, "example.org+bank.example"},
+      {"both have to be, and one is not", "<joe@example.org>", "x@other.example", IdentityRule::both, "+"},
+      {"nobody is listed", "<x@other.example>", "y@other.example", IdentityRule::either, "+"},
+      {"the other one is listed", "<joe@example.org>", "x@other.example", IdentityRule::header_from, "+"},
+      {"the null sender", "<>", "joe@example.org", IdentityRule::either, "+example.org"},
+      {"two From fields", "<joe@example.org>", "!several-fields", IdentityRule::either, "+"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.sentence);
+    const World world(verifying(c.identity));
+    const Decision decision = world.decide(facts_of(c.path, c.from));
+    CHECK(decision.verdict == Verdict::check);
+    CHECK(need_of(decision) == c.want);
+  }
+}
+
+TEST_CASE("nothing is asked for where a decision stands without signatures") {
+  const Facts facts = facts_of("<joe@example.org>", "joe@example.org");
+  Policy policy = verifying();
+  policy.verify_signatures = false;
+  CHECK(World(policy).decide(facts).need.is_empty());
+  CHECK(World(verifying(), "joe@example.org\n").decide(facts).need.is_empty());
+  policy = verifying();
+  policy.authentication = AuthenticationRule::preferred;
+  CHECK(summary(World(policy).decide(facts)) == "deliver listed envelope @main");
+  CHECK(World(policy).decide(facts).need.is_empty());
+  policy = verifying();
+  policy.exempt_logged_in = true;
+  Facts logged_in = facts;
+  logged_in.origin.logged_in = true;
+  CHECK(World(policy).decide(logged_in).need.is_empty());
+}
+
+TEST_CASE("a message that trusted results authenticate, or that failed DMARC, needs no signature") {
+  const World world(verifying());
+  for (const std::string_view results : {"dkim=pass header.d=example.org", "dmarc=fail header.from=example.org"}) {
+    Facts facts = facts_of("<joe@example.org>", "joe@example.org");
+    facts.authentication = test::results(results, "<joe@example.org>", facts.header_from);
+    CHECK(world.decide(facts).need.is_empty());
+  }
+}
+
+TEST_CASE("a signature that passed authenticates the senders that it is aligned with, and no others") {
+  const World world(verifying());
+  const Facts facts = facts_of("<x@other.example>", "joe@example.org");
+  const Decision delivered = world.decide(with(facts, {{.outcome = Outcome::pass, .domain = "news.example.org"}}));
+  CHECK(summary(delivered) == "deliver listed header-from dkim @main");
+  CHECK_FALSE(delivered.signature);
+  CHECK(delivered.need.is_empty());
+  const Decision other = world.decide(with(facts, {{.outcome = Outcome::pass, .domain = "other.example"}}));
+  CHECK(summary(other) == "check not-authenticated header-from @main");
+  CHECK(other.signature == Outcome::no_signature);
+  CHECK(other.need.is_empty());
+}
+
+TEST_CASE("both identities need a signature each where both have to be authenticated") {
+  const World world(verifying(IdentityRule::both));
+  const Facts facts = facts_of("<joe@example.org>", "ann@bank.example");
+  const Signature one = {.outcome = Outcome::pass, .domain = "example.org"};
+  const Signature other = {.outcome = Outcome::pass, .domain = "bank.example"};
+  CHECK(world.decide(with(facts, {one})).verdict == Verdict::check);
+  CHECK(world.decide(with(facts, {other})).verdict == Verdict::check);
+  CHECK(world.decide(with(facts, {one, other})).verdict == Verdict::deliver);
+}
+
+TEST_CASE("a good signature is enough beside a bad one") {
+  const World world(verifying());
+  const Facts facts = facts_of("<x@other.example>", "joe@example.org");
+  const Signature bad = {.outcome = Outcome::body_changed, .domain = "example.org"};
+  const Signature good = {.outcome = Outcome::pass, .domain = "example.org"};
+  CHECK(world.decide(with(facts, {bad, good})).verdict == Verdict::deliver);
+  CHECK(world.decide(with(facts, {good, bad})).verdict == Verdict::deliver);
+  const Decision decision = world.decide(with(facts, {bad}));
+  CHECK(decision.signature == Outcome::body_changed);
+  CHECK(header_value(decision, "mx").ends_with("; authentication=none; whitelist=main; dkim=body-changed"));
+}
+
+TEST_CASE("no outcome but a pass authenticates") {
+  const World world(verifying());
+  for (int outcome = 1; outcome <= static_cast<int>(Outcome::verifier_timeout); ++outcome) {
+    const auto each = static_cast<Outcome>(outcome);
+    INFO(signature_outcome_name(each));
+    Facts facts = facts_of("<x@other.example>", "joe@example.org");
+    CHECK(world.decide(with(facts, {{.outcome = each, .domain = "example.org"}})).verdict == Verdict::check);
+    facts.signatures = Signatures{.fault = each};
+    const Decision decision = world.decide(facts);
+    CHECK(decision.verdict == Verdict::check);
+    CHECK(decision.signature == each);
+  }
+}
+
+TEST_CASE("a signature lets mail of our own domains in") {
+  Policy policy = verifying();
+  policy.own_domains = read_exact_list("@ours.example\n").list;
+  const World world(policy);
+  const Facts facts = facts_of("<bob@ours.example>", "bob@ours.example");
+  const Decision decision = world.decide(facts);
+  CHECK(summary(decision) == "check own-domain envelope");
+  CHECK(need_of(decision) == "ours.example+");
+  CHECK(world.decide(with(facts, {{.outcome = Outcome::pass, .domain = "ours.example"}})).verdict == Verdict::deliver);
+  CHECK(world.decide(with(facts, {})).signature == Outcome::no_signature);
+}
+
+}  // namespace
+}  // namespace bloomgate
