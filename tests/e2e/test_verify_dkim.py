@@ -4,8 +4,11 @@ messages behind OpenDKIM and OpenDMARC, whose results Bloomgate believes: dkim_c
 
 import base64
 import hashlib
+import os
 import re
+import signal
 import time
+from pathlib import Path
 
 import pytest
 from dkim_cases import CASES
@@ -156,8 +159,11 @@ def test_opendkim_and_opendmarc_decide_alike_but_where_the_table_says_why_not(be
 @pytest.mark.parametrize("sender", [UNLISTED, REVOKED])
 def test_no_name_is_looked_up_for_one_who_would_not_be_delivered(world, sender):
     before = world.names.questions()
-    assert world.send(key("unheard-of").sign(content(sender)), sender) == (False, "")
+    unheard_of = key(f"unheard-of-by-{sender.partition('@')[0]}")
+    assert world.send(unheard_of.sign(content(sender)), sender) == (False, "")
     assert world.names.questions() == before
+    assert world.send(unheard_of.sign(GENUINE)) == (False, "key-not-found")
+    assert world.names.questions() == [*before, unheard_of.record_name]
 
 
 def test_no_name_is_looked_up_for_signatures_of_others(world):
@@ -208,33 +214,53 @@ def test_a_body_of_50_mb_is_verified(world):
     assert world.send(raw) == (True, "pass")
 
 
+class Waiting:
+    """Messages that all wait for a name: each for one of its own, which nobody answers for."""
+
+    def __init__(self, world, count):
+        self._world = world
+        keys = [key(f"n{number}.silent") for number in range(count)]
+        self._messages = [RawMessage(STRANGER, raw=each.sign(GENUINE)) for each in keys]
+        self._clients = [world.gateway.connect() for _ in keys]
+        for client, message in zip(self._clients, self._messages):
+            client.begin(message)
+        names = {each.record_name for each in keys}
+        wait_until(lambda: names.issubset(world.names.questions()), "the daemon to ask for all keys")
+
+    def deliveries(self):
+        sent = [(message, client.end()) for client, message in zip(self._clients, self._messages)]
+        for client in self._clients:
+            client.__exit__()
+        return self._world.gateway.deliveries(sent)
+
+
 def test_mail_that_waits_for_a_name_holds_up_no_other(world):
-    silent, good = (RawMessage(STRANGER, raw=key(selector).sign(GENUINE)) for selector in ("silent", "test"))
-    clients = [world.gateway.connect() for _ in range(30)]
-    for client in clients:
-        client.begin(silent)
+    waiting = Waiting(world, 30)
     started = time.monotonic()
-    [delivery] = world.gateway.send(good)
+    [delivery] = world.gateway.send(RawMessage(STRANGER, raw=RSA.sign(GENUINE)))
     seconds = time.monotonic() - started
     assert verdict_of(delivery)
-    sent = [(silent, client.end()) for client in clients]
+    deliveries = waiting.deliveries()
     assert time.monotonic() - started > 2 * seconds
-    deliveries = world.gateway.deliveries(sent)
     assert {(verdict_of(each), world.found(each.queue_id)) for each in deliveries} == {(False, "name-timeout")}
-    for client in clients:
-        client.__exit__()
+
+
+def test_a_verifier_that_crashes_loses_no_message_and_the_next_are_verified(start_gateway):
+    world = World(start_gateway).start_postfix()
+    waiting = Waiting(world, 5)
+    daemon = world.gateway.daemon.program.pid
+    [verifier] = Path(f"/proc/{daemon}/task/{daemon}/children").read_text().split()
+    os.kill(int(verifier), signal.SIGSEGV)
+    assert [(verdict_of(each), world.found(each.queue_id)) for each in waiting.deliveries()] == [
+        (False, "verifier-failed")] * 5
+    assert wait_until(lambda: world.send(RSA.sign(GENUINE))[0], "a message to be verified")
 
 
 def test_a_daemon_that_dies_while_it_waits_for_a_name_loses_no_message(start_gateway):
     world = World(start_gateway).start_postfix()
-    silent = RawMessage(STRANGER, raw=key("silent").sign(GENUINE))
-    clients = [world.gateway.connect() for _ in range(5)]
-    for client in clients:
-        client.begin(silent)
-    wait_until(lambda: world.names.questions(), "the daemon to ask for the key")
+    waiting = Waiting(world, 5)
     world.gateway.daemon.kill()
-    deliveries = world.gateway.deliveries([(silent, client.end()) for client in clients])
-    assert [(each.place, each.marks) for each in deliveries] == [(DEEP_CHECK, [])] * 5
+    assert [(each.place, each.marks) for each in waiting.deliveries()] == [(DEEP_CHECK, [])] * 5
 
 
 def test_require_oversigned_wants_from_signed_once_more_than_it_occurs(start_gateway, cases):
