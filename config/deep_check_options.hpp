@@ -54,7 +54,7 @@ struct DeepCheckOptions {
   SpamAction on_spam = SpamAction::tag;
   SpamAction on_reject = SpamAction::reject;
   SpamAction on_soft_reject = SpamAction::tempfail;
-  CheckFailureAction on_failure = CheckFailureAction::tempfail;
+  CheckFailureAction on_failure = CheckFailureAction::tag;
 
   friend bool operator==(const DeepCheckOptions&, const DeepCheckOptions&) = default;
 };

@@ -130,7 +130,7 @@ constexpr std::array kTable = {
                "what the daemon does when rspamd says 'reject'", "", true},
     OptionSpec{"deep-check-soft-reject", "tag|quarantine|reject|tempfail", "tempfail",
                "what the daemon does when rspamd says 'soft reject'", "", true},
-    OptionSpec{"deep-check-failure", "tempfail|tag", "tempfail", "what the daemon does when no checker answers",
+    OptionSpec{"deep-check-failure", "tempfail|tag", "tag", "what the daemon does when no checker answers",
                "tempfail: the sender is asked to try again later. tag: the message goes on unchecked, and its\n"
                "X-Spam-Status field says so.",
                true},

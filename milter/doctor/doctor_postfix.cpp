@@ -103,14 +103,14 @@ class Postfix {
     const std::size_t at = milter.find("default_action");
     const std::string action = at == std::string::npos ? value("milter_default_action") : milter.substr(at);
     const bool accepts = action.find("accept") != std::string::npos;
-    if (accepts != is_last) return;
     if (is_last) {
-      problem(
-          "while Bloomgate is down mail goes on unchecked: its default_action is accept, and Bloomgate itself asks the "
-          "checker",
-          "give it default_action=tempfail in smtpd_milters, see config/mta/deep-check");
+      findings_.push_back({Level::ok, "postfix",
+                           accepts ? "while Bloomgate is down mail goes on unchecked: it is the whole check, and its "
+                                     "default_action is accept (tempfail would let mail wait)"
+                                   : "while Bloomgate is down all mail waits at its sender (default_action)"});
       return;
     }
+    if (accepts) return;
     problem("while Bloomgate is down mail is refused or waits: its default_action is not accept",
             "give it default_action=accept in smtpd_milters: mail without a mark is checked");
   }
@@ -167,7 +167,7 @@ class Postfix {
 
   void examine_results(bool is_preceded) {
     if (options_.authentication == DaemonOptions::Authentication::off) return;
-    if (!is_preceded) {
+    if (!is_preceded && !verifies_signatures(options_)) {
       findings_.push_back({Level::problem, "authentication",
                            "no milter before Bloomgate authenticates senders, so no sender counts as listed",
                            "install opendkim, see config/mta/authentication, and put it before Bloomgate"});

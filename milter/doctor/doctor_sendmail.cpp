@@ -80,7 +80,7 @@ void examine_before(const Configuration& configuration, std::size_t ours, std::v
     findings.push_back(
         {Level::problem, "authentication",
          "results that a sender has forged stay if OpenDKIM is down or cannot read them",
-         "give OpenDKIM F=T, and add the rules of config/mta/sendmail/opendkim.mc; " + std::string(kSetup)});
+         "give OpenDKIM F=T, and add the rules of config/mta/sendmail/forged_results.mc; " + std::string(kSetup)});
     return;
   }
   findings.push_back({Level::ok, "authentication", "forged results are removed or refused"});
@@ -108,11 +108,11 @@ bool examine_sendmail(const DaemonOptions& options, const std::string& folder, s
   const bool waits = !configuration.milters.at(configuration.order[ours]).fallback.empty();
   // Bloomgate is then the whole check: nothing else looks at mail that it has not seen.
   const bool is_last = asks_deep_check(options) && ours + 1 == configuration.order.size();
-  if (is_last && !waits) {
-    findings.push_back(
-        {Level::problem, "sendmail",
-         "while Bloomgate is down mail goes on unchecked (there is no F=), and Bloomgate itself asks the checker",
-         "add the line of config/mta/deep-check/bloomgate.mc"});
+  if (is_last) {
+    findings.push_back({Level::ok, "sendmail",
+                        waits ? "while Bloomgate is down all mail waits at its sender (F=)"
+                              : "while Bloomgate is down mail goes on unchecked: it is the whole check, and has no F= "
+                                "(F=T would let mail wait)"});
   }
   if (waits && !is_last) {
     findings.push_back({Level::warning, "sendmail", "while Bloomgate is down mail is refused or waits (F=)",
@@ -129,7 +129,7 @@ bool examine_sendmail(const DaemonOptions& options, const std::string& folder, s
                         "add the rules of config/mta/sendmail/bloomgate.mc; " + std::string(kSetup)});
   }
   if (options.authentication == DaemonOptions::Authentication::off) return true;
-  examine_before(configuration, ours, findings);
+  if (ours > 0 || !verifies_signatures(options)) examine_before(configuration, ours, findings);
   if (options.trusted_fields == 0) {
     findings.push_back({Level::problem, "authentication",
                         "long results that a sender has forged are neither removed by OpenDKIM nor seen by Sendmail",

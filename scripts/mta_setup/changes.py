@@ -1,16 +1,19 @@
-"""Files of one configuration folder, and how they are to change.
+"""The files of one set-up, and how they are to change.
 
-The folder `bloomgate-setup` beside them keeps the state of the last --apply: every file as it was before, and as
-it was left. So --undo restores the exact bytes. If somebody has edited a file since, --undo takes out our part
-and keeps theirs.
+The folder `bloomgate-setup` in the mail server's configuration keeps the state of the last --apply: what was put in,
+piece by piece, and every file as it was before and after. If a file is still as --apply left it, --undo restores the
+exact bytes. If somebody has edited it since, --undo takes out each of our pieces and keeps the rest.
 """
 
 import difflib
+import json
 import os
 import shutil
 import tempfile
 import time
 from pathlib import Path
+
+from . import edits
 
 STATE_FOLDER = "bloomgate-setup"
 
@@ -20,65 +23,79 @@ class Refused(Exception):
 
 
 class Configuration:
-    """The files of a folder by their names, as they are (`current`) and as they were before us (`original`).
-    None stands for a file that does not exist."""
+    """The files by their paths, as they are (`current`) and as they were before us (`original`). None stands for a
+    file that does not exist. applied: what the last --apply put in, of `edits`; empty if nothing is applied."""
 
-    def __init__(self, folder, names):
+    def __init__(self, folder, paths):
         self.folder = Path(folder)
         self.state = self.folder / STATE_FOLDER
-        self.names = list(names)
-        self.current = {name: read(self.folder / name) for name in self.names}
-        self.applied = self.state.is_dir()
-        self.original = {name: self._without_us(name) for name in self.names}
+        self.is_applied = self.state.is_dir()
+        self.applied = self._applied()
+        before = [edit.file for edit in self.applied if edit.file]
+        self.paths = list(dict.fromkeys([*map(str, paths), *before]))
+        self.current = {path: read(Path(path)) for path in self.paths}
+        self.original = {path: self._without_us(path) for path in self.paths}
 
-    def _without_us(self, name):
-        current = self.current[name]
-        if not self.applied:
+    def _applied(self):
+        journal = read(self.state / "edits.json")
+        if journal is None:
+            return []
+        return [edits.from_json(found) for found in json.loads(journal)]
+
+    def _without_us(self, path):
+        current = self.current[path]
+        if not self.is_applied or current is None:
             return current
-        before, after = read(self.state / "before" / name), read(self.state / "after" / name)
-        if current == after:
-            return before
-        if before is None:
-            raise Refused(f"this script made {self.folder / name}, and somebody has edited it since: move it away, "
-                          "or put your lines elsewhere, and try again")
-        return taken_back(self.folder / name, current, after, before)
+        if current == read(self.state / "after" / kept_name(path)):
+            return read(self.state / "before" / kept_name(path))
+        text = current.decode("utf-8", "surrogateescape")
+        for edit in reversed(self.applied):
+            if edit.file == path and text is not None:
+                text = edit.taken_out(text)
+        return None if text is None else text.encode("utf-8", "surrogateescape")
 
     def diff(self, wanted):
         """The changes from `current` to `wanted`, as diff -u prints them; '' if there are none."""
         lines = []
-        for name in self.names:
-            old, new = (text_of(files[name]) for files in (self.current, wanted))
-            lines += difflib.unified_diff(old, new, str(self.folder / name), f"{self.folder / name} (new)")
+        for path in self.paths:
+            old, new = (lines_of(files.get(path)) for files in (self.current, wanted))
+            lines += difflib.unified_diff(old, new, path, f"{path} (new)")
         return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
                        for line in lines)
 
-    def apply(self, wanted, check):
-        """Puts `wanted` in place and calls check(). If check() raises Refused, everything is put back."""
-        self._write(wanted)
+    def apply(self, wanted, put_in, check):
+        """Puts `wanted` in place and calls check(). If check() raises, everything is put back. put_in: the pieces
+        that wanted consists of; none for an undo."""
+        new_state = self._remember(wanted, put_in) if put_in else None
         try:
+            self._write(wanted)
             check()
         except BaseException:
             self._write(self.current)
+            shutil.rmtree(new_state or "", ignore_errors=True)
             raise
-        if wanted == self.original:
-            shutil.rmtree(self.state, ignore_errors=True)
-        else:
-            self._remember(wanted)
+        shutil.rmtree(self.state, ignore_errors=True)
+        if new_state:
+            new_state.rename(self.state)
 
     def _write(self, files):
-        for name, content in files.items():
-            if read(self.folder / name) != content:
-                replace(self.folder / name, content)
+        for path, content in files.items():
+            if read(Path(path)) != content:
+                replace(Path(path), content)
 
-    def _remember(self, wanted):
+    def _remember(self, wanted, put_in):
         new = Path(tempfile.mkdtemp(prefix=STATE_FOLDER + ".", dir=self.folder))
         for part, files in (("before", self.original), ("after", wanted)):
             (new / part).mkdir()
-            for name, content in files.items():
+            for path, content in files.items():
                 if content is not None:
-                    (new / part / name).write_bytes(content)
-        shutil.rmtree(self.state, ignore_errors=True)
-        new.rename(self.state)
+                    (new / part / kept_name(path)).write_bytes(content)
+        (new / "edits.json").write_text(json.dumps([edits.to_json(edit) for edit in put_in], indent=1) + "\n")
+        return new
+
+
+def kept_name(path):
+    return str(path).strip("/").replace("/", "+")
 
 
 def read(path):
@@ -88,7 +105,7 @@ def read(path):
         return None
 
 
-def text_of(content):
+def lines_of(content):
     return (content or b"").decode("utf-8", "surrogateescape").splitlines(keepends=True)
 
 
@@ -109,20 +126,3 @@ def replace(path, content):
         shutil.copymode(path, name)
         os.chown(name, path.stat().st_uid, path.stat().st_gid)
     os.replace(name, path)
-
-
-def taken_back(path, current, after, before):
-    """`current` without the step from `before` to `after`: finds each run of lines that the step put in, and
-    removes it or restores what was there."""
-    if current is None:
-        raise Refused(f"{path} is missing: put it back, or remove {path.parent / STATE_FOLDER}")
-    lines, old, new = text_of(current), text_of(before), text_of(after)
-    steps = difflib.SequenceMatcher(None, new, old, autojunk=False).get_opcodes()
-    for _, start, end, old_start, old_end in (step for step in steps if step[0] != "equal"):
-        ours = new[start:end]
-        places = [at for at in range(len(lines) - len(ours) + 1) if lines[at:at + len(ours)] == ours]
-        if len(places) != 1 or not ours:
-            raise Refused(f"somebody has edited the lines that this script put into {path}, so they cannot be taken "
-                          f"out alone. The file as it was before: {path.parent / STATE_FOLDER / 'before' / path.name}")
-        lines[places[0]:places[0] + len(ours)] = old[old_start:old_end]
-    return "".join(lines).encode("utf-8", "surrogateescape")

@@ -1,13 +1,16 @@
 """The command line that setup-postfix and setup-sendmail share, and what they do."""
 
+import json
 import os
 import re
 import shlex
 import sys
 
+from . import machine
 from .changes import Refused
+from .edits import to_json
 
-EX_USAGE, EX_CONFIG = 64, 78
+EX_CONFIG = 78
 
 # These values go from the command line into the mail server's configuration, and must not break out of their
 # place there.
@@ -25,20 +28,41 @@ def checked(form, what):
     return check
 
 
-def add_common_options(parser, config_dir):
+def add_common_options(parser, config_dir, recipes, default_recipe):
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--apply", action="store_true", help="make the changes, after a backup")
-    action.add_argument("--undo", action="store_true", help="undo what --apply did")
+    action.add_argument("--undo", action="store_true", help="take out what --apply put in")
+    action.add_argument("--list", action="store_true", help="list what --apply has put in, for a configuration "
+                                                            "management that is to do the same")
+    parser.add_argument("--json", action="store_true", help="say it as JSON")
+    parser.add_argument("--recipe", choices=recipes, default=default_recipe,
+                        help=f"what checks the mail (default: {default_recipe}); config/mta/README.md compares them")
+    parser.add_argument("--when-down", choices=["accept", "tempfail"], default="accept",
+                        help="what happens to mail while a check that this script puts in is down: it goes on without "
+                             "that check (accept, the default), or its sender is asked to try again later (tempfail: "
+                             "nothing comes in unchecked, and nothing comes in at all until the check is back)")
+    parser.add_argument("--with-clamav", action="store_true",
+                        help="the recipes rspamd and spamassassin: also a virus check by the ClamAV that runs here")
+    parser.add_argument("--socket", default="unix:/run/bloomgate/milter.sock", metavar="SOCKET",
+                        type=checked(SOCKET, "SOCKET"),
+                        help="where bloomgate-milter listens: unix:/PATH or inet:HOST:PORT")
     parser.add_argument("--config-dir", "-c", default=config_dir, metavar="FOLDER",
                         help=f"default: {config_dir}")
+    parser.add_argument("--etc", default="/etc", metavar="FOLDER",
+                        help="where the configurations of rspamd, SpamAssassin and Bloomgate are (default: /etc)")
     parser.add_argument("--after-milter", metavar="TEXT",
                         help="put Bloomgate right after the milter whose entry contains TEXT ('': before all others)")
+    parser.add_argument("--parts-come-later", action="store_true",
+                        help="do not refuse because a check does not listen yet for which mail would wait")
+    parser.add_argument("--files-only", action="store_true",
+                        help="change files only: put no user into a group, and reload nothing; both are listed as left "
+                             "to do")
 
 
-def main(parser, arguments, make_setup, before_apply):
+def main(parser, arguments, make_setup):
     options = parser.parse_args(arguments)
     try:
-        return run(options, make_setup, before_apply)
+        return run(options, make_setup)
     except Refused as reason:
         print(f"{parser.prog}: nothing was changed: {reason}", file=sys.stderr)
         return EX_CONFIG
@@ -47,31 +71,111 @@ def main(parser, arguments, make_setup, before_apply):
         return os.EX_NOPERM
 
 
-def run(options, make_setup, before_apply):
+def run(options, make_setup):
     setup = make_setup(options)
     configuration = setup.configuration
-    if options.undo and not configuration.applied:
-        print("nothing to undo: nothing was applied here")
-        return 0
+    if options.list or options.undo:
+        if not configuration.is_applied:
+            say(options, "nothing to undo: nothing was applied here" if options.undo else "nothing is applied here", [])
+            return 0
+        if options.list:
+            say(options, f"What setup has put in ({configuration.folder}):", configuration.applied)
+            return 0
+    return undo(options, setup) if options.undo else plan(options, setup)
+
+
+def say(options, title, pieces, **more):
+    if options.json:
+        print(json.dumps({"edits": [to_json(piece) for piece in pieces], **more}, indent=1))
+        return
+    print(title)
+    for line in listed(pieces):
+        print(f"  {line}")
+
+
+def listed(pieces):
+    for piece in pieces:
+        if piece.said():
+            head = {"command": "then: ", "group": ""}.get(piece.kind, f"{piece.file}: ")
+            yield head + piece.said()
+
+
+def plan(options, setup):
+    configuration = setup.configuration
+    in_the_way = [str(reason) for reason in setup.obstacles]
     difference = configuration.diff(setup.wanted)
-    if not difference:
-        print("nothing to change: the configuration is as it should be")
+    groups = [piece for piece in setup.pieces if piece.kind == "group"]
+    has_changes = bool(difference) or setup.pieces != configuration.applied
+    if not has_changes and not in_the_way:
+        say(options, "nothing to change: the configuration is as it should be", [])
         return 0
-    print(difference, end="")
-    if not options.apply and not options.undo:
-        print(f"\nNothing was changed. To do this: {shlex.join(sys.argv)} --apply")
+    say(options, f"The recipe {options.recipe}, for the configuration in {configuration.folder}:", setup.pieces,
+        notes=setup.notes, in_the_way=in_the_way)
+    if not options.json:
+        show(setup.notes, in_the_way, difference)
+    if in_the_way:
+        raise Refused("\n".join(in_the_way))
+    if not options.apply:
+        if not options.json:
+            print(f"\nNothing was changed. To do this: {shlex.join([*sys.argv, '--apply'])}")
         return 0
-    if options.apply:
-        before_apply(options, setup)
-        check_before(setup)
-    configuration.apply(setup.wanted, setup.check)
-    print(f"\n{'Taken back' if options.undo else 'Done'}. What is left to do:")
-    for step in setup.next_steps:
-        print(f"  {step}")
+    check_before(setup)
+    configuration.apply(setup.wanted, setup.pieces, setup.check)
+    finish(options, "Done.", setup, machine.join, [group for group in groups])
     return 0
 
 
+def show(notes, in_the_way, difference):
+    if notes:
+        print("\nTo know:")
+    for note in notes:
+        print(f"  - {note}")
+    if in_the_way:
+        print("\nIn the way:")
+    for number, reason in enumerate(in_the_way, 1):
+        print(f"  {number}. {reason}")
+    print(f"\n{difference}", end="")
+
+
+def undo(options, setup):
+    configuration = setup.configuration
+    say(options, f"Taken out again, in {configuration.folder}:", configuration.applied)
+    if not options.json:
+        show([], [], configuration.diff(configuration.original))
+    configuration.apply(configuration.original, [], setup.check)
+    finish(options, "Taken back.", setup, machine.leave,
+           [piece for piece in configuration.applied if piece.kind == "group"])
+    return 0
+
+
+def finish(options, done, setup, change_group, groups):
+    """Groups and commands; where they cannot be done, or are not wanted, they are left to do."""
+    commands = [piece.command for piece in (setup.pieces or setup.configuration.applied) if piece.kind == "command"]
+    left = []
+    for group in groups:
+        if options.files_only:
+            flag = "usermod -a -G {1} {0}" if change_group is machine.join else "gpasswd -d {0} {1}"
+            left.append(flag.format(group.user, group.group))
+        else:
+            change_group(group)
+    for command in commands:
+        if options.files_only or not machine.can_run(command):
+            left.append(" ".join(command))
+            continue
+        try:
+            machine.put_into_use(command)
+        except Refused as reason:
+            left.append(f"{' '.join(command)}  ({reason})")
+    left += setup.left_to_do
+    if options.json:
+        return
+    print(f"\n{done}" + (" What is left to do:" if left else ""))
+    for step in left:
+        print(f"  {step}")
+
+
 def check_before(setup):
+    """The mail server's own check, of what is there now."""
     try:
         setup.check()
     except Refused as reason:

@@ -1,283 +1,361 @@
 """What a recipe of config/mta means for a given configuration of Postfix.
 
-postconf does the work, on a copy of main.cf and master.cf. What differs there afterwards is the change.
+The pieces are put into a copy of main.cf and master.cf, and postconf reads the copy, before and after: so what is
+found, and what comes of it, is what Postfix itself would find.
 """
 
 import os
 import re
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
 
+from . import machine, postfix_text
 from .changes import Configuration, Refused
-from .milters import BLOOMGATE, SPAM_CHECKERS, Chain, same_kind
+from .edits import Block, Chroot, Command, Item, Marks, NewFile, Service, ServiceMilters, Setting, marked
+from .milters import SPAM_CHECKERS, Chain, same_kind
+from .other_programs import OtherPrograms
+from .postfix_recipe import FOLDERS, SHARED_TABLES, TABLES, Recipe
 
-RECIPES_FOLDER = Path(__file__).resolve().parents[2] / "config/mta"
-MAIN_FILES = ("main.cf", "master.cf")
-TABLES = ("header_checks", "milter_header_checks")  # parameters that name tables, one after the other
-TABLE_NAMES = "*_header_checks"
-SHARED_TABLES = RECIPES_FOLDER / "postfix"
-# By default these two are the same as header_checks; our table is not meant for them.
+# By default these two are the same as header_checks; our tables are not meant for them.
 PARTS_OF_MESSAGES = ("mime_header_checks", "nested_header_checks")
-TABLE_COMMENT = "# Put here by setup-postfix, and taken away again with --undo. It is {} of Bloomgate.\n"
-# An smtpd service must not set these for itself, unless it sets all of ours to nothing.
-OURS = {"content_filter", "smtpd_milters"}
-
-
-def recipes():
-    """The folder of each recipe by its name: config/mta/postfix is `content-filter`, postfix-X is X."""
-    found = {"content-filter": RECIPES_FOLDER / "postfix"}
-    for folder in sorted(RECIPES_FOLDER.glob("postfix-*")):
-        if (folder / "main.cf").is_file():
-            found[folder.name.removeprefix("postfix-")] = folder
-    return found
-
-
-class Recipe:
-    """The shipped files, with this server's addresses and folder in them."""
-
-    def __init__(self, folder, config_dir, host_name, options):
-        self._replacements = {
-            "unix:/run/bloomgate/milter.sock": options.socket,
-            "[127.0.0.1]:10024": bracketed(options.deep_check),
-            "[127.0.0.1]:10026": bracketed(options.light_path or options.reinjection),
-            "127.0.0.1:10025": options.reinjection,
-            "/etc/postfix/": f"{config_dir}/",
-            r"mx\.example\.org": re.escape(host_name),
-        }
-        self.settings = {name: self._ours(value) for name, value in parameters(read(folder / "main.cf"))}
-        master_cf = folder / "master.cf"
-        self.services = list(services(self._ours(read(master_cf)))) if master_cf.is_file() else []
-        named = " ".join(self.settings.get(name, "") for name in TABLES)
-        self.tables = {path.name: (TABLE_COMMENT.format(path.relative_to(RECIPES_FOLDER.parents[1]))
-                                   + self._ours(read(path))).encode()
-                       for path in sorted(SHARED_TABLES.glob(TABLE_NAMES))
-                       if re.search(rf"/{re.escape(path.name)}(\s|,|$)", named)}
-        chain = words(dict(parameters(read(folder / "main.cf")))["smtpd_milters"])
-        [ours] = [index for index, milter in enumerate(chain) if BLOOMGATE.search(milter)]
-        self.bloomgate, *self.behind = map(self._ours, chain[ours:])
-        del self.settings["smtpd_milters"]
-
-    def _ours(self, text):
-        # All at once, so that no replacement is replaced again.
-        found = re.compile("|".join(map(re.escape, self._replacements)))
-        return found.sub(lambda match: self._replacements[match.group()], text)
+TABLE_COMMENT = "# Put here by setup-postfix, and taken out again with --undo: config/mta/postfix/{}.\n"
+INCOMING = re.compile(r"^(.*:)?(smtp|25)/inet$|/pass$")  # where mail comes in from other servers
 
 
 class PostfixSetup:
-    """configuration: what there is. wanted: what there is to be. next_steps: what is left for a person to do."""
+    """configuration: what there is. wanted: what there is to be, consisting of pieces (of edits). obstacles: why it
+    must not be applied. notes: what a person ought to know. left_to_do: what this script does not do."""
 
     def __init__(self, options):
+        self.options = options
         self.folder = Path(options.config_dir).resolve()
-        for name in MAIN_FILES:
-            if not (self.folder / name).is_file():
-                raise Refused(f"there is no {self.folder / name}: say where Postfix's configuration is "
-                              "(--config-dir)")
-        with tempfile.TemporaryDirectory() as scratch:
-            self.scratch = Path(scratch)
-            recipe_folder = recipes()[options.recipe]
-            tables = sorted(path.name for path in SHARED_TABLES.glob(TABLE_NAMES))
-            self.configuration = Configuration(self.folder, [*MAIN_FILES, *tables])
-            self.options = options
-            self.notes = []
-            self.wanted = dict(self.configuration.original)
-            if not options.undo:
-                self._fill_scratch()
-                self.recipe = Recipe(recipe_folder, self.folder, self._value("myhostname", "-x"), options)
-                self._plan()
-        if options.socket.startswith("unix:") and not options.undo:
-            self.notes.append("let Postfix use the socket: usermod -a -G bloomgate postfix")
-        self.next_steps = [*self.notes, f"postfix -c {self.folder} reload"]
-        if not options.undo:
-            self.next_steps.append("bloomgate-milter --doctor")
+        self.main_cf, self.master_cf = (str(self.folder / name) for name in ("main.cf", "master.cf"))
+        for name in (self.main_cf, self.master_cf):
+            if not Path(name).is_file():
+                raise Refused(f"there is no {name}: say where Postfix's configuration is (--config-dir)")
+        self.others = OtherPrograms(options)
+        tables = sorted(self.folder / path.name for path in SHARED_TABLES.glob("*_header_checks"))
+        self.configuration = Configuration(self.folder, [self.main_cf, self.master_cf, *tables, *self.others.paths])
+        self.wanted = dict(self.configuration.original)
+        self.pieces, self.obstacles, self.notes = [], [], []
+        self.left_to_do = [] if options.undo or options.list else ["bloomgate-milter --doctor"]
+        if not options.undo and not options.list:
+            self._plan()
 
     def check(self):
         """Postfix's own check of its configuration."""
-        self._run(["postconf", "-c", self.folder, "-n"])
-        self._run(["postconf", "-c", self.folder, "-M"])
-        self._run(["postfix", "-c", self.folder, "check"])
+        run(["postconf", "-c", self.folder, "-n"])
+        run(["postconf", "-c", self.folder, "-M"])
+        run(["postfix", "-c", self.folder, "check"])
 
     def _plan(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            self.scratch = Path(scratch)
+            self.texts = {name: postfix_text.ended(self.wanted[name].decode("utf-8", "surrogateescape"))
+                          for name in (self.main_cf, self.master_cf)}
+            self.appended = {self.main_cf: "", self.master_cf: ""}
+            self._write_scratch()
+            self.recipe = Recipe(self.folder, self._value("myhostname", "-x"), self.options)
+            for step in (self._plan_tables, self._plan_milters, self._plan_settings, self._plan_services,
+                         self._plan_incoming_services, self._plan_groups, self._look_at_the_checks):
+                self.attempt(step)
+            self._append()
+            self.attempt(self._compare)
+        self.attempt(self.others.plan, self)
+        self.pieces.append(Command(("postfix", "-c", str(self.folder), "reload")))
+
+    def attempt(self, step, *arguments):
+        """So that all that stands in the way is known at once."""
+        try:
+            step(*arguments)
+        except Refused as reason:
+            self.obstacles.append(reason)
+
+    # --- main.cf
+
+    def _plan_tables(self):
         for name, text in self.recipe.tables.items():
-            if self.wanted[name] not in (None, text):
-                raise Refused(f"{self.folder / name} exists already, with other lines than the recipe's: move it away")
-            self.wanted[name] = text
-        self._plan_milters()
-        own_tables = self._value("header_checks")
-        for name, value in self.recipe.settings.items():
-            if name in TABLES:
-                self._plan_tables(name, value)
-            elif name in PARTS_OF_MESSAGES:
-                if not self._is_set(name):
-                    self._set(name, own_tables)
-            elif name == "non_smtpd_milters":
-                self._plan_milters_of_own_mail(value)
-            elif name != "content_filter" or not self.options.keep_content_filter:
-                self._plan_setting(name, value)
-        for key, line in self.recipe.services:
-            self._plan_service(key, line)
-        self._plan_incoming_services()
-        for name in MAIN_FILES:
-            self.wanted[name] = (self.scratch / name).read_bytes()
+            path = str(self.folder / name)
+            present = self.wanted[path]
+            if present is not None:
+                there = present.decode("utf-8", "surrogateescape")
+                if not set(rules(text)) <= set(rules(there)):
+                    # Ours first: the first rule that fits a field counts.
+                    block = Block(path, text, f"the lines of config/mta/postfix/{name}, first")
+                    self.pieces.append(block)
+                    self.wanted[path] = (block.marked() + there).encode("utf-8", "surrogateescape")
+                continue
+            self.put(NewFile(path, TABLE_COMMENT.format(name) + text, f"the lines of config/mta/postfix/{name}"))
 
     def _plan_milters(self):
-        chain = words(self._value("smtpd_milters"))
+        chain = postfix_text.ITEM.findall(self._value("smtpd_milters"))
         for milter in chain:
             if "$" in milter:
                 raise Refused(f"smtpd_milters refers to another parameter ({milter}): write the milters themselves "
                               "there, then try again")
-        place = f"smtpd_milters of {self.folder}/main.cf"
+        place = f"smtpd_milters of {self.main_cf}"
+        self._refuse_other_checks(chain)
         position = Chain(tuple(chain), place).position(self.options.after_milter)
+        self._put_items("smtpd_milters", [self.recipe.bloomgate], position)
+        self._put_items("smtpd_milters", self._missing(chain), len(chain) + 1)
+
+    def _missing(self, chain):
+        return [milter for milter in self.recipe.behind if not any(same_kind(milter, present) for present in chain)]
+
+    def _refuse_other_checks(self, chain):
         spam_checkers = [milter for milter in chain if SPAM_CHECKERS.search(milter)]
-        if spam_checkers and not self.recipe.behind:
+        if spam_checkers and not any(SPAM_CHECKERS.search(milter) for milter in self.recipe.behind):
             raise Refused(f"smtpd_milters has a spam check ({spam_checkers[0]}): with the recipe {self.options.recipe} "
-                          "Postfix would still ask it about every message. Recipes: " + ", ".join(recipes()))
-        missing = [milter for milter in self.recipe.behind
-                   if not any(same_kind(milter, present) for present in chain)]
-        chain.insert(position, self.recipe.bloomgate)
-        self._set("smtpd_milters", ", ".join(chain + missing))
+                          "Postfix would still ask it about every message. Recipes: " + ", ".join(FOLDERS))
 
-    def _plan_milters_of_own_mail(self, value):
-        present = words(self._value("non_smtpd_milters"))
-        if not any(same_kind(value, milter) or "$" in milter for milter in present):
-            self._set("non_smtpd_milters", ", ".join([*present, value]))
+    def _plan_settings(self):
+        own_tables = self._value("header_checks")
+        for name, value in self.recipe.settings.items():
+            if name in TABLES:
+                self.attempt(self._put_tables, name, value)
+            elif name in PARTS_OF_MESSAGES:
+                if not self._is_set(name):
+                    self._put_setting(name, own_tables)
+            elif name == "non_smtpd_milters":
+                present = postfix_text.ITEM.findall(self._value(name))
+                if not any(same_kind(value, milter) or "$" in milter for milter in present):
+                    self._put_items(name, [value], len(present))
+            elif name != "content_filter" or not self.options.keep_content_filter:
+                self.attempt(self._put_new_setting, name, value)
 
-    def _plan_tables(self, name, value):
-        present = words(self._value(name))
+    def _put_tables(self, name, value):
+        present = postfix_text.ITEM.findall(self._value(name))
         if any("$" in table for table in present):
             raise Refused(f"{name} refers to another parameter ({' '.join(present)}): write the tables themselves "
                           "there, then try again")
         # Ours first: they look for nothing but their own fields.
-        self._set(name, ", ".join([*(table for table in words(value) if table not in present), *present]))
+        self._put_items(name, [table for table in postfix_text.ITEM.findall(value) if table not in present], 0)
 
-    def _plan_setting(self, name, value):
+    def _put_new_setting(self, name, value):
         present = self._value(name)
         if self._is_set(name) and present not in ("", value):
             advice = ("If that is the spam check, keep it with --keep-content-filter."
                       if name == "content_filter" else "Take it out first, or set Bloomgate up by hand.")
-            raise Refused(f"{name} of {self.folder}/main.cf is already set to something else: {present}\n"
+            raise Refused(f"{name} of {self.main_cf} is already set to something else: {present}\n"
                           f"The recipe needs {value}. {advice}")
-        self._set(name, value)
+        if present != value:
+            self._put_setting(name, value)
 
-    def _plan_service(self, key, line):
-        present = self._run(["postconf", "-c", self.scratch, "-M", key]).split()
-        if not present:
-            self._run(["postconf", "-c", self.scratch, "-M", f"{key}={line}"])
-            self._age("master.cf")
+    def _put_items(self, name, items, position):
+        made = not self._is_set(name)
+        for item in reversed(items) if not made else items:
+            identity = address_of(item)
+            self.pieces.append(Item(self.main_cf, name, item, identity, made))
+            if not made:
+                self.texts[self.main_cf] = postfix_text.with_item(self.texts[self.main_cf], name, item, position)
+            elif postfix_text.parameter(self.appended[self.main_cf], name):
+                self.appended[self.main_cf] = postfix_text.with_item(
+                    self.appended[self.main_cf], name, item, 10**6)
+            else:
+                self.appended[self.main_cf] += f"{name} =\n    {item}\n"
+
+    def _put_setting(self, name, value):
+        marks = ("deep-check:",) if name == "content_filter" else ()
+        text = self.texts[self.main_cf]
+        if postfix_text.value_of(text, name) == "":
+            text = postfix_text.with_item(text, name, value, 0)
+            self.texts[self.main_cf] = text
+            self.pieces.append(Item(self.main_cf, name, value, value))
+            return
+        self.pieces.append(Setting(self.main_cf, name, value, marks))
+        self.appended[self.main_cf] += f"{name} = {value}".rstrip() + "\n"
+
+    # --- master.cf
+
+    def _plan_services(self):
+        for key, lines in self.recipe.services.items():
+            self.attempt(self._plan_service, key, lines)
+
+    def _plan_service(self, key, lines):
+        present = postfix_text.service(self.texts[self.master_cf], key)
+        if present is None:
+            self.pieces.append(Service(self.master_cf, key, lines))
+            self.appended[self.master_cf] += lines
         elif key.endswith("/inet") and self._hands_mail_back(key):
             self.notes.append(f"{key} is in master.cf already and asks neither filters nor milters: it stays as it is")
-        elif present != line.split():
-            raise Refused(f"the service {key} in {self.folder}/master.cf is not the recipe's:\n  {' '.join(present)}\n"
+        elif present.text.split() != lines.split():
+            raise Refused(f"the service {key} in {self.master_cf} is not the recipe's:\n  "
+                          f"{' '.join(present.text.split())}\n"
                           "Give one of the two another name or port (--reinjection), then try again")
 
     def _plan_incoming_services(self):
-        for service in self._smtpd_services():
-            own = {name for name in self._overrides(service) if name in OURS | set(TABLES)}
-            if self._hands_mail_back(service):
-                continue
-            if own:
-                raise Refused(f"the service {service} in {self.folder}/master.cf has settings of its own "
-                              f"({', '.join(sorted(own))}), and this script cannot tell whether that is a mistake: "
-                              "take them out, or set Bloomgate up by hand")
-            if self.options.socket.startswith("unix:/") and self._is_chrooted(service):
-                self._run(["postconf", "-c", self.scratch, "-F", f"{service}/chroot=n"])
-                self._age("master.cf")
+        for key in self._smtpd_services():
+            if not self._hands_mail_back(key):
+                self.attempt(self._plan_incoming, key)
+
+    def _plan_incoming(self, key):
+        own = self._overrides(key)
+        self._look_at_own_filter(key, own)
+        if "smtpd_milters" in own:
+            if not INCOMING.search(key):
+                self.notes.append(f"{key} has milters of its own, and keeps them: Bloomgate is not asked about mail "
+                                  "that comes in there. That is right for users who log in")
+                return
+            self._plan_own_milters(key)
+        if self.options.socket.startswith("unix:/") and self._is_chrooted(key):
+            self._leave_chroot(key)
+
+    def _look_at_own_filter(self, key, own):
+        if own.get("content_filter") and "content_filter" in self.recipe.settings:
+            if not INCOMING.search(key):
+                self.notes.append(f"{key} has a content_filter of its own, and keeps it")
+            elif not self.options.keep_content_filter:
+                raise Refused(f"the service {key} in {self.master_cf} has a content_filter of its own "
+                              f"({own['content_filter']}). If that is the spam check, keep it with "
+                              "--keep-content-filter")
+
+    def _plan_own_milters(self, key):
+        argument = postfix_text.option(self.texts[self.master_cf], key, "smtpd_milters")
+        chain = postfix_text.own_milters(argument.text)
+        if not chain or any("$" in milter for milter in chain):
+            raise Refused(f"the service {key} in {self.master_cf} sets {argument.text}, so Bloomgate would not be "
+                          "asked about incoming mail: take that out, or write the milters themselves there")
+        self._refuse_other_checks(chain)
+        position = Chain(tuple(chain), f"{key} of {self.master_cf}").position(self.options.after_milter)
+        missing = self._missing(chain)
+        chain.insert(position, self.recipe.bloomgate)
+        after = postfix_text.milters_option(chain + missing)
+        text = self.texts[self.master_cf]
+        self.pieces.append(ServiceMilters(self.master_cf, key, argument.text, after,
+                                          tuple(map(address_of, [self.recipe.bloomgate, *missing]))))
+        self.texts[self.master_cf] = text[:argument.start] + after + text[argument.end:]
+
+    def _leave_chroot(self, key):
+        inside = Path(self._value("queue_directory", "-x"))
+        for path in re.findall(r"unix:(/[^\s,;{}]+)", self._run("-n") + self._run("-P", f"{key}/*")):
+            if not os.path.exists(path) and (inside / path.lstrip("/")).exists():
+                raise Refused(f"{key} has to leave its chroot, and then no longer finds the socket unix:{path}. Write "
+                              f"unix:{path.lstrip('/')}, which it finds in the chroot and outside of it")
+        before = self._run("-F", f"{key}/chroot").rpartition("= ")[2].strip()
+        self.pieces.append(Chroot(self.master_cf, key, before,
+                                  f"in it smtpd does not see {self.options.socket.partition(':')[2]}"))
+        self.texts[self.master_cf] = postfix_text.with_field(self.texts[self.master_cf], key, 4, "n")
 
     def _smtpd_services(self):
-        lines = self._run(["postconf", "-c", self.scratch, "-F", "*/inet/command"]).splitlines()
+        lines = [*self._run("-F", "*/inet/command").splitlines(), *self._run("-F", "*/pass/command").splitlines()]
         return [line.partition("/command = ")[0] for line in lines if re.search(r"= smtpd\b", line)]
 
-    def _overrides(self, service):
+    def _overrides(self, key):
         found = {}
-        for line in self._run(["postconf", "-c", self.scratch, "-P", f"{service}/*"]).splitlines():
+        for line in self._run("-P", f"{key}/*").splitlines():
             name, _, value = line.partition(" =")
-            found[name.removeprefix(service + "/")] = value.strip()
+            found[name.removeprefix(key + "/")] = value.strip()
         return found
 
-    def _hands_mail_back(self, service):
+    def _hands_mail_back(self, key):
         """Mail that comes in there has been checked: the service asks neither a content filter nor a milter."""
-        own = self._overrides(service)
+        own = self._overrides(key)
         no_milters = own.get("smtpd_milters") == "" or "no_milters" in own.get("receive_override_options", "")
         return own.get("content_filter") == "" and no_milters
 
-    def _is_chrooted(self, service):
-        line = self._run(["postconf", "-c", self.scratch, "-F", f"{service}/chroot"])
-        value = line.rpartition("= ")[2].strip()
+    def _is_chrooted(self, key):
+        value = self._run("-F", f"{key}/chroot").rpartition("= ")[2].strip()
         # With compatibility level 0 it is the default.
         return value == "y" or (value == "-" and self._value("compatibility_level") == "0")
 
-    def _fill_scratch(self):
-        for name in MAIN_FILES:
-            content = self.configuration.original[name]
-            # postconf would go on in a last line that has no end.
-            (self.scratch / name).write_bytes(content + (b"" if content.endswith(b"\n") else b"\n"))
-            self._age(name)
+    # --- the machine
 
-    def _age(self, name):
-        """Makes the file old: Postfix's programs wait until a file is some seconds old."""
-        os.utime(self.scratch / name, (0, 0))
+    def _plan_groups(self):
+        user = self._value("mail_owner")
+        for milter in (self.recipe.bloomgate, *self.recipe.behind):
+            address = address_of(milter)
+            if not address.startswith("unix:/"):
+                continue
+            path = address.removeprefix("unix:")
+            group = machine.group_to_join(user, path, machine.DAEMON_GROUP if milter == self.recipe.bloomgate else None)
+            self.pieces += self.earlier_groups(user, path) or ([group] if group else [])
+
+    def earlier_groups(self, user, path):
+        """What an earlier --apply did, which is not needed again, and is still to be undone."""
+        return [piece for piece in self.configuration.applied
+                if piece.kind == "group" and piece.user == user and piece.why.endswith(f" {path}")]
+
+    def _look_at_the_checks(self):
+        if not machine.listens(self.options.socket):
+            self.notes.append(f"nothing listens on {self.options.socket}: until bloomgate-milter does, mail goes on "
+                              "without a mark")
+        for milter in self.recipe.behind:
+            address = address_of(milter)
+            if not machine.listens(address):
+                self.attempt(self.missing_check, f"nothing listens on {address}")
+        if self.options.recipe == "content-filter" and not self.options.keep_content_filter:
+            if not machine.listens(self.options.deep_check) and not self.options.parts_come_later:
+                raise Refused(f"nothing listens on {self.options.deep_check}, where mail would go for the deep check, "
+                              "so it would wait in the queue. Start the spam checker first, or say where it is: "
+                              "--deep-check; or say --parts-come-later")
+
+    def missing_check(self, what):
+        if self.options.when_down == "tempfail" and not self.options.parts_come_later:
+            raise Refused(f"{what}, so the senders of all mail would be asked to try again later (--when-down "
+                          "tempfail). Start it first, or say --parts-come-later")
+        self.notes.append(f"{what}: until something does, mail goes on without this check")
+
+    # --- all of it
+
+    def put(self, piece):
+        """A new file."""
+        self.pieces.append(piece)
+        self.wanted[piece.file] = piece.text.encode("utf-8", "surrogateescape")
+
+    def _append(self):
+        for name, lines in self.appended.items():
+            text = self.texts[name]
+            if lines:
+                self.pieces.append(Marks(name))
+                text = postfix_text.ended(text) + marked(lines)
+            elif text == postfix_text.ended(self.wanted[name].decode("utf-8", "surrogateescape")):
+                continue
+            self.texts[name] = text
+            self.wanted[name] = text.encode("utf-8", "surrogateescape")
+
+    def _compare(self):
+        """postconf must find what was meant: it knows rules of these files that this script may not."""
+        self._write_scratch()
+        pieces = [piece for piece in self.pieces if piece.kind in ("item", "setting")]
+        for piece in pieces:
+            found = " ".join(self._value(piece.parameter).split())
+            wanted = piece.item if piece.kind == "item" else piece.value
+            if " ".join(wanted.split()) not in found:
+                raise Refused(f"this script cannot change {piece.parameter} of {self.main_cf}: Postfix would read "
+                              f"'{found}'. Write the parameter plainly, or set Bloomgate up by hand")
+
+    def _write_scratch(self):
+        for name, text in self.texts.items():
+            path = self.scratch / Path(name).name
+            path.write_bytes(text.encode("utf-8", "surrogateescape"))
+            os.utime(path, (0, 0))  # Postfix's programs wait until a file is some seconds old
 
     def _value(self, name, *options):
-        return self._run(["postconf", "-c", self.scratch, *options, "-h", name]).strip()
+        return self._run(*options, "-h", name).strip()
 
     def _is_set(self, name):
-        return self._run(["postconf", "-c", self.scratch, "-n", name]).strip() != ""
+        return self._run("-n", name).strip() != ""
 
-    def _set(self, name, value):
-        if self._value(name) != value:
-            self._run(["postconf", "-c", self.scratch, "-e", f"{name}={value}"])
-            self._age("main.cf")
-
-    def _run(self, command):
-        try:
-            done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-        except FileNotFoundError:
-            raise Refused(f"there is no {command[0]} here: is Postfix installed?") from None
-        if done.returncode != 0:
-            words = (done.stderr or done.stdout).strip().replace(str(self.scratch), str(self.folder))
-            raise Refused(f"{command[0]} reports an error in the configuration:\n{words}")
-        return done.stdout
+    def _run(self, *arguments):
+        return run(["postconf", "-c", self.scratch, *arguments], str(self.scratch), str(self.folder))
 
 
-def accepts_connections(address):
-    host, _, port = address.rpartition(":")
+def run(command, scratch=" ", folder=" "):
     try:
-        socket.create_connection((host, int(port)), timeout=5).close()
-    except (OSError, ValueError):
-        return False
-    return True
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    except FileNotFoundError:
+        raise Refused(f"there is no {command[0]} here: is Postfix installed?") from None
+    if done.returncode != 0:
+        words = (done.stderr or done.stdout).strip().replace(scratch, folder)
+        raise Refused(f"{command[0]} reports an error in the configuration:\n{words}")
+    return done.stdout
 
 
-def bracketed(address):
-    host, _, port = address.rpartition(":")
-    return f"[{host}]:{port}"
+def address_of(item):
+    """What tells a milter, or a table, from others: unix:/PATH, inet:HOST:PORT, regexp:/PATH."""
+    return re.split(r"[\s,{}]+", item.strip("{ "))[0]
 
 
-def words(value):
-    """The items of a Postfix list: separated by blanks or commas; an item in braces is kept whole."""
-    return [word for word in re.findall(r"\{[^}]*\}|[^\s,{]+", value)]
-
-
-def read(path):
-    """The lines of a file that Postfix reads."""
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    return "".join(line for line in lines if line.strip() and not line.startswith("#"))
-
-
-def logical_lines(text):
-    """The lines, with continued lines joined."""
-    return re.sub(r"\n[ \t]+", " ", text).splitlines()
-
-
-def parameters(text):
-    for line in logical_lines(text):
-        name, _, value = line.partition("=")
-        yield name.strip(), " ".join(value.split())
-
-
-def services(text):
-    """(name/type, the line) of each entry of master.cf."""
-    for line in logical_lines(text):
-        name, kind = line.split()[:2]
-        yield f"{name}/{kind}", " ".join(line.split())
+def rules(table):
+    return [line for line in table.splitlines() if line.strip() and not line.startswith("#")]

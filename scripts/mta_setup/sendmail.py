@@ -5,24 +5,24 @@ The block goes to Bloomgate's place among the milters that are there. m4 then ma
 """
 
 import re
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
 
+from . import machine
 from .changes import Configuration, Refused
+from .edits import BEGIN, Block, Command, Made
 from .milters import AUTHENTICATORS, Chain, same_kind
+from .other_programs import OtherPrograms
+from .postfix_recipe import RECIPES_FOLDER
 
-RECIPES_FOLDER = Path(__file__).resolve().parents[2] / "config/mta"
-BEFORE = ("sendmail/opendkim.mc", "sendmail/bloomgate.mc")
-BEHIND = {
-    "none": (),
-    "rspamd": ("sendmail-rspamd/rspamd.mc",),
-    "spamassassin": ("sendmail/clamav-milter.mc", "sendmail-spamassassin/spamass-milter.mc"),
+CLAMAV = "sendmail/clamav-milter.mc"
+RECIPES = {
+    "none": ("sendmail/bloomgate.mc",),
+    "rspamd": ("sendmail/bloomgate.mc", "sendmail-rspamd/rspamd.mc"),
+    "spamassassin": ("sendmail/bloomgate.mc", CLAMAV, "sendmail-spamassassin/spamass-milter.mc"),
+    "deep-check": ("deep-check/bloomgate.mc", "sendmail/bloomgate.mc"),
 }
-
-BEGIN = "dnl Bloomgate: begin. Put here by setup-sendmail, and taken away again with --undo.\n"
-END = "dnl Bloomgate: end.\n"
 
 FILTER = re.compile(
     r"(?m)^[ \t]*INPUT_MAIL_FILTER\([ \t]*`([^'\n]*)'[ \t]*,[ \t]*`([^'\n]*)'[ \t]*\)[^\n]*\n")
@@ -40,23 +40,23 @@ REFUSED = {
 
 
 class SendmailSetup:
-    """configuration: what there is. wanted: what there is to be. next_steps: what is left for a person to do."""
+    """configuration: what there is. wanted: what there is to be, consisting of pieces (of edits). obstacles: why it
+    must not be applied. notes: what a person ought to know. left_to_do: what this script does not do."""
 
     def __init__(self, options):
         self.options = options
         self.folder = Path(options.config_dir).resolve()
-        for name in ("sendmail.mc", "sendmail.cf"):
-            if not (self.folder / name).is_file():
-                raise Refused(f"there is no {self.folder / name}: say where Sendmail's configuration is "
-                              "(--config-dir)")
-        self.configuration = Configuration(self.folder, ["sendmail.mc", "sendmail.cf"])
+        self.mc, self.cf = (str(self.folder / name) for name in ("sendmail.mc", "sendmail.cf"))
+        for name in (self.mc, self.cf):
+            if not Path(name).is_file():
+                raise Refused(f"there is no {name}: say where Sendmail's configuration is (--config-dir)")
+        self.others = OtherPrograms(options)
+        self.configuration = Configuration(self.folder, [self.mc, self.cf, *self.others.paths])
+        self._take_out_of_cf()
         self.wanted = dict(self.configuration.original)
-        self.next_steps = ["systemctl reload sendmail"]
-        if not options.undo:
+        self.pieces, self.obstacles, self.notes, self.left_to_do = [], [], [], []
+        if not options.undo and not options.list:
             self._plan()
-            self.next_steps = ["in bloomgate-milter.conf: trusted-fields = the number of milters before Bloomgate "
-                               "that write results (1 for OpenDKIM alone)",
-                               *self.next_steps, "bloomgate-milter --doctor"]
 
     def check(self):
         """Sendmail's own check of its configuration."""
@@ -72,20 +72,55 @@ class SendmailSetup:
             words = "\n".join(complaints) or said.strip()
             raise Refused(f"{command[0]} reports an error in {self.folder}/sendmail.cf:\n{words}")
 
+    def _take_out_of_cf(self):
+        """sendmail.cf is made of sendmail.mc, so the one without us is made of the other without us."""
+        configuration = self.configuration
+        if not configuration.is_applied or configuration.original[self.cf] != configuration.current[self.cf]:
+            return  # not ours, or as --apply left it: its bytes of before are known
+        was_made = self._compiled(text_of(configuration.current[self.mc]))
+        if without_build_line(was_made) == without_build_line(configuration.current[self.cf]):
+            configuration.original[self.cf] = self._compiled(text_of(configuration.original[self.mc]))
+        elif any(ours in configuration.current[path] for path, ours in
+                 ((self.mc, BEGIN.encode()), (self.cf, b"CheckBloomgateMark"))):
+            self._refuse_edited_cf()
+
     def _plan(self):
-        source = self.configuration.original["sendmail.mc"].decode("utf-8", "surrogateescape")
+        self.attempt(self._plan_block)
+        self.attempt(self.others.plan, self)
+        if not self.options.without_opendkim:
+            self.left_to_do.append("in bloomgate-milter.conf: trusted-fields = the number of milters before Bloomgate "
+                                   "that write results (1 for OpenDKIM alone)")
+        self.left_to_do.append("bloomgate-milter --doctor")
+        self.pieces.append(Command(("systemctl", "try-reload-or-restart", "sendmail")))
+        if not machine.listens(self.options.socket):
+            self.notes.append(f"nothing listens on {self.options.socket}: until bloomgate-milter does, mail goes on "
+                              "without a mark")
+
+    def attempt(self, step, *arguments):
+        """So that all that stands in the way is known at once."""
+        try:
+            step(*arguments)
+        except Refused as reason:
+            self.obstacles.append(reason)
+
+    def _plan_block(self):
+        source = text_of(self.configuration.original[self.mc])
         made = self._compiled(source)
-        if without_build_line(made) != without_build_line(self.configuration.original["sendmail.cf"]):
-            raise Refused(f"{self.folder}/sendmail.cf is not what sendmail.mc makes: either it was edited by hand, or "
-                          "sendmail.mc has changed since. Only you know which of them is right; sendmail.mc is put "
-                          f"into use by make -C {self.folder}")
+        if without_build_line(made) != without_build_line(self.configuration.original[self.cf]):
+            self._refuse_edited_cf()
         new = self._with_block(source)
-        self.wanted["sendmail.mc"] = new.encode("utf-8", "surrogateescape")
+        self.wanted[self.mc] = new.encode("utf-8", "surrogateescape")
         current = self.configuration.current
         # sendmail.cf contains the date when it was made, so it is made anew only if it has to be.
-        self.wanted["sendmail.cf"] = current["sendmail.cf"]
-        if current["sendmail.mc"] != self.wanted["sendmail.mc"]:
-            self.wanted["sendmail.cf"] = self._compiled(new)
+        self.wanted[self.cf] = current[self.cf]
+        if current[self.mc] != self.wanted[self.mc]:
+            self.wanted[self.cf] = self._compiled(new)
+        self.pieces.append(Made(self.cf, f"made anew of {self.mc}"))
+
+    def _refuse_edited_cf(self):
+        raise Refused(f"{self.cf} is not what sendmail.mc makes: either it was edited by hand, or sendmail.mc has "
+                      "changed since. Only you know which of them is right; sendmail.mc is put into use by "
+                      f"make -C {self.folder}")
 
     def _with_block(self, source):
         active = without_comments(source)
@@ -100,7 +135,11 @@ class SendmailSetup:
         milters = tuple(f"{found.group(1)} {found.group(2)}" for found in filters)
         position = Chain(milters, f"{self.folder}/sendmail.mc").position(self.options.after_milter)
         place = self._place(active, filters, position)
-        return source[:place] + BEGIN + self._block(milters) + END + source[place:]
+        block = Block(self.mc, self._block(milters), "these milters and rules: " + ", ".join(
+            found.group(1) for found in FILTER.finditer(self._block(milters))), "dnl")
+        self.pieces.append(block)
+        self._look_at_the_checks(block.lines)
+        return source[:place] + block.marked() + source[place:]
 
     def _place(self, active, filters, position):
         mailers = re.search(r"(?m)^[ \t]*MAILER(_DEFINITIONS|\()", active)
@@ -117,13 +156,48 @@ class SendmailSetup:
         return place
 
     def _block(self, present):
-        lines = []
-        for name in (*BEFORE, *BEHIND[self.options.recipe]):
+        names = [name for name in RECIPES[self.options.recipe] if name != CLAMAV or self.options.with_clamav]
+        names[:0] = ["sendmail/forged_results.mc"]
+        names[:0] = [] if self.options.without_opendkim else ["sendmail/opendkim.mc"]
+        lines, has_bloomgate = [], False
+        for name in names:
             for line in (RECIPES_FOLDER / name).read_text(encoding="utf-8").splitlines(keepends=True):
                 found = FILTER.match(line)
-                if not line.startswith("dnl") and not (found and is_there(found, present)):
-                    lines.append(line)
+                if line.startswith("dnl") or (found and is_there(found, present)):
+                    continue
+                if found and found.group(1) == "bloomgate":
+                    # deep-check has a line of its own in the place of the other.
+                    line, has_bloomgate = "" if has_bloomgate else line, True
+                lines.append(self._waiting(line, found))
         return "".join(lines).replace("local:/run/bloomgate/milter.sock", socket_of(self.options.socket))
+
+    def _waiting(self, line, found):
+        is_check = found and (found.group(1) not in ("bloomgate", "opendkim") or self.options.recipe == "deep-check")
+        return line.replace(", T=", ", F=T, T=") if is_check and self.options.when_down == "tempfail" else line
+
+    def _look_at_the_checks(self, block):
+        for found in FILTER.finditer(block):
+            equates = dict(part.strip().partition("=")[::2] for part in found.group(2).split(","))
+            if found.group(1) != "bloomgate" and not machine.listens(place_of(equates["S"])):
+                what = f"nothing listens on {equates['S']}, the socket of the milter {found.group(1)}"
+                self.attempt(self.missing_check, what, "T" in equates.get("F", ""))
+
+    def missing_check(self, what, waits=None):
+        if (waits if waits is not None else self.options.when_down == "tempfail"):
+            if not self.options.parts_come_later:
+                raise Refused(f"{what}, so the senders of all mail would be asked to try again later. Start it first, "
+                              "or say --parts-come-later")
+        self.notes.append(f"{what}: until something does, mail goes on without it")
+
+    def earlier_groups(self, user, path):
+        """What an earlier --apply did, which is not needed again, and is still to be undone."""
+        return [piece for piece in self.configuration.applied
+                if piece.kind == "group" and piece.user == user and piece.why.endswith(f" {path}")]
+
+    def put(self, piece):
+        """A new file."""
+        self.pieces.append(piece)
+        self.wanted[piece.file] = piece.text.encode("utf-8", "surrogateescape")
 
     def _compiled(self, source):
         with tempfile.NamedTemporaryFile(suffix=".mc") as file:
@@ -137,30 +211,15 @@ class SendmailSetup:
         return done.stdout
 
 
-def milters_must_be_there(options, setup):
-    """Refuses to put in a milter with F=T that does not listen: all mail would wait for it."""
-    if options.milters_come_later:
-        return
-    new = setup.wanted["sendmail.mc"].decode("utf-8", "surrogateescape")
-    block = new.partition(BEGIN)[2].partition(END)[0]
-    for found in FILTER.finditer(block):
-        equates = dict(part.strip().partition("=")[::2] for part in found.group(2).split(","))
-        if equates.get("F") == "T" and not accepts_connections(equates["S"]):
-            raise Refused(f"nothing listens on {equates['S']}, the socket of the milter {found.group(1)}, so all mail "
-                          "would wait for it. Start it first, or say --milters-come-later")
+def text_of(content):
+    return content.decode("utf-8", "surrogateescape")
 
 
-def accepts_connections(address):
-    """local:/PATH or inet:PORT@HOST."""
+def place_of(address):
+    """local:/PATH or inet:PORT@HOST, as machine.listens() has it."""
     kind, _, place = address.partition(":")
     port, _, host = place.partition("@")
-    with socket.socket(socket.AF_UNIX if kind == "local" else socket.AF_INET) as probe:
-        probe.settimeout(5)
-        try:
-            probe.connect(place if kind == "local" else (host, int(port)))
-        except OSError:
-            return False
-        return True
+    return f"unix:{place}" if kind in ("local", "unix") else f"inet:{host}:{port}"
 
 
 def is_there(found, present):

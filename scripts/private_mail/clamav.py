@@ -45,14 +45,17 @@ class Clamd(Checker):
 class ClamavMilter(Checker):
     name = "clamav-milter"
 
-    def __init__(self, folder, clamd):
+    def __init__(self, folder, clamd, waits=False):
+        """waits: mail waits while clamd is down, by the line that the recipes' pages give."""
         super().__init__(folder)
+        self.waits = waits
         self.clamd = clamd
         self.mta_socket = f"unix:{self.folder}/milter.sock"
 
     def prepare(self):
         self.address = self.folder / "milter.sock"
-        shipped = adapted("clamav/clamav-milter.conf", {"LogSyslog true": "LogSyslog false"})
+        shipped = adapted("clamav/clamav-milter.conf", {
+            "LogSyslog true": "LogSyslog false", **({"OnFail Accept": "OnFail Defer"} if self.waits else {})})
         (self.folder / "clamav-milter.conf").write_text(
             MILTER.format(folder=self.folder, clamd=self.clamd.address) + shipped)
 

@@ -18,7 +18,7 @@ from .daemon import Daemon, DaemonConfig
 from .network import PrivateNetwork
 from .postfix import Postfix, PostfixConfig
 from .processes import PATIENCE_SECONDS, free_port
-from .shipped import SHIPPED_FILES, adapted
+from .shipped import SHIPPED_FILES, adapted, with_authenticators
 from .sink import Received, Sink
 
 # Where the milters of the shipped main.cf listen, by the name of their part.
@@ -137,7 +137,7 @@ class Gateway:
     def _shipped_files(self, deep, light):
         header_checks = self.folder / "bloomgate_header_checks"
         header_checks.write_text(adapted("postfix/bloomgate_header_checks", {
-            "[127.0.0.1]:10026": light.address}))
+            "[127.0.0.1]:10025": light.address}))
         forged_results = self.folder / "authentication_header_checks"
         forged_results.write_text(adapted("postfix/authentication_header_checks", {
             r"mx\.example\.org": re.escape(self.daemon.config.host_name)})
@@ -145,11 +145,11 @@ class Gateway:
         forged_marks = self.folder / "forged_mark_header_checks"
         forged_marks.write_text(adapted("postfix/forged_mark_header_checks", {})
                                 if self.config.removes_forged_marks else "")
-        main_cf = adapted("postfix/main.cf", {
+        main_cf = with_authenticators(adapted("postfix/main.cf", {
             "[127.0.0.1]:10024": deep.address,
             "/etc/postfix/authentication_header_checks": str(forged_results),
             "/etc/postfix/forged_mark_header_checks": str(forged_marks),
-            "/etc/postfix/bloomgate_header_checks": str(header_checks)})
+            "/etc/postfix/bloomgate_header_checks": str(header_checks)}))
         sockets = {milter.config.name: milter.mta_socket for milter in self.milters}
         sockets["bloomgate"] = self.daemon.mta_socket
         return {

@@ -1,18 +1,27 @@
 """The recipes of config/mta for Postfix, each with its checkers, for tests and measurements."""
 
+import re
 from dataclasses import replace
 
 from .clamav import ClamavMilter, Clamd
 from .processes import free_port
 from .recipe import Recipe, with_header_checks
-from .rspamd import AFTER_THE_QUEUE, PlainRspamd, Rspamd
-from .shipped import adapted
+from .rspamd import AFTER_THE_QUEUE, AT_THE_DOOR, PlainRspamd, Rspamd
+from .shipped import adapted, with_authenticators
 from .spamassassin import Spamd, SpamassMilter, Spampd
 
 OWN_NAME = {"authentication_header_checks": {r"mx\.example\.org": r"mx\.example\.net"}}
 
 
-class RspamdRecipe(Recipe):
+class MilterRecipe(Recipe):
+    """Its checks are milters after Bloomgate."""
+
+    def checks_opted(self, name):
+        before, bloomgate, after = re.split(r"(?s)( \{ unix:/run/bloomgate/.*?\})", adapted(name, {}))
+        return with_authenticators(before + bloomgate + self.opted(after))
+
+
+class RspamdRecipe(MilterRecipe):
     """postfix-rspamd. whole: rspamd with all that makes it fast, and slow to start, as for a measurement."""
 
     def __init__(self, folder, config, whole=False):
@@ -21,11 +30,12 @@ class RspamdRecipe(Recipe):
 
     def checks(self, stack):
         self.clamd = stack.enter_context(Clamd(self.folder / "clamd"))
-        self.rspamd = stack.enter_context(Rspamd(self.folder / "rspamd", self.clamd, whole=self.whole))
+        self.rspamd = stack.enter_context(Rspamd(
+            self.folder / "rspamd", self.clamd, (*AT_THE_DOOR, *self.virus_check_that_waits), self.whole))
         self.spam_checkers = [self.rspamd]
 
     def files(self):
-        main_cf = self.with_milters(adapted("postfix-rspamd/main.cf", {}), {
+        main_cf = self.with_milters(self.checks_opted("postfix-rspamd/main.cf"), {
             "inet:127.0.0.1:11332": self.rspamd.mta_socket})
         return {"main_cf": with_header_checks(main_cf, self.folder, OWN_NAME)}
 
@@ -39,17 +49,18 @@ class LightPathRecipe(Recipe):
 
     def checks(self, stack):
         self.clamd = stack.enter_context(Clamd(self.folder / "clamd"))
-        self.clamav_milter = stack.enter_context(ClamavMilter(self.folder / "clamav-milter", self.clamd))
+        self.clamav_milter = stack.enter_context(ClamavMilter(
+            self.folder / "clamav-milter", self.clamd, self.waits))
 
     def files(self):
-        main_cf = self.with_milters(adapted("postfix/main.cf", {
-            "[127.0.0.1]:10024": f"[127.0.0.1]:{self.deep_port}"}), {})
-        virus_check = adapted("postfix-clamav-milter/master.cf", {
+        main_cf = self.with_milters(with_authenticators(adapted("postfix/main.cf", {
+            "[127.0.0.1]:10024": f"[127.0.0.1]:{self.deep_port}"})), {})
+        virus_check = self.opted(adapted("postfix-clamav-milter/master.cf", {
             "127.0.0.1:10026": f"127.0.0.1:{self.virus_port}",
-            "unix:/run/clamav/clamav-milter.ctl": self.clamav_milter.mta_socket})
+            "unix:/run/clamav/clamav-milter.ctl": self.clamav_milter.mta_socket}))
         return {
             "main_cf": with_header_checks(main_cf, self.folder, {**OWN_NAME, "bloomgate_header_checks": {
-                "[127.0.0.1]:10026": f"[127.0.0.1]:{self.virus_port}"}}),
+                "[127.0.0.1]:10025": f"[127.0.0.1]:{self.virus_port}"}}),
             "master_cf": adapted("postfix/master.cf", {
                 "127.0.0.1:10025": f"127.0.0.1:{self.back_port}"}) + virus_check}
 
@@ -73,18 +84,18 @@ class RspamdAfterQueueRecipe(LightPathRecipe):
     def checks(self, stack):
         super().checks(stack)
         self.rspamd = stack.enter_context(Rspamd(
-            self.folder / "rspamd", self.clamd, AFTER_THE_QUEUE, self.whole))
+            self.folder / "rspamd", self.clamd, (*AFTER_THE_QUEUE, *self.virus_check_that_waits), self.whole))
         self.spam_checkers = [self.rspamd]
 
     def files(self):
         files = super().files()
-        files["master_cf"] += adapted("postfix-rspamd-after-queue/master.cf", {
+        files["master_cf"] += self.opted(adapted("postfix-rspamd-after-queue/master.cf", {
             "127.0.0.1:10024": f"127.0.0.1:{self.deep_port}",
-            "inet:127.0.0.1:11332": self.rspamd.mta_socket})
+            "inet:127.0.0.1:11332": self.rspamd.mta_socket}))
         return files
 
 
-class SpamassMilterRecipe(Recipe):
+class SpamassMilterRecipe(MilterRecipe):
     """postfix-spamass-milter. name_server: (host, port), for SpamAssassin to ask."""
 
     def __init__(self, folder, config, name_server=None):
@@ -93,13 +104,15 @@ class SpamassMilterRecipe(Recipe):
 
     def checks(self, stack):
         self.clamd = stack.enter_context(Clamd(self.folder / "clamd"))
-        self.clamav_milter = stack.enter_context(ClamavMilter(self.folder / "clamav-milter", self.clamd))
+        self.clamav_milter = stack.enter_context(ClamavMilter(
+            self.folder / "clamav-milter", self.clamd, self.waits))
         self.spamd = stack.enter_context(Spamd(self.folder / "spamd", self.name_server))
-        self.spamass_milter = stack.enter_context(SpamassMilter(self.folder / "spamass-milter", self.spamd))
+        self.spamass_milter = stack.enter_context(SpamassMilter(
+            self.folder / "spamass-milter", self.spamd, self.waits))
         self.spam_checkers = [self.spamd, self.spamass_milter]
 
     def files(self):
-        main_cf = self.with_milters(adapted("postfix-spamass-milter/main.cf", {}), {
+        main_cf = self.with_milters(self.checks_opted("postfix-spamass-milter/main.cf"), {
             "unix:/run/clamav/clamav-milter.ctl": self.clamav_milter.mta_socket,
             "unix:/var/spool/postfix/spamass/spamass.sock": self.spamass_milter.mta_socket})
         return {"main_cf": with_header_checks(main_cf, self.folder, OWN_NAME)}
@@ -119,7 +132,7 @@ class DeepCheckRecipe(Recipe):
         self.spam_checkers = [stack.enter_context(checker) for checker in (self.rspamd, self.spamd)]
 
     def files(self):
-        main_cf = self.with_milters(adapted("deep-check/main.cf", {}), {})
+        main_cf = self.with_milters(with_authenticators(self.opted(adapted("deep-check/main.cf", {}))), {})
         return {"main_cf": with_header_checks(main_cf, self.folder, OWN_NAME)}
 
     def settings(self, checker, **changes):
@@ -128,6 +141,8 @@ class DeepCheckRecipe(Recipe):
                  "spamd": ("783@127.0.0.1", f"{self.spamd.address[1]}@127.0.0.1")}
         shipped = adapted(f"deep-check/{checker}.conf", dict([ports[checker]]))
         lines = dict(line.split(" = ") for line in shipped.splitlines())
+        if self.waits:
+            lines["deep-check-failure"] = "tempfail"
         return {**self.base, **lines, **{name.replace("_", "-"): value for name, value in changes.items()}}
 
     def ask(self, checker, **changes):

@@ -69,6 +69,7 @@ class RecipeConfig:
     whitelist: Path  # None: Postfix and the checkers without Bloomgate, to compare with
     settings: dict = field(default_factory=dict)  # of Bloomgate
     milters: tuple = ()  # those before Bloomgate that take part: OpenDkimConfig, …
+    when_down: str = "accept"  # or "tempfail": the lines of the recipe's page for those who rather let mail wait
 
 
 class Recipe:
@@ -173,6 +174,19 @@ class Recipe:
             yield
         finally:
             program.signal(signal.SIGCONT)
+
+    @property
+    def waits(self):
+        return self.config.when_down == "tempfail"
+
+    @property
+    def virus_check_that_waits(self):
+        """The file of rspamd for it."""
+        return ["rspamd/clamav-tempfail/force_actions.conf"] if self.waits else []
+
+    def opted(self, text):
+        """The shipped lines, which let mail go on while a check is down; or those that let it wait."""
+        return text.replace("default_action=accept", "default_action=tempfail") if self.waits else text
 
     def logs(self):
         parts = [("Postfix", self.postfix), ("Bloomgate", self.daemon),

@@ -13,7 +13,7 @@ CONFIGURATION = "/etc/rspamd/rspamd.conf"
 OWN_DOMAIN = "example.net"
 
 # The files of the recipes: a milter at the door, and a milter after the queue.
-FOR_BOTH = tuple(f"rspamd/local.d/{name}.conf" for name in ("antivirus", "force_actions", "milter_headers"))
+FOR_BOTH = ("rspamd/local.d/milter_headers.conf", "rspamd/clamav/antivirus.conf")
 AT_THE_DOOR = (*FOR_BOTH, "rspamd/local.d/settings.conf", "rspamd/local.d/worker-proxy.inc")
 AFTER_THE_QUEUE = (*FOR_BOTH, "postfix-rspamd-after-queue/local.d/worker-proxy.inc",
                    "postfix-rspamd-after-queue/local.d/external_relay.conf")

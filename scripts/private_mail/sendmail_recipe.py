@@ -20,7 +20,7 @@ from .sink import Sink
 STRANGER = "127.0.0.2"
 OURSELVES = "127.0.0.1"
 
-BEFORE = ("sendmail/opendkim.mc", "sendmail/bloomgate.mc")
+BEFORE = ("sendmail/opendkim.mc", "sendmail/forged_results.mc", "sendmail/bloomgate.mc")
 
 
 class SendmailRecipe(Recipe):
@@ -46,7 +46,8 @@ class SendmailRecipe(Recipe):
         return self
 
     def _shipped_files(self):
-        text = "".join((SHIPPED_FILES / name).read_text() for name in (*BEFORE, *self.fragments))
+        text = "".join((SHIPPED_FILES / name).read_text() for name in BEFORE)
+        text += self.opted("".join((SHIPPED_FILES / name).read_text() for name in self.fragments))
         sockets = {"/run/bloomgate/milter.sock": self.daemon.address,
                    "/run/opendkim/opendkim.sock": self.opendkim.socket, **self.sockets()}
         folders = {}
@@ -61,6 +62,9 @@ class SendmailRecipe(Recipe):
                 folders[ours.parent] = folder
                 text = text.replace(shipped, f"{folder}/{ours.name}")
         return text, folders
+
+    def opted(self, text):
+        return text.replace(", T=", ", F=T, T=") if self.waits else text
 
     def send(self, *mails, address=STRANGER, patience_seconds=PATIENCE_SECONDS):
         """Sends them, from that address. What became of each, once that is sure."""

@@ -1,8 +1,16 @@
 """The files of config/mta as an operator gets them, with the tests' ports, paths and names."""
 
+import re
+
 from .filter import REPOSITORY
 
 SHIPPED_FILES = REPOSITORY / "config/mta"
+
+
+def with_authenticators(main_cf):
+    """The shipped main.cf of a recipe, with the milters of authentication/main.cf before Bloomgate's."""
+    before = re.search(r"(?s)smtpd_milters =\n(.*?)[ ]+\{ unix:/run/bloomgate/", adapted("authentication/main.cf", {}))
+    return main_cf.replace("smtpd_milters =\n", "smtpd_milters =\n" + before.group(1))
 
 
 def adapted(name, replacements):

@@ -43,8 +43,12 @@ class Spamd(Checker):
 class SpamassMilter(Checker):
     name = "spamass-milter"
 
-    def __init__(self, folder, spamd):
+    # What the recipe's page adds for those who let mail wait.
+    WAITING = " -- --no-safe-fallback --connect-retries=30 --retry-sleep=5"
+
+    def __init__(self, folder, spamd, waits=False):
         super().__init__(folder)
+        self.waits = waits
         self.spamd = spamd
         self.address = self.folder / "milter.sock"
         self.mta_socket = f"unix:{self.address}"
@@ -57,7 +61,8 @@ class SpamassMilter(Checker):
         host, port = self.spamd.address
         shipped = adapted("postfix-spamass-milter/spamass-milter", {"-u spamass-milter": f"-u {USER}"})
         options = shlex.split(shlex.split(shipped.partition("=")[2])[0])
-        return ["/usr/sbin/spamass-milter", "-p", self.address, *options, "-d", host, "-p", port]
+        waiting = self.WAITING.split() if self.waits else ["--"]
+        return ["/usr/sbin/spamass-milter", "-p", self.address, *options, *waiting, "-d", host, "-p", port]
 
 
 class Spampd(Checker):
@@ -73,7 +78,7 @@ class Spampd(Checker):
 
     def command(self):
         unit = adapted("postfix-spampd/spampd.conf", {
-            "127.0.0.1:10024": f"127.0.0.1:{self.port}", "127.0.0.1:10026": f"127.0.0.1:{self.next_port}",
+            "127.0.0.1:10024": f"127.0.0.1:{self.port}", "127.0.0.1:10025": f"127.0.0.1:{self.next_port}",
             "/run/spampd/spampd.pid": f"{self.folder}/pid", "--user=spampd --group=spampd": ""})
         program, *options = shlex.split(unit.rpartition("ExecStart=")[2].replace("\\\n", ""))
         # Its user may not look into the repository, which may be root's.

@@ -51,14 +51,15 @@ def infected(sender):
 
 
 @contextmanager
-def started(recipe_class, settings=AT_THEIR_WORD, milters=(), **options):
-    """A recipe with its servers. settings: of Bloomgate; milters: those that take part before it."""
+def started(recipe_class, settings=AT_THEIR_WORD, milters=(), when_down="accept", **options):
+    """A recipe with its servers. settings: of Bloomgate; milters: those that take part before it; when_down: as of
+    RecipeConfig."""
     if os.geteuid() != 0:
         pytest.skip("Postfix needs root")
     with temporary_folder("recipe") as folder:
         whitelist = folder / "whitelist.bloom"
         build_filter_of(whitelist, [LISTED, OWN_MEMBER])
-        with recipe_class(folder, RecipeConfig(whitelist, settings, milters), **options) as recipe:
+        with recipe_class(folder, RecipeConfig(whitelist, settings, milters, when_down), **options) as recipe:
             yield recipe
 
 

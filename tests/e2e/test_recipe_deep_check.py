@@ -27,6 +27,13 @@ FORGED_RESULTS = (b"X-Spam-Flag: NO", b"X-Spam-Status: No, score=-9 required=5",
 
 @pytest.fixture(scope="module")
 def recipe():
+    """Mail waits at its sender while a part is down, so that what is not checked can be seen to wait."""
+    with started(DeepCheckRecipe, when_down="tempfail") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def as_shipped():
     with started(DeepCheckRecipe) as running:
         yield running
 
@@ -331,4 +338,23 @@ def test_the_doctor_finds_checkers_that_answer(recipe):
     command = recipe.daemon.command("--doctor", "--postfix-config", recipe.postfix.folder / "etc")
     found = subprocess.run(list(map(str, command)), capture_output=True, text=True).stdout.splitlines()
     assert len([line for line in found if line.startswith("ok       deep-check: ")]) == 2, found
-    assert not [line for line in found if "Bloomgate is down" in line or "nothing checks" in line]
+    assert not [line for line in found if "nothing checks" in line or (
+        "Bloomgate is down" in line and not line.startswith("ok"))]
+
+
+def test_as_shipped_mail_goes_on_as_unknown_while_no_checker_answers(as_shipped):
+    as_shipped.spam_checkers[0].stop()
+    [good, other] = as_shipped.send(listed(), Mail(UNLISTED))
+    as_shipped.spam_checkers[0].start()
+    assert places([good, other]) == [MAILBOX] * 2
+    assert other.header("X-Spam-Status")[0].startswith("Unknown")
+    assert re.search("warning|error", as_shipped.daemon.log())
+    assert as_shipped.send(Mail(UNLISTED))[0].header("X-Spam-Status")[0].startswith("No, ")
+
+
+def test_as_shipped_mail_goes_on_unmarked_while_bloomgate_is_down_and_postfix_says_so(as_shipped):
+    with as_shipped.without_bloomgate():
+        outcomes = as_shipped.send(listed(), Mail(UNLISTED, FORGED_RESULTS))
+        assert places(outcomes) == [MAILBOX] * 2
+        assert [(each.header("X-Bloomgate"), results(each)) for each in outcomes] == [([], {})] * 2
+        assert "warning: connect to Milter service" in as_shipped.postfix.log()

@@ -17,6 +17,13 @@ def recipe():
         yield running
 
 
+@pytest.fixture(scope="module")
+def patient():
+    """Set up for those who rather let mail wait than have it unchecked."""
+    with started(RspamdRecipe, when_down="tempfail") as running:
+        yield running
+
+
 def symbols(outcome):
     """The rules of rspamd that had something to say about it."""
     [result] = outcome.header("X-Spamd-Result")
@@ -82,26 +89,48 @@ def test_all_is_checked_when_bloomgate_hangs(recipe):
     assert outcomes[-1].place == REJECTED
 
 
-def test_all_mail_waits_at_its_sender_while_rspamd_is_down(recipe):
-    recipe.rspamd.stop()
-    assert set(places(recipe.send(listed(), *unlisted().values(), infected(LISTED)))) == {TRY_AGAIN}
-    recipe.rspamd.start()
-    assert places(recipe.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2
+def test_all_mail_waits_at_its_sender_while_rspamd_is_down(patient):
+    patient.rspamd.stop()
+    assert set(places(patient.send(listed(), *unlisted().values(), infected(LISTED)))) == {TRY_AGAIN}
+    patient.rspamd.start()
+    assert places(patient.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2
 
 
-def test_all_mail_waits_at_its_sender_while_the_virus_check_is_down(recipe):
-    recipe.clamd.stop()
-    assert places(recipe.send(listed(), Mail(UNLISTED), infected(LISTED))) == [TRY_AGAIN] * 3
-    recipe.clamd.start()
-    assert places(recipe.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2
+def test_all_mail_waits_at_its_sender_while_the_virus_check_is_down(patient):
+    patient.clamd.stop()
+    assert places(patient.send(listed(), Mail(UNLISTED), infected(LISTED))) == [TRY_AGAIN] * 3
+    patient.clamd.start()
+    assert places(patient.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2
 
 
 @pytest.mark.all_only
-def test_all_mail_waits_at_its_sender_when_rspamd_hangs(recipe):
-    recipe.rspamd.program.signal_all(signal.SIGSTOP)
+def test_all_mail_waits_at_its_sender_when_rspamd_hangs(patient):
+    patient.rspamd.program.signal_all(signal.SIGSTOP)
     try:
-        outcomes = recipe.send(listed(), address=None, patience_seconds=200)
+        outcomes = patient.send(listed(), address=None, patience_seconds=200)
     finally:
-        recipe.rspamd.program.signal_all(signal.SIGCONT)
+        patient.rspamd.program.signal_all(signal.SIGCONT)
     assert places(outcomes) == [TRY_AGAIN]
-    assert places(recipe.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2
+    assert places(patient.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2
+
+
+def test_mail_goes_on_unchecked_and_the_log_says_so_while_rspamd_is_down(recipe):
+    recipe.rspamd.stop()
+    outcomes = recipe.send(listed(), *unlisted().values())
+    recipe.rspamd.start()
+    assert set(places(outcomes)) == {MAILBOX}
+    # What a message claims is taken out by the header checks and by Bloomgate all the same.
+    assert [mark.split(";")[0] for each in outcomes for mark in each.header("X-Bloomgate")] == (
+        ["deliver"] + ["check"] * (len(outcomes) - 1))
+    assert f"warning: connect to Milter service {recipe.rspamd.mta_socket}" in recipe.postfix.log()
+    assert_all_are_checked(recipe.send(*unlisted().values()))
+
+
+def test_mail_goes_on_without_the_virus_check_and_rspamd_says_so_while_clamd_is_down(recipe):
+    recipe.clamd.stop()
+    [good, other] = recipe.send(listed(), Mail(UNLISTED))
+    recipe.clamd.start()
+    assert places([good, other]) == [MAILBOX] * 2
+    assert "CLAM_VIRUS_FAIL" in symbols(good) & symbols(other)
+    assert "clamav" in recipe.rspamd.log()
+    assert places(recipe.send(infected(LISTED))) == [REJECTED]

@@ -19,6 +19,13 @@ def recipe():
         yield running
 
 
+@pytest.fixture(scope="module")
+def patient():
+    """Set up for those who rather let mail wait than have it unchecked."""
+    with started(RspamdAfterQueueRecipe, when_down="tempfail") as running:
+        yield running
+
+
 def assert_all_are_checked(outcomes):
     for outcome in outcomes:
         assert (outcome.place, outcome.route) == (MAILBOX, DEEP), outcome
@@ -60,18 +67,26 @@ def test_all_is_checked_when_bloomgate_hangs(recipe):
     assert outcomes[-1].place == HELD
 
 
-def test_unlisted_mail_waits_while_rspamd_is_down_and_listed_mail_arrives(recipe):
-    recipe.rspamd.stop()
-    good, *waiting = recipe.send(listed(), *unlisted().values())
+def test_unlisted_mail_waits_while_rspamd_is_down_and_listed_mail_arrives(patient):
+    patient.rspamd.stop()
+    good, *waiting = patient.send(listed(), *unlisted().values())
     assert good.place == MAILBOX
     assert set(places(waiting)) == {DEFERRED}
-    recipe.rspamd.start()
-    assert_all_are_checked(recipe.retry(*waiting))
+    patient.rspamd.start()
+    assert_all_are_checked(patient.retry(*waiting))
 
 
-def test_all_mail_waits_while_the_virus_check_is_down(recipe):
-    recipe.clamd.stop()
-    waiting = recipe.send(listed(), Mail(UNLISTED), infected(LISTED), infected(UNLISTED))
+def test_all_mail_waits_while_the_virus_check_is_down(patient):
+    patient.clamd.stop()
+    waiting = patient.send(listed(), Mail(UNLISTED), infected(LISTED), infected(UNLISTED))
     assert places(waiting) == [DEFERRED] * 4
-    recipe.clamd.start()
-    assert places(recipe.retry(*waiting)) == [MAILBOX, MAILBOX, HELD, HELD]
+    patient.clamd.start()
+    assert places(patient.retry(*waiting)) == [MAILBOX, MAILBOX, HELD, HELD]
+
+
+def test_mail_goes_on_unchecked_while_rspamd_is_down(recipe):
+    recipe.rspamd.stop()
+    outcomes = recipe.send(listed(), *unlisted().values())
+    recipe.rspamd.start()
+    assert set(places(outcomes)) == {MAILBOX}
+    assert_all_are_checked(recipe.send(Mail(UNLISTED)))

@@ -53,6 +53,13 @@ def recipe(name_server):
         yield running
 
 
+@pytest.fixture(scope="module")
+def patient(name_server):
+    """Set up for those who rather let mail wait than have it unchecked."""
+    with started(SpamassMilterRecipe, when_down="tempfail", name_server=name_server.server_address) as running:
+        yield running
+
+
 def spam(sender):
     return Mail(sender, body=GTUBE + b"\r\n")
 
@@ -121,26 +128,35 @@ def test_all_is_checked_when_bloomgate_hangs(recipe):
 
 
 @pytest.mark.parametrize("part", ["spamass_milter", "clamav_milter", "clamd"])
-def test_all_mail_waits_at_its_sender_while_a_check_is_down(recipe, part):
-    checker = getattr(recipe, part)
+def test_all_mail_waits_at_its_sender_while_a_check_is_down(patient, part):
+    checker = getattr(patient, part)
     checker.stop()
-    assert places(recipe.send(listed(), Mail(UNLISTED))) == [TRY_AGAIN] * 2
+    assert places(patient.send(listed(), Mail(UNLISTED))) == [TRY_AGAIN] * 2
     checker.start()
     # clamav-milter looks for clamd again only when a message comes that it cannot have scanned.
-    wait_until(lambda: places(recipe.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2, "mail to arrive again")
+    wait_until(lambda: places(patient.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2, "mail to arrive again")
 
 
-def test_mail_that_comes_while_spamd_is_down_waits_for_it(recipe):
-    recipe.spamd.stop()
+def test_mail_that_comes_while_spamd_is_down_waits_for_it(patient):
+    patient.spamd.stop()
     with ThreadPoolExecutor() as background:
-        waiting = background.submit(recipe.send, Mail(UNLISTED))
-        wait_until(lambda: spamc_runs(recipe.spamass_milter), "spamc to try")
-        recipe.spamd.start()
+        waiting = background.submit(patient.send, Mail(UNLISTED))
+        wait_until(lambda: spamc_runs(patient.spamass_milter), "spamc to try")
+        patient.spamd.start()
     assert_all_are_checked(waiting.result())
 
 
 @pytest.mark.all_only
-def test_mail_waits_at_its_sender_when_spamd_stays_down(recipe):
-    recipe.spamd.stop()
-    assert places(recipe.send(Mail(UNLISTED), patience_seconds=200)) == [TRY_AGAIN]
-    recipe.spamd.start()
+def test_mail_waits_at_its_sender_when_spamd_stays_down(patient):
+    patient.spamd.stop()
+    assert places(patient.send(Mail(UNLISTED), patience_seconds=200)) == [TRY_AGAIN]
+    patient.spamd.start()
+
+
+@pytest.mark.parametrize("part", ["spamass_milter", "clamav_milter", "clamd", "spamd"])
+def test_mail_goes_on_without_the_check_that_is_down(recipe, part):
+    checker = getattr(recipe, part)
+    checker.stop()
+    assert places(recipe.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2
+    checker.start()
+    wait_until(lambda: places(recipe.send(infected(LISTED), spam(UNLISTED))) == [HELD, REJECTED], "the checks to go on")

@@ -8,7 +8,7 @@ from private_mail import sendmail
 from private_mail.clamav import Clamd
 from private_mail.processes import wait_until
 from private_mail.recipe import MAILBOX, REJECTED, TRY_AGAIN, Mail
-from private_mail.rspamd import Rspamd
+from private_mail.rspamd import AT_THE_DOOR, Rspamd
 from private_mail.sendmail_recipe import OURSELVES, SendmailRecipe
 from recipe_mails import FORGED_MARK, forged, honest, infected, listed, places, started
 
@@ -25,7 +25,8 @@ class RspamdRecipe(SendmailRecipe):
 
     def checks(self, stack):
         self.clamd = stack.enter_context(Clamd(self.folder / "clamd"))
-        self.rspamd = stack.enter_context(Rspamd(self.folder / "rspamd", self.clamd))
+        self.rspamd = stack.enter_context(Rspamd(
+            self.folder / "rspamd", self.clamd, (*AT_THE_DOOR, *self.virus_check_that_waits)))
 
     def sockets(self):
         return {"inet:11332@127.0.0.1": f"inet:{self.rspamd.port}@127.0.0.1"}
@@ -39,6 +40,15 @@ def recipe():
     if sendmail.can_run():
         pytest.skip(sendmail.can_run())
     with started(RspamdRecipe) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def patient():
+    """Set up for those who rather let mail wait than have it unchecked."""
+    if sendmail.can_run():
+        pytest.skip(sendmail.can_run())
+    with started(RspamdRecipe, when_down="tempfail") as running:
         yield running
 
 
@@ -152,12 +162,12 @@ def test_all_is_checked_when_bloomgate_hangs(recipe):
 
 
 @pytest.mark.parametrize("part", ["rspamd", "clamd"])
-def test_all_mail_waits_at_its_sender_while_a_check_is_down(recipe, part):
-    checker = getattr(recipe, part)
+def test_all_mail_waits_at_its_sender_while_a_check_is_down(patient, part):
+    checker = getattr(patient, part)
     checker.stop()
-    assert places(recipe.send(listed(), Mail(UNLISTED), infected(LISTED))) == [TRY_AGAIN] * 3
+    assert places(patient.send(listed(), Mail(UNLISTED), infected(LISTED))) == [TRY_AGAIN] * 3
     checker.start()
-    assert places(recipe.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2
+    assert places(patient.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2
 
 
 def test_all_mail_waits_at_its_sender_while_nobody_removes_forged_results(recipe):
@@ -165,3 +175,12 @@ def test_all_mail_waits_at_its_sender_while_nobody_removes_forged_results(recipe
     assert places(recipe.send(listed(), *honest())) == [TRY_AGAIN] * 3
     recipe.opendkim.start()
     assert places(recipe.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2
+
+
+@pytest.mark.parametrize("part", ["rspamd", "clamd"])
+def test_mail_goes_on_without_the_check_that_is_down(recipe, part):
+    checker = getattr(recipe, part)
+    checker.stop()
+    assert places(recipe.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2
+    checker.start()
+    assert places(recipe.send(infected(LISTED))) == [REJECTED]

@@ -19,9 +19,11 @@ class SpamAssassinRecipe(SendmailRecipe):
 
     def checks(self, stack):
         self.clamd = stack.enter_context(Clamd(self.folder / "clamd"))
-        self.clamav_milter = stack.enter_context(ClamavMilter(self.folder / "clamav-milter", self.clamd))
+        self.clamav_milter = stack.enter_context(ClamavMilter(
+            self.folder / "clamav-milter", self.clamd, self.waits))
         self.spamd = stack.enter_context(Spamd(self.folder / "spamd"))
-        self.spamass_milter = stack.enter_context(SpamassMilter(self.folder / "spamass-milter", self.spamd))
+        self.spamass_milter = stack.enter_context(SpamassMilter(
+            self.folder / "spamass-milter", self.spamd, self.waits))
 
     def sockets(self):
         return {"/run/clamav/clamav-milter.ctl": self.clamav_milter.address,
@@ -36,6 +38,15 @@ def recipe():
     if sendmail.can_run():
         pytest.skip(sendmail.can_run())
     with started(SpamAssassinRecipe) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def patient():
+    """Set up for those who rather let mail wait than have it unchecked."""
+    if sendmail.can_run():
+        pytest.skip(sendmail.can_run())
+    with started(SpamAssassinRecipe, when_down="tempfail") as running:
         yield running
 
 
@@ -98,18 +109,27 @@ def test_all_is_checked_when_bloomgate_hangs(recipe):
 
 @pytest.mark.parametrize("part", ["spamass_milter", pytest.param("clamav_milter", marks=pytest.mark.all_only),
                                   pytest.param("clamd", marks=pytest.mark.all_only)])
-def test_all_mail_waits_at_its_sender_while_a_check_is_down(recipe, part):
-    checker = getattr(recipe, part)
+def test_all_mail_waits_at_its_sender_while_a_check_is_down(patient, part):
+    checker = getattr(patient, part)
     checker.stop()
-    assert places(recipe.send(listed(), Mail(UNLISTED))) == [TRY_AGAIN] * 2
+    assert places(patient.send(listed(), Mail(UNLISTED))) == [TRY_AGAIN] * 2
     checker.start()
     # clamav-milter looks for clamd again only when a message comes that it cannot have scanned.
-    wait_until(lambda: places(recipe.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2, "mail to arrive again")
+    wait_until(lambda: places(patient.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2, "mail to arrive again")
 
 
 @pytest.mark.all_only
-def test_mail_waits_at_its_sender_when_spamd_stays_down(recipe):
-    recipe.spamd.stop()
-    assert places(recipe.send(Mail(UNLISTED), patience_seconds=200)) == [TRY_AGAIN]
-    recipe.spamd.start()
-    assert places(recipe.send(Mail(UNLISTED))) == [MAILBOX]
+def test_mail_waits_at_its_sender_when_spamd_stays_down(patient):
+    patient.spamd.stop()
+    assert places(patient.send(Mail(UNLISTED), patience_seconds=200)) == [TRY_AGAIN]
+    patient.spamd.start()
+    assert places(patient.send(Mail(UNLISTED))) == [MAILBOX]
+
+
+@pytest.mark.parametrize("part", ["spamass_milter", "clamav_milter", "clamd", "spamd"])
+def test_mail_goes_on_without_the_check_that_is_down(recipe, part):
+    checker = getattr(recipe, part)
+    checker.stop()
+    assert places(recipe.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2
+    checker.start()
+    wait_until(lambda: places(recipe.send(infected(LISTED), spam(UNLISTED))) == [HELD, REJECTED], "the checks to go on")

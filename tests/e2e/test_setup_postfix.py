@@ -1,6 +1,7 @@
 """scripts/setup-postfix on private configurations: what it understands, what it refuses, how it is undone."""
 
 import itertools
+import json
 import os
 import re
 import subprocess
@@ -50,20 +51,26 @@ def setup(deep_check):
             master = etc / "master.cf"
             # What listens on the port None is not important: nothing is started.
             master.write_text(change(master.read_text().replace("127.0.0.1:None", "smtp")))
+            for other in ("rspamd/local.d", "spamassassin", "bloomgate"):
+                (folder / "other" / other).mkdir(parents=True)
+            (folder / "other/bloomgate/bloomgate-milter.conf").write_text("#deep-check = none\n")
             return SimpleNamespace(
-                etc=etc, run=lambda *options, **more: run(etc, deep_check, *options, **more))
+                etc=etc, other=folder / "other", run=lambda *options, **more: run(etc, deep_check, *options, **more))
 
         yield start
 
 
 def run(etc, deep_check, *options, environment=None):
-    command = [SCRIPT, "-c", etc, "--deep-check", f"127.0.0.1:{deep_check.port}", *options]
+    command = [SCRIPT, "-c", etc, "--deep-check", f"127.0.0.1:{deep_check.port}", "--files-only",
+               "--etc", etc.parent / "other", *options]
     return subprocess.run([str(word) for word in command], capture_output=True, text=True,
                           env={**os.environ, **(environment or {})})
 
 
 def files_of(folder):
-    return {path.name: path.read_bytes() if path.is_file() else None for path in folder.iterdir()}
+    """Those of the configuration, and of the programs beside it."""
+    return {path.relative_to(folder.parent): path.read_bytes() if path.is_file() else None
+            for place in (folder, folder.parent / "other") if place.exists() for path in place.rglob("*")}
 
 
 def value_of(etc, name):
@@ -102,8 +109,23 @@ UNDERSTOOD = {
         f"smtpd_milters = {OPENDKIM}, inet:localhost:11332\n", "", ["--recipe", "rspamd"],
         {"smtpd_milters": [OPENDKIM, BLOOMGATE, "inet:localhost:11332"]}),
     "a virus check already, and SpamAssassin to come": (
-        "smtpd_milters = unix:/x/clamav.ctl\n", "", ["--recipe", "spamass-milter"],
+        "smtpd_milters = unix:/x/clamav.ctl\n", "", ["--recipe", "spamassassin", "--with-clamav"],
         {"smtpd_milters": [BLOOMGATE, "unix:/x/clamav.ctl", "spamass.sock"]}),
+    "SpamAssassin without a virus check": ("", "", ["--recipe", "spamassassin"], {
+        "smtpd_milters": [BLOOMGATE, "spamass.sock"]}),
+    "rspamd with clamd, and mail that waits": ("", "", [
+        "--recipe", "rspamd", "--with-clamav", "--when-down", "tempfail", "--parts-come-later"], {
+            "smtpd_milters": [BLOOMGATE, "default_action=accept", "inet:127.0.0.1:11332", "default_action=tempfail"]}),
+    "Bloomgate asks the checker itself": ("", "", ["--recipe", "deep-check", "--checker", "spamd"], {
+        "smtpd_milters": [BLOOMGATE, "default_action=accept"],
+        "header_checks": ["/authentication_header_checks", "/forged_mark_header_checks",
+                          "/forged_result_header_checks"]}),
+    "it does, and mail waits": ("", "", [
+        "--recipe", "deep-check", "--when-down", "tempfail", "--parts-come-later"], {
+            "smtpd_milters": [BLOOMGATE, "default_action=tempfail"]}),
+    "a submission service with milters of its own": (
+        "", "submission inet n - y - - smtpd\n  -o smtpd_milters=unix:/x.sock\n  -o smtpd_sasl_auth_enable=yes\n", [],
+        {"smtpd_milters": [BLOOMGATE]}),
     "a daemon on a port": ("", "", ["--socket", "inet:127.0.0.1:8895"],
                            {"smtpd_milters": ["inet:127.0.0.1:8895"]}),
 }
@@ -111,8 +133,9 @@ UNDERSTOOD = {
 
 # Those that scripts/test runs without --all.
 QUICK = {"both, over several lines with a comment", "a spam check behind Postfix already",
-         "another content filter", "a milter that is not known", "a service with milters of its own",
-         "a deep check that is not there"}
+         "another content filter", "a milter that is not known", "a submission service with milters of its own",
+         "a deep check that is not there", "Bloomgate asks the checker itself",
+         "a port for other servers that asks no milter"}
 
 
 @pytest.mark.parametrize("case", [
@@ -124,9 +147,12 @@ def test_a_configuration_that_is_understood_is_changed_once_and_given_back_byte_
 
     shown = postfix.run(*options)
     assert (shown.returncode, files_of(postfix.etc)) == (0, before), shown.stderr
+    shown_as_json = postfix.run("--json", *options)
     applied = postfix.run("--apply", *options)
     assert applied.returncode == 0, applied.stderr
     assert shown.stdout.partition("\nNothing was changed")[0] == applied.stdout.partition("\nDone")[0]
+    listed = json.loads(postfix.run("--list", "--json").stdout)["edits"]
+    assert listed == json.loads(shown_as_json.stdout)["edits"]
     for name, words in want.items():
         value = value_of(postfix.etc, name)
         places = [value.find(word) for word in words]
@@ -170,9 +196,12 @@ REFUSED = {
     "Bloomgate set up by hand": (
         f"smtpd_milters = {BLOOMGATE}\n", "", [],
         "did not put it there"),
-    "a service with milters of its own": (
-        "", "submission inet n - n - - smtpd\n  -o smtpd_milters=unix:/x.sock\n", [],
-        "submission/inet.*settings of its own"),
+    "a port for other servers that asks no milter": (
+        "", "192.0.2.7:25 inet n - n - - smtpd\n  -o smtpd_milters=\n", [],
+        "192.0.2.7:25/inet.*would not be asked"),
+    "a port for other servers with a filter of its own": (
+        "", "192.0.2.7:25 inet n - n - - smtpd\n  -o content_filter=spamassassin\n", [],
+        "192.0.2.7:25/inet.*--keep-content-filter"),
     "another service of that name": (
         "", "light-path unix - - n - 3 lmtp\n", [],
         "the service light-path/unix"),
@@ -225,28 +254,161 @@ def test_other_options_take_the_place_of_the_first_ones(setup):
     assert files_of(postfix.etc) == before
 
 
-@pytest.mark.all_only
-def test_what_was_edited_since_is_kept_and_what_is_ours_is_taken_out(setup):
-    postfix = setup()
+COMMENTED = """\
+# all of them
+smtpd_milters =
+    # signs and verifies
+    unix:opendkim/opendkim.sock,
+    # reads what opendkim writes
+    inet:127.0.0.1:8893
+
+    # no spam check yet
+"""
+
+
+def test_comments_stay_with_their_lines(setup):
+    postfix = setup(COMMENTED)
     main_cf = postfix.etc / "main.cf"
-    before = main_cf.read_text()
+    before = main_cf.read_text().splitlines()
     assert postfix.run("--apply").returncode == 0
+    after = main_cf.read_text().splitlines()
+    rest = iter(after)
+    assert all(line in rest for line in before)  # each, in its order
+    assert after.index("    # reads what opendkim writes") + 1 == after.index("    inet:127.0.0.1:8893")
+    assert BLOOMGATE in after[after.index("    inet:127.0.0.1:8893") + 1]
+
+
+def others_own(etc):
+    """What somebody does with it meanwhile."""
+    main_cf, master_cf = etc / "main.cf", etc / "master.cf"
+    postconf = ["postconf", "-c", etc, "-e"]
+    value = value_of(etc, "smtpd_milters").strip()
     main_cf.write_text("# mine\n" + main_cf.read_text() + "bounce_queue_lifetime = 1d\n")
+    subprocess.run([*postconf, f"smtpd_milters = {value}, unix:/run/clamav/added.sock"], check=True)
+    subprocess.run([*postconf, "header_checks = " + value_of(etc, "header_checks").strip() + " regexp:/etc/hostname"],
+                   check=True)
+    master_cf.write_text(master_cf.read_text() + "mine unix - - n - - smtp\n")
+    with open(etc / "forged_mark_header_checks", "a", encoding="utf-8") as table:
+        table.write("/^X-Mine:/ IGNORE\n")
+
+
+@pytest.mark.parametrize("recipe", [
+    "content-filter", pytest.param("rspamd", marks=pytest.mark.all_only),
+    pytest.param("spamassassin", marks=pytest.mark.all_only), "deep-check"])
+def test_what_was_edited_since_is_kept_and_all_that_is_ours_is_taken_out(setup, recipe):
+    postfix = setup(master_cf="submission inet n - y - - smtpd\n",
+                    change=lambda text: text.replace("smtp inet n - n - - smtpd", "smtp inet n - y - - smtpd"))
+    assert postfix.run("--apply", "--recipe", recipe).returncode == 0
+    others_own(postfix.etc)
+    daemon_conf = postfix.other / "bloomgate/bloomgate-milter.conf"
+    daemon_conf.write_text(daemon_conf.read_text() + "mode = observe\n")
+    # With other options in between: what they put in goes, too.
+    assert postfix.run("--apply", "--recipe", recipe, "--socket", "inet:127.0.0.1:8895").returncode == 0
+    with open(postfix.etc / "main.cf", "a", encoding="utf-8") as file:
+        file.write("delay_warning_time = 4h\n")
+    undone = postfix.run("--undo")
+    assert undone.returncode == 0, undone.stderr
+    left = {name: content.decode() for name, content in files_of(postfix.etc).items() if content}
+    for name, text in left.items():
+        for ours in ("loomgate: ", "light-path", "deep-check:", "8895", "milter.sock", "11332", "spamass",
+                     "authentication_"):
+            assert ours not in text, (name, text)
+    main_cf = postfix.etc / "main.cf"
+    assert "# mine\n" in main_cf.read_text()
+    assert [value_of(postfix.etc, name).strip() for name in
+            ("bounce_queue_lifetime", "delay_warning_time", "smtpd_milters", "content_filter")] == [
+                "1d", "4h", "unix:/run/clamav/added.sock", ""]
+    assert value_of(postfix.etc, "header_checks").strip() == "regexp:/etc/hostname"
+    assert "smtp inet n - y - - smtpd" in (postfix.etc / "master.cf").read_text()
+    assert "submission inet n - y - - smtpd" in (postfix.etc / "master.cf").read_text()
+    assert "mine unix" in (postfix.etc / "master.cf").read_text()
+    assert (postfix.etc / "forged_mark_header_checks").read_text() == "/^X-Mine:/ IGNORE\n"
+    assert daemon_conf.read_text() == "#deep-check = none\nmode = observe\n"
+    assert not (postfix.etc / "bloomgate-setup").exists()
+
+
+def test_a_port_for_other_servers_with_milters_of_its_own_asks_bloomgate_too(setup):
+    own = "-o smtpd_milters=unix:/run/opendkim/opendkim.sock,unix:/run/clamav/clamav-milter.ctl"
+    postfix = setup(master_cf=f"192.0.2.7:25 inet n - n - - smtpd\n  {own}\n  -o syslog_name=x\n")
+    master_cf = postfix.etc / "master.cf"
+    before = master_cf.read_text()
+    assert postfix.run("--apply").returncode == 0
+    found = subprocess.run(["postconf", "-c", postfix.etc, "-P", "192.0.2.7:25/inet/smtpd_milters"], check=True,
+                           capture_output=True, text=True).stdout
+    assert [found.find(name) for name in ("opendkim", "bloomgate", "clamav")] == sorted(
+        found.find(name) for name in ("opendkim", "bloomgate", "clamav"))
+    assert found.count("bloomgate") == 1
+    master_cf.write_text(master_cf.read_text().replace("-o syslog_name=x", "-o syslog_name=y").replace(
+        "{ smtpd_milters = ", "{ smtpd_milters = unix:/mine.sock "))
     assert postfix.run("--undo").returncode == 0
-    assert main_cf.read_text() == "# mine\n" + before + "bounce_queue_lifetime = 1d\n"
+    kept = "-o { smtpd_milters = unix:/mine.sock unix:/run/opendkim/opendkim.sock unix:/run/clamav/clamav-milter.ctl }"
+    assert master_cf.read_text() == before.replace(own, kept).replace("syslog_name=x", "syslog_name=y")
 
 
-def test_where_our_own_lines_were_edited_undo_says_where_the_backup_is(setup):
+def test_a_socket_inside_the_chroot_that_would_be_lost_is_in_the_way(setup):
+    postfix = setup("smtpd_milters = unix:/spamass/spamass.sock\n", change=lambda text: text.replace(
+        "smtp inet n - n - - smtpd", "smtp inet n - y - - smtpd"))
+    (postfix.etc.parent / "queue/spamass").mkdir()
+    (postfix.etc.parent / "queue/spamass/spamass.sock").touch()
+    refused = postfix.run("--recipe", "spamassassin")
+    assert refused.returncode == 78
+    assert "Write unix:spamass/spamass.sock" in refused.stderr
+
+
+def test_the_dry_run_shows_all_that_is_in_the_way_at_once(setup):
+    postfix = setup("content_filter = scan:[127.0.0.1]:10024\nsmtpd_milters = unix:/x.sock\n",
+                    "light-path unix - - n - 3 lmtp\n")
+    before = files_of(postfix.etc)
+    shown = postfix.run("--deep-check", "127.0.0.1:9")
+    assert (shown.returncode, files_of(postfix.etc)) == (78, before)
+    for words in ("--keep-content-filter", "--after-milter", "the service light-path/unix",
+                  "nothing listens on 127.0.0.1:9"):
+        assert words in shown.stdout.partition("In the way:")[2], words
+    assert len(json.loads(postfix.run("--json", "--deep-check", "127.0.0.1:9").stdout)["in_the_way"]) == 4
+
+
+def test_the_dry_run_says_which_parts_do_not_run_yet_and_that_mail_goes_on(setup):
+    postfix = setup()
+    shown = postfix.run("--recipe", "rspamd", "--socket", "unix:/nonexistent/milter.sock")
+    assert shown.returncode == 0
+    assert "nothing listens on unix:/nonexistent/milter.sock: until bloomgate-milter does, mail goes on" in shown.stdout
+    assert "nothing listens on inet:127.0.0.1:11332: until something does, mail goes on" in shown.stdout
+    waits = postfix.run("--recipe", "rspamd", "--when-down", "tempfail")
+    assert waits.returncode == 78
+    assert "asked to try again later" in waits.stderr
+
+
+def test_where_our_own_lines_were_edited_undo_takes_them_out_all_the_same(setup):
+    postfix = setup()
+    main_cf, master_cf = postfix.etc / "main.cf", postfix.etc / "master.cf"
+    before = files_of(postfix.etc)
+    assert postfix.run("--apply").returncode == 0
+    main_cf.write_text(main_cf.read_text().replace("content_timeout=10s", "content_timeout=99s").replace(
+        "content_filter = deep-check:[127.0.0.1]", "content_filter = deep-check:[127.0.0.2]"))
+    master_cf.write_text(re.sub(r"(light-path .*) 20 ", r"\1 7 ", master_cf.read_text()))
+    assert postfix.run("--undo").returncode == 0
+    assert files_of(postfix.etc) == before
+
+
+def test_what_took_the_place_of_ours_is_kept(setup):
     postfix = setup()
     main_cf = postfix.etc / "main.cf"
     before = main_cf.read_text()
     assert postfix.run("--apply").returncode == 0
-    main_cf.write_text(main_cf.read_text().replace("deep-check:", "deeper-check:"))
-    edited = files_of(postfix.etc)
-    refused = postfix.run("--undo")
-    assert (refused.returncode, files_of(postfix.etc)) == (78, edited)
-    assert (postfix.etc / "bloomgate-setup/before/main.cf").read_text() == before
-    assert str(postfix.etc / "bloomgate-setup/before/main.cf") in refused.stderr
+    main_cf.write_text(re.sub("content_filter = .*", "content_filter = other:[127.0.0.1]:9", main_cf.read_text()))
+    assert postfix.run("--undo").returncode == 0
+    assert main_cf.read_text() == before + "content_filter = other:[127.0.0.1]:9\n"
+
+
+def test_what_was_thrown_away_meanwhile_is_not_missed(setup):
+    postfix = setup()
+    before = files_of(postfix.etc)
+    kept = (postfix.etc / "main.cf").read_text()
+    assert postfix.run("--apply").returncode == 0
+    (postfix.etc / "main.cf").write_text(kept)  # from a backup, say
+    (postfix.etc / "authentication_header_checks").unlink()
+    assert postfix.run("--undo").returncode == 0
+    assert files_of(postfix.etc) == before
 
 
 def test_when_postfix_finds_fault_afterwards_everything_is_as_it_was(setup, tmp_path):

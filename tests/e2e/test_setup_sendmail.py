@@ -1,5 +1,6 @@
 """scripts/setup-sendmail on private configurations: what it understands and refuses, how it is undone."""
 
+import json
 import os
 import re
 import subprocess
@@ -38,7 +39,11 @@ def setup(launcher):
     with ExitStack() as stack:
 
         def start(fragment="", change=lambda text: text):
-            folder = stack.enter_context(temporary_folder("setup"))
+            folder = stack.enter_context(temporary_folder("setup")) / "mail"
+            folder.mkdir()
+            for other in ("rspamd/local.d", "spamassassin", "bloomgate"):
+                (folder.parent / "mail-other" / other).mkdir(parents=True)
+            (folder.parent / "mail-other/bloomgate/bloomgate-milter.conf").write_text("#deep-check = none\n")
             Sendmail(folder, SendmailConfig(9, fragment)).write_files()
             source = folder / "sendmail.mc"
             source.write_text(change(source.read_text()))
@@ -50,12 +55,15 @@ def setup(launcher):
 
 def run(folder, launcher, *options):
     command = [SCRIPT, "-c", folder, "--cf-dir", sendmail.cf_folder(), "--sendmail", launcher,
-               "--milters-come-later", *options]
+               "--parts-come-later", "--files-only", "--etc", folder.parent / f"{folder.name}-other", *options]
     return subprocess.run([str(word) for word in command], capture_output=True, text=True)
 
 
 def files_of(folder):
-    return {path.name: path.read_bytes() if path.is_file() else None for path in folder.iterdir()}
+    """Those of the configuration, and of the programs beside it."""
+    return {path.relative_to(folder.parent): path.read_bytes() if path.is_file() else None
+            for place in (folder, folder.parent / f"{folder.name}-other") if place.exists()
+            for path in place.rglob("*")}
 
 
 def milters_of(folder):
@@ -74,8 +82,12 @@ def debians_own(text):
 UNDERSTOOD = {
     "nothing yet": ("", [], ["opendkim", "bloomgate"]),
     "rspamd to come": ("", ["--recipe", "rspamd"], ["opendkim", "bloomgate", "rspamd"]),
-    "SpamAssassin to come": ("", ["--recipe", "spamassassin"],
-                             ["opendkim", "bloomgate", "clamav", "spamassassin"]),
+    "SpamAssassin to come": ("", ["--recipe", "spamassassin"], ["opendkim", "bloomgate", "spamassassin"]),
+    "SpamAssassin and ClamAV, and mail that waits": (
+        "", ["--recipe", "spamassassin", "--with-clamav", "--when-down", "tempfail"],
+        ["opendkim", "bloomgate", "clamav", "spamassassin"]),
+    "Bloomgate asks the checker itself": ("", ["--recipe", "deep-check"], ["opendkim", "bloomgate"]),
+    "no other milter": ("", ["--without-opendkim"], ["bloomgate"]),
     "what authenticates": (OPENDKIM + OPENDMARC, [], ["opendkim", "dmarc", "bloomgate"]),
     "a virus check": (CLAMAV, ["--recipe", "spamassassin"],
                       ["opendkim", "bloomgate", "spamassassin", "clmilter"]),
@@ -89,7 +101,7 @@ UNDERSTOOD = {
 
 
 # Those that scripts/test runs without --all.
-QUICK = {"all of them", "a milter that is not known", "an order of its own"}
+QUICK = {"all of them", "Bloomgate asks the checker itself", "a milter that is not known", "an order of its own"}
 
 
 @pytest.mark.parametrize("case", [
@@ -101,10 +113,15 @@ def test_a_configuration_that_is_understood_is_changed_once_and_given_back_byte_
 
     shown = run_script(*options)
     assert (shown.returncode, files_of(folder)) == (0, before), shown.stderr
+    as_json = run_script("--json", *options)
     applied = run_script("--apply", *options)
     assert applied.returncode == 0, applied.stderr
     assert milters_of(folder) == milters
-    assert "SCheckBloomgateMark" in (folder / "sendmail.cf").read_text()
+    cf = (folder / "sendmail.cf").read_text()
+    assert "SCheckBloomgateMark" in cf and "SCheckResults" in cf
+    waiting = re.findall(r"(?m)^X(\w+), S=[^,]*, F=T", cf)
+    assert ("spamassassin" in waiting) == ("tempfail" in options), waiting
+    assert json.loads(run_script("--list", "--json").stdout)["edits"] == json.loads(as_json.stdout)["edits"]
     if "--socket" in options:
         assert "S=inet:8895@127.0.0.1," in (folder / "sendmail.cf").read_text()
     after = files_of(folder)
@@ -173,7 +190,8 @@ def test_a_sendmail_cf_that_was_edited_by_hand_is_left_alone(setup):
 def test_milters_for_which_all_mail_would_wait_must_be_there(setup, launcher):
     folder, _ = setup()
     before = files_of(folder)
-    command = [SCRIPT, "-c", folder, "--cf-dir", sendmail.cf_folder(), "--sendmail", launcher, "--apply"]
+    command = [SCRIPT, "-c", folder, "--cf-dir", sendmail.cf_folder(), "--sendmail", launcher, "--apply",
+               "--files-only", "--etc", folder.parent / "mail-other"]
     refused = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     assert (refused.returncode, files_of(folder)) == (78, before)
     assert "local:/run/opendkim/opendkim.sock" in refused.stderr
@@ -193,15 +211,36 @@ def test_when_sendmail_finds_fault_afterwards_everything_is_as_it_was(setup, tmp
     assert files_of(folder) == before
 
 
-@pytest.mark.all_only
-def test_what_was_edited_since_is_kept_and_what_is_ours_is_taken_out(setup):
+@pytest.mark.parametrize("makes", [True, False], ids=["and made", "and not made"])
+def test_what_was_edited_since_is_kept_and_all_that_is_ours_is_taken_out(setup, makes):
     folder, run_script = setup()
-    source = folder / "sendmail.mc"
+    source, made = folder / "sendmail.mc", folder / "sendmail.cf"
     before = source.read_text()
+    theirs = before.replace("MAILER(`smtp')dnl", "dnl mine\ndefine(`confMAX_HOP', `7')dnl\nMAILER(`smtp')dnl")
+    assert run_script("--apply", "--recipe", "deep-check").returncode == 0
+    source.write_text(source.read_text().replace("MAILER(`smtp')dnl", "dnl mine\ndefine(`confMAX_HOP', `7')dnl\n"
+                                                                      "MAILER(`smtp')dnl"))
+    if makes:
+        made.write_text(sendmail.compiled(source))
+    undone = run_script("--undo")
+    assert undone.returncode == 0, undone.stderr
+    assert source.read_text() == theirs
+    assert "Xbloomgate" not in made.read_text() and "CheckBloomgateMark" not in made.read_text()
+    assert ("O MaxHopCount=7" in made.read_text()) == makes
+    conf = folder.parent / "mail-other/bloomgate/bloomgate-milter.conf"
+    assert conf.read_text() == "#deep-check = none\n"
+
+
+def test_lines_that_were_edited_inside_our_block_go_with_it(setup):
+    folder, run_script = setup()
+    before = (folder / "sendmail.mc").read_text()
     assert run_script("--apply").returncode == 0
-    source.write_text(source.read_text().replace("MAILER(`smtp')dnl", "dnl mine\nMAILER(`smtp')dnl"))
+    source = folder / "sendmail.mc"
+    source.write_text(source.read_text().replace("E:10s", "E:11s"))
+    (folder / "sendmail.cf").write_text(sendmail.compiled(source))
     assert run_script("--undo").returncode == 0
-    assert source.read_text() == before.replace("MAILER(`smtp')dnl", "dnl mine\nMAILER(`smtp')dnl")
+    assert source.read_text() == before
+    assert "Xbloomgate" not in (folder / "sendmail.cf").read_text()
 
 
 def test_mail_is_marked_after_it_and_not_after_undo(launcher):

@@ -1,0 +1,112 @@
+"""What the set-up needs of the machine: that sockets may be used, that programs listen, that services start again."""
+
+import grp
+import os
+import pwd
+import socket
+import stat
+import subprocess
+from pathlib import Path
+
+from .changes import Refused
+from .edits import Group
+
+DAEMON_GROUP = "bloomgate"  # of the daemon's socket
+
+
+def listens(place):
+    """place: unix:/PATH or inet:HOST:PORT, or HOST:PORT."""
+    kind, _, address = place.partition(":") if place.startswith(("unix:", "inet:")) else ("inet", "", place)
+    host, _, port = address.rpartition(":")
+    try:
+        if kind == "unix":
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.settimeout(5)
+                probe.connect(address)
+        else:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
+    except PermissionError:
+        return True  # somebody does, for others
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def group_to_join(user, path, expected=None):
+    """The Group that the user must join to use the socket at path; None if it needs none, or none would help.
+    expected: the group that the socket will have, if it is not there yet."""
+    try:
+        owner = pwd.getpwnam(user)
+    except KeyError:
+        return None
+    members = os.getgrouplist(user, owner.pw_gid)
+    group = None
+    for place, needed in [*((parent, 0o1) for parent in reversed(Path(path).parents)), (Path(path), 0o2)]:
+        try:
+            found = place.stat()
+        except OSError:
+            group = group or expected
+            break
+        if not allows(found, needed, owner.pw_uid, members) and found.st_mode & needed << 3:
+            group = grp.getgrgid(found.st_gid).gr_name
+    if group is None or not group_exists(group) or grp.getgrnam(group).gr_gid in members or user == "root":
+        return None
+    return Group(user, group, f"only this group may use {path}")
+
+
+def allows(found, needed, uid, members):
+    if found.st_uid == uid:
+        return bool(found.st_mode & needed << 6)
+    if found.st_gid in members:
+        return bool(found.st_mode & needed << 3)
+    return bool(found.st_mode & needed)
+
+
+def group_exists(name):
+    try:
+        grp.getgrnam(name)
+    except KeyError:
+        return False
+    return True
+
+
+def join(group):
+    run(["usermod", "-a", "-G", group.group, group.user])
+
+
+def leave(group):
+    try:
+        if group.user in grp.getgrnam(group.group).gr_mem:
+            run(["gpasswd", "-d", group.user, group.group])
+    except KeyError:
+        pass  # the group is gone, and its members with it
+
+
+def run(command):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Refused(f"{' '.join(map(str, command))} failed: {(done.stderr or done.stdout).strip()}")
+    return done.stdout
+
+
+def put_into_use(command):
+    try:
+        run(command)
+    except Refused:
+        if "try-reload-or-restart" not in command:
+            raise
+        run(["systemctl", "try-restart", command[-1]])  # a unit may have a way to reload that does not work here
+
+
+def can_run(command):
+    """Whether a Command has something to act on: systemd is there, or that Postfix runs."""
+    if command[0] == "systemctl":
+        return os.path.isdir("/run/systemd/system")
+    return subprocess.run([*command[:3], "status"], capture_output=True).returncode == 0
+
+
+def is_socket(path):
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode)
+    except OSError:
+        return False

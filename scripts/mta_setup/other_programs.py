@@ -1,0 +1,81 @@
+"""What the recipes put into the configurations of rspamd, SpamAssassin and Bloomgate itself."""
+
+from pathlib import Path
+
+from . import machine
+from .edits import Block, Command, NewFile, marked
+from .postfix_recipe import RECIPES_FOLDER
+
+RSPAMD, RSPAMD_SOCKET_OF_CLAMD = "_rspamd", "/run/clamav/clamd.ctl"
+CHECKERS = {"rspamd": "127.0.0.1:11333", "spamd": "127.0.0.1:783"}
+
+
+class OtherPrograms:
+    def __init__(self, options):
+        self.options = options
+        self.etc = Path(options.etc)
+        self.daemon_conf = str(self.etc / "bloomgate/bloomgate-milter.conf")
+        self.files = {}  # path -> shipped file
+        if options.recipe == "rspamd":
+            names = ["rspamd/local.d/settings.conf", "rspamd/local.d/milter_headers.conf"]
+            if options.with_clamav:
+                names.append("rspamd/clamav/antivirus.conf")
+                if options.when_down == "tempfail":
+                    names.append("rspamd/clamav-tempfail/force_actions.conf")
+            self.files = {str(self.etc / "rspamd/local.d" / Path(name).name): name for name in names}
+        elif options.recipe == "spamassassin":
+            self.files = {str(self.etc / "spamassassin/bloomgate.cf"): "spamassassin/bloomgate.cf"}
+        self.paths = [*self.files, *([self.daemon_conf] if options.recipe == "deep-check" else [])]
+
+    def plan(self, setup):
+        """Adds to setup's pieces, wanted files, obstacles and notes."""
+        if self.options.recipe == "deep-check":
+            self._plan_deep_check(setup)
+        for path, name in self.files.items():
+            self._plan_file(setup, path, name)
+        commands = {"rspamd": [("systemctl", "try-reload-or-restart", "rspamd")],
+                    "spamassassin": [("systemctl", "try-restart", "spamd")],
+                    "deep-check": [("systemctl", "try-restart", "bloomgate-milter")]}
+        setup.pieces += [Command(command) for command in commands.get(self.options.recipe, [])]
+        if self.options.recipe == "rspamd" and self.options.with_clamav:
+            group = machine.group_to_join(RSPAMD, RSPAMD_SOCKET_OF_CLAMD)
+            setup.pieces += setup.earlier_groups(RSPAMD, RSPAMD_SOCKET_OF_CLAMD) or ([group] if group else [])
+
+    def _plan_file(self, setup, path, name):
+        text = (RECIPES_FOLDER / name).read_text(encoding="utf-8")
+        present = setup.wanted.get(path)
+        if not Path(path).parent.is_dir():
+            setup.obstacles.append(f"there is no folder {Path(path).parent}: is {Path(name).parts[0]} installed?")
+        elif present is None:
+            setup.put(NewFile(path, text, f"config/mta/{name}"))
+        elif text.encode() not in present:
+            self._put_block(setup, path, without_comments(text), f"the lines of config/mta/{name}")
+
+    def _plan_deep_check(self, setup):
+        running = [name for name, place in CHECKERS.items() if machine.listens(place)]
+        checker = self.options.checker or (running or ["rspamd"])[0]
+        present = setup.wanted.get(self.daemon_conf)
+        if present is None:
+            setup.obstacles.append(f"there is no {self.daemon_conf}: is bloomgate-milter installed?")
+            return
+        if any(line.partition(b"=")[0].strip() == b"deep-check" for line in present.splitlines()):
+            setup.notes.append(f"{self.daemon_conf} names a checker (deep-check) already, and keeps it")
+        else:
+            shipped = (RECIPES_FOLDER / f"deep-check/{checker}.conf").read_text(encoding="utf-8")
+            lines = without_comments(shipped)
+            if self.options.when_down == "tempfail":
+                lines += "deep-check-failure = tempfail\n"
+            self._put_block(setup, self.daemon_conf, lines, "; ".join(lines.splitlines()))
+            if not machine.listens(CHECKERS[checker]):
+                setup.attempt(setup.missing_check, f"nothing listens on {CHECKERS[checker]}, where {checker} would be asked")
+
+    @staticmethod
+    def _put_block(setup, path, lines, what):
+        setup.pieces.append(Block(path, lines, what))
+        present = setup.wanted[path].decode("utf-8", "surrogateescape")
+        present += "" if present.endswith("\n") else "\n"
+        setup.wanted[path] = (present + marked(lines)).encode("utf-8", "surrogateescape")
+
+
+def without_comments(text):
+    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))

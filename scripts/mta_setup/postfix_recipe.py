@@ -1,0 +1,75 @@
+"""The shipped files of a recipe of config/mta for Postfix, with this server's addresses and folders in them."""
+
+import re
+from pathlib import Path
+
+from . import postfix_text
+from .milters import BLOOMGATE
+
+RECIPES_FOLDER = Path(__file__).resolve().parents[2] / "config/mta"
+SHARED_TABLES = RECIPES_FOLDER / "postfix"
+TABLES = ("header_checks", "milter_header_checks")  # parameters that name tables, one after the other
+
+# config/mta has a folder for each.
+FOLDERS = {"content-filter": "postfix", "rspamd": "postfix-rspamd", "spamassassin": "postfix-spamass-milter",
+           "deep-check": "deep-check"}
+CLAMAV_MILTER = re.compile(r"clamav-milter")
+
+
+class Recipe:
+    """settings: parameter -> value. services: name/type -> its lines. tables: name -> text. bloomgate: its item of
+    smtpd_milters; behind: those of the checks after it."""
+
+    def __init__(self, config_dir, host_name, options):
+        folder = RECIPES_FOLDER / FOLDERS[options.recipe]
+        self._replacements = {
+            "unix:/run/bloomgate/milter.sock": options.socket,
+            "[127.0.0.1]:10024": bracketed(options.deep_check),
+            "[127.0.0.1]:10025": bracketed(options.light_path or options.reinjection),
+            "127.0.0.1:10025": options.reinjection,
+            "/etc/postfix/": f"{config_dir}/",
+            r"mx\.example\.org": re.escape(host_name),
+        }
+        main_cf = (folder / "main.cf").read_text(encoding="utf-8")
+        self.settings = {name: self._ours(postfix_text.value_of(main_cf, name)) for name in names(main_cf)}
+        self.services = self._services(folder / "master.cf")
+        named = " ".join(self.settings.get(name, "") for name in TABLES)
+        self.tables = {path.name: self._ours(path.read_text(encoding="utf-8"), comments=False)
+                       for path in sorted(SHARED_TABLES.glob("*_header_checks"))
+                       if re.search(rf"/{re.escape(path.name)}(\s|,|$)", named)}
+        chain = postfix_text.ITEM.findall(self.settings.pop("smtpd_milters"))
+        [ours] = [index for index, milter in enumerate(chain) if BLOOMGATE.search(milter) or options.socket in milter]
+        self.bloomgate, *self.behind = chain[ours:]
+        if not options.with_clamav:
+            self.behind = [milter for milter in self.behind if not CLAMAV_MILTER.search(milter)]
+        if options.when_down == "tempfail":
+            self.behind = [waiting(milter) for milter in self.behind]
+            # With deep-check nothing comes after Bloomgate: it is the check.
+            if options.recipe == "deep-check":
+                self.bloomgate = waiting(self.bloomgate)
+
+    def _services(self, path):
+        if not path.is_file():
+            return {}
+        text = self._ours(path.read_text(encoding="utf-8"), comments=False)
+        return {"/".join(entry.text.split()[:2]): entry.text for entry in postfix_text.entries(text)}
+
+    def _ours(self, text, comments=True):
+        if not comments:
+            text = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
+        # All at once, so that no replacement is replaced again.
+        found = re.compile("|".join(map(re.escape, self._replacements)))
+        return found.sub(lambda match: self._replacements[match.group()], text)
+
+
+def names(main_cf):
+    return [entry.text.partition("=")[0].strip() for entry in postfix_text.entries(main_cf)]
+
+
+def waiting(milter):
+    return milter.replace("default_action=accept", "default_action=tempfail")
+
+
+def bracketed(address):
+    host, _, port = address.rpartition(":")
+    return f"[{host}]:{port}"
