@@ -73,16 +73,17 @@ def library_packages(*programs):
     return packages
 
 
-def base_root(build, programs):
-    """The root folder that tests copy. Made when it is not there yet; that takes half a minute."""
-    packages = sorted({*PACKAGES, *library_packages(*programs)})
+def base_root(build, programs, wanted=PACKAGES, name="debian-root"):
+    """The root folder that tests copy, with the wanted packages. Made when it is not there yet; that takes half a
+    minute, or some. name: what sets its folder in build apart from those of other tests."""
+    packages = sorted({*wanted, *library_packages(*programs)})
     archive = own_archive()
     key = hashlib.sha256(" ".join([archive.suite, *packages]).encode()).hexdigest()[:12]
-    root = build / f"debian-root-{key}"
+    root = build / f"{name}-{key}"
     if not root.exists():
-        for old in build.glob("debian-root-*"):
+        for old in build.glob(f"{name}-*"):
             subprocess.run(["rm", "-rf", "--one-file-system", old], check=True)
-        growing = build / "debian-root-growing"
+        growing = build / f"{name}-growing"
         debootstrap(archive, packages, growing)
         growing.rename(root)
     return root
