@@ -104,7 +104,6 @@ def plan(options, setup):
     configuration = setup.configuration
     in_the_way = [str(reason) for reason in setup.obstacles]
     difference = configuration.diff(setup.wanted)
-    groups = [piece for piece in setup.pieces if piece.kind == "group"]
     has_changes = bool(difference) or setup.pieces != configuration.applied
     if not has_changes and not in_the_way:
         say(options, "nothing to change: the configuration is as it should be", [])
@@ -121,7 +120,7 @@ def plan(options, setup):
         return 0
     check_before(setup)
     configuration.apply(setup.wanted, setup.pieces, setup.check)
-    finish(options, "Done.", setup, machine.join, [group for group in groups])
+    finish(options, "Done.", setup, machine.join, [piece for piece in setup.pieces if piece.kind == "group"])
     return 0
 
 
@@ -154,8 +153,8 @@ def finish(options, done, setup, change_group, groups):
     left = []
     for group in groups:
         if options.files_only:
-            flag = "usermod -a -G {1} {0}" if change_group is machine.join else "gpasswd -d {0} {1}"
-            left.append(flag.format(group.user, group.group))
+            by_hand = "usermod -a -G {1} {0}" if change_group is machine.join else "gpasswd -d {0} {1}"
+            left.append(by_hand.format(group.user, group.group))
         else:
             change_group(group)
     for command in commands:

@@ -138,7 +138,7 @@ class Block:
         return marked(self.lines, self.comment)
 
     def taken_out(self, text):
-        """All that stands between the marks, and lines of ours elsewhere that have lost their marks."""
+        """Without all that stands between the marks."""
         return re.sub(rf"(?ms)^{self.comment} {BEGIN}.*?^{self.comment} {END}[^\n]*\n", "", text)
 
 

@@ -4,7 +4,6 @@ import grp
 import os
 import pwd
 import socket
-import stat
 import subprocess
 from pathlib import Path
 
@@ -103,10 +102,3 @@ def can_run(command):
     if command[0] == "systemctl":
         return os.path.isdir("/run/systemd/system")
     return subprocess.run([*command[:3], "status"], capture_output=True).returncode == 0
-
-
-def is_socket(path):
-    try:
-        return stat.S_ISSOCK(os.stat(path).st_mode)
-    except OSError:
-        return False

@@ -87,9 +87,9 @@ class SendmailSetup:
     def _plan(self):
         self.attempt(self._plan_block)
         self.attempt(self.others.plan, self)
-        if not self.options.without_opendkim:
-            self.left_to_do.append("in bloomgate-milter.conf: trusted-fields = the number of milters before Bloomgate "
-                                   "that write results (1 for OpenDKIM alone)")
+        if self.options.with_opendkim:
+            self.left_to_do.append("in bloomgate-milter.conf: verify-dkim = no, and trusted-fields = the number of milters "
+                                   "before Bloomgate that write results (1 for OpenDKIM alone)")
         self.left_to_do.append("bloomgate-milter --doctor")
         self.pieces.append(Command(("systemctl", "try-reload-or-restart", "sendmail")))
         if not machine.listens(self.options.socket):
@@ -158,7 +158,7 @@ class SendmailSetup:
     def _block(self, present):
         names = [name for name in RECIPES[self.options.recipe] if name != CLAMAV or self.options.with_clamav]
         names[:0] = ["sendmail/forged_results.mc"]
-        names[:0] = [] if self.options.without_opendkim else ["sendmail/opendkim.mc"]
+        names[:0] = ["sendmail/opendkim.mc"] if self.options.with_opendkim else []
         lines, has_bloomgate = [], False
         for name in names:
             for line in (RECIPES_FOLDER / name).read_text(encoding="utf-8").splitlines(keepends=True):

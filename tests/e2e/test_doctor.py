@@ -240,7 +240,7 @@ def sendmail_folder(world):
             launcher = sendmail.write_launcher(world.folder / "launcher")
             (world.folder / "other/rspamd/local.d").mkdir(parents=True)
             script("setup-sendmail", "-c", folder, "--cf-dir", sendmail.cf_folder(), "--sendmail", launcher,
-                   "--parts-come-later", "--files-only", "--etc", world.folder / "other", "--apply", "--socket", world.daemon.mta_socket, *options)
+                   "--parts-come-later", "--with-opendkim", "--files-only", "--etc", world.folder / "other", "--apply", "--socket", world.daemon.mta_socket, *options)
         return folder
 
     return setup

@@ -80,23 +80,23 @@ def debians_own(text):
 
 
 UNDERSTOOD = {
-    "nothing yet": ("", [], ["opendkim", "bloomgate"]),
-    "rspamd to come": ("", ["--recipe", "rspamd"], ["opendkim", "bloomgate", "rspamd"]),
-    "SpamAssassin to come": ("", ["--recipe", "spamassassin"], ["opendkim", "bloomgate", "spamassassin"]),
+    "nothing yet": ("", [], ["bloomgate"]),
+    "rspamd to come": ("", ["--recipe", "rspamd"], ["bloomgate", "rspamd"]),
+    "SpamAssassin to come": ("", ["--recipe", "spamassassin"], ["bloomgate", "spamassassin"]),
     "SpamAssassin and ClamAV, and mail that waits": (
         "", ["--recipe", "spamassassin", "--with-clamav", "--when-down", "tempfail"],
-        ["opendkim", "bloomgate", "clamav", "spamassassin"]),
-    "Bloomgate asks the checker itself": ("", ["--recipe", "deep-check"], ["opendkim", "bloomgate"]),
-    "no other milter": ("", ["--without-opendkim"], ["bloomgate"]),
+        ["bloomgate", "clamav", "spamassassin"]),
+    "Bloomgate asks the checker itself": ("", ["--recipe", "deep-check"], ["bloomgate"]),
+    "OpenDKIM to come": ("", ["--with-opendkim"], ["opendkim", "bloomgate"]),
     "what authenticates": (OPENDKIM + OPENDMARC, [], ["opendkim", "dmarc", "bloomgate"]),
     "a virus check": (CLAMAV, ["--recipe", "spamassassin"],
-                      ["opendkim", "bloomgate", "spamassassin", "clmilter"]),
+                      ["bloomgate", "spamassassin", "clmilter"]),
     "all of them": (OPENDKIM + "dnl a comment\n" + RSPAMD, ["--recipe", "rspamd"],
                     ["opendkim", "bloomgate", "filter"]),
     "a milter that is not known, and where it stands": (
-        OTHER + RSPAMD, ["--after-milter", "mine"], ["mine", "opendkim", "bloomgate", "filter"]),
-    "one that is commented out": ("dnl " + OTHER, [], ["opendkim", "bloomgate"]),
-    "a daemon on a port": ("", ["--socket", "inet:127.0.0.1:8895"], ["opendkim", "bloomgate"]),
+        OTHER + RSPAMD, ["--after-milter", "mine"], ["mine", "bloomgate", "filter"]),
+    "one that is commented out": ("dnl " + OTHER, [], ["bloomgate"]),
+    "a daemon on a port": ("", ["--socket", "inet:127.0.0.1:8895"], ["bloomgate"]),
 }
 
 
@@ -140,7 +140,7 @@ def test_debians_own_configuration_is_understood(setup):
     shown = run_script("--recipe", "rspamd")
     assert shown.returncode == 0, shown.stderr
     block = shown.stdout.partition("dnl Bloomgate: begin")[2].partition("dnl Bloomgate: end")
-    assert re.findall(r"INPUT_MAIL_FILTER\(`(\w+)'", block[0]) == ["opendkim", "bloomgate", "rspamd"]
+    assert re.findall(r"INPUT_MAIL_FILTER\(`(\w+)'", block[0]) == ["bloomgate", "rspamd"]
     assert block[2].splitlines()[1].strip() == "MAILER_DEFINITIONS"
 
 
@@ -191,7 +191,7 @@ def test_milters_for_which_all_mail_would_wait_must_be_there(setup, launcher):
     folder, _ = setup()
     before = files_of(folder)
     command = [SCRIPT, "-c", folder, "--cf-dir", sendmail.cf_folder(), "--sendmail", launcher, "--apply",
-               "--files-only", "--etc", folder.parent / "mail-other"]
+               "--with-opendkim", "--files-only", "--etc", folder.parent / "mail-other"]
     refused = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     assert (refused.returncode, files_of(folder)) == (78, before)
     assert "local:/run/opendkim/opendkim.sock" in refused.stderr
