@@ -119,7 +119,14 @@ def read_faults(wanted=(), root: Path = ROOT, folder: Path = FAULTS) -> list:
     lists = sorted(folder.glob("*.toml"))
     if not lists:
         raise ListError(f"{folder}: no list of faults is there")
-    all_rooms = {path.stem: read_room(path, root) for path in lists}
+    all_rooms, errors = {}, []
+    for path in lists:
+        try:
+            all_rooms[path.stem] = read_room(path, root)
+        except ListError as error:
+            errors.append(str(error))
+    if errors:
+        raise ListError("\n".join(errors))
     if not wanted:
         return [fault for room in all_rooms.values() for fault in room]
     chosen = {}

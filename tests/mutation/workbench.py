@@ -1,28 +1,41 @@
-"""A private copy of the sources with a build folder of its own, in which one fault at a time is tried."""
+"""A private copy of the sources with a build folder of its own, in which faults are tried."""
 
+import contextlib
 import fcntl
 import itertools
 import os
 import resource
-import shlex
 import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from pathlib import Path
 
 from fault_list import ROOT
+from weave import PLACES, VARIABLE, weave
 
 # A test that passes within its own time, and this, has not hung.
 PATIENCE_SECONDS = 20
 PATIENCE_FACTOR = 5
 MAY_USE_BYTES = 8 << 30
-BUILD_SECONDS = 900
+# From nothing, on a busy machine.
+BUILD_SECONDS = 3600
 
 
 class BuildError(Exception):
     """What is unchanged does not build or does not pass; the text is the end of what was printed."""
+
+
+# Those that run now. Each leads a group, so that whatever it has started ends with it.
+running = set()
+
+
+def end_all():
+    for leader in list(running):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(leader, signal.SIGKILL)
 
 
 def run(command, seconds, output: Path, folder: Path, environment=None):
@@ -34,24 +47,24 @@ def run(command, seconds, output: Path, folder: Path, environment=None):
     with output.open("wb") as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, cwd=folder,
                                    env=environment, start_new_session=True, preexec_fn=limits)
+        running.add(process.pid)
         try:
             return process.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
         finally:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
             process.wait()
+            running.discard(process.pid)
 
 
 class Workbench:
-    """One of the copies: the first that no other run has; used by one thread at a time."""
+    """One of the copies: the first that no other run has."""
 
-    def __init__(self, all_of_them: Path, jobs: int):
+    def __init__(self, all_of_them: Path):
         for number in itertools.count(1):
-            self.folder, self.jobs = all_of_them / str(number), jobs
+            self.folder = all_of_them / str(number)
             self.folder.mkdir(parents=True, exist_ok=True)
             self.lock = (self.folder / "lock").open("w")
             try:
@@ -59,27 +72,11 @@ class Workbench:
                 break
             except BlockingIOError:
                 self.lock.close()
-        folder = self.folder
-        self.source, self.build = folder / "source", folder / "build"
-        self.output = folder / "output.log"
+        self.source, self.build = self.folder / "source", self.folder / "build"
         self.seconds = {}  # what each test takes on unchanged code
         self.environment = os.environ | {
             # What one copy has compiled is in the cache for the other.
-            "CCACHE_BASEDIR": str(folder), "CCACHE_NOHASHDIR": "1", "NINJA_STATUS": ""}
-
-    def prepare(self, tests):
-        """Brings the copy up to date, builds what the tests need, and sees each of them pass."""
-        self.copy_sources()
-        if not (self.build / "build.ninja").exists():
-            self.configure()
-        for test in tests:
-            if self.compile(test.targets) != 0:
-                raise BuildError(f"{test} does not build on unchanged code:\n{self.last_lines()}")
-        for test in tests:
-            started = time.monotonic()
-            if self.run_test(test, BUILD_SECONDS) != 0:
-                raise BuildError(f"{test} does not pass on unchanged code:\n{self.last_lines()}")
-            self.seconds[test] = time.monotonic() - started
+            "CCACHE_BASEDIR": str(self.folder), "CCACHE_NOHASHDIR": "1", "NINJA_STATUS": ""}
 
     def copy_sources(self):
         """Every file that git knows or would; one that is the same is left as it is, so that nothing is built twice."""
@@ -87,17 +84,19 @@ class Workbench:
                                 check=True, capture_output=True).stdout.decode().split("\0")
         names = {name for name in listed if name and (ROOT / name).is_file()}
         for name in names:
-            self.copy_file(name)
+            self.write(name, (ROOT / name).read_bytes())
+            shutil.copymode(ROOT / name, self.source / name)
         for old in [path for path in self.source.rglob("*") if path.is_file()]:
             if str(old.relative_to(self.source)) not in names:
                 old.unlink()
+        if not (self.build / "build.ninja").exists():
+            self.configure()
 
-    def copy_file(self, name):
-        wanted, there = ROOT / name, self.source / name
-        if not there.is_file() or there.read_bytes() != wanted.read_bytes():
+    def write(self, name, content: bytes):
+        there = self.source / name
+        if not there.is_file() or there.read_bytes() != content:
             there.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(wanted, there)
-            shutil.copymode(wanted, there)
+            there.write_bytes(content)
 
     def configure(self):
         # Warnings are errors: a fault that leaves a variable unused must be compiled all the same. What takes its time
@@ -106,51 +105,90 @@ class Workbench:
         status = run(["cmake", "-G", "Ninja", "-S", self.source, "-B", self.build, "-DCMAKE_BUILD_TYPE=",
                       "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_CXX_FLAGS=-O0 -w -D_GLIBCXX_ASSERTIONS",
                       "-DCMAKE_CATCH_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST", *linker],
-                     BUILD_SECONDS, self.output, self.folder, self.environment)
+                     BUILD_SECONDS, self.output(), self.folder, self.environment)
         if status != 0:
             raise BuildError(f"cmake failed:\n{self.last_lines()}")
 
-    def compile(self, targets):
-        return run(["ninja", "-C", self.build, f"-j{self.jobs}", *targets], BUILD_SECONDS, self.output, self.folder,
-                   self.environment)
+    def compile(self, tests):
+        targets = dict.fromkeys(target for test in tests for target in test.targets)
+        # All that is wrong at once.
+        return run(["ninja", "-C", self.build, "-j2", "-k0", *targets], BUILD_SECONDS, self.output(), self.folder,
+                   self.environment) == 0
+
+    def output(self):
+        return self.folder / f"output-{threading.get_ident()}.log"
 
     def last_lines(self, count=25):
-        return "\n".join(self.output.read_text(errors="replace").splitlines()[-count:])
+        return "\n".join(self.output().read_text(errors="replace").splitlines()[-count:])
 
     def command_of(self, test):
         if not test.program:
-            return ["ctest", "--test-dir", self.build, "--no-tests=error", "--output-on-failure", "-j", str(self.jobs),
-                    "-R", test.pattern]
+            return ["ctest", "--test-dir", self.build, "--no-tests=error", "--output-on-failure", "-R", test.pattern]
         for built in self.build.glob(f"tests/**/{test.program}"):
             # With the file of each case as a tag, so that a list can name a file of tests: [#alignment_test].
             return [built, "--abort", "--warn", "NoTests", "--filenames-as-tags", *([test.pattern] if test.pattern else [])]
         raise BuildError(f"there is no test program '{test.program}'")
 
-    def run_test(self, test, seconds):
+    def run_test(self, test, seconds, number=0):
         with tempfile.TemporaryDirectory(prefix="bloomgate-mutation-", ignore_cleanup_errors=True) as temporary:
-            return run(self.command_of(test), seconds, self.output, self.folder, self.environment | {"TMPDIR": temporary})
+            environment = self.environment | {"TMPDIR": temporary, VARIABLE: str(number)}
+            return run(self.command_of(test), seconds, self.output(), self.folder, environment)
 
-    def attempt(self, fault):
-        """'noticed', 'unseen', 'hung' or 'does not compile'; and by which test, or the compiler's last words."""
-        changed = self.source / fault.file
-        original = changed.read_text(encoding="utf-8")
-        changed.write_text(fault.apply(original), encoding="utf-8")
+    def build_woven(self, faults: dict):
+        """Builds the tests of these faults, by their numbers, with all of the faults that can be woven; sees that the
+        tests pass where none is chosen. Returns the numbers of those that are woven, and of those that do not compile.
+        """
+        tests = list(dict.fromkeys(test for fault in faults.values() for test in fault.tests))
+        wrong = set()
+        while True:
+            self.copy_sources()
+            woven = set()
+            for name in dict.fromkeys(fault.file for fault in faults.values()):
+                of_file = {number: fault for number, fault in faults.items()
+                           if fault.file == name and number not in wrong}
+                source, numbers = weave((self.source / name).read_text(encoding="utf-8"), of_file, name)
+                if numbers:
+                    self.write(name, source.encode())
+                woven |= numbers
+            if self.compile(tests):
+                break
+            found = {int(number) for number in PLACES.findall(self.output().read_text(errors="replace"))} - wrong
+            if not found:
+                raise BuildError(f"unchanged code does not build:\n{self.last_lines()}")
+            wrong |= found
+        self.see_tests_pass(tests)
+        return woven, wrong
+
+    def see_tests_pass(self, tests):
+        for test in tests:
+            started = time.monotonic()
+            if self.run_test(test, BUILD_SECONDS) != 0:
+                raise BuildError(f"{test} does not pass on unchanged code:\n{self.last_lines()}")
+            self.seconds[test] = time.monotonic() - started
+
+    def try_tests(self, fault, number=0):
+        """'noticed', 'hung' or 'unseen', and by which case."""
+        for test in fault.tests:
+            status = self.run_test(test, PATIENCE_SECONDS + PATIENCE_FACTOR * self.seconds[test], number)
+            if status is None:
+                return "hung", str(test)
+            if status != 0:
+                return "noticed", self.noticing_case(test)
+        return "unseen", "; ".join(map(str, fault.tests))
+
+    def try_alone(self, fault):
+        """One that cannot be woven: 'does not compile' too, with the compiler's last words."""
+        self.copy_sources()
+        original = (self.source / fault.file).read_text(encoding="utf-8")
+        self.write(fault.file, fault.apply(original).encode())
         try:
-            for test in fault.tests:
-                if self.compile(test.targets) != 0:
-                    return "does not compile", self.last_lines()
-                status = self.run_test(test, PATIENCE_SECONDS + PATIENCE_FACTOR * self.seconds[test])
-                if status is None:
-                    return "hung", str(test)
-                if status != 0:
-                    return "noticed", self.noticing_case(test)
-            return "unseen", shlex.join(map(str, fault.tests))
+            return self.try_tests(fault) if self.compile(fault.tests) else ("does not compile", self.last_lines())
         finally:
-            changed.write_text(original, encoding="utf-8")
+            self.write(fault.file, original.encode())
 
     def noticing_case(self, test):
         """The case that failed, as Catch prints it between two rules."""
-        lines = self.output.read_text(errors="replace").splitlines()
+        lines = self.output().read_text(errors="replace").splitlines()
         for rule, name in zip(lines, lines[1:]):
             if rule.startswith("-----") and name and not name.startswith("-----"):
                 return name.strip()

@@ -166,6 +166,18 @@ TEST_CASE("the grammar of RFC 8601 is read whole") {
   });
 }
 
+TEST_CASE("each word of RFC 8601 for a method and for a result is known, and any other is told apart") {
+  for (const std::string_view method : {"dkim", "spf", "dmarc", "arc"}) {
+    for (const std::string_view result :
+         {"pass", "fail", "softfail", "hardfail", "policy", "neutral", "none", "temperror", "permerror"}) {
+      const std::string said = std::string(method) + "=" + std::string(result);
+      CHECK(read("mx.example.net; " + said) == said + " -");
+    }
+  }
+  CHECK(read("mx.example.net; iprev=bestguess") == "other=other -");
+  CHECK(read("mx.example.net; dkimx=passx") == "other=other -");
+}
+
 TEST_CASE("a result is about the domain that its own property names") {
   check({
       {"mx; spf=pass smtp.mailfrom=joe@example.org", "spf=pass example.org"},

@@ -195,6 +195,93 @@ TEST_CASE("trusted fields that contradict each other on a method and domain say 
   });
 }
 
+TEST_CASE("what each word of a result is: a pass, a fail, or neither") {
+  struct Row {
+    std::string_view word;
+    Finding want;
+  };
+  const Row rows[] = {
+      {"pass", Finding::pass},      {"fail", Finding::fail},      {"softfail", Finding::fail},
+      {"hardfail", Finding::fail},  {"policy", Finding::fail},    {"neutral", Finding::none},
+      {"none", Finding::none},      {"temperror", Finding::none}, {"permerror", Finding::none},
+      {"bestguess", Finding::none},
+  };
+  for (const Row& row : rows) {
+    INFO(row.word);
+    const std::string dmarc = "mx.example.net; dmarc=" + std::string(row.word) + " header.from=bank.example";
+    CHECK(summary({dmarc}).dmarc("bank.example") == row.want);
+    CHECK(summary({"mx.example.net; arc=" + std::string(row.word)}).arc() == row.want);
+    for (const std::string_view property : {"dkim= header.d", "spf= smtp.mailfrom"}) {
+      const std::size_t space = property.find(' ');
+      std::string field = "mx.example.net; ";
+      field.append(property.substr(0, space)).append(row.word).append(property.substr(space)).append("=bank.example");
+      const Authentication said_so = summary({field});
+      CHECK(said_so.fails_aligned("bank.example") == (row.want == Finding::fail));
+      const bool passes = said_so.dkim_aligned("bank.example", Alignment::strict) ||
+                          said_so.spf_aligned("bank.example", Alignment::strict);
+      CHECK(passes == (row.want == Finding::pass));
+    }
+  }
+}
+
+TEST_CASE("a fail counts against its own organisation, whichever method says it but ARC") {
+  const auto fails = [](std::string_view field, std::string_view domain) {
+    const std::string value = "mx.example.net; " + std::string(field);
+    return summary({value}).fails_aligned(domain);
+  };
+  for (const std::string_view field : {"dkim=fail header.d=bank.example", "spf=fail smtp.mailfrom=bank.example",
+                                       "dmarc=fail header.from=bank.example"}) {
+    INFO(field);
+    CHECK(fails(field, "bank.example"));
+    CHECK(fails(field, "news.bank.example"));
+    CHECK_FALSE(fails(field, "other.example"));
+    CHECK_FALSE(fails(field, ""));
+  }
+  CHECK(fails("dkim=fail header.d=news.bank.example", "bank.example"));
+  CHECK(fails("dmarc=fail", "bank.example"));
+  CHECK(fails("dmarc=fail", ""));
+  // A result that names no domain is about none.
+  CHECK_FALSE(fails("dkim=fail", ""));
+  CHECK_FALSE(fails("dkim=fail", "bank.example"));
+  CHECK_FALSE(fails("spf=fail smtp.helo=bank.example", "bank.example"));
+  CHECK_FALSE(fails("arc=fail", "bank.example"));
+  CHECK_FALSE(fails("arc=fail", ""));
+  CHECK_FALSE(
+      summary({"mx.example.net; dkim=fail header.d=bank.example", "mx.example.net; dkim=pass header.d=bank.example"})
+          .fails_aligned("bank.example"));
+  const Fields too_many(Authentication::kMaxTrustedFields + 1, "mx.example.net; none");
+  CHECK(summary(too_many).fails_aligned("bank.example"));
+  CHECK_FALSE(
+      summary({"mx.example.net; dkim=pass header.d=bank.example; dkim=pass"}).dkim_aligned("", Alignment::strict));
+}
+
+TEST_CASE("with the message's grounds a dmarc=pass needs an aligned pass where aligned results are told") {
+  const auto dmarc = [](const std::string& more) {
+    Grounds grounds;
+    grounds.begin("client.example", "<joe@bank.example>");
+    grounds.add_signature("v=1; d=bank.example; s=1; b=Zm9v");
+    grounds.add_signature("v=1; d=other.example; s=1; b=Zm9v");
+    const HeaderFrom from = {HeaderFromKind::one_mailbox, "joe@bank.example"};
+    const std::string value = "mx.example.net; dmarc=pass header.from=bank.example" + more;
+    const Fields fields = {value};
+    return Authentication::summarize(fields, kIds, grounds, from).dmarc("bank.example");
+  };
+  CHECK(dmarc("") == Finding::pass);
+  CHECK(dmarc("; dkim=pass header.d=bank.example") == Finding::pass);
+  CHECK(dmarc("; spf=pass smtp.mailfrom=bank.example") == Finding::pass);
+  CHECK(dmarc("; dkim=fail header.d=bank.example") == Finding::none);
+  CHECK(dmarc("; dkim=none header.d=bank.example") == Finding::none);
+  CHECK(dmarc("; spf=fail smtp.mailfrom=bank.example") == Finding::none);
+  CHECK(dmarc("; spf=fail smtp.mailfrom=mail.bank.example") == Finding::none);
+  CHECK(dmarc("; spf=fail smtp.mailfrom=bank.example; dkim=pass header.d=bank.example") == Finding::pass);
+  CHECK(dmarc("; dkim=pass header.d=bank.example; spf=fail smtp.mailfrom=bank.example") == Finding::pass);
+  CHECK(dmarc("; dkim=fail header.d=other.example") == Finding::pass);
+  CHECK(dmarc("; dkim=pass header.d=other.example; spf=fail smtp.mailfrom=bank.example") == Finding::none);
+  CHECK(dmarc("; spf=pass smtp.mailfrom=bank.example; spf=fail smtp.mailfrom=bank.example") == Finding::none);
+  CHECK(dmarc("; arc=fail") == Finding::pass);
+  CHECK(dmarc("; dmarc=fail header.from=bank.example; dkim=pass header.d=bank.example") == Finding::none);
+}
+
 TEST_CASE("a DMARC fail without a domain is one of every domain, and a pass without one is nothing") {
   check({
       {{"mx.example.net; dmarc=fail"}, "dmarc=fail"},
@@ -222,6 +309,7 @@ TEST_CASE("no field is trusted where no name is") {
   const Fields fields = {"mx.example.net; none", "\"\"; none", "; none"};
   CHECK(Authentication::summarize(fields, {}).trusted_fields() == 0);
   CHECK(Authentication::summarize(fields, std::vector<std::string>{""}).trusted_fields() == 0);
+  CHECK(Authentication::summarize(fields, std::vector<std::string>{"MX.example.NET"}).trusted_fields() == 1);
 }
 
 TEST_CASE("the ARC chain is told by itself") {
@@ -241,6 +329,8 @@ TEST_CASE("past the bounds, and where a stranger may have written results, nothi
   CHECK(said(summary(fields)) == "dmarc=pass DKIM SPF");
   fields.push_back("mx.example.net; none");
   CHECK(summary(fields).is_distrusted());
+  fields.insert(fields.begin(), "mx.example.net; none");
+  CHECK(summary(fields).is_distrusted());
   CHECK(said(summary(fields)) == "dmarc=fail");
   CHECK(summary(fields).arc() == Finding::none);
 
@@ -253,6 +343,9 @@ TEST_CASE("past the bounds, and where a stranger may have written results, nothi
   }
   fields.assign(many.begin(), many.end());
   CHECK_FALSE(summary(fields).is_distrusted());
+  fields.push_back("mx.example.net; dkim=fail header.d=one.more.example");
+  CHECK(summary(fields).is_distrusted());
+  fields.pop_back();
   fields.push_back(kPass);
   CHECK(said(summary(fields)) == "dmarc=fail");
 

@@ -1,0 +1,89 @@
+"""Puts many faults into one source file, of which a variable of the environment chooses one when the program runs.
+
+Compiling is what takes the time. So the body of a function becomes a switch over copies of itself, each with one fault,
+and what was there by default. A fault that is not inside a function's body, or in a constexpr one, cannot be woven.
+"""
+
+import re
+
+VARIABLE = "BLOOMGATE_FAULT"
+# What a compiler's message calls the place of a fault.
+PLACE = "fault-{}"
+PLACES = re.compile(r"\bfault-(\d+)\b")
+
+CHOICE = f"""#include <cstdlib>
+#ifndef BLOOMGATE_CHOSEN_FAULT
+#define BLOOMGATE_CHOSEN_FAULT
+inline int bloomgate_chosen_fault() noexcept {{
+  static const char* const text = std::getenv("{VARIABLE}");
+  static const int number = text == nullptr ? 0 : std::atoi(text);
+  return number;
+}}
+#endif
+"""
+
+# Comments, strings and characters; the quotes of 1'000 are none.
+SKIPPED = re.compile(r"""//[^\n]*|/\*.*?\*/|R"\((?:.*?)\)"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'|^\#[^\n]*""",
+                     re.DOTALL | re.MULTILINE)
+SCOPE = re.compile(r"\b(namespace|class|struct|union|extern)\b")
+
+
+def blank(source: str) -> str:
+    """The same code at the same places, without anything in which a brace means nothing."""
+    return SKIPPED.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), source)
+
+
+def function_bodies(source: str) -> list:
+    """(begin, end) of what is between the braces of each function that is no part of another."""
+    code = blank(source)
+    bodies, stack = [], []  # of braces: "scope", "function", "other"
+    header_from, body_from = 0, 0
+    for at, character in enumerate(code):
+        inside = stack[-1] if stack else "scope"
+        if character == "{":
+            kind = "other"
+            header = code[header_from:at]
+            if inside == "scope":
+                # Such as b_{1} in the list of a constructor.
+                is_member = "(" in header and re.search(r"\w$", header)
+                is_function = "(" in header and "=" not in re.sub(r"\([^()]*\)|operator\S+|[=!<>]=", "", header)
+                if is_function and not is_member:
+                    kind, body_from = "function", at + 1
+                    if "constexpr" in header:
+                        kind = "other"
+                elif SCOPE.search(header) and "enum" not in header and "(" not in header:
+                    kind = "scope"
+            stack.append(kind)
+            if kind == "scope":
+                header_from = at + 1
+        elif character == "}" and stack:
+            kind = stack.pop()
+            if kind == "function":
+                bodies.append((body_from, at))
+            is_member = kind == "other" and "(" in code[header_from:at] and re.match(r"\s*[,{]", code[at + 1:])
+            if (not stack or stack[-1] == "scope") and not is_member:
+                header_from = at + 1
+        elif character == ";" and inside == "scope":
+            header_from = at + 1
+    return bodies
+
+
+def weave(source: str, faults: dict, name: str):
+    """`faults` by their numbers, from 1. Returns the source with those that can be woven, and their numbers."""
+    of_body = {}
+    for number, fault in faults.items():
+        begin = source.index(fault.text)
+        for body in function_bodies(source):
+            if body[0] <= begin and begin + len(fault.text) <= body[1]:
+                of_body.setdefault(body, []).append(number)
+    woven, at = [CHOICE, f'#line 1 "{name}"\n'], 0
+    for (begin, end), numbers in sorted(of_body.items()):
+        body = source[begin:end]
+        woven.append(source[at:begin] + "\nswitch (bloomgate_chosen_fault()) {")
+        for number in numbers:
+            woven.append(f'\ncase {number}: {{\n#line 1 "{PLACE.format(number)}"\n{faults[number].apply(body)}\n}} break;')
+        line = source[:begin].count("\n") + 1
+        woven.append(f'\ndefault: {{\n#line {line} "{name}"\n{body}\n}} break;\n}}\n#line {line} "{name}"\n')
+        at = end
+    woven.append(source[at:])
+    return "".join(woven), {number for numbers in of_body.values() for number in numbers}
