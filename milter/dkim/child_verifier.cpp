@@ -37,10 +37,6 @@ constexpr std::chrono::seconds kBetweenStarts{1};  // of a child that ends at on
 constexpr std::size_t kMaxAnswerBytes = 4096;
 constexpr std::size_t kMaxPieceBytes = std::size_t{1} << 16;
 
-std::unique_ptr<Verification> known(Outcome fault) {
-  return std::make_unique<KnownOutcome>(Signatures{.all = {}, .fault = fault});
-}
-
 // The program with its end of the control socket as its descriptor 3, and with no other of ours: libmilter's sockets
 // would else stay open with the child.
 pid_t start_program(const std::string& program, int control) {
