@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""What `bloomgate-milter add`, `remove`, `revoke` and `unrevoke` leave of a list when a call to the file system fails.
+
+usage: list_durability_test.py PATH-OF-BLOOMGATE-MILTER PATH-OF-FAULTY_CALLS [unittest arguments]
+"""
+import errno
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+
+from faulty_calls import run_faulty  # noqa: E402
+
+BLOOMGATE_MILTER = None
+FAULTY_CALLS = None
+OLD = "# ours\njoe@example.org\nann@example.org\n"
+COMMANDS = {
+    ("add", "@new.example"): OLD + "@new.example\n",
+    ("remove", "joe@example.org"): "# ours\nann@example.org\n",
+    ("revoke", "bob@example.org"): OLD + "bob@example.org\n",
+    ("unrevoke", "ann@example.org"): "# ours\njoe@example.org\n",
+}
+
+
+class ListDurabilityTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="bloomgate-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name).resolve() / "lists"
+        self.folder.mkdir()
+        self.config = pathlib.Path(folder.name) / "bloomgate-milter.conf"
+        self.config.write_text("".join(f"{name} = {self.folder}/list\n" for name in ("extra", "revoked")))
+
+    def change(self, words, fault=""):
+        (self.folder / "list").write_text(OLD)
+        (self.folder / "list").chmod(0o640)
+        command = [BLOOMGATE_MILTER, words[0], *words[1:], "--config", str(self.config)]
+        run = run_faulty(command, FAULTY_CALLS, self.folder, fault)
+        return run, (self.folder / "list").read_text(), sorted(os.listdir(self.folder))
+
+    def test_the_new_list_is_written_and_synced_before_it_gets_its_name_and_then_its_folder_is(self):
+        for words, want in COMMANDS.items():
+            with self.subTest(words=words):
+                run, text, names = self.change(words)
+                self.assertEqual((run.status, text, names), (0, want, ["list"]), run.errors)
+                calls = [call for call in run.calls if call.name in ("pwrite", "write", "fsync", "rename")]
+                self.assertEqual([call.name for call in calls], ["pwrite", "fsync", "rename", "fsync"])
+                self.assertEqual([call.path for call in calls], [f"{self.folder}/.list.edit"] * 2 +
+                                 [f"{self.folder}/list", str(self.folder)])  # fmt: skip
+                self.assertEqual(os.stat(self.folder / "list").st_mode & 0o7777, 0o640)
+
+    def test_whichever_call_fails_the_list_is_the_old_one_or_the_new_one(self):
+        for words, want in COMMANDS.items():
+            sound, _, _ = self.change(words)
+            for name in sorted({call.name for call in sound.calls} - {"unlink"}):
+                for number in range(1, len(sound.of(name)) + 1):
+                    with self.subTest(words=words, call=name, number=number):
+                        run, text, names = self.change(words, f"{name} {number} {errno.EIO}")
+                        self.assertEqual(names, ["list"])
+                        self.assertNotEqual(run.status, 0)
+                        self.assertIn("Input/output error", run.errors)
+                        self.assertIn(str(self.folder), run.errors)
+                        is_renamed = (name, number) == ("fsync", 2)
+                        self.assertEqual(text, want if is_renamed else OLD)
+
+    def test_short_and_interrupted_writes_are_gone_on_with(self):
+        for fault in ("pwrite 1+ short", "pwrite 1+ interrupted"):
+            for words, want in COMMANDS.items():
+                run, text, names = self.change(words, fault)
+                self.assertEqual((run.status, text, names), (0, want, ["list"]), run.errors)
+
+    def test_a_write_that_does_nothing_is_an_error(self):
+        run, text, names = self.change(("add", "@new.example"), "pwrite 1 end")
+        self.assertNotEqual(run.status, 0)
+        self.assertEqual((text, names), (OLD, ["list"]))
+
+
+if __name__ == "__main__":
+    BLOOMGATE_MILTER = os.path.abspath(sys.argv.pop(1))
+    FAULTY_CALLS = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
