@@ -187,6 +187,59 @@ TEST_CASE("the section of domain entries has the same bytes, whatever the order,
   CHECK_NOTHROW(MappedFilter(folder.file("got")).verify_body());
 }
 
+TEST_CASE("more entries than memory has room for give the same file, whatever becomes of them meanwhile") {
+  constexpr std::uint64_t kEntries = 2 * kEntriesAtOnce + 100'000;
+  struct Row {
+    const char* name;
+    bool size_is_known;
+    std::uint64_t body_memory_bytes;
+    bool spills;
+  };
+  const Row row = GENERATE(values<Row>({{"their bits are set, again and again", true, std::uint64_t{1} << 30, false},
+                                        {"they are kept on disk", false, std::uint64_t{1} << 30, true},
+                                        {"they are kept on disk, for an array in parts", true, 0, true}}));
+  const Layout layout = GENERATE(Layout::page, Layout::partitioned);
+  CAPTURE(row.name, layout_rules(layout).name());
+  const TemporaryFolder folder;
+  auto lines = numbered_addresses(0, kEntries);
+  for (unsigned i = 0; i < 1000; ++i) lines.push_back("@" + std::to_string(i) + ".example");
+  BuildOptions options = {.layout = layout, .bits_per_entry = 40, .hashes = 2, .seed = 4};
+  options.scratch_folder = folder.path();
+  options.memory_bytes = std::uint64_t{1} << 30;
+  build_filter(folder.file("want"), lines, options);
+
+  options.memory_bytes = 1;
+  options.body_memory_bytes = row.body_memory_bytes;
+  if (row.size_is_known) options.expected_entries = kEntries;
+  FilterBuilder builder(options);
+  for (const std::string& line : lines) builder.add(canonicalize_line(line));
+  CHECK(builder.addresses() == kEntries);
+  builder.write(folder.file("got"), test::kNeverStop);
+  CHECK((builder.spilled_bytes() != 0) == row.spills);
+  CHECK(read_file(folder.file("got")) == read_file(folder.file("want")));
+}
+
+TEST_CASE("entries may come through all lanes at once, and their number may be told after the builder is made") {
+  const auto threads = GENERATE(2U, 4U);
+  const TemporaryFolder folder;
+  auto lines = numbered_addresses(0, 100'000);
+  for (unsigned i = 0; i < 100'000; ++i) lines.push_back("@" + std::to_string(i) + ".example");
+  BuildOptions options = {.expected_entries = 100'000, .seed = 4};
+  build_filter(folder.file("want"), lines, options);
+  options.expected_entries.reset();
+  options.threads = threads;
+  FilterBuilder builder(options);
+  builder.expect(100'000);
+  run_parallel(threads, [&](unsigned index) {
+    for (std::size_t i = index; i < lines.size(); i += threads) builder.lane(index).add(canonicalize_line(lines[i]));
+    builder.lane(index).settle();
+  });
+  CHECK(builder.addresses() == 100'000);
+  CHECK(builder.domains() == 100'000);
+  builder.write(folder.file("got"), test::kNeverStop);
+  CHECK(read_file(folder.file("got")) == read_file(folder.file("want")));
+}
+
 TEST_CASE("an empty list gives a filter that lists nobody") {
   const TemporaryFolder folder;
   const FilterHeader header = build_filter(folder.file("filter"), {});

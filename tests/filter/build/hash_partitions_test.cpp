@@ -77,5 +77,43 @@ TEST_CASE("past its memory it refuses, and takes nothing that is not its own") {
   CHECK(test::error_code_of(fill) == ErrorCode::out_of_memory);
 }
 
+TEST_CASE("all the memory is used, and not a hash more than it holds is promised or taken") {
+  HashPartitions partitions(0, 1, 1 << 20);
+  std::uint64_t room = 0;
+  while (partitions.has_room_for(room + 1)) ++room;
+  CHECK((room + 1) * sizeof(KeyHash) == 1 << 20);
+  for (std::uint64_t i = 0; i < room + 1; ++i) partitions.lane(0).add(i);
+  CHECK_FALSE(partitions.has_room_for(1));
+  // The line of a lane is beside that memory.
+  const auto fill_line = [&] {
+    for (std::size_t i = 0; i < HashPartitions::kLineHashes; ++i) partitions.lane(0).add(i);
+  };
+  CHECK(test::error_code_of(fill_line) == ErrorCode::out_of_memory);
+}
+
+TEST_CASE("with the least memory each partition of each lane has room for a line, and more") {
+  for (const unsigned lanes : {1U, 4U}) CHECK(HashPartitions(8, lanes, 1).has_room_for(64));
+}
+
+TEST_CASE("an array has as many partitions as suit its size, and no more than a cache has room for") {
+  struct Row {
+    std::uint64_t bytes;
+    unsigned want;
+  };
+  for (const auto& [bytes, want] : std::vector<Row>{{0, 0},
+                                                    {1, 0},
+                                                    {1 << 19, 0},
+                                                    {(1 << 20) - 1, 0},
+                                                    {1 << 20, 1},
+                                                    {(1 << 21) - 1, 1},
+                                                    {1 << 21, 2},
+                                                    {std::uint64_t{1} << 31, 12},
+                                                    {std::uint64_t{1} << 40, 12},
+                                                    {~std::uint64_t{0}, 12}}) {
+    CAPTURE(bytes);
+    CHECK(HashPartitions::bits_for(bytes) == want);
+  }
+}
+
 }  // namespace
 }  // namespace bloomgate

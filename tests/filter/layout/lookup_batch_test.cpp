@@ -38,6 +38,7 @@ TEST_CASE("a batch says of every key, in their order, what a look-up of its own 
   };
   for (; asked < 2 * kMembers; ++asked) {
     batch.add(key_of(asked));
+    if (batch.size() != asked + 1 - answered) FAIL("size " << batch.size());
     // Batches of every size.
     if (batch.full() || asked % 61 == 0) answer();
   }

@@ -12,6 +12,17 @@ namespace {
 
 constexpr std::uint32_t kPage = 4096;
 
+TEST_CASE("a size is possible if the number of every bit fits in 64 bits") {
+  constexpr std::uint64_t kMostBytes = (std::uint64_t{1} << 61) - 1;
+  for (const std::uint32_t block_bytes : {8U, 64U, 4096U, 1U << 20}) {
+    CAPTURE(block_bytes);
+    CHECK(has_possible_size({.block_bytes = block_bytes, .block_count = kMostBytes / block_bytes}));
+    CHECK_FALSE(has_possible_size({.block_bytes = block_bytes, .block_count = kMostBytes / block_bytes + 1}));
+    CHECK_FALSE(has_possible_size({.block_bytes = block_bytes, .block_count = ~std::uint64_t{0}}));
+  }
+  CHECK_FALSE(has_possible_size({.block_bytes = 0, .block_count = 1}));
+}
+
 TEST_CASE("the best number of hashes is bits per entry times ln 2, rounded to the better neighbour") {
   struct Row {
     double bits_per_entry;
