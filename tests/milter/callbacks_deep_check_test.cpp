@@ -209,6 +209,43 @@ TEST_CASE("spam is tagged, held, refused for good or refused for now, as configu
   }
 }
 
+TEST_CASE("whichever edit fails, the message is refused for now") {
+  Checked checked({.on_spam = SpamAction::quarantine});
+  checked.result = spam();
+  FakeMailServer server;
+  server.negotiate();
+  const std::vector<std::string> forged = {"X-Spam-Flag", "X-Spam-Flag", "X-Spam-Status", "X-Bloomgate"};
+  REQUIRE(send(server, "<ann@example.org>", forged).end == SMFIS_CONTINUE);
+  const Edits all = server.edits();
+  // Four removals, the checker's results, our mark, and the quarantine.
+  REQUIRE(all.size() == 4 + result_fields(checked.result).size() + 2);
+  CHECK_THAT(all.back(), Catch::StartsWith("quarantine "));
+  for (std::size_t succeed = 0; succeed < all.size(); ++succeed) {
+    CAPTURE(succeed, all[succeed]);
+    server.context().edits_until_failure = static_cast<int>(succeed);
+    CHECK(send(server, "<ann@example.org>", forged).end == SMFIS_TEMPFAIL);
+    CHECK(server.edits() == Edits(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(succeed)));
+  }
+  server.context().edits_until_failure = -1;
+  CHECK(send(server, "<ann@example.org>", forged).end == SMFIS_CONTINUE);
+}
+
+TEST_CASE("a refusal whose text the mail server does not take is one all the same") {
+  Checked checked({.on_spam = GENERATE(SpamAction::reject, SpamAction::tempfail)});
+  const bool for_good = checked.deep_check.options().on_spam == SpamAction::reject;
+  checked.result = spam();
+  checked.result.smtp_message = std::string(3000, 'x') + "%";
+  FakeMailServer server;
+  server.negotiate();
+  server.context().edits_until_failure = 0;
+  CHECK(send(server, "<ann@example.org>").end == (for_good ? SMFIS_REJECT : SMFIS_TEMPFAIL));
+  server.context().edits_until_failure = -1;
+  CHECK(send(server, "<ann@example.org>").end == (for_good ? SMFIS_REJECT : SMFIS_TEMPFAIL));
+  REQUIRE(server.edits().size() == 1);
+  // libmilter takes less than a line of SMTP (smfi_setreply).
+  CHECK(server.edits()[0].size() < 500);
+}
+
 TEST_CASE("a checker that does not answer leads to what is configured for that, and the log says why") {
   Checked checked({.on_failure = GENERATE(CheckFailureAction::tempfail, CheckFailureAction::tag)});
   const bool goes_on = checked.deep_check.options().on_failure == CheckFailureAction::tag;
@@ -249,7 +286,7 @@ TEST_CASE("without memory for the check a message goes the way of one that no ch
 }
 
 TEST_CASE("a message that cannot be kept is not shown to the checker in part") {
-  Checked checked({.memory_bytes = 10, .temporary_folder = "/nonexistent"});
+  Checked checked({.memory_bytes = 10, .temporary_folder = "/nonexistent", .on_failure = CheckFailureAction::tempfail});
   FakeMailServer server;
   server.negotiate();
   CHECK(send(server, "<ann@example.org>", {"Subject"}).end == SMFIS_TEMPFAIL);

@@ -348,6 +348,27 @@ TEST_CASE("a greeting that could forge results takes their worth from all messag
   CHECK(verdict() == "deliv");
 }
 
+TEST_CASE(
+    "a message with more signatures than are looked at is not believed, however many others the connection brings") {
+  Parts parts({.policy = {}, .trusted_authserv_ids = {"mx.example.net"}});
+  FakeMailServer server;
+  server.negotiate();
+  server.connect("198.51.100.1");
+  const auto verdict = [&](std::size_t signatures) {
+    server.mail("<joe@example.org>");
+    server.header("From", "joe@example.org");
+    for (std::size_t i = 0; i < signatures; ++i) server.header("DKIM-Signature", "v=1; d=example.org; s=1; b=Zm9v");
+    server.header("Authentication-Results", "mx.example.net; dkim=pass header.d=example.org");
+    CHECK(server.end_of_message() == SMFIS_CONTINUE);
+    return server.edits().back().substr(std::string("insert 0 ").size(), 5);
+  };
+  CHECK(verdict(Grounds::kMaxSignatures) == "deliv");
+  CHECK(verdict(Grounds::kMaxSignatures + 1) == "check");
+  CHECK(verdict(1) == "deliv");
+  CHECK(verdict(0) == "check");
+  for (std::size_t i = 0; i <= Grounds::kMaxSignatures + 1; ++i) REQUIRE(verdict(1) == "deliv");
+}
+
 TEST_CASE("a message is in progress from MAIL to its end, however it ends") {
   using namespace std::chrono_literals;
   Parts parts;

@@ -8,8 +8,11 @@
 #include <string_view>
 
 #include "milter/callbacks.hpp"
+#include "tests/milter/memory_budget.hpp"
 
 namespace {
+
+using bloomgate::test::BudgetInForce;
 
 int edit(SMFICTX* context, const std::string& what) {
   if (context->edits_until_failure == 0) return MI_FAILURE;
@@ -37,21 +40,25 @@ int smfi_setpriv(SMFICTX* context, void* data) {
 }
 
 char* smfi_getsymval(SMFICTX* context, char* name) {
+  const BudgetInForce not_here(false);
   const auto found = context->macros.find(name);
   return found == context->macros.end() ? nullptr : found->second.data();
 }
 
 int smfi_setsymlist(SMFICTX* context, int where, char* macros) {
+  const BudgetInForce not_here(false);
   context->asked_macros.push_back(std::to_string(where) + " " + macros);
   return MI_SUCCESS;
 }
 
 int smfi_chgheader(SMFICTX* context, char* name, int index, char* value) {
+  const BudgetInForce not_here(false);
   if (value != nullptr) return MI_FAILURE;
   return edit(context, "delete " + name_before(name) + std::to_string(index));
 }
 
 int smfi_insheader(SMFICTX* context, int index, char* name, char* value) {
+  const BudgetInForce not_here(false);
   std::string_view seen = value;
   if (context->has_leading_space) {
     if (!seen.starts_with(' ')) return edit(context, "insert without a space: " + std::string(seen));
@@ -61,10 +68,12 @@ int smfi_insheader(SMFICTX* context, int index, char* name, char* value) {
 }
 
 int smfi_quarantine(SMFICTX* context, char* reason) {
+  const BudgetInForce not_here(false);
   return edit(context, std::string("quarantine ") + reason);
 }
 
 int smfi_setreply(SMFICTX* context, char* code, char* extended_code, char* text) {
+  const BudgetInForce not_here(false);
   return edit(context, std::string("reply ") + code + " " + extended_code + " " + text);
 }
 
@@ -85,6 +94,7 @@ sfsistat FakeMailServer::negotiate() {
 sfsistat FakeMailServer::negotiate(unsigned long actions, unsigned long steps) {
   unsigned long unused_0 = 0;
   unsigned long unused_1 = 0;
+  const BudgetInForce in_force;
   const sfsistat answer =
       callbacks_.xxfi_negotiate(&context_, actions, steps, 0, 0, &asked_actions_, &asked_steps_, &unused_0, &unused_1);
   context_.has_leading_space = (asked_steps_ & SMFIP_HDR_LEADSPC) != 0;
@@ -101,49 +111,59 @@ sfsistat FakeMailServer::connect(const char* ip_address) {
     client.ss_family = is_v4 ? AF_INET : AF_INET6;
   }
   std::string host = "client.example";
+  const BudgetInForce in_force;
   return callbacks_.xxfi_connect(&context_, host.data(),
                                  ip_address == nullptr ? nullptr : reinterpret_cast<sockaddr*>(&client));
 }
 
 sfsistat FakeMailServer::helo(std::string name) {
+  const BudgetInForce in_force;
   return callbacks_.xxfi_helo(&context_, name.data());
 }
 
 sfsistat FakeMailServer::mail(std::string path) {
   char* arguments[] = {path.data(), nullptr};
+  const BudgetInForce in_force;
   return callbacks_.xxfi_envfrom(&context_, arguments);
 }
 
 sfsistat FakeMailServer::header(std::string name, std::string value) {
   if (context_.has_leading_space) value.insert(0, " ");
+  const BudgetInForce in_force;
   return callbacks_.xxfi_header(&context_, name.data(), value.data());
 }
 
 sfsistat FakeMailServer::recipient(std::string path) {
   char* arguments[] = {path.data(), nullptr};
+  const BudgetInForce in_force;
   return callbacks_.xxfi_envrcpt == nullptr ? SMFIS_CONTINUE : callbacks_.xxfi_envrcpt(&context_, arguments);
 }
 
 sfsistat FakeMailServer::end_of_header() {
+  const BudgetInForce in_force;
   return callbacks_.xxfi_eoh == nullptr ? SMFIS_CONTINUE : callbacks_.xxfi_eoh(&context_);
 }
 
 sfsistat FakeMailServer::body(std::string bytes) {
   if (callbacks_.xxfi_body == nullptr) return SMFIS_CONTINUE;
+  const BudgetInForce in_force;
   return callbacks_.xxfi_body(&context_, reinterpret_cast<unsigned char*>(bytes.data()), bytes.size());
 }
 
 sfsistat FakeMailServer::end_of_message(const std::string& queue_id) {
   context_.edits.clear();
   context_.macros["i"] = queue_id;
+  const BudgetInForce in_force;
   return callbacks_.xxfi_eom(&context_);
 }
 
 sfsistat FakeMailServer::abort() {
+  const BudgetInForce in_force;
   return callbacks_.xxfi_abort(&context_);
 }
 
 sfsistat FakeMailServer::close() {
+  const BudgetInForce in_force;
   return callbacks_.xxfi_close(&context_);
 }
 

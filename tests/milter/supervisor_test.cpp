@@ -20,7 +20,8 @@ struct Supervised {
   Reason reason(std::string_view sender) const {
     const auto lists = slot.get();
     const Policy policy = {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off};
-    return decide({.envelope_sender = sender}, lists->lists(), policy).reason;
+    const HeaderFrom from = {HeaderFromKind::one_mailbox, "somebody@example.net"};
+    return decide({.envelope_sender = sender, .header_from = from}, lists->lists(), policy).reason;
   }
 
   bool revoked(std::string_view sender) const {
@@ -164,13 +165,19 @@ TEST_CASE("a reload that finds the very file in use bad makes it damaged, and on
 TEST_CASE("the supervisor says that it is ready, serves events, and says that it stops") {
   Supervised s;
   s.supervisor.load_first();
+  bool was_told = true;
   SECTION("told to stop") {
     s.wakeup.post(Wakeup::kStop);
   }
   SECTION("libmilter ended by itself") {
     s.wakeup.post(Wakeup::kMilterEnded);
+    was_told = false;
   }
-  s.supervisor.run();
+  SECTION("libmilter ended by itself, and then it was told to stop") {
+    s.wakeup.post(Wakeup::kMilterEnded | Wakeup::kStop);
+    was_told = false;
+  }
+  CHECK(s.supervisor.run() == was_told);
   CHECK_THAT(s.systemd.next(), StartsWith("READY=1\nSTATUS=serving "));
   CHECK(s.systemd.next() == "STOPPING=1\nSTATUS=stopping");
 }
@@ -205,10 +212,14 @@ struct Watched : Supervised {
   }
   ~Watched() { wakeup.post(Wakeup::kStop); }
 
-  // Waits until that is so; the test's own time limit ends it otherwise.
+  // Waits until that is so, and fails where it does not become so.
   template <typename Condition>
   static void await(Condition condition) {
-    while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > last) FAIL("it has not become so");
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
   }
 
   std::string path = folder.file("revoked.txt");
@@ -240,6 +251,62 @@ TEST_CASE("an exact list is loaded again when its file changes, in whatever way"
   Watched::await([&] { return s.revoked("<ann@example.org>"); });
   CHECK_FALSE(s.revoked("<joe@example.org>"));
   CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=serving ") && Contains("; 1 revoked entries"));
+}
+
+TEST_CASE("a reload that is asked for reads every list anew, watched or not") {
+  Supervised s;
+  s.sources.revoked = s.folder.file("revoked.txt");
+  s.sources.extra = s.folder.file("extra.txt");
+  test::write_file(s.sources.revoked, "joe@example.org\n");
+  test::write_file(s.sources.extra, "vip@example.net\n");
+  Supervisor supervisor(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
+  supervisor.load_first();
+  CHECK(s.reason("<joe@example.org>") == Reason::revoked);
+  CHECK(s.reason("<vip@example.net>") == Reason::listed_extra);
+  test::write_file(s.sources.revoked, "ann@example.org\n");
+  test::write_file(s.sources.extra, "guest@example.net\n");
+  SECTION("by a call") {
+    supervisor.reload();
+  }
+  SECTION("by the signal's event") {
+    s.wakeup.post(Wakeup::kReload);
+    std::jthread runner([&] { supervisor.run(); });
+    for (const char* const want : {"READY=1\n", "RELOADING=1\n", "READY=1\n"}) {
+      CHECK_THAT(s.systemd.wait_for_next(), StartsWith(want));
+    }
+    s.wakeup.post(Wakeup::kStop);
+  }
+  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+  CHECK(s.reason("<ann@example.org>") == Reason::revoked);
+  CHECK(s.reason("<vip@example.net>") == Reason::not_listed);
+  CHECK(s.reason("<guest@example.net>") == Reason::listed_extra);
+  std::filesystem::remove(s.sources.extra);
+  supervisor.reload();
+  CHECK(s.reason("<guest@example.net>") == Reason::not_listed);
+  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+  CHECK_THAT(s.log.text(), Contains("error: reload refused: ") && Contains(s.sources.extra));
+}
+
+TEST_CASE("a folder that never rests delays a changed list for a moment only") {
+  Watched s("joe@example.org\n");
+  std::atomic<bool> goes_on = true;
+  // Somebody keeps putting new lists of further entries in its place.
+  std::jthread restless([&] {
+    while (goes_on) {
+      test::write_file(s.folder.file("next"), "vip@example.net\n");
+      std::filesystem::rename(s.folder.file("next"), s.sources.extra);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
+  test::write_file(s.folder.file("new"), "ann@example.org\n");
+  std::filesystem::rename(s.folder.file("new"), s.path);
+  const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!s.revoked("<ann@example.org>") && std::chrono::steady_clock::now() < last) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  goes_on = false;
+  restless.join();
+  CHECK(s.revoked("<ann@example.org>"));
 }
 
 TEST_CASE("a list of revoked entries that is spoiled in place delivers nobody until it is mended") {

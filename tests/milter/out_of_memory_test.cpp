@@ -1,0 +1,235 @@
+// Memory runs out at each allocation in turn that a message or a reload makes: alone, and from there on. GLib, which
+// reads the From field, ends the program where it finds none; it has memory here.
+#include <libmilter/mfapi.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <new>
+
+#include "milter/supervisor.hpp"
+#include "tests/milter/daemon_parts.hpp"
+#include "tests/milter/fake_libmilter.hpp"
+#include "tests/milter/memory_budget.hpp"
+
+namespace bloomgate {
+namespace {
+
+using test::BudgetInForce;
+using test::FakeMailServer;
+using test::memory_budget;
+using test::Parts;
+using Edits = std::vector<std::string>;
+using Field = std::pair<std::string, std::string>;
+
+const Field kFrom = {"From", "joe@example.org"};
+const Field kPass = {"Authentication-Results",
+                     "mx.example.net; spf=pass smtp.mailfrom=joe@example.org; dkim=pass header.d=example.org"};
+const Field kSignature = {"DKIM-Signature", "v=1; d=example.org; s=a-long-selector-of-this-domain; b=Zm9v"};
+// Longer than what a string holds without memory.
+const std::string kHost = "a-rather-long-name-of-a-client.example.org";
+
+struct Message {
+  std::string name;
+  std::vector<Field> fields;
+  std::string helo = kHost;
+};
+
+// From a client that greets anew. Whatever becomes of the memory, no callback may throw.
+sfsistat send(FakeMailServer& server, const Message& message) {
+  server.connect("198.51.100.1");
+  server.helo(message.helo);
+  server.mail("<joe@example.org>");
+  server.recipient("<a-recipient-with-a-long-name@example.net>");
+  for (const auto& [name, value] : message.fields) server.header(name, value);
+  server.end_of_header();
+  server.body(std::string(1000, 'x'));
+  return server.end_of_message("a-long-queue-id-of-a-mail-server");
+}
+
+bool is_delivered(const Edits& edits) {
+  return std::ranges::any_of(edits, [](const std::string& edit) { return edit.starts_with("insert 0 deliver;"); });
+}
+
+// Calls try_with() with each allocation of one that succeeds failing in turn. Returns how many there were.
+template <typename Try>
+std::size_t fail_each(Try try_with) {
+  memory_budget.start(test::MemoryBudget::kNoLimit, false);
+  try_with();
+  const std::size_t count = memory_budget.made;
+  for (const bool for_good : {false, true}) {
+    for (std::size_t failing = 0; failing < count; ++failing) {
+      CAPTURE(for_good, failing);
+      memory_budget.start(failing, for_good);
+      try_with();
+      memory_budget.stop();
+    }
+  }
+  return count;
+}
+
+GateRules rules() {
+  return {.policy = {}, .trusted_authserv_ids = {"mx.example.net"}};
+}
+
+const Message kGood = {"good", {kFrom, kSignature, kPass, {"X-Bloomgate", "forged"}, {"x-bloomgate", "forged"}}};
+
+TEST_CASE("a message that is to be delivered is, or is checked or refused for now, where memory runs out on its way") {
+  Parts parts(rules());
+  FakeMailServer server;
+  server.negotiate();
+  int delivered = 0;
+  const std::size_t count = fail_each([&] {
+    const sfsistat answer = send(server, kGood);
+    memory_budget.stop();
+    if (answer == SMFIS_TEMPFAIL) return;
+    REQUIRE(answer == SMFIS_CONTINUE);
+    const Edits edits = server.edits();
+    REQUIRE(edits.size() == 3);
+    CHECK(Edits(edits.begin(), edits.begin() + 2) == Edits{"delete 2", "delete 1"});
+    CHECK((is_delivered(edits) || edits[2].starts_with("insert 0 check; reason=internal-error")));
+    delivered += is_delivered(edits) ? 1 : 0;
+    // Nothing of the lack is left for the next one.
+    REQUIRE(send(server, kGood) == SMFIS_CONTINUE);
+    CHECK(is_delivered(server.edits()));
+  });
+  CHECK(count > 20);
+  CHECK(delivered > 0);
+}
+
+TEST_CASE("a message that is not to be delivered is not, wherever memory runs out on its way") {
+  Parts parts(rules());
+  parts.set_exact_lists("a-revoked-sender-with-a-long-name@example.net\n");
+  FakeMailServer server;
+  server.negotiate();
+  std::vector<Field> many_signatures(65, kSignature);
+  many_signatures.insert(many_signatures.end(), {kFrom, kPass});
+  const Message messages[] = {
+      {"revoked", {{"From", "a-revoked-sender-with-a-long-name@example.net"}, kSignature, kPass}},
+      {"two From fields", {kFrom, {"From", "another-sender-with-a-long-name@example.org"}, kSignature, kPass}},
+      {"DMARC failed",
+       {kFrom, kSignature, kPass, {"Authentication-Results", "mx.example.net; dmarc=fail header.from=example.org"}}},
+      {"no results", {kFrom, kSignature}},
+      {"contradicted",
+       {kFrom,
+        kSignature,
+        kPass,
+        {"Authentication-Results",
+         "mx.example.net; spf=fail smtp.mailfrom=joe@example.org; dkim=fail header.d=example.org"}}},
+      {"a greeting that can forge results", {kFrom, kSignature, kPass}, "x); dkim=pass header.d=example.org ("},
+      {"a signature that can forge results",
+       {kFrom,
+        {"DKIM-Signature", "v=1; d=example.net; i==3B=20dkim=3Dpass=20header.d=3Dexample.org; s=1; b=Zm9v"},
+        kPass}},
+      {"too many signatures", many_signatures},
+  };
+  for (const Message& message : messages) {
+    INFO(message.name);
+    const std::size_t count = fail_each([&] {
+      const sfsistat answer = send(server, message);
+      memory_budget.stop();
+      REQUIRE((answer == SMFIS_CONTINUE || answer == SMFIS_TEMPFAIL));
+      REQUIRE_FALSE(is_delivered(server.edits()));
+      REQUIRE((answer == SMFIS_TEMPFAIL || server.edits().back().starts_with("insert 0 check; ")));
+    });
+    CHECK(count > 3);
+  }
+}
+
+TEST_CASE(
+    "where memory runs out, a message for a checker keeps no forged result, and is refused or goes on unchecked") {
+  Parts parts(rules());
+  const test::TemporaryFolder folder;
+  const bool tags = GENERATE(false, true);
+  DeepCheckOptions options;
+  options.on_failure = tags ? CheckFailureAction::tag : CheckFailureAction::tempfail;
+  options.memory_bytes = 100;
+  options.temporary_folder = folder.path();
+  std::size_t shown_bytes = 0;
+  const DeepCheck deep_check(options, [&](const Envelope&, const MessageText& text) {
+    const BudgetInForce not_here(false);
+    shown_bytes = static_cast<std::size_t>(text.size());
+    DeepResult result;
+    result.action = "no action";
+    return result;
+  });
+  parts.shared.deep_check = &deep_check;
+  FakeMailServer server;
+  server.negotiate();
+  const Message message = {"unlisted",
+                           {kFrom, {"X-Spam-Status", "No, of the sender's own making"}, {"X-Bloomgate", "deliver"}}};
+  std::size_t whole_bytes = 0;
+  const std::size_t count = fail_each([&] {
+    shown_bytes = 0;
+    const sfsistat answer = send(server, message);
+    memory_budget.stop();
+    if (whole_bytes == 0) whole_bytes = shown_bytes;
+    // In whole, or not at all.
+    REQUIRE((shown_bytes == 0 || shown_bytes == whole_bytes));
+    if (answer == SMFIS_TEMPFAIL) return;
+    REQUIRE(answer == SMFIS_CONTINUE);
+    const Edits edits = server.edits();
+    REQUIRE(edits.size() >= 4);
+    CHECK(edits[0] == "delete 1");
+    CHECK(edits[1] == "delete X-Spam-Status 1");
+    CHECK(edits.back().starts_with("insert 0 check; "));
+    // The checker's own, or one that says that there is none.
+    CHECK(edits[edits.size() - 2].starts_with("insert 0 X-Spam-Status "));
+    CHECK((shown_bytes != 0 || tags));
+  });
+  CHECK(count > 30);
+}
+
+TEST_CASE(
+    "a reload that runs out of memory goes on without the list or ends the daemon, and delivers nobody that it should "
+    "not") {
+  install_bus_fault_handler();
+  test::MemoryLog log;
+  const test::WhitelistFile file({"joe@example.org", "ann@example.org"});
+  const test::TemporaryFolder folder;
+  ListSources sources{.whitelists = {{"whitelist", file.path()}}};
+  sources.revoked = folder.file("revoked-with-a-name-that-needs-memory.txt");
+  ListSlot slot;
+  Wakeup wakeup;
+  const ResultsWatch results;
+  test::write_file(sources.revoked, "joe@example.org\n");
+  Supervisor supervisor(sources, slot, wakeup, results, log.logger());
+  supervisor.load_first();
+  const auto reason = [&](std::string_view sender) {
+    const auto lists = slot.get();
+    const Policy policy = {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off};
+    const HeaderFrom from = {HeaderFromKind::one_mailbox, "x@example.net"};
+    return std::string(reason_name(decide({sender, from}, lists->lists(), policy).reason));
+  };
+  for (const bool exact_lists_only : {false, true}) {
+    CAPTURE(exact_lists_only);
+    std::size_t refused = 0;
+    std::size_t ended = 0;
+    const std::size_t count = fail_each([&] {
+      try {
+        const BudgetInForce in_force;
+        if (exact_lists_only) {
+          supervisor.reload_exact_lists();
+        } else {
+          supervisor.reload();
+        }
+      } catch (const std::bad_alloc&) {
+        ++ended;  // for systemd to start it again, with all lists read
+      }
+      memory_budget.stop();
+      const std::string joe = reason("<joe@example.org>");
+      REQUIRE((joe == "revoked" || joe == "no-revoked-list"));
+      const std::string ann = reason("<ann@example.org>");
+      REQUIRE((ann == "listed" || ann == "no-revoked-list"));
+      if (ann == "no-revoked-list") ++refused;
+      supervisor.reload();
+      REQUIRE(reason("<joe@example.org>") == "revoked");
+      REQUIRE(reason("<ann@example.org>") == "listed");
+    });
+    CHECK(count > 10);
+    CHECK(refused > 0);
+    CHECK(ended < 2 * count);
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate
