@@ -16,12 +16,12 @@ namespace {
 
 // The shape that the options ask for, without the number of blocks. Throws BloomgateError{bad_argument}.
 FilterShape shape_of(const BuildOptions& options) {
-  if (options.hashes < 1 || options.hashes > kMaxHashes) {
+  const LayoutRules& rules = layout_rules(options.layout);
+  if (options.hashes < 1 || options.hashes > rules.most_hashes()) {
     throw BloomgateError(ErrorCode::bad_argument, "the number of hashes must be between 1 and " +
-                                                      std::to_string(kMaxHashes) + ", not " +
+                                                      std::to_string(rules.most_hashes()) + ", not " +
                                                       std::to_string(options.hashes));
   }
-  const LayoutRules& rules = layout_rules(options.layout);
   const std::uint32_t block_bytes = options.block_bytes.value_or(rules.default_block_bytes(options.hashes));
   if (!rules.allows_block_bytes(block_bytes, options.hashes)) {
     throw BloomgateError(ErrorCode::bad_argument, "the bytes of a block of the layout " + std::string(rules.name()) +
@@ -53,7 +53,7 @@ void FilterBuilder::expect(std::uint64_t entries) {
   options_.expected_entries = std::max<std::uint64_t>(1, entries);
   shape_.block_count = blocks_for(*options_.expected_entries, options_.bits_per_entry, shape_.block_bytes);
   const std::uint64_t array_bytes = body_bytes(shape_);
-  if (array_bytes <= options_.body_memory_bytes) {
+  if (array_bytes <= options_.body_memory_bytes && !layout_rules(shape_.layout).needs_whole_blocks()) {
     body_.emplace(array_bytes, "the bit array; ask for fewer bits per entry or expect fewer entries");
   }
   make_partitions();
@@ -141,6 +141,7 @@ std::uint64_t FilterBuilder::end_of(std::size_t partition) const noexcept {
 
 void FilterBuilder::set_bits(BodyPart part, std::size_t first_partition, std::size_t end_partition) {
   const LayoutRules& rules = layout_rules(shape_.layout);
+  if (rules.needs_whole_blocks()) return make_blocks(part, first_partition, end_partition);
   const std::size_t partitions = end_partition - first_partition;
   // There are more partitions than blocks, so even partitions two apart may share a block.
   const unsigned threads = partitions_->partition_count() > shape_.block_count ? 1 : options_.threads;
@@ -153,6 +154,26 @@ void FilterBuilder::set_bits(BodyPart part, std::size_t first_partition, std::si
       partitions_->for_each_run(partition, set);
     });
   }
+}
+
+void FilterBuilder::make_blocks(BodyPart part, std::size_t first_partition, std::size_t end_partition) {
+  if (!block_maker_) block_maker_ = std::make_unique<BlockMaker>(shape_);
+  const std::size_t count = partitions_->partition_count();
+  // Of what comes after it, wrapped at the end to the greatest hash of all.
+  const auto first_hash = [&](std::size_t partition) {
+    return partition == count ? 0 : partitions_->first_hash(partition);
+  };
+  for_each_parallel(options_.threads, end_partition - first_partition, [&](std::size_t i) {
+    const std::size_t partition = first_partition + i;
+    std::vector<KeyHash> hashes;
+    const auto keep = [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); };
+    if (spill_) spill_->for_each_run(partition, keep);
+    partitions_->for_each_run(partition, keep);
+    block_maker_->take(part, first_hash(partition), first_hash(partition + 1) - 1, hashes);
+  });
+  const std::uint64_t complete =
+      end_partition == count ? shape_.block_count : block_maker_->block_of(first_hash(end_partition));
+  block_maker_->finish(part, complete, options_.threads);
 }
 
 // How much of the array to have in memory at once: as much as is allowed, but at least what the largest partition needs

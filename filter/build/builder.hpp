@@ -8,8 +8,9 @@
 // If the number of addresses is known before the first one (options or expect()) and the bit array fits into memory,
 // the array exists from the start. The builder then keeps hashes only until the working memory is full, when flush()
 // sets their bits. Otherwise it keeps them until write(), in the working memory, or in a temporary file when that is
-// full: 8 bytes per address in the layouts page and line, 8 bytes for each of its k probes in the others. write() then
-// makes and writes the array in parts that fit into memory. Of a domain entry it always keeps 8 bytes until write().
+// full: 8 bytes per address in the layouts page, line and ribbon, 8 bytes for each of its k probes in the others.
+// write() then makes and writes the array in parts that fit into memory. In the layout ribbon it always does so, since
+// a block is made of all its entries at once. Of a domain entry it always keeps 8 bytes until write().
 //
 // Lanes are for worker threads: one thread at a time may use a lane, and different threads may use different lanes at
 // once. Everything else is for one thread while no lane is in use.
@@ -26,6 +27,7 @@
 #include "filter/address/address.hpp"
 #include "filter/base/anonymous_memory.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/build/block_maker.hpp"
 #include "filter/build/domain_hashes.hpp"
 #include "filter/build/hash_partitions.hpp"
 #include "filter/build/hash_spill.hpp"
@@ -44,7 +46,7 @@ struct BuildOptions {
   std::optional<std::uint32_t> block_bytes = {};  // within the layout's limits; its default otherwise
   HashFamily hash_family = HashFamily::xxh3;
   double bits_per_entry = 8;                             // 1 to 64
-  std::uint32_t hashes = 6;                              // 1 to kMaxHashes
+  std::uint32_t hashes = 6;                              // 1 to LayoutRules::most_hashes()
   std::optional<std::uint64_t> expected_entries = {};    // sizes the filter; without it the addresses are counted
   std::uint64_t seed = 0;                                // random_seed(), unless the same bytes are wanted again
   AddressProfile profile = {};                           // must be the one that the entries were made with
@@ -161,6 +163,7 @@ class FilterBuilder {
   std::uint64_t end_of(std::size_t partition) const noexcept;
   std::uint64_t part_bytes() const noexcept;
   void set_bits(BodyPart part, std::size_t first_partition, std::size_t end_partition);
+  void make_blocks(BodyPart part, std::size_t first_partition, std::size_t end_partition);
   std::uint64_t write_parts(FilterWriter& writer, const std::atomic<bool>& stop, WriteProgress& progress);
   std::uint64_t write_domains(FilterWriter& writer, const std::atomic<bool>& stop) const;
 
@@ -170,7 +173,8 @@ class FilterBuilder {
   std::unique_ptr<HashSpill> spill_;
   std::unique_ptr<DomainHashes> domains_;
   std::vector<Lane> lanes_;
-  std::optional<AnonymousMemory> body_;  // all of it, from the start
+  std::optional<AnonymousMemory> body_;      // all of it, from the start
+  std::unique_ptr<BlockMaker> block_maker_;  // in layouts that need whole blocks
 };
 
 }  // namespace bloomgate

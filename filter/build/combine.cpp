@@ -31,6 +31,18 @@ std::string quoted(TagSeparators separators) {
   return separators.none() ? "none" : "'" + separators.text() + "'";
 }
 
+// Throws unless the bits of a combination are those of the filters.
+void require_bits(const MappedFilter& filter) {
+  const LayoutRules& rules = layout_rules(filter.header().shape.layout);
+  if (!rules.needs_whole_blocks()) return;
+  throw BloomgateError(
+      ErrorCode::bad_argument,
+      filter.path() + " has the layout " + std::string(rules.name()) +
+          ", whose blocks are made of all their entries at once; build a new filter from the lists, or "
+          "use filters of another layout",
+      {.path = filter.path()});
+}
+
 template <typename Value>
 void require_equal(const MappedFilter& a, const MappedFilter& b, const char* what, Value of_a, Value of_b) {
   if (of_a != of_b) refuse(a, b, what, std::to_string(of_a), std::to_string(of_b));
@@ -142,6 +154,7 @@ void require_same_shape(const MappedFilter& a, const MappedFilter& b) {
 
 FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combination combination,
                              const std::string& path, unsigned threads, const std::atomic<bool>& stop) {
+  require_bits(*filters.front());
   for (const MappedFilter* filter : filters.subspan(1)) require_same_shape(*filters.front(), *filter);
   FilterHeader header = combined_header(filters, combination);
   FilterWriter writer(path, header);
@@ -168,6 +181,7 @@ FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combi
 }
 
 Overlap estimate_overlap(const MappedFilter& a, const MappedFilter& b, unsigned threads) {
+  require_bits(a);
   require_same_shape(a, b);
   const FilterShape& shape = a.header().shape;
   const std::array<const MappedFilter*, 2> filters = {&a, &b};

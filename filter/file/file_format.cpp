@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <string_view>
@@ -121,10 +122,11 @@ std::string hash_family_codes() {
   return list;
 }
 
-// An address sets one bit for each hash, or finds it set.
+// In most layouts an address sets one bit for each hash, or finds it set.
 std::uint64_t most_bits_set(const FilterHeader& header) noexcept {
   const std::uint64_t bits = 8 * body_bytes(header.shape);
-  return header.addresses > bits / header.shape.hashes ? bits : header.addresses * header.shape.hashes;
+  const std::uint64_t of_one = layout_rules(header.shape.layout).most_bits_of_entry(header.shape);
+  return header.addresses > bits / of_one ? bits : header.addresses * of_one;
 }
 
 // The entries of the section table, each in its range and in its place.
@@ -216,6 +218,11 @@ double distinct_entries_of(const FilterHeader& header) noexcept {
   return distinct_entries(header.bits_set, header.shape) + static_cast<double>(header.domains);
 }
 
+double expected_fpr_of(const FilterHeader& header) noexcept {
+  if (!std::isnan(distinct_entries_of(header))) return fpr_from_fill(header.bits_set, header.shape);
+  return expected_fpr(static_cast<double>(header.addresses), header.shape);
+}
+
 Sections sections_of(const FilterHeader& header) {
   Sections sections = {{.kind = SectionKind::bits, .bytes = body_bytes(header.shape), .items = header.addresses}};
   if (header.domains != 0) {
@@ -242,9 +249,10 @@ void validate_shape(const FilterShape& shape, const std::string& path) {
     reject(ErrorCode::unsupported_hash, path, kHashFamilyField, "one of " + hash_family_codes(),
            std::to_string(static_cast<std::uint32_t>(shape.hash_family)));
   }
-  if (shape.hashes < 1 || shape.hashes > kMaxHashes) {
-    reject(ErrorCode::bad_header_field, path, kHashesField, "1 to " + std::to_string(kMaxHashes),
-           std::to_string(shape.hashes));
+  const std::uint32_t most_hashes = rules->most_hashes();
+  if (shape.hashes < 1 || shape.hashes > most_hashes) {
+    reject(ErrorCode::bad_header_field, path, kHashesField,
+           most_hashes == 1 ? "1" : "1 to " + std::to_string(most_hashes), std::to_string(shape.hashes));
   }
   if (!rules->allows_block_bytes(shape.block_bytes, shape.hashes)) {
     reject(ErrorCode::bad_header_field, path, kBlockBytesField, rules->block_bytes_rule(shape.hashes),

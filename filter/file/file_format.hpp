@@ -29,7 +29,12 @@ struct FilterHeader {
 std::uint64_t entries_of(const FilterHeader& header) noexcept;
 
 // Different entries: an estimate of the addresses from the fill (infinite for a full array), and the domain entries.
+// Not a number in the layout ribbon, where the fill is one half whatever it holds.
 double distinct_entries_of(const FilterHeader& header) noexcept;
+
+// The false-positive rate that the theory of the layout expects: from the fill, or in the layout ribbon from the
+// addresses, as if none had been inserted twice.
+double expected_fpr_of(const FilterHeader& header) noexcept;
 
 // The sections of a file with that header, each in its place, without their checksums. Throws
 // BloomgateError{size_overflow} where a file cannot be that large.

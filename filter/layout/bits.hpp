@@ -1,4 +1,4 @@
-// Single bits of an array of bytes, and the scaling of a 64-bit value to a range. Bit i is bit i % 8 of byte i / 8.
+// Single bits of an array of bytes, and the mixing and scaling of 64-bit values. Bit i is bit i % 8 of byte i / 8.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,11 @@ constexpr std::uint64_t multiply_high(std::uint64_t value, std::uint64_t range) 
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>((Wide{value} * range) >> 64);
 }
+
+// A multiplier with good lattice structure in all small dimensions for multiplicative generators modulo 2^64
+// (Steele and Vigna, "Computationally easy, spectrally good multipliers for congruential pseudorandom number
+// generators", 2022).
+inline constexpr std::uint64_t kProbeMultiplier = 0xf1357aea2e62a9c5;
 
 inline void set_bit(std::byte* bytes, std::uint64_t bit) noexcept {
   bytes[bit / 8] |= std::byte{1} << (bit % 8);

@@ -14,11 +14,6 @@
 
 namespace bloomgate {
 
-// A multiplier with good lattice structure in all small dimensions for multiplicative generators modulo 2^64
-// (Steele and Vigna, "Computationally easy, spectrally good multipliers for congruential pseudorandom number
-// generators", 2022).
-inline constexpr std::uint64_t kProbeMultiplier = 0xf1357aea2e62a9c5;
-
 // The probes of a hash inside its block. The hash's high bits have chosen the block. Each multiplication spreads the
 // low bits, in which the entries of one block differ, into the top bits, which are the next probe. Double hashing would
 // be one addition cheaper, but its probes are too alike in a block this small: 27 % more false positives at 20 bits per

@@ -15,6 +15,7 @@ enum class Layout : std::uint32_t {
   line = 2,         // blocks of one cache line or a few
   classic = 3,      // one block: the whole array
   partitioned = 4,  // one bit in each of k slices
+  ribbon = 5,       // equations instead of bits, in blocks of one page of memory
 };
 
 inline constexpr std::uint32_t kMaxHashes = 32;

@@ -16,6 +16,8 @@ const LayoutRules* find_layout(Layout layout) noexcept {
       return &classic_layout();
     case Layout::partitioned:
       return &partitioned_layout();
+    case Layout::ribbon:
+      return &ribbon_layout();
   }
   return nullptr;
 }
@@ -31,7 +33,7 @@ const Layout* find_layout(std::string_view name) noexcept {
   return nullptr;
 }
 
-void insert_key(const FilterShape& shape, std::span<std::byte> body, std::string_view key) noexcept {
+void insert_key(const FilterShape& shape, std::span<std::byte> body, std::string_view key) {
   const LayoutRules& rules = layout_rules(shape.layout);
   std::array<std::uint64_t, kMaxHashes> values;
   rules.values_of(shape, key, values.data());

@@ -1,6 +1,6 @@
 // What every layout must say: where the bits of an entry are in the array, what that means for the false positives, and
-// how a builder sets them. The layouts page and line are in blocked_layout.cpp; classic and partitioned have their own
-// files. Rules are constants; everything here is safe from any thread.
+// how a builder sets them. The layouts page and line are in blocked_layout.cpp; the others have their own files. Rules
+// are constants; everything here is safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -44,6 +44,9 @@ class LayoutRules {
   virtual bool allows_block_bytes(std::uint32_t block_bytes, std::uint32_t hashes) const noexcept = 0;
   virtual std::string block_bytes_rule(std::uint32_t hashes) const = 0;  // "a power of two from 64 to 512"
 
+  // How large k may be.
+  virtual std::uint32_t most_hashes() const noexcept { return kMaxHashes; }
+
   virtual LayoutParts parts(const FilterShape& shape) const noexcept = 0;
 
   // Building and looking up both have two steps. An entry becomes some 64-bit values (1 or `hashes`) that depend on the
@@ -57,9 +60,14 @@ class LayoutRules {
   // The bytes with the bits of a value. A greater value never gives a smaller begin or a smaller end. For values from
   // values_of() they do not go past the array's end.
   virtual ByteRange bytes_of(const FilterShape& shape, std::uint64_t value) const noexcept = 0;
-  // `part` must contain all bytes that bytes_of() gives for these values.
-  virtual void set_bits(const FilterShape& shape, BodyPart part,
-                        std::span<const std::uint64_t> values) const noexcept = 0;
+  // Whether the bits of an entry depend on the other entries of its block: on those for whose values bytes_of() gives
+  // the same bytes. Then a block is made once, and nothing can be added to it.
+  virtual bool needs_whole_blocks() const noexcept { return false; }
+  // `part` must contain all bytes that bytes_of() gives for these values. If needs_whole_blocks(), they must be all the
+  // values of one block; then it may throw std::bad_alloc.
+  virtual void set_bits(const FilterShape& shape, BodyPart part, std::span<const std::uint64_t> values) const = 0;
+  // The most ones that an entry can add to the array.
+  virtual std::uint64_t most_bits_of_entry(const FilterShape& shape) const noexcept { return shape.hashes; }
 
   // Whether all bits of one entry are set in `body`, which has the shape's size. `values` are those of the entry. Stops
   // at the first bit that is not set.
@@ -71,7 +79,7 @@ class LayoutRules {
                         const std::uint64_t* values) const noexcept = 0;
 
   // The false-positive rate of the theory, and the number of distinct entries that give a share of ones in the array on
-  // average (infinity for 1).
+  // average (infinity for 1; not a number where the ones say nothing about the entries).
   virtual double false_positive_rate(const FilterShape& shape, double entries) const noexcept = 0;
   virtual double entries_of_fill(const FilterShape& shape, double fill) const noexcept = 0;
 

@@ -9,5 +9,6 @@ const LayoutRules& page_layout() noexcept;
 const LayoutRules& line_layout() noexcept;
 const LayoutRules& classic_layout() noexcept;
 const LayoutRules& partitioned_layout() noexcept;
+const LayoutRules& ribbon_layout() noexcept;
 
 }  // namespace bloomgate

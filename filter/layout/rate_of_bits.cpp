@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "filter/layout/ribbon_rate.hpp"
+
 namespace bloomgate {
 namespace {
 
@@ -18,6 +20,7 @@ double fill_of(const FilterView& view, std::uint64_t begin, std::uint64_t bytes)
 RateOfBits rate_of_bits(const FilterView& view) noexcept {
   const FilterShape& shape = view.shape();
   const LayoutParts parts = layout_rules(shape.layout).parts(shape);
+  if (shape.layout == Layout::ribbon) return {ribbon_rate(view.body()), 0};
   double sum = 0;
   double product = 1;
   for (std::uint64_t part = 0; part < parts.count; ++part) {

@@ -42,7 +42,8 @@ double mean_power_of_fill(double bits, double probes, std::uint32_t hashes) {
 }  // namespace
 
 std::uint32_t best_hashes(double bits_per_entry, Layout layout, std::uint32_t block_bytes) noexcept {
-  const double ideal = std::clamp(std::floor(bits_per_entry * std::numbers::ln2), 1.0, double{kMaxHashes});
+  const std::uint32_t most = layout_rules(layout).most_hashes();
+  const double ideal = std::clamp(std::floor(bits_per_entry * std::numbers::ln2), 1.0, static_cast<double>(most));
   auto best = static_cast<std::uint32_t>(ideal);
   double best_rate = rate_at(bits_per_entry, best, layout, block_bytes);
   const auto improve_by = [&](std::uint32_t step, std::uint32_t end) {
@@ -53,7 +54,7 @@ std::uint32_t best_hashes(double bits_per_entry, Layout layout, std::uint32_t bl
       best_rate = rate;
     }
   };
-  improve_by(1, kMaxHashes);
+  improve_by(1, most);
   improve_by(~std::uint32_t{0}, 1);  // one less; small blocks want fewer
   return best;
 }

@@ -54,7 +54,7 @@ bool LoadedFilter::is_in_place() const noexcept {
 }
 
 double LoadedFilter::false_positive_rate() const noexcept {
-  return fpr_from_fill(header().bits_set, header().shape);
+  return expected_fpr_of(header());
 }
 
 std::string LoadedFilter::description() const {

@@ -25,7 +25,7 @@ BITS, DOMAINS = 1, 2
 SEPARATORS = "!#$%&'*+-/=?^_`{|}~"
 
 
-PAGE, LINE, CLASSIC, PARTITIONED = 1, 2, 3, 4
+PAGE, LINE, CLASSIC, PARTITIONED, RIBBON = 1, 2, 3, 4, 5
 XXH3, MURMUR3, FNV1A_MURMUR3 = 1, 2, 3
 
 
@@ -40,17 +40,18 @@ def fnv1a(key, seed):
     return h
 
 
+def finish(x):
+    x = (x ^ x >> 33) * 0xFF51AFD7ED558CCD & MASK
+    x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53 & MASK
+    return x ^ x >> 33
+
+
 def murmur3(key, seed):
     def stir_a(x):
         return rotate_left(x * 0x87C37B91114253D5 & MASK, 31) * 0x4CF5AD432745937F & MASK
 
     def stir_b(x):
         return rotate_left(x * 0x4CF5AD432745937F & MASK, 33) * 0x87C37B91114253D5 & MASK
-
-    def finish(x):
-        x = (x ^ x >> 33) * 0xFF51AFD7ED558CCD & MASK
-        x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53 & MASK
-        return x ^ x >> 33
 
     a = b = seed
     whole = len(key) // 16 * 16
@@ -107,15 +108,121 @@ def probes(key, shape):
             yield i * 64 * block_count + multiply_high(x - x % 32, 64 * block_count)
 
 
+class RibbonGroups:
+    def __init__(self, count):
+        self.count, self.columns, self.wide = count, 511 // count, 511 % count
+
+    def columns_of(self, i):
+        return self.columns + (i < self.wide)
+
+    def word(self, i, column):
+        return 1 + i * self.columns + min(i, self.wide) + column
+
+    def row(self, x):
+        """Where the row of a place starts, and its coefficients: bit s is that of slot s."""
+        starts = 64 * (self.count - 2)
+        start = min(multiply_high(x, starts + 32), starts - 1)
+        y = finish(x) * MULTIPLIER & MASK
+        return start, ((y ^ y >> 32) << 64 | finish(x) | 1) << start
+
+
+def place_rows(rows, slots, allow_crowded):
+    """The row that begins in each slot that has one; None if they are crowded."""
+    rows = sorted(rows, reverse=True)
+    taken, open_rows = {}, []
+    for slot in range(slots):
+        if slot > 0 and slot % 64 == 0 and not allow_crowded and len(open_rows) > min(96, slots - slot - 24):
+            return None
+        while rows and rows[-1][0] == slot:
+            open_rows.append(rows.pop()[1])
+        having = [row for row in open_rows if row >> slot & 1]
+        if having:
+            taken[slot] = having[0]
+            added = [row ^ having[0] for row in having[1:]]
+            open_rows = [row for row in open_rows if not row >> slot & 1] + [row for row in added if row]
+    return taken
+
+
+def ribbon_random(x):
+    x = (x + 1) * 0x9E3779B97F4A7C15 & MASK
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & MASK
+    return x ^ x >> 31
+
+
+def ribbon_block(hashes, salt):
+    places = {x * MULTIPLIER & MASK for x in hashes}
+    if not places:
+        return bytes(4096)
+    count = next(g for g in range(16, 513) if len(places) <= 64 * g * 1024 // 1050 or g == 512)
+    if count == 512:
+        return struct.pack("<Q", len(places) << 16 | 511).ljust(4096, b"\0")
+    last = min(count + 7, 511)
+    while True:
+        groups = RibbonGroups(count)
+        rows = [groups.row(x) for x in places]
+        taken = place_rows(rows, 64 * count, count == last)
+        taken_wide = {}
+        if groups.wide >= 3:
+            early = [row for row in rows if row[0] < 64 * (groups.wide - 2)]
+            taken_wide = place_rows(early, 64 * groups.wide, count == last)
+        if taken is not None and taken_wide is not None:
+            break
+        count += 1
+    words = [0] * 512
+    words[0] = len(places) << 16 | count
+
+    def choose(column, slots, beginning):
+        bits = 0
+        for slot in range(slots - 1, -1, -1):
+            if slot in beginning:
+                bit = (beginning[slot] & bits).bit_count() & 1
+            else:
+                word = groups.word(slot // 64, column)
+                bit = ribbon_random((salt + word - 1) & MASK) >> slot % 64 & 1
+            bits |= bit << slot
+        for i in range(slots // 64):
+            words[groups.word(i, column)] = bits >> 64 * i & MASK
+
+    for column in range(groups.columns):
+        choose(column, 64 * count, taken)
+    if groups.wide >= 3:
+        choose(groups.columns, 64 * groups.wide, taken_wide)
+    return struct.pack("<512Q", *words)
+
+
+def ribbon_body(hashes, block_count, seed):
+    blocks = [[] for _ in range(block_count)]
+    for x in hashes:
+        blocks[multiply_high(x, block_count)].append(x)
+    return b"".join(ribbon_block(block, (seed * MULTIPLIER + 512 * i) & MASK) for i, block in enumerate(blocks))
+
+
+def ribbon_test(body, block_count, x):
+    words = struct.unpack_from("<512Q", body, 4096 * multiply_high(x, block_count))
+    if not 16 <= words[0] & 0xFFFF <= 511:
+        return False
+    groups = RibbonGroups(words[0] & 0xFFFF)
+    start, row = groups.row(x * MULTIPLIER & MASK)
+    first = start // 64
+    for column in range(groups.columns_of(first + 2)):
+        ones = sum((words[groups.word(i, column)] & row >> 64 * i & MASK).bit_count() for i in range(first, first + 3))
+        if ones % 2:
+            return False
+    return True
+
+
 def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, block_bytes=None, expected_entries=None, flags=0,
           separators=""):  # fmt: skip
     addresses = [key for key in keys if not key.startswith(b"@")]
     domains = sorted({hash_of(family, key, seed) for key in keys if key.startswith(b"@")})
     expected = expected_entries or max(1, len(addresses))
-    block_bytes = block_bytes or {PAGE: 4096, LINE: 64, CLASSIC: 8, PARTITIONED: 8 * hashes}[layout]
+    block_bytes = block_bytes or {PAGE: 4096, LINE: 64, CLASSIC: 8, PARTITIONED: 8 * hashes, RIBBON: 4096}[layout]
     block_count = max(1, math.ceil(expected * bits_per_entry / (8 * block_bytes)))
     body = bytearray(block_count * block_bytes)
-    for key in addresses:
+    if layout == RIBBON:
+        body = ribbon_body([hash_of(family, key, seed) for key in addresses], block_count, seed)
+    for key in addresses if layout != RIBBON else []:
         for p in probes(key, (layout, family, hashes, block_bytes, block_count, seed)):
             body[p // 8] |= 1 << p % 8
     sections = [(BITS, len(addresses), bytes(body))]
@@ -148,7 +255,10 @@ def find(image, key):
         kind, _, offset, size, items, _ = SECTION.unpack_from(image, SECTION_TABLE + 64 * i)
         sections[kind] = (items, image[offset : offset + size])
     body = sections[BITS][1]
-    if all(body[p // 8] >> p % 8 & 1 for p in probes(key, shape)):
+    if header["layout"] == RIBBON:
+        if ribbon_test(body, header["block_count"], hash_of(header["hash_family"], key, header["seed"])):
+            return key
+    elif all(body[p // 8] >> p % 8 & 1 for p in probes(key, shape)):
         return key
     if DOMAINS not in sections:
         return None
@@ -267,8 +377,8 @@ class FormatTest(unittest.TestCase):
     def test_many_in_every_layout_and_hash_family(self):
         keys = [f"user{i}@example.org".encode() for i in range(5_000)]
         checksums = [
-            xxhash.xxh3_64_intdigest(build(keys, seed=7, layout=layout, family=family))
-            for layout in (PAGE, LINE, CLASSIC, PARTITIONED)
+            xxhash.xxh3_64_intdigest(build(keys, seed=7, layout=layout, family=family, hashes=1 if layout == RIBBON else 6))
+            for layout in (PAGE, LINE, CLASSIC, PARTITIONED, RIBBON)
             for family in (XXH3, MURMUR3, FNV1A_MURMUR3)
         ]
         # The same numbers stand in tests/filter/file/golden_test.cpp.
@@ -279,8 +389,17 @@ class FormatTest(unittest.TestCase):
                 0xBB39C150FFB053BF, 0xB08A514F847322CF, 0xD2FA93A8DFB0E88C,
                 0x16D30E65BFD15C22, 0xCBA1AE473C0C8D68, 0xB330BD85F75F90D7,
                 0x3786FBF538D15060, 0xF43950E83608FC11, 0x5AD4361963657644,
+                0x138BB13A1408DB82, 0x5539C1D9097DE9AB, 0xADE57FCA4667C7D9,
             ],
         )
+
+    def test_ribbon(self):
+        image = self.golden("ribbon")
+        self.assertEqual(build(self.addresses, seed=42, layout=RIBBON, hashes=1), image)
+        self.assertEqual(struct.unpack_from("<Q", image, 4096)[0], 0xA0010)
+        for key in self.addresses:
+            self.assertEqual(find(image, key), key)
+        self.assertIsNone(find(image, b"nobody@example.org"))
 
     def test_header_table(self):
         header = dict(zip(FIELDS, HEADER.unpack_from(self.golden("addresses"))))

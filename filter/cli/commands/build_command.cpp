@@ -79,8 +79,10 @@ void share_memory(BuildCommand& command) {
   const std::uint64_t available = available_memory();
   const std::uint64_t usable = available > kept ? available - kept : 0;
   BuildOptions& options = command.options;
-  options.memory_bytes =
-      command.memory.empty() ? std::min(kMostByDefault, usable / 4) : parse_bytes(command.memory, "--memory");
+  // Where all hashes must be kept, there is no use for memory that is left.
+  const bool keeps_hashes = layout_rules(options.layout).needs_whole_blocks();
+  const std::uint64_t by_default = keeps_hashes ? usable / 4 * 3 : std::min(kMostByDefault, usable / 4);
+  options.memory_bytes = command.memory.empty() ? by_default : parse_bytes(command.memory, "--memory");
   options.body_memory_bytes = usable > options.memory_bytes ? usable - options.memory_bytes : 0;
 }
 
@@ -104,7 +106,8 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
       ("threads", po::value(&command.options.threads)->value_name("N"),
        "use N threads (default: one for each processor)")  //
       ("memory", po::value(&command.memory)->value_name("M"),
-       "working memory beside the filter itself (default: 1G, or a quarter of the free memory if that is less)")  //
+       "working memory beside the filter itself (default: 1G, or a quarter of the free memory if that is less; "
+       "three quarters of it with --layout ribbon, which takes 8 bytes for each address)")  //
       ("scratch", po::value(&command.options.scratch_folder)->value_name("FOLDER"),
        "where to put what does not fit into memory during the build (default: the folder of the filter)")  //
       ("keep-case", po::bool_switch(&command.options.profile.keep_local_part_case),
@@ -138,6 +141,13 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   if (!values) return std::nullopt;
   if (command.inputs.empty()) throw UsageError("name at least one list, or - for standard input");
   command.options.layout = command.shape.chosen_layout();
+  const std::uint32_t most_hashes = layout_rules(command.options.layout).most_hashes();
+  if ((*values)["hashes"].defaulted()) {
+    command.options.hashes = std::min(command.options.hashes, most_hashes);
+  } else if (most_hashes == 1) {
+    throw UsageError("--hashes does not go with --layout " + command.shape.layout +
+                     ", which has no bits to set; leave it out");
+  }
   command.options.block_bytes = command.shape.chosen_block_bytes();
   command.options.hash_family = command.shape.chosen_hash_family();
   command.inputs = list_files(command.inputs);
@@ -240,12 +250,16 @@ void print_text(const Report& report) {
     std::cout << "\nbroad     " << format_count(report.broad.public_suffixes) << " public suffixes, "
               << format_count(report.broad.free_mail_domains) << " free-mail domains";
   }
-  const double fpr = fpr_from_fill(header.bits_set, header.shape);
-  std::cout << "\ndistinct  " << format_count(distinct_entries_of(header)) << " (estimated from the fill)\nsize      "
-            << format_bytes(file_bytes(header));
+  const double fpr = expected_fpr_of(header);
+  const bool fill_tells = !std::isnan(distinct_entries_of(header));
+  if (fill_tells) {
+    std::cout << "\ndistinct  " << format_count(distinct_entries_of(header)) << " (estimated from the fill)";
+  }
+  std::cout << "\nsize      " << format_bytes(file_bytes(header));
   if (header.addresses != 0) std::cout << ", " << format_decimal(report.bits_per_entry(), 2) << " bits per entry";
   std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       " << format_rate(fpr)
-            << " for a look-up (expected from the fill)\nmessages  " << message_rates_text(fpr) << '\n';
+            << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses") << ")\nmessages  "
+            << message_rates_text(fpr) << '\n';
   if (report.spilled_bytes != 0) {
     std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
   }
@@ -256,7 +270,7 @@ void print_text(const Report& report) {
 void print_json(const Report& report) {
   const FilterHeader& header = report.header;
   const double distinct = distinct_entries_of(header);
-  const double fpr = fpr_from_fill(header.bits_set, header.shape);
+  const double fpr = expected_fpr_of(header);
   using Json = nlohmann::ordered_json;
   // The seed is a string: many readers of JSON keep 53 bits of a number only.
   const Json json = {

@@ -39,7 +39,7 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
   std::vector<const MappedFilter*> views;
   for (const auto& filter : filters) views.push_back(filter.get());
   const FilterHeader header = combine_filters(views, combination, output, default_threads(), stop_flag());
-  const double fpr = fpr_from_fill(header.bits_set, header.shape);
+  const double fpr = expected_fpr_of(header);
   std::cout << "built     " << output << "\naddresses " << format_count(header.addresses)
             << (combination == Combination::unite ? " (duplicates counted)" : " (estimated from the fill)")
             << "\ndistinct  " << format_count(distinct_entries(header.bits_set, header.shape))

@@ -108,10 +108,10 @@ std::string fpr_plot_svg(const FprPlot& plot) {
   constexpr double kLeft = 80;
   constexpr double kTop = 40;
   // Colours that colour-blind people can tell apart (Okabe and Ito); dashes where one curve covers another.
-  constexpr std::array<std::string_view, 4> kStyles = {
+  constexpr std::array<std::string_view, 5> kStyles = {
       "stroke=\"#0072b2\" stroke-width=\"3\"", "stroke=\"#d55e00\" stroke-width=\"2\"",
       "stroke=\"#009e73\" stroke-width=\"2\" stroke-dasharray=\"8 6\"",
-      "stroke=\"#cc79a7\" stroke-width=\"2\" stroke-dasharray=\"2 6\""};
+      "stroke=\"#cc79a7\" stroke-width=\"2\" stroke-dasharray=\"2 6\"", "stroke=\"#e69f00\" stroke-width=\"2\""};
   const Axes axes(plot, kWidth, kHeight);
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "

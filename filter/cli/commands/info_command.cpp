@@ -47,19 +47,24 @@ std::string section_text(const Section& section) {
 void print_text(const MappedFilter& filter) {
   const FilterHeader& header = filter.header();
   const FilterShape& shape = header.shape;
-  const double fpr = fpr_from_fill(header.bits_set, shape);
+  const double fpr = expected_fpr_of(header);
+  const bool fill_tells = !std::isnan(distinct_entries_of(header));
   std::cout << "file             " << filter.path() << "\nformat           version " << kFormatVersion
             << "\nsize             " << format_bytes(file_bytes(header)) << "\nlayout           " << layout_text(shape)
             << "\nhash             " << hash_family_name(shape.hash_family) << ", seed " << format_seed(shape.seed)
             << "\nhashes           " << shape.hashes << "\nlocal parts      " << profile_text(shape.profile);
   for (const Section& section : filter.sections()) std::cout << "\nsection          " << section_text(section);
   std::cout << "\nsized for        " << format_count(header.expected_entries) << " addresses\naddresses        "
-            << format_count(header.addresses) << "\ndistinct         "
-            << format_count(distinct_entries(header.bits_set, shape)) << " (estimated from the fill)\ndomain entries   "
-            << format_count(header.domains) << " (kept exactly)\nfill             " << format_rate(fill(header))
-            << "\nFPR              " << format_rate(fpr) << " for a look-up (expected from the fill)\nmessages         "
-            << message_rates_text(fpr) << "\nfingerprint      " << fingerprint_of(filter) << "\nwritten          "
-            << format_time(describe(filter.path()).written) << '\n';
+            << format_count(header.addresses);
+  if (fill_tells) {
+    std::cout << "\ndistinct         " << format_count(distinct_entries(header.bits_set, shape))
+              << " (estimated from the fill)";
+  }
+  std::cout << "\ndomain entries   " << format_count(header.domains) << " (kept exactly)\nfill             "
+            << format_rate(fill(header)) << "\nFPR              " << format_rate(fpr)
+            << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses")
+            << ")\nmessages         " << message_rates_text(fpr) << "\nfingerprint      " << fingerprint_of(filter)
+            << "\nwritten          " << format_time(describe(filter.path()).written) << '\n';
   for (const Generation& kept : kept_generations(resolve_link(filter.path()))) {
     std::cout << "kept             " << generation_text(describe(kept.path)) << '\n';
   }
@@ -76,7 +81,7 @@ void print_json(const MappedFilter& filter) {
   const FilterHeader& header = filter.header();
   const FilterShape& shape = header.shape;
   const double distinct = distinct_entries_of(header);
-  const double fpr = fpr_from_fill(header.bits_set, shape);
+  const double fpr = expected_fpr_of(header);
   nlohmann::ordered_json kept = nlohmann::ordered_json::array();
   for (const Generation& each : kept_generations(resolve_link(filter.path()))) {
     kept.push_back(generation_json(describe(each.path)));

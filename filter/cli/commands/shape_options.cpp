@@ -25,7 +25,8 @@ void ShapeOptions::add_layout_to(po::options_description& options) {
   options.add_options()  //
       ("layout", po::value(&layout)->default_value(layout)->value_name("L"),
        "where the bits of an entry lie: in one page of memory, one cache line, anywhere (classic) or one in each of "
-       "K slices (partitioned)")  //
+       "K slices (partitioned); ribbon: equations in place of bits, in one page, with a quarter of the false "
+       "positives")  //
       ("block-bytes", po::value(&block_bytes)->value_name("B"),
        "size of a block: page 4096 (default) to 1048576, line 64 (default) to 512, powers of two");
 }
@@ -45,7 +46,7 @@ std::optional<std::uint32_t> ShapeOptions::chosen_block_bytes() const {
   if (block_bytes.empty()) return std::nullopt;
   const LayoutRules& rules = layout_rules(chosen_layout());
   if (!rules.block_bytes_can_be_chosen()) {
-    throw UsageError("--block-bytes does not go with --layout " + layout + ", which has no blocks");
+    throw UsageError("--block-bytes does not go with --layout " + layout + ", where it is fixed");
   }
   const std::uint64_t bytes = parse_bytes(block_bytes, "--block-bytes");
   const std::uint32_t any_hashes = 1;

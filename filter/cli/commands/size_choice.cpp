@@ -60,6 +60,10 @@ void refuse_contradictions(const SizeWishes& wishes) {
   if (wishes.bits_per_entry && !(*wishes.bits_per_entry >= 1 && *wishes.bits_per_entry <= 64)) {
     throw UsageError("--bits-per-entry takes 1 to 64");
   }
+  if (wishes.hashes && layout_rules(wishes.layout).most_hashes() == 1) {
+    throw UsageError("--hashes does not go with --layout " + std::string(layout_rules(wishes.layout).name()) +
+                     ", which has no bits to set; leave it out");
+  }
   if (wishes.hashes && (*wishes.hashes < 1 || *wishes.hashes > kMaxHashes)) {
     throw UsageError("--hashes takes 1 to " + std::to_string(kMaxHashes));
   }
@@ -77,7 +81,9 @@ SizeChoice choice_at(const SizeWishes& wishes, std::optional<std::uint64_t> entr
   SizeChoice choice = {
       .entries = entries, .bits_per_entry = bits_per_entry, .shape = {.layout = wishes.layout}, .fpr = 0};
   FilterShape& shape = choice.shape;
-  shape.hashes = hashes ? *hashes : best_hashes(bits_per_entry, wishes.layout, block_bytes_for(wishes, 1));
+  const std::uint32_t most_hashes = layout_rules(wishes.layout).most_hashes();
+  shape.hashes =
+      hashes ? std::min(*hashes, most_hashes) : best_hashes(bits_per_entry, wishes.layout, block_bytes_for(wishes, 1));
   shape.block_bytes = block_bytes_for(wishes, shape.hashes);
   shape.block_count = blocks_for(entries.value_or(kManyEntries), bits_per_entry, shape.block_bytes);
   choice.fpr = expected_fpr(static_cast<double>(entries.value_or(kManyEntries)), shape);

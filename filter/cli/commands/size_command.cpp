@@ -98,7 +98,8 @@ Table make_table(const SizeWishes& wishes, const SizeChoice& choice) {
   }
   const auto hashes = static_cast<int>(choice.shape.hashes);
   for (int k = hashes - kColumnsEachSide; k <= hashes + kColumnsEachSide; ++k) {
-    if (k >= 1 && k <= static_cast<int>(kMaxHashes)) table.columns.push_back(static_cast<std::uint32_t>(k));
+    if (k >= 1 && k <= static_cast<int>(layout_rules(wishes.layout).most_hashes()))
+      table.columns.push_back(static_cast<std::uint32_t>(k));
   }
   const auto middle = static_cast<int>(std::lround(choice.bits_per_entry));
   for (int bits = std::max(1, middle - kEachSide); bits <= std::min(64, middle + kEachSide); ++bits) {

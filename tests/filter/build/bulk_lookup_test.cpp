@@ -6,6 +6,7 @@
 
 #include "filter/base/parallel.hpp"
 #include "filter/layout/sizing.hpp"
+#include "tests/support/insert_keys.hpp"
 
 namespace bloomgate {
 namespace {
@@ -13,14 +14,14 @@ namespace {
 TEST_CASE("a bulk look-up counts what look-ups one by one find") {
   constexpr std::uint64_t kMembers = 1'000'000;
   constexpr std::uint64_t kAsked = 1'500'000;
-  const Layout layout = GENERATE(Layout::page, Layout::line);
+  const Layout layout = GENERATE(Layout::page, Layout::line, Layout::ribbon);
   const auto threads = GENERATE(1U, 3U);
-  FilterShape shape = {.layout = layout, .seed = 5};
+  FilterShape shape = {.layout = layout, .hashes = layout_rules(layout).most_hashes() == 1 ? 1U : 6U, .seed = 5};
   shape.block_bytes = layout_rules(layout).default_block_bytes(shape.hashes);
   shape.block_count = blocks_for(kMembers, 8, shape.block_bytes);
   std::vector<std::byte> body(shape.block_bytes * shape.block_count);
   const auto key_of = [](std::uint64_t i) { return std::to_string(i); };
-  for (std::uint64_t i = 0; i < kMembers; ++i) insert_key(shape, body, key_of(i));
+  test::insert_keys(shape, body, kMembers, key_of);
   const FilterView view(shape, body);
   std::uint64_t want = 0;
   for (std::uint64_t i = 0; i < kAsked; ++i) want += view.may_contain(key_of(i)) ? 1U : 0U;

@@ -353,14 +353,14 @@ class BuildTest(ProgramTest):
 
     def test_in_no_layout_do_the_bytes_depend_on_threads_or_memory(self):
         path = self.write("whole", "".join(f"user{i}@example{i % 97}.org\n" for i in range(150_000)))
-        for layout in ("line", "classic", "partitioned"):
+        for layout in ("line", "classic", "partitioned", "ribbon"):
             built = set()
             for options in (
                 ["--threads", "1"],
                 ["--threads", "2"],
                 ["--threads", "2", "--expected-entries", "150000", "--memory", "64M"],
             ):
-                shape = ["--layout", layout, "--hashes", "5", "--seed", "1"]
+                shape = ["--layout", layout, "--seed", "1", *([] if layout == "ribbon" else ["--hashes", "5"])]
                 self.check(0, "build", "-o", "filter", *shape, *options, path)
                 built.add((self.folder / "filter").read_bytes())
             self.assertEqual(len(built), 1, layout)
@@ -369,8 +369,9 @@ class BuildTest(ProgramTest):
         path = self.write("whole", "".join(f"user{i}@example{i % 97}.org\n" for i in range(700_000)))
         scratch = self.folder / "scratch"
         scratch.mkdir()
-        for layout in ("page", "partitioned"):
-            shape = ["--layout", layout, "--hashes", "3", "--seed", "1", "--json", path]
+        for layout in ("page", "partitioned", "ribbon"):
+            hashes = [] if layout == "ribbon" else ["--hashes", "3"]
+            shape = ["--layout", layout, *hashes, "--seed", "1", "--json", path]
             spilled = []
             for name, options in (("a", []), ("b", ["--memory", "1M", "--threads", "1", "--scratch", "scratch"])):
                 out, _ = self.check(0, "build", "-o", name, *options, *shape)
@@ -1272,6 +1273,46 @@ class VerifyTest(ProgramTest):
         self.check(0, "info", "filter")
 
 
+class RibbonTest(ProgramTest):
+    """What is different with --layout ribbon."""
+
+    def setUp(self):
+        super().setUp()
+        self.build("".join(f"user{i}@example.org\n" for i in range(50_000)), "--layout", "ribbon", "--seed", "1")
+
+    def test_it_holds_its_list_and_tells_its_rate(self):
+        out, _ = self.check(0, "verify", "filter", "--against", "list")
+        self.assertRegex(out, r"(?m)^found +50,000 ")
+        out, _ = self.check(0, "info", "filter")
+        self.assertRegex(out, r"(?m)^layout +ribbon: 13 blocks of 4,096 bytes$")
+        self.assertRegex(out, r"(?m)^FPR +0\.[34]\d+ % for a look-up \(expected from the number of addresses\)$")
+        self.assertNotIn("distinct", out)
+        self.assertIsNone(json.loads(self.check(0, "info", "filter", "--json")[0])["distinct_entries"])
+        self.check(0, "query", "filter", "User7@Example.ORG")
+        self.check(1, "query", "filter", "--list", self.write("others", "".join(f"{i}@example.net\n" for i in range(99))))
+
+    def test_its_bytes_depend_neither_on_the_order_nor_on_duplicates(self):
+        want = (self.folder / "filter").read_bytes()
+        lines = [f"user{i}@example.org\n" for i in reversed(range(50_000))]
+        self.write("list", "".join(lines))
+        self.check(0, "build", "-o", "got", "--layout", "ribbon", "--seed", "1", "list")
+        self.assertEqual((self.folder / "got").read_bytes(), want)
+
+    def test_nothing_can_be_added_to_it(self):
+        for command in (["merge", "-o", "x"], ["intersect", "-o", "x"], ["compare"]):
+            _, err = self.check(EX_USAGE, *command, "filter", "filter")
+            self.assertIn("layout ribbon, whose blocks are made of all their entries at once; build a new filter", err)
+        self.assertNotIn("x", self.names())
+
+    def test_it_has_no_hashes_and_no_block_bytes_to_choose(self):
+        for options in (["--hashes", "6"], ["--block-bytes", "8192"]):
+            self.check(EX_USAGE, "build", "-o", "x", "--layout", "ribbon", *options, "list")
+            self.check(EX_USAGE, "size", "--entries", "1e9", "--layout", "ribbon", *options)
+        out, _ = self.check(0, "size", "--entries", "1e9", "--layout", "ribbon")
+        self.assertRegex(out, r"(?m)^FPR +0\.5\d+ %")
+        self.assertNotIn("k=2", out)
+
+
 class CombineTest(ProgramTest):
     def setUp(self):
         super().setUp()
@@ -1443,8 +1484,8 @@ class SizeTest(ProgramTest):
 
     def test_the_tables_have_the_values_of_the_textbook(self):
         got = self.size("--entries", "1e9", "--layout", "classic")
-        self.assertEqual([row["layout"] for row in got["layouts"]], ["page", "line", "classic", "partitioned"])
-        self.assertEqual([row["hashes"] for row in got["layouts"]], [6, 5, 6, 6])
+        self.assertEqual([row["layout"] for row in got["layouts"]], ["page", "line", "classic", "partitioned", "ribbon"])
+        self.assertEqual([row["hashes"] for row in got["layouts"]], [6, 5, 6, 6, 1])
         rows = {row["bits_per_entry"]: row for row in got["table"]}
         self.assertEqual(sorted(rows), list(range(4, 13)))
         # Fan, Cao, Almeida, Broder, "Summary cache", 2000: the appendix's table of m/n and k.
@@ -1467,13 +1508,13 @@ class SizeTest(ProgramTest):
         # The mark stands above the 8 of the axis.
         self.assertLessEqual(abs(marked[0].index("\u25cf") - plot[21].index(" 8 ") - 1), 1)
         # The curve falls from left to right, and every row but the last ones has a piece of it.
-        ends = [len(line) for line in plot[1:18]]
+        ends = [len(line) for line in plot[1:15]]
         self.assertEqual(ends, sorted(ends))
         self.check(0, "size", "--fpr", "0.5%", "--layout", "line", "--plot", "plot.svg", "--json")
         svg = xml.etree.ElementTree.parse(self.folder / "plot.svg").getroot()
         name = "{http://www.w3.org/2000/svg}"
         curves = svg.findall(f".//{name}polyline")
-        self.assertEqual(len(curves), 4)
+        self.assertEqual(len(curves), 5)
         for curve in curves:
             points = [tuple(map(float, point.split(","))) for point in curve.get("points").split()]
             self.assertEqual(points, sorted(points))

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "filter/layout/sizing.hpp"
+#include "tests/support/insert_keys.hpp"
 #include "tests/support/memory_filter.hpp"
 
 namespace bloomgate {
@@ -28,7 +29,7 @@ TEST_CASE("senders of 1 to 124 labels are listed at the rate of one look-up, whe
   constexpr std::uint64_t kMembers = 16'384;
   constexpr unsigned kMostLabels = 124;  // with `x@` and .test 252 octets, of the 254 of an address
   constexpr unsigned kSenders = 400;     // of each number of labels
-  const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
+  const Layout layout = GENERATE(from_range(std::begin(test::kLayoutsOfBits), std::end(test::kLayoutsOfBits)));
   CAPTURE(layout_rules(layout).name());
   FilterShape shape = {.layout = layout, .hashes = 2, .seed = 5};
   shape.block_bytes = layout_rules(layout).default_block_bytes(shape.hashes);

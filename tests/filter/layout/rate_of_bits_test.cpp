@@ -5,6 +5,7 @@
 #include <string>
 
 #include "filter/layout/sizing.hpp"
+#include "tests/support/insert_keys.hpp"
 #include "tests/support/memory_filter.hpp"
 
 namespace bloomgate {
@@ -12,7 +13,7 @@ namespace {
 
 TEST_CASE("the rate of the bits that are set is the one that is measured, in arrays of any size and with any seed") {
   constexpr std::uint64_t kProbes = 100'000;
-  const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
+  const Layout layout = GENERATE(from_range(std::begin(test::kLayoutsOfBits), std::end(test::kLayoutsOfBits)));
   const auto entries = GENERATE(values<std::uint64_t>({5, 20, 50, 200, 2000}));
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(layout_rules(layout).name(), entries, seed);

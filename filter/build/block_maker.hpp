@@ -1,0 +1,39 @@
+// Makes the blocks of layouts that need all entries of a block at once (LayoutRules::needs_whole_blocks), from hashes
+// that are sorted into partitions. A partition's first and last block may have entries in its neighbours; their hashes
+// are kept until the last of these has been taken.
+//
+// Used by FilterBuilder. Different threads may take different partitions at once; finish() is for one thread while none
+// does.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "filter/layout/layout.hpp"
+
+namespace bloomgate {
+
+class BlockMaker {
+ public:
+  // The shape is known, with its number of blocks.
+  explicit BlockMaker(const FilterShape& shape) noexcept : shape_(shape), rules_(&layout_rules(shape.layout)) {}
+
+  // All hashes of a partition, from `first` up to and including `last`. Makes the blocks that lie within it.
+  void take(BodyPart part, KeyHash first, KeyHash last, std::span<const KeyHash> hashes);
+
+  // Makes the blocks that were kept and begin before `end_block`, with `threads` threads.
+  void finish(BodyPart part, std::uint64_t end_block, unsigned threads);
+
+  std::uint64_t block_of(KeyHash hash) const noexcept;
+
+ private:
+  FilterShape shape_;
+  const LayoutRules* rules_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::vector<KeyHash>> shared_;  // hashes of blocks that several partitions may share
+};
+
+}  // namespace bloomgate
