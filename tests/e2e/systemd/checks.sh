@@ -242,6 +242,7 @@ check_a_message_that_its_folder_cannot_take_is_refused_for_now_and_the_daemon_st
   mkdir -p "$drop_ins"
   printf '[Service]\nLimitFSIZE=1000\n' >"$drop_ins/full.conf"
   systemctl daemon-reload
+  echo 'deep-check-failure = tempfail' >>"$conf"
   ask_a_checker
   local pid
   pid=$(main_pid)
