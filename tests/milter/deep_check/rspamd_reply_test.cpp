@@ -108,6 +108,45 @@ TEST_CASE("what is not an answer of rspamd is refused in words") {
   }
 }
 
+TEST_CASE("an answer is nested no deeper than 16, its symbols have 20 options at most, and odd kinds are passed over") {
+  const auto nested = [](std::size_t depth) {
+    return reply_with("reject", 1, R"(,"a":)" + std::string(depth, '[') + std::string(depth, ']'));
+  };
+  // The answer itself is one level, and so is what is in the innermost.
+  CHECK(parse_rspamd_reply(nested(15)).score == 1);
+  CHECK_THROWS_WITH(parse_rspamd_reply(nested(17)), Catch::Contains("too deeply"));
+
+  const auto options = [](int count) {
+    std::string text = R"({"score":1,"action":"reject","symbols":{"S":{"score":1,"options":[7)";
+    for (int i = 0; i < count; ++i) text += fmt::format(R"(,"{}")", static_cast<char>('a' + i));
+    return parse_rspamd_reply(text + "]}}}").symbols.at(0).options;
+  };
+  CHECK(options(20) == "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t");
+  CHECK(options(21) == options(20));
+
+  const auto symbols = [](std::string_view text) {
+    return parse_rspamd_reply(R"({"score":1,"action":"reject","symbols":)" + std::string(text) + "}").symbols;
+  };
+  CHECK(symbols(R"({"S":{"options":"text"}})") == std::vector<DeepSymbol>{{"S", 0.0, ""}});
+  CHECK(symbols(R"({"S":{"options":{"a":"b"}}})") == std::vector<DeepSymbol>{{"S", 0.0, ""}});
+  CHECK(symbols(R"(["S","T"])").empty());
+  CHECK(symbols(R"([{"score":1}])").empty());
+  CHECK(symbols("null").empty());
+  CHECK(parse_rspamd_reply(reply_with("reject", 1, R"(,"messages":["smtp_message"])")).smtp_message.empty());
+}
+
+TEST_CASE("what is told of an answer that cannot be read is short") {
+  for (const std::string& text : {std::string(50'000, 'x'), R"({"score":1,"a":")" + std::string(50'000, 'x') + "\"}",
+                                  R"({"error":")" + std::string(50'000, 'x') + "\"}"}) {
+    try {
+      parse_rspamd_reply(text);
+      FAIL("it is no answer");
+    } catch (const CheckerError& error) {
+      CHECK(std::string_view(error.what()).size() < 300);
+    }
+  }
+}
+
 TEST_CASE("texts of an answer are cut off and cleaned, and members of another kind are passed over") {
   const DeepResult result = parse_rspamd_reply(R"({"score":1,"action":"no\naction",
     "symbols":{"A,B; X-Evil":{"score":"1","options":["a]; FAKE(-9.00)[b","c\r\nd",7]},"":{"score":1},"C":3},
