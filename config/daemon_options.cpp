@@ -109,7 +109,7 @@ DaemonOptions merged(const Merger& merger) {
 constexpr std::string_view kExplainOptions[] = {
     "from", "header-from", "authentication-results", "client", "auth-login", "daemon-name", "mta-name"};
 constexpr std::string_view kJsonOption[] = {"json"};
-constexpr std::string_view kOtherActions[] = {"check-config", "explain", "doctor"};
+constexpr std::string_view kOtherActions[] = {"check-config", "reload", "explain", "doctor"};
 constexpr std::string_view kDoctorOptions[] = {"postfix-config", "sendmail-config"};
 
 ExplainOptions explain_options(const GivenOptions& command_line) {
@@ -157,6 +157,12 @@ std::optional<ListCommand> list_command(const GivenCommandLine& given) {
   return command;
 }
 
+pid_t reload_process(const GivenOptions& command_line) {
+  std::optional<std::size_t> process;
+  Merger({}, command_line).set("reload", process);
+  return static_cast<pid_t>(process.value());
+}
+
 void refuse(const GivenOptions& command_line, std::span<const std::string_view> names, const std::string& owner) {
   for (const std::string_view name : names) {
     if (command_line.contains(name))
@@ -185,6 +191,10 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
     refuse(command_line, kOtherActions, "a call without a command");
   }
   if (command_line.contains("check-config")) command.action = Action::check_config;
+  if (command_line.contains("reload")) {
+    command.action = Action::reload;
+    command.reload_process = reload_process(command_line);
+  }
   if (command_line.contains("explain")) {
     command.action = Action::explain;
     command.explain = explain_options(command_line);

@@ -108,7 +108,7 @@ struct DoctorOptions {
 };
 
 struct DaemonCommand {
-  enum class Action { run, check_config, doctor, edit_list, explain, help, version };
+  enum class Action { run, check_config, reload, doctor, edit_list, explain, help, version };
 
   Action action = Action::run;
   std::string config_path;     // the file that was read
@@ -116,6 +116,7 @@ struct DaemonCommand {
   ExplainOptions explain = {};
   DoctorOptions doctor = {};
   ListCommand list = {};
+  pid_t reload_process = 0;  // the daemon that --reload asks
 };
 
 // Reads the command line (`arguments` without the program's name) and the configuration file that it names, or the

@@ -28,16 +28,17 @@ constexpr std::array kTable = {
         "it then lists nobody until a good file is loaded.",
         true, true},
     OptionSpec{"allow-missing-whitelist", "yes|no", "no", "start even if the whitelist cannot be used",
-               "With 'yes' the daemon starts without a whitelist, and sends all mail to the deeper checks until it\n"
-               "is told to reload and finds a good file.",
-               true},
+               "With 'yes' the daemon starts without a whitelist, and sends all mail to the deeper checks. It loads\n"
+               "the file as soon as it is there and good.",
+               true, false, "yes"},
     OptionSpec{
         "revoked", "FILE", "", "entries that are never delivered, whatever the whitelists say",
         "A text file of exact entries, one per line: joe@example.org, @example.org or @.example.org. Use it to take\n"
         "out an entry, or a false positive, at once. It is read at the start, at a reload, and whenever it changes.",
-        true},
+        true, false, BLOOMGATE_CONFIG_FOLDER "/revoked.txt"},
     OptionSpec{"extra", "FILE", "", "entries that count as listed, beside the whitelists",
-               "A text file like that of 'revoked', read as often. An entry in both is revoked.", true},
+               "A text file like that of 'revoked', read as often. An entry in both is revoked.", true, false,
+               BLOOMGATE_CONFIG_FOLDER "/extra.txt"},
     OptionSpec{
         "identity", "envelope|header-from|either|both", "either", "which sender has to be on the whitelist",
         "envelope: the sender in the MAIL command. header-from: the sender in the From field. either: one of the two\n"
@@ -154,7 +155,7 @@ constexpr std::array kTable = {
                true},
     OptionSpec{"log-level", "error|warning|info|debug", "info", "how much is logged",
                "info has one line for each message; warning and error have none of these.", true},
-    OptionSpec{"config", "FILE", "/etc/bloomgate/bloomgate-milter.conf", "the configuration file",
+    OptionSpec{"config", "FILE", BLOOMGATE_CONFIG_FOLDER "/bloomgate-milter.conf", "the configuration file",
                "Use /dev/null to run without one.", false},
     OptionSpec{"check-config", "", "", "check the configuration and the whitelist's header, then exit", "", false},
     OptionSpec{"explain", "", "", "explain the decision on one message, step by step, then exit",
@@ -169,6 +170,8 @@ constexpr std::array kTable = {
     OptionSpec{"auth-login", "NAME", "", "with --explain: the client's login", "", false},
     OptionSpec{"daemon-name", "NAME", "", "with --explain: the mail server's macro {daemon_name}", "", false},
     OptionSpec{"mta-name", "NAME", "", "with --explain: the mail server's name, its macro j", "", false},
+    OptionSpec{"reload", "PID", "",
+               "let the daemon that is process PID load its lists again, and say what became of it", "", false},
     OptionSpec{"doctor", "", "", "look at the running system and the mail server, say what is wrong, then exit", "",
                false},
     OptionSpec{"postfix-config", "FOLDER", "/etc/postfix", "with --doctor: Postfix's configuration", "", false},
@@ -191,6 +194,11 @@ void append_lines(std::string& out, std::string_view prefix, std::string_view te
     out.append(prefix).append(text.substr(0, end)).append("\n");
     text.remove_prefix(std::min(end + 1, text.size()));
   }
+}
+
+void append_default(std::string& out, const OptionSpec& option) {
+  out.append("# Without this line: ");
+  out.append(option.default_value.empty() ? "none" : option.default_value).append(".\n");
 }
 
 }  // namespace
@@ -225,20 +233,36 @@ std::string daemon_help_text() {
   return out;
 }
 
+std::string daemon_option_list() {
+  std::string out;
+  for (const OptionSpec& option : kTable) {
+    out.append("option\t").append(option.name).append("\t\t").append(option.argument).append("\t");
+    out.append(option.summary).append("\n");
+  }
+  for (const ListCommandSpec& command : list_command_table()) {
+    out.append("word\t").append(command.name).append("\t").append(command.summary).append("\n");
+  }
+  return out;
+}
+
 std::string daemon_config_file_text() {
   std::string out =
       "# Configuration of bloomgate-milter: see bloomgate-milter.conf(5).\n"
       "#\n"
-      "# Each line is 'name = value'; a '#' starts a comment. Every option is shown with its default. The same\n"
-      "# names, with two dashes before them, work on the command line, which overrides this file.\n"
+      "# Each line is 'name = value'; a '#' starts a comment. Every option is shown with its default, behind a '#',\n"
+      "# or is set here. The same names, with two dashes before them, work on the command line, which overrides\n"
+      "# this file.\n"
       "# After a change: systemctl restart bloomgate-milter (a reload reads the whitelist again, not this file).\n";
   for (const OptionSpec& option : kTable) {
     if (!option.in_file) continue;
     out.append("\n# ").append(option.name).append(": ").append(option.summary);
     out.append(" (").append(option.argument).append(")\n");
     append_lines(out, "# ", option.details);
-    out.append("#").append(option.name).append(" =");
-    if (!option.default_value.empty()) out.append(" ").append(option.default_value);
+    const bool is_set = !option.shipped_value.empty();
+    if (is_set) append_default(out, option);
+    const std::string_view value = is_set ? option.shipped_value : option.default_value;
+    out.append(is_set ? "" : "#").append(option.name).append(" =");
+    if (!value.empty()) out.append(" ").append(value);
     out += '\n';
   }
   return out;

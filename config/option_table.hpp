@@ -9,13 +9,14 @@
 namespace bloomgate {
 
 struct OptionSpec {
-  std::string_view name;           // without dashes: the same on the command line and in the file
-  std::string_view argument;       // the value's name in help texts; empty: the option takes none
-  std::string_view default_value;  // as an operator would write it; may be empty
-  std::string_view summary;        // one line
-  std::string_view details;        // what to know before changing it, in lines; may be empty
-  bool in_file;                    // false: on the command line only
-  bool repeatable = false;         // may be given several times; each adds to it
+  std::string_view name;                // without dashes: the same on the command line and in the file
+  std::string_view argument;            // the value's name in help texts; empty: the option takes none
+  std::string_view default_value;       // as an operator would write it; may be empty
+  std::string_view summary;             // one line
+  std::string_view details;             // what to know before changing it, in lines; may be empty
+  bool in_file;                         // false: on the command line only
+  bool repeatable = false;              // may be given several times; each adds to it
+  std::string_view shipped_value = {};  // what the shipped file sets it to; empty: it leaves the default
 };
 
 // In the order in which they are shown.
@@ -27,7 +28,14 @@ const OptionSpec& option_spec(std::string_view name) noexcept;
 // What `bloomgate-milter --help` prints.
 std::string daemon_help_text();
 
-// The text of the shipped bloomgate-milter.conf: every option at its default, commented out, with its explanation.
+// What `bloomgate-milter --list-options` prints, for the completions of shells (scripts/make_completions.py): a line
+// for each option, with the words `option`, its name, no letter, its value's name and its summary between tabs; then
+// one for each command, with `word`, its name and its summary. No help shows it.
+inline constexpr std::string_view kListOptions = "--list-options";
+std::string daemon_option_list();
+
+// The text of the shipped bloomgate-milter.conf: every option with its explanation. It is commented out and at its
+// default, or set to its shipped value.
 std::string daemon_config_file_text();
 
 }  // namespace bloomgate

@@ -118,7 +118,7 @@ struct NumberLimits {
   std::size_t least, most;
 };
 constexpr NumberLimits kNumberLimits[] = {
-    {"deep-check-connections", 1, 10'000},
+    {"deep-check-connections", 1, 10'000}, {"reload", 2, 1 << 22},  // process IDs of Linux
 };
 constexpr std::size_t kMaxSeconds = 3600;
 constexpr std::uint64_t kMaxByteSize = std::uint64_t{1} << 40;

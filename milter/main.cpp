@@ -33,6 +33,7 @@
 #include "milter/machine_name.hpp"
 #include "milter/milter_server.hpp"
 #include "milter/policy_of_options.hpp"
+#include "milter/reload_outcome.hpp"
 #include "milter/supervisor.hpp"
 
 namespace {
@@ -89,6 +90,21 @@ int check_config(const DaemonCommand& command) {
   check_exact_list("revoked", options.revoked);
   check_exact_list("extra", options.extra);
   return EX_OK;
+}
+
+// The daemon reads its configuration at its start only, but a faulty one must not wait until then to be found.
+int reload(const DaemonCommand& command) {
+  gate_rules(command);
+  require_temporary_folder(command.options);
+  const std::string folder = runtime_folder();
+  if (folder.empty()) {
+    throw BloomgateError(ErrorCode::bad_argument,
+                         "--reload: expected the daemon's folder in RUNTIME_DIRECTORY, which systemd sets; use "
+                         "'systemctl reload bloomgate-milter'");
+  }
+  const ReloadOutcome outcome = request_reload(command.reload_process, folder);
+  (outcome.accepted ? std::cout : std::cerr) << printable(outcome.text) << '\n';
+  return outcome.accepted ? EX_OK : EX_DATAERR;
 }
 
 int doctor(const DaemonCommand& command) {
@@ -196,6 +212,10 @@ int run(const DaemonCommand& command) {
 }
 
 int run_command(const std::vector<std::string>& arguments) {
+  if (arguments.size() == 1 && arguments.front() == kListOptions) {
+    std::cout << daemon_option_list();
+    return EX_OK;
+  }
   const DaemonCommand command = read_daemon_command(arguments);
   switch (command.action) {
     case DaemonCommand::Action::help:
@@ -206,6 +226,8 @@ int run_command(const std::vector<std::string>& arguments) {
       return EX_OK;
     case DaemonCommand::Action::check_config:
       return check_config(command);
+    case DaemonCommand::Action::reload:
+      return reload(command);
     case DaemonCommand::Action::doctor:
       return doctor(command);
     case DaemonCommand::Action::edit_list:

@@ -76,13 +76,11 @@ void notify_ready(const std::string& status) {
   sd_notify(0, ("READY=1\nSTATUS=" + status).c_str());
 }
 
-void notify_reloading() {
+void notify_reloading(std::int64_t began_microseconds) {
   // systemd compares this time to know whether a READY=1 answers this reload (sd_notify(3)).
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const long long microseconds = now.tv_sec * 1'000'000LL + now.tv_nsec / 1000;
-  sd_notify(0,
-            ("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(microseconds) + "\nSTATUS=loading the whitelist").c_str());
+  const std::string state =
+      "RELOADING=1\nMONOTONIC_USEC=" + std::to_string(began_microseconds) + "\nSTATUS=loading the whitelist";
+  sd_notify(0, state.c_str());
 }
 
 void notify_status(const std::string& status) {

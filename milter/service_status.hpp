@@ -2,6 +2,7 @@
 // not start the daemon, nothing happens. Safe from any thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -31,7 +32,8 @@ inline constexpr std::string_view kNoTrustedResults =
 
 // `status` must be one printable line (filter/base/printable.hpp).
 void notify_ready(const std::string& status);
-void notify_reloading();
+// With the time at which the reload began (reload_outcome.hpp).
+void notify_reloading(std::int64_t began_microseconds);
 void notify_status(const std::string& status);
 void notify_stopping();
 

@@ -1,6 +1,7 @@
 #include "milter/supervisor.hpp"
 
 #include <spdlog/fmt/fmt.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -22,10 +23,19 @@ constexpr std::chrono::milliseconds kLookForFolder{1000};
 constexpr std::string_view kRevoked = "revoked";
 constexpr std::string_view kExtra = "extra";
 
-std::vector<std::string> watched_paths(const ListSources& sources) {
+std::vector<std::string> exact_list_paths(const ListSources& sources) {
   std::vector<std::string> paths;
   for (const std::string* const path : {&sources.revoked, &sources.extra}) {
     if (!path->empty()) paths.push_back(*path);
+  }
+  return paths;
+}
+
+// What is watched at first: a whitelist that may be missing, too, since it may come while the others are loaded.
+std::vector<std::string> first_paths(const ListSources& sources) {
+  std::vector<std::string> paths = exact_list_paths(sources);
+  if (sources.allow_missing) {
+    for (const WhitelistSource& source : sources.whitelists) paths.push_back(source.path);
   }
   return paths;
 }
@@ -48,7 +58,7 @@ Supervisor::Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, cons
       wakeup_(wakeup),
       results_(results),
       log_(std::move(log)),
-      watch_(watched_paths(sources_)),
+      watch_(first_paths(sources_)),
       guard_(sources_.recheck_bytes_per_hour, [this] { wakeup_.post(Wakeup::kDamage); }) {}
 
 void Supervisor::load_first() {
@@ -61,13 +71,15 @@ void Supervisor::load_first() {
       lists.whitelists.push_back({source.name, nullptr});
       const bool only_one = sources_.whitelists.size() == 1;
       log_->warn("starting without {}: {}",
-                 only_one ? "a whitelist, all mail is sent to the deeper checks" : "whitelist " + source.name,
+                 only_one ? "a whitelist, all mail is sent to the deeper checks until its file is there"
+                          : "whitelist " + source.name,
                  printable(error.what()));
     }
   }
   if (!sources_.revoked.empty()) lists.revoked = load_exact(kRevoked, sources_.revoked);
   if (!sources_.extra.empty()) lists.extra = load_exact(kExtra, sources_.extra);
   put_into_use(std::move(lists));
+  look_at_folders();
 }
 
 bool Supervisor::run() {
@@ -96,7 +108,7 @@ void Supervisor::note_changes() {
     last_change_ = Clock::now();
     if (!first_change_) first_change_ = last_change_;
   }
-  if (const auto left = longest_wait(); first_change_ && left && left->count() <= 0) reload_exact_lists();
+  if (const auto left = longest_wait(); first_change_ && left && left->count() <= 0) reload_changed();
 }
 
 std::optional<std::chrono::milliseconds> Supervisor::longest_wait() const {
@@ -106,7 +118,8 @@ std::optional<std::chrono::milliseconds> Supervisor::longest_wait() const {
 }
 
 void Supervisor::reload() {
-  notify_reloading();
+  const std::int64_t began = monotonic_microseconds();
+  notify_reloading(began);
   watch_again();
   ListParts lists = slot_.get()->parts();
   std::vector<std::string> faults;
@@ -125,14 +138,24 @@ void Supervisor::reload() {
   }
   reload_exact(lists, faults);
   put_into_use(std::move(lists));
-  const std::string status = current_status();
-  if (faults.empty()) {
-    notify_ready(status);
-    return;
+  look_at_folders();
+  std::string status = current_status();
+  if (!faults.empty()) {
+    status = fmt::format("reload refused: {}; still {}", fmt::join(faults, "; "), status);
+    log_->error("{}", status);
   }
-  const std::string refusal = fmt::format("reload refused: {}; still {}", fmt::join(faults, "; "), status);
-  log_->error("{}", refusal);
-  notify_ready(refusal);
+  notify_ready(status);
+  tell_outcome({began, faults.empty(), std::move(status)});
+}
+
+void Supervisor::tell_outcome(const ReloadOutcome& outcome) const {
+  const std::string folder = runtime_folder();
+  if (folder.empty()) return;
+  try {
+    write_reload_outcome(folder, outcome);
+  } catch (const BloomgateError& error) {
+    log_->error("whoever asked for the reload is not told what became of it: {}", printable(error.what()));
+  }
 }
 
 void Supervisor::put_into_use(ListParts lists) {
@@ -146,23 +169,55 @@ void Supervisor::put_into_use(ListParts lists) {
   }
 }
 
-void Supervisor::reload_exact_lists() {
+void Supervisor::reload_changed() {
   watch_again();
   ListParts lists = slot_.get()->parts();
   std::vector<std::string> faults;
   reload_exact(lists, faults);
-  slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  if (load_missing(lists)) {
+    put_into_use(std::move(lists));
+    look_at_folders();
+  } else {
+    slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  }
   const std::string status = current_status();
   if (!faults.empty()) log_->error("{}; {}", fmt::join(faults, "; "), status);
   notify_status(status);
 }
 
+bool Supervisor::load_missing(ListParts& lists) const {
+  bool found = false;
+  for (std::size_t i = 0; i < lists.whitelists.size(); ++i) {
+    auto& filter = lists.whitelists[i].filter;
+    const WhitelistSource& source = sources_.whitelists[i];
+    if (filter || access(source.path.c_str(), F_OK) != 0) continue;
+    try {
+      filter = load_whitelist(source);
+      found = true;
+    } catch (const std::exception& error) {
+      log_->warn("whitelist {} is there and cannot be used: {}", source.name, printable(error.what()));
+    }
+  }
+  return found;
+}
+
 // This comes before the files are read: a change from now on counts as a new one.
 void Supervisor::watch_again() {
   first_change_.reset();
+  look_at_folders();
+}
+
+// Whitelists in use are not watched, since a new one waits for a reload.
+void Supervisor::look_at_folders() {
   is_blind_ = false;
   if (watch_.descriptor() < 0) return;
-  for (const std::string& folder : watch_.refresh()) {
+  std::vector<std::string> paths = exact_list_paths(sources_);
+  const auto lists = slot_.get();
+  const std::vector<NamedFilter>& whitelists = lists->parts().whitelists;
+  for (std::size_t i = 0; i < whitelists.size(); ++i) {
+    if (!whitelists[i].filter) paths.push_back(sources_.whitelists[i].path);
+  }
+  for (const std::string& folder : watch_.watch_instead(std::move(paths))) {
     log_->error("cannot watch {}: its lists are read at a reload, or when it is there again", printable(folder));
     is_blind_ = true;
   }

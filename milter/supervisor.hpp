@@ -16,6 +16,7 @@
 #include "milter/lists/filter_guard.hpp"
 #include "milter/lists/list_slot.hpp"
 #include "milter/policy/policy.hpp"
+#include "milter/reload_outcome.hpp"
 #include "milter/results_watch.hpp"
 #include "milter/wakeup.hpp"
 
@@ -40,7 +41,7 @@ class Supervisor {
              std::shared_ptr<spdlog::logger> log);
 
   // The first load. Throws BloomgateError if a list cannot be used. If a whitelist may be missing, it only logs that,
-  // and the slot has no whitelist.
+  // and the slot has no whitelist. From then on its file is watched, and loaded as soon as it is there and good.
   void load_first();
 
   // Tells systemd that the daemon is ready, and handles events until the daemon is to end. Returns whether it was told
@@ -48,12 +49,13 @@ class Supervisor {
   bool run();
 
   // Loads all lists again. If a whitelist cannot be used, the slot keeps what it has; but a whitelist is damaged if the
-  // file that is refused is the very file in use.
+  // file that is refused is the very file in use. What became of it is left in the runtime folder (reload_outcome.hpp).
   void reload();
 
-  // The same for revoked and extra only, which have changed. One that can no longer be used is not kept: the operator
-  // may just have revoked somebody, or taken somebody out of extra. Without revoked nobody is delivered.
-  void reload_exact_lists();
+  // The same for what is watched and has changed: revoked, extra, and whitelists that are missing. An exact list that
+  // can no longer be used is not kept: the operator may just have revoked somebody, or taken somebody out of extra.
+  // Without revoked nobody is delivered.
+  void reload_changed();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -61,7 +63,10 @@ class Supervisor {
   void handle(Wakeup::Events events);
   void note_changes();
   void watch_again();
+  void look_at_folders();
   void put_into_use(ListParts lists);
+  bool load_missing(ListParts& lists) const;  // whether there is one more now
+  void tell_outcome(const ReloadOutcome& outcome) const;
   std::optional<std::chrono::milliseconds> longest_wait() const;
   std::shared_ptr<const LoadedFilter> load_whitelist(const WhitelistSource& source) const;
   std::shared_ptr<const ExactList> load_exact(std::string_view name, const std::string& path) const;

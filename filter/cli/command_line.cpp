@@ -1,10 +1,30 @@
 #include "filter/cli/command_line.hpp"
 
+#include <algorithm>
 #include <iostream>
 
 namespace bloomgate::cli {
 
 namespace po = boost::program_options;
+
+namespace {
+
+void list_options(const po::options_description& options) {
+  for (const auto& option : options.options()) {
+    // "-o [ --output ]", or "--output"
+    const std::string forms = option->format_name();
+    const std::string letter = forms.at(1) == '-' ? "" : forms.substr(1, 1);
+    const bool takes_value = option->semantic()->max_tokens() != 0;
+    // "FILE", or "FILE (=default)"
+    const std::string value = takes_value ? option->format_parameter() : "";
+    std::string purpose = option->description();
+    std::ranges::replace(purpose, '\n', ' ');
+    std::cout << "option\t" << option->long_name() << '\t' << letter << '\t' << value.substr(0, value.find(" (="))
+              << '\t' << purpose << '\n';
+  }
+}
+
+}  // namespace
 
 std::optional<po::variables_map> parse_command_line(const Arguments& arguments, const po::options_description& visible,
                                                     std::vector<std::string>* operands, const HelpText& help) {
@@ -19,6 +39,10 @@ std::optional<po::variables_map> parse_command_line(const Arguments& arguments, 
   }
   // No abbreviations: an option added later must not change what an operator's script means.
   constexpr int kStyle = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  if (arguments == Arguments{kListOptions}) {
+    list_options(shown);
+    return std::nullopt;
+  }
   po::variables_map values;
   try {
     po::store(po::command_line_parser(arguments).options(all).positional(positional).style(kStyle).run(), values);

@@ -24,9 +24,14 @@ struct HelpText {
   const char* examples;  // indented command lines
 };
 
+// The argument that makes a command list its options, for the completions of shells (scripts/make_completions.py): a
+// line for each, with the words `option`, its long name, its letter, its value's name and its purpose between tabs. No
+// help shows it.
+inline constexpr const char* kListOptions = "--list-options";
+
 // Parses `arguments`: the options of `visible`, and what stands beside options into `operands` (null: nothing may).
-// Where `--help` is among them it prints the help and gives nothing. Throws UsageError for what the options do not
-// allow.
+// Where `--help` is among them it prints the help and gives nothing, and with kListOptions alone it prints that list.
+// Throws UsageError for what the options do not allow.
 std::optional<boost::program_options::variables_map> parse_command_line(
     const Arguments& arguments, const boost::program_options::options_description& visible,
     std::vector<std::string>* operands, const HelpText& help);

@@ -70,6 +70,15 @@ int run(const Command& command, const Arguments& arguments) {
   }
 }
 
+// A line `command`, its name and its purpose between tabs, and then its options.
+int list_all_options() {
+  for (const Command& command : kCommands) {
+    std::cout << "command\t" << command.name << '\t' << command.summary << '\n';
+    if (const int status = run(command, {kListOptions}); status != EX_OK) return status;
+  }
+  return EX_OK;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -87,6 +96,7 @@ int main(int argc, char** argv) {
     std::cout << "bloomgate " BLOOMGATE_VERSION "\n";
     return EX_OK;
   }
+  if (name == kListOptions) return list_all_options();
   const auto* const command = std::ranges::find(kCommands, name, &Command::name);
   if (command == kCommands.end()) {
     std::cerr << "bloomgate: there is no command '" << name << "'\n\n";

@@ -12,7 +12,7 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::uint32_t kChanges = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE;
+constexpr std::uint32_t kChanges = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB;
 // The folder itself: its path leads elsewhere from then on.
 constexpr std::uint32_t kFolder = IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_IGNORED;
 
@@ -52,6 +52,11 @@ std::vector<std::string> FileWatch::refresh() {
     if (!names_.contains(number)) inotify_rm_watch(inotify_.get(), number);  // of a folder that was moved away
   }
   return failed;
+}
+
+std::vector<std::string> FileWatch::watch_instead(std::vector<std::string> paths) {
+  paths_ = std::move(paths);
+  return refresh();
 }
 
 void FileWatch::watch(const std::string& path, std::vector<std::string>& failed) {

@@ -1,5 +1,5 @@
 // Notices changes of a few files, by inotify(7) on their folders: a file is written and closed, renamed into place,
-// made, or removed. A symbolic link is watched where it is and where it leads to.
+// made, removed, or gets other permissions. A symbolic link is watched where it is and where it leads to.
 //
 // Used by the supervisor, in one thread: it waits for descriptor() to be readable, then asks take_events(). Other files
 // of these folders wake it up as well, which costs some microseconds each.
@@ -30,6 +30,9 @@ class FileWatch {
   // Watches all folders again, since a folder may have been replaced, or a link may point elsewhere. Returns the
   // folders that cannot be watched.
   std::vector<std::string> refresh();
+
+  // The same with other files from now on. Events of files that it leaves out may be lost.
+  std::vector<std::string> watch_instead(std::vector<std::string> paths);
 
  private:
   void watch(const std::string& path, std::vector<std::string>& failed);

@@ -356,6 +356,8 @@ TEST_CASE("what the command line cannot say is refused") {
   const Case cases[] = {
       {"unknown option", {"--white-list", "x"}, "", "--white-list"},
       {"an abbreviation", {"--sock", "unix:/x"}, "", "--sock"},
+      {"a process that no daemon can be", {"--reload", "1"}, "reload", "a number from 2 to"},
+      {"a process without a number", {"--reload", "all"}, "reload", "a number"},
       {"a short option", {"-c", "x"}, "", "-c"},
       {"a missing value", {"--mode"}, "", "mode"},
       {"a value too many", {"--help=yes"}, "", "help"},

@@ -64,6 +64,17 @@ TEST_CASE("the shipped configuration file is good, also with every line of it sw
   }
 }
 
+TEST_CASE("the shipped configuration file starts without a whitelist, and has both exact lists") {
+  const DaemonOptions options = read_daemon_command({"--config", kSource + "/config/bloomgate-milter.conf"}).options;
+  CHECK(options.allow_missing_whitelist);
+  CHECK(options.revoked == "/etc/bloomgate/revoked.txt");
+  CHECK(options.extra == "/etc/bloomgate/extra.txt");
+  for (const char* const name : {"revoked", "extra"}) {
+    const std::string list = test::read_file(kSource + "/config/" + name + ".txt");
+    CHECK(std::regex_match(list, std::regex("(#[^\n]*\n)+")));
+  }
+}
+
 TEST_CASE("the help shows every option with its default") {
   const Defaults shown =
       defaults_in(daemon_help_text(), std::regex("^  --([a-z-]+)"), std::regex("\\(default: (.*)\\)$"));

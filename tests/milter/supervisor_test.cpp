@@ -227,6 +227,57 @@ struct Watched : Supervised {
   std::jthread runner;
 };
 
+// Runs a supervisor whose whitelist may be missing, and is. There are no exact lists.
+struct Waiting : Supervised {
+  explicit Waiting(const std::string& whitelist_path) : whitelist(whitelist_path) {
+    sources.whitelists = {{"whitelist", whitelist_path}};
+    sources.allow_missing = true;
+    waiting = std::make_unique<Supervisor>(sources, slot, wakeup, results, log.logger());
+    waiting->load_first();
+    runner = std::jthread([this] { waiting->run(); });
+    CHECK_THAT(systemd.wait_for_next(), StartsWith("READY=1\nSTATUS=no whitelist is loaded: all mail"));
+  }
+  ~Waiting() { wakeup.post(Wakeup::kStop); }
+
+  void await(Reason wanted) const {
+    Watched::await([&] { return reason("<joe@example.org>") == wanted; });
+  }
+
+  std::string whitelist;
+  std::unique_ptr<Supervisor> waiting;
+  std::jthread runner;
+};
+
+TEST_CASE("a whitelist that was missing at the start is used as soon as it is there") {
+  const test::TemporaryFolder place;
+  Waiting s(place.file("inner/whitelist.bloom"));
+  CHECK(s.reason("<joe@example.org>") == Reason::no_whitelist);
+  // Its folder comes first, and something that is no filter yet.
+  std::filesystem::create_directory(place.file("inner"));
+  test::write_file(s.whitelist, "half a filter");
+  Watched::await([&] { return s.log.text().find("is there and cannot be used") != std::string::npos; });
+  CHECK(s.reason("<joe@example.org>") == Reason::no_whitelist);
+  std::filesystem::rename(s.file.path(), s.whitelist);
+  s.await(Reason::listed);
+  std::string status;
+  while (!Catch::StartsWith("STATUS=serving ").match(status)) status = s.systemd.wait_for_next();
+  CHECK_THAT(status, Contains(s.whitelist));
+}
+
+TEST_CASE("a whitelist that came later is not loaded again before a reload") {
+  const test::TemporaryFolder place;
+  Waiting s(place.file("whitelist.bloom"));
+  std::filesystem::copy_file(s.file.path(), s.whitelist);
+  s.await(Reason::listed);
+  s.file.replace({"ann@example.org"});
+  std::filesystem::rename(s.file.path(), s.whitelist);
+  s.wakeup.post(Wakeup::kStop);
+  s.runner.join();
+  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+  s.waiting->reload();
+  CHECK(s.reason("<ann@example.org>") == Reason::listed);
+}
+
 TEST_CASE("an exact list is loaded again when its file changes, in whatever way") {
   Watched s("joe@example.org\n");
   CHECK(s.revoked("<joe@example.org>"));

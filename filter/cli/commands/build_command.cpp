@@ -36,6 +36,8 @@ namespace {
 
 namespace po = boost::program_options;
 
+constexpr const char* kFreeMailDomainsFile = BLOOMGATE_CONFIG_FOLDER "/free-mail-domains.txt";
+
 struct BuildCommand {
   std::string output;
   std::string reject_file;
@@ -119,7 +121,8 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
        "line) "
        "or postfix-map (access(5), transport(5))")  //
       ("free-mail-domains", po::value(&command.free_mail_domains)->value_name("FILE"),
-       "warn of @domain entries for these free-mail domains (default: /etc/bloomgate/free-mail-domains.txt)")   //
+       "warn of @domain entries for these free-mail domains (default: " BLOOMGATE_CONFIG_FOLDER
+       "/free-mail-domains.txt)")                                                                               //
       ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
       ("keep", po::value(&command.keep)->default_value(0)->value_name("N"),
        "keep the filter that is replaced as FILE.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //

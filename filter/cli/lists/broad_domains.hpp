@@ -15,8 +15,6 @@
 
 namespace bloomgate::cli {
 
-inline constexpr const char* kFreeMailDomainsFile = "/etc/bloomgate/free-mail-domains.txt";
-
 enum class Breadth : std::uint8_t { usual, public_suffix, free_mail };
 
 // "@.co.uk is a public suffix: …", without a full stop. The entry must not be a usual one.

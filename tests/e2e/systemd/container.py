@@ -14,9 +14,9 @@ from pathlib import Path
 from private_mail.own_mounts import own_mounts
 from private_mail.processes import Program, wait_until
 
-# postfix: Debian's own configuration of it, which an operator starts from. The libraries of the programs come
-# beside.
-PACKAGES = ("systemd", "systemd-sysv", "postfix")
+# postfix: Debian's own configuration of it, which an operator starts from. python3: what bloomgate-milter's package
+# depends on. The libraries of the programs come beside.
+PACKAGES = ("systemd", "systemd-sysv", "postfix", "python3")
 BOOT_SECONDS = 700  # more than the checks' own limit, in checks.service
 DEBOOTSTRAP_SECONDS = 600
 

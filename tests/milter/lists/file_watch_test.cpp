@@ -21,6 +21,8 @@ TEST_CASE("changes of a watched file are noticed, once, and those of its neighbo
   CHECK_FALSE(watch.take_events());
   std::filesystem::rename(folder.file("neighbour"), folder.file("list"));
   CHECK(watch.take_events());
+  std::filesystem::permissions(folder.file("list"), std::filesystem::perms::owner_read);
+  CHECK(watch.take_events());
   std::filesystem::rename(folder.file("list"), folder.file("neighbour"));
   CHECK(watch.take_events());
   std::filesystem::create_hard_link(folder.file("neighbour"), folder.file("list"));
@@ -28,6 +30,16 @@ TEST_CASE("changes of a watched file are noticed, once, and those of its neighbo
   std::filesystem::remove(folder.file("list"));
   CHECK(watch.take_events());
   static_cast<void>(test::read_file(folder.file("neighbour")));
+  CHECK_FALSE(watch.take_events());
+}
+
+TEST_CASE("other files can be watched instead") {
+  const TemporaryFolder folder;
+  FileWatch watch({folder.file("list")});
+  CHECK(watch.watch_instead({folder.file("other")}).empty());
+  write_file(folder.file("other"), "x");
+  CHECK(watch.take_events());
+  write_file(folder.file("list"), "x");
   CHECK_FALSE(watch.take_events());
 }
 

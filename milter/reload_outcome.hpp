@@ -1,0 +1,40 @@
+// What became of a reload, told from the daemon to whoever asked for it. `systemctl reload` runs `bloomgate-milter
+// --reload`, which sends the signal, waits, and fails if the lists or the configuration were refused.
+//
+// The daemon leaves the outcome of its last reload in the file `reload` of its runtime folder. A reload says when it
+// began, on the monotonic clock: one that began after the signal was sent has read what was there then.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace bloomgate {
+
+struct ReloadOutcome {
+  std::int64_t began_microseconds = 0;  // of CLOCK_MONOTONIC
+  bool accepted = false;
+  std::string text = {};  // one printable line: what is served, and what was refused
+
+  friend bool operator==(const ReloadOutcome&, const ReloadOutcome&) = default;
+};
+
+// Now, on CLOCK_MONOTONIC.
+std::int64_t monotonic_microseconds() noexcept;
+
+// The folder that systemd made for the service (RuntimeDirectory=). Empty if systemd did not start this process.
+std::string runtime_folder();
+
+// Replaces the file in one step. Throws BloomgateError{cannot_write}.
+void write_reload_outcome(const std::string& folder, const ReloadOutcome& outcome);
+
+// Nothing if there is no file, or not one of ours.
+std::optional<ReloadOutcome> read_reload_outcome(const std::string& folder);
+
+// Asks the daemon that is process `daemon` to reload, and waits until it has, or has ended. Throws BloomgateError:
+// not_permitted if the signal cannot be sent, no_system_resource as FileWatch does, library_failed if the daemon ends.
+ReloadOutcome request_reload(pid_t daemon, const std::string& folder);
+
+}  // namespace bloomgate

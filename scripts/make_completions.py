@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Writes the completions of bash, zsh and fish for one program, from the list of its options.
+
+usage: scripts/make_completions.py PROGRAM_FILE OUTPUT_FOLDER
+
+PROGRAM_FILE --list-options prints what the program itself goes by, one line each, its words between tabs:
+`command`, name, purpose; `option`, long name, letter or nothing, the value's name or nothing, purpose; `word`, a word
+that may stand beside the options, purpose. What is below a command is that command's; what is before all commands is
+the program's own.
+"""
+
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# The names of values that are files or folders; `a|b|c` is a choice of words, and for all others nothing is known.
+FILES = re.compile(r"FILE|INPUT|PATH")
+FOLDERS = re.compile(r"FOLDER")
+WORDS = re.compile(r"[a-z][a-z0-9-]*(\|[a-z][a-z0-9-]*)+")
+
+
+@dataclass
+class Option:
+    name: str
+    letter: str
+    value: str
+    purpose: str
+
+    def words(self):
+        return self.value.split("|") if WORDS.fullmatch(self.value) else []
+
+    def forms(self):
+        return [f"--{self.name}", *([f"-{self.letter}"] if self.letter else [])]
+
+
+@dataclass
+class Command:
+    name: str  # empty: the program without a command
+    purpose: str
+    options: list = field(default_factory=list)
+    words: list = field(default_factory=list)  # (word, purpose)
+
+
+def read(lines):
+    commands = [Command("", "")]
+    for line in lines:
+        kind, *words = line.split("\t")
+        if kind == "command":
+            commands.append(Command(*words))
+        elif kind == "option":
+            commands[-1].options.append(Option(*words))
+        elif kind == "word":
+            commands[-1].words.append(tuple(words))
+        else:
+            raise ValueError(f"expected a command, an option or a word, got {line!r}")
+    return commands
+
+
+def quoted(text):
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def bash(program, commands):
+    function = "_" + re.sub(r"\W", "_", program)
+    lines = [f"# Completion of {program} for bash.", f"{function}() {{",
+             "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command='' words=''",
+             "  # readline cuts --option=value at the equals sign.",
+             "  if [[ $current == = ]]; then current=; elif [[ $previous == = ]]; then"
+             " previous=${COMP_WORDS[COMP_CWORD-2]}; fi",
+             "  COMPREPLY=()"]
+    names = [command.name for command in commands if command.name]
+    if names:
+        lines += ["  if ((COMP_CWORD > 1)); then command=${COMP_WORDS[1]}; fi"]
+    lines += ["  case $command:$previous in"]
+    for command in commands:
+        for option in command.options:
+            patterns = " | ".join(f"{command.name}:{form}" for form in option.forms())
+            if option.words():
+                lines.append(f"    {patterns}) words={quoted(' '.join(option.words()))} ;;")
+            elif FILES.search(option.value):
+                lines.append(f"    {patterns}) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$current\");"
+                             " return ;;")
+            elif FOLDERS.search(option.value):
+                lines.append(f"    {patterns}) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$current\");"
+                             " return ;;")
+            elif option.value:
+                lines.append(f"    {patterns}) return ;;")
+    lines += ["  esac", "  if [[ -z $words ]]; then", "    case $command in"]
+    for command in commands:
+        own = [form for option in command.options for form in option.forms()] + [word for word, _ in command.words]
+        if not command.name:
+            own += names + (["--help", "--version"] if names else [])
+        lines.append(f"      {command.name or quoted('')}) words={quoted(' '.join(own))} ;;")
+    lines += ["    esac",
+              "    # What is no option is a file.",
+              "    if [[ -n $command && $current != -* ]]; then",
+              "      compopt -o filenames",
+              "      mapfile -t COMPREPLY < <(compgen -f -- \"$current\")",
+              "      return",
+              "    fi",
+              "  fi",
+              "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")",
+              "}", f"complete -F {function} {program}"]
+    return lines
+
+
+def zsh_option(option):
+    purpose = re.sub(r"([\[\]:\\])", r"\\\1", option.purpose)
+    value = ""
+    if option.words():
+        value = f":{option.name}:({' '.join(option.words())})"
+    elif FILES.search(option.value):
+        value = f":{option.name}:_files"
+    elif FOLDERS.search(option.value):
+        value = f":{option.name}:_files -/"
+    elif option.value:
+        value = f":{option.name}:"
+    return [quoted(f"*{form}{'=' if option.value and form.startswith('--') else ''}[{purpose}]{value}")
+            for form in option.forms()]
+
+
+def zsh(program, commands):
+    lines = [f"#compdef {program}", f"# Completion of {program} for zsh."]
+    named = [command for command in commands if command.name]
+    if not named:
+        words = " ".join(word for word, _ in commands[0].words)
+        return [*lines, "_arguments -S \\",
+                *(f"  {form} \\" for option in commands[0].options for form in zsh_option(option)),
+                f"  '1:command:({words})'"]
+    lines += ["local -a commands", "commands=("]
+    lines += [f"  {quoted(command.name + ':' + command.purpose.replace(':', chr(92) + ':'))}" for command in named]
+    lines += [")", "if ((CURRENT == 2)); then", "  _describe command commands",
+              "  compadd -- --help --version", "  return", "fi",
+              "local command=$words[2]", "shift words", "((CURRENT--))", "case $command in"]
+    for command in named:
+        lines += [f"  {command.name})", "    _arguments -S \\",
+                  *(f"      {form} \\" for option in command.options for form in zsh_option(option)),
+                  "      '*:file:_files' ;;"]
+    return [*lines, "esac"]
+
+
+def fish(program, commands):
+    names = " ".join(command.name for command in commands if command.name)
+    lines = [f"# Completion of {program} for fish."]
+    if names:
+        lines += [f"complete -c {program} -n __fish_use_subcommand -f",
+                  f"complete -c {program} -n __fish_use_subcommand -l help -d 'show the help'",
+                  f"complete -c {program} -n __fish_use_subcommand -l version -d 'show the version'"]
+    else:
+        lines += [f"complete -c {program} -f"]
+    for command in commands:
+        condition = f" -n '__fish_seen_subcommand_from {command.name}'" if command.name else ""
+        if command.name:
+            lines.append(f"complete -c {program} -n __fish_use_subcommand -a {command.name} -d {quoted(command.purpose)}")
+        lines += [f"complete -c {program}{condition} -a {word} -d {quoted(purpose)}" for word, purpose in command.words]
+        for option in command.options:
+            letter = f" -s {option.letter}" if option.letter else ""
+            value = ""
+            if option.words():
+                value = f" -x -a {quoted(' '.join(option.words()))}"
+            elif FILES.search(option.value):
+                value = " -r -F"
+            elif FOLDERS.search(option.value):
+                value = " -x -a '(__fish_complete_directories)'"
+            elif option.value:
+                value = " -x"
+            lines.append(f"complete -c {program}{condition} -l {option.name}{letter}{value} -d {quoted(option.purpose)}")
+    return lines
+
+
+def main():
+    program_file, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    program = program_file.name
+    listed = subprocess.run([program_file.resolve(), "--list-options"], check=True, capture_output=True, text=True)
+    commands = read(listed.stdout.splitlines())
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, lines in ((f"{program}.bash", bash(program, commands)), (f"_{program}", zsh(program, commands)),
+                        (f"{program}.fish", fish(program, commands))):
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
