@@ -110,7 +110,8 @@ constexpr std::string_view kExplainOptions[] = {
     "from", "header-from", "authentication-results", "client", "auth-login", "daemon-name", "mta-name"};
 constexpr std::string_view kJsonOption[] = {"json"};
 constexpr std::string_view kOtherActions[] = {"check-config", "reload", "explain", "doctor"};
-constexpr std::string_view kDoctorOptions[] = {"postfix-config", "sendmail-config"};
+constexpr std::string_view kDoctorOptions[] = {"postfix-config", "sendmail-config", "clamd", "fingerprint",
+                                               "send",           "signed-message",  "smtp",  "log"};
 
 ExplainOptions explain_options(const GivenOptions& command_line) {
   const GivenOptions no_file;
@@ -135,6 +136,12 @@ DoctorOptions doctor_options(const GivenOptions& command_line) {
   DoctorOptions doctor;
   merger.set("postfix-config", doctor.postfix_config);
   merger.set("sendmail-config", doctor.sendmail_config);
+  merger.set("clamd", doctor.clamd);
+  if (command_line.contains("fingerprint")) merger.set("fingerprint", doctor.fingerprints);
+  merger.set("send", doctor.send);
+  merger.set("signed-message", doctor.signed_message);
+  merger.set("smtp", doctor.smtp);
+  if (command_line.contains("log")) merger.set("log", doctor.logs);
   doctor.json = command_line.contains("json");
   return doctor;
 }

@@ -104,6 +104,12 @@ struct ExplainOptions {
 struct DoctorOptions {
   std::string postfix_config;
   std::string sendmail_config;
+  std::string clamd;                      // empty: as its own files say
+  std::vector<std::string> fingerprints;  // of the whitelists on other servers
+  std::string send;                       // to whom messages are sent; empty: none are
+  std::string signed_message;             // a file; empty: none
+  std::string smtp;                       // host:port
+  std::vector<std::string> logs;          // files, beside the journal
   bool json = false;
 };
 

@@ -18,8 +18,8 @@ const std::string& path_of(const DaemonCommand& command) {
   const std::string name(list_option(list));
   throw config_error({command.config_path}, name,
                      "no file is set for this list; write '" + name + " = /etc/bloomgate/" + name +
-                         "' there, make the file (install -m 644 /dev/null /etc/bloomgate/" + name +
-                         "), and restart the daemon");
+                         ".txt' there, make the file (install -m 644 /dev/null /etc/bloomgate/" + name +
+                         ".txt), and restart the daemon");
 }
 
 std::string sentence(const ListCommand& command, const EditedEntry& edited) {

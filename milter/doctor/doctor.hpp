@@ -25,15 +25,28 @@ struct DoctorFinding {
 std::vector<DoctorFinding> examine(const DaemonCommand& command);
 
 // The parts of it.
-void examine_whitelists(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
+// The daemon's socket. Returns as whom the daemon runs: if nothing listens, as whom the shipped unit runs it.
+std::string examine_listener(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
+// `fingerprints` are those of other servers' whitelists; if there are some, each here must be one of them. `user` has
+// to be able to read the files.
+void examine_whitelists(const DaemonOptions& options, const std::vector<std::string>& fingerprints,
+                        const std::string& user, std::vector<DoctorFinding>& findings);
+void examine_exact_lists(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings);
 void examine_settings(const DaemonCommand& command, std::vector<DoctorFinding>& findings);
-void examine_socket(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
 // `properties` is what `systemctl show` prints of ActiveState and StatusText; empty if there is no systemd.
 void examine_service(std::string_view properties, std::vector<DoctorFinding>& findings);
 // Whether the configured servers answer, and the folder can be used.
 void examine_deep_check(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
 // Whether the keys of signatures can be looked up.
 void examine_names(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
+
+// Where clamd listens, as `unix:PATH` or `inet:HOST:PORT`; empty: as ClamAV's files in /etc/clamav say. Without either
+// nothing is found.
+void examine_clamd(const std::string& given, std::vector<DoctorFinding>& findings);
+
+// Sends messages through the mail server, if that was asked for (DoctorOptions::send), and finds what became of each.
+// Takes up to some minutes.
+void examine_by_mail(const DoctorOptions& options, std::vector<DoctorFinding>& findings);
 
 // If `folder` has no configuration of that mail server, they find nothing and return false.
 bool examine_postfix(const DaemonOptions& options, const std::string& folder, std::vector<DoctorFinding>& findings);

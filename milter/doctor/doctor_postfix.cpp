@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "filter/base/ascii.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/doctor/doctor_access.hpp"
+#include "milter/doctor/doctor_connection.hpp"
 #include "milter/doctor/run_program.hpp"
 
 namespace bloomgate {
@@ -40,11 +42,17 @@ std::vector<std::string> items(std::string_view text) {
   return found;
 }
 
+// The address in an item of smtpd_milters, which may be in braces with options behind it.
+std::string_view address_of(std::string_view milter) {
+  const std::size_t begin = milter.find_first_not_of("{ ");
+  if (begin == std::string_view::npos) return {};
+  return milter.substr(begin, milter.find_first_of(", }", begin) - begin);
+}
+
 // Whether a milter of smtpd_milters is the daemon.
 bool is_ours(std::string_view milter, const SocketAddress& socket) {
-  const std::size_t begin = milter.find_first_not_of("{ ");
-  if (begin == std::string_view::npos) return false;
-  const std::string_view address = milter.substr(begin, milter.find_first_of(", }", begin) - begin);
+  const std::string_view address = address_of(milter);
+  if (address.empty()) return false;
   if (socket.family == SocketAddress::Family::unix_path) return address == "unix:" + socket.path;
   return address.starts_with("inet") && address.ends_with(":" + socket.port);
 }
@@ -71,8 +79,10 @@ class Postfix {
     const bool is_last = asks_deep_check(options_) && content_filter.empty() && !is_followed;
     examine_fallback(*ours, is_last);
     examine_access();
+    examine_others(milters, ours);
     if (!content_filter.empty()) {
       examine_light_path(content_filter);
+      examine_next_hop(content_filter, "the later stage", "mail that is not listed waits in the queue");
     } else if (!is_followed && !is_last) {
       problem("nothing checks mail that is not listed: there is no content_filter, and no milter after Bloomgate",
               std::string(kSetup) + "; or set deep-check");
@@ -145,6 +155,42 @@ class Postfix {
       return;
     }
     findings_.push_back({Level::ok, "postfix", "listed mail takes the light path, the rest goes to " + content_filter});
+    examine_next_hop(found.substr(7), "the light path", "listed mail waits in the queue");
+  }
+
+  // The other milters, before Bloomgate and after it.
+  void examine_others(const std::vector<std::string>& milters, std::vector<std::string>::const_iterator ours) {
+    for (auto milter = milters.begin(); milter != milters.end(); ++milter) {
+      if (milter == ours) continue;
+      const std::string name(address_of(*milter));
+      const auto address = postfix_milter_address(name, value("queue_directory"));
+      if (!address) continue;
+      const DoctorConnection connection = connect_to(*address);
+      if (connection.is_open() && answers_as_milter(connection)) {
+        findings_.push_back({Level::ok, "milter", name + " answers"});
+        continue;
+      }
+      const std::string fault = connection.is_open()         ? " does not answer a mail server"
+                                : connection.error == EACCES ? " may not be asked: permission denied"
+                                                             : " does not listen";
+      findings_.push_back({Level::problem, "milter",
+                           "the milter " + name + fault + (milter < ours ? ": no results of it reach Bloomgate" : ""),
+                           "start it, or see its log; if it is not wanted, take it out of smtpd_milters"});
+    }
+  }
+
+  // `destination` is TRANSPORT:NEXTHOP; a transport that is a program has no port to try.
+  void examine_next_hop(const std::string& destination, const std::string& stage, const std::string& means) {
+    const std::size_t colon = destination.find(':');
+    if (colon == std::string::npos) return;
+    const auto address = next_hop_address(std::string_view(destination).substr(colon + 1));
+    if (!address) return;
+    const DoctorConnection connection = connect_to(*address);
+    if (connection.is_open() && greets_with(connection, "220")) {
+      findings_.push_back({Level::ok, "postfix", stage + " (" + destination + ") answers"});
+    } else {
+      problem(stage + " (" + destination + ") does not answer: " + means, "start what listens there, or see its log");
+    }
   }
 
   bool removes(const std::string& field) { return action(value("header_checks"), field).starts_with("IGNORE"); }
@@ -173,6 +219,11 @@ class Postfix {
                            "install opendkim, see config/mta/authentication, and put it before Bloomgate"});
     }
     std::vector<std::string> names = options_.trusted_authserv_ids;
+    if (names.empty() && options_.verify_dkim != DaemonOptions::VerifyDkim::no) {
+      findings_.push_back(
+          {Level::ok, "authentication", "the daemon verifies signatures itself, and trusts no results"});
+      return;
+    }
     if (names.empty()) names.push_back(value("myhostname"));
     for (const std::string& name : names) {
       const std::string field = "Authentication-Results: " + name + "; dkim=pass header.d=example.org";

@@ -6,6 +6,7 @@
 
 #include "filter/base/ascii.hpp"
 #include "milter/doctor/doctor.hpp"
+#include "milter/doctor/doctor_connection.hpp"
 
 namespace bloomgate {
 namespace {
@@ -63,6 +64,26 @@ bool is_ours(const Milter& milter, const SocketAddress& socket) {
   return milter.socket.starts_with("inet") && milter.socket.find(":" + socket.port + "@") != std::string::npos;
 }
 
+// Sendmail writes `local:PATH`, `unix:PATH` and `inet:PORT@HOST`, as the daemon's own option does.
+void examine_others(const Configuration& configuration, std::size_t ours, std::vector<DoctorFinding>& findings) {
+  for (std::size_t index = 0; index < configuration.order.size(); ++index) {
+    const auto found = configuration.milters.find(configuration.order[index]);
+    if (index == ours || found == configuration.milters.end()) continue;
+    const auto address = parse_socket_address(found->second.socket);
+    if (!address) continue;
+    const std::string name = found->first + " (" + found->second.socket + ")";
+    const DoctorConnection connection = connect_to(*address);
+    if (connection.is_open() && answers_as_milter(connection)) {
+      findings.push_back({Level::ok, "milter", name + " answers"});
+    } else {
+      findings.push_back(
+          {Level::problem, "milter",
+           "the milter " + name + " does not answer" + (index < ours ? ": no results of it reach Bloomgate" : ""),
+           "start it, or see its log; if it is not wanted, take it out of sendmail.mc"});
+    }
+  }
+}
+
 // Those before Bloomgate: whether one of them lets mail pass when it is down, so that forged results would stay.
 void examine_before(const Configuration& configuration, std::size_t ours, std::vector<DoctorFinding>& findings) {
   if (ours == 0) {
@@ -105,6 +126,7 @@ bool examine_sendmail(const DaemonOptions& options, const std::string& folder, s
     return true;
   }
   findings.push_back({Level::ok, "sendmail", "Sendmail (" + folder + ") asks the daemon"});
+  examine_others(configuration, ours, findings);
   const bool waits = !configuration.milters.at(configuration.order[ours]).fallback.empty();
   // Bloomgate is then the whole check: nothing else looks at mail that it has not seen.
   const bool is_last = asks_deep_check(options) && ours + 1 == configuration.order.size();
@@ -129,8 +151,10 @@ bool examine_sendmail(const DaemonOptions& options, const std::string& folder, s
                         "add the rules of config/mta/sendmail/bloomgate.mc; " + std::string(kSetup)});
   }
   if (options.authentication == DaemonOptions::Authentication::off) return true;
-  // It asks nobody whose results could be forged.
-  if (ours == 0 && verifies_signatures(options)) return true;
+  if (verifies_signatures(options) && options.trusted_authserv_ids.empty()) {
+    findings.push_back({Level::ok, "authentication", "the daemon verifies signatures itself, and trusts no results"});
+    return true;
+  }
   examine_before(configuration, ours, findings);
   if (options.trusted_fields == 0) {
     findings.push_back({Level::problem, "authentication",

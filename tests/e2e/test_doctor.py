@@ -3,6 +3,7 @@
 
 import json
 import os
+import pwd
 import signal
 import subprocess
 from contextlib import ExitStack
@@ -11,7 +12,8 @@ from types import SimpleNamespace
 import pytest
 from conftest import LISTED
 from private_mail import sendmail
-from private_mail.daemon import Daemon, DaemonConfig
+from private_mail.clamav import Clamd
+from private_mail.daemon import USER, Daemon, DaemonConfig
 from private_mail.filter import REPOSITORY, build_filter_of
 from private_mail.postfix import Postfix, PostfixConfig
 from private_mail.processes import temporary_folder
@@ -52,6 +54,16 @@ def texts(findings, level="problem"):
 
 def assert_found(findings, words, level="problem"):
     assert any(words in text for text in texts(findings, level)), findings
+
+
+# Senders have to be authenticated, by milters before Bloomgate.
+REQUIRED = ("--authentication", "required", "--verify-dkim", "no")
+
+
+def own_problems(found):
+    """Without what is about other programs, none of which runs here."""
+    return texts([finding for finding in found
+                  if finding["subject"] != "milter" and "does not answer" not in finding["text"]])
 
 
 def script(name, *options):
@@ -113,6 +125,71 @@ def test_a_configuration_that_everybody_may_write_is_found(world):
     assert_found(world.findings(), "bloomgate-milter.conf can be written by everybody")
 
 
+def run_as_nobody(world, *options):
+    command = ["setpriv", "--reuid", USER, "--regid", "nogroup", "--clear-groups", "--",
+               *world.daemon.command("--doctor", "--json", "--postfix-config", "/nonexistent", *options)]
+    return json.loads(subprocess.run([str(word) for word in command], capture_output=True, text=True).stdout)
+
+
+def test_who_is_not_root_is_told_so_and_not_that_nothing_listens(world):
+    closed = world.folder / "closed"
+    closed.mkdir(mode=0o700)
+    found = run_as_nobody(world, "--socket", f"unix:{closed}/s", "--whitelist", closed / "w")
+    assert_found(found, "does not run as root", "warning")
+    assert_found(found, "permission denied; whether the daemon listens there is not known")
+    assert_found(found, f"you may not look at {closed}/w")
+    assert not any("nothing listens" in text for text in texts(found))
+
+
+def test_a_missing_user_and_missing_folders_are_found_with_how_to_make_them(world):
+    missing = world.folder / "missing"
+    found = world.findings("--socket", f"unix:{missing}/s", "--whitelist", missing / "w")
+    assert_found(found, f"the folder {missing} is not there")
+    assert_found(found, f"{missing}/w cannot be found: its folder is not there")
+    remedies = " ".join(finding["remedy"] for finding in found)
+    assert f"install -d -o bloomgate -g bloomgate {missing}" in remedies
+    if not has_user("bloomgate"):
+        assert_found(found, "there is no user bloomgate")
+        assert "systemd-sysusers" in remedies
+
+
+def has_user(name):
+    try:
+        return pwd.getpwnam(name) is not None
+    except KeyError:
+        return False
+
+
+@pytest.mark.parametrize("name, means", [("extra", "nobody is listed by it"),
+                                         ("revoked", "nobody is delivered without it")])
+def test_a_list_that_the_daemon_cannot_read_is_found(world, name, means):
+    path = world.folder / name
+    assert_found(world.findings(f"--{name}", path), means)
+    path.write_text("joe@example.org\n")
+    path.chmod(0o644)
+    assert_found(world.findings(f"--{name}", path), f"{path} can be read", "ok")
+    path.chmod(0o600)
+    assert_found(world.findings(f"--{name}", path), f"{path} cannot be read by {USER}")
+
+
+def test_a_whitelist_that_differs_from_those_of_other_servers_is_found(world):
+    [text] = [text for text in texts(world.findings(), "ok") if "fingerprint" in text]
+    fingerprint = text.split()[-1]
+    assert not any("another one" in text for text in texts(world.findings("--fingerprint", fingerprint)))
+    assert_found(world.findings("--fingerprint", fingerprint[::-1]), "is another one than on the other servers")
+
+
+def test_clamd_that_is_stopped_is_found(world):
+    clamd = world.stack.enter_context(Clamd(world.folder / "clamd"))
+    address = f"unix:{clamd.address}"
+    assert_found(world.findings("--clamd", address), "clamd answers on", "ok")
+    clamd.program.signal(signal.SIGSTOP)
+    assert_found(world.findings("--clamd", address), "does not answer as clamd")
+    clamd.program.signal(signal.SIGCONT)
+    clamd.program.kill()
+    assert_found(world.findings("--clamd", address), "viruses are not found")
+
+
 # --- Postfix
 
 
@@ -146,8 +223,8 @@ def edit(path, old, new):
 @pytest.mark.parametrize("recipe", [pytest.param("content-filter", marks=pytest.mark.all_only), "rspamd"])
 def test_a_postfix_that_was_set_up_by_the_script_has_no_problem(world, postfix, recipe):
     etc = postfix("--recipe", recipe)
-    found = world.findings("--authentication", "required", postfix=etc)
-    assert texts(found) == []
+    found = world.findings(*REQUIRED, postfix=etc)
+    assert own_problems(found) == []
     assert "Postfix" in " ".join(texts(found, "ok"))
 
 
@@ -160,7 +237,7 @@ def test_several_things_that_are_missing_in_a_postfix_are_found_at_once(world, p
     edit(etc / "main.cf", "default_action=accept", "default_action=tempfail")
     edit(etc / "forged_mark_header_checks", "IGNORE", "DUNNO")
     edit(etc / "authentication_header_checks", "/^Auth", "/^Nobody")
-    found = world.findings("--authentication", "required", postfix=etc)
+    found = world.findings(*REQUIRED, postfix=etc)
     for words in ("mail is refused or waits", "a forged mark would count", "are not removed"):
         assert_found(found, words)
 
@@ -180,7 +257,7 @@ def test_several_things_that_are_missing_in_a_postfix_are_found_at_once(world, p
 def test_what_is_missing_in_a_postfix_is_found(world, postfix, recipe, file, old, new, words):
     etc = postfix("--recipe", recipe)
     edit(etc / file, old, new)
-    assert_found(world.findings("--authentication", "required", postfix=etc), words)
+    assert_found(world.findings(*REQUIRED, postfix=etc), words)
 
 
 def test_header_checks_that_leave_forged_fields_to_the_daemon_are_named(world, postfix):
@@ -190,6 +267,39 @@ def test_header_checks_that_leave_forged_fields_to_the_daemon_are_named(world, p
                  "does not remove X-Spam", "warning")
     edit(etc / "forged_mark_header_checks", "IGNORE", "DUNNO")
     assert_found(world.findings(postfix=etc), "does not remove X-Bloomgate", "warning")
+
+
+def test_a_daemon_that_verifies_signatures_needs_no_other_milter_and_trusts_no_results(world, postfix):
+    etc = postfix(main_cf=f"smtpd_milters = {world.daemon.mta_socket}\n")
+    found = world.findings("--authentication", "required", postfix=etc)
+    assert_found(found, "the daemon verifies signatures itself", "ok")
+    assert not any(finding["subject"] == "authentication" and finding["level"] == "problem" for finding in found)
+
+
+def test_another_milter_that_is_stopped_is_found(world, postfix):
+    other = world.stack.enter_context(Daemon(world.folder / "other", DaemonConfig(world.whitelist)))
+    etc = postfix(main_cf=f"smtpd_milters = {other.mta_socket}, {world.daemon.mta_socket}, inet:localhost:9\n")
+    found = world.findings(postfix=etc)
+    assert_found(found, f"{other.mta_socket} answers", "ok")
+    assert_found(found, "the milter inet:localhost:9 does not listen")
+    other.stop()
+    assert_found(world.findings(postfix=etc),
+                 f"the milter {other.mta_socket} does not listen: no results of it reach Bloomgate")
+
+
+def test_a_later_stage_that_is_stopped_is_found(world, postfix):
+    with Sink("later stage") as stage:
+        etc = postfix(main_cf=f"smtpd_milters = {world.daemon.mta_socket}\n"
+                              f"content_filter = scan:[127.0.0.1]:{stage.port}\n")
+        (etc / "marks").write_text(f"/^X-Bloomgate:/ FILTER smtp:[127.0.0.1]:{stage.port}\n")
+        with open(etc / "main.cf", "a") as main_cf:
+            main_cf.write(f"milter_header_checks = regexp:{etc}/marks\n")
+        found = world.findings(postfix=etc)
+        for stage_name in ("the later stage", "the light path"):
+            assert any(text.startswith(stage_name) and "answers" in text for text in texts(found, "ok")), found
+    found = world.findings(postfix=etc)
+    assert_found(found, "does not answer: mail that is not listed waits in the queue")
+    assert_found(found, "does not answer: listed mail waits in the queue")
 
 
 @pytest.mark.all_only
@@ -247,9 +357,9 @@ def sendmail_folder(world):
 
 
 def test_a_sendmail_that_was_set_up_by_the_script_has_no_problem(world, sendmail_folder):
-    found = world.findings("--authentication", "required", "--trusted-fields", "1",
+    found = world.findings(*REQUIRED, "--trusted-fields", "1",
                            sendmail=sendmail_folder("--recipe", "rspamd"))
-    assert texts(found) == []
+    assert own_problems(found) == []
     assert "Sendmail" in " ".join(texts(found, "ok"))
 
 
@@ -269,10 +379,10 @@ def test_a_sendmail_that_does_not_ask_bloomgate_is_found(world, sendmail_folder)
 def test_what_is_missing_in_a_sendmail_is_found(world, sendmail_folder, old, new, words):
     folder = sendmail_folder("--recipe", "rspamd")
     edit(folder / "sendmail.cf", old, new)
-    found = world.findings("--authentication", "required", "--trusted-fields", "1", sendmail=folder)
+    found = world.findings(*REQUIRED, "--trusted-fields", "1", sendmail=folder)
     assert_found(found, words)
 
 
 def test_a_sendmail_needs_the_number_of_trusted_fields(world, sendmail_folder):
     folder = sendmail_folder("--recipe", "rspamd")
-    assert_found(world.findings("--authentication", "required", sendmail=folder), "long results")
+    assert_found(world.findings(*REQUIRED, sendmail=folder), "long results")

@@ -77,7 +77,7 @@ def test_nonsense_changes_nothing_and_is_told_the_remedy(start_gateway):
             (("revoke", "good@example.org", "no sender"), EX_DATAERR, "'no sender' is no entry: "),
             (("revoke",), EX_USAGE, "name at least one address"),
             (("forgive", "joe@example.org"), EX_USAGE, "--help"),
-            (("add", "joe@example.org", "--extra", ""), EX_CONFIG, "extra = /etc/bloomgate/extra"),
+            (("add", "joe@example.org", "--extra", ""), EX_CONFIG, "extra = /etc/bloomgate/extra.txt"),
             (("add", "joe@example.org", "--extra", "/nonexistent/extra"), EX_NOINPUT, "install -m 644")]:
         done = run(gateway, *words)
         assert done.returncode == status, (words, done.stderr)

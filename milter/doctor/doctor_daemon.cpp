@@ -1,0 +1,177 @@
+// What --doctor examines of the daemon itself: that it listens, as whom, and what it is to read.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+
+#include "filter/base/error.hpp"
+#include "filter/file/fingerprint.hpp"
+#include "milter/doctor/doctor.hpp"
+#include "milter/doctor/doctor_access.hpp"
+#include "milter/doctor/doctor_connection.hpp"
+
+namespace bloomgate {
+namespace {
+
+using Level = DoctorFinding::Level;
+
+// Lists are rebuilt every hour or every night; after a week something must have stopped.
+constexpr std::chrono::hours kOldAfter{24 * 7};
+constexpr const char* kAsRoot = "run this as root: sudo bloomgate-milter --doctor";
+
+std::string days(std::chrono::seconds age) {
+  return std::to_string(age.count() / 86400) + " days";
+}
+
+std::string folder_of(const std::string& path) {
+  return std::filesystem::absolute(path).parent_path().string();
+}
+
+bool is_refused(int error) {
+  return error == EACCES || error == EPERM;
+}
+
+// A file that cannot be looked at: not there, in no folder, or not for us.
+void report_unseen(const std::string& subject, const std::string& path, int error, const std::string& remedy,
+                   std::vector<DoctorFinding>& findings) {
+  const std::string folder = folder_of(path);
+  struct stat info = {};
+  if (is_refused(error)) {
+    findings.push_back({Level::problem, subject, "you may not look at " + path + ": permission denied", kAsRoot});
+  } else if (error == ENOENT && stat(folder.c_str(), &info) != 0) {
+    findings.push_back({Level::problem, subject, path + " cannot be found: its folder is not there",
+                        "make it: install -d -o bloomgate -g bloomgate " + folder + "; then " + remedy});
+  } else {
+    findings.push_back({Level::problem, subject, path + " cannot be found: " + std::strerror(error), remedy});
+  }
+}
+
+void examine_permissions(const std::string& path, const struct stat& info, const std::string& user,
+                         std::vector<DoctorFinding>& findings) {
+  if ((info.st_mode & S_IWOTH) != 0) {
+    findings.push_back({Level::problem, "permissions", path + " can be written by everybody", "chmod o-w " + path});
+  }
+  if (user_exists(user) && !user_may(user, path, R_OK)) {
+    findings.push_back({Level::problem, "permissions",
+                        path + " cannot be read by " + user + ", the user that the daemon runs as",
+                        "chmod a+r " + path + ", and a+x its folders"});
+  }
+}
+
+void examine_fingerprint(const MappedFilter& whitelist, const std::vector<std::string>& wanted,
+                         std::vector<DoctorFinding>& findings) {
+  const std::string fingerprint = fingerprint_of(whitelist);
+  if (wanted.empty() || std::ranges::count(wanted, fingerprint) != 0) return;
+  findings.push_back({Level::problem, "whitelist",
+                      whitelist.path() + " is another one than on the other servers: its fingerprint is " + fingerprint,
+                      "copy the same file to all of them, or build it here as well, then reload"});
+}
+
+void examine_whitelist(const std::string& path, const std::vector<std::string>& fingerprints, const std::string& user,
+                       std::vector<DoctorFinding>& findings) {
+  struct stat info = {};
+  if (stat(path.c_str(), &info) != 0) {
+    report_unseen("whitelist", path, errno, "build it: bloomgate build --output " + path + " LIST...", findings);
+    return;
+  }
+  try {
+    const MappedFilter whitelist(path);
+    const std::chrono::seconds age(time(nullptr) - info.st_mtime);
+    const std::string text = path + ": " + std::to_string(entries_of(whitelist.header())) + " entries, " + days(age) +
+                             " old, fingerprint " + fingerprint_of(whitelist);
+    if (age > kOldAfter) {
+      findings.push_back({Level::warning, "whitelist", text, "find out why it is not built again: cron, a timer?"});
+    } else {
+      findings.push_back({Level::ok, "whitelist", text});
+    }
+    examine_fingerprint(whitelist, fingerprints, findings);
+  } catch (const BloomgateError& error) {
+    findings.push_back({Level::problem, "whitelist", error.what(),
+                        "build it again: bloomgate build; or put the last one back: bloomgate rollback " + path});
+  }
+  examine_permissions(path, info, user, findings);
+}
+
+void examine_exact_list(const std::string& name, const std::string& path, const std::string& means,
+                        const std::string& user, std::vector<DoctorFinding>& findings) {
+  if (path.empty()) return;
+  struct stat info = {};
+  if (stat(path.c_str(), &info) != 0) {
+    report_unseen(name, path, errno,
+                  "put it back if it was lost, or make an empty one: install -m 644 /dev/null " + path, findings);
+    findings.back().text += "; " + means;
+    return;
+  }
+  if (!S_ISREG(info.st_mode)) {
+    findings.push_back(
+        {Level::problem, name, path + " is not a regular file; " + means, "name a text file with one entry per line"});
+    return;
+  }
+  const std::size_t before = findings.size();
+  examine_permissions(path, info, user, findings);
+  if (findings.size() == before) findings.push_back({Level::ok, name, path + " can be read"});
+}
+
+void report_silence(const DaemonOptions& options, int error, std::vector<DoctorFinding>& findings) {
+  const std::string name = to_string(options.socket);
+  struct stat info = {};
+  if (is_refused(error)) {
+    findings.push_back(
+        {Level::problem, "socket",
+         "you may not connect to " + name + ": permission denied; whether the daemon listens there is not known",
+         kAsRoot});
+    return;
+  }
+  const bool is_path = options.socket.family == SocketAddress::Family::unix_path;
+  const std::string folder = is_path ? folder_of(options.socket.path) : "/";
+  if (stat(folder.c_str(), &info) != 0) {
+    findings.push_back({Level::problem, "socket",
+                        "nothing listens on " + name + ": the folder " + folder + " is not there",
+                        "start the daemon: systemctl start bloomgate-milter; without systemd: install -d -o bloomgate "
+                        "-g bloomgate " +
+                            folder});
+  } else {
+    findings.push_back(
+        {Level::problem, "socket", "nothing listens on " + name, "start the daemon: systemctl start bloomgate-milter"});
+  }
+  if (!user_exists(kDaemonUser)) {
+    findings.push_back({Level::problem, "user",
+                        std::string("there is no user ") + kDaemonUser + ", as whom the service runs",
+                        "systemd-sysusers; without systemd: useradd --system --user-group --home-dir "
+                        "/var/lib/bloomgate --shell /usr/sbin/nologin bloomgate"});
+  }
+}
+
+}  // namespace
+
+std::string examine_listener(const DaemonOptions& options, std::vector<DoctorFinding>& findings) {
+  const std::string name = to_string(options.socket);
+  const DoctorConnection connection = connect_to(options.socket);
+  if (!connection.is_open()) {
+    report_silence(options, connection.error, findings);
+  } else if (!answers_as_milter(connection)) {
+    findings.push_back({Level::problem, "socket", "what listens on " + name + " does not answer a mail server",
+                        "check whether it is the daemon, and restart it: systemctl restart bloomgate-milter"});
+  } else {
+    findings.push_back({Level::ok, "socket", "the daemon answers on " + name});
+  }
+  return connection.is_open() ? listening_user(connection).value_or(kDaemonUser) : kDaemonUser;
+}
+
+void examine_whitelists(const DaemonOptions& options, const std::vector<std::string>& fingerprints,
+                        const std::string& user, std::vector<DoctorFinding>& findings) {
+  for (const WhitelistSource& source : options.whitelists) {
+    examine_whitelist(source.path, fingerprints, user, findings);
+  }
+}
+
+void examine_exact_lists(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings) {
+  examine_exact_list("revoked", options.revoked, "nobody is delivered without it", user, findings);
+  examine_exact_list("extra", options.extra, "nobody is listed by it", user, findings);
+}
+
+}  // namespace bloomgate
