@@ -200,15 +200,15 @@ TEST_CASE(
     const HeaderFrom from = {HeaderFromKind::one_mailbox, "x@example.net"};
     return std::string(reason_name(decide({sender, from}, lists->lists(), policy).reason));
   };
-  for (const bool exact_lists_only : {false, true}) {
-    CAPTURE(exact_lists_only);
+  for (const bool changed_only : {false, true}) {
+    CAPTURE(changed_only);
     std::size_t refused = 0;
     std::size_t ended = 0;
     const std::size_t count = fail_each([&] {
       try {
         const BudgetInForce in_force;
-        if (exact_lists_only) {
-          supervisor.reload_exact_lists();
+        if (changed_only) {
+          supervisor.reload_changed();
         } else {
           supervisor.reload();
         }
