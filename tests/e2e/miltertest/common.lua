@@ -54,15 +54,18 @@ function begin(conn, sender, headers)
 end
 
 -- The end of a message. Returns the X-Bloomgate field that was put in, which must be one only and at the
--- top, without its host.
+-- top, without its host. Where the mail server leaves the space after a field's colon to the milter, as it
+-- does where bodies are asked for, the value begins with that space.
 function finish(conn)
+  local space = mt.test_option(conn, SMFIP_HDR_LEADSPC) and " " or ""
   done(mt.eom(conn))
   expect("the answer at the end of the message", mt.getreply(conn), SMFIR_CONTINUE)
   local value = mt.getheader(conn, "X-Bloomgate", 0)
   if value == nil then error("no X-Bloomgate field was put in", 2) end
   expect("a second X-Bloomgate field", mt.getheader(conn, "X-Bloomgate", 1), nil)
   expect("the field is at the top", mt.eom_check(conn, MT_HDRINSERT, "X-Bloomgate", value, 0), true)
-  return (string.gsub(value, "; host=.*", ""))
+  expect("the space before the value", string.match(value, "^ *"), space)
+  return (string.gsub(string.gsub(value, "^ ", ""), "; host=.*", ""))
 end
 
 function send(conn, sender, headers)

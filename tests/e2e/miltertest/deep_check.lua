@@ -37,7 +37,7 @@ expect("the answer to the body", mt.getreply(conn), SMFIR_CONTINUE)
 expect("the verdict", finish(conn), "check; reason=not-listed")
 expect_match("what is done with it", wire(),
              "> E\n< m 2 X%-Spam%-Flag\n< m 1 X%-Spam%-Flag\n< m 1 X%-Spam%-Score\n" ..
-             "< i 0 X%-Spam%-Status Unknown, [^\n]*\n< i 0 X%-Bloomgate check; [^\n]*\n< c\n$")
+             "< i 0 X%-Spam%-Status  Unknown, [^\n]*\n< i 0 X%-Bloomgate  check; [^\n]*\n< c\n$")
 wait_for("daemon.log",
          "sender=<ann@example.org> decision=check .* deep_check=failed action=tag check_ms=%d+\n")
 mt.disconnect(conn)

@@ -1,4 +1,5 @@
 -- config: deep-check = spamd:unix:FOLDER/nobody.sock
+-- config: deep-check-failure = tempfail
 -- A mail server that knows version 2 of the protocol only cannot skip a body: each part of it is answered,
 -- and left out. Where no checker answers, a message that is not listed is refused for now.
 conn = connect_in_step()

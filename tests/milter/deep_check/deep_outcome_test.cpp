@@ -67,6 +67,7 @@ TEST_CASE("a message goes on with the checker's fields") {
 
 TEST_CASE("where no checker answers a message is refused for now, or goes on as unknown") {
   DeepCheckOptions options;
+  options.on_failure = CheckFailureAction::tempfail;
   const DeepOutcome refused = outcome_of_failure(options, 7ms);
   CHECK(refused.action == SpamAction::tempfail);
   CHECK_THAT(refused.reply, Catch::Contains("try again later"));
