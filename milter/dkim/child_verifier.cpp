@@ -166,8 +166,10 @@ class ChildVerifier::Child {
         control_.reset();
         if (is_ending_) return;
       }
-      report("the verifier of signatures " + end_of(status) +
-             "; the messages in it are sent to the deeper checks, and it is started again");
+      report([status] {
+        return "the verifier of signatures " + end_of(status) +
+               "; the messages in it are sent to the deeper checks, and it is started again";
+      });
       while (!start_again()) {
         std::unique_lock lock(mutex_);
         if (changed_.wait_for(lock, kBetweenStarts, [this] { return is_ending_; })) return;
@@ -182,16 +184,29 @@ class ChildVerifier::Child {
       if (is_too_soon) return false;
       last_start_ = now;
       start();
+      failure_.clear();
       return true;
     } catch (const std::exception& error) {
-      report(std::string("the verifier of signatures is not there: ") + error.what());
+      report_failure(error.what());
       return false;
     }
   }
 
-  void report(const std::string& what) const noexcept {
+  // It is tried each second: the log needs no line for each.
+  void report_failure(const char* why) noexcept {
+    report([this, why] {
+      if (failure_ == why) return std::string();
+      failure_ = why;
+      return "the verifier of signatures is not there, and it is tried again each second: " + failure_;
+    });
+  }
+
+  // `text` makes what is reported; empty: nothing is.
+  template <typename Text>
+  void report(Text text) const noexcept {
     try {
-      if (reports_.on_fault) reports_.on_fault(what);
+      const std::string what = text();
+      if (reports_.on_fault && !what.empty()) reports_.on_fault(what);
     } catch (const std::exception&) {
       // It could not be told.
     }
@@ -207,6 +222,7 @@ class ChildVerifier::Child {
   pid_t process_ = -1;
   bool is_ending_ = false;
   Clock::time_point last_start_{};
+  std::string failure_;  // why it could not be started the last time
   std::thread watcher_;
 };
 
@@ -221,7 +237,7 @@ class ChildVerifier::Message : public Verification {
 
   bool add_body(std::string_view bytes) noexcept override {
     body_bytes_ += bytes.size();
-    if (body_bytes_ > kMaxVerifiedBodyBytes) fail(Outcome::body_too_large);
+    if (body_bytes_ > verifier_.options_.rules.max_body_bytes) fail(Outcome::body_too_large);
     for (; !is_over() && !bytes.empty(); bytes.remove_prefix(std::min(kMaxPieceBytes, bytes.size()))) {
       send(wire::Kind::body, bytes.substr(0, kMaxPieceBytes));
     }

@@ -212,7 +212,7 @@ class LibraryVerifier::Message : public Verification {
   bool add_body(std::string_view bytes) noexcept override {
     if (is_over() || bytes.empty()) return false;
     body_bytes_ += bytes.size();
-    if (body_bytes_ > kMaxVerifiedBodyBytes) give_up(Outcome::body_too_large);
+    if (body_bytes_ > verifier_.rules_.max_body_bytes) give_up(Outcome::body_too_large);
     if (has_long_line(bytes)) give_up(Outcome::line_too_long);
     if (is_over()) return false;
     auto* const data = reinterpret_cast<unsigned char*>(const_cast<char*>(bytes.data()));  // which it does not change

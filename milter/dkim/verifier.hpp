@@ -18,18 +18,20 @@
 
 namespace bloomgate {
 
+// Bounds on what one message costs. SECURITY.md says why.
+inline constexpr std::size_t kMaxVerifiedSignatures = 4;  // each may have a name looked up
+inline constexpr std::uint64_t kMaxVerifiedBodyBytes = std::uint64_t{1} << 30;
+inline constexpr std::size_t kMaxVerifiedLineBytes = std::size_t{1} << 20;  // the library keeps a whole line
+
 struct VerifyRules {
   Alignment alignment = Alignment::relaxed;
   // A signature counts only if it signs the From field once more than it occurs, so that none can be added.
   bool require_oversigned = false;
   // How long a message waits for its keys, from the end of its header on.
   std::chrono::milliseconds dns_timeout{5000};
+  // A message with more body than that is not verified.
+  std::uint64_t max_body_bytes = kMaxVerifiedBodyBytes;
 };
-
-// Bounds on what one message costs. SECURITY.md says why.
-inline constexpr std::size_t kMaxVerifiedSignatures = 4;  // each may have a name looked up
-inline constexpr std::uint64_t kMaxVerifiedBodyBytes = std::uint64_t{1} << 30;
-inline constexpr std::size_t kMaxVerifiedLineBytes = std::size_t{1} << 20;  // the library keeps a whole line
 
 // A message of which some signatures are needed. The views need to be valid only during the call.
 struct VerifyRequest {

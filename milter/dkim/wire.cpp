@@ -150,6 +150,7 @@ std::optional<Signatures> decode_signatures(std::string_view bytes) {
   Reader reader(bytes);
   Signatures signatures;
   signatures.fault = read_outcome(reader);
+  if (signatures.fault == SignatureOutcome::pass) reader.fail();  // only a signature can pass
   signatures.all.resize(reader.count(kMaxVerifiedSignatures));
   for (Signature& each : signatures.all) {
     each.outcome = read_outcome(reader);
@@ -167,6 +168,7 @@ std::string encode(const ChildOptions& options) {
   put(out, static_cast<std::uint8_t>(options.rules.alignment));
   put(out, static_cast<std::uint8_t>(options.rules.require_oversigned));
   put(out, static_cast<std::uint64_t>(options.rules.dns_timeout.count()));
+  put(out, options.rules.max_body_bytes);
   put_list(out, options.resolver.servers);
   put_text(out, options.resolver.trust_anchor_file);
   put_list(out, options.resolver.records);
@@ -179,6 +181,7 @@ std::optional<ChildOptions> decode_options(std::string_view bytes) {
   options.rules.alignment = reader.flag() ? Alignment::strict : Alignment::relaxed;
   options.rules.require_oversigned = reader.flag();
   options.rules.dns_timeout = std::chrono::milliseconds(reader.number<std::uint64_t>() & 0xffff'ffff);
+  options.rules.max_body_bytes = reader.number<std::uint64_t>();
   options.resolver.servers = read_list(reader);
   options.resolver.trust_anchor_file = reader.text();
   options.resolver.records = read_list(reader);

@@ -1,55 +1,29 @@
-// The two verifiers, with real signatures and records that libunbound has of its own.
-#include <signal.h>
-
-#include <atomic>
+// The verifier by libopendkim, with real signatures and records that libunbound has of its own.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
+#include <string_view>
 #include <vector>
 
-#include "filter/base/error.hpp"
-#include "milter/dkim/child_verifier.hpp"
 #include "milter/dkim/library_verifier.hpp"
 #include "tests/milter/dkim/signing.hpp"
+#include "tests/milter/dkim/verifying.hpp"
 
 namespace bloomgate {
 namespace {
 
 using namespace std::chrono_literals;
-using Outcome = SignatureOutcome;
-
-const std::vector<std::string> kHeader = {"From: joe@example.org", "To: ann@example.net", "Subject: test"};
-const std::string kBody = "Hello.\r\n";
+using test::begun;
+using test::kBody;
+using test::kHeader;
+using test::outcome;
+using test::outcome_of;
+using test::records;
+using test::verified;
 
 std::string txt(std::string_view name, std::string_view text) {
   return std::string(name) + ". 3600 IN TXT \"" + std::string(text) + "\"";
-}
-
-// Nobody is asked for a name: what is not among the records does not exist.
-ResolverOptions records(const std::vector<std::string>& own = {test::kKeyRecord}) {
-  ResolverOptions options = {.servers = {"127.0.0.1@9"}};
-  options.records = own;
-  return options;
-}
-
-Signatures verified(Verifier& verifier, const std::vector<std::string>& fields, const std::string& body) {
-  const std::vector<std::string_view> header(fields.begin(), fields.end());
-  VerifyRequest request = {.header = header};
-  request.need.domains[0].append("example.org");
-  const auto verification = verifier.begin(request);
-  for (std::size_t at = 0; at < body.size(); at += 10'000) verification->add_body(body.substr(at, 10'000));
-  return verification->finish();
-}
-
-std::string outcome_of(const Signatures& signatures) {
-  return std::string(signature_outcome_name(signatures.outcome_for("example.org", Alignment::relaxed)));
-}
-
-std::string outcome(Verifier& verifier, const std::vector<std::string>& fields, const std::string& body) {
-  return outcome_of(verified(verifier, fields, body));
 }
 
 class InProcess {
@@ -129,6 +103,19 @@ TEST_CASE("a key that does not come in time is not waited for any longer") {
   CHECK(std::chrono::steady_clock::now() - start < 5s);
 }
 
+TEST_CASE("a body longer than is verified is told, and the rest is not wanted") {
+  CHECK(VerifyRules{}.max_body_bytes == std::uint64_t{1} << 30);
+  const test::SignedMessage message = test::sign(kHeader, kBody);
+  InProcess enough(records(), {.dns_timeout = 300ms, .max_body_bytes = kBody.size()});
+  CHECK(outcome(*enough, message.header, message.body) == "pass");
+  InProcess too_little(records(), {.dns_timeout = 300ms, .max_body_bytes = kBody.size() - 1});
+  const auto verification = begun(*too_little, message.header);
+  CHECK(verification->add_body(kBody.substr(0, kBody.size() - 1)));
+  CHECK_FALSE(verification->add_body(kBody.substr(kBody.size() - 1)));
+  CHECK(verification->is_over());
+  CHECK(outcome_of(verification->finish()) == "body-too-large");
+}
+
 TEST_CASE("a line longer than is verified is told, and the rest is not wanted") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
   InProcess verifier;
@@ -138,118 +125,11 @@ TEST_CASE("a line longer than is verified is told, and the rest is not wanted") 
 TEST_CASE("more messages at once than are verified are told so, and memory comes back") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
   InProcess verifier;
-  const std::vector<std::string_view> header(message.header.begin(), message.header.end());
-  VerifyRequest request = {.header = header};
-  request.need.domains[0].append("example.org");
   std::vector<std::unique_ptr<Verification>> all;
-  for (std::size_t i = 0; i < LibraryVerifier::kMaxAtOnce; ++i) all.push_back((*verifier).begin(request));
+  for (std::size_t i = 0; i < LibraryVerifier::kMaxAtOnce; ++i) all.push_back(begun(*verifier, message.header));
   CHECK(outcome(*verifier, message.header, message.body) == "too-busy");
   all.clear();
   CHECK(outcome(*verifier, message.header, message.body) == "pass");
-}
-
-// The child of the real program, and what it is told of its faults.
-class WithChild {
- public:
-  explicit WithChild(ResolverOptions resolver = records(), std::chrono::milliseconds patience = 5s)
-      : verifier_({.rules = {.dns_timeout = 300ms},
-                   .resolver = std::move(resolver),
-                   .patience = patience,
-                   .program = BLOOMGATE_MILTER_PROGRAM},
-                  {.on_fault =
-                       [this](const std::string& what) {
-                         const std::lock_guard lock(mutex_);
-                         faults_ += what + "\n";
-                       },
-                   .before_waiting = [this] { ++waits_; }}) {}
-
-  ChildVerifier& operator*() noexcept { return verifier_; }
-  int waits() const noexcept { return waits_; }
-  std::string faults() {
-    const std::lock_guard lock(mutex_);
-    return faults_;
-  }
-  // Until another process than that is there.
-  void wait_for_another(pid_t process) {
-    for (int i = 0; i < 1000 && (verifier_.child() == process || verifier_.child() < 0); ++i) {
-      std::this_thread::sleep_for(10ms);
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::string faults_;
-  std::atomic<int> waits_ = 0;
-  ChildVerifier verifier_;
-};
-
-TEST_CASE("the child finds what the library finds") {
-  const test::SignedMessage message = test::sign(kHeader, kBody);
-  WithChild verifier;
-  CHECK_FALSE((*verifier).description().empty());
-  CHECK(outcome(*verifier, message.header, message.body) == "pass");
-  CHECK(outcome(*verifier, message.header, "Hullo.\r\n") == "body-changed");
-  CHECK(outcome(*verifier, kHeader, kBody) == "no-signature");
-  const test::SignedMessage large = test::sign(kHeader, std::string(3'000'000 / 8, '\n').replace(0, 8, kBody) + kBody);
-  CHECK(outcome(*verifier, large.header, large.body) == "pass");
-  CHECK(verifier.faults().empty());
-}
-
-TEST_CASE("a child that crashes takes its messages along and nothing else, and is started again") {
-  const test::SignedMessage message = test::sign(kHeader, kBody);
-  WithChild verifier;
-  const std::vector<std::string_view> header(message.header.begin(), message.header.end());
-  VerifyRequest request = {.header = header};
-  request.need.domains[0].append("example.org");
-  const auto under_way = (*verifier).begin(request);
-  under_way->add_body(message.body);
-  const pid_t crashed = (*verifier).child();
-  REQUIRE(kill(crashed, SIGKILL) == 0);
-  CHECK(outcome_of(under_way->finish()) == "verifier-failed");
-  verifier.wait_for_another(crashed);
-  CHECK(outcome(*verifier, message.header, message.body) == "pass");
-  CHECK_THAT(verifier.faults(), Catch::Contains("signal 9"));
-}
-
-TEST_CASE("a child that hangs is ended after its time, and started again") {
-  const test::SignedMessage message = test::sign(kHeader, kBody);
-  WithChild verifier(records(), 300ms);
-  const pid_t stopped = (*verifier).child();
-  REQUIRE(kill(stopped, SIGSTOP) == 0);
-  CHECK(outcome(*verifier, message.header, message.body) == "verifier-timeout");
-  verifier.wait_for_another(stopped);
-  CHECK(outcome(*verifier, message.header, message.body) == "pass");
-  CHECK_THAT(verifier.faults(), Catch::Contains("signal 9"));
-}
-
-TEST_CASE("a body that a hanging child does not take ends the wait, too, and others are told of the wait before") {
-  const test::SignedMessage message = test::sign(kHeader, kBody);
-  WithChild verifier(records(), 300ms);
-  REQUIRE(kill((*verifier).child(), SIGSTOP) == 0);
-  CHECK(outcome(*verifier, message.header, std::string(4'000'000, '\n')) == "verifier-timeout");
-  CHECK(verifier.waits() > 0);
-}
-
-TEST_CASE("a child that cannot work with its options says why") {
-  ResolverOptions options = records();
-  options.trust_anchor_file = "/nowhere/root.key";
-  CHECK_THROWS_WITH(WithChild(options), Catch::Contains("/nowhere/root.key"));
-}
-
-TEST_CASE("many threads verify at once") {
-  const test::SignedMessage message = test::sign(kHeader, kBody);
-  WithChild verifier;
-  std::atomic<int> passed = 0;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i) {
-    threads.emplace_back([&] {
-      for (int j = 0; j < 20; ++j) {
-        if (outcome(*verifier, message.header, message.body) == "pass") ++passed;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  CHECK(passed == 160);
 }
 
 }  // namespace

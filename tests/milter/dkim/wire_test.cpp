@@ -33,13 +33,15 @@ TEST_CASE("what daemon and child say to each other comes as it went") {
   const wire::ChildOptions options = {
       .rules = {.alignment = Alignment::strict,
                 .require_oversigned = true,
-                .dns_timeout = std::chrono::milliseconds(1500)},
+                .dns_timeout = std::chrono::milliseconds(1500),
+                .max_body_bytes = std::uint64_t{5} << 32},
       .resolver = {.servers = {"192.0.2.1@53"}, .trust_anchor_file = "/x", .records = {"a. TXT \"b\""}}};
   const auto read_options = wire::decode_options(wire::encode(options));
   REQUIRE(read_options);
   CHECK(read_options->rules.alignment == Alignment::strict);
   CHECK(read_options->rules.require_oversigned);
   CHECK(read_options->rules.dns_timeout == options.rules.dns_timeout);
+  CHECK(read_options->rules.max_body_bytes == options.rules.max_body_bytes);
   CHECK(read_options->resolver.servers == options.resolver.servers);
   CHECK(read_options->resolver.trust_anchor_file == "/x");
   CHECK(read_options->resolver.records == options.resolver.records);
@@ -60,6 +62,8 @@ TEST_CASE("what is cut off, or has more behind it, is refused") {
 TEST_CASE("a value that cannot be is refused") {
   std::string bytes = wire::encode(some_signatures());
   bytes[0] = '\x7f';  // an outcome
+  CHECK_FALSE(wire::decode_signatures(bytes));
+  bytes[0] = static_cast<char>(SignatureOutcome::pass);  // a signature can pass, the verification itself cannot
   CHECK_FALSE(wire::decode_signatures(bytes));
   bytes = wire::encode(some_signatures());
   bytes[1] = '\x7f';  // more signatures than can be

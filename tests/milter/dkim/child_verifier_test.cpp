@@ -1,0 +1,248 @@
+// The verifier of the daemon, with the real program as its child.
+#include "milter/dkim/child_verifier.hpp"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "milter/dkim/library_verifier.hpp"
+#include "tests/milter/dkim/signing.hpp"
+#include "tests/milter/dkim/verifying.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+using test::begun;
+using test::kBody;
+using test::kHeader;
+using test::outcome;
+using test::outcome_of;
+using test::records;
+using test::TemporaryFolder;
+
+// The child of the real program, and what it is told of its faults.
+ChildVerifier::Options options_with(std::chrono::milliseconds patience = 5s) {
+  return {.rules = {.dns_timeout = 300ms},
+          .resolver = records(),
+          .patience = patience,
+          .program = BLOOMGATE_MILTER_PROGRAM};
+}
+
+class WithChild {
+ public:
+  explicit WithChild(std::chrono::milliseconds patience = 5s) : WithChild(options_with(patience)) {}
+  explicit WithChild(ChildVerifier::Options options)
+      : verifier_(std::move(options), {.on_fault =
+                                           [this](const std::string& what) {
+                                             const std::lock_guard lock(mutex_);
+                                             faults_ += what + "\n";
+                                           },
+                                       .before_waiting = [this] { ++waits_; }}) {}
+
+  ChildVerifier& operator*() noexcept { return verifier_; }
+  int waits() const noexcept { return waits_; }
+  std::string faults() {
+    const std::lock_guard lock(mutex_);
+    return faults_;
+  }
+  // Until that is among its faults.
+  void wait_for_fault(const std::string& words) {
+    for (int i = 0; i < 1000 && faults().find(words) == std::string::npos; ++i) std::this_thread::sleep_for(10ms);
+  }
+  // Until another process than that is there.
+  void wait_for_another(pid_t process) {
+    for (int i = 0; i < 1000 && (verifier_.child() == process || verifier_.child() < 0); ++i) {
+      std::this_thread::sleep_for(10ms);
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string faults_;
+  std::atomic<int> waits_ = 0;
+  ChildVerifier verifier_;
+};
+
+TEST_CASE("the child finds what the library finds") {
+  const test::SignedMessage message = test::sign(kHeader, kBody);
+  WithChild verifier;
+  CHECK_FALSE((*verifier).description().empty());
+  CHECK(outcome(*verifier, message.header, message.body) == "pass");
+  CHECK(outcome(*verifier, message.header, "Hullo.\r\n") == "body-changed");
+  CHECK(outcome(*verifier, kHeader, kBody) == "no-signature");
+  const test::SignedMessage large = test::sign(kHeader, std::string(3'000'000 / 8, '\n').replace(0, 8, kBody) + kBody);
+  CHECK(outcome(*verifier, large.header, large.body) == "pass");
+  CHECK(verifier.faults().empty());
+}
+
+TEST_CASE("a child that crashes takes its messages along and nothing else, and is started again") {
+  const test::SignedMessage message = test::sign(kHeader, kBody);
+  WithChild verifier;
+  const auto under_way = begun(*verifier, message.header);
+  under_way->add_body(message.body);
+  const pid_t crashed = (*verifier).child();
+  REQUIRE(kill(crashed, SIGKILL) == 0);
+  CHECK(outcome_of(under_way->finish()) == "verifier-failed");
+  verifier.wait_for_another(crashed);
+  CHECK(outcome(*verifier, message.header, message.body) == "pass");
+  CHECK_THAT(verifier.faults(), Catch::Contains("signal 9"));
+}
+
+TEST_CASE("a child that hangs is ended after its time, and started again") {
+  const test::SignedMessage message = test::sign(kHeader, kBody);
+  WithChild verifier(300ms);
+  const pid_t stopped = (*verifier).child();
+  REQUIRE(kill(stopped, SIGSTOP) == 0);
+  CHECK(outcome(*verifier, message.header, message.body) == "verifier-timeout");
+  verifier.wait_for_another(stopped);
+  CHECK(outcome(*verifier, message.header, message.body) == "pass");
+  CHECK_THAT(verifier.faults(), Catch::Contains("signal 9"));
+}
+
+TEST_CASE("a body that a hanging child does not take ends the wait, too, and others are told of the wait before") {
+  const test::SignedMessage message = test::sign(kHeader, kBody);
+  WithChild verifier(300ms);
+  REQUIRE(kill((*verifier).child(), SIGSTOP) == 0);
+  CHECK(outcome(*verifier, message.header, std::string(4'000'000, '\n')) == "verifier-timeout");
+  CHECK(verifier.waits() > 0);
+}
+
+TEST_CASE("a child that cannot work with its options says why") {
+  ChildVerifier::Options options = options_with();
+  options.resolver.trust_anchor_file = "/nowhere/root.key";
+  CHECK_THROWS_WITH(WithChild(options), Catch::Contains("/nowhere/root.key"));
+}
+
+TEST_CASE("a body longer than is verified does not go to the child") {
+  const test::SignedMessage message = test::sign(kHeader, kBody);
+  ChildVerifier::Options options = options_with();
+  options.rules.max_body_bytes = kBody.size();
+  WithChild verifier(options);
+  CHECK(outcome(*verifier, message.header, message.body) == "pass");
+  const auto verification = begun(*verifier, message.header);
+  CHECK(verification->add_body(kBody));
+  CHECK_FALSE(verification->add_body("x"));
+  CHECK(outcome_of(verification->finish()) == "body-too-large");
+}
+
+// No new descriptor can be made while it lives.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit standard_ones = {.rlim_cur = 3, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &standard_ones);
+  }
+  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_ = {};
+};
+
+TEST_CASE(
+    "without a descriptor a message is not verified, a crashed child waits, and all is well once there are some") {
+  const test::SignedMessage message = test::sign(kHeader, kBody);
+  WithChild verifier;
+  const pid_t crashed = (*verifier).child();
+  {
+    const NoDescriptors none;
+    CHECK(outcome(*verifier, message.header, message.body) == "verifier-failed");
+    REQUIRE(kill(crashed, SIGKILL) == 0);
+    verifier.wait_for_fault("cannot make a pair of sockets");
+    CHECK(outcome(*verifier, message.header, message.body) == "verifier-failed");
+  }
+  verifier.wait_for_another(crashed);
+  CHECK(outcome(*verifier, message.header, message.body) == "pass");
+}
+
+std::size_t lines_with(const std::string& text, const std::string& words) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++count;
+  return count;
+}
+
+TEST_CASE("a child that cannot be started is told of once, and tried again each second until it can") {
+  const test::SignedMessage message = test::sign(kHeader, kBody);
+  const TemporaryFolder folder;
+  const std::filesystem::path program = folder.path() / "program";
+  std::filesystem::create_symlink(BLOOMGATE_MILTER_PROGRAM, program);
+  ChildVerifier::Options options = options_with();
+  options.program = program;
+  WithChild verifier(options);
+  const pid_t crashed = (*verifier).child();
+
+  // In its place: a program that ends at once, and says each time that it was started.
+  const std::filesystem::path starts = folder.path() / "starts";
+  std::filesystem::remove(program);
+  std::ofstream(program) << "#!/bin/sh\necho >>" << starts.string() << "\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  REQUIRE(kill(crashed, SIGKILL) == 0);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto has_been_tried_again = [&] {
+    std::error_code none_yet;
+    return std::filesystem::file_size(starts, none_yet) >= 3 && !none_yet;
+  };
+  for (int i = 0; i < 1000 && !has_been_tried_again(); ++i) std::this_thread::sleep_for(10ms);
+  REQUIRE(has_been_tried_again());
+  CHECK(std::chrono::steady_clock::now() - begin >= 2s);
+  CHECK(outcome(*verifier, message.header, message.body) == "verifier-failed");
+  CHECK(lines_with(verifier.faults(), "the verifier of signatures does not start") == 1);
+
+  std::filesystem::remove(program);
+  std::filesystem::create_symlink(BLOOMGATE_MILTER_PROGRAM, program);
+  verifier.wait_for_another(crashed);
+  CHECK(outcome(*verifier, message.header, message.body) == "pass");
+}
+
+TEST_CASE("the child verifies 512 messages at once, and no more") {
+  const test::SignedMessage message = test::sign(kHeader, kBody);
+  WithChild verifier(30s);
+  // More than the socket holds, so that the child has begun with the message.
+  std::string body;
+  while (body.size() < std::size_t{3} << 17) body += std::string(70, 'x') + "\r\n";
+  std::vector<std::unique_ptr<Verification>> all;
+  for (std::size_t i = 0; i < LibraryVerifier::kMaxAtOnce; ++i) {
+    all.push_back(begun(*verifier, message.header));
+    REQUIRE(all.back()->add_body(body));
+  }
+  CHECK(outcome(*verifier, message.header, message.body) == "too-busy");
+  CHECK(outcome_of(all.back()->finish()) == "body-changed");
+  // The child answers before it gives the place up.
+  std::string next = "too-busy";
+  for (int i = 0; i < 1000 && next == "too-busy"; ++i) next = outcome(*verifier, message.header, message.body);
+  CHECK(next == "pass");
+  CHECK(verifier.faults().empty());
+}
+
+TEST_CASE("many threads verify at once") {
+  const test::SignedMessage message = test::sign(kHeader, kBody);
+  WithChild verifier;
+  std::atomic<int> passed = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int j = 0; j < 20; ++j) {
+        if (outcome(*verifier, message.header, message.body) == "pass") ++passed;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(passed == 160);
+}
+
+}  // namespace
+}  // namespace bloomgate
