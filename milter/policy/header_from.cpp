@@ -75,7 +75,7 @@ std::string_view only_address(std::string_view field) noexcept {
     return canonical(first).kind() == EntryKind::address ? first : std::string_view{};
   }
 
-  bool at_sign_in_name = has_unquoted_at_sign(first);
+  bool at_sign_in_name = false;
   const bool name_is_one_run = reader.peek() == '<';
   for (std::string_view run = first; !run.empty(); run = take_run(reader)) {
     at_sign_in_name = at_sign_in_name || has_unquoted_at_sign(run);

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "filter/address/limits.hpp"
+
 namespace bloomgate {
 namespace {
 
@@ -200,6 +202,10 @@ TEST_CASE("a result is about the domain that its own property names") {
       {"mx; spf=pass smtp.mailfrom=\"joe@bank.example\\\"@example.org\"", "spf=pass -"},
       {"mx; spf=pass smtp.mailfrom=a.example,b.example", "spf=pass -"},
       {"mx; spf=pass smtp.mailfrom=bad..example", "spf=pass -"},
+      {"mx; spf=pass smtp.mailfrom=<example.org", "spf=pass -"},
+      {"mx; spf=pass smtp.mailfrom=joe@example.org>", "spf=pass -"},
+      {"mx; spf=pass smtp.mailfrom=\"\\\"joe doe\\\"\"", "spf=pass -"},
+      {"mx; spf=pass smtp.mailfrom=\"\\\"joe\\\"xbank.example\"", "spf=pass -"},
       {"mx; spf=pass smtp.mailfrom=docomo.@example.org", "spf=pass example.org"},
       {"mx; spf=pass smtp.helo=example.org", "spf=pass -"},
       {"mx; spf=none smtp.mailfrom=example.org smtp.helo=other.example", "spf=none example.org"},
@@ -224,6 +230,7 @@ TEST_CASE("a result is about the domain that its own property names") {
       {"mx; dkim=pass header.i=junk@ header.d=example.org", "dkim=pass -"},
       {"mx; dkim=pass header.i=@bank.example header.d=no/domain", "dkim=pass -"},
       {"mx; dkim=pass header.d=a.example header.d=b.example", "dkim=pass -"},
+      {"mx; dkim=pass header.d=b.example header.d=a.example header.d=a.example", "dkim=pass -"},
       {"mx; dkim=pass header.d=b.example header.i=@a.example header.i=@b.example", "dkim=pass -"},
       {"mx; dkim=pass header.from=example.org", "dkim=pass -"},
       {"mx; dkim=pass smtp.d=example.org", "dkim=pass -"},
@@ -289,6 +296,7 @@ TEST_CASE("a field with any part that is not understood has no result") {
       "mx.example.net; dkim=pass reason=\"open header.d=example.org",
       "mx.example.net; dkim=pass reason=\"a\\",
       "mx.example.net; dkim=pass reason=\"a\"b header.d=example.org",
+      "mx.example.net; dkim=pass reason=\"a\"header.d=example.org",
       "mx.example.net; dkim=pass header.d=exam\"ple.org\"",
       "mx.example.net; dkim=pass header.d=example\\.org",
       // A quoted address in a comment that ends the comment early.
@@ -333,6 +341,14 @@ TEST_CASE("long fields are read up to a bound") {
   CHECK(read(deep + "dkim=pass header.d=example.org") == "dkim=pass example.org");
   CHECK(read("mx.example.net; " + std::string(60000, '(')) == "unreadable");
   CHECK(read("mx.example.net; dkim=pass header.d=" + std::string(60000, 'x')) == "dkim=pass -");
+  std::string letters;
+  while (letters.size() < 60000) letters += "\u00fc";
+  CHECK(read("mx.example.net; dkim=pass header.d=" + letters) == "dkim=pass -");
+  const std::string label(62, 'x');
+  const std::string domain = label + '.' + label + '.' + label + '.' + label + ".xxx";
+  REQUIRE(domain.size() == kMaxDomainBytes);
+  CHECK(read("mx.example.net; dkim=pass header.d=" + domain) == "dkim=pass " + domain);
+  CHECK(read("mx.example.net; dkim=pass header.d=" + domain + "y") == "dkim=pass -");
 }
 
 TEST_CASE("the authserv-id is what stands first, without quotes and comments") {
@@ -373,6 +389,11 @@ TEST_CASE("the authserv-id is what stands first, without quotes and comments") {
     CAPTURE(value);
     CHECK(id(value) == want);
   }
+  // A name behind a comment with a semicolon is looked for in the whole field, up to its bound.
+  const std::string start = "(a; b) mx.example.net (";
+  const std::string longest = start + std::string(kMaxAuthenticationResultsBytes - start.size() - 1, 'x') + ")";
+  CHECK(id(longest) == "mx.example.net");
+  CHECK(id(longest + " ") == "(none)");
 }
 
 }  // namespace

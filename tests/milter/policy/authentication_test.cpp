@@ -187,6 +187,10 @@ TEST_CASE("trusted fields that contradict each other on a method and domain say 
         "mx.example.net; spf=softfail smtp.mailfrom=bank.example"},
        ""},
       {{"mx.example.net; spf=pass smtp.mailfrom=bank.example; spf=fail smtp.mailfrom=bank.example"}, ""},
+      // Another field does not settle what one says both ways.
+      {{"mx.example.net; spf=pass smtp.mailfrom=bank.example",
+        "auth.example.net; spf=pass smtp.mailfrom=bank.example; spf=fail smtp.mailfrom=bank.example"},
+       ""},
       {{"mx.example.net; dmarc=pass header.from=bank.example", "auth.example.net; dmarc=fail header.from=bank.example"},
        ""},
       {{"mx.example.net; dmarc=pass header.from=bank.example; dmarc=fail header.from=bank.example"}, ""},
@@ -345,6 +349,10 @@ TEST_CASE("past the bounds, and where a stranger may have written results, nothi
   CHECK_FALSE(summary(fields).is_distrusted());
   fields.push_back("mx.example.net; dkim=fail header.d=one.more.example");
   CHECK(summary(fields).is_distrusted());
+  // A field that fits again does not take back that one did not.
+  fields.push_back("mx.example.net; none");
+  CHECK(summary(fields).is_distrusted());
+  fields.pop_back();
   fields.pop_back();
   fields.push_back(kPass);
   CHECK(said(summary(fields)) == "dmarc=fail");
@@ -355,6 +363,19 @@ TEST_CASE("past the bounds, and where a stranger may have written results, nothi
   const Authentication forgeable = Authentication::summarize(Fields{kPass}, kIds, grounds, from);
   CHECK(forgeable.is_distrusted());
   CHECK(said(forgeable) == "dmarc=fail");
+}
+
+TEST_CASE("results that say nothing do not count towards the bound") {
+  std::vector<std::string> many;
+  for (std::size_t count = 0; count < 4; ++count) {
+    many.emplace_back("mx.example.net; dmarc=none; dkim=fail; spf=fail smtp.helo=bank.example; iprev=pass");
+    for (std::size_t at = 0; at < Authentication::kMaxStatements / 4; ++at) {
+      many.back() += "; dkim=fail header.d=d" + std::to_string(count) + "-" + std::to_string(at) + ".example";
+    }
+  }
+  const Fields fields(many.begin(), many.end());
+  CHECK(summary(fields).trusted_fields() == 4);
+  CHECK_FALSE(summary(fields).is_distrusted());
 }
 
 TEST_CASE("any number of fields of strangers changes nothing") {

@@ -340,5 +340,23 @@ TEST_CASE("decide: where a stranger could have written the trusted fields, nobod
   }
 }
 
+// Without the grounds of the message, which stop such a field before.
+TEST_CASE("decide: a pass of SPF for a domain below that of the envelope sender is not its own") {
+  const std::string trusted[] = {"mx.example.net"};
+  const struct {
+    std::string_view path, field;
+  } rows[] = {
+      {"<joe@example.org>", "mx.example.net; spf=pass smtp.mailfrom=mail.example.org"},
+      {"<SRS0=HHHH=TT=example.org=joe@forwarder.example>",
+       "mx.example.net; spf=pass smtp.mailfrom=mail.forwarder.example"},
+  };
+  const World world({.trusted_forwarders = {"forwarder.example"}});
+  for (const auto& [path, field] : rows) {
+    INFO(path);
+    const Facts facts = {path, test::header_from("x@other.example"), Authentication::summarize({&field, 1}, trusted)};
+    CHECK(test::summary(world.decide(facts)) == "check not-authenticated envelope @main");
+  }
+}
+
 }  // namespace
 }  // namespace bloomgate

@@ -317,6 +317,11 @@ TEST_CASE("decide: mail that is not incoming is left alone, or delivered, by its
   }
 }
 
+TEST_CASE("decide: a listener without a name is not exempt, though the policy may name an empty one") {
+  const Facts facts = {"<joe@example.org>", test::header_from("x@other.example")};
+  CHECK(test::summary(World({.exempt_daemons = {""}}).decide(facts)) == "check not-authenticated envelope @main");
+}
+
 TEST_CASE("decide: nothing is exempt unless the policy says so") {
   const Facts facts = {"<joe@example.org>",
                        test::header_from("x@other.example"),
@@ -333,6 +338,7 @@ TEST_CASE("decide: with lists that are not as they should be, nobody is delivere
   const ExactList empty;
   const NamedWhitelist a_good = {"good", &good};
   const NamedWhitelist a_bad = {"bad", &bad};
+  const NamedWhitelist a_worse = {"worse", &bad};
   const NamedWhitelist a_missing = {"missing", nullptr};
   const struct {
     std::string_view sentence;
@@ -346,6 +352,7 @@ TEST_CASE("decide: with lists that are not as they should be, nobody is delivere
       {"The only one is missing.", {a_missing}, nullptr, false, "<joe@example.org>", "check no-whitelist"},
       {"The only one is damaged.", {a_bad}, nullptr, false, "<joe@example.org>", "check whitelist-damaged @bad"},
       {"One is missing, one damaged.", {a_missing, a_bad}, nullptr, false, "<>", "check whitelist-damaged @bad"},
+      {"Two are damaged.", {a_bad, a_worse}, nullptr, false, "<>", "check whitelist-damaged @bad"},
       {"A good one behind a missing one lists.",
        {a_missing, a_good},
        nullptr,

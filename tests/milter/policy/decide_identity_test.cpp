@@ -194,5 +194,30 @@ TEST_CASE("decide: a From field that hides its mailbox ends it where own domains
   World(policy).expect(rows);
 }
 
+TEST_CASE("decide: the rule `both` ends with a From field that hides its mailbox, whoever the envelope sender is") {
+  const Row rows[] = {
+      {"A listed envelope sender.", "joe@example.org", "!absent", "", "check no-header-from header-from"},
+      {"Another one.", "x@other.example", "!absent", "", "check no-header-from header-from"},
+  };
+  World(with(IdentityRule::both, AuthenticationRule::off)).expect(rows);
+}
+
+TEST_CASE("decide: an address beside a fault of the From field is nobody's") {
+  using enum HeaderFromKind;
+  for (const auto kind : {absent, several_fields, several_mailboxes, no_mailbox, malformed}) {
+    INFO(header_from_kind_name(kind));
+    const Facts facts = {"<x@other.example>", HeaderFrom{kind, "joe@example.org"}};
+    CHECK(World(with(IdentityRule::header_from, AuthenticationRule::off)).decide(facts).verdict == Verdict::check);
+  }
+}
+
+TEST_CASE("decide: a From field that hides its mailbox is looked up nowhere") {
+  const test::MemoryWhitelist good({"joe@example.org"});
+  const NamedWhitelist named[] = {{"missing", nullptr}, {"good", &good}};
+  const Facts facts = {"<>", test::header_from("!absent")};
+  const Policy policy = with(IdentityRule::either, AuthenticationRule::off);
+  CHECK(test::summary(decide(facts, {.whitelists = named}, policy)) == "check null-sender envelope");
+}
+
 }  // namespace
 }  // namespace bloomgate

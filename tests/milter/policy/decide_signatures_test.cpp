@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "milter/policy/header_field.hpp"
+#include "milter/policy/trace.hpp"
 #include "tests/milter/policy/decision_parts.hpp"
 
 namespace bloomgate {
@@ -15,6 +16,7 @@ Policy verifying(IdentityRule identity = IdentityRule::either) {
   Policy policy;
   policy.identity = identity;
   policy.verify_signatures = true;
+  policy.trusted_forwarders = {"forwarder.example"};
   return policy;
 }
 
@@ -51,6 +53,10 @@ TEST_CASE("a signature is asked for only where it would deliver the message, and
       {"nobody is listed", "<x@other.example>", "y@other.example", IdentityRule::either, "+"},
       {"the other one is listed", "<joe@example.org>", "x@other.example", IdentityRule::header_from, "+"},
       {"the null sender", "<>", "joe@example.org", IdentityRule::either, "+example.org"},
+      {"behind a trusted forwarder", "<SRS0=HHHH=TT=example.org=joe@forwarder.example>", "x@other.example",
+       IdentityRule::either, "example.org+"},
+      {"of a domain below the other's", "<x@news.example.org>", "joe@example.org", IdentityRule::either,
+       "news.example.org+example.org"},
       {"two From fields", "<joe@example.org>", "!several-fields", IdentityRule::either, "+"},
   };
   for (const Case& c : cases) {
@@ -147,6 +153,63 @@ TEST_CASE("a signature lets mail of our own domains in") {
   CHECK(need_of(decision) == "ours.example+");
   CHECK(world.decide(with(facts, {{.outcome = Outcome::pass, .domain = "ours.example"}})).verdict == Verdict::deliver);
   CHECK(world.decide(with(facts, {})).signature == Outcome::no_signature);
+}
+
+TEST_CASE("a message that one sender delivers needs no signature of the other") {
+  Facts facts = facts_of("<ann@bank.example>", "joe@example.org");
+  facts.authentication = test::results("dkim=pass header.d=example.org", *facts.envelope_sender, facts.header_from);
+  const Decision decision = World(verifying()).decide(facts);
+  CHECK(summary(decision) == "deliver listed header-from dkim @main");
+  CHECK(decision.need.is_empty());
+}
+
+TEST_CASE("with strict alignment a signature counts, and is asked for, and is told of, for its very domain alone") {
+  Policy policy = verifying();
+  policy.alignment = Alignment::strict;
+  const World world(policy);
+  const Facts facts = facts_of("<x@news.example.org>", "joe@example.org");
+  CHECK(need_of(world.decide(facts)) == "+example.org");
+  const Decision below = world.decide(with(facts, {{.outcome = Outcome::pass, .domain = "news.example.org"}}));
+  CHECK(summary(below) == "check not-authenticated header-from @main");
+  CHECK(below.signature == Outcome::no_signature);
+  CHECK(world.decide(with(facts, {{.outcome = Outcome::pass, .domain = "example.org"}})).verdict == Verdict::deliver);
+}
+
+TEST_CASE("of a sender who claims a domain of ours the signatures of that domain are told") {
+  Policy policy = verifying();
+  policy.own_domains = read_exact_list("@ours.example\n").list;
+  const World world(policy);
+  const std::vector<Signature> bad = {{.outcome = Outcome::body_changed, .domain = "ours.example"}};
+  const Facts from = facts_of("<x@other.example>", "bob@ours.example");
+  CHECK(summary(world.decide(with(from, bad))) == "check own-domain header-from");
+  CHECK(world.decide(with(from, bad)).signature == Outcome::body_changed);
+  const Facts behind = facts_of("<SRS0=HHHH=TT=ours.example=bob@forwarder.example>", "x@other.example");
+  CHECK(summary(world.decide(with(behind, bad))) == "check own-domain envelope");
+  CHECK(world.decide(with(behind, bad)).signature == Outcome::body_changed);
+}
+
+// The steps about signatures: "signature s1 example.org body-changed".
+std::vector<std::string> steps(const World& world, const Facts& facts) {
+  Trace trace;
+  decide(facts, world.lists(), world.policy(), &trace);
+  std::vector<std::string> found;
+  for (const TraceStep& step : trace.steps()) {
+    const bool is_wanted = step.name == "signature" || step.name == "key-bits" || step.name == "needs-signature";
+    if (is_wanted) found.push_back(std::string(step.name) + " " + step.subject + " " + step.key + " " + step.outcome);
+  }
+  return found;
+}
+
+TEST_CASE("an explanation tells each signature, the length of its key, and the domains of which one is missing") {
+  using Steps = std::vector<std::string>;
+  const World world(verifying());
+  const Facts facts = facts_of("<x@other.example>", "joe@example.org");
+  CHECK(steps(world, facts) == Steps{"needs-signature example.org  yes"});
+  const Signature bad = {.outcome = Outcome::body_changed, .domain = "example.org", .selector = "s1", .key_bits = 2048};
+  const Signature other = {.outcome = Outcome::key_not_found, .domain = "other.example", .selector = "s2"};
+  CHECK(steps(world, with(facts, {bad, other})) == Steps{"signature s1 example.org body-changed", "key-bits s1  2048",
+                                                         "signature s2 other.example key-not-found"});
+  CHECK(steps(world, with(facts, {})) == Steps{"signature   no-signature"});
 }
 
 }  // namespace

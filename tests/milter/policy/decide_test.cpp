@@ -187,6 +187,14 @@ TEST_CASE("names of verdicts and reasons are what operators match on") {
   for (const auto& [reason, name] : names) CHECK(reason_name(reason) == name);
 }
 
+TEST_CASE("exempt are the reasons that are called so, and no others") {
+  for (std::size_t number = 0; number < kReasonCount; ++number) {
+    const auto reason = static_cast<Reason>(number);
+    INFO(reason_name(reason));
+    CHECK(is_exempt(reason) == reason_name(reason).starts_with("exempt-"));
+  }
+}
+
 TEST_CASE("the manual page of the daemon explains every reason") {
   std::ifstream file(BLOOMGATE_SOURCE_FOLDER "/milter/bloomgate-milter.8");
   std::string items;  // the heads of the list of reasons, each name between spaces

@@ -170,5 +170,35 @@ TEST_CASE("a trace changes nothing about the decision") {
   CHECK(decide(e.facts, e.lists, e.policy) == e.decision);
 }
 
+TEST_CASE("lists that are empty are no steps") {
+  Explained e;
+  const ExactList empty;
+  e.lists.revoked = e.lists.extra = &empty;
+  Trace trace;
+  decide(e.facts, e.lists, Policy{}, &trace);
+  for (const std::string_view name : {"revoked", "extra", "own-domain"}) {
+    INFO(name);
+    CHECK(std::ranges::count(trace.steps(), name, &TraceStep::name) == 0);
+  }
+}
+
+TEST_CASE("an outcome is escaped as the rest is") {
+  Trace trace;
+  trace.add("header-from", {}, {}, "a\nb");
+  CHECK(explanation_text(trace, {}, "mx").starts_with("header-from        a\\x0ab\n"));
+}
+
+TEST_CASE("steps for which there was no memory are said to be missing") {
+  Trace trace;
+  trace.add("exemption", {}, {}, "no");
+  CHECK_THAT(explanation_text(trace, {}, "mx"), !Catch::Contains("steps are missing"));
+  const volatile std::size_t too_long = std::string().max_size() + 1;  // it throws before it reads a byte
+  trace.add("header-from", std::string_view("x", too_long), {}, "address");
+  CHECK(trace.steps().size() == 1);
+  CHECK_THAT(explanation_text(trace, {}, "mx"),
+             Catch::Contains("\n(steps are missing: there was no memory for them)\n"));
+  CHECK(nlohmann::json::parse(explanation_json(trace, {}, "mx")).at("complete") == false);
+}
+
 }  // namespace
 }  // namespace bloomgate

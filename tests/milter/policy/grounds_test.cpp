@@ -73,9 +73,34 @@ TEST_CASE("texts that can forge results make a message misleading, until the nex
   too_many.emplace_back("d=evil.example");
   Grounds grounds = grounds_of({.signatures = too_many});
   CHECK(grounds.is_misleading(kFrom));
+  grounds.add_signature("d=late.example");
+  CHECK_FALSE(grounds.support(kDkim, "late.example"));  // nor is it kept
   grounds.begin("mail.example.org", "<joe@example.org>");
   CHECK_FALSE(grounds.is_misleading(kFrom));
   CHECK_FALSE(grounds.support(kDkim, "evil.example"));
+}
+
+TEST_CASE("what was cleared is ground for nothing, misleads nobody, and counts from the start") {
+  Grounds grounds = grounds_of({.sender = "<\"a;b\"@evil.example>", .signatures = {"d=evil.example"}});
+  CHECK(grounds.is_misleading(kFrom));
+  grounds.clear();
+  CHECK_FALSE(grounds.is_misleading(kFrom));
+
+  const std::vector<std::string_view> most(Grounds::kMaxSignatures, "d=bank.example");
+  grounds = grounds_of({.sender = "<joe@bank.example>", .signatures = most});
+  grounds.clear();
+  CHECK_FALSE(grounds.support(kSpf, "bank.example"));
+  CHECK_FALSE(grounds.support(kDkim, "bank.example"));
+  CHECK_FALSE(grounds.support(kDmarc, "bank.example"));
+  for (const std::string_view signature : most) grounds.add_signature(signature);
+  CHECK_FALSE(grounds.is_misleading(kFrom));
+}
+
+TEST_CASE("a signature that names no domain is ground for none, an empty one included") {
+  for (const std::string_view signature : {"v=1; s=a; b=x", "v=1; d=; s=a", "v=1; d=bank..example; s=a"}) {
+    INFO(signature);
+    CHECK_FALSE(grounds_of({.signatures = {signature}}).support(kDkim, ""));
+  }
 }
 
 TEST_CASE("a signature names one domain, and one with a tag twice none") {

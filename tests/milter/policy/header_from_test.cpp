@@ -76,6 +76,7 @@ TEST_CASE("a From field with one mailbox gives its address, however it is dresse
       {"Joe <joe@[IPv6:2001:db8::1]>", "joe@[IPv6:2001:db8::1]"},
       {"Joe <joe+tag=x@example.org>", "joe+tag=x@example.org"},
       {"Joe <@relay.example,@other.example:joe@example.org>", "@relay.example,@other.example:joe@example.org"},
+      {"Joe <@relay.example:\"joe doe\"@example.org>", "@relay.example:\"joe doe\"@example.org"},
   };
   for (const auto& [field, address] : cases) {
     CAPTURE(field);
@@ -161,6 +162,11 @@ TEST_CASE("a From field that does not name one mailbox, the same for all readers
       {"Joe (\\) <joe@example.org>", kMalformed},
       {"joe@[192.0.2.1", kMalformed},
       {"joe@192.0.2.1]", kMalformed},
+      // GMime finds two mailboxes in these.
+      {"joe@[192.0. 2.1], jane@example.org", kMalformed},
+      {"joe@example.org, jane@example.org, ann@[192.0.2.1", kMalformed},
+      {"joe@example.org, jane@example.org)", kMalformed},
+      {"joe@example.org, jane@example.org]", kMalformed},
       {"Joe \\<joe@example.org>", kMalformed},
       // Comments and space inside of an address.
       {"joe(c)@example.org", kMalformed},
@@ -224,9 +230,10 @@ TEST_CASE("a From field that does not name one mailbox, the same for all readers
 }
 
 TEST_CASE("a From field of whose mailbox only the second reader is in doubt names none") {
-  // GMime takes no dot for the start of a name, and no literal for one. What another program then sees nobody knows.
+  // GMime takes no dot for the start of a name, and no literal for one, and may find a group in the quotes behind it.
+  // What another program then sees nobody knows.
   for (const char* const field : {".. <joe@example.org>", ".Joe Doe <joe@example.org>", "[] <joe@example.org>",
-                                  ". example.org <joe@example.org>"}) {
+                                  ". example.org <joe@example.org>", "[] \"a,b\" \"a:b;\" <joe@example.org>"}) {
     INFO(field);
     CHECK(parse(field).kind == kMalformed);
   }

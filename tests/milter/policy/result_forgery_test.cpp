@@ -60,6 +60,9 @@ TEST_CASE("a sender with more than a space in quotes can forge results") {
       {"<joe doe@evil.example>", true},
       {"<@relay.example,@other.example:joe@evil.example>", true},
       {"<joe@evil.example; dkim=pass>", true},
+      {" <joe@example.org>\r\n ", false},
+      {"<joe@evil.example", true},
+      {"joe@evil.example>", true},
   };
   for (const auto& [path, want] : cases) {
     CAPTURE(path);
@@ -89,6 +92,8 @@ TEST_CASE("a signature whose identity, domain or selector is more than an addres
       {"v=1; d=evil.example; i=\"x\"@evil.example; b=x", true},
       {"v=1; d=evil.example; i=x=@evil.example; b=x", true},
       {"v=1; d=evil.example; i=x@evil.example=3", true},
+      {"v=1; d=evil.example; i=x@evil.example=", true},
+      {"v=1; d=evil.example; i=x=4Gy@evil.example", true},
       {"v=1; d=evil.example dkim; s=a; b=x", true},
       {"v=1; d=evil.example; s=a (; b=x", true},
       {"v=1; d=evil.example; s=a\"; b=x", true},

@@ -55,6 +55,13 @@ const std::vector<Row> kRows = {
     {"prvs at an address literal", "<prvs=0123abcdef=joe@[192.0.2.1]>", "joe@[192.0.2.1] by batv from [192.0.2.1]"},
     {"prvs with a local part beyond ASCII", "<prvs=0123abcdef=j\xc3\xb8rn@example.org>",
      "j\xc3\xb8rn@example.org by batv from example.org"},
+    {"prvs with an opening bracket alone", "<prvs=0123abcdef=joe@example.org", "as it is"},
+    {"prvs with a closing bracket alone", "xprvs=0123abcdef=joe@example.org>", "as it is"},
+    {"prvs with a space in the local part", "<prvs=0123abcdef=joe doe@example.org>", "as it is"},
+    {"prvs beside a field that has digits and is no tag", "<prvs=joe.12345=0123abcdef@example.org>",
+     "joe.12345@example.org by batv from example.org"},
+    {"prvs at a domain that is none", "<prvs=0123abcdef=joe@exa+mple.org>", "as it is"},
+    {"prvs at no domain at all", "<prvs=0123abcdef=joe>", "as it is"},
     {"prvs twice", "<prvs=0123abcdef=prvs=4567abcdef=joe@example.org>",
      "joe@example.org by batv by batv from example.org"},
     {"Barracuda's form", "<btv1==0364a8b6f5e==joe@example.org>", "joe@example.org by batv from example.org"},
@@ -64,6 +71,7 @@ const std::vector<Row> kRows = {
      "a==b@example.org by batv from example.org"},
     {"Barracuda's form with a tag that is none", "<btv1==joe==doe@example.org>", "as it is"},
     {"Barracuda's form with one equals sign", "<btv1==0364a8b6f5e=joe@example.org>", "as it is"},
+    {"Barracuda's form without a tag", "<btv1====joe@example.org>", "as it is"},
     {"Barracuda's form without a local part", "<btv1==0364a8b6f5e==@example.org>", "as it is"},
     // SRS0
     {"SRS0 of a trusted forwarder", "<SRS0=HHHH=TT=example.org=joe@forwarder.example>",
@@ -152,6 +160,18 @@ TEST_CASE("an SRS address longer than RFC 5321 allows is undone, and one that hi
   CHECK(wording(undo_rewriting(start + too_long + "@forwarder.example>", kTrusted)) == "as it is");
   CHECK(wording(undo_rewriting(start + std::string(kMaxInputBytes, 'j') + "@forwarder.example>", kTrusted)) ==
         "as it is");
+}
+
+TEST_CASE("a name that goes on after the longest that a trusted forwarder can have is a stranger's") {
+  const std::string label(62, 'x');
+  const std::string longest = label + '.' + label + '.' + label + '.' + label + ".xxx";
+  REQUIRE(longest.size() == kMaxDomainBytes);
+  const std::vector<std::string> trusted = {longest, "second.example"};
+  const auto undone = [&](const std::string& first) {
+    return wording(undo_rewriting("<SRS1=GGGG=" + first + "==HHHH=TT=example.org=joe@second.example>", trusted));
+  };
+  CHECK(undone(longest) == "joe@example.org by srs1 forwarded from second.example");
+  CHECK(undone(longest + "y") == "as it is");
 }
 
 TEST_CASE("what is undone and canonicalised is the address that a list has") {

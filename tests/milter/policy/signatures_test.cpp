@@ -1,0 +1,92 @@
+#include "milter/policy/signatures.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace bloomgate {
+namespace {
+
+using Outcome = SignatureOutcome;
+
+TEST_CASE("names of outcomes are what operators match on") {
+  const std::pair<Outcome, std::string_view> names[] = {
+      {Outcome::pass, "pass"},
+      {Outcome::no_signature, "no-signature"},
+      {Outcome::header_too_large, "header-too-large"},
+      {Outcome::body_too_large, "body-too-large"},
+      {Outcome::line_too_long, "line-too-long"},
+      {Outcome::field_added, "field-added"},
+      {Outcome::malformed_signature, "malformed-signature"},
+      {Outcome::weak_algorithm, "weak-algorithm"},
+      {Outcome::from_not_signed, "from-not-signed"},
+      {Outcome::from_not_oversigned, "from-not-oversigned"},
+      {Outcome::foreign_identity, "foreign-identity"},
+      {Outcome::expired, "expired"},
+      {Outcome::not_yet_valid, "not-yet-valid"},
+      {Outcome::body_not_covered, "body-not-covered"},
+      {Outcome::header_changed, "header-changed"},
+      {Outcome::body_changed, "body-changed"},
+      {Outcome::key_not_found, "key-not-found"},
+      {Outcome::several_keys, "several-keys"},
+      {Outcome::key_malformed, "key-malformed"},
+      {Outcome::key_too_long, "key-too-long"},
+      {Outcome::key_too_short, "key-too-short"},
+      {Outcome::key_revoked, "key-revoked"},
+      {Outcome::key_not_for_this, "key-not-for-this"},
+      {Outcome::subdomain_not_allowed, "subdomain-not-allowed"},
+      {Outcome::name_server_failed, "name-server-failed"},
+      {Outcome::name_timeout, "name-timeout"},
+      {Outcome::dnssec_bogus, "dnssec-bogus"},
+      {Outcome::too_busy, "too-busy"},
+      {Outcome::verifier_failed, "verifier-failed"},
+      {Outcome::verifier_timeout, "verifier-timeout"},
+  };
+  std::size_t number = 0;
+  for (const auto& [outcome, name] : names) {
+    CHECK(static_cast<std::size_t>(outcome) == number++);
+    CHECK(signature_outcome_name(outcome) == name);
+  }
+  CHECK(number == static_cast<std::size_t>(Outcome::verifier_timeout) + 1);
+}
+
+TEST_CASE("of the signatures that are aligned with a sender the one that passed is told, or else the first") {
+  const Signatures signatures = {.all = {{.outcome = Outcome::pass, .domain = "other.example"},
+                                         {.outcome = Outcome::expired, .domain = "bank.example"},
+                                         {.outcome = Outcome::body_changed, .domain = "bank.example"},
+                                         {.outcome = Outcome::header_changed, .domain = "example.org"},
+                                         {.outcome = Outcome::pass, .domain = "news.example.org"}}};
+  CHECK(signatures.for_domain("bank.example", Alignment::relaxed) == &signatures.all[1]);
+  CHECK(signatures.outcome_for("bank.example", Alignment::relaxed) == Outcome::expired);
+  CHECK_FALSE(signatures.pass_for("bank.example", Alignment::relaxed));
+  CHECK(signatures.for_domain("example.org", Alignment::relaxed) == &signatures.all[4]);
+  CHECK(signatures.pass_for("example.org", Alignment::relaxed));
+  CHECK(signatures.outcome_for("example.org", Alignment::strict) == Outcome::header_changed);
+  CHECK_FALSE(signatures.pass_for("example.org", Alignment::strict));
+  CHECK(signatures.pass_for("other.example", Alignment::strict));
+}
+
+TEST_CASE("where no signature is aligned the fault of the verification is told, and nothing passes") {
+  Signatures signatures = {.all = {{.outcome = Outcome::pass, .domain = "other.example"}}};
+  for (const std::string_view domain : {"bank.example", ""}) {
+    CHECK(signatures.for_domain(domain, Alignment::relaxed) == nullptr);
+    CHECK_FALSE(signatures.pass_for(domain, Alignment::relaxed));
+    CHECK(signatures.outcome_for(domain, Alignment::relaxed) == Outcome::no_signature);
+  }
+  signatures.fault = Outcome::verifier_timeout;
+  CHECK(signatures.outcome_for("bank.example", Alignment::relaxed) == Outcome::verifier_timeout);
+  CHECK(signatures.outcome_for("other.example", Alignment::relaxed) == Outcome::pass);
+  signatures.fault = Outcome::pass;
+  CHECK_FALSE(signatures.pass_for("bank.example", Alignment::relaxed));
+}
+
+TEST_CASE("a need is empty only where it names no domain") {
+  SignatureNeed need;
+  CHECK(need.is_empty());
+  need.domains[1].append("example.org");
+  CHECK_FALSE(need.is_empty());
+  need = {};
+  need.domains[0].append("example.org");
+  CHECK_FALSE(need.is_empty());
+}
+
+}  // namespace
+}  // namespace bloomgate
