@@ -76,8 +76,9 @@ constexpr std::array kTable = {
                "A message that gets none in time is sent to the deeper checks.", true},
     OptionSpec{
         "dns-trust-anchor", "FILE", "", "keys by which DNSSEC validates the answers of name servers",
-        "The root zone's are in /usr/share/dns/root.key (Debian's package dns-root-data). The name servers must\n"
-        "hand on signatures of DNSSEC. A forged answer is then no key. Empty: answers are believed.",
+        "The root zone's are in /usr/share/dns/root.key (Debian's package dns-root-data). A forged answer is then\n"
+        "no key. Name servers that leave out DNSSEC's signatures would make every answer a forged one: try\n"
+        "--doctor --dns-trust-anchor /usr/share/dns/root.key first. Empty: answers are believed.",
         true},
     OptionSpec{"dmarc-fail-veto", "yes|no", "yes",
                "check every message that failed DMARC, even if another sender is listed and authenticated", "", true},

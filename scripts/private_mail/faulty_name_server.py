@@ -8,6 +8,7 @@ from pathlib import Path
 from .processes import Program, free_port
 
 PROGRAM = Path(__file__).with_name("faulty_name_server_program.py")
+TTL = 60  # of every record
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,7 @@ class Record:
     """What is answered for a name. `*.example.org` stands for all names below example.org that have none."""
 
     texts: tuple = ()  # TXT records: each a text of any length, or a tuple of strings of up to 255 bytes
+    others: tuple = ()  # (type, text as in a zone file); an RRSIG is added where the type that it covers is asked for
     cname: str = ""
     rcode: str = "NOERROR"
     delay_seconds: float = 0

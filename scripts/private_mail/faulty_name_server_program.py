@@ -11,12 +11,14 @@ import sys
 import dns.flags
 import dns.message
 import dns.rcode
+import dns.rdata
 import dns.rdatatype
 import dns.rrset
 from dns.rdtypes.ANY.CNAME import CNAME
 from dns.rdtypes.ANY.TXT import TXT
 
 LONGEST_DATAGRAM = 1232
+TTL = 60
 LONGEST_CHAIN = 12
 LONGEST_DELAY_SECONDS = 60
 NOBODY = {"rcode": "NXDOMAIN"}
@@ -51,11 +53,15 @@ def reply_to(records, query):
         for strings in record.get("texts", ()):
             data = [text.encode("latin-1") for text in strings]
             add(response, owner, TXT(question.rdclass, dns.rdatatype.TXT, data))
+    for kind, text in record.get("others", ()):
+        data = dns.rdata.from_text(question.rdclass, kind, text)
+        if question.rdtype in (data.rdtype, data.covers()):
+            add(response, owner, data)
     return response, record
 
 
 def add(response, owner, data):
-    response.answer.append(dns.rrset.from_rdata(owner, 60, data))
+    response.answer.append(dns.rrset.from_rdata(owner, TTL, data))
 
 
 def bytes_of(response, record, longest):
