@@ -17,7 +17,7 @@ namespace {
 
 using Level = DoctorFinding::Level;
 
-constexpr std::string_view kSetup = "scripts/setup-postfix shows what to change, and does it with --apply";
+constexpr std::string_view kSetup = "setup-postfix shows what to change, and does it with --apply";
 constexpr std::string_view kMark = "X-Bloomgate: deliver; reason=listed; host=mx.example.org";
 
 std::string without_line_end(std::string_view output) {

@@ -13,7 +13,7 @@ namespace {
 
 using Level = DoctorFinding::Level;
 
-constexpr std::string_view kSetup = "scripts/setup-sendmail shows what to change, and does it with --apply";
+constexpr std::string_view kSetup = "setup-sendmail shows what to change, and does it with --apply";
 constexpr std::string_view kFilters = "O InputMailFilters=";
 
 struct Milter {

@@ -28,7 +28,8 @@ def checked(form, what):
     return check
 
 
-def add_common_options(parser, config_dir, recipes, default_recipe):
+def add_common_options(parser, config_dir, recipes, default_recipe, when_default=""):
+    """when_default: what --help says of the default; empty if it always is that recipe."""
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--apply", action="store_true", help="make the changes, after a backup")
     action.add_argument("--undo", action="store_true", help="take out what --apply put in")
@@ -36,7 +37,8 @@ def add_common_options(parser, config_dir, recipes, default_recipe):
                                                             "management that is to do the same")
     parser.add_argument("--json", action="store_true", help="say it as JSON")
     parser.add_argument("--recipe", choices=recipes, default=default_recipe,
-                        help=f"what checks the mail (default: {default_recipe}); config/mta/README.md compares them")
+                        help=f"what checks the mail (default: {when_default or default_recipe}); config/mta/README.md "
+                             "compares them")
     parser.add_argument("--when-down", choices=["accept", "tempfail"], default="accept",
                         help="what happens to mail while a check that this script puts in is down: it goes on without "
                              "that check (accept, the default), or its sender is asked to try again later (tempfail: "

@@ -15,7 +15,7 @@ from .changes import Configuration, Refused
 from .edits import Block, Chroot, Command, Item, Marks, NewFile, Service, ServiceMilters, Setting, marked
 from .milters import SPAM_CHECKERS, Chain, same_kind
 from .other_programs import OtherPrograms
-from .postfix_recipe import FOLDERS, SHARED_TABLES, TABLES, Recipe
+from .postfix_recipe import FOLDERS, SHARED_TABLES, TABLES, Recipe, choose
 
 # By default these two are the same as header_checks; our tables are not meant for them.
 PARTS_OF_MESSAGES = ("mime_header_checks", "nested_header_checks")
@@ -28,6 +28,7 @@ class PostfixSetup:
     must not be applied. notes: what a person ought to know. left_to_do: what this script does not do."""
 
     def __init__(self, options):
+        choose(options)
         self.options = options
         self.folder = Path(options.config_dir).resolve()
         self.main_cf, self.master_cf = (str(self.folder / name) for name in ("main.cf", "master.cf"))
@@ -280,6 +281,10 @@ class PostfixSetup:
         if not machine.listens(self.options.socket):
             self.notes.append(f"nothing listens on {self.options.socket}: until bloomgate-milter does, mail goes on "
                               "without a mark")
+        if self.options.recipe == "none":
+            self.notes.append("the recipe none only marks mail: what checks it now goes on checking all of it. Recipes "
+                              "that let listed mail pass the check by: "
+                              + ", ".join(name for name in FOLDERS if name != "none"))
         for milter in self.recipe.behind:
             address = address_of(milter)
             if not machine.listens(address):

@@ -10,10 +10,21 @@ RECIPES_FOLDER = Path(__file__).resolve().parents[2] / "config/mta"
 SHARED_TABLES = RECIPES_FOLDER / "postfix"
 TABLES = ("header_checks", "milter_header_checks")  # parameters that name tables, one after the other
 
-# config/mta has a folder for each.
-FOLDERS = {"content-filter": "postfix", "rspamd": "postfix-rspamd", "spamassassin": "postfix-spamass-milter",
-           "deep-check": "deep-check"}
+# Recipe -> its folder in config/mta.
+FOLDERS = {"none": "postfix", "content-filter": "postfix", "rspamd": "postfix-rspamd",
+           "spamassassin": "postfix-spamass-milter", "deep-check": "deep-check"}
 CLAMAV_MILTER = re.compile(r"clamav-milter")
+OF_CONTENT_FILTER = {"deep_check": "127.0.0.1:10024", "reinjection": "127.0.0.1:10025", "light_path": None,
+                     "keep_content_filter": False}  # its own options -> their defaults
+
+
+def choose(options):
+    """Fills in the recipe and the options of content-filter where the command line does not give them."""
+    if options.recipe is None:
+        given = any(getattr(options, name) for name in OF_CONTENT_FILTER)
+        options.recipe = "content-filter" if given else "none"
+    for name, default in OF_CONTENT_FILTER.items():
+        setattr(options, name, getattr(options, name) or default)
 
 
 class Recipe:
@@ -33,6 +44,10 @@ class Recipe:
         main_cf = (folder / "main.cf").read_text(encoding="utf-8")
         self.settings = {name: self._ours(postfix_text.value_of(main_cf, name)) for name in names(main_cf)}
         self.services = self._services(folder / "master.cf")
+        if options.recipe == "none":  # content-filter's files, without the filter
+            self.services = {}
+            for name in ("content_filter", "milter_header_checks"):
+                del self.settings[name]
         named = " ".join(self.settings.get(name, "") for name in TABLES)
         self.tables = {path.name: self._ours(path.read_text(encoding="utf-8"), comments=False)
                        for path in sorted(SHARED_TABLES.glob("*_header_checks"))

@@ -7,7 +7,9 @@ Everything stays on loopback, and ends with the test.
 """
 
 import os
+import shutil
 import signal
+import subprocess
 import sys
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -16,7 +18,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
-from private_mail.filter import build_filter_of  # noqa: E402
+from private_mail.filter import REPOSITORY, build_filter_of, build_folder  # noqa: E402
 from private_mail.gateway import Gateway, GatewayConfig  # noqa: E402
 from private_mail.processes import temporary_folder  # noqa: E402
 
@@ -112,6 +114,20 @@ def gateways():
         pytest.skip("Postfix needs root")
     with closing(Gateways()) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def packages(request):
+    """The folder of Debian's packages. lintian has found nothing in them."""
+    if shutil.which("lintian") is None or shutil.which("dh") is None:
+        pytest.skip("making packages needs debhelper and lintian: scripts/install-dependencies packages")
+    words = [] if request.config.getoption("--all") else ["--from", build_folder()]
+    with temporary_folder("packages", build_folder()) as folder:
+        output = folder / "new"
+        done = subprocess.run([REPOSITORY / "scripts/build-packages", *words, "--output", output],
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        yield output
 
 
 start_gateway = pytest.fixture(gateways)  # for one test

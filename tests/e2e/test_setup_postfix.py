@@ -101,6 +101,9 @@ UNDERSTOOD = {
     "a spam check behind Postfix already": (
         "content_filter = smtp-amavis:[127.0.0.1]:10024\n", AMAVIS_RETURN, ["--keep-content-filter"],
         {"content_filter": ["smtp-amavis:[127.0.0.1]:10024"], "smtpd_milters": [BLOOMGATE]}),
+    "nothing checks mail": ("", "", ["--recipe", "none"], {
+        "smtpd_milters": [BLOOMGATE], "content_filter": [], "milter_header_checks": [],
+        "header_checks": ["/authentication_header_checks", "/forged_mark_header_checks"]}),
     "rspamd as a milter": ("", "", ["--recipe", "rspamd"], {
         "smtpd_milters": [BLOOMGATE, "inet:127.0.0.1:11332"], "non_smtpd_milters": ["inet:127.0.0.1:11332"],
         "header_checks": ["/authentication_header_checks", "/forged_mark_header_checks"],
@@ -132,7 +135,7 @@ UNDERSTOOD = {
 
 
 # Those that scripts/test runs without --all.
-QUICK = {"both, over several lines with a comment", "a spam check behind Postfix already",
+QUICK = {"nothing checks mail", "both, over several lines with a comment", "a spam check behind Postfix already",
          "another content filter", "a milter that is not known", "a submission service with milters of its own",
          "a deep check that is not there", "Bloomgate asks the checker itself",
          "a port for other servers that asks no milter"}
@@ -353,6 +356,15 @@ def test_a_socket_inside_the_chroot_that_would_be_lost_is_in_the_way(setup):
     refused = postfix.run("--recipe", "spamassassin")
     assert refused.returncode == 78
     assert "Write unix:spamass/spamass.sock" in refused.stderr
+
+
+@pytest.mark.parametrize("options, recipe", [
+    ([], "none"), (["--light-path", "127.0.0.1:10026"], "content-filter"), (["--keep-content-filter"], "content-filter")])
+def test_without_a_recipe_mail_is_only_marked_unless_an_option_speaks_of_the_content_filter(setup, options, recipe):
+    postfix = setup()
+    shown = subprocess.run([SCRIPT, "-c", postfix.etc, "--files-only", *options], capture_output=True, text=True)
+    assert shown.stdout.startswith(f"The recipe {recipe},")
+    assert ("only marks mail" in shown.stdout) == (recipe == "none")
 
 
 def test_the_dry_run_shows_all_that_is_in_the_way_at_once(setup):

@@ -24,20 +24,6 @@ OLDER = "0.0.9-1"
 
 
 @pytest.fixture(scope="module")
-def packages(request):
-    """The folder of the packages. lintian has found nothing in them."""
-    if shutil.which("lintian") is None or shutil.which("dh") is None:
-        pytest.skip("making packages needs debhelper and lintian: scripts/install-dependencies packages")
-    words = [] if request.config.getoption("--all") else ["--from", build_folder()]
-    with temporary_folder("packages", build_folder()) as folder:
-        output = folder / "new"
-        done = subprocess.run([REPOSITORY / "scripts/build-packages", *words, "--output", output],
-                              capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        yield output
-
-
-@pytest.fixture(scope="module")
 def results(packages):
     """Name of the check -> (exit code, log)."""
     if os.geteuid() != 0:
@@ -45,10 +31,10 @@ def results(packages):
     if reason := container.can_start():
         pytest.skip(reason)
     build = build_folder()
-    base = container.base_root(build, [built("milter/bloomgate-milter"), built("filter/cli/bloomgate")])
+    programs = [built("milter/bloomgate-milter"), built("filter/cli/bloomgate")]
     with temporary_folder("container", build) as folder:
         root = folder / "root"
-        subprocess.run(["cp", "-a", "--reflink=auto", base, root], check=True)
+        container.new_root(root, build, programs)
         prepare(root, packages)
         console = container.boot(root, folder / "console.log")
         yield read_results(root / "checks", console)

@@ -18,14 +18,6 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "systemd"))
 import container  # noqa: E402
 
-ALWAYS = ("systemd", "systemd-sysv", "python3")
-ROOTS = {
-    "rspamd": (*ALWAYS, "postfix", "rspamd"),
-    "spamassassin": (*ALWAYS, "postfix", "spamassassin", "spamd", "spampd", "spamass-milter",
-                     "opendkim", "opendmarc"),
-    "sendmail": (*ALWAYS, "sendmail", "sendmail-bin", "m4", "make", "rspamd", "spamassassin", "spamd",
-                 "spamass-milter", "opendkim"),
-}
 RSPAMD = "rspamd"
 SPAMD = "spamd spamass-milter"
 PORTS = {RSPAMD: "11332 11333", SPAMD: "783", "spampd": "10024"}
@@ -76,10 +68,10 @@ def run_case(request):
     def run(case):
         build = build_folder()
         programs = [built("milter/bloomgate-milter"), built("filter/cli/bloomgate")]
-        base = container.base_root(build, programs, ROOTS[case.root], f"recipe-root-{case.root}")
+        name = f"recipe-root-{case.root}"
         with temporary_folder("recipe", build) as folder:
             root = folder / "root"
-            subprocess.run(["cp", "-a", "--reflink=auto", base, root], check=True)
+            container.new_root(root, build, programs, container.RECIPE_PACKAGES[name], name)
             install(build, root, case)
             console = container.boot(root, folder / "console.log")
             return results(root / "checks", console)

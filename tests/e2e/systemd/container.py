@@ -17,6 +17,12 @@ from private_mail.processes import Program, wait_until
 # postfix: Debian's own configuration of it, which an operator starts from. python3: what bloomgate-milter's package
 # depends on. The libraries of the programs come beside.
 PACKAGES = ("systemd", "systemd-sysv", "postfix", "python3")
+# The same with the checks of the recipes: name of the root -> its packages.
+RECIPE_PACKAGES = {
+    "recipe-root-rspamd": (*PACKAGES, "rspamd"),
+    "recipe-root-spamassassin": (*PACKAGES, "spamassassin", "spamd", "spampd", "spamass-milter", "opendkim",
+                                 "opendmarc"),
+}
 BOOT_SECONDS = 700  # more than the checks' own limit, in checks.service
 DEBOOTSTRAP_SECONDS = 600
 
@@ -73,9 +79,17 @@ def library_packages(*programs):
     return packages
 
 
-def base_root(build, programs, wanted=PACKAGES, name="debian-root"):
-    """The root folder that tests copy, with the wanted packages. Made when it is not there yet; that takes half a
-    minute, or some. name: what sets its folder in build apart from those of other tests."""
+def new_root(root, build, programs, wanted=PACKAGES, name="debian-root"):
+    """Makes root, a copy of the base root with the wanted packages. Tests may run at the same time: one makes the base
+    root, and none replaces it while another copies it. name: what sets its folder in build apart from others."""
+    with open(build / f"{name}.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        base = base_root(build, programs, wanted, name)
+        subprocess.run(["cp", "-a", "--reflink=auto", base, root], check=True)
+
+
+def base_root(build, programs, wanted, name):
+    """Made when it is not there yet; that takes half a minute, or some."""
     packages = sorted({*wanted, *library_packages(*programs)})
     archive = own_archive()
     key = hashlib.sha256(" ".join([archive.suite, *packages]).encode()).hexdigest()[:12]

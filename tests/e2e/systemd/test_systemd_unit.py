@@ -23,10 +23,10 @@ def results():
     if reason := container.can_start():
         pytest.skip(reason)
     build = build_folder()
-    base = container.base_root(build, [built("milter/bloomgate-milter"), built("filter/cli/bloomgate")])
+    programs = [built("milter/bloomgate-milter"), built("filter/cli/bloomgate")]
     with temporary_folder("container", build) as folder:
         root = folder / "root"
-        subprocess.run(["cp", "-a", "--reflink=auto", base, root], check=True)
+        container.new_root(root, build, programs)
         install(build, root)
         console = container.boot(root, folder / "console.log")
         yield read_results(root / "checks", console)

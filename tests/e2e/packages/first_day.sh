@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# Runs inside the container, as root, in place of an operator who has README.md and nothing else: types the commands of
+# /checks/commands, looks at mail, and takes all of it out again with those of /checks/undoing. /checks/variant.sh says
+# what checks mail on this server. Leaves `results` (exit code and name of each check), `log-NAME` of each, `journal`,
+# and `transcript`: each command with its time.
+set -u
+cd /checks || exit 1
+services='' ports='' checked=''
+# shellcheck source=/dev/null
+. ./variant.sh
+
+await() {  # await COMMAND...: until it succeeds, two minutes at most
+  local - deadline=$((SECONDS + 120))
+  set +x
+  until "$@"; do
+    ((SECONDS < deadline)) || { echo "waited for: $*"; return 1; }
+    sleep 0.05
+  done
+}
+fails() { if "$@"; then echo "should have failed: $*"; return 1; fi; }
+listens() { bash -c ": <>/dev/tcp/127.0.0.1/$1"; }
+seconds_since() { awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.1f", to - from }'; }
+note() { printf '[%5s s] %s\n' "$(seconds_since "$started")" "$*" >>/checks/transcript; }
+
+# Puts the file $1 into the transcript, without apt's progress.
+tell() { tr '\r' '\n' <"$1" | grep -vE '^\(Reading database|^$' | sed 's/^/          | /' >>transcript; }
+
+# Types the lines of the file $1, in the folder with the packages and the list. Whoever is asked says yes.
+type_in() {
+  local - line before status
+  set +x
+  while read -r line; do
+    note "# $line"
+    before=$EPOCHREALTIME status=0
+    (cd /srv/first-day && yes 2>/dev/null | bash -c "$line") >output 2>&1 || status=$?
+    cat output
+    tell output
+    note "  exit code $status after $(seconds_since "$before") s"
+    ((status == 0)) || return 1
+  done <"$1"
+}
+
+# Sends the message in the file $1 from joe@example.org, as another mail server would.
+send() {
+  /usr/bin/python3 -c '
+import smtplib, sys
+with smtplib.SMTP("127.0.0.1", 25, timeout=60) as server, open(sys.argv[1], "rb") as message:
+    server.sendmail("joe@example.org", ["root@localhost"], message.read())' "$1"
+}
+arrived() { awk -v RS='\nFrom |^From ' -v subject="Subject: $1\n" 'index($0, subject)' /var/mail/root; }
+has_arrived() { [[ -n $(arrived "$1" 2>/dev/null) ]]; }
+sent_and_arrived() {
+  send "/checks/$1"
+  await has_arrived "$1"
+}
+
+# What is on the disk, but for what Debian's own programs keep there about themselves: each file with its owner, mode and
+# content.
+on_disk() {
+  find / -xdev \( -path /checks -o -path /srv -o -path /tmp -o -path /var/tmp -o -path /var/log -o -path /var/cache \
+    -o -path /var/mail -o -path /var/spool -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/lib/postfix \
+    -o -path /var/lib/rspamd -o -path /var/lib/systemd/random-seed -o -path /dev -o -path '/etc/*-' \) -prune \
+    -o -printf '%p %y %M %u:%g %l\n' | sort
+  find /etc -type f ! -name '*-' ! -name '*.db' -exec sha256sum {} + | sort -k 2
+}
+
+prepare() {
+  systemd-run --quiet --unit=name-server --setenv=PYTHONPATH=/checks \
+    /usr/bin/python3 -B /checks/faulty_name_server_program.py 127.0.0.1 53 /checks/records.json
+  for service in $services; do systemctl start "$service"; done
+  for port in 25 53 $ports; do await listens "$port"; done
+  on_disk >/checks/disk-before
+}
+
+check_three_commands_do_it() {
+  (($(wc -l <commands) == 3))
+  type_in commands
+}
+
+check_the_first_message_that_is_really_signed_is_delivered() {
+  sent_and_arrived signed
+  note "the first message: $(arrived signed | grep '^X-Bloomgate: ')"
+  arrived signed | grep '^X-Bloomgate: deliver; reason=listed; .*authentication=dkim'
+}
+
+check_the_same_message_forged_is_checked() {
+  sent_and_arrived forged
+  note "the same, forged:   $(arrived forged | grep '^X-Bloomgate: ')"
+  arrived forged | grep '^X-Bloomgate: check; '
+  if [[ -n $checked ]]; then
+    arrived forged | grep -E "$checked"
+    fails grep -E "$checked" <(arrived signed)
+  fi
+}
+
+check_the_doctor_finds_no_problem_with_the_daemon_and_its_place_in_postfix() {
+  note '# bloomgate-milter --doctor'
+  bloomgate-milter --doctor >output 2>&1 || true
+  cat output
+  tell output
+  # Without a check nothing checks mail, before as after: the doctor says so, and nothing worse.
+  fails grep -iE '^ *(problem|error)' <(grep -v 'nothing checks mail that is not listed' output)
+}
+
+check_undone_and_purged_it_leaves_the_whitelist_and_nothing_else() {
+  (($(wc -l <disk-before) > 5000))
+  type_in undoing
+  on_disk >disk-after
+  diff disk-before disk-after >left || true
+  cat left
+  note "what is left: $(sed -n 's/^> //p' left | tr '\n' ';')"
+  fails grep '^<' left
+  [[ $(sed -n 's/^> \([^ ]*\) .*/\1/p' left) == /var/lib/bloomgate$'\n'/var/lib/bloomgate/whitelist.bloom ]]
+  fails getent passwd bloomgate
+  fails getent group bloomgate
+}
+
+check_mail_comes_in_as_before() {
+  sent_and_arrived afterwards
+  fails grep '^X-Bloomgate' <(arrived afterwards)
+}
+
+(set -eux; prepare) >log-prepare 2>&1 </dev/null
+echo "$? prepare" >>results
+started=$EPOCHREALTIME
+sed -n 's/^check_\(\w*\)().*/\1/p' "$0" | while read -r check; do
+  (set -eux; "check_$check") >"log-$check" 2>&1 </dev/null
+  echo "$? $check" >>results
+done
+{ systemctl --failed --no-pager; journalctl -q; } >journal

@@ -1,0 +1,141 @@
+"""An operator's first day, by README.md alone: in a clean Debian with its own Postfix, under a real systemd, three
+commands lead to the first `deliver` of a message that is really signed. Undone and purged, nothing is left but the
+whitelist. The commands are read from README.md. `transcript` in the log of a failure, or in the file that the environment
+variable BLOOMGATE_TRANSCRIPT names, has each of them with its time."""
+
+import json
+import os
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from email.utils import formatdate
+from pathlib import Path
+
+import dns
+import pytest
+from private_mail.faulty_name_server import PROGRAM as NAME_SERVER
+from private_mail.faulty_name_server import Record
+from private_mail.filter import REPOSITORY, build_folder, built
+from private_mail.processes import temporary_folder
+from private_mail.signing import SigningKey
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "systemd"))
+
+import container  # noqa: E402
+
+CHECKS = re.findall(r"(?m)^check_(\w+)\(\)", (HERE / "first_day.sh").read_text())
+
+
+@dataclass(frozen=True)
+class Server:
+    """What the operator has before Bloomgate comes."""
+
+    root: str = "debian-root"
+    packages: tuple = container.PACKAGES
+    services: str = ""
+    ports: str = ""
+    checked: str = ""  # what a message that was checked has in its header
+    option: str = ""  # of setup-postfix
+
+
+def with_recipe(root, services, ports, checked, option):
+    return Server(root, container.RECIPE_PACKAGES[root], services, ports, checked, option)
+
+
+SERVERS = {
+    "postfix": Server(),
+    "rspamd": with_recipe("recipe-root-rspamd", "rspamd", "11332 11333", "^X-Spamd-Result: .*MIME_GOOD|^\\s.*MIME_GOOD",
+                          " --recipe rspamd"),
+    "spamassassin": with_recipe("recipe-root-spamassassin", "spamd spamass-milter", "783", "^X-Spam-Checker",
+                                " --recipe spamassassin"),
+}
+
+
+def commands_of(title):
+    """The indented lines of that section of README.md."""
+    section = re.search(rf"(?ms)^## {re.escape(title)}$(.*?)(?=^## )", (REPOSITORY / "README.md").read_text())
+    assert section, title
+    return re.findall(r"(?m)^    (.*)$", section.group(1))
+
+
+def mails():
+    """Name -> message, and the records that a name server has of the key."""
+    key = SigningKey("example.org")
+
+    def mail(subject, number):
+        fields = ("From: Joe <joe@example.org>", "To: root@localhost", f"Subject: {subject}", f"Date: {formatdate()}",
+                  f"Message-ID: <{number}@example.org>", "MIME-Version: 1.0", "Content-Type: text/plain; charset=us-ascii")
+        return "\r\n".join([*fields, "", "Hello, this is Joe.", ""]).encode()
+
+    found = {"signed": key.sign(mail("signed", 1)), "afterwards": key.sign(mail("afterwards", 2))}
+    found["forged"] = SigningKey("example.org").sign(mail("forged", 3))  # with a key that is not the domain's
+    return found, {key.record_name: Record((key.record,)).for_program()}
+
+
+def prepare(root, packages, server):
+    desk = root / "srv/first-day"
+    desk.mkdir()
+    for package in packages.glob("*.deb"):
+        shutil.copy(package, desk)
+    (desk / "customers.txt").write_text("joe@example.org\n")
+    checks = root / "checks"
+    checks.mkdir()
+    commands = commands_of("Three commands to the first `deliver`")
+    (checks / "commands").write_text("\n".join([*commands[:-1], commands[-1] + server.option, ""]))
+    (checks / "undoing").write_text("\n".join([*commands_of("Taking it out again"), ""]))
+    (checks / "variant.sh").write_text(
+        f"services='{server.services}' ports='{server.ports}' checked='{server.checked}'\n")
+    messages, records = mails()
+    for name, content in messages.items():
+        (checks / name).write_bytes(content)
+    (checks / "records.json").write_text(json.dumps(records))
+    (root / "etc/resolv.conf").write_text("nameserver 127.0.0.1\n")
+    for part in (HERE / "first_day.sh", NAME_SERVER):
+        shutil.copy(part, checks)
+    shutil.copytree(Path(dns.__file__).parent, checks / "dns", ignore=shutil.ignore_patterns("__pycache__"))
+    units = root / "etc/systemd/system"
+    shutil.copy(HERE / "first_day.service", units)
+    (units / "multi-user.target.wants/first_day.service").symlink_to("../first_day.service")
+
+
+@pytest.fixture(scope="module")
+def day(request, packages):
+    """Name of the check -> (exit code, log)."""
+    if os.geteuid() != 0:
+        pytest.skip("booting a container needs root")
+    if reason := container.can_start():
+        pytest.skip(reason)
+    server, build = SERVERS[request.param], build_folder()
+    with temporary_folder("first-day", build) as folder:
+        root = folder / "root"
+        programs = [built("milter/bloomgate-milter"), built("filter/cli/bloomgate")]
+        container.new_root(root, build, programs, server.packages, server.root)
+        prepare(root, packages, server)
+        console = container.boot(root, folder / "console.log")
+        yield read_results(root / "checks", request.param, console)
+
+
+def read_results(checks, name, console):
+    assert (checks / "results").exists(), f"the container did not come as far as the checks:\n{console}"
+    transcript, journal = (text_of(checks / part) for part in ("transcript", "journal"))
+    if file := os.environ.get("BLOOMGATE_TRANSCRIPT"):
+        with open(file, "a", encoding="utf-8") as kept:
+            kept.write(f"=== {name}\n{transcript}\n")
+    more = f"\n--- transcript\n{transcript}\n--- journal\n{journal[-8000:]}"
+    return {check: (int(code), text_of(checks / f"log-{check}")[-8000:] + more)
+            for code, check in map(str.split, (checks / "results").read_text().splitlines())}
+
+
+def text_of(file):
+    return file.read_text(errors="replace") if file.exists() else ""
+
+
+@pytest.mark.parametrize("check", ["prepare", *CHECKS])
+@pytest.mark.parametrize("day", [
+    pytest.param(name, marks=[] if name == "postfix" else pytest.mark.all_only) for name in SERVERS], indirect=True)
+def test_first_day(day, check):
+    assert check in day, f"the container powered off before it came to this check: {sorted(day)}"
+    code, log = day[check]
+    assert code == 0, log
