@@ -153,6 +153,8 @@ def finish(options, done, setup, change_group, groups):
     """Groups and commands; where they cannot be done, or are not wanted, they are left to do."""
     commands = [piece.command for piece in (setup.pieces or setup.configuration.applied) if piece.kind == "command"]
     left = []
+    # Until a check listens again, mail would go past it: so the mail server comes after it.
+    listening = [place for place in setup.checks if machine.listens(place)]
     for group in groups:
         if options.files_only:
             by_hand = "usermod -a -G {1} {0}" if change_group is machine.join else "gpasswd -d {0} {1}"
@@ -165,6 +167,7 @@ def finish(options, done, setup, change_group, groups):
             continue
         try:
             machine.put_into_use(command)
+            machine.wait_until_listening(listening)
         except Refused as reason:
             left.append(f"{' '.join(command)}  ({reason})")
     left += setup.left_to_do

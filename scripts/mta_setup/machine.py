@@ -5,12 +5,24 @@ import os
 import pwd
 import socket
 import subprocess
+import time
 from pathlib import Path
 
 from .changes import Refused
 from .edits import Group
 
 DAEMON_GROUP = "bloomgate"  # of the daemon's socket
+RESTART_SECONDS = 60
+
+
+def wait_until_listening(places):
+    """A program that has just been started again takes some seconds to listen."""
+    deadline = time.monotonic() + RESTART_SECONDS
+    for place in places:
+        while not listens(place):
+            if time.monotonic() > deadline:
+                raise Refused(f"nothing listens on {place} since then")
+            time.sleep(0.1)
 
 
 def listens(place):

@@ -37,6 +37,8 @@ class OtherPrograms:
                     "spamassassin": [("systemctl", "try-restart", "spamd")],
                     "deep-check": [("systemctl", "try-restart", "bloomgate-milter")]}
         setup.pieces += [Command(command) for command in commands.get(self.options.recipe, [])]
+        setup.checks += {"spamassassin": [CHECKERS["spamd"]], "deep-check": [self.options.socket]}.get(
+            self.options.recipe, [])
         if self.options.recipe == "rspamd" and self.options.with_clamav:
             group = machine.group_to_join(RSPAMD, RSPAMD_SOCKET_OF_CLAMD)
             setup.pieces += setup.earlier_groups(RSPAMD, RSPAMD_SOCKET_OF_CLAMD) or ([group] if group else [])

@@ -25,7 +25,8 @@ INCOMING = re.compile(r"^(.*:)?(smtp|25)/inet$|/pass$")  # where mail comes in f
 
 class PostfixSetup:
     """configuration: what there is. wanted: what there is to be, consisting of pieces (of edits). obstacles: why it
-    must not be applied. notes: what a person ought to know. left_to_do: what this script does not do."""
+    must not be applied. notes: what a person ought to know. checks: where the checks listen that mail is to go through.
+    left_to_do: what this script does not do."""
 
     def __init__(self, options):
         choose(options)
@@ -39,7 +40,7 @@ class PostfixSetup:
         tables = sorted(self.folder / path.name for path in SHARED_TABLES.glob("*_header_checks"))
         self.configuration = Configuration(self.folder, [self.main_cf, self.master_cf, *tables, *self.others.paths])
         self.wanted = dict(self.configuration.original)
-        self.pieces, self.obstacles, self.notes = [], [], []
+        self.pieces, self.obstacles, self.notes, self.checks = [], [], [], []
         self.left_to_do = [] if options.undo or options.list else ["bloomgate-milter --doctor"]
         if not options.undo and not options.list:
             self._plan()
@@ -287,6 +288,7 @@ class PostfixSetup:
                               + ", ".join(name for name in FOLDERS if name != "none"))
         for milter in self.recipe.behind:
             address = address_of(milter)
+            self.checks.append(address)
             if not machine.listens(address):
                 self.attempt(self.missing_check, f"nothing listens on {address}")
         if self.options.recipe == "content-filter" and not self.options.keep_content_filter:

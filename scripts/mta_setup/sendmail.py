@@ -41,7 +41,8 @@ REFUSED = {
 
 class SendmailSetup:
     """configuration: what there is. wanted: what there is to be, consisting of pieces (of edits). obstacles: why it
-    must not be applied. notes: what a person ought to know. left_to_do: what this script does not do."""
+    must not be applied. notes: what a person ought to know. checks: where the checks listen that mail is to go through.
+    left_to_do: what this script does not do."""
 
     def __init__(self, options):
         self.options = options
@@ -54,7 +55,7 @@ class SendmailSetup:
         self.configuration = Configuration(self.folder, [self.mc, self.cf, *self.others.paths])
         self._take_out_of_cf()
         self.wanted = dict(self.configuration.original)
-        self.pieces, self.obstacles, self.notes, self.left_to_do = [], [], [], []
+        self.pieces, self.obstacles, self.notes, self.checks, self.left_to_do = [], [], [], [], []
         if not options.undo and not options.list:
             self._plan()
 
@@ -178,7 +179,10 @@ class SendmailSetup:
     def _look_at_the_checks(self, block):
         for found in FILTER.finditer(block):
             equates = dict(part.strip().partition("=")[::2] for part in found.group(2).split(","))
-            if found.group(1) != "bloomgate" and not machine.listens(place_of(equates["S"])):
+            if found.group(1) == "bloomgate":
+                continue
+            self.checks.append(place_of(equates["S"]))
+            if not machine.listens(self.checks[-1]):
                 what = f"nothing listens on {equates['S']}, the socket of the milter {found.group(1)}"
                 self.attempt(self.missing_check, what, "T" in equates.get("F", ""))
 

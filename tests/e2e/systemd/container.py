@@ -17,11 +17,12 @@ from private_mail.processes import Program, wait_until
 # postfix: Debian's own configuration of it, which an operator starts from. python3: what bloomgate-milter's package
 # depends on. The libraries of the programs come beside.
 PACKAGES = ("systemd", "systemd-sysv", "postfix", "python3")
-# The same with the checks of the recipes: name of the root -> its packages.
+# The same with the checks of the recipes: name of the root -> its packages. perl-openssl-defaults: Perl's modules of TLS
+# depend on it by a virtual name, which debootstrap does not look up.
 RECIPE_PACKAGES = {
     "recipe-root-rspamd": (*PACKAGES, "rspamd"),
     "recipe-root-spamassassin": (*PACKAGES, "spamassassin", "spamd", "spampd", "spamass-milter", "opendkim",
-                                 "opendmarc"),
+                                 "opendmarc", "perl-openssl-defaults"),
 }
 BOOT_SECONDS = 700  # more than the checks' own limit, in checks.service
 DEBOOTSTRAP_SECONDS = 600
