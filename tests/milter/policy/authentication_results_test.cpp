@@ -291,6 +291,7 @@ TEST_CASE("a field with any part that is not understood has no result") {
       "mx.example.net; dkim=pass (open header.d=example.org",
       "mx.example.net; dkim=pass (open (nested) header.d=example.org",
       "mx.example.net; dkim=pass closed) header.d=example.org",
+      "mx.example.net; dkim=pass header.d=example.org)",
       "mx.example.net; dkim=pass (a \\) header.d=example.org",
       "mx.example.net; dkim=pass (a \\",
       "mx.example.net; dkim=pass reason=\"open header.d=example.org",

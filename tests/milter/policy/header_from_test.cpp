@@ -128,6 +128,7 @@ TEST_CASE("a From field that does not name one mailbox, the same for all readers
       {"joe at example.org", kMalformed},
       // Two addresses where some see the first and some the last.
       {"evil@example.net <joe@example.org>", kMalformed},
+      {"Joe@example.org <joe@example.org>", kMalformed},
       {"Joe evil@example.net <joe@example.org>", kMalformed},
       {"joe@example.org Joe <joe@example.org>", kSeveral},
       {"<evil@example.net> <joe@example.org>", kSeveral},
