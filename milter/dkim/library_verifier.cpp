@@ -152,6 +152,12 @@ struct FreeMessage {
   void operator()(DKIM* message) const noexcept { dkim_free(message); }
 };
 
+// One of the messages that are verified at once, of which it lowers the number at its end.
+struct LeavePlace {
+  void operator()(std::atomic<std::size_t>* places) const noexcept { --*places; }
+};
+using Place = std::unique_ptr<std::atomic<std::size_t>, LeavePlace>;
+
 }  // namespace
 
 class LibraryVerifier::Library {
@@ -191,22 +197,20 @@ class LibraryVerifier::Library {
 
 class LibraryVerifier::Message : public Verification {
  public:
-  Message(LibraryVerifier& verifier, SignatureChoice choice, const VerifyRequest& request)
+  Message(LibraryVerifier& verifier, Place place, SignatureChoice choice, const VerifyRequest& request)
       : verifier_(verifier),
+        place_(std::move(place)),
         choice_(std::move(choice)),
         deadline_(Resolver::Clock::now() + verifier.rules_.dns_timeout),
         library_(verifier.library_->begin()) {
     add_header(request);
-    if (!has_signature_to_verify()) return;
+    if (!has_signature_to_verify()) {
+      place_.reset();
+      return;
+    }
     for (const SignatureCandidate& each : choice_.candidates) {
       lookups_.push_back(each.is_worth_verifying ? verifier.resolver_.start(key_name(each.signature)) : nullptr);
     }
-    ++verifier_.under_way_;
-    is_under_way_ = true;
-  }
-
-  ~Message() override {
-    if (is_under_way_) --verifier_.under_way_;
   }
 
   bool add_body(std::string_view bytes) noexcept override {
@@ -220,7 +224,7 @@ class LibraryVerifier::Message : public Verification {
     return !is_over();
   }
 
-  bool is_over() const noexcept override { return !is_under_way_ || has_given_up_; }
+  bool is_over() const noexcept override { return !place_ || has_given_up_; }
 
   Signatures finish() noexcept override {
     try {
@@ -353,11 +357,11 @@ class LibraryVerifier::Message : public Verification {
   }
 
   LibraryVerifier& verifier_;
+  Place place_;  // none: there is nothing to verify
   SignatureChoice choice_;
   Resolver::Clock::time_point deadline_;
   std::unique_ptr<DKIM, FreeMessage> library_;
   bool has_header_ = false;
-  bool is_under_way_ = false;
   bool has_given_up_ = false;
   Outcome fault_ = Outcome::no_signature;
   // Of each candidate: where the library has it, and its key.
@@ -379,12 +383,14 @@ LibraryVerifier::LibraryVerifier(const VerifyRules& rules, Resolver& resolver)
 LibraryVerifier::~LibraryVerifier() = default;
 
 std::unique_ptr<Verification> LibraryVerifier::begin(const VerifyRequest& request) {
-  if (under_way_.load() >= kMaxAtOnce) {
+  const bool is_free = under_way_.fetch_add(1) < kMaxAtOnce;
+  Place place(&under_way_);
+  if (!is_free) {
     return std::make_unique<KnownOutcome>(Signatures{.all = {}, .fault = Outcome::too_busy});
   }
   SignatureChoice choice = choose_signatures(request, rules_);
   if (choice.is_empty()) return std::make_unique<KnownOutcome>(std::move(choice).outcome());
-  return std::make_unique<Message>(*this, std::move(choice), request);
+  return std::make_unique<Message>(*this, std::move(place), std::move(choice), request);
 }
 
 }  // namespace bloomgate
