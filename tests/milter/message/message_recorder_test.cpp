@@ -172,5 +172,61 @@ TEST_CASE("an empty sender is a sender, and not the same as none") {
   CHECK(message.facts({}).envelope_sender == "");
 }
 
+// The fields that are kept for a verifier; "none" where not all of them are.
+std::vector<std::string> header_of(MessageRecorder& message) {
+  const auto fields = message.header();
+  if (!fields) return {"none"};
+  return {fields->begin(), fields->end()};
+}
+
+TEST_CASE("the header is kept for a verifier as it was sent, forged fields too, where that is asked") {
+  using Fields = std::vector<std::string>;
+  MessageRecorder message;
+  message.begin_message("<a@example.org>");
+  message.add_header("Subject", "it is");
+  CHECK(header_of(message).empty());
+  message.keep_header(true);
+  message.begin_message("<a@example.org>");
+  message.add_header("Subject", "it is\n\tfolded");
+  message.add_header("X-Bloomgate", "deliver");
+  message.add_header("Cc", "\nann@example.org,\r\n joe@example.org");
+  CHECK(header_of(message) ==
+        Fields{"Subject: it is\r\n\tfolded", "X-Bloomgate: deliver", "Cc: \r\nann@example.org,\r\n joe@example.org"});
+  message.set_leading_space(true);
+  message.begin_message("<a@example.org>");
+  message.add_header("Subject", " it is");
+  message.add_header("Subject", "it is");
+  CHECK(header_of(message) == Fields{"Subject: it is", "Subject:it is"});
+}
+
+TEST_CASE("a header that is too large for a verifier is none, until the next message") {
+  MessageRecorder message;
+  message.keep_header(true);
+  const std::string most(MessageRecorder::kMaxKeptHeaderBytes - 3, 'x');
+  message.begin_message("<a@example.org>");
+  message.add_header("A", most);
+  CHECK(header_of(message) == std::vector<std::string>{"A: " + most});
+  SECTION("together") {
+    message.add_header("B", "");
+  }
+  SECTION("one field") {
+    message.begin_message("<a@example.org>");
+    message.add_header("A", most + "x");
+  }
+  SECTION("many fields") {
+    message.begin_message("<a@example.org>");
+    for (int i = 0; i < 1000; ++i) message.add_header("A", "");
+    CHECK(header_of(message).size() == 1000);
+    message.add_header("A", "");
+  }
+  CHECK(header_of(message) == std::vector<std::string>{"none"});
+  message.add_header("B", "short");
+  CHECK(header_of(message) == std::vector<std::string>{"none"});
+  CHECK_FALSE(message.failed());
+  message.begin_message("<a@example.org>");
+  message.add_header("B", "short");
+  CHECK(header_of(message) == std::vector<std::string>{"B: short"});
+}
+
 }  // namespace
 }  // namespace bloomgate

@@ -134,5 +134,15 @@ TEST_CASE("fields behind the header's end and a body before it are faults, since
   CHECK_FALSE(message.text_fault().empty());
 }
 
+TEST_CASE("the space after a colon stands in the text as it was sent, where the mail server leaves it") {
+  MessageRecorder message(small_limits());
+  message.set_leading_space(true);
+  message.begin_message("<joe@example.org>");
+  message.add_header("Subject", " one");
+  message.add_header("X-Tight", "two");
+  message.end_header(true);
+  CHECK(text_of(message) == "Subject: one\r\nX-Tight:two\r\n\r\n");
+}
+
 }  // namespace
 }  // namespace bloomgate
