@@ -82,5 +82,28 @@ TEST_CASE("of any number of results no more names are kept than can be removed, 
   CHECK(fields.removal(false) == Removal::possible);
 }
 
+TEST_CASE("a result with a name as long as a line of mail can be removed, and one with a longer name cannot") {
+  const std::string start = "X-Spam-";
+  for (const std::size_t bytes : {std::size_t{1000}, std::size_t{1001}}) {
+    ForgedFields fields;
+    fields.add_field();
+    fields.add_result(start + std::string(bytes - start.size(), 'x'));
+    CHECK(fields.removal(true) == (bytes == 1000 ? Removal::possible : Removal::too_many));
+  }
+}
+
+TEST_CASE("nothing that was cleared counts for the next message") {
+  ForgedFields fields = forged_fields(kMax, 1, ForgedFields::kMaxSearchSteps);
+  fields.add_result("X-Spam-" + std::string(2000, 'x'));
+  CHECK(fields.removal(true) == Removal::too_many);
+  fields.clear();
+  CHECK(fields.count(true) == 0);
+  for (std::size_t i = 0; i < kMax; ++i) {
+    fields.add_field();
+    fields.add_mark();
+  }
+  CHECK(fields.removal(true) == Removal::possible);
+}
+
 }  // namespace
 }  // namespace bloomgate

@@ -16,6 +16,7 @@ TEST_CASE("fields are kept in their order, empty ones too, until they are cleare
   KeptFields fields({.fields = 10, .bytes_each = 100, .bytes = 1000});
   CHECK(values_of(fields).empty());
   for (const char* const value : {"one", "", "three", ""}) CHECK(fields.add(value));
+  CHECK(fields.copies() == Values{"one", "", "three", ""});
   CHECK(values_of(fields) == Values{"one", "", "three", ""});
   CHECK(values_of(fields) == Values{"one", "", "three", ""});
   fields.clear();

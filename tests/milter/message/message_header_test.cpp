@@ -28,6 +28,7 @@ TEST_CASE("the fields of a message are read as a mail server hands them over") {
       {"such a line further down", "To: c\nFrom a@b.example Sat Nov 21 10:00:00 2026\nX: y\n", {{"To", " c"}}},
       {"a line that is no field ends it", "To: c\nno field\nX: y\n", {{"To", " c"}}},
       {"a space in the name", "To: c\nX Y: z\n", {{"To", " c"}}},
+      {"a control character in the name", "To: c\nX\x7fY: z\n", {{"To", " c"}}},
       {"no name", ": c\n", {}},
       {"begins folded", " To: c\nX: y\n", {}},
       {"empty", "", {}},
