@@ -228,5 +228,21 @@ TEST_CASE("a header that is too large for a verifier is none, until the next mes
   CHECK(header_of(message) == std::vector<std::string>{"B: short"});
 }
 
+TEST_CASE("after a reset, and after another client has connected, nobody has sent anything") {
+  MessageRecorder message;
+  message.begin_message("<a@example.org>", {.login = "joe", .daemon_name = "MSA"});
+  SECTION("a reset") {
+    message.reset();
+  }
+  SECTION("another client") {
+    message.begin_connection(std::nullopt);
+  }
+  const Facts facts = message.facts({});
+  CHECK_FALSE(facts.envelope_sender);
+  CHECK_FALSE(facts.origin.logged_in);
+  CHECK(facts.origin.daemon_name.empty());
+  CHECK(message.envelope({}).sender.empty());
+}
+
 }  // namespace
 }  // namespace bloomgate
