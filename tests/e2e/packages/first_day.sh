@@ -5,7 +5,7 @@
 # and `transcript`: each command with its time.
 set -u
 cd /checks || exit 1
-services='' ports='' checked=''
+services='' ports='' checked='' spared=''
 # shellcheck source=/dev/null
 . ./variant.sh
 
@@ -40,11 +40,12 @@ type_in() {
   done <"$1"
 }
 
-# Sends the message in the file $1 from joe@example.org, as another mail server would.
+# Sends the message in the file $1 from joe@example.org, as another mail server would: Debian's spamass-milter does not
+# look at mail from 127.0.0.1.
 send() {
   /usr/bin/python3 -c '
 import smtplib, sys
-with smtplib.SMTP("127.0.0.1", 25, timeout=60) as server, open(sys.argv[1], "rb") as message:
+with smtplib.SMTP("127.0.0.1", 25, timeout=60, source_address=("127.0.0.2", 0)) as server, open(sys.argv[1], "rb") as message:
     server.sendmail("joe@example.org", ["root@localhost"], message.read())' "$1"
 }
 arrived() { awk -v RS='\nFrom |^From ' -v subject="Subject: $1\n" 'index($0, subject)' /var/mail/root; }
@@ -57,8 +58,8 @@ sent_and_arrived() {
 # What is on the disk, but for what Debian's own programs keep there about themselves: each file with its owner, mode and
 # content.
 on_disk() {
-  find / -xdev \( -path /checks -o -path /srv -o -path /tmp -o -path /var/tmp -o -path /var/log -o -path /var/cache \
-    -o -path /var/mail -o -path /var/spool -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/lib/postfix \
+  find / -xdev \( -path /checks -o -path /srv -o -path /root -o -path /tmp -o -path /var/tmp -o -path /var/log \
+    -o -path /var/cache -o -path /var/mail -o -path /var/spool -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/lib/postfix \
     -o -path /var/lib/rspamd -o -path /var/lib/systemd/random-seed -o -path /dev -o -path '/etc/*-' \) -prune \
     -o -printf '%p %y %M %u:%g %l\n' | sort
   find /etc -type f ! -name '*-' ! -name '*.db' -exec sha256sum {} + | sort -k 2
@@ -89,7 +90,9 @@ check_the_same_message_forged_is_checked() {
   arrived forged | grep '^X-Bloomgate: check; '
   if [[ -n $checked ]]; then
     arrived forged | grep -E "$checked"
-    fails grep -E "$checked" <(arrived signed)
+    fails grep -E "$spared" <(arrived forged)
+    note "the check spared the first message: $(arrived signed | grep -E "$spared" || echo 'it has no trace of it')"
+    arrived signed | grep -E "$spared" || fails grep -E "$checked" <(arrived signed)
   fi
 }
 

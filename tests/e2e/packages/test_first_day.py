@@ -37,19 +37,20 @@ class Server:
     services: str = ""
     ports: str = ""
     checked: str = ""  # what a message that was checked has in its header
+    spared: str = "no trace"  # what a message has that only met the check's rule about marks; or nothing of checked
     option: str = ""  # of setup-postfix
 
 
-def with_recipe(root, services, ports, checked, option):
-    return Server(root, container.RECIPE_PACKAGES[root], services, ports, checked, option)
+def with_recipe(root, services, ports, checked, spared, option):
+    return Server(root, container.RECIPE_PACKAGES[root], services, ports, checked, spared, option)
 
 
 SERVERS = {
     "postfix": Server(),
     "rspamd": with_recipe("recipe-root-rspamd", "rspamd", "11332 11333", "^X-Spamd-Result: .*MIME_GOOD|^\\s.*MIME_GOOD",
-                          " --recipe rspamd"),
+                          "no trace", " --recipe rspamd"),
     "spamassassin": with_recipe("recipe-root-spamassassin", "spamd spamass-milter", "783", "^X-Spam-Checker",
-                                " --recipe spamassassin"),
+                                "BLOOMGATE_DELIVER", " --recipe spamassassin"),
 }
 
 
@@ -86,7 +87,7 @@ def prepare(root, packages, server):
     (checks / "commands").write_text("\n".join([*commands[:-1], commands[-1] + server.option, ""]))
     (checks / "undoing").write_text("\n".join([*commands_of("Taking it out again"), ""]))
     (checks / "variant.sh").write_text(
-        f"services='{server.services}' ports='{server.ports}' checked='{server.checked}'\n")
+        f"services='{server.services}' ports='{server.ports}' checked='{server.checked}' spared='{server.spared}'\n")
     messages, records = mails()
     for name, content in messages.items():
         (checks / name).write_bytes(content)
