@@ -116,7 +116,7 @@ double both_fpr(double fpr) noexcept {
 double fpr_of_several(std::span<const double> fprs) noexcept {
   double log_none = 0;  // exact for small rates, too
   for (const double fpr : fprs) log_none += std::log1p(-fpr);
-  return -std::expm1(log_none);
+  return 0 - std::expm1(log_none);  // of no rate 0, and not -0
 }
 
 double bits_per_entry_for_fpr(double fpr, Layout layout, std::uint32_t block_bytes,

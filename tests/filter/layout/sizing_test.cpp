@@ -125,6 +125,15 @@ TEST_CASE("an empty filter has no false positives and a full one only those") {
   CHECK(std::isinf(distinct_entries(10ULL * kPage * 8, shape)));
 }
 
+TEST_CASE("the rate of several filters is that of either, and of none exactly zero, without a sign") {
+  CHECK(fpr_of_several(std::vector<double>{0.02, 0.03}) == Approx(1 - 0.98 * 0.97));
+  CHECK(fpr_of_several(std::vector<double>{1e-18, 1e-18}) == Approx(2e-18));
+  for (const double none : {fpr_of_several({}), fpr_of_several(std::vector<double>{0})}) {
+    CHECK(none == 0);
+    CHECK_FALSE(std::signbit(none));
+  }
+}
+
 TEST_CASE("the number of blocks is rounded up and is at least one") {
   CHECK(blocks_for(0, 8, kPage) == 1);
   CHECK(blocks_for(1, 8, kPage) == 1);
