@@ -149,11 +149,19 @@ TEST_CASE("a refusal that comes before the whole message is sent is read all the
 TEST_CASE("where spamd answers and closes while the message is still being sent, its answer is what is told") {
   const TemporaryFolder folder;
   const std::string large(5'000'000, 'x');
-  const auto refuses = [](LoopbackServer::Client& client) { client.send("SPAMD/1.0 76 Too large\r\n\r\n"); };
+  // To a client that has not seen yet that it is connected, a server that has closed already would be one that it could
+  // not reach.
+  const auto refuses = [](LoopbackServer::Client& client) {
+    client.await_bytes();
+    client.send("SPAMD/1.0 76 Too large\r\n\r\n");
+  };
   // What a unix socket has received stays there when the other end closes it.
   const LoopbackServer server(refuses, folder.file("spamd"));
   CHECK_THROWS_WITH(ask_spamd(server.spamd(), usual(), message_of(large), soon()), Catch::Contains("76 Too large"));
-  const auto accepts = [](LoopbackServer::Client& client) { client.send(spamd_says(true, 9)); };
+  const auto accepts = [](LoopbackServer::Client& client) {
+    client.await_bytes();
+    client.send(spamd_says(true, 9));
+  };
   const LoopbackServer hasty(accepts, folder.file("hasty"));
   CHECK(ask_spamd(hasty.spamd(), usual(), message_of(large), soon()).score == 9);
 }

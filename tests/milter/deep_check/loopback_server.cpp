@@ -128,6 +128,11 @@ std::string LoopbackServer::Client::request() {
   }
 }
 
+void LoopbackServer::Client::await_bytes() {
+  char first;
+  recv(socket_, &first, 1, MSG_PEEK);
+}
+
 std::string LoopbackServer::Client::rest() {
   std::string received;
   std::array<char, 65536> buffer;

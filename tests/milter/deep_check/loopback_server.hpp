@@ -24,6 +24,8 @@ class LoopbackServer {
 
     // The next request: a header, and a body of as many bytes as its Content-length says.
     std::string request();
+    // Waits for the first bytes, and leaves them there.
+    void await_bytes();
     // All until the client says that it sends no more.
     std::string rest();
     // False where the client is gone.
