@@ -163,6 +163,7 @@ sfsistat FakeMailServer::abort() {
 }
 
 sfsistat FakeMailServer::close() {
+  context_.has_leading_space = false;  // the next connection has agreed to nothing yet
   const BudgetInForce in_force;
   return callbacks_.xxfi_close(&context_);
 }
