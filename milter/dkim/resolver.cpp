@@ -90,30 +90,80 @@ KeyRecord record_of(int error, const ub_result* result) {
 
 }  // namespace
 
-class Resolver::Lookup {
+namespace {
+
+// What libunbound's thread gives to the one who waits. Each of the two has a reference, for either may be done first.
+class Answer {
  public:
-  void answer(KeyRecord record) noexcept {
+  void set(KeyRecord record) noexcept {
     const std::lock_guard lock(mutex_);
     record_ = std::move(record);
-    is_answered_ = true;
-    answered_.notify_all();
+    is_there_ = true;
+    came_.notify_all();
   }
 
-  bool wait_until(Clock::time_point deadline, KeyRecord& record) {
+  bool wait_until(Resolver::Clock::time_point deadline, KeyRecord& record) {
     std::unique_lock lock(mutex_);
-    if (!answered_.wait_until(lock, deadline, [this] { return is_answered_; })) return false;
+    if (!came_.wait_until(lock, deadline, [this] { return is_there_; })) return false;
     record = record_;
     return true;
   }
 
-  int id = 0;                                    // libunbound's
-  std::shared_ptr<Lookup>* reference = nullptr;  // what libunbound holds of us
-
  private:
   std::mutex mutex_;
-  std::condition_variable answered_;
-  bool is_answered_ = false;
+  std::condition_variable came_;
+  bool is_there_ = false;
   KeyRecord record_;
+};
+
+extern "C" void on_answer(void* data, int error, ub_result* result) {
+  const std::unique_ptr<ub_result, DeleteResult> owner(result);
+  const std::unique_ptr<std::shared_ptr<Answer>> answer(static_cast<std::shared_ptr<Answer>*>(data));
+  try {
+    (*answer)->set(record_of(error, result));
+  } catch (...) {
+    (*answer)->set({.status = KeyStatus::server_failed});  // no memory for its text
+  }
+}
+
+}  // namespace
+
+class Resolver::Lookup {
+ public:
+  Lookup(ub_ctx* context, const std::string& name) : context_(context), answer_(std::make_shared<Answer>()) {
+    auto reference = std::make_unique<std::shared_ptr<Answer>>(answer_);
+    if (ub_resolve_async(context, name.c_str(), kTxt, kInternet, reference.get(), on_answer, &id_) == 0) {
+      libunbounds_ = reference.release();
+    } else {
+      answer_->set({.status = KeyStatus::server_failed});
+    }
+  }
+  ~Lookup() { give_up(); }
+  Lookup(const Lookup&) = delete;
+  Lookup& operator=(const Lookup&) = delete;
+
+  KeyRecord wait_until(Clock::time_point deadline) {
+    KeyRecord record;
+    if (answer_->wait_until(deadline, record)) {
+      libunbounds_ = nullptr;  // on_answer() has it
+      return record;
+    }
+    give_up();
+    return {.status = KeyStatus::timed_out};
+  }
+
+ private:
+  void give_up() noexcept {
+    if (libunbounds_ == nullptr) return;
+    // Where libunbound still knows it, there will be no call; where it does not, on_answer() is called, and frees it.
+    if (ub_cancel(context_, id_) == 0) delete libunbounds_;
+    libunbounds_ = nullptr;
+  }
+
+  ub_ctx* context_;
+  std::shared_ptr<Answer> answer_;
+  std::shared_ptr<Answer>* libunbounds_ = nullptr;  // its reference, while on_answer() may still be called
+  int id_ = 0;                                      // libunbound's
 };
 
 class Resolver::Unbound {
@@ -183,21 +233,6 @@ class Resolver::Unbound {
   std::thread thread_;
 };
 
-namespace {
-
-extern "C" void on_answer(void* data, int error, ub_result* result) {
-  const std::unique_ptr<ub_result, DeleteResult> owner(result);
-  const std::unique_ptr<std::shared_ptr<Resolver::Lookup>> lookup(
-      static_cast<std::shared_ptr<Resolver::Lookup>*>(data));
-  try {
-    (*lookup)->answer(record_of(error, result));
-  } catch (...) {
-    (*lookup)->answer({.status = KeyStatus::server_failed});  // no memory for its text
-  }
-}
-
-}  // namespace
-
 ResolverOptions resolver_options(const DaemonOptions& options) {
   return {.servers = options.dns_servers, .trust_anchor_file = options.dns_trust_anchor, .records = {}};
 }
@@ -207,25 +242,11 @@ Resolver::Resolver(const ResolverOptions& options) : unbound_(std::make_unique<U
 Resolver::~Resolver() = default;
 
 std::shared_ptr<Resolver::Lookup> Resolver::start(const std::string& name) {
-  auto lookup = std::make_shared<Lookup>();
-  auto reference = std::make_unique<std::shared_ptr<Lookup>>(lookup);
-  lookup->reference = reference.get();
-  const int error =
-      ub_resolve_async(unbound_->context(), name.c_str(), kTxt, kInternet, reference.get(), on_answer, &lookup->id);
-  if (error == 0) {
-    static_cast<void>(reference.release());  // on_answer() frees it, or wait()
-  } else {
-    lookup->answer({.status = KeyStatus::server_failed});
-  }
-  return lookup;
+  return std::make_shared<Lookup>(unbound_->context(), name);
 }
 
 KeyRecord Resolver::wait(Lookup& lookup, Clock::time_point deadline) {
-  KeyRecord record;
-  if (lookup.wait_until(deadline, record)) return record;
-  // If libunbound still knows it, there will be no call.
-  if (ub_cancel(unbound_->context(), lookup.id) == 0) delete lookup.reference;
-  return {.status = KeyStatus::timed_out};
+  return lookup.wait_until(deadline);
 }
 
 const std::string& Resolver::description() const noexcept {

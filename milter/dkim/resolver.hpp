@@ -53,7 +53,7 @@ class Resolver {
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  // A name that is being looked up. Keeps the resolver's answer; may outlive the wait, but not the resolver.
+  // A name that is being looked up; its end gives the look-up up. Must not outlive the resolver.
   class Lookup;
 
   // Starts a look-up, and does not wait. Throws std::bad_alloc.

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "milter/callbacks.hpp"
-#include "tests/milter/memory_budget.hpp"
+#include "tests/support/memory_budget.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "milter/supervisor.hpp"
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/fake_libmilter.hpp"
-#include "tests/milter/memory_budget.hpp"
+#include "tests/support/memory_budget.hpp"
 
 namespace bloomgate {
 namespace {

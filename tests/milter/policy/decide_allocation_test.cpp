@@ -1,39 +1,19 @@
 // A decision is made without memory of its own, so that it cannot fail for want of it.
-#include <atomic>
-#include <cstdlib>
-#include <new>
+#include <string>
 
 #include "tests/milter/policy/decision_parts.hpp"
-
-namespace {
-
-std::atomic<unsigned long> allocations{0};
-
-}  // namespace
-
-// Not inlined: GCC 12 would take the malloc() of one and the delete of the other for a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  ++allocations;
-  void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
-  ++allocations;
-  return std::malloc(bytes == 0 ? 1 : bytes);
-}
-
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-
-[[gnu::noinline]] void operator delete(void* memory, std::size_t /*bytes*/) noexcept {
-  std::free(memory);
-}
+#include "tests/support/memory_budget.hpp"
 
 namespace bloomgate {
 namespace {
+
+// What `work` gives; how often it allocates is in memory_budget.made afterwards.
+template <typename Work>
+auto counting_allocations(const Work& work) {
+  test::memory_budget.start(test::MemoryBudget::kNoLimit, false);
+  const test::BudgetInForce counted;
+  return work();
+}
 
 TEST_CASE("decide: a decision allocates nothing for senders in ASCII") {
   Policy policy = {.identity = IdentityRule::both, .trusted_forwarders = {"forwarder.example"}};
@@ -50,16 +30,13 @@ TEST_CASE("decide: a decision allocates nothing for senders in ASCII") {
                            parsed,
                            test::results(results, sender, parsed),
                            {.client = parse_ip_address("198.51.100.7"), .daemon_name = "smtpd"}};
-      const unsigned long before = allocations;
-      const Decision decision = world.decide(facts);
-      const unsigned long after = allocations;
+      const Decision decision = counting_allocations([&] { return world.decide(facts); });
       INFO(sender << " " << from << ": " << test::summary(decision));
-      CHECK(after == before);
+      CHECK(test::memory_budget.made == 0);
     }
   }
-  const unsigned long before = allocations;
-  const std::string other(100, 'x');
-  CHECK(allocations == before + 1);  // they are counted indeed
+  counting_allocations([] { return std::string(100, 'x'); });
+  CHECK(test::memory_budget.made == 1);  // they are counted indeed
 }
 
 }  // namespace

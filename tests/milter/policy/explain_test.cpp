@@ -188,17 +188,5 @@ TEST_CASE("an outcome is escaped as the rest is") {
   CHECK(explanation_text(trace, {}, "mx").starts_with("header-from        a\\x0ab\n"));
 }
 
-TEST_CASE("steps for which there was no memory are said to be missing") {
-  Trace trace;
-  trace.add("exemption", {}, {}, "no");
-  CHECK_THAT(explanation_text(trace, {}, "mx"), !Catch::Contains("steps are missing"));
-  const volatile std::size_t too_long = std::string().max_size() + 1;  // it throws before it reads a byte
-  trace.add("header-from", std::string_view("x", too_long), {}, "address");
-  CHECK(trace.steps().size() == 1);
-  CHECK_THAT(explanation_text(trace, {}, "mx"),
-             Catch::Contains("\n(steps are missing: there was no memory for them)\n"));
-  CHECK(nlohmann::json::parse(explanation_json(trace, {}, "mx")).at("complete") == false);
-}
-
 }  // namespace
 }  // namespace bloomgate

@@ -1,4 +1,4 @@
-#include "tests/milter/memory_budget.hpp"
+#include "tests/support/memory_budget.hpp"
 
 #include <cstdlib>
 #include <new>

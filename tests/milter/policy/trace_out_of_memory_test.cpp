@@ -1,0 +1,31 @@
+// A trace that runs out of memory says so, and the decision goes on.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "milter/policy/explain.hpp"
+#include "milter/policy/trace.hpp"
+#include "tests/support/memory_budget.hpp"
+
+namespace bloomgate {
+namespace {
+
+TEST_CASE("steps for which there was no memory are said to be missing") {
+  Trace trace;
+  trace.add("exemption", {}, {}, "no");
+  CHECK_THAT(explanation_text(trace, {}, "mx"), !Catch::Contains("steps are missing"));
+  const std::string long_outcome(100, 'x');
+  test::memory_budget.start(0, true);
+  {
+    const test::BudgetInForce in_force;
+    trace.add("header-from", {}, {}, long_outcome);
+  }
+  test::memory_budget.stop();
+  CHECK(trace.steps().size() == 1);
+  CHECK_THAT(explanation_text(trace, {}, "mx"),
+             Catch::Contains("\n(steps are missing: there was no memory for them)\n"));
+  CHECK(nlohmann::json::parse(explanation_json(trace, {}, "mx")).at("complete") == false);
+}
+
+}  // namespace
+}  // namespace bloomgate
