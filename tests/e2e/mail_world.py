@@ -104,11 +104,13 @@ def start_world(gateways, whitelist, *build_options, keys, milters=("spf", "dkim
 
 
 def send_all(gateway, mails):
-    """What became of each, by the same keys. One connection for each client address."""
+    """What became of each, by the same keys.
+
+    Each goes through a connection of its own: pyspf-milter numbers the messages of a connection at random, below
+    100,000, and refuses one for now (451) whose number another has had: of 110 on one connection, one time in 17.
+    """
     sent = {}
-    for client_address in {mail.client for mail in mails.values()}:
-        with gateway.connect(client_address) as client:
-            for name, mail in mails.items():
-                if mail.client == client_address:
-                    sent[name] = (mail.message(), client.send(mail.message()))
+    for name, mail in mails.items():
+        with gateway.connect(mail.client) as client:
+            sent[name] = (mail.message(), client.send(mail.message()))
     return dict(zip(sent, gateway.deliveries(list(sent.values()))))
