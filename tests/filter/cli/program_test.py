@@ -20,6 +20,8 @@ import unittest
 import xml.etree.ElementTree
 
 BLOOMGATE = None
+# A sanitized program takes ten times as long, and sees in one seed or hash family what it sees in another.
+IS_SANITIZED = bool(os.environ.get("BLOOMGATE_SANITIZE"))
 EX_USAGE, EX_DATAERR, EX_NOINPUT, EX_CANTCREAT = 64, 65, 66, 73
 
 
@@ -277,8 +279,9 @@ class BuildTest(ProgramTest):
             for family in ("xxh3", "murmur3", "fnv1a-murmur3"):
                 with self.subTest(layout=layout, family=family):
                     self.build(entries, "--layout", layout, "--hash", family)
-                    out, _ = self.check(0, "verify", "filter", "--against", "list")
-                    self.assertRegex(out, r"(?m)^found +20,000 entries")
+                    if not IS_SANITIZED or family == "xxh3":
+                        out, _ = self.check(0, "verify", "filter", "--against", "list")
+                        self.assertRegex(out, r"(?m)^found +20,000 entries")
                     text, _ = self.check(0, "info", "filter")
                     self.assertIn(parts, text)
                     self.assertIn(f"{family}, seed", text)
@@ -1200,7 +1203,7 @@ class VerifyTest(ProgramTest):
     def test_a_sound_filter_of_few_blocks_passes_whatever_its_seed(self):
         few = self.write("few", "".join(f"user{i}@example.org\n" for i in range(200)))
         for layout in ("line", "classic", "partitioned"):
-            for seed in range(1, 9):
+            for seed in range(1, 2 if IS_SANITIZED else 9):
                 self.check(0, "build", "-o", "small", "--layout", layout, "--seed", str(seed), few)
                 self.check(0, "verify", "small", "--against", few)
 
