@@ -1,7 +1,8 @@
 """Puts many faults into one source file, of which a variable of the environment chooses one when the program runs.
 
 Compiling is what takes the time. So the body of a function becomes a switch over copies of itself, each with one fault,
-and what was there by default. A fault that is not inside a function's body, or in a constexpr one, cannot be woven.
+and what was there by default. A fault that is not inside a function's body cannot be woven. One in a constexpr function
+can, but shows only where that function is called at run time.
 """
 
 import re
@@ -12,6 +13,7 @@ PLACE = "fault-{}"
 PLACES = re.compile(r"\bfault-(\d+)\b")
 
 CHOICE = f"""#include <cstdlib>
+#include <type_traits>
 #ifndef BLOOMGATE_CHOSEN_FAULT
 #define BLOOMGATE_CHOSEN_FAULT
 inline int bloomgate_chosen_fault() noexcept {{
@@ -34,10 +36,10 @@ def blank(source: str) -> str:
 
 
 def function_bodies(source: str) -> list:
-    """(begin, end) of what is between the braces of each function that is no part of another."""
+    """Of each function that is no part of another: (begin, end) of what is between its braces, whether it is constexpr."""
     code = blank(source)
     bodies, stack = [], []  # of braces: "scope", "function", "other"
-    header_from, body_from = 0, 0
+    header_from, body_from, is_constexpr = 0, 0, False
     for at, character in enumerate(code):
         inside = stack[-1] if stack else "scope"
         if character == "{":
@@ -49,8 +51,7 @@ def function_bodies(source: str) -> list:
                 is_function = "(" in header and "=" not in re.sub(r"\([^()]*\)|operator\S+|[=!<>]=", "", header)
                 if is_function and not is_member:
                     kind, body_from = "function", at + 1
-                    if "constexpr" in header:
-                        kind = "other"
+                    is_constexpr = re.search(r"\bconst(expr|eval)\b", header) is not None
                 elif SCOPE.search(header) and "enum" not in header and "(" not in header:
                     kind = "scope"
             stack.append(kind)
@@ -59,7 +60,7 @@ def function_bodies(source: str) -> list:
         elif character == "}" and stack:
             kind = stack.pop()
             if kind == "function":
-                bodies.append((body_from, at))
+                bodies.append((body_from, at, is_constexpr))
             is_member = kind == "other" and "(" in code[header_from:at] and re.match(r"\s*[,{]", code[at + 1:])
             if (not stack or stack[-1] == "scope") and not is_member:
                 header_from = at + 1
@@ -77,9 +78,10 @@ def weave(source: str, faults: dict, name: str):
             if body[0] <= begin and begin + len(fault.text) <= body[1]:
                 of_body.setdefault(body, []).append(number)
     woven, at = [CHOICE, f'#line 1 "{name}"\n'], 0
-    for (begin, end), numbers in sorted(of_body.items()):
+    for (begin, end, is_constexpr), numbers in sorted(of_body.items()):
         body = source[begin:end]
-        woven.append(source[at:begin] + "\nswitch (bloomgate_chosen_fault()) {")
+        unless = "std::is_constant_evaluated() ? 0 : " if is_constexpr else ""
+        woven.append(f"{source[at:begin]}\nswitch ({unless}bloomgate_chosen_fault()) {{")
         for number in numbers:
             woven.append(f'\ncase {number}: {{\n#line 1 "{PLACE.format(number)}"\n{faults[number].apply(body)}\n}} break;')
         line = source[:begin].count("\n") + 1

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "address_wording.hpp"
@@ -153,6 +154,43 @@ TEST_CASE("The canonical domain is one spelling of the domain: it gives itself")
     CAPTURE(row.name, row.domain);
     const Entry entry = canonicalize_line("@" + row.domain);
     if (entry.is_key()) CHECK(wording(canonicalize_line(entry.key())) == entry.key());
+  }
+}
+
+// A thread remembers labels that it has mapped. The labels here come in such numbers that many share a place there.
+TEST_CASE("What a thread remembers of a label is never another label's, which is longer or shorter") {
+  for (char last = 'a'; last <= 'z'; ++last) {
+    // The longest label that is remembered; soft hyphens are mapped to nothing.
+    const std::string label = "ü" + repeat("\u00ad", 30) + last;
+    REQUIRE(label.size() == 63);
+    const std::string want = wording(canonicalize_line("@" + label));
+    for (char next = 'a'; next <= 'z'; ++next) {
+      for (const std::size_t count : {std::size_t{1}, std::size_t{2}}) {
+        canonicalize_line("@" + label + std::string(count, next));
+        if (wording(canonicalize_line("@" + label)) != want) FAIL(label << " after one with " << count << next);
+      }
+    }
+  }
+}
+
+TEST_CASE("What a thread remembers of two labels is not both of them") {
+  std::vector<std::string> labels;
+  for (char first = 'a'; first < 'm'; ++first) {
+    for (char second = 'a'; second < 'm'; ++second) labels.push_back(std::string("ü") + first + second);
+  }
+  std::vector<std::string> want;  // of each pair as one label
+  std::thread([&] {
+    for (const std::string& a : labels) {
+      for (const std::string& b : labels) want.push_back(wording(canonicalize_line("@" + a + b)));
+    }
+  }).join();
+  std::size_t pair = 0;
+  for (const std::string& a : labels) {
+    for (const std::string& b : labels) {
+      canonicalize_line("@" + a);
+      canonicalize_line("@" + b);
+      if (wording(canonicalize_line("@" + a + b)) != want[pair++]) FAIL(a << " and " << b);
+    }
   }
 }
 

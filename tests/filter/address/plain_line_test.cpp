@@ -160,11 +160,25 @@ TEST_CASE("a line that has no end in the text is left alone") {
   CHECK(read_lines("").bytes == 0);
 }
 
-TEST_CASE("a long list is read in steps that leave nothing out") {
+TEST_CASE("a line end right behind the text is not the text's") {
+  for (std::size_t bytes = 3; bytes < 64; ++bytes) {
+    const std::string line = std::string(bytes - 2, 'x') + "@y";
+    std::string readable = "a@b\n" + line + "\n";
+    const std::size_t text_bytes = readable.size() - 1;
+    readable.resize(readable.size() + PlainLines::kReadable, 'x');
+    PlainLines lines;
+    CAPTURE(line);
+    CHECK(lines.read(readable.data(), readable.data() + text_bytes) == readable.data() + 4);
+    CHECK(lines.keys().size() == 1);
+  }
+}
+
+TEST_CASE("a long list is read in steps that leave nothing out, of short lines and of long ones") {
+  const std::size_t longest = GENERATE(11U, 57U);
   std::string text;
   std::vector<std::string> want;
-  for (int i = 0; i < 20'000; ++i) {
-    want.push_back(std::string(static_cast<std::size_t>(i % 11 + 1), 'a') + std::to_string(i % 1000) + "@b");
+  for (std::size_t i = 0; i < 20'000; ++i) {
+    want.push_back(std::string(longest < 50 ? i % longest + 1 : longest, 'a') + std::to_string(i % 1000) + "@b");
     text += want.back() + "\n";
   }
   text.append(PlainLines::kReadable, '\0');

@@ -120,6 +120,9 @@ TEST_CASE("a tag is found whether case is kept or not") {
   const AddressProfile profile{.keep_local_part_case = true, .tag_separators = separators("+-")};
   CHECK(canonicalize_path("<Joe+X@Example.org>", profile).key() == "Joe@example.org");
   CHECK(canonicalize_path("<List-Request@example.org>", profile).key() == "List-Request@example.org");
+  for (const std::string whole : {"Owner-List", "OWNER-list", "Mailer-Daemon", "Double-Bounce"}) {
+    CHECK(canonicalize_path("<" + whole + "@example.org>", profile).local_part() == whole);
+  }
 }
 
 }  // namespace
