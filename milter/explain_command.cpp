@@ -9,6 +9,7 @@
 
 #include "filter/base/ascii.hpp"
 #include "filter/base/error.hpp"
+#include "filter/base/line_ends.hpp"
 #include "milter/dkim/library_verifier.hpp"
 #include "milter/dkim/resolver.hpp"
 #include "milter/lists/exact_list_file.hpp"
@@ -95,17 +96,6 @@ Authentication believed(const ExplainOptions& given, const std::vector<std::stri
   return Authentication::summarize(values, ids);
 }
 
-// The same bytes with CR LF at the end of each line. `last` is the byte before them, and then the last of them.
-std::string with_mail_line_ends(std::string_view bytes, char& last) {
-  std::string out;
-  for (const char byte : bytes) {
-    if (byte == '\n' && last != '\r') out += '\r';
-    out += byte;
-    last = byte;
-  }
-  return out;
-}
-
 // The body is what was read of it, and the rest of the stream.
 Signatures verified(const DaemonOptions& options, MessageRecorder& recorder, const SignatureNeed& need,
                     const std::string& start_of_body, std::istream& rest_of_body) {
@@ -115,12 +105,12 @@ Signatures verified(const DaemonOptions& options, MessageRecorder& recorder, con
   LibraryVerifier verifier(verify_rules(options), resolver);
   const std::unique_ptr<Verification> verification = verifier.begin({.header = *header, .need = need});
   char last = '\0';
-  verification->add_body(with_mail_line_ends(start_of_body, last));
+  verification->add_body(with_crlf(start_of_body, last));
   std::string bytes(std::size_t{1} << 16, '\0');
   while (!verification->is_over() && rest_of_body) {
     rest_of_body.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     const auto size = static_cast<std::size_t>(rest_of_body.gcount());
-    verification->add_body(with_mail_line_ends(std::string_view(bytes).substr(0, size), last));
+    verification->add_body(with_crlf(std::string_view(bytes).substr(0, size), last));
   }
   return verification->finish();
 }

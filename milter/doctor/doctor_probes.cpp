@@ -4,28 +4,13 @@
 #include <array>
 
 #include "filter/base/ascii.hpp"
+#include "filter/base/line_ends.hpp"
 
 namespace bloomgate {
 namespace {
 
 constexpr std::array<std::string_view, 5> kOfDelivery = {"return-path", "delivered-to", "x-original-to", "x-bloomgate",
                                                          "authentication-results"};
-
-std::string with_crlf(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n' && !out.ends_with('\r')) out += '\r';
-    out += c;
-  }
-  if (!out.ends_with("\r\n")) out += "\r\n";
-  return out;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
 
 // The next field with its folded lines, or the rest of the header; takes it off `header`.
 std::string_view take_field(std::string_view& header) {
@@ -71,7 +56,9 @@ std::string value_after(std::string_view line, std::string_view name) {
 }  // namespace
 
 Probe genuine_probe(std::string_view saved) {
-  const std::string whole = with_crlf(saved);
+  char last = '\0';
+  std::string whole = with_crlf(saved, last);
+  if (!whole.ends_with("\r\n")) whole += "\r\n";
   std::string_view text = whole;
   if (text.starts_with("From ")) text.remove_prefix(std::min(text.find('\n') + 1, text.size()));  // of a mailbox file
   const std::size_t begin = body_begin(text);
@@ -81,7 +68,7 @@ Probe genuine_probe(std::string_view saved) {
   while (!header.empty()) {
     const std::string_view field = take_field(header);
     const std::size_t colon = field.find(':');
-    const std::string name = lower(ascii::trimmed_back(field.substr(0, colon), " \t"));
+    const std::string name = ascii::lower_case(ascii::trimmed_back(field.substr(0, colon), " \t"));
     const std::string_view value = colon == std::string_view::npos ? "" : field.substr(colon + 1);
     if (name == "return-path" && probe.sender.empty()) probe.sender = address_in(value);
     if (name == "from") from = address_in(value);

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "filter/base/line_ends.hpp"
 #include "milter/policy/header_field.hpp"
 
 namespace bloomgate {
@@ -143,10 +144,8 @@ void MessageRecorder::keep_field(std::string_view name, std::string_view value) 
   try {
     std::string field(name);
     field += has_leading_space_ ? ":" : ": ";
-    for (std::size_t at = 0; at < value.size(); ++at) {
-      if (value[at] == '\n' && (at == 0 || value[at - 1] != '\r')) field += '\r';
-      field += value[at];
-    }
+    char last = field.back();
+    append_with_crlf(field, value, last);
     has_whole_header_ = has_whole_header_ && field.size() <= kMaxKeptHeaderBytes && header_.add(field);
   } catch (const std::bad_alloc&) {
     has_whole_header_ = false;
