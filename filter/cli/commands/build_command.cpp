@@ -19,6 +19,7 @@
 #include "filter/cli/lists/add_entries.hpp"
 #include "filter/cli/lists/blocks.hpp"
 #include "filter/cli/lists/broad_domains.hpp"
+#include "filter/cli/lists/dated_lists.hpp"
 #include "filter/cli/lists/input_files.hpp"
 #include "filter/cli/lists/list_options.hpp"
 #include "filter/cli/lists/reject_log.hpp"
@@ -48,6 +49,7 @@ struct BuildCommand {
   std::string format;
   std::string tag_separators;
   std::string free_mail_domains;
+  std::string newest;
   unsigned keep = 0;
   bool strict = false;
   bool quiet = false;
@@ -120,6 +122,8 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
        "how the lists are written: text (one entry per line), csv:COLUMN (a number from 1, or a name in the first "
        "line) "
        "or postfix-map (access(5), transport(5))")  //
+      ("newest", po::value(&command.newest)->value_name("AGE"),
+       "take dated lists (2026-11-20.txt.zst) of the last AGE only, such as 180d, 26w or 1y; others are taken too")  //
       ("free-mail-domains", po::value(&command.free_mail_domains)->value_name("FILE"),
        "warn of @domain entries for these free-mail domains (default: " BLOOMGATE_CONFIG_FOLDER
        "/free-mail-domains.txt)")                                                                               //
@@ -154,6 +158,9 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   command.options.block_bytes = command.shape.chosen_block_bytes();
   command.options.hash_family = command.shape.chosen_hash_family();
   command.inputs = list_files(command.inputs);
+  if (values->count("newest") != 0) {
+    command.inputs = newest_lists(std::move(command.inputs), parse_age(command.newest, "--newest"), today());
+  }
   command.options.seed = seed_of(command, *values);
   command.options.profile.tag_separators = separators_of(command);
   if (values->count("expected-entries") != 0) {

@@ -9,6 +9,7 @@ namespace bloomgate::cli {
 // BloomgateError and std::bad_alloc, which main() reports.
 int run_build(const Arguments& arguments);
 int run_compare(const Arguments& arguments);
+int run_harvest(const Arguments& arguments);
 int run_info(const Arguments& arguments);
 int run_intersect(const Arguments& arguments);
 int run_merge(const Arguments& arguments);

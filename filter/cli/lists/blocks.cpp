@@ -9,10 +9,11 @@
 
 namespace bloomgate::cli {
 
-Blocks::Blocks(const std::vector<std::string>& inputs, const std::atomic<bool>& stop, bool quotes, BlockOrder order)
+Blocks::Blocks(const std::vector<std::string>& inputs, const std::atomic<bool>& stop, bool quotes, BlockOrder order,
+               FileChanges changes)
     : order_(order) {
   for (const std::string& input : inputs)
-    inputs_.push_back(std::make_unique<Input>(inputs_.size(), input, quotes, stop));
+    inputs_.push_back(std::make_unique<Input>(inputs_.size(), input, quotes, stop, changes));
   if (std::ranges::all_of(inputs_, [](const auto& input) { return input->is_regular(); })) {
     for (const auto& input : inputs_) total_bytes_ += input->file_bytes();
   }

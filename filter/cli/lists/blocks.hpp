@@ -17,11 +17,10 @@
 #include <vector>
 
 #include "filter/cli/lists/block.hpp"
+#include "filter/cli/lists/input.hpp"
 #include "filter/cli/lists/read_ahead.hpp"
 
 namespace bloomgate::cli {
-
-class Input;
 
 // Which block comes next. If streams come in turn, other workers wait while one worker reads.
 enum class BlockOrder : std::uint8_t {
@@ -34,9 +33,9 @@ class Blocks {
   // `inputs` are paths of files (see list_files), or `-` for standard input; their content shows whether they are
   // compressed. Opens them all, so that a missing one shows before the work. Throws BloomgateError: cannot_open with
   // the input's name, bad_argument for a folder. If `quotes` is true, a line end between double quotes does not end a
-  // line, and every list is read in order.
+  // line, and every list is read in order. A list may change while it is read only as `changes` says.
   Blocks(const std::vector<std::string>& inputs, const std::atomic<bool>& stop, bool quotes = false,
-         BlockOrder order = BlockOrder::any);
+         BlockOrder order = BlockOrder::any, FileChanges changes = FileChanges::refused);
   ~Blocks();
   Blocks(const Blocks&) = delete;
   Blocks& operator=(const Blocks&) = delete;

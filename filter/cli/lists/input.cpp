@@ -52,8 +52,14 @@ bool most_is_missing(int file, std::uint64_t file_bytes) noexcept {
 
 }  // namespace
 
-Input::Input(std::size_t index, const std::string& path, bool quotes, const std::atomic<bool>& stop)
-    : stop_(stop), index_(index), path_(path), name_(path == "-" ? "standard input" : path), quotes_(quotes) {
+Input::Input(std::size_t index, const std::string& path, bool quotes, const std::atomic<bool>& stop,
+             FileChanges changes)
+    : stop_(stop),
+      index_(index),
+      path_(path),
+      name_(path == "-" ? "standard input" : path),
+      quotes_(quotes),
+      changes_(changes) {
   if (path_ == "-") {
     fd_ = STDIN_FILENO;
   } else {
@@ -139,6 +145,7 @@ void Input::require_unchanged() const {
   const std::optional<FileStamp> now = FileStamp::of(fd_);
   if (now == stamp_) return;
   if (now && now->size_bytes() < file_bytes_) throw shrank_to(now->size_bytes());
+  if (now && changes_ == FileChanges::appended) return;
   throw BloomgateError(ErrorCode::cannot_read,
                        name_ + " was written to while it was read; run again when nobody writes to it, or read a copy",
                        {.path = name_});

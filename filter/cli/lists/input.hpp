@@ -18,12 +18,19 @@
 
 namespace bloomgate::cli {
 
+// What may happen to a file while it is read.
+enum class FileChanges : std::uint8_t {
+  refused,
+  appended,  // somebody may write behind what is there: it is read as far as it went when it was opened
+};
+
 class Input {
  public:
   // Opens the list, so that a missing one shows before the work. Closes a regular file again until its turn comes,
   // since there may be more of them than a process may have open. Throws BloomgateError{cannot_open, cannot_read}, and
   // bad_argument for a folder.
-  Input(std::size_t index, const std::string& path, bool quotes, const std::atomic<bool>& stop);
+  Input(std::size_t index, const std::string& path, bool quotes, const std::atomic<bool>& stop,
+        FileChanges changes = FileChanges::refused);
 
   const std::string& name() const noexcept { return name_; }
   bool is_regular() const noexcept { return is_regular_; }
@@ -73,6 +80,7 @@ class Input {
   DirectFile direct_;  // past the page cache
   FileStamp stamp_;    // of a regular file, when it was opened first
   bool quotes_;
+  FileChanges changes_;
   bool is_regular_ = false;
   bool in_parts_ = false;
   bool is_cold_ = false;

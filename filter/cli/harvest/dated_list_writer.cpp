@@ -1,0 +1,100 @@
+#include "filter/cli/harvest/dated_list_writer.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <span>
+
+#include "filter/base/error.hpp"
+#include "filter/base/file_io.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+constexpr std::size_t kTextBytes = std::size_t{1} << 18;
+// Who writes to whom is for the operator's eyes.
+constexpr mode_t kMode = 0640;
+
+int link_to(int file, const std::string& temporary, const std::string& path) {
+  if (!temporary.empty()) return link(temporary.c_str(), path.c_str());
+  const std::string by_descriptor = "/proc/self/fd/" + std::to_string(file);
+  return linkat(AT_FDCWD, by_descriptor.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW);
+}
+
+}  // namespace
+
+struct DatedListWriter::Compressor {
+  struct Free {
+    void operator()(ZSTD_CCtx* context) const noexcept { ZSTD_freeCCtx(context); }
+  };
+  std::unique_ptr<ZSTD_CCtx, Free> context{ZSTD_createCCtx()};
+  std::string out = std::string(ZSTD_CStreamOutSize(), '\0');
+};
+
+DatedListWriter::DatedListWriter(std::string folder, Day day)
+    : folder_(std::move(folder)), day_(day), compressor_(std::make_unique<Compressor>()) {
+  if (!compressor_->context) throw std::bad_alloc();
+  ZSTD_CCtx_setParameter(compressor_->context.get(), ZSTD_c_checksumFlag, 1);
+  file_.reset(open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
+  if (!file_.is_open() && (errno == EOPNOTSUPP || errno == EISDIR)) {
+    path_ = folder_ + "/.harvest-XXXXXX";
+    file_.reset(mkostemp(path_.data(), O_CLOEXEC));
+    if (file_.is_open()) fchmod(file_.get(), kMode);
+  }
+  if (!file_.is_open()) {
+    const int error = errno;
+    path_.clear();
+    throw system_error(ErrorCode::cannot_write, "create a list in the folder", folder_, error);
+  }
+}
+
+DatedListWriter::~DatedListWriter() {
+  if (!path_.empty()) unlink(path_.c_str());
+}
+
+void DatedListWriter::compress(bool end) {
+  ZSTD_inBuffer in = {.src = text_.data(), .size = text_.size(), .pos = 0};
+  std::size_t left = 0;
+  do {
+    ZSTD_outBuffer out = {.dst = compressor_->out.data(), .size = compressor_->out.size(), .pos = 0};
+    left = ZSTD_compressStream2(compressor_->context.get(), &out, &in, end ? ZSTD_e_end : ZSTD_e_continue);
+    if (ZSTD_isError(left) != 0) {
+      throw BloomgateError(ErrorCode::library_failed, std::string("zstd: ") + ZSTD_getErrorName(left));
+    }
+    const auto bytes = std::as_bytes(std::span(compressor_->out)).first(out.pos);
+    if (const int error = write_at(file_.get(), bytes, file_bytes_); error != 0) {
+      throw system_error(ErrorCode::cannot_write, "write a list in", folder_, error);
+    }
+    file_bytes_ += out.pos;
+  } while (in.pos < in.size || (end && left != 0));
+  text_.clear();
+}
+
+void DatedListWriter::write(std::string_view line) {
+  text_.append(line).append(1, '\n');
+  if (text_.size() >= kTextBytes) compress(false);
+}
+
+std::string DatedListWriter::finish() {
+  compress(true);
+  if (fsync(file_.get()) != 0) throw system_error(ErrorCode::cannot_write, "sync a list in", folder_, errno);
+  std::string path;
+  int number = 1;
+  do {
+    path = folder_ + "/" + format_day(day_) + (number == 1 ? "" : "." + std::to_string(number)) + ".txt.zst";
+    ++number;
+    errno = 0;
+  } while (link_to(file_.get(), path_, path) != 0 && errno == EEXIST);
+  if (errno != 0) throw system_error(ErrorCode::cannot_write, "give its name to", path, errno);
+  const FileDescriptor folder(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open() || fsync(folder.get()) != 0) {
+    throw system_error(ErrorCode::cannot_write, "sync the folder", folder_, errno);
+  }
+  return path;
+}
+
+}  // namespace bloomgate::cli

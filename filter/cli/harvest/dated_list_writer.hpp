@@ -1,0 +1,44 @@
+// Writes a dated and compressed list, which is there as a whole or not at all. For one thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "filter/base/file_descriptor.hpp"
+#include "filter/cli/lists/dated_lists.hpp"
+
+namespace bloomgate::cli {
+
+class DatedListWriter {
+ public:
+  // The list will be `folder`/2026-11-20.txt.zst, or 2026-11-20.2.txt.zst where there is one of that day. It has no
+  // name until it is complete, so that nothing of it stays if the program is killed. Throws
+  // BloomgateError{cannot_write}.
+  DatedListWriter(std::string folder, Day day);
+  ~DatedListWriter();
+  DatedListWriter(const DatedListWriter&) = delete;
+  DatedListWriter& operator=(const DatedListWriter&) = delete;
+
+  // `line` has no line end. Throws BloomgateError{cannot_write}.
+  void write(std::string_view line);
+
+  // Puts the list on disk and gives it its name, which it returns. Only once. Throws BloomgateError{cannot_write}.
+  std::string finish();
+
+ private:
+  struct FreeContext;
+  struct Compressor;
+
+  void compress(bool end);
+
+  std::string folder_;
+  Day day_;
+  FileDescriptor file_;
+  std::string path_;  // of the file, where the file system knows no file without a name
+  std::uint64_t file_bytes_ = 0;
+  std::string text_;
+  std::unique_ptr<Compressor> compressor_;
+};
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,80 @@
+// Which messages tell whom our users write to, and how many were left out for which reason.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter/address/address.hpp"
+
+namespace bloomgate::cli {
+
+// The domains of our own users. Immutable once made; safe from any thread.
+class OwnDomains {
+ public:
+  // `example.net` or `@example.net` is that domain, `.example.net` or `@.example.net` all below it as well. Throws
+  // UsageError for what is no domain.
+  explicit OwnDomains(const std::vector<std::string>& names);
+
+  // `domain` must be canonical.
+  bool contains(std::string_view domain) const noexcept;
+
+ private:
+  std::set<std::string, std::less<>> keys_;
+};
+
+struct HarvestRules {
+  OwnDomains own_domains;
+  std::uint32_t most_recipients = 20;  // a message to more is no sign that somebody knows them
+  bool without_login = false;          // whether a client that has not logged in may be a user of ours
+};
+
+enum class LeftOut : std::uint8_t {
+  null_sender,      // messages: bounces
+  automatic,        // messages: answered by a program, or of a mailing list
+  many_recipients,  // messages
+  foreign_sender,   // messages: the sender is in none of our domains
+  no_login,         // messages: the client had not logged in
+  unreadable,       // messages and contacts: there is no address where one should be
+  own_domain,       // recipients in our own domains
+  not_delivered,    // recipients
+  open,             // messages: more than may be open at once
+};
+inline constexpr std::size_t kLeftOutKinds = 9;
+inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutNames = {
+    "null_sender",   "automatic", "many_recipients", "foreign_sender", "no_login", "unreadable", "own_domain",
+    "not_delivered", "open"};
+
+inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
+    "bounces",
+    "automatic or mailing-list messages",
+    "messages to too many recipients",
+    "messages of senders in other domains",
+    "messages of clients that had not logged in",
+    "messages or contacts without a readable address",
+    "recipients in your own domains",
+    "recipients who were not reached",
+    "messages for lack of room: too many were open at once"};
+
+struct HarvestCounts {
+  std::uint64_t messages = 0;  // of our users to others
+  std::uint64_t contacts = 0;  // their recipients, as often as somebody wrote to them
+  std::array<std::uint64_t, kLeftOutKinds> left_out = {};
+
+  void leave_out(LeftOut reason, std::uint64_t times = 1) noexcept {
+    left_out[static_cast<std::size_t>(reason)] += times;
+  }
+};
+
+// Takes what was found.
+class ContactSink {
+ public:
+  virtual ~ContactSink() = default;
+  // The keys of the recipient of a message, and of the user of ours who sent it. Throws BloomgateError{cannot_write}.
+  virtual void add(std::string_view contact, std::string_view user) = 0;
+};
+
+}  // namespace bloomgate::cli

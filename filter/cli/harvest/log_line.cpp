@@ -1,0 +1,237 @@
+#include "filter/cli/harvest/log_line.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "filter/base/ascii.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+constexpr std::size_t kMostQueueIdBytes = 32;
+constexpr std::size_t kMostHostBytes = 255;
+
+// Takes what stands before `end` off the text, and `end` as well. False if it is not there.
+bool take_until(std::string_view& text, std::string_view end, std::string_view& taken) noexcept {
+  const std::size_t at = text.find(end);
+  if (at == std::string_view::npos) return false;
+  taken = text.substr(0, at);
+  text.remove_prefix(at + end.size());
+  return true;
+}
+
+bool take(std::string_view& text, std::string_view prefix) noexcept {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+// `Nov 20 10:00:00 `, or `2026-11-20T10:00:00.123456+01:00 `.
+bool take_date(std::string_view& line) noexcept {
+  constexpr std::string_view kShort = "Nov 20 10:00:00 ";
+  constexpr std::size_t kLongest = 40;
+  if (line.size() < kShort.size()) return false;
+  if (!ascii::is_digit(line.front())) {
+    if (line[3] != ' ' || line[6] != ' ' || line[9] != ':' || line[12] != ':' || line[15] != ' ') return false;
+    line.remove_prefix(kShort.size());
+    return true;
+  }
+  if (line[4] != '-' || line[7] != '-' || line[10] != 'T' || line[13] != ':') return false;
+  std::string_view date;
+  return take_until(line, " ", date) && date.size() <= kLongest;
+}
+
+struct Origin {
+  std::string_view host;
+  std::string_view program;  // `postfix/submission/smtpd`, `sm-mta`
+  std::string_view process;
+};
+
+// Leaves what the program says.
+bool take_origin(std::string_view& line, Origin& origin) noexcept {
+  if (!take_date(line) || !take_until(line, " ", origin.host)) return false;
+  if (origin.host.empty() || origin.host.size() > kMostHostBytes) return false;
+  const std::size_t end = line.find_first_of(" [:");
+  if (end == std::string_view::npos || end == 0 || line[end] == ' ') return false;
+  origin.program = line.substr(0, end);
+  line.remove_prefix(end);
+  if (take(line, "[") && !take_until(line, "]", origin.process)) return false;
+  return take(line, ": ");
+}
+
+bool take_queue_id(std::string_view& line, std::string_view& id) noexcept {
+  const auto* const stop = std::ranges::find_if_not(line, ascii::is_letter_or_digit);
+  const auto end = static_cast<std::size_t>(stop - line.begin());
+  if (end < 5 || end > kMostQueueIdBytes || !line.substr(end).starts_with(": ")) return false;
+  id = line.substr(0, end);
+  line.remove_prefix(end + 2);
+  return id != "NOQUEUE";
+}
+
+// Where a path or a list of paths ends: at a comma that is neither between quotes nor between angle brackets.
+std::size_t path_end(std::string_view text) noexcept {
+  bool in_quotes = false;
+  bool in_brackets = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (in_quotes) {
+      if (c == '\\') ++at;
+      if (c == '"') in_quotes = false;
+    } else if (c == '"') {
+      in_quotes = true;
+    } else if (c == '<') {
+      in_brackets = true;
+    } else if (c == '>') {
+      in_brackets = false;
+    } else if (c == ',' && !in_brackets) {
+      return at;
+    }
+  }
+  return text.size();
+}
+
+// The value of the field `name=`, of fields between commas and spaces, the values of which may be paths. Stops where
+// the fields end with a free text.
+std::string_view field(std::string_view text, std::string_view name) noexcept {
+  while (!text.empty()) {
+    const std::size_t end = path_end(text);
+    std::string_view one = text.substr(0, end);
+    if (take(one, name)) return one;
+    text.remove_prefix(std::min(end + 1, text.size()));
+    take(text, " ");
+  }
+  return {};
+}
+
+std::uint32_t number(std::string_view text) noexcept {
+  std::uint32_t value = 0;
+  return std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc{} ? value : 0;
+}
+
+bool is_one_of(std::string_view name, auto... names) noexcept {
+  return ((name == names) || ...);
+}
+
+// The fields that say that no person has written a message to the recipient (RFC 3834, RFC 2919, RFC 2076).
+bool is_automatic_field(std::string_view text) noexcept {
+  constexpr std::array<std::string_view, 3> kFields = {"Auto-Submitted:", "List-Id:", "Precedence:"};
+  return std::ranges::any_of(kFields, [&](std::string_view name) {
+    if (!ascii::equal_ignoring_case(text.substr(0, name.size()), name)) return false;
+    if (name.front() != 'A') return true;
+    // `Auto-Submitted: no` is what a person's program says.
+    text.remove_prefix(name.size());
+    while (take(text, " ")) continue;
+    return !(ascii::equal_ignoring_case(text.substr(0, 2), "no") &&
+             (text.size() == 2 || text[2] == ' ' || text[2] == ';'));
+  });
+}
+
+// The paths of `to=<…>,<…>, …` and `from=<…>, …`; leaves the fields behind it.
+bool take_path_field(std::string_view& text, std::string_view name, std::string_view& path) noexcept {
+  if (!take(text, name)) return false;
+  std::size_t end = path_end(text);
+  while (end < text.size() && !text.substr(end).starts_with(", ")) end += 1 + path_end(text.substr(end + 1));
+  path = text.substr(0, end);
+  text.remove_prefix(end);
+  return take(text, ", ");
+}
+
+std::optional<LogEvent> read_postfix(std::string_view agent, std::string_view text, LogEvent event) noexcept {
+  if (agent == "qmgr") {
+    if (text == "removed") {
+      event.kind = LogEventKind::removed;
+      return event;
+    }
+    if (!take_path_field(text, "from=", event.text)) return std::nullopt;
+    const std::string_view recipients = field(text, "nrcpt=");
+    if (recipients.empty()) return std::nullopt;  // `status=expired, returned to sender`
+    event.kind = LogEventKind::sender;
+    event.recipients = number(recipients);
+    return event;
+  }
+  if (agent == "smtpd") {
+    if (!take(text, "client=")) return std::nullopt;
+    event.kind = LogEventKind::received;
+    event.logged_in = !field(text, "sasl_username=").empty();
+    event.origin = field(text, "orig_queue_id=");
+    return event;
+  }
+  if (agent == "pickup") {
+    if (!text.starts_with("uid=")) return std::nullopt;
+    event.kind = LogEventKind::received;
+    return event;
+  }
+  if (agent == "cleanup") {
+    if (!take(text, "info: header ") || !is_automatic_field(text)) return std::nullopt;
+    event.kind = LogEventKind::automatic;
+    return event;
+  }
+  if (!is_one_of(agent, "smtp", "lmtp", "pipe", "error") || !take_path_field(text, "to=", event.text)) {
+    return std::nullopt;
+  }
+  // Its last field, with the other server's words behind it: what stands before it has no spaces.
+  const std::string_view status = field(text, "status=");
+  if (status.starts_with("sent ") && agent != "error") {
+    event.kind = LogEventKind::delivered;
+  } else if (status.starts_with("bounced ")) {
+    event.kind = LogEventKind::failed;
+  } else {
+    return std::nullopt;
+  }
+  return event;
+}
+
+std::optional<LogEvent> read_sendmail(std::string_view text, LogEvent event) noexcept {
+  if (take_path_field(text, "from=", event.text)) {
+    event.kind = LogEventKind::sender;
+    event.recipients = number(field(text, "nrcpts="));
+    event.relay = field(text, "relay=");
+    return event;
+  }
+  if (!take_path_field(text, "to=", event.text)) return std::nullopt;
+  const std::string_view status = field(text, "stat=");
+  if (status.starts_with("Sent")) {
+    event.kind = LogEventKind::delivered;
+  } else if (!status.empty() && !status.starts_with("Deferred") && !status.starts_with("queued")) {
+    event.kind = LogEventKind::failed;
+  } else {
+    return std::nullopt;
+  }
+  return event;
+}
+
+}  // namespace
+
+std::string_view take_path(std::string_view& paths) noexcept {
+  const std::size_t end = path_end(paths);
+  const std::string_view path = paths.substr(0, end);
+  paths.remove_prefix(std::min(end + 1, paths.size()));
+  return path;
+}
+
+bool is_log_line(std::string_view line) noexcept {
+  Origin origin;
+  return take_origin(line, origin);
+}
+
+std::optional<LogEvent> read_log_line(std::string_view line) noexcept {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  Origin origin;
+  if (!take_origin(line, origin)) return std::nullopt;
+  LogEvent event = {.host = origin.host, .process = origin.process};
+  const std::size_t slash = origin.program.rfind('/');
+  event.is_sendmail = is_one_of(origin.program, "sm-mta", "sendmail", "sm-que");
+  if (!event.is_sendmail && slash == std::string_view::npos) return std::nullopt;
+  std::string_view text = line;
+  const bool has_id = take_queue_id(text, event.queue_id);
+  if (event.is_sendmail && take(text, "AUTH=server, ")) {
+    event.kind = LogEventKind::login;
+    event.relay = field(text, "relay=");
+    return event;
+  }
+  if (!has_id) return std::nullopt;
+  return event.is_sendmail ? read_sendmail(text, event) : read_postfix(origin.program.substr(slash + 1), text, event);
+}
+
+}  // namespace bloomgate::cli

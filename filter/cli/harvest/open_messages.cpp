@@ -1,0 +1,142 @@
+#include "filter/cli/harvest/open_messages.hpp"
+
+namespace bloomgate::cli {
+
+std::string OpenMessages::id_of(std::string_view host, std::string_view id) {
+  return std::string(host) + ' ' + std::string(id);
+}
+
+// With its relay: another process may have the number later, for another client.
+std::string OpenMessages::login_of(const LogEvent& event) {
+  return id_of(event.host, event.process) + ' ' + std::string(event.relay);
+}
+
+OpenMessages::Message* OpenMessages::find(const std::string& id) {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : &*found->second;
+}
+
+OpenMessages::Message& OpenMessages::open(std::string id) {
+  close(id);  // queue IDs come again, and then they belong to another message
+  if (messages_.size() >= most_open_) {
+    if (messages_.front().counts && !messages_.front().is_login) counts_.leave_out(LeftOut::open);
+    by_id_.erase(messages_.front().id);
+    messages_.pop_front();
+  }
+  messages_.push_back({.id = std::move(id)});
+  by_id_.emplace(messages_.back().id, std::prev(messages_.end()));
+  return messages_.back();
+}
+
+void OpenMessages::close(const std::string& id) {
+  const auto found = by_id_.find(id);
+  if (found == by_id_.end()) return;
+  const At at = found->second;
+  by_id_.erase(found);
+  messages_.erase(at);
+}
+
+void OpenMessages::leave_out(Message& message, LeftOut reason) noexcept {
+  if (message.counts) counts_.leave_out(reason);
+  message.counts = false;
+}
+
+void OpenMessages::receive(const LogEvent& event) {
+  std::string id = id_of(event.host, event.queue_id);
+  bool logged_in = event.logged_in;
+  if (!event.origin.empty()) {  // a content filter hands it back
+    const Message* const before = find(id_of(event.host, event.origin));
+    logged_in = logged_in || (before != nullptr && before->counts);
+  }
+  if (logged_in || rules_.without_login) {
+    open(std::move(id));
+  } else {
+    close(id);
+    counts_.leave_out(LeftOut::no_login);
+  }
+}
+
+void OpenMessages::set_sender(const LogEvent& event) {
+  const std::string id = id_of(event.host, event.queue_id);
+  Message* message = nullptr;
+  if (event.is_sendmail) {
+    if (!rules_.without_login && find(login_of(event)) == nullptr) {
+      close(id);
+      counts_.leave_out(LeftOut::no_login);
+      return;
+    }
+    message = &open(id);
+    message->recipients = event.recipients;
+  } else {
+    message = find(id);
+  }
+  if (message == nullptr || !message->counts) return;
+  const Entry sender = canonicalize_path(event.text);
+  if (sender.kind() == EntryKind::null_sender) return leave_out(*message, LeftOut::null_sender);
+  if (sender.kind() != EntryKind::address || !rules_.own_domains.contains(sender.domain())) {
+    return leave_out(*message, LeftOut::foreign_sender);
+  }
+  if (event.recipients > rules_.most_recipients) return leave_out(*message, LeftOut::many_recipients);
+  message->user = sender.key();
+}
+
+void OpenMessages::add_recipient(Message& message, std::string_view path) {
+  const Entry contact = canonicalize_path(path);
+  if (contact.kind() != EntryKind::address) {
+    counts_.leave_out(LeftOut::unreadable);
+  } else if (rules_.own_domains.contains(contact.domain())) {
+    counts_.leave_out(LeftOut::own_domain);
+  } else {
+    sink_.add(contact.key(), message.user);
+    ++counts_.contacts;
+    if (!message.counted) ++counts_.messages;
+    message.counted = true;
+  }
+}
+
+void OpenMessages::finish(const LogEvent& event) {
+  const std::string id = id_of(event.host, event.queue_id);
+  Message* const message = find(id);
+  if (message == nullptr) return;
+  std::string_view paths = event.text;
+  std::uint32_t recipients = 0;
+  for (; !paths.empty(); ++recipients) {
+    const std::string_view path = take_path(paths);
+    if (!message->counts || message->user.empty()) continue;
+    if (event.kind == LogEventKind::delivered) {
+      add_recipient(*message, path);
+    } else {
+      counts_.leave_out(LeftOut::not_delivered);
+    }
+  }
+  if (!event.is_sendmail) return;
+  // Sendmail does not say when it is done with a message.
+  if (recipients >= message->recipients) return close(id);
+  message->recipients -= recipients;
+}
+
+void OpenMessages::use(const LogEvent& event) {
+  if (messages_.empty() && event.kind != LogEventKind::received && event.kind != LogEventKind::sender &&
+      event.kind != LogEventKind::login) {
+    return;
+  }
+  switch (event.kind) {
+    case LogEventKind::received:
+      return receive(event);
+    case LogEventKind::sender:
+      return set_sender(event);
+    case LogEventKind::login:
+      open(login_of(event)).is_login = true;
+      return;
+    case LogEventKind::automatic:
+      if (Message* const message = find(id_of(event.host, event.queue_id))) leave_out(*message, LeftOut::automatic);
+      return;
+    case LogEventKind::delivered:
+    case LogEventKind::failed:
+      return finish(event);
+    case LogEventKind::removed:
+      return close(id_of(event.host, event.queue_id));
+  }
+}
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,60 @@
+// Joins the lines of a log by queue ID: who has sent a message, whether it counts, and to whom it was delivered.
+//
+// Only messages that may count are kept: those of clients that have logged in, unless others count too. However many
+// there are, memory is bounded: past `most_open`, the oldest is dropped and counted. For one thread.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <string>
+#include <unordered_map>
+
+#include "filter/cli/harvest/harvest_rules.hpp"
+#include "filter/cli/harvest/log_line.hpp"
+
+namespace bloomgate::cli {
+
+class OpenMessages {
+ public:
+  static constexpr std::size_t kMostOpen = 500'000;  // some 150 MB
+
+  // The rules, the counts and the sink are the caller's, who keeps them.
+  OpenMessages(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, std::size_t most_open = kMostOpen)
+      : rules_(rules), counts_(counts), sink_(sink), most_open_(most_open) {}
+
+  // The next event of the log, in its order. Passes on what the sink throws.
+  void use(const LogEvent& event);
+
+  std::size_t open() const noexcept { return messages_.size(); }
+
+ private:
+  struct Message {
+    std::string id;
+    std::string user = {};         // the key, once it is known
+    std::uint32_t recipients = 0;  // of Sendmail, which are still to come
+    bool counts = true;
+    bool is_login = false;  // no message: a connection to Sendmail that has logged in
+    bool counted = false;
+  };
+  using At = std::list<Message>::iterator;
+
+  static std::string id_of(std::string_view host, std::string_view id);
+  static std::string login_of(const LogEvent& event);
+  Message* find(const std::string& id);
+  Message& open(std::string id);
+  void close(const std::string& id);
+  void leave_out(Message& message, LeftOut reason) noexcept;
+  void receive(const LogEvent& event);
+  void set_sender(const LogEvent& event);
+  void finish(const LogEvent& event);
+  void add_recipient(Message& message, std::string_view path);
+
+  const HarvestRules& rules_;
+  HarvestCounts& counts_;
+  ContactSink& sink_;
+  std::size_t most_open_;
+  std::list<Message> messages_;  // the oldest first
+  std::unordered_map<std::string_view, At> by_id_;
+};
+
+}  // namespace bloomgate::cli

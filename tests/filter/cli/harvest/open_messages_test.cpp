@@ -1,0 +1,208 @@
+#include "filter/cli/harvest/open_messages.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+namespace bloomgate::cli {
+namespace {
+
+using Found = std::vector<std::string>;
+
+class Sink : public ContactSink {
+ public:
+  void add(std::string_view contact, std::string_view user) override {
+    found.push_back(std::string(contact) + " > " + std::string(user));
+  }
+  Found found;
+};
+
+struct Log {
+  explicit Log(bool without_login = false, std::size_t most_open = 100)
+      : rules{.own_domains = OwnDomains({"ours.example", ".tree.example"}),
+              .most_recipients = 3,
+              .without_login = without_login},
+        messages(rules, counts, sink, most_open) {}
+
+  void read(const std::string& line) {
+    if (const auto event = read_log_line(line)) messages.use(*event);
+  }
+  void postfix(const std::string& agent, const std::string& text, const std::string& host = "mx") {
+    read("Nov 20 10:00:00 " + host + " postfix/" + agent + "[1]: " + text);
+  }
+  void sendmail(const std::string& text, const std::string& process = "1") {
+    read("Nov 20 10:00:00 mx sm-mta[" + process + "]: " + text);
+  }
+  void login(const std::string& id) { postfix("smtpd", id + ": client=pc[1.2.3.4], sasl_username=ann"); }
+  void from(const std::string& id, const std::string& path = "<ann@ours.example>", int recipients = 1) {
+    postfix("qmgr", id + ": from=" + path + ", size=1, nrcpt=" + std::to_string(recipients) + " (queue active)");
+  }
+  void sent(const std::string& id, const std::string& path = "<joe@example.org>") {
+    postfix("smtp", id + ": to=" + path + ", relay=mx[1.2.3.4]:25, status=sent (250 Ok)");
+  }
+  std::uint64_t left_out(LeftOut kind) const { return counts.left_out[static_cast<std::size_t>(kind)]; }
+
+  HarvestRules rules;
+  HarvestCounts counts;
+  Sink sink;
+  OpenMessages messages;
+};
+
+TEST_CASE("whoever a user has written to is found by the queue ID, in canonical form") {
+  Log log;
+  log.login("AAAAA1");
+  log.from("AAAAA1", "<Ann@OURS.example>", 2);
+  log.sent("AAAAA1", "<Joe@Example.ORG>");
+  log.sent("AAAAA1", "<bob@example.org>");
+  log.postfix("qmgr", "AAAAA1: removed");
+  CHECK(log.sink.found == Found{"joe@example.org > ann@ours.example", "bob@example.org > ann@ours.example"});
+  CHECK(log.counts.messages == 1);
+  CHECK(log.counts.contacts == 2);
+  CHECK(log.messages.open() == 0);
+}
+
+TEST_CASE("a message counts only if it comes from a user of ours, to few") {
+  struct Case {
+    std::string_view name;
+    bool logs_in;
+    std::string path;
+    int recipients;
+    LeftOut reason;
+  };
+  const auto test = GENERATE(values<Case>({
+      {"no login", false, "<ann@ours.example>", 1, LeftOut::no_login},
+      {"a bounce", true, "<>", 1, LeftOut::null_sender},
+      {"another's domain", true, "<ann@example.org>", 1, LeftOut::foreign_sender},
+      {"no address", true, "<ann>", 1, LeftOut::foreign_sender},
+      {"below a domain of ours, which is not ours as a tree", true, "<ann@sub.ours.example>", 1,
+       LeftOut::foreign_sender},
+      {"too many", true, "<ann@ours.example>", 4, LeftOut::many_recipients},
+  }));
+  CAPTURE(test.name);
+  Log log;
+  if (test.logs_in) {
+    log.login("AAAAA1");
+  } else {
+    log.postfix("smtpd", "AAAAA1: client=pc[1.2.3.4]");
+  }
+  log.from("AAAAA1", test.path, test.recipients);
+  log.from("AAAAA1", test.path, test.recipients);  // it was deferred, and comes again
+  log.sent("AAAAA1");
+  CHECK(log.sink.found.empty());
+  CHECK(log.left_out(test.reason) == 1);
+}
+
+TEST_CASE("recipients count if they are others' and were reached") {
+  Log log;
+  log.login("AAAAA1");
+  log.from("AAAAA1", "<ann@sub.tree.example>", 3);
+  log.sent("AAAAA1", "<bob@ours.example>");
+  log.sent("AAAAA1", "<bob@deep.sub.tree.example>");
+  log.sent("AAAAA1", "<bob>");
+  log.postfix("smtp", "AAAAA1: to=<joe@example.org>, relay=mx[1.2.3.4]:25, status=bounced (no)");
+  CHECK(log.sink.found.empty());
+  CHECK(log.left_out(LeftOut::own_domain) == 2);
+  CHECK(log.left_out(LeftOut::unreadable) == 1);
+  CHECK(log.left_out(LeftOut::not_delivered) == 1);
+  CHECK(log.counts.messages == 0);
+  log.sent("AAAAA1", "<joe@example.org>");
+  CHECK(log.sink.found == Found{"joe@example.org > ann@sub.tree.example"});
+}
+
+TEST_CASE("an automatic answer, which a header check has logged, is left out") {
+  Log log;
+  log.login("AAAAA1");
+  log.postfix("cleanup", "AAAAA1: info: header Auto-Submitted: auto-replied from local; from=<ann@ours.example>");
+  log.from("AAAAA1");
+  log.sent("AAAAA1");
+  CHECK(log.sink.found.empty());
+  CHECK(log.left_out(LeftOut::automatic) == 1);
+}
+
+TEST_CASE("a queue ID that comes again belongs to another message") {
+  Log log;
+  log.login("AAAAA1");
+  log.from("AAAAA1");
+  // The log of the end is missing; a stranger gets the same queue ID.
+  log.postfix("smtpd", "AAAAA1: client=pc[1.2.3.4]");
+  log.from("AAAAA1");
+  log.sent("AAAAA1");
+  CHECK(log.sink.found.empty());
+}
+
+TEST_CASE("queue IDs of several hosts are several messages") {
+  Log log;
+  log.login("AAAAA1");
+  log.postfix("qmgr", "AAAAA1: from=<ann@ours.example>, size=1, nrcpt=1 (queue active)", "mx2");
+  log.sent("AAAAA1");
+  CHECK(log.sink.found.empty());
+}
+
+TEST_CASE("behind a content filter the message counts by its first login") {
+  Log log;
+  log.login("AAAAA1");
+  log.from("AAAAA1");
+  log.postfix("smtpd", "BBBBB1: client=localhost[127.0.0.1], orig_queue_id=AAAAA1, orig_client=pc[1.2.3.4]");
+  log.from("BBBBB1");
+  log.sent("BBBBB1");
+  CHECK(log.sink.found == Found{"joe@example.org > ann@ours.example"});
+  log.postfix("smtpd", "CCCCC1: client=localhost[127.0.0.1], orig_queue_id=ZZZZZ1, orig_client=pc[1.2.3.4]");
+  log.from("CCCCC1");
+  log.sent("CCCCC1", "<bob@example.org>");
+  CHECK(log.sink.found.size() == 1);
+}
+
+TEST_CASE("past the bound the oldest message is dropped and counted") {
+  Log log(false, 2);
+  for (const std::string id : {"AAAAA1", "AAAAA2", "AAAAA3"}) {
+    log.login(id);
+    log.from(id);
+  }
+  CHECK(log.messages.open() == 2);
+  CHECK(log.left_out(LeftOut::open) == 1);
+  log.sent("AAAAA1", "<one@example.org>");
+  log.sent("AAAAA2", "<two@example.org>");
+  log.sent("AAAAA3", "<three@example.org>");
+  CHECK(log.sink.found == Found{"two@example.org > ann@ours.example", "three@example.org > ann@ours.example"});
+}
+
+TEST_CASE("Sendmail's clients count where they have logged in on the same connection") {
+  Log log;
+  const std::string from = ": from=<ann@ours.example>, size=1, nrcpts=2, daemon=MTA, relay=pc [1.2.3.4]";
+  const std::string to = ": to=<joe@example.org>, mailer=esmtp, relay=mx. [5.6.7.8], dsn=2.0.0, stat=Sent (Ok)";
+  log.sendmail("AUTH=server, relay=pc [1.2.3.4], authid=ann, mech=PLAIN, bits=0", "7");
+  log.sendmail("AAAAA1" + from, "7");
+  log.sendmail("AAAAA1" + to, "8");
+  CHECK(log.sink.found.size() == 1);
+  SECTION("with all recipients dealt with, it is closed") {
+    CHECK(log.messages.open() == 2);
+    log.sendmail("AAAAA1: to=<bob@example.org>, mailer=esmtp, stat=User unknown", "8");
+    CHECK(log.messages.open() == 1);
+    CHECK(log.left_out(LeftOut::not_delivered) == 1);
+  }
+  SECTION("another process has not logged in") {
+    log.sendmail("AAAAA2" + from, "9");
+    log.sendmail("AAAAA2" + to, "9");
+    CHECK(log.sink.found.size() == 1);
+    CHECK(log.left_out(LeftOut::no_login) == 1);
+  }
+  SECTION("nor has another client, when the process's number comes again") {
+    log.sendmail("AAAAA2: from=<ann@ours.example>, size=1, nrcpts=1, relay=evil [6.6.6.6]", "7");
+    log.sendmail("AAAAA2" + to, "7");
+    CHECK(log.sink.found.size() == 1);
+  }
+}
+
+TEST_CASE("every client counts where the operator says so") {
+  Log log(true);
+  log.postfix("pickup", "AAAAA1: uid=1000 from=<ann>");
+  log.from("AAAAA1");
+  log.sent("AAAAA1");
+  log.sendmail("BBBBB1: from=<ann@ours.example>, size=1, nrcpts=2, relay=localhost [127.0.0.1]");
+  log.sendmail("BBBBB1: to=<a@example.org>,<b@example.org>, mailer=esmtp, stat=Sent (Ok)");
+  CHECK(log.sink.found.size() == 3);
+  CHECK(log.left_out(LeftOut::no_login) == 0);
+}
+
+}  // namespace
+}  // namespace bloomgate::cli
