@@ -36,7 +36,7 @@ void store_line(KeyHash* to, const KeyHash* from) noexcept {
 }  // namespace
 
 unsigned HashPartitions::bits_for(std::uint64_t body_bytes) noexcept {
-  constexpr std::uint64_t kPartBytes = std::uint64_t{1} << 19;
+  constexpr std::uint64_t kPartBytes = std::uint64_t{1} << 15;
   constexpr unsigned kMost = 12;  // each lane has 64 bytes for each partition in the cache
   const auto parts = std::max<std::uint64_t>(1, body_bytes / kPartBytes);
   return std::min<unsigned>(kMost, static_cast<unsigned>(std::bit_width(parts) - 1));
@@ -73,6 +73,7 @@ HashPartitions::Lane::Lane(HashPartitions& owner)
     : owner_(&owner),
       shift_(64 - owner.partition_bits_),
       lines_(std::make_unique<Line[]>(owner.partition_count())),
+      pending_(std::make_unique<std::uint8_t[]>(owner.partition_count())),
       slots_(std::make_unique<Slot[]>(owner.partition_count())),
       chunks_(owner.partition_count()) {}
 
@@ -95,12 +96,13 @@ void HashPartitions::Lane::write_line(std::size_t partition) {
   }
   store_line(slot.next, lines_[partition].hashes);
   slot.next += kLineHashes;
-  slot.pending = 0;
+  pending_[partition] = 0;
 }
 
 void HashPartitions::Lane::clear() noexcept {
   for (std::size_t partition = 0; partition < owner_->partition_count(); ++partition) {
     slots_[partition] = {};
+    pending_[partition] = 0;
     chunks_[partition].clear();
   }
 }

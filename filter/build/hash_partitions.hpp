@@ -29,8 +29,8 @@ class HashPartitions {
 
   class Lane;
 
-  // The `partition_bits` that suit an array of that size. A partition's part of it is then half a MiB or a little more,
-  // and stays in a core's own cache.
+  // The `partition_bits` that suit an array of that size. A partition's part of it is then at most 64 KiB, if there can
+  // be that many, and stays in the smallest caches of a core.
   static unsigned bits_for(std::uint64_t body_bytes) noexcept;
 
   // `partition_bits` from 0 to 16; `memory_bytes` for the hashes of all lanes (at least minimum_bytes()). Throws
@@ -80,10 +80,9 @@ class alignas(64) HashPartitions::Lane {
   // Takes a few nanoseconds. Throws BloomgateError{out_of_memory} when the pool is empty; ask has_room_for() first.
   void add(KeyHash hash) {
     const std::size_t partition = shift_ < 64 ? hash >> shift_ : 0;
-    Slot& slot = slots_[partition];
-    Line& line = lines_[partition];
-    line.hashes[slot.pending] = hash;
-    if (++slot.pending == kLineHashes) write_line(partition);
+    std::uint8_t& pending = pending_[partition];
+    lines_[partition].hashes[pending] = hash;
+    if (++pending == kLineHashes) write_line(partition);
   }
 
   // Makes the added hashes visible to other threads, once they synchronise with this one. The thread that added them
@@ -100,7 +99,6 @@ class alignas(64) HashPartitions::Lane {
   struct Slot {
     KeyHash* next = nullptr;
     KeyHash* end = nullptr;
-    std::uint32_t pending = 0;  // hashes in the partition's line
   };
 
   void write_line(std::size_t partition);
@@ -109,6 +107,8 @@ class alignas(64) HashPartitions::Lane {
   HashPartitions* owner_;
   unsigned shift_;
   std::unique_ptr<Line[]> lines_;
+  // How many hashes are in each line. Apart from the slots, so that all of these stay in the smallest cache.
+  std::unique_ptr<std::uint8_t[]> pending_;
   std::unique_ptr<Slot[]> slots_;
   std::vector<std::vector<std::uint32_t>> chunks_;  // of each partition, in the order they were taken
 };
@@ -127,7 +127,7 @@ void HashPartitions::for_each_run(std::size_t partition, Visit visit) const {
       if (i + 1 == chunks.size()) hashes = {hashes.data(), slot.next};
       visit(hashes);
     }
-    visit(std::span<const KeyHash>(lane.lines_[partition].hashes, slot.pending));
+    visit(std::span<const KeyHash>(lane.lines_[partition].hashes, lane.pending_[partition]));
   }
 }
 

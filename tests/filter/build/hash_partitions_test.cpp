@@ -102,12 +102,12 @@ TEST_CASE("an array has as many partitions as suit its size, and no more than a 
   };
   for (const auto& [bytes, want] : std::vector<Row>{{0, 0},
                                                     {1, 0},
-                                                    {1 << 19, 0},
-                                                    {(1 << 20) - 1, 0},
-                                                    {1 << 20, 1},
-                                                    {(1 << 21) - 1, 1},
-                                                    {1 << 21, 2},
-                                                    {std::uint64_t{1} << 31, 12},
+                                                    {1 << 15, 0},
+                                                    {(1 << 16) - 1, 0},
+                                                    {1 << 16, 1},
+                                                    {(1 << 17) - 1, 1},
+                                                    {1 << 17, 2},
+                                                    {std::uint64_t{1} << 27, 12},
                                                     {std::uint64_t{1} << 40, 12},
                                                     {~std::uint64_t{0}, 12}}) {
     CAPTURE(bytes);
