@@ -46,7 +46,7 @@ void examine_clamd(const std::string& given, std::vector<DoctorFinding>& finding
 
 // Sends messages through the mail server, if that was asked for (DoctorOptions::send), and finds what became of each.
 // Takes up to some minutes.
-void examine_by_mail(const DoctorOptions& options, std::vector<DoctorFinding>& findings);
+void examine_by_mail(const DaemonCommand& command, std::vector<DoctorFinding>& findings);
 
 // If `folder` has no configuration of that mail server, they find nothing and return false.
 bool examine_postfix(const DaemonOptions& options, const std::string& folder, std::vector<DoctorFinding>& findings);

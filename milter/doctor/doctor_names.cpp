@@ -1,5 +1,7 @@
 // What --doctor examines if the daemon itself verifies signatures.
 #include <chrono>
+#include <string>
+#include <string_view>
 
 #include "filter/base/error.hpp"
 #include "milter/dkim/resolver.hpp"
@@ -13,8 +15,16 @@ using Level = DoctorFinding::Level;
 // Whatever is there: an answer is all that is wanted.
 constexpr const char* kSomeName = "_domainkey.example.org";
 
-constexpr const char* kRemedy =
-    "name working servers in dns-servers or /etc/resolv.conf; without keys every message of a listed sender is checked";
+constexpr std::string_view kConsequence = "; without keys every message of a listed sender is checked";
+
+std::string remedy(std::string_view what) {
+  return std::string(what).append(kConsequence);
+}
+
+std::string remedy_for(KeyStatus status) {
+  if (status == KeyStatus::bogus) return remedy("name servers that pass DNSSEC on, or leave dns-trust-anchor empty");
+  return remedy("name working servers in dns-servers or /etc/resolv.conf");
+}
 
 // Why no name can be looked up; empty: one was.
 std::string fault_of(KeyStatus status) {
@@ -42,14 +52,15 @@ void examine_names(const DaemonOptions& options, std::vector<DoctorFinding>& fin
   try {
     Resolver resolver(resolver_options(options));
     const auto lookup = resolver.start(kSomeName);
-    const std::string fault = fault_of(resolver.wait(*lookup, Resolver::Clock::now() + options.dns_timeout).status);
+    const KeyStatus status = resolver.wait(*lookup, Resolver::Clock::now() + options.dns_timeout).status;
+    const std::string fault = fault_of(status);
     if (fault.empty()) {
       findings.push_back({Level::ok, "names", "names are looked up; keys are " + resolver.description()});
     } else {
-      findings.push_back({Level::problem, "names", fault + "; keys are " + resolver.description(), kRemedy});
+      findings.push_back({Level::problem, "names", fault + "; keys are " + resolver.description(), remedy_for(status)});
     }
   } catch (const BloomgateError& error) {
-    findings.push_back({Level::problem, "names", error.what(), kRemedy});
+    findings.push_back({Level::problem, "names", error.what(), remedy("mend that option")});
   }
 }
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 #include <thread>
 
 #include "filter/base/printable.hpp"
@@ -78,7 +80,7 @@ class Logs {
  public:
   explicit Logs(std::vector<std::string> files) : files_(std::move(files)), since_(time(nullptr)) {
     if (files_.empty() && access("/var/log/mail.log", R_OK) == 0) files_.emplace_back("/var/log/mail.log");
-    for (const std::string& file : files_) sizes_.push_back(static_cast<std::streamoff>(text_of(file, 0).size()));
+    for (const std::string& file : files_) sizes_.push_back(size_of(file));
   }
 
   // All that was added about a message.
@@ -91,6 +93,13 @@ class Logs {
   }
 
  private:
+  // A file that is not there yet is read from its beginning later.
+  static std::streamoff size_of(const std::string& path) {
+    std::error_code none;
+    const std::uintmax_t size = std::filesystem::file_size(path, none);
+    return none ? 0 : static_cast<std::streamoff>(size);
+  }
+
   static std::string text_of(const std::string& path, std::streamoff begin) {
     std::ifstream file(path, std::ios::binary);
     file.seekg(begin);
@@ -112,12 +121,15 @@ MessageFate wait_for_fate(const Logs& logs, const std::string& queue_id) {
   }
 }
 
-std::string remedy_for(const std::string& reason) {
+std::string remedy_for(const std::string& reason, const DaemonOptions& options) {
   if (reason == "not-listed") return "the sender of the saved message is on no whitelist: take another message";
   if (reason == "not-authenticated" || reason == "authentication-failed" || reason == "dmarc-fail") {
-    return "see what OpenDKIM says of it in the log: does the message still have its signature as it came, and does "
-           "the "
-           "name server answer?";
+    if (verifies_signatures(options)) {
+      return "bloomgate-milter --explain < MESSAGE shows what is wrong with its signature: is the message saved as it "
+             "came, with its header and its line ends, and does the name server answer?";
+    }
+    return "see in the log what OpenDKIM, or the milter in its place, says of it: is the message saved as it came, with "
+           "its header and line ends, and does the name server answer?";
   }
   if (reason == "revoked") return "the sender is revoked: bloomgate-milter unrevoke, or take another message";
   return "bloomgate-milter --explain < MESSAGE shows each step of the decision";
@@ -125,8 +137,8 @@ std::string remedy_for(const std::string& reason) {
 
 class Sending {
  public:
-  Sending(const DoctorOptions& options, std::vector<DoctorFinding>& findings)
-      : options_(options), logs_(options.logs), findings_(findings) {}
+  Sending(const DaemonCommand& command, std::vector<DoctorFinding>& findings)
+      : options_(command.doctor), daemon_(command.options), logs_(command.doctor.logs), findings_(findings) {}
 
   void examine() {
     const std::string word = std::to_string(getpid()) + "-" + std::to_string(time(nullptr));
@@ -196,7 +208,7 @@ class Sending {
     } else if ((fate.decision == "deliver") == is_good) {
       add(Level::ok, text);
     } else if (is_good) {
-      add(Level::problem, text, remedy_for(fate.reason));
+      add(Level::problem, text, remedy_for(fate.reason, daemon_));
     } else {
       add(Level::problem, text + ": it passes for a listed one",
           "see the findings on authentication and on forged fields; is it a false positive (bloomgate query)?");
@@ -204,14 +216,15 @@ class Sending {
   }
 
   const DoctorOptions& options_;
+  const DaemonOptions& daemon_;
   Logs logs_;
   std::vector<DoctorFinding>& findings_;
 };
 
 }  // namespace
 
-void examine_by_mail(const DoctorOptions& options, std::vector<DoctorFinding>& findings) {
-  if (!options.send.empty()) Sending(options, findings).examine();
+void examine_by_mail(const DaemonCommand& command, std::vector<DoctorFinding>& findings) {
+  if (!command.doctor.send.empty()) Sending(command, findings).examine();
 }
 
 }  // namespace bloomgate
