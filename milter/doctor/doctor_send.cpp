@@ -128,8 +128,8 @@ std::string remedy_for(const std::string& reason, const DaemonOptions& options) 
       return "bloomgate-milter --explain < MESSAGE shows what is wrong with its signature: is the message saved as it "
              "came, with its header and its line ends, and does the name server answer?";
     }
-    return "see in the log what OpenDKIM, or the milter in its place, says of it: is the message saved as it came, with "
-           "its header and line ends, and does the name server answer?";
+    return "see in the log what OpenDKIM, or the milter in its place, says of it: is the message saved as it came, "
+           "with its header and line ends, and does the name server answer?";
   }
   if (reason == "revoked") return "the sender is revoked: bloomgate-milter unrevoke, or take another message";
   return "bloomgate-milter --explain < MESSAGE shows each step of the decision";
