@@ -7,6 +7,7 @@
 #include "filter/base/parallel.hpp"
 #include "filter/layout/sizing.hpp"
 #include "tests/support/insert_keys.hpp"
+#include "tests/support/memory_filter.hpp"
 
 namespace bloomgate {
 namespace {
@@ -47,6 +48,56 @@ TEST_CASE("a bulk look-up counts what look-ups one by one find") {
   CHECK(lookup.keys() == kAsked);
   CHECK(lookup.found() == want);
   CHECK(lookup.found() > kMembers);
+}
+
+TEST_CASE("a bulk look-up counts domain entries as well, in every hash family, whatever lane they come through") {
+  const HashFamily family = GENERATE(from_range(std::begin(kHashFamilies), std::end(kHashFamilies)));
+  const std::uint64_t seed = GENERATE(0U, 5U);
+  CAPTURE(hash_family_name(family), seed);
+  test::MemoryFilter filter({.hash_family = family, .block_count = 100, .seed = seed});
+  for (unsigned i = 0; i < 1000; ++i) {
+    filter.insert("user" + std::to_string(i) + "@example.org");
+    filter.insert("@" + std::to_string(i) + ".example");
+  }
+  const FilterView view = filter.view();
+  BulkLookup lookup(view, 2, 1 << 20);
+  CHECK(lookup.keys() == 0);
+  CHECK(lookup.found() == 0);
+  std::uint64_t want = 0;
+  for (const unsigned round : {0U, 1U}) {
+    for (unsigned i = 0; i < 1000; ++i) {
+      const std::string address = "user" + std::to_string(2 * i + round) + "@example.org";
+      const std::string domain = "@" + std::to_string(2 * i + round) + ".example";
+      lookup.lane(i % 2).add(address);
+      lookup.lane(i % 2).add_domain(domain);
+      want += (view.may_contain(address) ? 1U : 0U) + (view.contains_domain(domain) ? 1U : 0U);
+    }
+    for (const unsigned lane : {0U, 1U}) lookup.lane(lane).settle();
+    lookup.look_up();
+    CHECK(lookup.keys() == (round + 1) * 2000);
+    CHECK(lookup.found() == want);
+  }
+  CHECK(want >= 2000);
+  CHECK(want < 2100);
+}
+
+TEST_CASE("a bulk look-up with the least memory says when it is full, and goes on after a look-up") {
+  test::MemoryFilter filter({.block_count = 1});
+  filter.insert("joe@example.org");
+  BulkLookup lookup(filter.view(), 1, 1);
+  std::uint64_t added = 0;
+  for (int round = 0; round < 3; ++round) {
+    while (lookup.has_room_for(1)) {
+      lookup.lane(0).add("joe@example.org");
+      ++added;
+    }
+    lookup.lane(0).settle();
+    lookup.look_up();
+    REQUIRE(lookup.has_room_for(1));
+    CHECK(lookup.found() == added);
+  }
+  CHECK(lookup.keys() == added);
+  CHECK(added > 2);
 }
 
 TEST_CASE("a bulk look-up is for layouts in which an entry is one value") {

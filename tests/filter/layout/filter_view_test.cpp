@@ -75,11 +75,24 @@ TEST_CASE("domain entries are no part of the bits, and addresses no part of the 
   CHECK_FALSE(filter.view().contains_domain("@.example.net"));
 }
 
+TEST_CASE("a domain entry's hash is of the filter's own hash family and seed") {
+  for (const HashFamily family : kHashFamilies) {
+    const FilterShape shape = {.hash_family = family, .block_count = 1, .seed = 7};
+    CHECK(hash_of_domain(shape, "@example.org") == hash_key("@example.org", 7, family));
+  }
+}
+
 TEST_CASE("domain entries are found as they stand") {
   const SmallFilter filter({"@example.org", "@.example.net"});
   CHECK(filter.view().find(canonicalize_line("@Example.ORG")).match == Match::domain);
+  CHECK(filter.view().find(canonicalize_line("@Example.ORG")).domain_entry().view() == "@example.org");
   CHECK(filter.view().find(canonicalize_line("@.example.net.")).match == Match::domain_tree);
-  CHECK(filter.view().find(canonicalize_line("@.example.org")).match == Match::none);
+  CHECK(filter.view().find(canonicalize_line("@.example.net.")).domain_entry().view() == "@.example.net");
+  for (const char* const line : {"@.example.org", "@example.net", "@.mail.example.net", "@mail.example.net",
+                                 "@mail.example.org", "# a comment", "nonsense", ""}) {
+    INFO(line);
+    CHECK(filter.view().find(canonicalize_line(line)).match == Match::none);
+  }
 }
 
 TEST_CASE("the longest possible domain is looked up at every level") {
@@ -100,6 +113,7 @@ TEST_CASE("the ones of a body are counted") {
   body[0] = std::byte{0xff};
   body[4095] = std::byte{0x81};
   CHECK(FilterView({.block_count = 1}, body).count_ones() == 10);
+  CHECK(FilterView({.block_count = 1}, std::vector<std::byte>(4096, std::byte{0xff})).count_ones() == 8 * 4096);
 }
 
 TEST_CASE("each kind of match has its name") {

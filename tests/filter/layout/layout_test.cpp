@@ -187,6 +187,11 @@ TEST_CASE("layouts and hash families are found by the names that they give thems
     CHECK(*found == layout);
   }
   for (const HashFamily family : kHashFamilies) CHECK(find_hash_family(hash_family_name(family)) == family);
+  // What operators type, and what is written down of a filter.
+  const std::string_view layouts[] = {"page", "line", "classic", "partitioned", "ribbon"};
+  for (std::size_t i = 0; i < std::size(kLayouts); ++i) CHECK(layout_rules(kLayouts[i]).name() == layouts[i]);
+  const std::string_view families[] = {"xxh3", "murmur3", "fnv1a-murmur3"};
+  for (std::size_t i = 0; i < std::size(kHashFamilies); ++i) CHECK(hash_family_name(kHashFamilies[i]) == families[i]);
   CHECK(find_layout("pages") == nullptr);
   CHECK(find_layout(static_cast<Layout>(6)) == nullptr);
   CHECK_FALSE(find_hash_family("md5"));

@@ -42,5 +42,19 @@ TEST_CASE("blocks that are filled unevenly have a higher rate than the fill of a
   CHECK(rate_of_bits(FilterView(shape, body)).rate == Approx(1.0 / 16));
 }
 
+TEST_CASE(
+    "the rate of the bits is uncertain by two bits of the array where two hashes make all probes, and nowhere else") {
+  for (const Layout layout : kLayouts) {
+    CAPTURE(layout_rules(layout).name());
+    FilterShape shape = {.layout = layout, .hashes = 1, .block_count = 10};
+    shape.block_bytes = layout_rules(layout).default_block_bytes(shape.hashes);
+    const std::vector<std::byte> body(body_bytes(shape));
+    const bool hashes_twice = layout == Layout::classic || layout == Layout::partitioned;
+    CHECK(rate_of_bits(FilterView(shape, body)).uncertainty ==
+          Approx(hashes_twice ? 2.0 / (8 * static_cast<double>(body.size())) : 0));
+    CHECK(rate_of_bits(FilterView(shape, body)).rate == 0);
+  }
+}
+
 }  // namespace
 }  // namespace bloomgate

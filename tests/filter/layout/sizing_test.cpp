@@ -109,6 +109,27 @@ TEST_CASE("the best number of hashes is lower in small blocks") {
   CHECK(best_hashes(20, Layout::partitioned, 8) == best_hashes(20));
 }
 
+TEST_CASE("no other number of hashes has a lower rate than the best") {
+  struct Row {
+    Layout layout;
+    std::uint32_t block_bytes;
+  };
+  const Row row =
+      GENERATE(values<Row>({{Layout::page, kPage}, {Layout::line, 64}, {Layout::line, 512}, {Layout::classic, 8}}));
+  for (const double bits_per_entry : {1.0, 1.5, 6.5, 12.0, 20.0, 40.0, 64.0}) {
+    const std::uint32_t best = best_hashes(bits_per_entry, row.layout, row.block_bytes);
+    CAPTURE(layout_rules(row.layout).name(), row.block_bytes, bits_per_entry, best);
+    FilterShape shape = {.layout = row.layout, .block_bytes = row.block_bytes, .block_count = 1'000'000};
+    const double entries = 8e6 * row.block_bytes / bits_per_entry;
+    shape.hashes = best;
+    const double rate = expected_fpr(entries, shape);
+    for (shape.hashes = 1; shape.hashes <= kMaxHashes; ++shape.hashes) {
+      CAPTURE(shape.hashes);
+      CHECK(expected_fpr(entries, shape) >= rate);
+    }
+  }
+}
+
 TEST_CASE("a partitioned filter is a classic one but for what its slices' size adds") {
   CHECK(partitioned_fpr(1e6, 8e6, 6) == Approx(classic_fpr(1e6, 8e6, 6)).epsilon(1e-5));
   // One entry in two slices of one bit: everything is found.
@@ -119,6 +140,9 @@ TEST_CASE("a partitioned filter is a classic one but for what its slices' size a
 
 TEST_CASE("an empty filter has no false positives and a full one only those") {
   CHECK(blocked_fpr(0, 10, kPage, 6) == 0);
+  CHECK(blocked_fpr(1e6, 1, kPage, 6) == Approx(1));
+  CHECK(blocked_fpr(1e6, 1, kPage, 1) == Approx(1));
+  for (double entries = 1e5; entries < 1e7; entries *= 1.5) CHECK(blocked_fpr(entries, 1, kPage, 1) <= 1);
   const FilterShape shape = {.block_count = 10};
   CHECK(fpr_from_fill(0, shape) == 0);
   CHECK(fpr_from_fill(10ULL * kPage * 8, shape) == 1);
@@ -134,6 +158,14 @@ TEST_CASE("the rate of several filters is that of either, and of none exactly ze
   }
 }
 
+TEST_CASE("two addresses of which either may be listed have nearly twice the rate, and of which both must its square") {
+  CHECK(either_fpr(0.02) == Approx(1 - 0.98 * 0.98));
+  CHECK(both_fpr(0.02) == Approx(0.0004));
+  CHECK(either_fpr(0) == 0);
+  CHECK(either_fpr(1) == 1);
+  CHECK(both_fpr(1) == 1);
+}
+
 TEST_CASE("the number of blocks is rounded up and is at least one") {
   CHECK(blocks_for(0, 8, kPage) == 1);
   CHECK(blocks_for(1, 8, kPage) == 1);
@@ -141,6 +173,8 @@ TEST_CASE("the number of blocks is rounded up and is at least one") {
   CHECK(blocks_for(4097, 8, kPage) == 2);
   CHECK(blocks_for(1'000'000'000, 8, kPage) == 244'141);
   CHECK(blocks_for(1'000'000'000, 9.6, kPage) == 292'969);
+  CHECK(blocks_for(1'000'000, 1, kPage) == 31);
+  CHECK(blocks_for(1'000'000, 64, kPage) == 1954);
 }
 
 TEST_CASE("sizes are exact far beyond 2^32 bytes") {
@@ -193,6 +227,11 @@ TEST_CASE("the least hashes for a rate give it, and one less does not") {
   CHECK(blocked_fpr(1e8, 48829, kPage, hashes) <= 0.001);
   CHECK(blocked_fpr(1e8, 48829, kPage, hashes - 1) > 0.001);
   CHECK_THROWS_AS(least_hashes_for_fpr(0.001, 8, Layout::page, kPage), BloomgateError);
+  // The lowest rate of all, to the last digit.
+  const FilterShape best = {.hashes = best_hashes(16), .block_count = 1'000'000};
+  const double lowest = expected_fpr(8.0 * static_cast<double>(body_bytes(best)) / 8 / 2, best);
+  CHECK(least_hashes_for_fpr(lowest, 16, Layout::page, kPage) == best.hashes);
+  CHECK_THROWS_AS(least_hashes_for_fpr(std::nextafter(lowest, 0), 16, Layout::page, kPage), BloomgateError);
 }
 
 TEST_CASE("a rate that no filter reaches is refused") {

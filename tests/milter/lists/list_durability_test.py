@@ -66,6 +66,14 @@ class ListDurabilityTest(unittest.TestCase):
                         is_renamed = (name, number) == ("fsync", 2)
                         self.assertEqual(text, want if is_renamed else OLD)
 
+    def test_who_may_not_write_is_told_to_do_it_as_root_and_others_are_not(self):
+        for number in (errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ENOSPC):
+            run, text, names = self.change(("add", "@new.example"), f"rename 1 {number}")
+            self.assertNotEqual(run.status, 0)
+            self.assertEqual((text, names), (OLD, ["list"]))
+            is_about_rights = number in (errno.EACCES, errno.EPERM, errno.EROFS)
+            self.assertEqual("run this as root" in run.errors, is_about_rights, run.errors)
+
     def test_short_and_interrupted_writes_are_gone_on_with(self):
         for fault in ("pwrite 1+ short", "pwrite 1+ interrupted"):
             for words, want in COMMANDS.items():

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
 
@@ -82,6 +83,10 @@ TEST_CASE("an address that another entry still covers is told so") {
   const TagSeparators plus = *TagSeparators::parse("+");
   CHECK(list.edit(ListChange::take_out, {"joe+x@example.org"}, plus).entries[0].covered_by != "");
   CHECK(list.edit(ListChange::take_out, {"joe@example.org"}, plus).entries[0].covered_by == "");
+  const List trees("ann@mail.corp.example\n@.corp.example\n@mail.corp.example\n");
+  CHECK(trees.edit(ListChange::take_out, {"ann@mail.corp.example"}).entries[0].covered_by == "@mail.corp.example");
+  CHECK(trees.edit(ListChange::take_out, {"@mail.corp.example"}).entries[0].covered_by == "");
+  CHECK(trees.edit(ListChange::take_out, {"ann@mail.corp.example"}).entries[0].covered_by == "@.corp.example");
 }
 
 TEST_CASE("where there is nothing to change the file is not touched") {
@@ -120,6 +125,43 @@ TEST_CASE("one word that is no entry stops the whole change") {
   }
 }
 
+TEST_CASE("an error about a word says what is wrong with it, and that nothing was changed") {
+  struct Row {
+    std::string word;
+    std::string want;
+  };
+  for (const auto& [word, want] : std::vector<Row>{{"nonsense", "there is no '@'"},
+                                                   {"# joe@example.org", "it is a comment"},
+                                                   {" ", "it is empty"},
+                                                   {"a\x1b@example.org", "a control character"}}) {
+    CHECK_THROWS_WITH(entries_of_words(Words{word}),
+                      Catch::Contains(want) && Catch::Contains("Nothing was changed") && !Catch::Contains("\x1b"));
+  }
+}
+
+TEST_CASE("an edit beside an editor that saves meanwhile is made again, and loses nothing of the editor's") {
+  std::string old_text;
+  while (old_text.size() < 2'000'000) old_text += "# a long list, so that there is time to save another meanwhile\n";
+  // The editor may come too late, which is no fault: then it replaces what this edit has made.
+  for (int attempt = 0; attempt < 50; ++attempt) {
+    const List list(old_text);
+    const std::string saved = list.folder().file("saved");
+    test::write_file(saved, old_text + "saved@example.org\n");
+    std::atomic<bool> is_over{false};
+    std::thread editor([&] {
+      while (!is_over && access(list.folder().file(".revoked.edit").c_str(), F_OK) != 0) {
+      }
+      std::filesystem::rename(saved, list.path());
+    });
+    list.edit(ListChange::put_in, {"ann@example.org"});
+    is_over = true;
+    editor.join();
+    if (list.text() == old_text + "saved@example.org\nann@example.org\n") return;
+    CHECK(list.text() == old_text + "saved@example.org\n");
+  }
+  FAIL("the edit was never made again");
+}
+
 TEST_CASE("mode and owner stay, and so does a symbolic link") {
   const List list;
   REQUIRE(chmod(list.path().c_str(), 0640) == 0);
@@ -141,6 +183,7 @@ TEST_CASE("a list that is not there, or is no list, is not made one") {
     edit_list_file(path, entries_of_words(Words{"ann@example.org"}), ListChange::put_in);
   };
   CHECK(code_of([&] { edit(list.folder().file("missing")); }) == ErrorCode::cannot_open);
+  CHECK_THROWS_WITH(edit(list.folder().file("missing")), Catch::Contains("install -m 644 /dev/null"));
   CHECK_FALSE(std::filesystem::exists(list.folder().file("missing")));
   CHECK(code_of([&] { edit(list.folder().path().string()); }) == ErrorCode::not_a_regular_file);
   test::write_file(list.path(), std::string("joe@exam\0ple.org\n", 17));
