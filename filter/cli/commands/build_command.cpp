@@ -20,6 +20,7 @@
 #include "filter/cli/lists/blocks.hpp"
 #include "filter/cli/lists/broad_domains.hpp"
 #include "filter/cli/lists/dated_lists.hpp"
+#include "filter/cli/lists/except_list.hpp"
 #include "filter/cli/lists/input_files.hpp"
 #include "filter/cli/lists/list_options.hpp"
 #include "filter/cli/lists/reject_log.hpp"
@@ -50,6 +51,7 @@ struct BuildCommand {
   std::string tag_separators;
   std::string free_mail_domains;
   std::string newest;
+  std::vector<std::string> exceptions;
   unsigned keep = 0;
   bool strict = false;
   bool quiet = false;
@@ -124,6 +126,8 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
        "or postfix-map (access(5), transport(5))")  //
       ("newest", po::value(&command.newest)->value_name("AGE"),
        "take dated lists (2026-11-20.txt.zst) of the last AGE only, such as 180d, 26w or 1y; others are taken too")  //
+      ("except", po::value(&command.exceptions)->composing()->value_name("LIST"),
+       "leave out the entries of LIST, a text list, and addresses in its domains; may be given several times")  //
       ("free-mail-domains", po::value(&command.free_mail_domains)->value_name("FILE"),
        "warn of @domain entries for these free-mail domains (default: " BLOOMGATE_CONFIG_FOLDER
        "/free-mail-domains.txt)")                                                                               //
@@ -192,6 +196,10 @@ void refuse_to_overwrite_inputs(const BuildCommand& command) {
     if (same_file(input, command.output)) throw UsageError("--output would overwrite the list " + input);
     if (same_file(input, command.reject_file)) throw UsageError("--reject-file would overwrite the list " + input);
   }
+  for (const std::string& input : command.exceptions) {
+    if (same_file(input, command.output)) throw UsageError("--output would overwrite the list " + input);
+    if (same_file(input, command.reject_file)) throw UsageError("--reject-file would overwrite the list " + input);
+  }
   if (command.reject_file == command.output || same_file(command.reject_file, command.output)) {
     throw UsageError("--reject-file and --output are the same file");
   }
@@ -241,6 +249,7 @@ struct Report {
   std::string output;
   FilterHeader header;
   std::uint64_t rejected;
+  std::uint64_t excepted;
   BroadCounts broad;
   std::uint64_t spilled_bytes;
   double seconds;
@@ -256,6 +265,7 @@ void print_text(const Report& report) {
   std::cout << "built     " << report.output << "\nentries   " << format_count(entries_of(header));
   if (header.domains != 0) std::cout << "\ndomains   " << format_count(header.domains) << " of them, kept exactly";
   std::cout << "\nrejected  " << format_count(report.rejected);
+  if (report.excepted != 0) std::cout << "\nexcepted  " << format_count(report.excepted) << " entries left out";
   if (report.broad.sum() != 0) {
     std::cout << "\nbroad     " << format_count(report.broad.public_suffixes) << " public suffixes, "
               << format_count(report.broad.free_mail_domains) << " free-mail domains";
@@ -289,6 +299,7 @@ void print_json(const Report& report) {
       {"addresses", header.addresses},
       {"domain_entries", header.domains},
       {"rejected", report.rejected},
+      {"excepted", report.excepted},
       {"public_suffixes", report.broad.public_suffixes},
       {"free_mail_domains", report.broad.free_mail_domains},
       {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : Json(nullptr)},
@@ -315,9 +326,10 @@ bool is_off(std::uint64_t estimate, std::uint64_t addresses) {
 }
 
 std::unique_ptr<FilterBuilder> read_into_builder(OpenLists& lists, const BuildOptions& options,
-                                                 const BroadDomains& broad_domains, RejectLog& rejects) {
+                                                 const ExceptList& exceptions, const BroadDomains& broad_domains,
+                                                 RejectLog& rejects) {
   auto builder = std::make_unique<FilterBuilder>(options);
-  add_entries(lists.blocks, *lists.format, *builder, options, broad_domains, rejects);
+  add_entries(lists.blocks, *lists.format, *builder, options, exceptions, broad_domains, rejects);
   return builder;
 }
 
@@ -352,6 +364,7 @@ int run_build(const Arguments& arguments) {
   RejectLog rejects(command->reject_file, names_of(first.blocks), [&](std::string_view line) { progress.show(line); });
 
   const BroadDomains broad_domains = broad_domains_of(*command, [&](std::string_view line) { progress.show(line); });
+  const ExceptList exceptions(list_files(command->exceptions), command->options.profile, stop);
   BuildOptions options = command->options;
   std::optional<std::uint64_t> estimate;
   if (!options.expected_entries) {
@@ -359,14 +372,14 @@ int run_build(const Arguments& arguments) {
   }
   require_output(*command, options);
   options.kept_generations = generations_to_keep(*command, [&](std::string_view line) { progress.show(line); });
-  auto builder = read_into_builder(first, options, broad_domains, rejects);
+  auto builder = read_into_builder(first, options, exceptions, broad_domains, rejects);
   if (estimate && is_off(*estimate, builder->addresses())) {
     // The samples were not like the rest. Now the number is known, and only a second run can size the filter as asked.
     options.expected_entries = builder->addresses();
     builder.reset();
     rejects.restart();
     read_now = &second.emplace(command->inputs, command->format);
-    builder = read_into_builder(*second, options, broad_domains, rejects);
+    builder = read_into_builder(*second, options, exceptions, broad_domains, rejects);
   }
   if (command->strict && rejects.count() != 0) {
     rejects.keep();
@@ -383,8 +396,8 @@ int run_build(const Arguments& arguments) {
     std::cerr << "warning: the lists hold more addresses than expected, so the false-positive rate is higher\n";
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  (command->json ? print_json : print_text)(
-      {command->output, header, rejects.count(), rejects.broad_counts(), builder->spilled_bytes(), elapsed.count()});
+  (command->json ? print_json : print_text)({command->output, header, rejects.count(), rejects.excepted(),
+                                             rejects.broad_counts(), builder->spilled_bytes(), elapsed.count()});
   return EX_OK;
 }
 

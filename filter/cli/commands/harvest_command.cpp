@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "filter/base/error.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/harvest/contact_sorter.hpp"
 #include "filter/cli/harvest/dated_list_writer.hpp"
@@ -28,6 +31,7 @@ struct HarvestCommand {
   std::string output;
   std::string date;
   std::string memory;
+  std::string user;
   std::vector<std::string> own_domains;
   std::uint32_t most_recipients = 20;
   std::uint64_t at_least = 1;
@@ -51,20 +55,19 @@ std::optional<HarvestCommand> parse(const Arguments& arguments) {
        "a domain of your own users, or .DOMAIN for all below it as well; may be given several times")  //
       ("for-all", po::bool_switch(&command.for_all),
        "write addresses: whoever one user has written to is listed for all users")  //
-      (
-          "pairs", po::bool_switch(&command.pairs),
-          "write pairs: whoever a user has written to is listed for that user (this version builds no filter of them "
-          "yet)")  //
-      (
-          "at-least", po::value(&command.at_least)->default_value(1)->value_name("N"),
-          "leave out whom fewer than N users have written to; with --pairs, to whom a user has written less than N "
-          "times")  //
+      ("pairs", po::bool_switch(&command.pairs),
+       "write pairs: whoever a user has written to is listed for that user (this version builds no filter of them "
+       "yet)")  //
+      ("at-least", po::value(&command.at_least)->default_value(1)->value_name("N"),
+       "leave out whom fewer than N users have written to; with --pairs, to whom a user has written less than N "
+       "times")  //
       ("most-recipients", po::value(&command.most_recipients)->default_value(20)->value_name("N"),
        "leave out messages to more than N recipients")  //
-      (
-          "without-login", po::bool_switch(&command.without_login),
-          "also take messages of clients that have not logged in, for a server that takes mail from its own network "
-          "only")  //
+      ("without-login", po::bool_switch(&command.without_login),
+       "also take messages of clients that have not logged in, for a server that takes mail from its own network "
+       "only")  //
+      ("user", po::value(&command.user)->value_name("ADDRESS"),
+       "whose the address books are: needed for --pairs")  //
       ("date", po::value(&command.date)->value_name("DAY"),
        "the list's day, such as 2026-11-20 (default: today, in UTC)")  //
       ("memory", po::value(&command.memory)->default_value("256M")->value_name("M"),
@@ -76,18 +79,26 @@ std::optional<HarvestCommand> parse(const Arguments& arguments) {
   const auto values = parse_command_line(
       arguments, visible, &command.sources,
       {.synopsis = "bloomgate harvest --output FOLDER --own-domain DOMAIN --for-all|--pairs [OPTION...] SOURCE...",
-       .purpose = "Makes a list of those to whom your users write, from the logs of Postfix and Sendmail. SOURCE is a\n"
-                  "file, a folder of files, or - for standard input; compressed files are recognised by their content.",
+       .purpose =
+           "Makes a list of those to whom your users write. SOURCE is a log of Postfix or Sendmail, a message or an\n"
+           "mbox of sent mail, an address book (vCard, CSV), a folder of such files (a Maildir, too), or - for\n"
+           "standard input. What a file is, and whether it is compressed, its content says.",
        .examples =
            "  bloomgate harvest --output /var/lib/bloomgate/lists --own-domain example.net --for-all "
            "/var/log/mail.log*\n"
+           "  bloomgate harvest --output lists --own-domain example.net --for-all /home/*/Maildir/.Sent contacts.vcf\n"
            "  bloomgate build --output /var/lib/bloomgate/whitelist.bloom --newest 180d /var/lib/bloomgate/lists\n"});
   if (!values) return std::nullopt;
-  if (command.sources.empty()) throw UsageError("name at least one log, or - for standard input");
+  if (command.sources.empty()) throw UsageError("name at least one source, or - for standard input");
   if (command.for_all == command.pairs) throw UsageError("give either --for-all or --pairs");
   if (command.at_least == 0) throw UsageError("--at-least takes a number from 1");
   if (!command.date.empty() && !parse_day(command.date)) {
     throw UsageError("--date takes a day such as 2026-11-20, not '" + command.date + "'");
+  }
+  if (!command.user.empty()) {
+    const Entry user = canonicalize_path(command.user);
+    if (user.kind() != EntryKind::address) throw UsageError("--user takes an address, not '" + command.user + "'");
+    command.user = user.key();
   }
   checked_threads(command.threads);
   return command;
@@ -95,26 +106,58 @@ std::optional<HarvestCommand> parse(const Arguments& arguments) {
 
 struct SourceFile {
   std::string path;
+  bool named = true;  // on the command line, and not found in a folder
   std::uint64_t bytes = 0;
-  timespec changed = {};
+  timespec changed = {.tv_sec = std::numeric_limits<time_t>::max(), .tv_nsec = 0};  // standard input comes last
 };
 
+// Of a Maildir, what is still being delivered, and drafts.
+bool is_unsent(const std::filesystem::path& path) {
+  const std::filesystem::path folder = path.parent_path();
+  std::error_code ignored;
+  if (folder.filename() == "tmp" && std::filesystem::is_directory(folder.parent_path() / "cur", ignored)) return true;
+  const std::string name = path.filename().string();
+  const std::size_t flags = name.rfind(":2,");
+  return folder.filename() == "cur" && flags != std::string::npos && name.find('D', flags) != std::string::npos;
+}
+
 // In the order in which they were written, since a message may begin in one log and end in the next: rotated logs keep
-// the time of their last line. Standard input comes last.
+// the time of their last line.
 std::vector<SourceFile> files_of(const std::vector<std::string>& sources) {
   std::vector<SourceFile> files;
-  for (std::string& path : list_files(sources)) {
-    struct stat status = {};
-    const bool is_file = path != "-" && stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-    files.push_back({.path = std::move(path)});
-    files.back().bytes = is_file ? static_cast<std::uint64_t>(status.st_size) : 0;
-    files.back().changed =
-        is_file ? status.st_mtim : timespec{.tv_sec = std::numeric_limits<time_t>::max(), .tv_nsec = 0};
+  for (const std::string& source : sources) {
+    for (std::string& path : list_files({source})) {
+      SourceFile file = {.path = std::move(path)};
+      file.named = file.path == source;
+      struct stat status = {};
+      if (file.path != "-" && stat(file.path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+        file.bytes = static_cast<std::uint64_t>(status.st_size);
+        file.changed = status.st_mtim;
+      }
+      if (file.named || !is_unsent(file.path)) files.push_back(std::move(file));
+    }
   }
   std::ranges::stable_sort(files, [](const SourceFile& a, const SourceFile& b) {
     return std::pair(a.changed.tv_sec, a.changed.tv_nsec) < std::pair(b.changed.tv_sec, b.changed.tv_nsec);
   });
   return files;
+}
+
+// Returns how many files of folders were no sources: there may be anything beside the mail.
+std::uint64_t read_all(const std::vector<SourceFile>& files, Harvest& harvest) {
+  std::uint64_t skipped = 0;
+  for (const SourceFile& file : files) {
+    if (harvest.read(file.path)) continue;
+    if (file.named) {
+      throw BloomgateError(ErrorCode::bad_input,
+                           file.path +
+                               " is neither a log of Postfix or Sendmail, a message, an mbox, a vCard nor a table "
+                               "with a column of mail addresses; its first line shows none of them",
+                           {.path = file.path});
+    }
+    ++skipped;
+  }
+  return skipped;
 }
 
 // Written in order, each once.
@@ -151,6 +194,7 @@ std::uint64_t write_list(ContactSorter& sorter, const HarvestCommand& command, D
 struct Report {
   std::string list;
   std::uint64_t entries;
+  std::uint64_t skipped;
   HarvestCounts counts;
   std::uint64_t read_bytes;
   std::uint64_t spilled_bytes;
@@ -166,6 +210,7 @@ void print_text(const Report& report) {
       std::cout << "left out  " << format_count(times) << ' ' << kLeftOutTexts[kind] << '\n';
     }
   }
+  if (report.skipped != 0) std::cout << "skipped   " << format_count(report.skipped) << " files that are no sources\n";
   if (report.spilled_bytes != 0) {
     std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
   }
@@ -184,6 +229,7 @@ void print_json(const Report& report) {
       {"messages", report.counts.messages},
       {"recipients", report.counts.contacts},
       {"left_out", left_out},
+      {"skipped_files", report.skipped},
       {"read_bytes", report.read_bytes},
       {"spilled_bytes", report.spilled_bytes},
       {"seconds", report.seconds},
@@ -202,6 +248,7 @@ int run_harvest(const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const HarvestRules rules = {.own_domains = OwnDomains(command->own_domains),
                               .most_recipients = command->most_recipients,
+                              .needs_user = command->pairs,
                               .without_login = command->without_login};
   const std::vector<SourceFile> files = files_of(command->sources);
   std::uint64_t total_bytes = 0;
@@ -210,7 +257,7 @@ int run_harvest(const Arguments& arguments) {
   DatedListWriter list(command->output, command->date.empty() ? today() : *parse_day(command->date));
   // Sorting takes as much again.
   ContactSorter sorter(parse_bytes(command->memory, "--memory") / 2, command->output);
-  Harvest harvest(rules, sorter, command->threads, stop);
+  Harvest harvest(rules, sorter, command->user, command->threads, stop);
   const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   Progress progress(
       style,
@@ -218,13 +265,13 @@ int run_harvest(const Arguments& arguments) {
         return {.doing = "reading", .done_bytes = harvest.done_bytes(), .total_bytes = total_bytes};
       },
       Progress::interval_of(style));
-  for (const SourceFile& file : files) harvest.read(file.path);
+  const std::uint64_t skipped = read_all(files, harvest);
   const std::uint64_t entries = write_list(sorter, *command, list);
   const std::string path = list.finish();
   progress.stop();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   (command->json ? print_json : print_text)(
-      {path, entries, harvest.counts(), harvest.done_bytes(), sorter.spilled_bytes(), elapsed.count()});
+      {path, entries, skipped, harvest.counts(), harvest.done_bytes(), sorter.spilled_bytes(), elapsed.count()});
   return EX_OK;
 }
 

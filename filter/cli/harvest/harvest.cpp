@@ -1,9 +1,11 @@
 #include "filter/cli/harvest/harvest.hpp"
 
+#include <algorithm>
 #include <vector>
 
-#include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/cli/harvest/address_book.hpp"
+#include "filter/cli/harvest/mail_reader.hpp"
 #include "filter/cli/lists/turns.hpp"
 
 namespace bloomgate::cli {
@@ -27,8 +29,14 @@ LogBlock read_block(Block block) {
 
 }  // namespace
 
-Harvest::Harvest(const HarvestRules& rules, ContactSink& sink, unsigned threads, const std::atomic<bool>& stop)
-    : sink_(sink), threads_(threads), stop_(stop), open_messages_(rules, counts_, sink_) {}
+Harvest::Harvest(const HarvestRules& rules, ContactSink& sink, std::string user, unsigned threads,
+                 const std::atomic<bool>& stop)
+    : rules_(rules),
+      sink_(sink),
+      user_(std::move(user)),
+      threads_(threads),
+      stop_(stop),
+      open_messages_(rules, counts_, sink_) {}
 
 void Harvest::read_log(Blocks& blocks, Block first) {
   const auto use = [&](const LogBlock& read) {
@@ -53,11 +61,51 @@ void Harvest::read_log(Blocks& blocks, Block first) {
   });
 }
 
-void Harvest::read(const std::string& path) {
-  Blocks blocks({path}, stop_, false, BlockOrder::in_turn, FileChanges::appended);
+void Harvest::read_lines(Blocks& blocks, Block first, SourceReader& reader) {
+  do {
+    reader.read(first.text);
+    done_bytes_ = bytes_before_ + blocks.done_bytes();
+  } while (reader.wants_more() && blocks.next(first));
+  reader.finish();
+}
+
+// Of an address book nobody knows whose it is unless told: where only the number of users matters, each is another's.
+std::unique_ptr<SourceReader> Harvest::reader_of(SourceKind kind, const std::string& path) {
+  const std::string user = user_.empty() && !rules_.needs_user ? path : user_;
+  switch (kind) {
+    case SourceKind::message:
+      return std::make_unique<MailReader>(rules_, counts_, sink_, false);
+    case SourceKind::mbox:
+      return std::make_unique<MailReader>(rules_, counts_, sink_, true);
+    case SourceKind::vcard:
+      return std::make_unique<VcardReader>(rules_, counts_, sink_, user);
+    case SourceKind::csv:
+      return std::make_unique<CsvContactsReader>(rules_, counts_, sink_, user);
+    case SourceKind::log:
+      break;
+  }
+  return nullptr;
+}
+
+bool Harvest::read(const std::string& path) {
+  auto blocks = std::make_unique<Blocks>(std::vector{path}, stop_, false, BlockOrder::in_turn, FileChanges::appended);
   Block first;
-  if (blocks.next(first)) read_log(blocks, std::move(first));
-  bytes_before_ += blocks.done_bytes();
+  if (!blocks->next(first) || first.text.empty()) return true;
+  const std::optional<SourceKind> kind = recognise_source(first.text);
+  if (!kind) return false;
+  if (*kind == SourceKind::csv && path != "-") {
+    // Its fields may hold line ends.
+    blocks = std::make_unique<Blocks>(std::vector{path}, stop_, true, BlockOrder::in_turn);
+    if (!blocks->next(first)) return true;
+  }
+  if (*kind == SourceKind::log) {
+    read_log(*blocks, std::move(first));
+  } else {
+    read_lines(*blocks, std::move(first), *reader_of(*kind, path));
+  }
+  bytes_before_ += std::max(blocks->done_bytes(), blocks->total_bytes());
+  done_bytes_ = bytes_before_;
+  return true;
 }
 
 }  // namespace bloomgate::cli

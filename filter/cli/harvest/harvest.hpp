@@ -4,22 +4,26 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "filter/cli/harvest/harvest_rules.hpp"
 #include "filter/cli/harvest/open_messages.hpp"
+#include "filter/cli/harvest/source_reader.hpp"
 #include "filter/cli/lists/blocks.hpp"
 
 namespace bloomgate::cli {
 
 class Harvest {
  public:
-  // The rules, the sink and `stop` are the caller's, who keeps them.
-  Harvest(const HarvestRules& rules, ContactSink& sink, unsigned threads, const std::atomic<bool>& stop);
+  // The rules, the sink and `stop` are the caller's, who keeps them. `user` is the key of the one whose address books
+  // are read; empty if nobody says.
+  Harvest(const HarvestRules& rules, ContactSink& sink, std::string user, unsigned threads,
+          const std::atomic<bool>& stop);
 
   // A file, or `-` for standard input. Log files must come in the order of their time, since a message may begin in one
-  // and end in the next. Throws BloomgateError: bad_input for what is no source, and what Blocks throws.
-  void read(const std::string& path);
+  // and end in the next. Returns false, and has done nothing, if it is no source. Throws what Blocks throws.
+  bool read(const std::string& path);
 
   const HarvestCounts& counts() const noexcept { return counts_; }
   // Bytes read so far. Safe from any thread.
@@ -27,8 +31,12 @@ class Harvest {
 
  private:
   void read_log(Blocks& blocks, Block first);
+  void read_lines(Blocks& blocks, Block first, SourceReader& reader);
+  std::unique_ptr<SourceReader> reader_of(SourceKind kind, const std::string& path);
 
+  const HarvestRules& rules_;
   ContactSink& sink_;
+  std::string user_;
   unsigned threads_;
   const std::atomic<bool>& stop_;
   HarvestCounts counts_;

@@ -1,6 +1,7 @@
 #include "filter/cli/harvest/harvest_rules.hpp"
 
 #include "filter/address/domain_tree.hpp"
+#include "filter/base/error.hpp"
 #include "filter/cli/command_line.hpp"
 
 namespace bloomgate::cli {
@@ -23,6 +24,25 @@ bool OwnDomains::contains(std::string_view domain) const noexcept {
   if (domain.size() >= key.size()) return false;
   std::ranges::copy(domain, key.begin() + 1);
   return is_key({key.data(), 1 + domain.size()}) || !find_domain_tree(domain, is_key).empty();
+}
+
+bool add_contact(const Entry& contact, std::string_view user, const HarvestRules& rules, HarvestCounts& counts,
+                 ContactSink& sink) {
+  if (contact.kind() != EntryKind::address) {
+    counts.leave_out(LeftOut::unreadable);
+    return false;
+  }
+  if (rules.own_domains.contains(contact.domain())) {
+    counts.leave_out(LeftOut::own_domain);
+    return false;
+  }
+  if (user.empty()) {
+    throw BloomgateError(ErrorCode::bad_argument,
+                         "an address book does not say whose it is; name its user by --user, or give --for-all");
+  }
+  sink.add(contact.key(), user);
+  ++counts.contacts;
+  return true;
 }
 
 }  // namespace bloomgate::cli

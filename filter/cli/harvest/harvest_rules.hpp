@@ -29,6 +29,7 @@ class OwnDomains {
 struct HarvestRules {
   OwnDomains own_domains;
   std::uint32_t most_recipients = 20;  // a message to more is no sign that somebody knows them
+  bool needs_user = false;             // whether it matters who has written, and not how many
   bool without_login = false;          // whether a client that has not logged in may be a user of ours
 };
 
@@ -76,5 +77,10 @@ class ContactSink {
   // The keys of the recipient of a message, and of the user of ours who sent it. Throws BloomgateError{cannot_write}.
   virtual void add(std::string_view contact, std::string_view user) = 0;
 };
+
+// Gives the recipient to the sink, unless it is no address or in a domain of ours, which is counted. Returns whether it
+// did. Passes on what the sink throws. Throws BloomgateError{bad_argument} for no user.
+bool add_contact(const Entry& contact, std::string_view user, const HarvestRules& rules, HarvestCounts& counts,
+                 ContactSink& sink);
 
 }  // namespace bloomgate::cli

@@ -81,17 +81,9 @@ void OpenMessages::set_sender(const LogEvent& event) {
 }
 
 void OpenMessages::add_recipient(Message& message, std::string_view path) {
-  const Entry contact = canonicalize_path(path);
-  if (contact.kind() != EntryKind::address) {
-    counts_.leave_out(LeftOut::unreadable);
-  } else if (rules_.own_domains.contains(contact.domain())) {
-    counts_.leave_out(LeftOut::own_domain);
-  } else {
-    sink_.add(contact.key(), message.user);
-    ++counts_.contacts;
-    if (!message.counted) ++counts_.messages;
-    message.counted = true;
-  }
+  if (!add_contact(canonicalize_path(path), message.user, rules_, counts_, sink_) || message.counted) return;
+  ++counts_.messages;
+  message.counted = true;
 }
 
 void OpenMessages::finish(const LogEvent& event) {

@@ -9,11 +9,20 @@ namespace bloomgate::cli {
 namespace {
 
 void add_block(const Block& block, FilterBuilder::Lane& lane, const Format& format, AddressProfile profile,
-               const BroadDomains& broad_domains, RejectLog& rejects) {
+               const ExceptList& exceptions, const BroadDomains& broad_domains, RejectLog& rejects) {
   BlockReport report = {.input = block.input, .index = block.index};
+  const auto is_excepted = [&, any = !exceptions.empty()](std::string_view key) {
+    const bool is_left_out = any && exceptions.has(key);
+    report.excepted += is_left_out ? 1U : 0U;
+    return is_left_out;
+  };
   report.lines = for_each_entry(
-      block, format, profile, [&](std::string_view key, std::uint64_t) { lane.add_address(key); },
+      block, format, profile,
+      [&](std::string_view key, std::uint64_t) {
+        if (!is_excepted(key)) lane.add_address(key);
+      },
       [&](const Entry& entry, std::uint64_t number) {
+        if (is_excepted(entry.key())) return;
         lane.add(entry);
         report.add_broad(entry, broad_domains.of(entry), number);
       },
@@ -27,11 +36,11 @@ void add_block(const Block& block, FilterBuilder::Lane& lane, const Format& form
 }  // namespace
 
 void add_entries(Blocks& blocks, Format& format, FilterBuilder& builder, const BuildOptions& options,
-                 const BroadDomains& broad_domains, RejectLog& rejects) {
+                 const ExceptList& exceptions, const BroadDomains& broad_domains, RejectLog& rejects) {
   for_each_block_in_rounds(
       blocks, format, options.threads, builder,
       [&](const Block& block, FilterBuilder::Lane& lane) {
-        add_block(block, lane, format, options.profile, broad_domains, rejects);
+        add_block(block, lane, format, options.profile, exceptions, broad_domains, rejects);
       },
       [&] { builder.flush(); });
 }

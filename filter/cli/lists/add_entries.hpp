@@ -7,15 +7,16 @@
 #include "filter/build/builder.hpp"
 #include "filter/cli/lists/blocks.hpp"
 #include "filter/cli/lists/broad_domains.hpp"
+#include "filter/cli/lists/except_list.hpp"
 #include "filter/cli/lists/format.hpp"
 #include "filter/cli/lists/reject_log.hpp"
 
 namespace bloomgate::cli {
 
-// Adds every entry of the lists to the builder, with a thread for each of its lanes, and reports what was rejected and
-// which entries are broad. Throws what Blocks, Format and FilterBuilder throw.
+// Adds every entry of the lists but the exceptions to the builder, with a thread for each of its lanes, and reports
+// what was rejected and which entries are broad. Throws what Blocks, Format and FilterBuilder throw.
 void add_entries(Blocks& blocks, Format& format, FilterBuilder& builder, const BuildOptions& options,
-                 const BroadDomains& broad_domains, RejectLog& rejects);
+                 const ExceptList& exceptions, const BroadDomains& broad_domains, RejectLog& rejects);
 
 // Estimates how many addresses the lists hold, from samples of about a thousandth of their text. Nothing if that is not
 // worth it (the lists are short) or not possible (they are not all plain regular files). The result depends only on the

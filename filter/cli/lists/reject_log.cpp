@@ -63,6 +63,7 @@ void RejectLog::log(InputState& input, const BlockReport& report) {
     }
   }
   log_broad(input, report);
+  excepted_ += report.excepted;
   input.lines += report.lines;
   ++input.next_index;
 }
@@ -84,6 +85,7 @@ void RejectLog::restart() {
   for (InputState& input : inputs_) input = {.name = input.name};
   count_ = 0;
   broad_counts_ = {};
+  excepted_ = 0;
   quiet_ = true;
   if (path_.empty()) return;
   file_.close();

@@ -56,6 +56,7 @@ struct BlockReport {
   std::vector<RejectedLine> rejected = {};
   std::vector<BroadEntry> broad = {};  // the first ones
   BroadCounts broad_counts = {};       // all of them
+  std::uint64_t excepted = 0;          // entries that another list leaves out
 };
 
 class RejectLog {
@@ -72,6 +73,7 @@ class RejectLog {
 
   std::uint64_t count() const noexcept { return count_; }
   const BroadCounts& broad_counts() const noexcept { return broad_counts_; }
+  std::uint64_t excepted() const noexcept { return excepted_; }
   // Forgets all reports, for another run over the same inputs.
   void restart();
   // Completes the file and keeps it. Throws BloomgateError{cannot_write}.
@@ -95,6 +97,7 @@ class RejectLog {
   std::vector<InputState> inputs_;
   std::uint64_t count_ = 0;
   BroadCounts broad_counts_;
+  std::uint64_t excepted_ = 0;
   bool quiet_ = false;  // everything was shown in an earlier run
 };
 

@@ -1641,6 +1641,54 @@ class HarvestTest(ProgramTest):
         self.assertIn("no list is newer than", err)
         self.check(EX_USAGE, "build", "-o", "filter", "--newest", "soon", "lists")
 
+    def test_folders_of_sent_mail_and_address_books(self):
+        def message(to, user="ann@ours.example"):
+            return f"From: {user}\r\nTo: {to}\r\n\r\nTo: body@example.org\r\n"
+
+        for folder in ("new", "cur", "tmp"):
+            (self.folder / ".Sent" / folder).mkdir(parents=True)
+        self.write(".Sent/cur/1.mx:2,S", message("cur@example.org"))
+        self.write(".Sent/cur/2.mx:2,DS", message("draft@example.org"))
+        self.write(".Sent/cur/3.mx:2,S", gzip.compress(message("compressed@example.org").encode()))
+        self.write(".Sent/cur/4.mx:2,S", message("stranger@example.org", "evil@example.org"))
+        self.write(".Sent/new/5.mx", message("new@example.org"))
+        self.write(".Sent/tmp/6.mx", message("half@example.org"))
+        self.write(".Sent/dovecot-uidlist", "3 V1 N2\n")
+        self.write("mbox", "From ann Fri Nov 20 10:00:00 2026\n" + message("mbox@example.org") * 1)
+        self.write("letter.eml", message("eml@example.org"))
+        self.write("book.vcf", "BEGIN:VCARD\r\nEMAIL;TYPE=home:vcard@example.org\r\nEND:VCARD\r\n")
+        self.write("book.csv", 'Name,E-mail Address\r\n"a\r\nb",csv@example.org\r\n')
+        sources = [".Sent", "mbox", "letter.eml", "book.vcf", "book.csv"]
+        lines, report = self.harvest(*sources)
+        self.assertEqual(lines, [f"{name}@example.org" for name in
+                                 ("compressed", "csv", "cur", "eml", "mbox", "new", "vcard")])
+        self.assertEqual(report["skipped_files"], 1)
+        self.assertEqual(report["left_out"]["foreign_sender"], 1)
+        pairs, _ = self.harvest("book.vcf", "book.csv", options=["--pairs", "--user", "Ann@ours.example"])
+        self.assertEqual(pairs, ["csv@example.org > ann@ours.example", "vcard@example.org > ann@ours.example"])
+        lines, _ = self.harvest("-", stdin=b'"user","contact"\n"ann@ours.example","joe@example.org"\n')
+        self.assertEqual(lines, ["joe@example.org"])
+        before = os.listdir(self.folder / "lists")
+        good = ["harvest", "--output", "lists", "--own-domain", "ours.example"]
+        self.assertIn("name its user by --user", self.check(EX_USAGE, *good, "--pairs", "book.vcf")[1])
+        self.assertIn("--user takes an address", self.check(EX_USAGE, *good, "--pairs", "--user", "ann", "book.vcf")[1])
+        self.assertIn("dovecot-uidlist is neither", self.check(EX_DATAERR, *good, "--for-all", ".Sent/dovecot-uidlist")[1])
+        self.assertEqual(os.listdir(self.folder / "lists"), before)
+
+    def test_build_leaves_exceptions_out_exactly(self):
+        entries = ["joe@example.org", "Bob@Example.org", "@gone.example", "ann@gone.example", "ann@a.tree.example"]
+        gone = self.write("gone", "bob@example.org # has left\n@gone.example\n@.tree.example\n")
+        out, _ = self.build("\n".join(entries) + "\n", "--bits-per-entry", "64", "--except", gone, "--json")
+        report = json.loads(out)
+        self.assertEqual((report["entries"], report["excepted"]), (1, 4))
+        answers = self.run_program("query", "filter", *entries[:2], *entries[3:]).stdout.decode().splitlines()
+        self.assertEqual([answer.partition("\t")[0] for answer in answers], ["listed"] + ["not-listed"] * 3)
+        self.assertIn("excepted  4 entries left out", self.build("\n".join(entries), "--except", gone)[0])
+        _, err = self.check(EX_DATAERR, "build", "-o", "filter", "--except", self.write("bad", "\nnobody\n"), "list")
+        self.assertIn("bad:2: ", err)
+        self.check(EX_NOINPUT, "build", "-o", "filter", "--except", "missing", "list")
+        self.assertIn("overwrite the list gone", self.check(EX_USAGE, "build", "-o", "gone", "--except", "gone", "list")[1])
+
     def test_wrong_uses_are_told_before_anything_is_read(self):
         log = self.write("log", "")
         (self.folder / "lists").mkdir()

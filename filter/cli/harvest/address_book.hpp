@@ -1,0 +1,53 @@
+// Address books: vCards and tables of contacts. For one thread.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "filter/cli/harvest/csv_contacts.hpp"
+#include "filter/cli/harvest/harvest_rules.hpp"
+#include "filter/cli/harvest/source_reader.hpp"
+
+namespace bloomgate::cli {
+
+// The address of a vCard's line, if it has one (RFC 6350 section 6.4.2, RFC 2426 section 3.3.2):
+// `EMAIL;TYPE=work:joe@…`, also in a group (`item1.EMAIL:…`). The line is unfolded. Pure.
+std::optional<std::string> vcard_address(std::string_view line);
+
+class VcardReader : public SourceReader {
+ public:
+  // `user` is the key of whose contacts they are. The rules, the counts and the sink are the caller's, who keeps them.
+  VcardReader(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, std::string user)
+      : rules_(rules), counts_(counts), sink_(sink), user_(std::move(user)) {}
+
+  void read(std::string_view lines) override;
+  void finish() override;
+
+ private:
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 12;  // of a line: longer ones hold pictures
+
+  const HarvestRules& rules_;
+  HarvestCounts& counts_;
+  ContactSink& sink_;
+  std::string user_;
+  std::string line_;  // unfolded as far as it came
+};
+
+class CsvContactsReader : public SourceReader {
+ public:
+  CsvContactsReader(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, std::string user)
+      : rules_(rules), counts_(counts), sink_(sink), user_(std::move(user)) {}
+
+  void read(std::string_view lines) override;
+
+ private:
+  void read_row(std::string_view row);
+
+  const HarvestRules& rules_;
+  HarvestCounts& counts_;
+  ContactSink& sink_;
+  std::string user_;
+  std::optional<CsvColumns> columns_;  // once the first row is there
+};
+
+}  // namespace bloomgate::cli

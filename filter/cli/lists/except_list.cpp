@@ -1,0 +1,45 @@
+#include "filter/cli/lists/except_list.hpp"
+
+#include "filter/address/domain_tree.hpp"
+#include "filter/base/error.hpp"
+
+namespace bloomgate::cli {
+
+ExceptList::ExceptList(const std::vector<std::string>& files, AddressProfile profile, const std::atomic<bool>& stop) {
+  for (const std::string& file : files) {
+    Blocks blocks({file}, stop, false, BlockOrder::in_turn);
+    const std::unique_ptr<Format> format = make_format("text", 1);
+    std::uint64_t lines = 0;
+    for (Block block; blocks.next(block);) {
+      const std::uint64_t before = lines;
+      lines +=
+          for_each_line(block, *format, profile, [&](const ListLine& line, std::uint64_t number, std::string_view) {
+            if (line.entry.kind() == EntryKind::rejected) {
+              throw BloomgateError(ErrorCode::bad_input,
+                                   blocks.name(0) + ':' + std::to_string(before + number) + ": " +
+                                       std::string(line.fault.text) +
+                                       "; correct the line, or whom it leaves out stays listed",
+                                   {.path = file});
+            }
+            if (!line.entry.is_key()) return;
+            keys_.emplace(line.entry.key());
+            has_domains_ = has_domains_ || line.entry.kind() != EntryKind::address;
+          });
+    }
+  }
+}
+
+bool ExceptList::has(std::string_view key) const noexcept {
+  if (is_key(key)) return true;
+  if (!has_domains_) return false;
+  // A domain has no '@', so the last one is before it; a tree's domain has a dot before it.
+  const std::size_t at = key.rfind('@');
+  const std::string_view domain = key.substr(at + 1);
+  const bool is_tree = at == 0 && domain.starts_with('.');
+  if (!is_tree && is_key(key.substr(at))) return true;
+  return !find_domain_tree(domain.substr(is_tree ? 1 : 0), [this](std::string_view tree) {
+            return is_key(tree);
+          }).empty();
+}
+
+}  // namespace bloomgate::cli

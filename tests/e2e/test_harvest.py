@@ -1,0 +1,175 @@
+"""From a real mail server's log to a whitelist: whom its users write to, and nobody else."""
+
+import re
+import socket
+import subprocess
+import threading
+from contextlib import ExitStack, contextmanager
+
+import pytest
+from private_mail import sendmail
+from private_mail.client import Client, Message
+from private_mail.filter import build_folder
+from private_mail.postfix import Postfix, PostfixConfig
+from private_mail.processes import Program, accepts_connections, free_port, temporary_folder, wait_until
+from private_mail.sendmail import Sendmail, SendmailConfig
+from private_mail.sink import Sink
+
+BLOOMGATE = build_folder() / "filter/cli/bloomgate"
+ANN = "ann@example.net"
+
+# Everything but our own domain goes to the sink, and what is for one domain to a server that refuses it.
+POSTFIX_MAIN_CF = """\
+mynetworks = 127.0.0.0/8
+smtpd_relay_restrictions = permit_mynetworks, reject
+default_transport = smtp:{sink}
+transport_maps = inline:{{ nowhere.example=smtp:[127.0.0.1]:{refusing_port} }}
+header_checks = regexp:{folder}/header_checks
+"""
+HEADER_CHECKS = "/^Auto-Submitted:/ INFO\n/^List-Id:/ INFO\n/^Precedence:/ INFO\n"
+
+
+def run(*words, status=0):
+    done = subprocess.run([BLOOMGATE, *words], capture_output=True, text=True)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout
+
+
+def harvested(folder, log, *options):
+    """The entries of the list that the log gives, as `build` takes them."""
+    lists = folder / "lists"
+    lists.mkdir()
+    run("harvest", "--output", lists, "--own-domain", "example.net", "--for-all", *options, log)
+    run("build", "--output", folder / "whitelist.bloom", "--newest", "180d", lists)
+    [file] = lists.iterdir()
+    return subprocess.run(["zstd", "-dc", file], capture_output=True, check=True, text=True).stdout.split()
+
+
+def is_listed(folder, address):
+    return subprocess.run([BLOOMGATE, "query", folder / "whitelist.bloom", address], capture_output=True).returncode == 0
+
+
+@contextmanager
+def logged_in(port, user):
+    """A connection of a client that has logged in, as far as Postfix is concerned."""
+    with Client(port) as client:
+        client.command(f"XCLIENT LOGIN={user}", expected=220)
+        client.command("EHLO client.example")
+        yield client
+
+
+@pytest.fixture
+def sink():
+    with Sink("the world") as started:
+        yield started
+
+
+@pytest.fixture
+def folder():
+    with temporary_folder("harvest") as made:
+        yield made
+
+
+@pytest.fixture
+def refusing_port(folder):
+    """Of a server that takes no recipient."""
+    port = free_port()
+    program = Program(["smtp-sink", "-u", "postfix", "-f", "RCPT", f"127.0.0.1:{port}", "10"], folder / "refusing.out")
+    try:
+        program.wait_until_ready(lambda: accepts_connections(("127.0.0.1", port)), "smtp-sink")
+        yield port
+    finally:
+        program.stop()
+
+
+def test_postfix_s_log_lists_whom_users_who_logged_in_have_reached(folder, sink, refusing_port):
+    (folder / "header_checks").write_text(HEADER_CHECKS)
+    main_cf = POSTFIX_MAIN_CF.format(sink=sink.address, folder=folder, refusing_port=refusing_port)
+    (folder / "postfix").mkdir()
+    with Postfix(folder / "postfix", PostfixConfig(sink.address, main_cf)) as postfix:
+        with logged_in(postfix.port, "ann") as client:
+            sent = [client.send(message) for message in (
+                Message(ANN, recipient="Joe@example.org"),
+                Message(ANN, recipient="joe@example.org"),
+                Message(ANN, recipient='"a>, b"@example.org'),
+                Message(ANN, recipient="zoe@example.net"),
+                Message(ANN, recipient="nobody@nowhere.example"),
+                Message(ANN, recipient="victim@example.org", headers=(b"Auto-Submitted: auto-replied",)),
+                Message(ANN, recipient="list@example.org", headers=(b"List-Id: <a.example.org>",)),
+                Message(ANN, recipient="person@example.org", headers=(b"Auto-Submitted: no",)),
+                Message("", recipient="bounced@example.org"),
+                Message("ann@example.com", recipient="elsewhere@example.org"))]
+        with Client(postfix.port) as client:
+            sent.append(client.send(Message(ANN, recipient="forged@example.org")))
+        postfix.wait_until_removed(set(sent))
+    entries = harvested(folder, postfix.log_file)
+    assert entries == ['"a>,', 'b"@example.org', "joe@example.org", "person@example.org"]
+    assert is_listed(folder, "joe@example.org")
+    assert not is_listed(folder, "forged@example.org")
+
+
+class SystemLog:
+    """The socket that programs log to. What comes is put into a file, as syslog's daemons do."""
+
+    def __init__(self, folder):
+        self.file = folder / "mail.log"
+        self.file.touch()
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(str(folder / "log.socket"))
+        (folder / "log.socket").chmod(0o666)
+        threading.Thread(target=self._receive, daemon=True).start()
+
+    def _receive(self):
+        with open(self.file, "a") as file:
+            while True:
+                # <22>Nov 20 10:00:00 sm-mta[1]: text
+                date, text = re.fullmatch(r"<\d+>(.{15}) (.*)", self._socket.recv(65536).decode().rstrip("\0\n")).groups()
+                file.write(f"{date} mx {text}\n")
+                file.flush()
+
+
+# A folder of devices with our own log among them, in the place of /dev.
+OWN_LOG = """\
+set -e
+folder=$1
+shift
+mkdir "$folder/dev"
+for device in null zero random urandom; do
+  touch "$folder/dev/$device"
+  mount --bind "/dev/$device" "$folder/dev/$device"
+done
+ln -s "$folder/log.socket" "$folder/dev/log"
+mount --rbind "$folder/dev" /dev
+exec "$@"
+"""
+
+
+class LoggingSendmail(Sendmail):
+    def _command(self):
+        return ["sh", "-c", OWN_LOG, "sendmail", self.folder, *super()._command()]
+
+
+FRAGMENT = """\
+define(`confLOG_LEVEL', `9')dnl
+RELAY_DOMAIN(`example.org')dnl
+"""
+
+
+def test_sendmail_s_log_lists_whom_users_of_its_own_network_have_reached(folder, sink):
+    if sendmail.can_run():
+        pytest.skip(sendmail.can_run())
+    log = SystemLog(folder)
+    with ExitStack() as stack:
+        mta = stack.enter_context(LoggingSendmail(folder, SendmailConfig(sink.port, FRAGMENT)))
+        with Client(mta.port) as client:
+            sent = [client.send(message) for message in (
+                Message(ANN, recipient="Joe@example.org"),
+                Message(ANN, recipient="joe@example.org"),
+                Message(ANN, recipient="zoe@example.net"),
+                Message("", recipient="bounced@example.org"),
+                Message("ann@example.com", recipient="elsewhere@example.org"))]
+        mta.wait_until_removed(set(sent))
+        wait_until(lambda: log.file.read_text().count("stat=Sent") >= len(sent), "Sendmail's log")
+    assert harvested(folder, log.file, "--without-login") == ["joe@example.org"]
+    assert is_listed(folder, "joe@example.org")
+    assert not is_listed(folder, "bounced@example.org")

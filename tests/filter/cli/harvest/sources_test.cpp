@@ -1,0 +1,191 @@
+// Sent mail and address books: what a source is, and whom it names.
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "filter/base/error.hpp"
+#include "filter/cli/harvest/address_book.hpp"
+#include "filter/cli/harvest/mail_reader.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+using Found = std::vector<std::string>;
+
+class Sink : public ContactSink {
+ public:
+  void add(std::string_view contact, std::string_view user) override {
+    found.push_back(std::string(contact) + " > " + std::string(user));
+  }
+  Found found;
+};
+
+struct Source {
+  HarvestRules rules = {.own_domains = OwnDomains({"ours.example"}), .most_recipients = 3};
+  HarvestCounts counts = {};
+  Sink sink = {};
+
+  // All at once, or line by line as blocks may come.
+  void read(SourceReader& reader, std::string_view text, bool line_by_line = false) {
+    while (line_by_line && !text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+      reader.read(text.substr(0, end));
+      text.remove_prefix(end);
+    }
+    reader.read(text);
+    reader.finish();
+  }
+  Found message(std::string_view text) {
+    MailReader reader(rules, counts, sink, false);
+    read(reader, text);
+    return sink.found;
+  }
+  std::uint64_t left_out(LeftOut kind) const { return counts.left_out[static_cast<std::size_t>(kind)]; }
+};
+
+TEST_CASE("a source's first lines show what it is") {
+  CHECK(recognise_source("From ann@ours.example Fri Nov 20 10:00:00 2026\nFrom: a@b\n") == SourceKind::mbox);
+  CHECK(recognise_source("Return-Path: <ann@ours.example>\r\n") == SourceKind::message);
+  CHECK(recognise_source("\xef\xbb\xbf"
+                         "begin:vcard\r\n") == SourceKind::vcard);
+  CHECK(recognise_source("Nov 20 10:00:00 mx postfix/qmgr[1]: 4F1A2B: removed\n") == SourceKind::log);
+  CHECK(recognise_source("2026-11-20T10:00:00+01:00 mx sm-mta[1]: x\n") == SourceKind::log);
+  CHECK(recognise_source("-- Journal begins at Fri 2026-11-20 10:00:00 UTC. --\n") == SourceKind::log);
+  CHECK(recognise_source("user,contact\n") == SourceKind::csv);
+  CHECK(recognise_source("Name,E-mail Address\n") == SourceKind::csv);
+  for (const char* text : {"", "\n", "joe@example.org\n", "some words\n", "Name,Address\n", ": x\n"}) {
+    CAPTURE(text);
+    CHECK_FALSE(recognise_source(text));
+  }
+}
+
+TEST_CASE("a sent message names its sender's contacts, in groups, names and folded fields too") {
+  Source source;
+  CHECK(source.message("From: \"Ann, of us\" <Ann@ours.example>\r\n"
+                       "To: Joe (a friend) <Joe@Example.org>,\r\n"
+                       "\tfriends: bob@example.org, \"a,b\"@example.org;\r\n"
+                       "Subject: To: evil@example.org\r\n"
+                       "X-To: evil@example.org\r\n"
+                       "\r\n"
+                       "To: evil@example.org\r\n") == Found{"joe@example.org > ann@ours.example",
+                                                            "bob@example.org > ann@ours.example",
+                                                            "\"a,b\"@example.org > ann@ours.example"});
+  CHECK(source.counts.messages == 1);
+  CHECK(source.counts.contacts == 3);
+}
+
+TEST_CASE("Cc and Bcc count, own domains do not, and an encoded name is no address") {
+  Source source;
+  CHECK(source.message("FROM: ann@ours.example\nCc: joe@example.org\n"
+                       "bcc: =?utf-8?q?evil=40example=2Eorg?= <bob@example.org>, zoe@ours.example\n") ==
+        Found{"joe@example.org > ann@ours.example", "bob@example.org > ann@ours.example"});
+  CHECK(source.left_out(LeftOut::own_domain) == 1);
+}
+
+TEST_CASE("messages that are no letter of a user to few are left out") {
+  struct Case {
+    std::string header;
+    LeftOut reason;
+  };
+  const std::string from = "From: ann@ours.example\n";
+  const std::string to = "To: joe@example.org\n";
+  const auto test = GENERATE_COPY(values<Case>({
+      {from + to + "Auto-Submitted: auto-replied (vacation)\n", LeftOut::automatic},
+      {from + to + "List-ID: <l.example.org>\n", LeftOut::automatic},
+      {from + to + "Precedence: bulk\n", LeftOut::automatic},
+      {from + to + "Return-Path: <>\n", LeftOut::null_sender},
+      {from + "To: a@x.example, b@x.example, c@x.example, d@x.example\n", LeftOut::many_recipients},
+      {from + "To: " + std::string(MessageHeader::kMostBytes, 'a') + "\n", LeftOut::many_recipients},
+      {"From: ann@example.org\n" + to, LeftOut::foreign_sender},
+      {"From: ann\n" + to, LeftOut::foreign_sender},
+      {from + from + to, LeftOut::unreadable},
+      {"From: ann@ours.example, bob@ours.example\n" + to, LeftOut::unreadable},
+      {to, LeftOut::unreadable},
+      {from, LeftOut::unreadable},
+      {from + "To: \"joe@example.org\n", LeftOut::unreadable},
+      {from + "To: undisclosed-recipients:;\n", LeftOut::unreadable},
+  }));
+  CAPTURE(test.header);
+  Source source;
+  CHECK(source.message(test.header + "\nHello\n").empty());
+  CHECK(source.left_out(test.reason) == 1);
+  CHECK(source.counts.messages == 0);
+}
+
+TEST_CASE("a message that says it is not automatic counts") {
+  Source source;
+  CHECK(source.message("From: ann@ours.example\nTo: joe@example.org\nAuto-Submitted: No; x=y\n\n").size() == 1);
+}
+
+TEST_CASE("an mbox is read message by message, and a letter's line that begins with From is none") {
+  const std::string mbox =
+      "From ann@ours.example Fri Nov 20 10:00:00 2026\nFrom: ann@ours.example\nTo: joe@example.org\n\nHello\n"
+      "From Monday 10:00 on\n\nFrom here to there\nTo: evil@example.org\n\n"
+      "From bob@ours.example Fri Nov 20 11:00:00 2026\nFrom: bob@ours.example\nTo: joe@example.org\n";
+  for (const bool line_by_line : {false, true}) {
+    Source source;
+    MailReader reader(source.rules, source.counts, source.sink, true);
+    source.read(reader, mbox, line_by_line);
+    CHECK(source.sink.found == Found{"joe@example.org > ann@ours.example", "joe@example.org > bob@ours.example"});
+  }
+}
+
+TEST_CASE("of a message's file nothing is wanted behind the header") {
+  Source source;
+  MailReader reader(source.rules, source.counts, source.sink, false);
+  reader.read("From: ann@ours.example\n");
+  CHECK(reader.wants_more());
+  reader.read("To: joe@example.org\n\n");
+  CHECK_FALSE(reader.wants_more());
+}
+
+TEST_CASE("the addresses of vCards of all versions") {
+  CHECK(vcard_address("EMAIL:joe@example.org") == "joe@example.org");
+  CHECK(vcard_address("email;INTERNET;PREF:joe@example.org ") == "joe@example.org");
+  CHECK(vcard_address("item1.EMAIL;TYPE=\"a:b;c\":mailto:joe@example.org") == "joe@example.org");
+  CHECK(vcard_address("EMAIL:a\\,b@example.org") == "a,b@example.org");
+  for (const char* line :
+       {"", "EMAIL", "XEMAIL:joe@example.org", "NOTE:EMAIL:joe@example.org", "EMAILX:joe@example.org"}) {
+    CAPTURE(line);
+    CHECK_FALSE(vcard_address(line));
+  }
+  Source source;
+  VcardReader reader(source.rules, source.counts, source.sink, "ann@ours.example");
+  source.read(reader,
+              "BEGIN:VCARD\r\nFN:Joe\r\nEMAIL:joe@exam\r\n ple.org\r\nPHOTO:" + std::string(9000, 'A') +
+                  "\r\n  AAAA\r\nEMAIL:bob@ours.example\r\nEND:VCARD\r\nBEGIN:VCARD\r\nEMAIL:zoe@example.org",
+              true);
+  CHECK(source.sink.found == Found{"joe@example.org > ann@ours.example", "zoe@example.org > ann@ours.example"});
+}
+
+TEST_CASE("the addresses of a table of contacts are in all columns for mail") {
+  Source source;
+  CsvContactsReader reader(source.rules, source.counts, source.sink, "ann@ours.example");
+  source.read(reader,
+              "Name,E-mail 1 - Type,E-mail 1 - Value,Primary Email\r\n"
+              "\"Doe, Joe\r\nof there\",* Work,joe@example.org ::: Joe2@example.org,\r\n"
+              "x@example.org,,,\"Zoe <zoe@example.org>\"\r\n"
+              "broken\"row,,joe3@example.org\r\n"
+              "short\r\n");
+  CHECK(source.sink.found == Found{"joe@example.org > ann@ours.example", "joe2@example.org > ann@ours.example",
+                                   "zoe@example.org > ann@ours.example"});
+  CHECK(source.left_out(LeftOut::unreadable) == 1);
+}
+
+TEST_CASE("a table may say who wrote to whom") {
+  Source source;
+  CsvContactsReader reader(source.rules, source.counts, source.sink, "");
+  source.read(reader,
+              "\"user\",\"contact\"\n\"ann@ours.example\",\"joe@example.org\"\nbob@example.org,joe@example.org\n");
+  CHECK(source.sink.found == Found{"joe@example.org > ann@ours.example"});
+  CHECK(source.left_out(LeftOut::foreign_sender) == 1);
+}
+
+TEST_CASE("an address book without a user cannot tell for whom it lists") {
+  Source source;
+  VcardReader reader(source.rules, source.counts, source.sink, "");
+  CHECK_THROWS_AS(source.read(reader, "EMAIL:joe@example.org\n"), BloomgateError);
+}
+
+}  // namespace
+}  // namespace bloomgate::cli

@@ -1,0 +1,55 @@
+#include "filter/cli/lists/except_list.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "filter/base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+struct Fixture {
+  ExceptList read(const std::string& text) {
+    std::ofstream(folder.file("list")) << text;
+    return {{folder.file("list")}, {}, stop};
+  }
+  test::TemporaryFolder folder;
+  std::atomic<bool> stop{false};
+};
+
+TEST_CASE("an entry is left out by itself, by its domain, or by a domain above it") {
+  Fixture fixture;
+  const ExceptList list = fixture.read("# gone\nJoe@Example.org\n@gone.example\n@.tree.example\n\"a@b\"@example.org\n");
+  CHECK_FALSE(list.empty());
+  for (const char* key : {"joe@example.org", "@gone.example", "ann@gone.example", "@.tree.example", "ann@tree.example",
+                          "ann@a.b.tree.example", "@tree.example", "@a.tree.example", "@.a.tree.example",
+                          "\"a@b\"@example.org", "\"@\"@gone.example"}) {
+    CAPTURE(key);
+    CHECK(list.has(key));
+  }
+  for (const char* key : {"bob@example.org", "joe@example.orgx", "@example.org", "@.example.org",
+                          "ann@sub.gone.example", "@.gone.example", "ann@xtree.example", "@.example", "joe@example"}) {
+    CAPTURE(key);
+    CHECK_FALSE(list.has(key));
+  }
+}
+
+TEST_CASE("without entries for domains only whole addresses are left out") {
+  Fixture fixture;
+  const ExceptList list = fixture.read("joe@example.org\n");
+  CHECK(list.has("joe@example.org"));
+  CHECK_FALSE(list.has("bob@example.org"));
+  CHECK(ExceptList().empty());
+  CHECK_FALSE(ExceptList().has("joe@example.org"));
+}
+
+TEST_CASE("a line that is no entry is refused with its place") {
+  Fixture fixture;
+  CHECK_THROWS_WITH(fixture.read("joe@example.org\n\nnobody\n"), Catch::Contains("list:3: "));
+  CHECK_THROWS_AS(fixture.read("nobody\n"), BloomgateError);
+}
+
+}  // namespace
+}  // namespace bloomgate::cli

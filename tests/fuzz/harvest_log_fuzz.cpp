@@ -1,0 +1,40 @@
+// Lines of a log that strangers have a part in: what is found is an address with a user of ours, and nobody has more
+// messages open than may be.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "filter/cli/harvest/open_messages.hpp"
+#include "filter/cli/harvest/source_reader.hpp"
+
+namespace {
+
+using namespace bloomgate;
+using namespace bloomgate::cli;
+
+class CheckingSink : public ContactSink {
+ public:
+  void add(std::string_view contact, std::string_view user) override {
+    const Entry from = canonicalize_path(user);
+    const Entry to = canonicalize_path(contact);
+    if (from.key() != user || from.domain() != "ours.example") std::abort();
+    if (to.key() != contact || to.domain() == "ours.example") std::abort();
+  }
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr std::size_t kMostOpen = 4;
+  static const OwnDomains kOwnDomains({"ours.example"});
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  const HarvestRules rules = {.own_domains = kOwnDomains, .without_login = size % 2 == 0};
+  HarvestCounts counts;
+  CheckingSink sink;
+  OpenMessages messages(rules, counts, sink, kMostOpen);
+  while (!text.empty()) {
+    if (const auto event = read_log_line(take_line(text))) messages.use(*event);
+    if (messages.open() > kMostOpen) std::abort();
+  }
+  return 0;
+}
