@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "filter/base/error.hpp"
 #include "filter/build/stop_check.hpp"
+#include "filter/build/store_build.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/section_stream.hpp"
+#include "filter/file/store_file.hpp"
+#include "filter/file/store_writer.hpp"
 #include "filter/layout/filter_view.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
@@ -27,6 +31,12 @@ FilterShape shape_of(const BuildOptions& options) {
     throw BloomgateError(ErrorCode::bad_argument, "the bytes of a block of the layout " + std::string(rules.name()) +
                                                       " must be " + rules.block_bytes_rule(options.hashes) + ", not " +
                                                       std::to_string(block_bytes));
+  }
+  if (!options.store_path.empty() && !rules.value_is_hash()) {
+    throw BloomgateError(ErrorCode::bad_argument,
+                         "the layout " + std::string(rules.name()) +
+                             " has no hash of 64 bits that a store could keep; take the layout "
+                             "page, line or ribbon");
   }
   blocks_for(1, options.bits_per_entry, block_bytes);  // refuses bits per entry out of range
   return {.layout = options.layout,
@@ -53,7 +63,8 @@ void FilterBuilder::expect(std::uint64_t entries) {
   options_.expected_entries = std::max<std::uint64_t>(1, entries);
   shape_.block_count = blocks_for(*options_.expected_entries, options_.bits_per_entry, shape_.block_bytes);
   const std::uint64_t array_bytes = body_bytes(shape_);
-  if (array_bytes <= options_.body_memory_bytes && !layout_rules(shape_.layout).needs_whole_blocks()) {
+  const bool keeps_hashes = !options_.store_path.empty() || layout_rules(shape_.layout).needs_whole_blocks();
+  if (array_bytes <= options_.body_memory_bytes && !keeps_hashes) {
     body_.emplace(array_bytes, "the bit array; ask for fewer bits per entry or expect fewer entries");
   }
   make_partitions();
@@ -176,6 +187,21 @@ void FilterBuilder::make_blocks(BodyPart part, std::size_t first_partition, std:
   block_maker_->finish(part, complete, options_.threads);
 }
 
+// Makes the bits, and beside them the part of the store: each partition is read for both while it is at hand.
+void FilterBuilder::make_part(BodyPart part, std::size_t first_partition, std::size_t end_partition) {
+  if (!store_) return set_bits(part, first_partition, end_partition);
+  constexpr std::size_t kAtOnce = 16;
+  for (std::size_t first = first_partition; first < end_partition; first += kAtOnce) {
+    const std::size_t end = std::min(first + kAtOnce, end_partition);
+    set_bits(part, first, end);
+    store_build_->take(first, end, [&](std::size_t partition, std::vector<KeyHash>& hashes) {
+      const auto keep = [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); };
+      if (spill_) spill_->for_each_run(partition, keep);
+      partitions_->for_each_run(partition, keep);
+    });
+  }
+}
+
 // How much of the array to have in memory at once: as much as is allowed, but at least what the largest partition needs
 // beside the started chunk before it.
 std::uint64_t FilterBuilder::part_bytes() const noexcept {
@@ -197,7 +223,7 @@ std::uint64_t FilterBuilder::write_parts(FilterWriter& writer, const std::atomic
   for (std::uint64_t begin = 0; begin < array_bytes;) {
     std::size_t end = first;
     while (end < count && end_of(end) - begin <= memory.size()) ++end;
-    set_bits({memory.data(), begin}, first, end);
+    make_part({memory.data(), begin}, first, end);
     // Whole chunks, which no later partition touches.
     const std::uint64_t done = end == count ? array_bytes : begin_of(end) / kChecksumChunkBytes * kChecksumChunkBytes;
     const std::uint64_t chunks = (done - begin + kChecksumChunkBytes - 1) / kChecksumChunkBytes;
@@ -220,14 +246,26 @@ std::uint64_t FilterBuilder::write_parts(FilterWriter& writer, const std::atomic
 }
 
 // Gives the number of different domain entries.
-std::uint64_t FilterBuilder::write_domains(FilterWriter& writer, const std::atomic<bool>& stop) const {
+std::uint64_t FilterBuilder::write_domains(FilterWriter& writer, const std::atomic<bool>& stop) {
   if (domains() == 0) return 0;
-  SectionStream section(writer, SectionKind::domains);
+  SectionStream section(writer.file(), SectionKind::domains);
   domains_->for_each_sorted(options_.threads, [&](std::span<const KeyHash> hashes) {
     check_stop(stop);
     section.add(hashes);
+    if (store_) store_->add_domains(hashes);
   });
   return section.finish();
+}
+
+// Where there is a store, the filter names it. At any moment the filter's own store is at its path or staged beside it.
+void FilterBuilder::publish(FilterWriter& writer, FilterHeader& header, const std::string& path) {
+  if (store_) {
+    header.store_identity = store_->complete();
+    settle_store(options_.store_path, path);
+    store_->stage();
+  }
+  writer.commit(header, options_.threads, options_.kept_generations);
+  if (store_) store_->publish();
 }
 
 FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress) {
@@ -240,11 +278,19 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   FilterHeader header = {
       .shape = shape_, .expected_entries = sized_for, .addresses = addresses(), .domains = domains()};
   FilterWriter writer(path, header);
+  if (!options_.store_path.empty()) {
+    store_ = std::make_unique<StoreWriter>(
+        options_.store_path,
+        StoreShape{.hash_family = shape_.hash_family, .seed = shape_.seed, .profile = shape_.profile}, addresses(),
+        domains(), options_.threads);
+    const auto partition_bits = static_cast<unsigned>(std::countr_zero(partitions_->partition_count()));
+    store_build_ = std::make_unique<StoreBuild>(*store_, partition_bits, options_.threads);
+  }
   progress.total_bytes = body_bytes(shape_);
   header.bits_set = write_parts(writer, stop, progress);
   header.domains = write_domains(writer, stop);
   check_stop(stop);
-  writer.commit(header, options_.threads, options_.kept_generations);
+  publish(writer, header, path);
   return header;
 }
 

@@ -37,6 +37,8 @@
 namespace bloomgate {
 
 class FilterWriter;
+class StoreBuild;
+class StoreWriter;
 
 // Entries that every lane can take at once. There is room for that many however little memory is allowed.
 inline constexpr std::uint64_t kEntriesAtOnce = 400'000;
@@ -56,6 +58,9 @@ struct BuildOptions {
   std::uint64_t body_memory_bytes = std::numeric_limits<std::uint64_t>::max();
   std::string scratch_folder = "/var/tmp";  // of the temporary file, if one is needed
   unsigned kept_generations = 0;            // see FilterWriter::commit()
+  // Where to put the store, the exact set of the entries (StoreWriter); empty: there is none. Only in layouts whose
+  // values are hashes. All hashes are kept until write(), then.
+  std::string store_path = {};
 };
 
 // How far FilterBuilder::write() has come with the bit array. Safe from any thread.
@@ -151,6 +156,8 @@ class FilterBuilder {
   // meanwhile, throws BloomgateError{interrupted} and leaves nothing behind. Also throws what FilterWriter and
   // HashSpill throw, and BloomgateError{out_of_memory, size_overflow}. Returns the header as written.
   FilterHeader write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress);
+  // The store is put at its path with it: if the process ends before write() does, the two files are a pair that
+  // open_store() opens, the old or the new one.
   FilterHeader write(const std::string& path, const std::atomic<bool>& stop) {
     WriteProgress unseen;
     return write(path, stop, unseen);
@@ -164,8 +171,10 @@ class FilterBuilder {
   std::uint64_t part_bytes() const noexcept;
   void set_bits(BodyPart part, std::size_t first_partition, std::size_t end_partition);
   void make_blocks(BodyPart part, std::size_t first_partition, std::size_t end_partition);
+  void make_part(BodyPart part, std::size_t first_partition, std::size_t end_partition);
   std::uint64_t write_parts(FilterWriter& writer, const std::atomic<bool>& stop, WriteProgress& progress);
-  std::uint64_t write_domains(FilterWriter& writer, const std::atomic<bool>& stop) const;
+  std::uint64_t write_domains(FilterWriter& writer, const std::atomic<bool>& stop);
+  void publish(FilterWriter& writer, FilterHeader& header, const std::string& path);
 
   BuildOptions options_;
   FilterShape shape_;
@@ -175,6 +184,8 @@ class FilterBuilder {
   std::vector<Lane> lanes_;
   std::optional<AnonymousMemory> body_;      // all of it, from the start
   std::unique_ptr<BlockMaker> block_maker_;  // in layouts that need whole blocks
+  std::unique_ptr<StoreWriter> store_;       // while write() runs, if there is to be one
+  std::unique_ptr<StoreBuild> store_build_;
 };
 
 }  // namespace bloomgate

@@ -168,7 +168,7 @@ FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combi
   });
   header.bits_set = bits_set;
   if (combination == Combination::intersect) header.addresses = addresses_of_fill(header);
-  SectionStream domains(writer, SectionKind::domains);
+  SectionStream domains(writer.file(), SectionKind::domains);
   for_each_domain(filters, combination, [&](std::span<const KeyHash> hashes) {
     check_stop(stop);
     domains.add(hashes);

@@ -21,6 +21,7 @@ struct FilterHeader {
   std::uint64_t addresses = 0;         // inserted into the bits, duplicates counted each time
   std::uint64_t domains = 0;           // domain entries, each once
   std::uint64_t bits_set = 0;          // ones in the bit array
+  std::uint64_t store_identity = 0;    // of the store with the same entries; 0: there is none
 
   friend bool operator==(const FilterHeader&, const FilterHeader&) = default;
 };

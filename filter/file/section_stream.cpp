@@ -4,7 +4,7 @@
 
 namespace bloomgate {
 
-SectionStream::SectionStream(FilterWriter& writer, SectionKind kind) : writer_(writer), kind_(kind) {
+SectionStream::SectionStream(NewFile& file, SectionKind kind) : file_(file), kind_(kind) {
   buffer_.reserve(kChecksumChunkBytes);
 }
 
@@ -26,7 +26,7 @@ std::uint64_t SectionStream::finish() {
 }
 
 void SectionStream::write() {
-  writer_.write(kind_, written_bytes_, buffer_);
+  file_.write(kind_, written_bytes_, buffer_);
   written_bytes_ += buffer_.size();
   buffer_.clear();
 }

@@ -1,4 +1,4 @@
-// Writes hashes that come in ascending order into the section of a filter file that keeps them, a MiB at a time.
+// Writes hashes that come in ascending order into the section of a file that keeps them, a MiB at a time.
 //
 // Used by the builder and by combine_filters(), in one thread. Call order: constructor, add*, finish.
 #pragma once
@@ -7,15 +7,15 @@
 #include <span>
 #include <vector>
 
-#include "filter/file/filter_writer.hpp"
+#include "filter/file/new_file.hpp"
 #include "filter/hash/hash.hpp"
 
 namespace bloomgate {
 
 class SectionStream {
  public:
-  // The writer must outlive it.
-  SectionStream(FilterWriter& writer, SectionKind kind);
+  // The file must outlive it.
+  SectionStream(NewFile& file, SectionKind kind);
 
   // Hashes in ascending order, none less than those before; one that is equal to the one before it is left out. Throws
   // BloomgateError{cannot_write}.
@@ -27,7 +27,7 @@ class SectionStream {
  private:
   void write();
 
-  FilterWriter& writer_;
+  NewFile& file_;
   SectionKind kind_;
   std::vector<std::byte> buffer_;  // up to a chunk
   std::uint64_t written_bytes_ = 0;

@@ -13,7 +13,12 @@ std::string_view section_name(SectionKind kind) noexcept {
     case SectionKind::bits:
       return "bits";
     case SectionKind::domains:
+    case SectionKind::stored_domains:
       return "domains";
+    case SectionKind::pages:
+      return "pages";
+    case SectionKind::index:
+      return "index";
   }
   return "unknown";
 }

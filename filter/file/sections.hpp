@@ -1,4 +1,4 @@
-// The sections of a filter file and where they lie in it: FORMAT.md, "Sections". Used by the writer and by
+// The sections of a filter file or a store and where they lie in it: FORMAT.md, "Sections". Used by the writer and by
 // MappedFilter; pure, safe from any thread.
 #pragma once
 
@@ -13,9 +13,13 @@ namespace bloomgate {
 enum class SectionKind : std::uint32_t {
   bits = 1,     // the bit array, which holds the addresses
   domains = 2,  // the domain entries: their hashes, in ascending order
+  // Of a store:
+  pages = 4,           // the hashes of the addresses, in coded pages
+  index = 5,           // the first hash of each page
+  stored_domains = 6,  // as domains
 };
 
-// "bits", "domains"; "unknown" for anything else.
+// "bits", "domains", "pages", "index"; "unknown" for anything else.
 std::string_view section_name(SectionKind kind) noexcept;
 
 inline constexpr std::uint64_t kSectionAlignment = 4096;

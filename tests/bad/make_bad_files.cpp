@@ -203,7 +203,7 @@ std::vector<BadFile> bad_files() {
       {"bits-set-largest", bad_header_field, field64(64, kBig)},
       {"tag-separators-unknown", bad_header_field, field32(52, 1 << 19)},
       {"tag-separators-all", bad_header_field, field32(52, 0xffffffff)},
-      {"reserved-not-zero", bad_header_field, field32(80, 1)},
+      {"reserved-not-zero", bad_header_field, field32(88, 1)},
       {"reserved-before-the-sections-not-zero", bad_header_field, field32(124, 0x01000000)},
       {"reserved-behind-the-sections-not-zero", bad_header_field, field32(kThird, 1)},
       {"reserved-last-byte-not-zero", bad_header_field, field32(kHeaderBytes - 12, 0x01000000)},

@@ -14,14 +14,15 @@ import xxhash
 GOLDEN = pathlib.Path(__file__).parent
 MULTIPLIER = 0xF1357AEA2E62A9C5
 MASK = 2**64 - 1
-HEADER = struct.Struct("<8sIIIIIIQQIIQQII")
+HEADER = struct.Struct("<8sIIIIIIQQIIQQIIQ")
+STORE_HEADER = struct.Struct("<8sIIIII12xQIIQ8xII48x")
 FIELDS = (
     "magic version header_bytes layout hash_family hashes block_bytes block_count seed flags tag_separators"
-    " expected_entries bits_set chunk_bytes section_count"
+    " expected_entries bits_set chunk_bytes section_count store_identity"
 ).split()
 SECTION = struct.Struct("<IIQQQQ24x")
 SECTION_TABLE = 128
-BITS, DOMAINS = 1, 2
+BITS, DOMAINS, PAGES, INDEX, STORED_DOMAINS = 1, 2, 4, 5, 6
 SEPARATORS = "!#$%&'*+-/=?^_`{|}~"
 
 
@@ -212,8 +213,21 @@ def ribbon_test(body, block_count, x):
     return True
 
 
+def place_sections(sections):
+    """The section table, and all that follows the header."""
+    entries, content = b"", b""
+    for kind, items, data in sections:
+        content += bytes(-len(content) % 4096)
+        table = b"".join(
+            struct.pack("<Q", xxhash.xxh3_64_intdigest(data[at : at + 2**20])) for at in range(0, len(data), 2**20)
+        )
+        entries += SECTION.pack(kind, 0, 4096 + len(content), len(data), items, xxhash.xxh3_64_intdigest(table))
+        content += data + table
+    return entries, content
+
+
 def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, block_bytes=None, expected_entries=None, flags=0,
-          separators=""):  # fmt: skip
+          separators="", store_identity=0):  # fmt: skip
     addresses = [key for key in keys if not key.startswith(b"@")]
     domains = sorted({hash_of(family, key, seed) for key in keys if key.startswith(b"@")})
     expected = expected_entries or max(1, len(addresses))
@@ -228,22 +242,58 @@ def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, bloc
     sections = [(BITS, len(addresses), bytes(body))]
     if domains:
         sections.append((DOMAINS, len(domains), struct.pack(f"<{len(domains)}Q", *domains)))
-    entries, content = b"", b""
-    for kind, items, data in sections:
-        content += bytes(-len(content) % 4096)
-        table = b"".join(
-            struct.pack("<Q", xxhash.xxh3_64_intdigest(data[at : at + 2**20])) for at in range(0, len(data), 2**20)
-        )
-        entries += SECTION.pack(kind, 0, 4096 + len(content), len(data), items, xxhash.xxh3_64_intdigest(table))
-        content += data + table
+    entries, content = place_sections(sections)
     header = HEADER.pack(
         bytes.fromhex("89424C4D0D0A1A0A"), 1, 4096, layout, family, hashes, block_bytes, block_count, seed, flags,
         sum(1 << SEPARATORS.index(character) for character in separators), expected,
-        sum(byte.bit_count() for byte in body), 2**20, len(sections),
+        sum(byte.bit_count() for byte in body), 2**20, len(sections), store_identity,
     )  # fmt: skip
     header = header.ljust(SECTION_TABLE, b"\0") + entries
     header = header.ljust(4088, b"\0")
     return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + content
+
+
+def store_page(hashes, low_bits, number):
+    bits = 0
+    high_bits = (hashes[-1] - hashes[0] >> low_bits) + len(hashes)
+    for i, x in enumerate(hashes):
+        distance = x - hashes[0]
+        bits |= 1 << (distance >> low_bits) + i
+        bits |= distance % (1 << low_bits) << high_bits + i * low_bits
+    page = struct.pack("<QII", hashes[0], len(hashes), high_bits) + bits.to_bytes(4072, "little")
+    return page + struct.pack("<Q", xxhash.xxh3_64_intdigest(page, seed=number))
+
+
+def build_store(keys, seed, family=XXH3):
+    """The store of these keys, and its identity."""
+    count = sum(not key.startswith(b"@") for key in keys)
+    addresses, domains = (
+        sorted({hash_of(family, key, seed) for key in keys if key.startswith(b"@") == is_domain}) for is_domain in (False, True)
+    )
+    low_bits = min(63, (2**64 // max(1, count)).bit_length() - 1)
+    pages, index, at = b"", [], 0
+    while at < len(addresses):
+        end = at + 1
+        while end < len(addresses) and (
+            (end + 1 - at) * (low_bits + 1) + (addresses[end] - addresses[at] >> low_bits) <= 32576
+        ):
+            end += 1
+        pages += store_page(addresses[at:end], low_bits, len(index))
+        index.append(addresses[at])
+        at = end
+    sections = [(PAGES, len(addresses), pages), (INDEX, len(index), struct.pack(f"<{len(index)}Q", *index))] if index else []
+    if domains:
+        sections.append((STORED_DOMAINS, len(domains), struct.pack(f"<{len(domains)}Q", *domains)))
+    entries, content = place_sections(sections)
+    magic = bytes.fromhex("89424C530D0A1A0A")
+
+    def header(identity):
+        packed = STORE_HEADER.pack(magic, 1, 4096, 4096, family, low_bits, seed, 0, 0, identity, 2**20, len(sections))
+        return (packed + entries).ljust(4088, b"\0")
+
+    identity = max(1, xxhash.xxh3_64_intdigest(header(0)))
+    image = header(identity)
+    return image + struct.pack("<Q", xxhash.xxh3_64_intdigest(image)) + content, identity
 
 
 def find(image, key):
@@ -401,9 +451,21 @@ class FormatTest(unittest.TestCase):
             self.assertEqual(find(image, key), key)
         self.assertIsNone(find(image, b"nobody@example.org"))
 
+    def test_a_filter_and_its_store(self):
+        keys = [b"joe@example.org", b"@example.net", b"@.example.com", b"@.xn--strae-oqa.example"]
+        store, identity = build_store(keys, seed=42)
+        self.assertEqual(store, (GOLDEN / "stored.store").read_bytes())
+        self.assertEqual(build(keys, seed=42, store_identity=identity), self.golden("stored"))
+        self.assertEqual(store[4096:4113].hex(), "b91baa3ef75bed23" "01000000" "01000000" "01")
+
+    def test_a_large_store(self):
+        keys = [f"user{i}@example.org".encode() for i in range(5_000)]
+        # The same number stands in tests/filter/file/golden_test.cpp.
+        self.assertEqual(xxhash.xxh3_64_intdigest(build_store(keys, seed=7)[0]), 0x68443684442B02A2)
+
     def test_header_table(self):
         header = dict(zip(FIELDS, HEADER.unpack_from(self.golden("addresses"))))
-        self.assertEqual((HEADER.size, SECTION.size), (80, 64))
+        self.assertEqual((HEADER.size, STORE_HEADER.size, SECTION.size), (88, 128, 64))
         self.assertEqual((header["seed"], header["section_count"], header["block_count"]), (42, 1, 1))
 
 

@@ -86,7 +86,7 @@ void share_memory(BuildCommand& command) {
   const std::uint64_t usable = available > kept ? available - kept : 0;
   BuildOptions& options = command.options;
   // Where all hashes must be kept, there is no use for memory that is left.
-  const bool keeps_hashes = layout_rules(options.layout).needs_whole_blocks();
+  const bool keeps_hashes = !options.store_path.empty() || layout_rules(options.layout).needs_whole_blocks();
   const std::uint64_t by_default = keeps_hashes ? usable / 4 * 3 : std::min(kMostByDefault, usable / 4);
   options.memory_bytes = command.memory.empty() ? by_default : parse_bytes(command.memory, "--memory");
   options.body_memory_bytes = usable > options.memory_bytes ? usable - options.memory_bytes : 0;
@@ -99,6 +99,8 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   visible.add_options()  //
       ("output,o", po::value(&command.output)->required()->value_name("FILE"),
        "where to put the filter; an old file is replaced once the new one is complete")  //
+      ("store", po::value(&command.options.store_path)->value_name("FILE"),
+       "also write the exact set of the entries, as hashes, to confirm what the filter finds")  //
       ("bits-per-entry", po::value(&command.options.bits_per_entry)->default_value(8)->value_name("B"),
        "size of the filter: 1 to 64 bits for each address")  //
       ("hashes", po::value(&command.options.hashes)->default_value(6)->value_name("K"),
@@ -175,6 +177,9 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   if (command.keep > kMostGenerations) {
     throw UsageError("--keep takes a number from 0 to " + std::to_string(kMostGenerations));
   }
+  if (command.keep != 0 && !command.options.store_path.empty()) {
+    throw UsageError("--keep and --store cannot go together: a store goes with one filter only");
+  }
   share_memory(command);
   if (values->count("scratch") == 0) {
     const std::filesystem::path folder = std::filesystem::path(command.output).parent_path();
@@ -194,11 +199,19 @@ bool same_file(const std::string& a, const std::string& b) {
 void refuse_to_overwrite_inputs(const BuildCommand& command) {
   for (const std::string& input : command.inputs) {
     if (same_file(input, command.output)) throw UsageError("--output would overwrite the list " + input);
+    if (same_file(input, command.options.store_path)) throw UsageError("--store would overwrite the list " + input);
     if (same_file(input, command.reject_file)) throw UsageError("--reject-file would overwrite the list " + input);
   }
   for (const std::string& input : command.exceptions) {
     if (same_file(input, command.output)) throw UsageError("--output would overwrite the list " + input);
+    if (same_file(input, command.options.store_path)) throw UsageError("--store would overwrite the list " + input);
     if (same_file(input, command.reject_file)) throw UsageError("--reject-file would overwrite the list " + input);
+  }
+  const std::string& store = command.options.store_path;
+  for (const std::string& other : {command.output, command.reject_file}) {
+    if (!store.empty() && (store == other || same_file(store, other))) {
+      throw UsageError("--store and " + other + " are the same file");
+    }
   }
   if (command.reject_file == command.output || same_file(command.reject_file, command.output)) {
     throw UsageError("--reject-file and --output are the same file");
@@ -228,6 +241,7 @@ void require_output(const BuildCommand& command, const BuildOptions& options) {
             block_bytes;
   }
   require_can_write(command.output, bytes);
+  if (!options.store_path.empty()) require_can_write(options.store_path, 0);
   if (command.keep != 0) require_can_keep(resolve_link(command.output));
   const std::string& scratch = options.scratch_folder;
   if (access(scratch.c_str(), W_OK | X_OK) != 0) throw folder_error(scratch, scratch + " (--scratch)", errno);
@@ -253,6 +267,9 @@ struct Report {
   BroadCounts broad;
   std::uint64_t spilled_bytes;
   double seconds;
+
+  std::string store_path;  // empty: there is none
+  std::uint64_t store_bytes() const { return std::filesystem::file_size(store_path); }
 
   double entries_per_second() const { return static_cast<double>(entries_of(header)) / std::max(seconds, 1e-9); }
   double bits_per_entry() const {  // of an address; infinite if there are none
@@ -280,6 +297,9 @@ void print_text(const Report& report) {
   std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       " << format_rate(fpr)
             << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses") << ")\nmessages  "
             << message_rates_text(fpr) << '\n';
+  if (!report.store_path.empty()) {
+    std::cout << "store     " << report.store_path << ", " << format_bytes(report.store_bytes()) << '\n';
+  }
   if (report.spilled_bytes != 0) {
     std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
   }
@@ -309,6 +329,8 @@ void print_json(const Report& report) {
       {"fpr", fpr},
       {"fpr_either", either_fpr(fpr)},
       {"fpr_both", both_fpr(fpr)},
+      {"store", report.store_path.empty() ? Json(nullptr) : Json(report.store_path)},
+      {"store_bytes", report.store_path.empty() ? Json(nullptr) : Json(report.store_bytes())},
       {"spilled_bytes", report.spilled_bytes},
       {"seconds", report.seconds},
       {"entries_per_second", std::round(report.entries_per_second())},
@@ -396,8 +418,9 @@ int run_build(const Arguments& arguments) {
     std::cerr << "warning: the lists hold more addresses than expected, so the false-positive rate is higher\n";
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  (command->json ? print_json : print_text)({command->output, header, rejects.count(), rejects.excepted(),
-                                             rejects.broad_counts(), builder->spilled_bytes(), elapsed.count()});
+  (command->json ? print_json
+                 : print_text)({command->output, header, rejects.count(), rejects.excepted(), rejects.broad_counts(),
+                                builder->spilled_bytes(), elapsed.count(), command->options.store_path});
   return EX_OK;
 }
 

@@ -1,4 +1,5 @@
 // `bloomgate info`: shows what a filter file holds, from its header alone.
+#include <fmt/format.h>
 #include <sysexits.h>
 
 #include <cmath>
@@ -13,6 +14,7 @@
 #include "filter/file/generations.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
+#include "filter/file/store_file.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
 
@@ -44,6 +46,10 @@ std::string section_text(const Section& section) {
          format_count(section.offset);
 }
 
+std::string identity_text(std::uint64_t identity) {
+  return fmt::format("{:016x}", identity);
+}
+
 void print_text(const MappedFilter& filter) {
   const FilterHeader& header = filter.header();
   const FilterShape& shape = header.shape;
@@ -54,6 +60,7 @@ void print_text(const MappedFilter& filter) {
             << "\nhash             " << hash_family_name(shape.hash_family) << ", seed " << format_seed(shape.seed)
             << "\nhashes           " << shape.hashes << "\nlocal parts      " << profile_text(shape.profile);
   for (const Section& section : filter.sections()) std::cout << "\nsection          " << section_text(section);
+  if (header.store_identity != 0) std::cout << "\nstore            " << identity_text(header.store_identity);
   std::cout << "\nsized for        " << format_count(header.expected_entries) << " addresses\naddresses        "
             << format_count(header.addresses);
   if (fill_tells) {
@@ -115,10 +122,50 @@ void print_json(const MappedFilter& filter) {
       {"fpr_either", either_fpr(fpr)},
       {"fpr_both", both_fpr(fpr)},
       {"fingerprint", fingerprint_of(filter)},
+      {"store_identity", header.store_identity != 0 ? nlohmann::ordered_json(identity_text(header.store_identity))
+                                                    : nlohmann::ordered_json(nullptr)},
       {"written", format_time(describe(filter.path()).written)},
       {"kept", kept},
   };
   // A path need not be UTF-8; other bytes are replaced.
+  std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+}
+
+double bytes_per_entry(const StoreFile& store) {
+  return static_cast<double>(store.file_bytes()) / static_cast<double>(store.header().addresses);
+}
+
+void print_text(const StoreFile& store) {
+  const StoreHeader& header = store.header();
+  std::cout << "store            " << store.path() << "\nformat           version " << kFormatVersion
+            << "\nsize             " << format_bytes(store.file_bytes());
+  if (header.addresses != 0) std::cout << ", " << format_decimal(bytes_per_entry(store), 2) << " bytes per address";
+  std::cout << "\nhash             " << hash_family_name(header.shape.hash_family) << ", seed "
+            << format_seed(header.shape.seed) << "\nlocal parts      " << profile_text(header.shape.profile);
+  for (const Section& section : store.sections()) std::cout << "\nsection          " << section_text(section);
+  std::cout << "\naddresses        " << format_count(header.addresses) << "\ndomain entries   "
+            << format_count(header.domains) << "\nidentity         " << identity_text(store.identity())
+            << "\nwritten          " << format_time(describe(store.path()).written) << '\n';
+}
+
+void print_json(const StoreFile& store) {
+  const StoreHeader& header = store.header();
+  nlohmann::ordered_json sections = nlohmann::ordered_json::array();
+  for (const Section& section : store.sections()) sections.push_back(json_of(section));
+  const nlohmann::ordered_json json = {
+      {"store", store.path()},
+      {"format_version", kFormatVersion},
+      {"file_bytes", store.file_bytes()},
+      {"sections", sections},
+      {"hash_family", hash_family_name(header.shape.hash_family)},
+      {"seed", format_seed(header.shape.seed)},
+      {"keep_local_part_case", header.shape.profile.keep_local_part_case},
+      {"tag_separators", header.shape.profile.tag_separators.text()},
+      {"addresses", header.addresses},
+      {"domain_entries", header.domains},
+      {"identity", identity_text(store.identity())},
+      {"written", format_time(describe(store.path()).written)},
+  };
   std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
 }
 
@@ -132,12 +179,18 @@ int run_info(const Arguments& arguments) {
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate info FILE [--json]",
-       .purpose = "Shows what a filter file holds, from its header; the sections are not read (see verify).",
+       .purpose = "Shows what a filter or a store holds, from its header; the sections are not read (see verify).",
        .examples = "  bloomgate info /var/lib/bloomgate/whitelist.bloom\n"
                    "  bloomgate info whitelist.bloom --json | jq .fpr\n"});
   if (!values) return EX_OK;
-  const MappedFilter filter(only_filter(operands));
-  (json ? print_json : print_text)(filter);
+  const std::string& path = only_filter(operands);
+  if (is_store(path)) {
+    const StoreFile store(path);
+    json ? print_json(store) : print_text(store);
+  } else {
+    const MappedFilter filter(path);
+    json ? print_json(filter) : print_text(filter);
+  }
   return EX_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "filter/base/error.hpp"
 #include "filter/build/bulk_lookup.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/lists/confirmation.hpp"
 #include "filter/cli/lists/count_entries.hpp"
 #include "filter/cli/lists/input_files.hpp"
 #include "filter/cli/lists/list_options.hpp"
@@ -79,7 +80,8 @@ class AnswerWriter {
 
 class Query {
  public:
-  Query(const std::string& path, Shown shown) : filter_(path), shown_(shown) {}
+  Query(const std::string& path, const std::string& store_path, Shown shown)
+      : filter_(path), confirmation_(store_path, filter_), shown_(shown) {}
 
   const Answers& total() const noexcept { return total_; }
 
@@ -90,7 +92,7 @@ class Query {
     Answers answers;
     AnswerWriter writer(answers, shown_);
     if (entry.is_key()) {
-      writer.write_key(entry.key(), entry.kind(), filter_.view().find(entry));
+      writer.write_key(entry.key(), entry.kind(), confirmation_.find(filter_.view(), entry));
     } else {
       writer.write_other(entry.kind(), {reject_reason_name(entry.reason()), reject_reason_text(entry.reason())});
     }
@@ -100,7 +102,8 @@ class Query {
   // Looks up the lines of lists; skips blank lines and comments.
   void look_up_lists(const std::vector<std::string>& inputs, const ListOptions& options) {
     // Counting asks for an address by its own key alone.
-    const bool counts = !shown_.any() && filter_.view().domains().empty() && BulkLookup::suits(filter_.view());
+    const bool counts = !shown_.any() && filter_.view().domains().empty() && confirmation_.store() == nullptr &&
+                        BulkLookup::suits(filter_.view());
     OpenLists lists(list_files(inputs), options.format, counts ? BlockOrder::any : BlockOrder::in_turn);
     // No progress between the answers, and none in a log: whoever reads those did not ask for it.
     const bool bar = !options.quiet && isatty(STDERR_FILENO) != 0 && (isatty(STDOUT_FILENO) == 0 || !shown_.any());
@@ -134,13 +137,13 @@ class Query {
   }
 
   // An address that is not listed itself may be by its domain.
-  FoundEntry found_by(const LookedUp& entry) const noexcept {
+  FoundEntry found_by(const LookedUp& entry) const {
     if (entry.kind != EntryKind::address) {
       return {.match = !entry.found                      ? Match::none
                        : entry.kind == EntryKind::domain ? Match::domain
                                                          : Match::domain_tree};
     }
-    if (entry.found) return {Match::address};
+    if (entry.found && confirmation_.confirms(entry.key)) return {Match::address};
     const FilterView& view = filter_.view();
     if (view.domains().empty()) return {};
     return view.find_by_domain(entry.key.substr(entry.key.rfind('@')));
@@ -159,6 +162,7 @@ class Query {
   }
 
   MappedFilter filter_;
+  Confirmation confirmation_;
   Shown shown_;
   Answers total_;
 };
@@ -193,6 +197,7 @@ void look_up_all(Query& query, const std::vector<std::string>& addresses, const 
 int run_query(const Arguments& arguments) {
   std::vector<std::string> operands;
   std::vector<std::string> lists;
+  std::string store_path;
   bool count = false;
   bool only_listed = false;
   bool only_not_listed = false;
@@ -200,7 +205,9 @@ int run_query(const Arguments& arguments) {
   po::options_description visible("options");
   visible.add_options()  //
       ("list", po::value(&lists)->multitoken()->value_name("INPUT..."),
-       "look up all lines of these lists: files, folders, or - for standard input")                       //
+       "look up all lines of these lists: files, folders, or - for standard input")  //
+      ("confirm", po::value(&store_path)->value_name("STORE"),
+       "an address is listed only if this store has it, too: the one that was built with the filter")     //
       ("count", po::bool_switch(&count), "print only how many are listed, not listed, or not addresses")  //
       ("listed", po::bool_switch(&only_listed), "print only the addresses that are listed")               //
       ("not-listed", po::bool_switch(&only_not_listed), "print only what is not listed, or is not an address");
@@ -218,7 +225,8 @@ int run_query(const Arguments& arguments) {
   if (operands.empty()) throw UsageError("name a filter file");
   if (count + only_listed + only_not_listed > 1) throw UsageError("give one of --count, --listed and --not-listed");
   options.chosen_threads();
-  Query query(operands.front(), {.listed = !count && !only_not_listed, .not_listed = !count && !only_listed});
+  Query query(operands.front(), store_path,
+              {.listed = !count && !only_not_listed, .not_listed = !count && !only_listed});
   look_up_all(query, {operands.begin() + 1, operands.end()}, lists, options);
   const Answers& total = query.total();
   if (count) {

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iostream>
 #include <random>
 
 #include "filter/base/error.hpp"
 #include "filter/build/bulk_lookup.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/lists/confirmation.hpp"
 #include "filter/cli/lists/count_entries.hpp"
 #include "filter/cli/lists/input_files.hpp"
 #include "filter/cli/lists/list_options.hpp"
@@ -44,13 +46,14 @@ struct BlockMembership {
 
 constexpr std::uint64_t kShown = 10;  // missing entries
 
-BlockMembership membership_of(const Block& block, const Format& format, const FilterView& view) {
+BlockMembership membership_of(const Block& block, const Format& format, const FilterView& view,
+                              const Confirmation& confirmation) {
   BlockMembership result = {.input = block.input};
   // Looks up the entry's own key, so that an `@domain` entry cannot hide a missing address.
   result.lines = look_up_entries(
       block, format, view,
       [&](const LookedUp& entry) {
-        if (entry.found) {
+        if (entry.found && (entry.kind != EntryKind::address || confirmation.confirms(entry.key))) {
           ++result.found;
         } else if (++result.missing <= kShown) {
           result.first_missing.push_back({entry.line, std::string(entry.key)});
@@ -93,11 +96,12 @@ class MembershipCount {
 };
 
 // Looks up all entries one by one, and shows the missing ones with their places.
-EntryCounts check_one_by_one(const MappedFilter& filter, OpenLists& lists, unsigned threads, Progress& progress) {
+EntryCounts check_one_by_one(const MappedFilter& filter, const Confirmation& confirmation, OpenLists& lists,
+                             unsigned threads, Progress& progress) {
   MembershipCount count(lists.blocks, progress);
   for_each_block_in_turn(
       lists.blocks, *lists.format, threads,
-      [&](const Block& block) { return membership_of(block, *lists.format, filter.view()); },
+      [&](const Block& block) { return membership_of(block, *lists.format, filter.view(), confirmation); },
       [&](const BlockMembership& block) {
         count.add(block);
         return true;
@@ -105,8 +109,8 @@ EntryCounts check_one_by_one(const MappedFilter& filter, OpenLists& lists, unsig
   return count.total();
 }
 
-EntryCounts check_members(const MappedFilter& filter, const std::vector<std::string>& inputs,
-                          const ListOptions& options) {
+EntryCounts check_members(const MappedFilter& filter, const Confirmation& confirmation,
+                          const std::vector<std::string>& inputs, const ListOptions& options) {
   const std::vector<std::string> files = list_files(inputs);
   auto lists = std::make_unique<OpenLists>(files, options.format, BlockOrder::in_turn);
   const Progress::Style style = options.quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
@@ -118,36 +122,61 @@ EntryCounts check_members(const MappedFilter& filter, const std::vector<std::str
   // Usually nothing is missing, and counting is the faster way to see that. Naming the missing entries takes a second
   // reading.
   const bool can_be_read_again = lists->blocks.total_bytes() != 0 && std::ranges::find(files, "-") == files.end();
-  if (BulkLookup::suits(filter.view()) && can_be_read_again) {
+  if (BulkLookup::suits(filter.view()) && can_be_read_again && confirmation.store() == nullptr) {
     const EntryCounts count = count_entries(*lists, filter.view(), options.chosen_threads());
     if (count.missing == 0) return count;
     progress.reset();
     lists = std::make_unique<OpenLists>(files, options.format, BlockOrder::in_turn);
     progress = make_progress();
   }
-  return check_one_by_one(filter, *lists, options.chosen_threads(), *progress);
+  return check_one_by_one(filter, confirmation, *lists, options.chosen_threads(), *progress);
 }
+
+struct FalsePositives {
+  std::uint64_t found = 0;
+  std::uint64_t confirmed = 0;  // of these
+};
 
 // How many of kProbes random addresses are wrongly found. The names are in `.invalid` (RFC 2606), where nobody has an
 // address, and begin with random text, so that no operator's list holds them. They are always the same, so that a
 // result can be repeated.
-std::uint64_t count_false_positives(const FilterView& filter) {
+FalsePositives count_false_positives(const FilterView& filter, const Confirmation& confirmation) {
   std::mt19937_64 random(1);
-  std::uint64_t found = 0;
+  FalsePositives count;
   for (std::uint64_t i = 0; i < kProbes; ++i) {
-    if (filter.may_contain(format_seed(random()) + "-" + std::to_string(i) + "@not-a-member.invalid")) ++found;
+    const std::string key = format_seed(random()) + "-" + std::to_string(i) + "@not-a-member.invalid";
+    if (!filter.may_contain(key)) continue;
+    ++count.found;
+    if (confirmation.confirms(key)) ++count.confirmed;
   }
-  return found;
+  return count;
 }
 
-void verify_body(const MappedFilter& filter, const ListOptions& options) {
+using CallWithBytes = std::function<void(std::uint64_t)>;
+
+// Shows the progress of `check`, which calls back with the bytes that it has read.
+void show_check(std::uint64_t total_bytes, const ListOptions& options,
+                const std::function<void(const CallWithBytes&)>& check) {
   std::atomic<std::uint64_t> done_bytes{0};
   const Progress::Style style = options.quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   const auto look = [&]() -> Progress::State {
-    return {.doing = "checking", .done_bytes = done_bytes, .total_bytes = filter.body_bytes()};
+    return {.doing = "checking", .done_bytes = done_bytes, .total_bytes = total_bytes};
   };
   const Progress progress(style, look, Progress::interval_of(style));
-  filter.verify_body(options.chosen_threads(), [&](std::uint64_t bytes) { done_bytes = bytes; });
+  check([&](std::uint64_t bytes) { done_bytes = bytes; });
+}
+
+void verify_store(const StoreFile& store, const ListOptions& options) {
+  show_check(store.file_bytes(), options,
+             [&](const CallWithBytes& progress) { store.verify(options.chosen_threads(), progress); });
+  std::cout << "sound      " << store.path() << ": a store of " << format_count(store.header().addresses)
+            << " addresses and " << format_count(store.header().domains)
+            << " domain entries; its pages match their checksums and are in order\n";
+}
+
+void verify_filter(const MappedFilter& filter, const ListOptions& options) {
+  show_check(filter.body_bytes(), options,
+             [&](const CallWithBytes& progress) { filter.verify_body(options.chosen_threads(), progress); });
 }
 
 void check_bits_set(const MappedFilter& filter) {
@@ -160,24 +189,29 @@ void check_bits_set(const MappedFilter& filter) {
 }
 
 // Whether the measured rate agrees with that of the bits that are set.
-bool report_false_positives(const MappedFilter& filter) {
+bool report_false_positives(const MappedFilter& filter, const Confirmation& confirmation) {
   const RateOfBits expected = rate_of_bits(filter.view());
-  const double measured = static_cast<double>(count_false_positives(filter.view())) / kProbes;
+  const FalsePositives count = count_false_positives(filter.view(), confirmation);
+  const double measured = static_cast<double>(count.found) / kProbes;
   // Three more than the binomial variance: a count that is nearly always 0 is not normally distributed.
   const double deviation = std::sqrt((expected.rate * (1 - expected.rate) + 3.0 / kProbes) / kProbes);
   const double off = std::max(0.0, std::abs(measured - expected.rate) - expected.uncertainty);
   std::cout << "FPR        " << format_rate(measured) << " of " << format_count(kProbes)
             << " random addresses that are not listed; expected from the fill: " << format_rate(expected.rate) << " ("
             << format_decimal(off / deviation, 1) << " standard deviations away)\n";
+  if (confirmation.store() != nullptr) {
+    std::cout << "confirmed  " << format_count(count.confirmed) << " of these " << format_count(count.found) << '\n';
+  }
   return off <= kMaxDeviations * deviation;
 }
 
-int verify_against(const MappedFilter& filter, const std::vector<std::string>& inputs, const ListOptions& options) {
-  const EntryCounts members = check_members(filter, inputs, options);
+int verify_against(const MappedFilter& filter, const Confirmation& confirmation, const std::vector<std::string>& inputs,
+                   const ListOptions& options) {
+  const EntryCounts members = check_members(filter, confirmation, inputs, options);
   std::cout << "found      " << format_count(members.found) << " entries of the lists\nmissing    "
             << format_count(members.missing) << "\nrejected   " << format_count(members.rejected)
             << " lines that are not entries\n";
-  const bool fpr_agrees = report_false_positives(filter);
+  const bool fpr_agrees = report_false_positives(filter, confirmation);
   filter.require_whole();
   if (members.missing != 0) {
     std::cerr << "the filter does not hold these lists; build it again from them\n";
@@ -206,26 +240,37 @@ int run_verify(const Arguments& arguments) {
   std::vector<std::string> inputs;
   ListOptions options;
   po::options_description visible("options");
-  visible.add_options()("against", po::value(&inputs)->multitoken()->value_name("INPUT..."),
-                        "lists; every entry of them must be in the filter (- is standard input)");
+  std::string store_path;
+  visible.add_options()  //
+      ("against", po::value(&inputs)->multitoken()->value_name("INPUT..."),
+       "lists; every entry of them must be in the filter (- is standard input)")  //
+      ("confirm", po::value(&store_path)->value_name("STORE"),
+       "also check the store that was built with the filter, and look up in it what the filter finds");
   options.add_to(visible);
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate verify FILE [--against INPUT...] [OPTION...]",
-       .purpose = "Reads the whole file and checks every checksum. With lists, also checks that each of their entries\n"
-                  "is found, and counts how many of 1,000,000 unlisted addresses are found too.\n"
+       .purpose = "Reads the whole file, a filter or a store, and checks every checksum. With lists, also checks that\n"
+                  "each of their entries is found, and counts how many of 1,000,000 unlisted addresses are found too.\n"
                   "The exit status is 0 for a sound file, 1 if an entry is missing, 65 for a damaged file.",
        .examples = "  bloomgate verify /var/lib/bloomgate/whitelist.bloom\n"
                    "  bloomgate verify whitelist.bloom --against customers.txt partners.txt\n"});
   if (!values) return EX_OK;
   const std::string& path = only_filter(operands);
   options.chosen_threads();
+  if (is_store(path)) {
+    if (!inputs.empty() || !store_path.empty()) throw UsageError("name the filter first, and its store with --confirm");
+    verify_store(StoreFile(path), options);
+    return EX_OK;
+  }
   const MappedFilter filter(path);
-  verify_body(filter, options);
+  const Confirmation confirmation(store_path, filter);
+  verify_filter(filter, options);
   check_bits_set(filter);
   std::cout << "sound      " << path << ": header, tables and " << format_bytes(filter.body_bytes()) << " in "
             << sections_text(filter) << " match their checksums\n";
-  return inputs.empty() ? EX_OK : verify_against(filter, inputs, options);
+  if (confirmation.store() != nullptr) verify_store(*confirmation.store(), options);
+  return inputs.empty() ? EX_OK : verify_against(filter, confirmation, inputs, options);
 }
 
 }  // namespace bloomgate::cli

@@ -143,7 +143,7 @@ TEST_CASE("an intersection has the bits that all have, and the domain entries th
     writer.write(SectionKind::bits, done,
                  std::span(bits).subspan(done, std::min<std::size_t>(kChecksumChunkBytes, bits.size() - done)));
   }
-  SectionStream stream(writer, SectionKind::domains);
+  SectionStream stream(writer.file(), SectionKind::domains);
   for (const KeyHash hash : domains) stream.add({{hash}});
   CHECK(stream.finish() == header.domains);
   writer.commit(header);

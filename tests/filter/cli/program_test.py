@@ -1316,6 +1316,84 @@ class RibbonTest(ProgramTest):
         self.assertNotIn("k=2", out)
 
 
+class StoreTest(ProgramTest):
+    """build --store, and what is done with a store."""
+
+    def build_pair(self, name="filter", count=2000, *options):
+        text = "".join(f"user{i}@example.org\n" for i in range(count)) + "@partner.example\n"
+        return self.check(0, "build", "-o", name, "--store", name + ".store", *options, self.write("list", text))
+
+    def test_strangers_that_the_filter_finds_are_not_confirmed(self):
+        self.build_pair("filter", 2000, "--bits-per-entry", "1", "--hashes", "1")
+        strangers = self.write("strangers", "".join(f"stranger{i}@example.org\n" for i in range(2000)))
+        count = ("query", "filter", "--count", "--list", strangers)
+        without = dict(line.split("\t") for line in self.check(1, *count)[0].splitlines())
+        self.assertGreater(int(without["listed"]), 50)
+        confirmed = dict(line.split("\t") for line in self.check(1, *count, "--confirm", "filter.store")[0].splitlines())
+        self.assertEqual(confirmed["listed"], "0")
+        members = self.write("members", "".join(f"user{i}@example.org\n" for i in range(2000)))
+        self.check(0, "query", "filter", "--confirm", "filter.store", "--count", "--list", members)
+        found = [line.split("\t")[1] for line in self.check(1, "query", "filter", "--list", strangers)[0].splitlines()
+                 if line.startswith("listed")]
+        output, _ = self.check(1, "query", "filter", "--confirm", "filter.store", found[0], "user7@example.org", "x@partner.example")
+        self.assertEqual(output, f"not-listed\t{found[0]}\nlisted\tuser7@example.org\n"
+                                 "listed\tx@partner.example\tby @partner.example\n")
+
+    def test_a_store_of_another_build_is_refused(self):
+        self.build_pair("filter")
+        self.build_pair("other")
+        self.build("a@example.org")  # without a store
+        for command in ("query", "verify"):
+            arguments = ["a@example.org"] if command == "query" else []
+            _, errors = self.check(EX_USAGE, command, "other", *arguments, "--confirm", "filter.store")
+            self.assertIn("not the store of other", errors)
+            _, errors = self.check(EX_USAGE, command, "filter", *arguments, "--confirm", "filter.store")
+            self.assertIn("built without a store", errors)
+
+    def test_verify_checks_a_store_alone_and_with_its_filter(self):
+        self.build_pair()
+        self.assertIn("2,000 addresses and 1 domain entries", self.check(0, "verify", "filter.store")[0])
+        output, _ = self.check(0, "verify", "filter", "--confirm", "filter.store", "--against", "list")
+        self.assertRegex(output, r"found +2,001 entries")
+        self.assertRegex(output, r"confirmed +0 of these")
+        data = bytearray((self.folder / "filter.store").read_bytes())
+        data[5000] ^= 1
+        (self.folder / "filter.store").write_bytes(data)
+        _, errors = self.check(EX_DATAERR, "verify", "filter.store")
+        self.assertIn("the section pages is damaged in the MiB at offset 4096", errors)
+        self.check(EX_DATAERR, "verify", "filter", "--confirm", "filter.store")
+
+    def test_info_shows_the_identity_of_both(self):
+        self.build_pair()
+        store = json.loads(self.check(0, "info", "filter.store", "--json")[0])
+        self.assertEqual((store["addresses"], store["domain_entries"]), (2000, 1))
+        self.assertEqual(json.loads(self.check(0, "info", "filter", "--json")[0])["store_identity"], store["identity"])
+        self.assertIn(store["identity"], self.check(0, "info", "filter")[0])
+        self.assertIn(store["identity"], self.check(0, "info", "filter.store")[0])
+        self.build("a@example.org")
+        self.assertIsNone(json.loads(self.check(0, "info", "filter", "--json")[0])["store_identity"])
+
+    def test_what_cannot_have_a_store_is_refused_before_anything_is_written(self):
+        arguments = ("build", "-o", "filter", self.write("list", "a@example.org\n"))
+        for options in (("--store", "s", "--layout", "classic"), ("--store", "s", "--keep", "1"), ("--store", "filter"),
+                        ("--store", "list")):
+            self.check(EX_USAGE, *arguments, *options)
+            self.assertEqual(self.names(), ["list"])
+        self.check(EX_CANTCREAT, *arguments, "--store", "missing/s")
+        self.assertEqual(self.names(), ["list"])
+
+    def test_a_build_killed_at_any_moment_leaves_a_pair(self):
+        self.build_pair("filter", 1000)
+        text = self.write("other-list", "".join(f"other{i}@example.org\n" for i in range(200_000)))
+        for i in range(25):
+            process = subprocess.Popen([BLOOMGATE, "build", "-o", "filter", "--store", "filter.store", text],
+                                       cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(0.004 * i)  # a random moment: whichever it is, there is a pair
+            process.kill()
+            process.wait()
+            self.check(0, "verify", "filter", "--confirm", "filter.store")
+
+
 class CombineTest(ProgramTest):
     def setUp(self):
         super().setUp()

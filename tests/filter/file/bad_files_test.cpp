@@ -59,7 +59,7 @@ TEST_CASE("every message about a bad file names the file and what to do") {
     } catch (const BloomgateError& error) {
       const std::string what = error.what();
       CHECK(what.find(name) != std::string::npos);
-      CHECK((what.find("build") != std::string::npos || what.find("use a filter") != std::string::npos));
+      CHECK((what.find("build") != std::string::npos || what.find("use a file") != std::string::npos));
     }
   }
 }

@@ -61,7 +61,7 @@ TEST_CASE("there may be fewer domain entries than room was reserved for, and non
   header.domains = 400'000;
   FilterWriter writer(folder.file("filter"), header);
   writer.write(SectionKind::bits, 0, bits);
-  SectionStream stream(writer, SectionKind::domains);
+  SectionStream stream(writer.file(), SectionKind::domains);
   for (KeyHash hash = 1; hash <= domains; ++hash) stream.add(std::vector{hash, hash});
   header.domains = stream.finish();
   CHECK(header.domains == domains);
@@ -83,7 +83,7 @@ TEST_CASE("a stream keeps each hash once, the least and the greatest of all too"
   header.domains = 6;
   FilterWriter writer(folder.file("filter"), header);
   writer.write(SectionKind::bits, 0, std::vector<std::byte>(300 * 4096));
-  SectionStream stream(writer, SectionKind::domains);
+  SectionStream stream(writer.file(), SectionKind::domains);
   stream.add(std::vector<KeyHash>{0, 0, 1});
   stream.add({});
   stream.add(std::vector<KeyHash>{1, kGreatest, kGreatest});

@@ -61,6 +61,22 @@ TEST_CASE("the golden files are built again byte for byte") {
   CHECK(read_file(folder.file("filter")) == read_file(kGolden / (golden.name + ".bloom")));
 }
 
+TEST_CASE("the golden filter with a store is built again byte for byte, and so is its store") {
+  const TemporaryFolder folder;
+  build_filter(folder.file("filter"), lines_of(kGolden / "domains.txt"),
+               {.seed = 42, .store_path = folder.file("store")});
+  CHECK(read_file(folder.file("filter")) == read_file(kGolden / "stored.bloom"));
+  CHECK(read_file(folder.file("store")) == read_file(kGolden / "stored.store"));
+}
+
+TEST_CASE("a store of 5,000 entries has the frozen checksum") {
+  const TemporaryFolder folder;
+  build_filter(folder.file("filter"), numbered_addresses(0, 5000), {.seed = 7, .store_path = folder.file("store")});
+  const std::string bytes = read_file(folder.file("store"));
+  // The same number stands in tests/golden/format_test.py.
+  CHECK(checksum(std::as_bytes(std::span(bytes))) == 0x68443684442b02a2);
+}
+
 TEST_CASE("the golden files are read and every entry is found") {
   const Golden golden = GENERATE(from_range(kGoldenFiles));
   CAPTURE(golden.name);

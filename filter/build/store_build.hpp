@@ -1,0 +1,34 @@
+// Makes the store of a build from the partitions of the builder, beside the bits: sorts the hashes of each partition
+// and hands them on in order. Used by FilterBuilder, in one thread.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "filter/file/store_writer.hpp"
+#include "filter/hash/hash.hpp"
+
+namespace bloomgate {
+
+class StoreBuild {
+ public:
+  // Appends the hashes of a partition; called from several threads for different partitions.
+  using Gather = std::function<void(std::size_t partition, std::vector<KeyHash>& hashes)>;
+
+  // There are 2^partition_bits partitions.
+  StoreBuild(StoreWriter& writer, unsigned partition_bits, unsigned threads)
+      : writer_(writer), partition_bits_(partition_bits), threads_(threads), gathered_(threads) {}
+
+  // Takes these partitions, which come behind those that it took before. Throws what `gather` and StoreWriter throw.
+  void take(std::size_t first, std::size_t end, const Gather& gather);
+
+ private:
+  StoreWriter& writer_;
+  unsigned partition_bits_;
+  unsigned threads_;
+  std::vector<std::vector<KeyHash>> gathered_;  // for each thread
+  std::vector<std::vector<KeyHash>> sorted_;    // for each partition that is taken at once
+};
+
+}  // namespace bloomgate

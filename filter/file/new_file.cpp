@@ -1,0 +1,231 @@
+#include "filter/file/new_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+
+#include "filter/base/anonymous_memory.hpp"
+#include "filter/base/error.hpp"
+#include "filter/base/file_io.hpp"
+#include "filter/base/little_endian.hpp"
+#include "filter/base/parallel.hpp"
+#include "filter/file/generations.hpp"
+#include "filter/file/output_check.hpp"
+#include "filter/hash/hash.hpp"
+
+namespace bloomgate {
+namespace {
+
+// The file that `path` names now, if any; links were resolved before.
+std::optional<struct stat> existing_file(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    throw system_error(ErrorCode::cannot_write, "look at", path, errno);
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw BloomgateError(ErrorCode::not_a_regular_file,
+                         path + " exists and is not a regular file; name a file for the filter", {.path = path});
+  }
+  return status;
+}
+
+void write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset, const std::string& path) {
+  if (const int error = write_at(file, bytes, offset); error != 0) {
+    throw system_error(ErrorCode::cannot_write, "write", path, error);
+  }
+}
+
+void read_whole(int file, std::span<std::byte> bytes, std::uint64_t offset, const std::string& path) {
+  if (const int error = read_at(file, bytes, offset); error != 0) {
+    throw system_error(ErrorCode::cannot_read, "read back", path, error);
+  }
+}
+
+[[noreturn]] void throw_not_as_written(const std::string& path, std::uint64_t offset) {
+  throw BloomgateError(ErrorCode::bad_body_checksum,
+                       path + ": the data at offset " + std::to_string(offset) +
+                           " is not what was written there; check the disk, and build again",
+                       {.path = path, .offset = offset});
+}
+
+void sync(int fd, const std::string& path) {
+  if (fsync(fd) != 0) throw system_error(ErrorCode::cannot_write, "sync", path, errno);
+}
+
+void rename_or_throw(const std::string& from, const std::string& to) {
+  if (rename(from.c_str(), to.c_str()) != 0) {
+    throw system_error(ErrorCode::cannot_write, "rename the finished file to", to, errno);
+  }
+}
+
+void sync_folder(const std::string& path) {
+  const FileDescriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open()) throw system_error(ErrorCode::cannot_write, "open the folder", path, errno);
+  sync(folder.get(), path);
+}
+
+// A writer holds a lock on its temporary file; the lock goes when the writer ends, however it ends. False if another
+// build removed the file before it was locked.
+bool lock_own(int file) {
+  while (flock(file, LOCK_EX) != 0 && errno == EINTR) continue;  // some file systems have no locks
+  struct stat status = {};
+  return fstat(file, &status) != 0 || status.st_nlink != 0;
+}
+
+// Removes the temporary files of writers that are gone. A file that cannot be removed stays: that is no reason not to
+// build.
+void remove_leftovers(const std::string& folder, const std::string& prefix) {
+  std::error_code error;
+  std::filesystem::directory_iterator at(folder, error);
+  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    const bool is_ours = name.size() > prefix.size() && name.starts_with(prefix) &&
+                         name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+    if (!is_ours) continue;
+    const FileDescriptor file(open(at->path().c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat status = {};
+    if (!file.is_open() || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (flock(file.get(), LOCK_EX | LOCK_NB) == 0) unlink(at->path().c_str());
+  }
+}
+
+}  // namespace
+
+NewFile::NewFile(const std::string& path, const Sections& sections) : path_(resolve_link(path)) {
+  place(sections);
+  const std::uint64_t most_bytes = sections.empty() ? kHeaderBytes : sections.back().end();
+  const std::optional<struct stat> old = existing_file(path_);
+  const std::filesystem::path parent = std::filesystem::path(path_).parent_path();
+  folder_ = parent.empty() ? "." : parent.string();
+  const std::string prefix = "." + std::filesystem::path(path_).filename().string() + ".tmp-";
+  remove_leftovers(folder_, prefix);
+  do {
+    temporary_path_ = folder_ + "/" + prefix + std::to_string(random_seed());
+    file_.reset(open(temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  } while (file_.is_open() ? !lock_own(file_.get()) : errno == EEXIST);
+  if (!file_.is_open()) throw folder_error(folder_, path_, errno);
+  try {
+    // An operator who let the daemon's group read the old file wants the same for the new one. Only root can give files
+    // away. If that is refused, the file belongs to its maker, as any new file does.
+    if (old && (fchown(file_.get(), old->st_uid, old->st_gid) == 0 || old->st_uid == geteuid()) &&
+        fchmod(file_.get(), old->st_mode & 0777) != 0) {
+      throw system_error(ErrorCode::cannot_write, "set the permissions of", temporary_path_, errno);
+    }
+    const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(most_bytes));
+    // Some file systems cannot reserve space; there a full disk shows on writing.
+    if (error != 0 && error != EOPNOTSUPP && error != EINVAL) {
+      throw system_error(ErrorCode::cannot_write, "reserve " + std::to_string(most_bytes) + " bytes for", path_, error);
+    }
+    direct_ = DirectFile(temporary_path_, O_RDWR);
+  } catch (...) {
+    unlink(temporary_path_.c_str());
+    throw;
+  }
+}
+
+NewFile::~NewFile() {
+  if (!temporary_path_.empty()) unlink(temporary_path_.c_str());
+}
+
+void NewFile::write(SectionKind kind, std::uint64_t offset, std::span<const std::byte> bytes) {
+  Part& part = *std::ranges::find(parts_, kind, [](const Part& each) { return each.section.kind; });
+  const std::uint64_t place = part.section.offset + offset;
+  const std::size_t written = direct_.write(bytes, place);
+  write_all(file_.get(), bytes.subspan(written), place + written, temporary_path_);
+  for (std::uint64_t done = 0; done < bytes.size(); done += kChecksumChunkBytes) {
+    const auto chunk = bytes.subspan(done, std::min(kChecksumChunkBytes, bytes.size() - done));
+    const std::uint64_t index = (offset + done) / kChecksumChunkBytes;
+    store_little_endian(part.table.data() + index * sizeof(std::uint64_t), checksum(chunk));
+  }
+}
+
+void NewFile::require_written(std::span<const std::byte> written, std::uint64_t offset) const {
+  std::vector<std::byte> read(written.size());
+  read_whole(file_.get(), read, offset, temporary_path_);
+  if (!std::ranges::equal(read, written)) throw_not_as_written(temporary_path_, offset);
+}
+
+void NewFile::read_back_chunk(const Part& part, std::uint64_t chunk, std::span<std::byte> memory) const {
+  const std::uint64_t begin = chunk * kChecksumChunkBytes;
+  const std::uint64_t place = part.section.offset + begin;
+  const auto bytes = memory.first(std::min(kChecksumChunkBytes, part.section.bytes - begin));
+  const std::size_t read = direct_.read(bytes, place);
+  read_whole(file_.get(), bytes.subspan(read), place + read, temporary_path_);
+  const auto noted = load_little_endian<std::uint64_t>(part.table.data() + chunk * sizeof(std::uint64_t));
+  if (checksum(bytes) != noted) throw_not_as_written(temporary_path_, place);
+}
+
+// Does not map the file: a filter may be larger than the address space that a limit allows.
+void NewFile::read_back(std::span<const std::byte> header, unsigned threads) const {
+  require_written(header, 0);
+  for (const Part& part : parts_) {
+    require_written(part.table, part.section.table_offset());
+    std::atomic<std::uint64_t> next{0};
+    run_parallel(threads, [&](unsigned) {
+      const AnonymousMemory memory(std::min(kChecksumChunkBytes, part.section.bytes), "reading back what was written");
+      for (std::uint64_t chunk; (chunk = next.fetch_add(1)) < part.section.chunk_count();) {
+        read_back_chunk(part, chunk, memory.bytes());
+      }
+    });
+  }
+}
+
+void NewFile::place(const Sections& sections) {
+  parts_.resize(std::min(parts_.size(), sections.size()));
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    if (i == parts_.size()) parts_.emplace_back();
+    parts_[i].section = sections[i];
+    parts_[i].table.resize(sections[i].table_bytes());
+  }
+}
+
+void NewFile::complete(Sections sections, const EncodeHeader& encode, unsigned threads) {
+  place(sections);
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    Part& part = parts_[i];
+    sections[i].table_checksum = checksum(part.table);
+    write_all(file_.get(), part.table, part.section.table_offset(), temporary_path_);
+  }
+  std::array<std::byte, kHeaderBytes> header_bytes;
+  encode(sections, header_bytes);
+  write_all(file_.get(), header_bytes, 0, temporary_path_);
+  const std::uint64_t file_bytes = sections.empty() ? kHeaderBytes : sections.back().end();
+  // There may be less than there was room for.
+  if (ftruncate(file_.get(), static_cast<off_t>(file_bytes)) != 0) {
+    throw system_error(ErrorCode::cannot_write, "set the size of", temporary_path_, errno);
+  }
+  sync(file_.get(), temporary_path_);
+  read_back(header_bytes, threads);
+}
+
+std::string staged_path(const std::string& path) {
+  return path + ".next";
+}
+
+void NewFile::stage() {
+  const std::string staged = staged_path(path_);
+  rename_or_throw(temporary_path_, staged);
+  temporary_path_ = staged;
+  sync_folder(folder_);
+}
+
+void NewFile::publish(unsigned kept) {
+  keep_generation(path_, kept);
+  const std::string from = temporary_path_;
+  // What goes with a staged file is published: the file must not be lost.
+  if (from == staged_path(path_)) temporary_path_.clear();
+  rename_or_throw(from, path_);
+  temporary_path_.clear();
+  sync_folder(folder_);
+}
+
+}  // namespace bloomgate

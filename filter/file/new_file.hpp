@@ -1,0 +1,85 @@
+// Writes a file of sections (sections.hpp) so that its path always holds either the old file or the whole new one: into
+// a temporary file in the same folder, synced, then renamed over the path, then the folder is synced.
+//
+// If a writer is killed, the next one for the same path removes its temporary file: such a file is locked (flock(2)) as
+// long as its writer lives.
+//
+// The sections go past the page cache if the file system can do that, so that they are read back from the disk itself.
+//
+// Used by FilterWriter and StoreWriter. Call order: constructor, (write | place)*, complete, stage?, publish. Destroyed
+// before publish, it leaves nothing behind. Several threads may call write at once, but nothing else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "filter/base/direct_file.hpp"
+#include "filter/base/file_descriptor.hpp"
+#include "filter/file/file_format.hpp"
+
+namespace bloomgate {
+
+// Where a staged file is.
+std::string staged_path(const std::string& path);
+
+class NewFile {
+ public:
+  // Makes the header of a file with those sections, which have their checksums.
+  using EncodeHeader = std::function<void(const Sections&, std::span<std::byte, kHeaderBytes>)>;
+
+  // Creates the temporary file with the space for these sections reserved, so that a full disk shows now and not after
+  // the work. If `path` exists, it must be a regular file (or a link to one, which stays a link); the new file gets its
+  // permissions. Throws BloomgateError{cannot_write, not_a_regular_file}.
+  NewFile(const std::string& path, const Sections& sections);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  // Where the file will be: the path, or where its link leads to.
+  const std::string& path() const noexcept { return path_; }
+
+  // Writes part of a section and notes its checksums. `offset` counts from the start of the section and must be a
+  // multiple of kChecksumChunkBytes; `bytes` must end at such a multiple or at the section's end. Throws
+  // BloomgateError{cannot_write}.
+  void write(SectionKind kind, std::uint64_t offset, std::span<const std::byte> bytes);
+
+  // Other sections behind those that are written, or an end of the last one of these.
+  void place(const Sections& sections);
+
+  // Completes the file with these sections, which were written, reads it back and checks it with `threads` threads. The
+  // last section may be shorter than it was said to be. Throws BloomgateError{cannot_write, cannot_read}, and
+  // {bad_body_checksum} if the file is not what was written.
+  void complete(Sections sections, const EncodeHeader& encode, unsigned threads);
+
+  // Gives the completed file the name PATH.next, durably, so that it can be found before it is published: where another
+  // file that goes with it is published in between. Throws BloomgateError{cannot_write}.
+  void stage();
+
+  // Puts the file at its path, durably. A staged file stays, whatever happens. With `kept` the file that it replaces
+  // stays as generation 1, beside at most that many (generations.hpp). Throws BloomgateError{cannot_write}.
+  void publish(unsigned kept = 0);
+
+ private:
+  // A section and its checksums.
+  struct Part {
+    Section section;
+    std::vector<std::byte> table;
+  };
+
+  void read_back(std::span<const std::byte> header, unsigned threads) const;
+  void read_back_chunk(const Part& part, std::uint64_t chunk, std::span<std::byte> memory) const;
+  void require_written(std::span<const std::byte> written, std::uint64_t offset) const;
+
+  std::string path_;
+  std::string folder_;
+  std::string temporary_path_;  // empty once it is published
+  FileDescriptor file_;
+  DirectFile direct_;
+  std::vector<Part> parts_;  // in the order in which they lie
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,190 @@
+#include "filter/file/store_page.hpp"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "filter/base/little_endian.hpp"
+
+namespace bloomgate {
+namespace {
+
+// Where things are in a page.
+constexpr std::size_t kFirstOffset = 0;
+constexpr std::size_t kCountOffset = 8;
+constexpr std::size_t kHighBitsOffset = 12;
+constexpr std::size_t kBitsOffset = 16;
+constexpr std::size_t kChecksumOffset = kStorePageBytes - 8;
+constexpr std::uint64_t kRoomBits = 8 * (kChecksumOffset - kBitsOffset);
+constexpr std::uint64_t kWordBits = 64;
+constexpr std::size_t kWords = kRoomBits / kWordBits;
+
+constexpr std::uint64_t low_mask(unsigned low_bits) noexcept {
+  return (std::uint64_t{1} << low_bits) - 1;
+}
+
+std::uint64_t checksum_of(StorePageBytes bytes, std::uint64_t page) noexcept {
+  return XXH3_64bits_withSeed(bytes.data(), kChecksumOffset, page);
+}
+
+// The bits between header and checksum, as words.
+std::uint64_t word_at(StorePageBytes bytes, std::size_t index) noexcept {
+  return load_little_endian<std::uint64_t>(bytes.data() + kBitsOffset + index * sizeof(std::uint64_t));
+}
+
+// What the first bytes of a page say, if it is possible.
+struct Head {
+  KeyHash first = 0;
+  std::uint64_t count = 0;
+  std::uint64_t high_bits = 0;
+};
+
+std::optional<Head> head_of(StorePageBytes bytes, unsigned low_bits) noexcept {
+  const Head head = {load_little_endian<KeyHash>(bytes.data() + kFirstOffset),
+                     load_little_endian<std::uint32_t>(bytes.data() + kCountOffset),
+                     load_little_endian<std::uint32_t>(bytes.data() + kHighBitsOffset)};
+  // Products of numbers below 2^32 and 2^6 do not wrap.
+  const bool is_possible = head.count >= 1 && head.high_bits >= head.count && low_bits <= kMostLowBits &&
+                           head.high_bits <= kRoomBits && head.count * low_bits <= kRoomBits - head.high_bits;
+  return is_possible ? std::optional(head) : std::nullopt;
+}
+
+// The low bits of an entry, which head_of() has found to be in the page.
+std::uint64_t low_of(StorePageBytes bytes, const Head& head, unsigned low_bits, std::uint64_t index) noexcept {
+  if (low_bits == 0) return 0;
+  const std::uint64_t at = head.high_bits + index * low_bits;
+  const std::size_t word = at / kWordBits;
+  const unsigned shift = at % kWordBits;
+  std::uint64_t bits = word_at(bytes, word) >> shift;
+  if (shift + low_bits > kWordBits) bits |= word_at(bytes, word + 1) << (kWordBits - shift);
+  return bits & low_mask(low_bits);
+}
+
+// Puts bits one behind the other.
+class BitWriter {
+ public:
+  BitWriter(std::span<std::uint64_t, kWords> words, std::uint64_t at) noexcept : words_(words), at_(at) {}
+
+  // `value` has no more than `bits` bits, which are at most 63.
+  void put(std::uint64_t value, unsigned bits) noexcept {
+    if (bits == 0) return;
+    const std::size_t word = at_ / kWordBits;
+    const unsigned shift = at_ % kWordBits;
+    words_[word] |= value << shift;
+    if (shift + bits > kWordBits) words_[word + 1] |= value >> (kWordBits - shift);
+    at_ += bits;
+  }
+
+ private:
+  std::span<std::uint64_t, kWords> words_;
+  std::uint64_t at_;
+};
+
+}  // namespace
+
+unsigned low_bits_for(std::uint64_t hashes) noexcept {
+  // 2^64 / hashes lies between 2^(64 - width) and 2^(65 - width), and is the latter for a power of two.
+  const auto width = static_cast<unsigned>(std::bit_width(std::max<std::uint64_t>(hashes, 1)));
+  return std::min(kMostLowBits, std::has_single_bit(hashes) ? 65 - width : 64 - width);
+}
+
+std::size_t hashes_in_page(std::span<const KeyHash> hashes, unsigned low_bits) noexcept {
+  // A hash more never takes less room, so the last that fits is found by halves.
+  const auto fits = [&](std::size_t count) {
+    const std::uint64_t high = (hashes[count - 1] - hashes.front()) >> low_bits;
+    const std::uint64_t room = kRoomBits - count * (low_bits + 1);
+    return high <= room;
+  };
+  std::size_t most = std::min<std::size_t>(hashes.size(), kRoomBits / (low_bits + 1));
+  std::size_t least = 1;
+  while (least < most) {
+    const std::size_t middle = least + (most - least + 1) / 2;
+    if (fits(middle)) {
+      least = middle;
+    } else {
+      most = middle - 1;
+    }
+  }
+  return least;
+}
+
+void encode_store_page(std::span<const KeyHash> hashes, unsigned low_bits, std::uint64_t page,
+                       std::span<std::byte, kStorePageBytes> out) noexcept {
+  const KeyHash first = hashes.front();
+  const std::uint64_t high_bits = ((hashes.back() - first) >> low_bits) + hashes.size();
+  std::array<std::uint64_t, kWords> words = {};
+  BitWriter low(words, high_bits);
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    const std::uint64_t distance = hashes[i] - first;
+    const std::uint64_t one = (distance >> low_bits) + i;
+    words[one / kWordBits] |= std::uint64_t{1} << (one % kWordBits);
+    low.put(distance & low_mask(low_bits), low_bits);
+  }
+  store_little_endian(out.data() + kFirstOffset, first);
+  store_little_endian(out.data() + kCountOffset, static_cast<std::uint32_t>(hashes.size()));
+  store_little_endian(out.data() + kHighBitsOffset, static_cast<std::uint32_t>(high_bits));
+  for (std::size_t i = 0; i < kWords; ++i) {
+    store_little_endian(out.data() + kBitsOffset + i * sizeof(std::uint64_t), words[i]);
+  }
+  store_little_endian(out.data() + kChecksumOffset, checksum_of(out, page));
+}
+
+bool store_page_is_sound(StorePageBytes bytes, std::uint64_t page) noexcept {
+  return load_little_endian<std::uint64_t>(bytes.data() + kChecksumOffset) == checksum_of(bytes, page);
+}
+
+bool store_page_contains(StorePageBytes bytes, unsigned low_bits, KeyHash hash) noexcept {
+  const std::optional<Head> head = head_of(bytes, low_bits);
+  if (!head || hash < head->first) return false;
+  const std::uint64_t high = (hash - head->first) >> low_bits;
+  const std::uint64_t low = (hash - head->first) & low_mask(low_bits);
+  if (high > head->high_bits - head->count) return false;
+  // The entries with these high bits stand between the zero number `high` and the next zero.
+  std::uint64_t zeros = 0;
+  std::uint64_t at = 0;
+  for (; zeros < high; at += kWordBits) {
+    const auto in_word = static_cast<unsigned>(std::popcount(~word_at(bytes, at / kWordBits)));
+    if (zeros + in_word >= high) break;
+    zeros += in_word;
+    if (at + kWordBits >= kRoomBits) return false;
+  }
+  for (; zeros < high && at < head->high_bits; ++at) {
+    zeros += (word_at(bytes, at / kWordBits) >> (at % kWordBits) & 1) == 0 ? 1U : 0U;
+  }
+  for (; at < head->high_bits && (word_at(bytes, at / kWordBits) >> (at % kWordBits) & 1) != 0; ++at) {
+    const std::uint64_t index = at - high;
+    if (index >= head->count) return false;
+    const std::uint64_t found = low_of(bytes, *head, low_bits, index);
+    if (found >= low) return found == low;
+  }
+  return false;
+}
+
+bool decode_store_page(StorePageBytes bytes, unsigned low_bits, std::vector<KeyHash>& out) {
+  const std::optional<Head> head = head_of(bytes, low_bits);
+  if (!head) return false;
+  const std::size_t before = out.size();
+  const auto refuse = [&] {
+    out.resize(before);
+    return false;
+  };
+  std::uint64_t index = 0;
+  for (std::uint64_t begin = 0; begin < head->high_bits; begin += kWordBits) {
+    std::uint64_t word = word_at(bytes, begin / kWordBits);
+    const std::uint64_t left = head->high_bits - begin;
+    if (left < kWordBits) word &= low_mask(static_cast<unsigned>(left));
+    for (; word != 0; word &= word - 1, ++index) {
+      if (index == head->count) return refuse();
+      const std::uint64_t high = begin + static_cast<unsigned>(std::countr_zero(word)) - index;
+      if (high > ~std::uint64_t{0} >> low_bits) return refuse();
+      const std::uint64_t distance = (high << low_bits) | low_of(bytes, *head, low_bits, index);
+      const KeyHash hash = head->first + distance;
+      if (hash < head->first || (index == 0 ? distance != 0 : hash <= out.back())) return refuse();
+      out.push_back(hash);
+    }
+  }
+  return index == head->count ? true : refuse();
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,45 @@
+// A page of a store: sorted hashes, coded by Elias and Fano (Elias, "Efficient storage and retrieval by content and
+// address of static files", 1974; Vigna, "Quasi-succinct indices", 2013). FORMAT.md, "The pages of a store", is the
+// normative description.
+//
+// Each hash is kept as its distance from the first hash of its page: the low bits as they are, the high ones in unary.
+// Among 10^9 hashes that are even over 2^64, an entry takes 36.1 bits. Pure functions over bytes; safe from any thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "filter/hash/hash.hpp"
+
+namespace bloomgate {
+
+inline constexpr std::size_t kStorePageBytes = 4096;
+inline constexpr unsigned kMostLowBits = 63;
+
+using StorePageBytes = std::span<const std::byte, kStorePageBytes>;
+
+// The low bits that make pages of that many hashes smallest: the whole part of log2(2^64 / hashes), at most
+// kMostLowBits.
+unsigned low_bits_for(std::uint64_t hashes) noexcept;
+
+// How many of the first of these hashes go into one page; at least 1. `hashes` ascend strictly and are not empty.
+std::size_t hashes_in_page(std::span<const KeyHash> hashes, unsigned low_bits) noexcept;
+
+// Makes the page with that number, out of as many hashes as hashes_in_page() allows.
+void encode_store_page(std::span<const KeyHash> hashes, unsigned low_bits, std::uint64_t page,
+                       std::span<std::byte, kStorePageBytes> out) noexcept;
+
+// Whether the page is as it was written there: its checksum covers its number.
+bool store_page_is_sound(StorePageBytes bytes, std::uint64_t page) noexcept;
+
+// Whether the page has the hash. Safe for any bytes, whose answer then means nothing: ask store_page_is_sound() first.
+bool store_page_contains(StorePageBytes bytes, unsigned low_bits, KeyHash hash) noexcept;
+
+// Appends the hashes of a page. False if the bytes are no page as FORMAT.md has it; then nothing is appended.
+bool decode_store_page(StorePageBytes bytes, unsigned low_bits, std::vector<KeyHash>& out);
+
+}  // namespace bloomgate

@@ -1,0 +1,124 @@
+#include "filter/file/store_writer.hpp"
+
+#include <algorithm>
+
+#include "filter/base/anonymous_memory.hpp"
+#include "filter/base/little_endian.hpp"
+#include "filter/base/parallel.hpp"
+#include "filter/file/store_page.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::size_t kPagesInChunk = kChecksumChunkBytes / kStorePageBytes;
+
+// An upper bound of the pages for that many hashes: how much room they take at most, and one for each MiB that is not
+// filled to the end.
+std::uint64_t most_pages_for(std::uint64_t hashes, unsigned low_bits) noexcept {
+  if (hashes == 0) return 0;
+  // The unary part has a bit for each hash, and one for each step of 2^low_bits from the first hash of all to the last.
+  const std::uint64_t steps = low_bits == 0 ? ~std::uint64_t{0} : std::uint64_t{1} << (64 - low_bits);
+  const double bits = static_cast<double>(hashes) * (low_bits + 1.0) + static_cast<double>(steps);
+  constexpr double kUsedBits = 8 * 4072 - 80;  // the last hash of a page may leave some free
+  return static_cast<std::uint64_t>(bits / kUsedBits) + 1;
+}
+
+}  // namespace
+
+StoreWriter::StoreWriter(const std::string& path, const StoreShape& shape, std::uint64_t most_addresses,
+                         std::uint64_t most_domains, unsigned threads)
+    : header_{.shape = shape, .low_bits = low_bits_for(most_addresses)},
+      threads_(threads),
+      most_domains_(most_domains) {
+  StoreHeader most = header_;
+  most.addresses = most_addresses;
+  most.pages = most_pages_for(most_addresses, header_.low_bits);
+  most.domains = most_domains;
+  file_ = std::make_unique<NewFile>(path, sections_of(most));
+}
+
+StoreWriter::~StoreWriter() = default;
+
+void StoreWriter::add(std::span<const KeyHash> hashes) {
+  waiting_.insert(waiting_.end(), hashes.begin(), hashes.end());
+  header_.addresses += hashes.size();
+  // Enough for some chunks at once.
+  constexpr std::size_t kWorthIt = std::size_t{1} << 20;
+  if (waiting_.size() >= kWorthIt) write_chunks(false);
+}
+
+// Cuts what waits into pages, and writes whole chunks of them, or all if no more will come.
+void StoreWriter::write_chunks(bool is_last) {
+  std::vector<std::span<const KeyHash>> pages;
+  std::span<const KeyHash> rest = waiting_;
+  while (!rest.empty()) {
+    const std::size_t count = hashes_in_page(rest, header_.low_bits);
+    if (count == rest.size() && !is_last) break;  // others may go into the same page
+    pages.push_back(rest.first(count));
+    rest = rest.subspan(count);
+  }
+  if (!is_last) pages.resize(pages.size() / kPagesInChunk * kPagesInChunk);
+  const std::uint64_t first_page = index_.size();
+  const std::size_t chunks = (pages.size() + kPagesInChunk - 1) / kPagesInChunk;
+  // Direct writes need aligned memory. So the pages of each thread are made in some that is mapped.
+  std::atomic<std::size_t> next{0};
+  run_parallel(static_cast<unsigned>(std::min<std::size_t>(threads_, std::max<std::size_t>(chunks, 1))), [&](unsigned) {
+    std::unique_ptr<AnonymousMemory> memory;
+    for (std::size_t chunk; (chunk = next.fetch_add(1)) < chunks;) {
+      if (!memory) memory = std::make_unique<AnonymousMemory>(kChecksumChunkBytes, "pages of the store");
+      const std::size_t begin = chunk * kPagesInChunk;
+      const std::size_t count = std::min(kPagesInChunk, pages.size() - begin);
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto page = memory->bytes().subspan(i * kStorePageBytes).first<kStorePageBytes>();
+        encode_store_page(pages[begin + i], header_.low_bits, first_page + begin + i, page);
+      }
+      file_->write(SectionKind::pages, (first_page + begin) * kStorePageBytes,
+                   memory->bytes().first(count * kStorePageBytes));
+    }
+  });
+  for (const std::span<const KeyHash> page : pages) index_.push_back(page.front());
+  const std::size_t done =
+      pages.empty() ? 0 : static_cast<std::size_t>(pages.back().data() + pages.back().size() - waiting_.data());
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+void StoreWriter::finish_pages() {
+  if (pages_are_finished_) return;
+  pages_are_finished_ = true;
+  if (!waiting_.empty()) write_chunks(true);
+  header_.pages = index_.size();
+  StoreHeader most = header_;
+  most.domains = most_domains_;
+  file_->place(sections_of(most));
+  if (index_.empty()) return;
+  SectionStream index(*file_, SectionKind::index);
+  index.add(index_);
+  index.finish();
+}
+
+void StoreWriter::add_domains(std::span<const KeyHash> hashes) {
+  if (hashes.empty()) return;
+  finish_pages();
+  if (!domains_) domains_ = std::make_unique<SectionStream>(*file_, SectionKind::stored_domains);
+  domains_->add(hashes);
+}
+
+std::uint64_t StoreWriter::complete() {
+  finish_pages();
+  header_.domains = domains_ ? domains_->finish() : 0;
+  std::uint64_t identity = 0;
+  file_->complete(
+      sections_of(header_),
+      [&](const Sections& sections, std::span<std::byte, kHeaderBytes> out) {
+        identity = encode_store_header(header_, sections, out);
+      },
+      threads_);
+  return identity;
+}
+
+std::uint64_t StoreWriter::file_bytes() const {
+  const Sections sections = sections_of(header_);
+  return sections.empty() ? kHeaderBytes : sections.back().end();
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,64 @@
+// Writes a store: the exact set of the entries of a filter, as sorted hashes in coded pages (store_page.hpp).
+//
+// Used by the builder and by `bloomgate update`, in one thread. Call order: constructor, add*, add_domains*, complete,
+// stage, publish. Destroyed before stage, it leaves nothing behind. How the hashes are cut into calls, and the number
+// of threads, makes no difference to the bytes.
+//
+// The filter that names a store and the store itself are two files, and only one can be renamed at a time. So the store
+// is first staged beside the old one, then the filter is published, and then the store. open_store() finds the store of
+// either filter at each of these moments.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "filter/file/new_file.hpp"
+#include "filter/file/section_stream.hpp"
+#include "filter/file/store_format.hpp"
+
+namespace bloomgate {
+
+class StoreWriter {
+ public:
+  // `most_addresses` and `most_domains` are upper bounds, for which space is reserved; the first also chooses the
+  // coding. Throws as NewFile does.
+  StoreWriter(const std::string& path, const StoreShape& shape, std::uint64_t most_addresses,
+              std::uint64_t most_domains, unsigned threads);
+  ~StoreWriter();
+
+  // Hashes of addresses in strictly ascending order, greater than those before. Throws BloomgateError{cannot_write}.
+  void add(std::span<const KeyHash> hashes);
+
+  // Hashes of domain entries in ascending order; one that is equal to the one before it is left out. Once there are no
+  // more addresses. Throws BloomgateError{cannot_write}.
+  void add_domains(std::span<const KeyHash> hashes);
+
+  // Completes the file, reads it back and checks it. Returns its identity. Throws as NewFile::complete().
+  std::uint64_t complete();
+
+  // See above. Throw BloomgateError{cannot_write}.
+  void stage() { file_->stage(); }
+  void publish() { file_->publish(); }
+
+  // As completed.
+  const StoreHeader& header() const noexcept { return header_; }
+  std::uint64_t file_bytes() const;
+
+ private:
+  void write_chunks(bool is_last);
+  void finish_pages();
+
+  StoreHeader header_;
+  unsigned threads_;
+  std::uint64_t most_domains_;
+  std::unique_ptr<NewFile> file_;
+  std::vector<KeyHash> waiting_;  // not yet in a page
+  std::vector<KeyHash> index_;
+  std::unique_ptr<SectionStream> domains_;
+  bool pages_are_finished_ = false;
+};
+
+}  // namespace bloomgate

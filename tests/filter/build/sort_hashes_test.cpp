@@ -1,0 +1,44 @@
+#include "filter/build/sort_hashes.hpp"
+
+#include <catch2/catch.hpp>
+#include <random>
+#include <set>
+
+namespace bloomgate {
+namespace {
+
+// Random hashes with that many high bits in common, some of them twice.
+std::vector<KeyHash> random_hashes(std::size_t count, unsigned common_bits) {
+  std::mt19937_64 random(1);
+  std::vector<KeyHash> hashes;
+  const KeyHash high = common_bits == 0 ? 0 : ~KeyHash{0} << (64 - common_bits);
+  while (hashes.size() < count) {
+    hashes.push_back(random() | high);
+    if (hashes.size() % 10 == 3) hashes.push_back(hashes.back());
+  }
+  return hashes;
+}
+
+void expect_sorted(const std::vector<KeyHash>& hashes, unsigned common_bits) {
+  const std::set<KeyHash> want(hashes.begin(), hashes.end());
+  std::vector<KeyHash> out = {1, 2, 3};
+  sort_hashes(hashes, common_bits, out);
+  CHECK(std::ranges::equal(out, want));
+}
+
+TEST_CASE("sorted hashes ascend, and each of them comes once") {
+  const auto count = GENERATE(0U, 1U, 2U, 7U, 100U, 100'000U);
+  const auto common_bits = GENERATE(0U, 1U, 12U, 32U);
+  CAPTURE(count, common_bits);
+  expect_sorted(random_hashes(count, common_bits), common_bits);
+}
+
+TEST_CASE("uneven hashes are sorted, too") {
+  std::vector<KeyHash> neighbours;
+  for (KeyHash i = 50'000; i > 0; --i) neighbours.push_back(i);
+  expect_sorted(neighbours, 0);
+  expect_sorted(std::vector<KeyHash>(50'000, 42), 4);
+}
+
+}  // namespace
+}  // namespace bloomgate

@@ -1,0 +1,141 @@
+#include "filter/file/store_page.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <set>
+
+namespace bloomgate {
+namespace {
+
+using Page = std::array<std::byte, kStorePageBytes>;
+
+constexpr KeyHash kLargest = std::numeric_limits<KeyHash>::max();
+
+std::vector<KeyHash> random_hashes(std::size_t count, std::uint64_t seed, KeyHash from = 0, KeyHash to = kLargest) {
+  std::mt19937_64 random(seed);
+  std::uniform_int_distribution<KeyHash> any(from, to);
+  std::set<KeyHash> hashes;
+  while (hashes.size() < count) hashes.insert(any(random));
+  return {hashes.begin(), hashes.end()};
+}
+
+struct Row {
+  std::string name;
+  std::vector<KeyHash> hashes;
+  unsigned low_bits;
+};
+
+std::vector<Row> rows() {
+  std::vector<KeyHash> neighbours(500);
+  std::iota(neighbours.begin(), neighbours.end(), KeyHash{1000});
+  return {
+      {"one hash", {12345}, 63},
+      {"the extremes", {0, kLargest}, 63},
+      {"the extremes with a wide step", {0, 1, kLargest - 1, kLargest}, 52},
+      {"even hashes", random_hashes(10'000, 1), low_bits_for(10'000)},
+      {"hashes as dense as among 10^9", random_hashes(2000, 2, 0, KeyHash{2000} << 34), 34},
+      {"neighbours", neighbours, 0},
+      {"neighbours with many low bits", neighbours, 60},
+      {"two crowds far from one another", {5, 6, 7, KeyHash{1} << 60, (KeyHash{1} << 60) + 1}, 40},
+  };
+}
+
+// Cuts the hashes into pages as the writer does.
+std::vector<std::vector<KeyHash>> cut(std::span<const KeyHash> hashes, unsigned low_bits) {
+  std::vector<std::vector<KeyHash>> pages;
+  while (!hashes.empty()) {
+    const std::size_t count = hashes_in_page(hashes, low_bits);
+    pages.emplace_back(hashes.begin(), hashes.begin() + static_cast<std::ptrdiff_t>(count));
+    hashes = hashes.subspan(count);
+  }
+  return pages;
+}
+
+TEST_CASE("a page gives back the hashes that it was made of, and has no others") {
+  const Row row = GENERATE(from_range(rows()));
+  CAPTURE(row.name);
+  const auto pages = cut(row.hashes, row.low_bits);
+  for (std::size_t number = 0; number < pages.size(); ++number) {
+    Page page;
+    encode_store_page(pages[number], row.low_bits, number, page);
+    CHECK(store_page_is_sound(page, number));
+    std::vector<KeyHash> decoded = {7};
+    REQUIRE(decode_store_page(page, row.low_bits, decoded));
+    CHECK(std::equal(decoded.begin() + 1, decoded.end(), pages[number].begin(), pages[number].end()));
+    const std::set<KeyHash> want(pages[number].begin(), pages[number].end());
+    std::size_t wrong = 0;
+    for (const KeyHash hash : row.hashes) {
+      for (const KeyHash asked : {hash - 1, hash, hash + 1, hash ^ (KeyHash{1} << 40)}) {
+        wrong += store_page_contains(page, row.low_bits, asked) == want.contains(asked) ? 0U : 1U;
+      }
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("a page takes as many hashes as fit, and one more would not") {
+  const std::vector<KeyHash> hashes = random_hashes(2000, 3, 0, KeyHash{2000} << 34);
+  const std::size_t count = hashes_in_page(hashes, 34);
+  const auto bits = [&](std::size_t n) { return n * 35 + ((hashes[n - 1] - hashes[0]) >> 34); };
+  CHECK(bits(count) <= 32576);
+  CHECK(bits(count + 1) > 32576);
+  CHECK(hashes_in_page(std::span(hashes).first(10), 34) == 10);
+}
+
+TEST_CASE("an entry takes 4.5 bytes where there are 10^9") {
+  const std::vector<KeyHash> hashes = random_hashes(200'000, 4, 0, KeyHash{200'000} * 18'446'744'073);
+  const auto pages = cut(hashes, low_bits_for(1'000'000'000));
+  CHECK(4096.0 * static_cast<double>(pages.size()) / 200'000 == Approx(4.53).epsilon(0.01));
+}
+
+TEST_CASE("the low bits are the whole part of log2(2^64 / n)") {
+  CHECK(low_bits_for(0) == 63);
+  CHECK(low_bits_for(1) == 63);
+  CHECK(low_bits_for(2) == 63);
+  CHECK(low_bits_for(3) == 62);
+  CHECK(low_bits_for(4) == 62);
+  CHECK(low_bits_for(5) == 61);
+  CHECK(low_bits_for(1'000'000'000) == 34);
+  CHECK(low_bits_for(kLargest) == 0);
+}
+
+TEST_CASE("a page with any bit turned over, or at another place, is not sound") {
+  const std::vector<KeyHash> hashes = random_hashes(300, 5);
+  Page page;
+  encode_store_page(hashes, 56, 9, page);
+  CHECK(store_page_is_sound(page, 9));
+  CHECK_FALSE(store_page_is_sound(page, 8));
+  std::mt19937 random(1);
+  for (int i = 0; i < 200; ++i) {
+    const std::size_t at = i == 0 ? 0 : i == 1 ? page.size() - 1 : random() % page.size();
+    page[at] ^= std::byte{1};
+    if (store_page_is_sound(page, 9)) FAIL("byte " << at);
+    page[at] ^= std::byte{1};
+  }
+}
+
+TEST_CASE("bytes that are no page are refused, and a look-up in them stays inside") {
+  std::mt19937_64 random(1);
+  const std::vector<KeyHash> hashes = random_hashes(300, 6);
+  for (int i = 0; i < 2000; ++i) {
+    Page page;
+    encode_store_page(hashes, 56, 0, page);
+    for (int n = 0; n < 3; ++n) page[i % 2 == 0 ? random() % 16 : random() % page.size()] = std::byte(random() & 255);
+    const auto low_bits = static_cast<unsigned>(i % 3 == 0 ? random() % 70 : 56);
+    std::vector<KeyHash> decoded;
+    if (decode_store_page(page, low_bits, decoded)) {
+      CHECK(std::ranges::adjacent_find(decoded, std::greater_equal<>()) == decoded.end());
+    } else {
+      CHECK(decoded.empty());
+    }
+    store_page_contains(page, low_bits, random());
+    store_page_contains(page, low_bits, hashes[150]);
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate
