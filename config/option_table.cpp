@@ -11,13 +11,13 @@ namespace {
 constexpr std::array kTable = {
     OptionSpec{"socket", "ADDRESS", "unix:/run/bloomgate/milter.sock", "where the mail server connects",
                "unix:PATH (or local:PATH), inet:PORT@HOST or inet6:PORT@HOST, as in inet:8891@127.0.0.1.\n"
-               "There is no password: whoever can connect can ask who is on the whitelist.",
+               "There is no password: whoever can connect can ask who is on the whitelist. Takes effect at a restart.",
                true},
     OptionSpec{"socket-mode", "MODE", "0660", "permissions of a unix socket, in octal",
-               "Whoever may write to the socket may connect.", true},
+               "Whoever may write to the socket may connect. Takes effect at a restart.", true},
     OptionSpec{"socket-group", "GROUP", "", "group of a unix socket",
                "Empty: the group that the daemon runs as. Put the mail server's user into that group:\n"
-               "usermod -a -G bloomgate postfix",
+               "usermod -a -G bloomgate postfix. Takes effect at a restart.",
                true},
     OptionSpec{
         "whitelist", "[NAME=]FILE", "/var/lib/bloomgate/whitelist.bloom", "a filter file made by 'bloomgate build'",
@@ -152,7 +152,8 @@ constexpr std::array kTable = {
                "memory or on the disk is found: all mail is sent to the deeper checks then. 0: never.",
                true},
     OptionSpec{"log-target", "stderr|syslog|journal", "syslog", "where the log goes",
-               "syslog: facility mail, beside the mail server's own lines. journal: straight to the systemd journal.",
+               "syslog: facility mail, beside the mail server's own lines. journal: straight to the systemd journal.\n"
+               "Takes effect at a restart.",
                true},
     OptionSpec{"log-level", "error|warning|info|debug", "info", "how much is logged",
                "info has one line for each message; warning and error have none of these.", true},
@@ -262,7 +263,9 @@ std::string daemon_config_file_text() {
       "# Each line is 'name = value'; a '#' starts a comment. Every option is shown with its default, behind a '#',\n"
       "# or is set here. The same names, with two dashes before them, work on the command line, which overrides\n"
       "# this file.\n"
-      "# After a change: systemctl restart bloomgate-milter (a reload reads the whitelist again, not this file).\n";
+      "# After a change: systemctl reload bloomgate-milter. It takes in everything but the options that say "
+      "otherwise,\n"
+      "# names those, and fails if something is wrong.\n";
   for (const OptionSpec& option : kTable) {
     if (!option.in_file) continue;
     out.append("\n# ").append(option.name).append(": ").append(option.summary);

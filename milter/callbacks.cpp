@@ -14,7 +14,7 @@
 namespace bloomgate {
 namespace {
 
-const ConnectionParts* shared = nullptr;
+const PartsSlot* shared = nullptr;
 
 Connection* connection_of(SMFICTX* context) noexcept {
   return connection_of(context, *shared);
@@ -35,14 +35,18 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
                       unsigned long /*unused*/, unsigned long* asked_actions, unsigned long* asked_steps,
                       unsigned long* asked_unused_0, unsigned long* asked_unused_1) noexcept {
   try {
-    const DeepCheck* const deep = shared->deep_check;
-    const MilterUse use = {.mode = shared->mode,
+    close_connection(context);  // its parts may be others by now
+    Connection* const connection = connection_of(context);
+    if (connection == nullptr) throw std::bad_alloc();  // its messages would be misread
+    const ConnectionParts& parts = connection->parts();
+    const DeepCheck* const deep = parts.deep_check;
+    const MilterUse use = {.mode = parts.mode,
                            .deep_check = deep != nullptr,
-                           .verify = shared->verifier != nullptr,
+                           .verify = parts.verifier != nullptr,
                            .quarantine = deep != nullptr && may_quarantine(deep->options())};
     const MilterRequest request = milter_request({actions, steps}, use);
     if (!request.missing.empty()) {
-      shared->log->error("a mail server was refused: it does not offer what is needed: {}", request.missing);
+      parts.log->error("a mail server was refused: it does not offer what is needed: {}", request.missing);
       return SMFIS_REJECT;
     }
     *asked_actions = request.actions;
@@ -50,13 +54,10 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
     *asked_unused_0 = 0;
     *asked_unused_1 = 0;
     if (request.choose_macros) choose_macros(context);
-    if (!request.may_skip_body && !request.has_leading_space) return SMFIS_CONTINUE;
-    Connection* const connection = connection_of(context);
-    if (connection == nullptr) throw std::bad_alloc();  // its messages would be misread
     connection->set_conversation({.may_skip_body = request.may_skip_body, .leading_space = request.has_leading_space});
     return SMFIS_CONTINUE;
   } catch (...) {
-    log_exception(*shared->log, "while a mail server connected");
+    log_exception(*shared->get()->log, "while a mail server connected");
     return SMFIS_REJECT;
   }
 }
@@ -83,8 +84,19 @@ sfsistat on_mail(SMFICTX* context, char** arguments) noexcept {
   return SMFIS_NOREPLY;
 }
 
+// A mail server that cannot leave these steps out was not asked to go on without a reply to them.
+bool wants_recipients(const Connection* connection) noexcept {
+  return (connection != nullptr ? connection->parts() : *shared->get()).deep_check != nullptr;
+}
+
+bool wants_body(const Connection* connection) noexcept {
+  return wants_recipients(connection) ||
+         (connection != nullptr ? connection->parts() : *shared->get()).verifier != nullptr;
+}
+
 sfsistat on_recipient(SMFICTX* context, char** arguments) noexcept {
   Connection* const connection = connection_of(context);
+  if (!wants_recipients(connection)) return SMFIS_CONTINUE;
   if (connection != nullptr && arguments != nullptr) connection->message().add_recipient(view_of(arguments[0]));
   return SMFIS_NOREPLY;
 }
@@ -97,13 +109,14 @@ sfsistat on_header(SMFICTX* context, char* name, char* value) noexcept {
 
 sfsistat on_end_of_header(SMFICTX* context) noexcept {
   Connection* const connection = connection_of(context);
+  if (!wants_body(connection)) return SMFIS_CONTINUE;
   if (connection != nullptr) connection->end_of_header(macro(context, "j"));
   return SMFIS_NOREPLY;
 }
 
 sfsistat on_body(SMFICTX* context, unsigned char* bytes, std::size_t size) noexcept {
   Connection* const connection = connection_of(context);
-  if (connection == nullptr) return SMFIS_CONTINUE;
+  if (connection == nullptr || !wants_body(connection)) return SMFIS_CONTINUE;
   const bool more = connection->add_body({reinterpret_cast<const char*>(bytes), size});
   return more || !connection->conversation().may_skip_body ? SMFIS_CONTINUE : SMFIS_SKIP;
 }
@@ -113,17 +126,18 @@ sfsistat on_body(SMFICTX* context, unsigned char* bytes, std::size_t size) noexc
 sfsistat say(SMFICTX* context, const Answer& answer) noexcept {
   if (const auto* const refusal = std::get_if<Refusal>(&answer)) return refuse(context, *refusal);
   if (carry_out(context, *std::get_if<Edits>(&answer))) return SMFIS_CONTINUE;
-  log_error(*shared->log, "the headers of a message could not be edited; it is refused for now (a temporary failure)");
+  log_error(*shared->get()->log,
+            "the headers of a message could not be edited; it is refused for now (a temporary failure)");
   return SMFIS_TEMPFAIL;
 }
 
 sfsistat on_end_of_message(SMFICTX* context) noexcept {
   Connection* const connection = connection_of(context);
-  sfsistat answer = shared->mode == Mode::observe ? SMFIS_CONTINUE : SMFIS_TEMPFAIL;
+  sfsistat answer = shared->get()->mode == Mode::observe ? SMFIS_CONTINUE : SMFIS_TEMPFAIL;
   if (connection != nullptr) {
     answer = say(context, connection->end_of_message({macro(context, "i"), macro(context, "j")}));
   } else {
-    log_error(*shared->log, "out of memory: a message was not decided");
+    log_error(*shared->get()->log, "out of memory: a message was not decided");
   }
   forget_message(context);
   return answer;
@@ -141,7 +155,7 @@ sfsistat on_close(SMFICTX* context) noexcept {
 
 }  // namespace
 
-void set_connection_parts(const ConnectionParts* parts) noexcept {
+void set_connection_parts(const PartsSlot* parts) noexcept {
   shared = parts;
 }
 
@@ -154,11 +168,10 @@ smfiDesc callback_description() noexcept {
   description.xxfi_helo = on_helo;
   description.xxfi_envfrom = on_mail;
   description.xxfi_header = on_header;
-  if (shared->deep_check != nullptr) description.xxfi_envrcpt = on_recipient;
-  if (shared->deep_check != nullptr || shared->verifier != nullptr) {
-    description.xxfi_eoh = on_end_of_header;
-    description.xxfi_body = on_body;
-  }
+  // These three come only where the mail server was asked for them: see negotiation.hpp.
+  description.xxfi_envrcpt = on_recipient;
+  description.xxfi_eoh = on_end_of_header;
+  description.xxfi_body = on_body;
   description.xxfi_eom = on_end_of_message;
   description.xxfi_abort = on_abort;
   description.xxfi_close = on_close;

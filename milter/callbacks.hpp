@@ -11,8 +11,8 @@ struct smfiDesc;
 namespace bloomgate {
 
 // libmilter gives the callbacks no argument of ours, hence this function. Call it before libmilter starts, and not
-// again while it runs. `parts` must outlive all session threads.
-void set_connection_parts(const ConnectionParts* parts) noexcept;
+// again while it runs. `parts` must outlive all session threads; what is in it may change.
+void set_connection_parts(const PartsSlot* parts) noexcept;
 
 // The description to register with libmilter.
 smfiDesc callback_description() noexcept;

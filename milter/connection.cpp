@@ -46,8 +46,9 @@ void log_exception(spdlog::logger& log, std::string_view where) noexcept {
   }
 }
 
-Connection::Connection(const ConnectionParts& parts) : parts_(parts), message_(text_limits(parts.deep_check)) {
-  message_.keep_header(parts.verifier != nullptr);
+Connection::Connection(std::shared_ptr<const ConnectionParts> parts)
+    : kept_parts_(std::move(parts)), parts_(*kept_parts_), message_(text_limits(parts_.deep_check)) {
+  message_.keep_header(parts_.verifier != nullptr);
 }
 
 void Connection::set_conversation(const Conversation& agreed) noexcept {

@@ -28,16 +28,18 @@
 #include "milter/deep_check/deep_check.hpp"
 #include "milter/dkim/verifier.hpp"
 #include "milter/gate.hpp"
+#include "milter/lists/slot.hpp"
 #include "milter/message/message_recorder.hpp"
 #include "milter/messages_in_progress.hpp"
 
 namespace bloomgate {
 
-// What all connections share.
+// What connections share. A connection keeps the parts that it began with, since the mail server was asked for what
+// they need; a reload makes others for those that follow. But the gate's rules are for all of them at once.
 struct ConnectionParts {
   const Gate* gate = nullptr;
   const DeepCheck* deep_check = nullptr;  // null: no checker is asked; always so if `mode` is observe
-  Verifier* verifier = nullptr;           // null: no signature is verified, and the policy asks for none
+  Verifier* verifier = nullptr;           // null: no signature is verified; a decision that needs one stays `check`
   MessagesInProgress* in_progress = nullptr;
   std::shared_ptr<spdlog::logger> log;
   Mode mode = Mode::enforce;
@@ -47,10 +49,12 @@ struct ConnectionParts {
   std::function<void()> before_waiting = nullptr;
 };
 
+using PartsSlot = Slot<ConnectionParts>;
+
 class Connection {
  public:
-  // `parts` must outlive the connection. Throws std::bad_alloc.
-  explicit Connection(const ConnectionParts& parts);
+  // Throws std::bad_alloc.
+  explicit Connection(std::shared_ptr<const ConnectionParts> parts);
   ~Connection() { forget_message(); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -83,6 +87,8 @@ class Connection {
   void set_conversation(const Conversation& agreed) noexcept;
   const Conversation& conversation() const noexcept { return conversation_; }
 
+  const ConnectionParts& parts() const noexcept { return parts_; }
+
  private:
   void decide(std::string_view mta_name);
   void begin_verification();
@@ -92,6 +98,7 @@ class Connection {
   std::optional<Refusal> refusal_for_forged_fields(bool exempt) const noexcept;
   std::string_view host(std::string_view mta_name) const noexcept;
 
+  const std::shared_ptr<const ConnectionParts> kept_parts_;
   const ConnectionParts& parts_;
   MessageRecorder message_;
   Conversation conversation_;

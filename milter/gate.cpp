@@ -59,15 +59,15 @@ std::vector<std::string> trusted_ids(const GateRules& rules, std::string_view mt
 Judgement Gate::judge(MessageRecorder& message, std::string_view mta_name) const {
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
-  Judgement made;
-  made.facts = message.facts(trusted_ids(rules_, mta_name), rules_.trusted_fields);
-  if (!message.failed()) made.decision = decide(made.facts, lists->lists(), rules_.policy);
+  Judgement made = {.rules = rules_.get()};
+  made.facts = message.facts(trusted_ids(*made.rules, mta_name), made.rules->trusted_fields);
+  if (!message.failed()) made.decision = decide(made.facts, lists->lists(), made.rules->policy);
   made.microseconds = microseconds_since(start);
   if (!message.exception_at().empty()) {
     log_->error("internal error {}; the message is sent to the deeper checks", message.exception_at());
   }
   report_damage(lists->parts());
-  report_results(made.facts, made.decision);
+  report_results(made);
   return made;
 }
 
@@ -75,7 +75,7 @@ void Gate::judge_again(Judgement& made, Signatures signatures) const {
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
   made.facts.signatures = std::move(signatures);
-  made.decision = decide(made.facts, lists->lists(), rules_.policy);
+  made.decision = decide(made.facts, lists->lists(), made.rules->policy);
   made.microseconds += microseconds_since(start);
   report_damage(lists->parts());
 }
@@ -86,19 +86,21 @@ void Gate::report_damage(const ListParts& parts) const {
   }
 }
 
-void Gate::report_results(const Facts& facts, const Decision& decision) const {
-  if (rules_.policy.authentication == AuthenticationRule::off || is_exempt(decision.reason)) return;
+void Gate::report_results(const Judgement& made) const {
+  const Policy& policy = made.rules->policy;
+  if (policy.authentication == AuthenticationRule::off || is_exempt(made.decision.reason)) return;
   // Nothing is missing where signatures are verified here.
-  if (rules_.policy.verify_signatures) return;
+  if (policy.verify_signatures) return;
   // A field that is trusted and cannot be read has come from where they should.
-  const bool had_results = facts.authentication.trusted_fields() + facts.authentication.unreadable_fields() != 0;
+  const Authentication& results = made.facts.authentication;
+  const bool had_results = results.trusted_fields() + results.unreadable_fields() != 0;
   if (results_.note(had_results)) reports_.on_results();
 }
 
 void Gate::log_message(const MessageRecorder& message, const Judgement& made, std::string_view queue_id,
                        std::string_view deep_check) const {
   if (!log_->should_log(spdlog::level::info)) return;
-  const auto& [facts, decision, microseconds] = made;
+  const auto& [rules, facts, decision, microseconds] = made;
   std::string extra;
   if (!decision.entry.view().empty()) extra += " entry=" + printable_word(decision.entry.view(), kMaxKeyBytes);
   if (decision.sender_fault != RejectReason::none) {

@@ -1,5 +1,6 @@
 // Takes a message's facts to its decision, by the lists and the policy in force, and writes its line of the log. Used
-// by Connection, from all session threads at once.
+// by Connection, from all session threads at once. A reload may put other rules in at any time: a message is decided by
+// those of its first decision.
 #pragma once
 
 #include <spdlog/logger.h>
@@ -40,7 +41,8 @@ std::vector<std::string> trusted_ids(const GateRules& rules, std::string_view mt
 
 // A message's decision, and what it was made from.
 struct Judgement {
-  Facts facts = {};  // valid as long as those of the recorder
+  std::shared_ptr<const GateRules> rules = {};  // that it was made by
+  Facts facts = {};                             // valid as long as those of the recorder
   Decision decision = {};
   double microseconds = 0;  // what it took
 };
@@ -50,7 +52,14 @@ class Gate {
   // The references must outlive the gate.
   Gate(GateRules rules, const ListSlot& slot, ResultsWatch& results, std::shared_ptr<spdlog::logger> log,
        GateReports reports)
-      : rules_(std::move(rules)), slot_(slot), results_(results), log_(std::move(log)), reports_(std::move(reports)) {}
+      : rules_(std::make_shared<const GateRules>(std::move(rules))),
+        slot_(slot),
+        results_(results),
+        log_(std::move(log)),
+        reports_(std::move(reports)) {}
+
+  // From the next message on.
+  void set_rules(std::shared_ptr<const GateRules> rules) { rules_.set(std::move(rules)); }
 
   // Decides the message by what is recorded of it now; one that has failed() is `check; reason=internal-error`. Throws
   // only where memory runs out.
@@ -83,9 +92,9 @@ class Gate {
 
  private:
   void report_damage(const ListParts& parts) const;
-  void report_results(const Facts& facts, const Decision& decision) const;
+  void report_results(const Judgement& made) const;
 
-  GateRules rules_;
+  Slot<GateRules> rules_;
   const ListSlot& slot_;
   ResultsWatch& results_;
   std::shared_ptr<spdlog::logger> log_;

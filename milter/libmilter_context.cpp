@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <memory>
+#include <utility>
 
 namespace bloomgate {
 namespace {
@@ -11,9 +12,9 @@ namespace {
 // Its address stands for a connection for which there was no memory: what came with its message is not known.
 char lost_connection;
 
-std::unique_ptr<Connection> make_connection(const ConnectionParts& parts) noexcept {
+std::unique_ptr<Connection> make_connection(std::shared_ptr<const ConnectionParts> parts) noexcept {
   try {
-    return std::make_unique<Connection>(parts);
+    return std::make_unique<Connection>(std::move(parts));
   } catch (const std::exception&) {
     return nullptr;
   }
@@ -21,11 +22,11 @@ std::unique_ptr<Connection> make_connection(const ConnectionParts& parts) noexce
 
 }  // namespace
 
-Connection* connection_of(SMFICTX* context, const ConnectionParts& parts) noexcept {
+Connection* connection_of(SMFICTX* context, const PartsSlot& parts) noexcept {
   if (void* const known = smfi_getpriv(context); known != nullptr) {
     return known == &lost_connection ? nullptr : static_cast<Connection*>(known);
   }
-  auto* const made = make_connection(parts).release();
+  auto* const made = make_connection(parts.get()).release();
   smfi_setpriv(context, made == nullptr ? static_cast<void*>(&lost_connection) : made);
   return made;
 }

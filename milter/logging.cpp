@@ -43,8 +43,12 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
 std::shared_ptr<spdlog::logger> make_logger(LogTarget target, LogLevel level) {
   openlog(kName, LOG_PID, LOG_MAIL);
   auto logger = std::make_shared<spdlog::logger>(kName, make_sink(target));
-  logger->set_level(spdlog_level(level));
+  set_log_level(*logger, level);
   return logger;
+}
+
+void set_log_level(spdlog::logger& log, LogLevel level) {
+  log.set_level(spdlog_level(level));
 }
 
 }  // namespace bloomgate

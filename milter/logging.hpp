@@ -13,4 +13,7 @@ namespace bloomgate {
 // libmilter's own messages go to syslog whatever the target, under the same name and facility (mail).
 std::shared_ptr<spdlog::logger> make_logger(LogTarget target, LogLevel level);
 
+// Safe while other threads write to it.
+void set_log_level(spdlog::logger& log, LogLevel level);
+
 }  // namespace bloomgate

@@ -19,11 +19,10 @@
 
 #include "config/daemon_options.hpp"
 #include "config/option_table.hpp"
+#include "config/restart_options.hpp"
 #include "filter/base/bus_fault.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
-#include "milter/deep_check/deep_check.hpp"
-#include "milter/dkim/child_verifier.hpp"
 #include "milter/dkim/verifier_child.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/explain_command.hpp"
@@ -34,6 +33,7 @@
 #include "milter/milter_server.hpp"
 #include "milter/policy_of_options.hpp"
 #include "milter/reload_outcome.hpp"
+#include "milter/served_options.hpp"
 #include "milter/supervisor.hpp"
 
 namespace {
@@ -45,6 +45,10 @@ using namespace bloomgate;
 constexpr std::chrono::seconds kLongestFarewell{3};
 constexpr std::chrono::milliseconds kLastAnswers{50};
 
+std::string_view mode_name(Mode mode) noexcept {
+  return mode == Mode::enforce ? "enforce" : "observe";
+}
+
 void check_exact_list(std::string_view name, const std::string& path) {
   if (path.empty()) return;
   const ExactListReading reading = load_exact_list(path);
@@ -55,17 +59,6 @@ void check_exact_list(std::string_view name, const std::string& path) {
               << first.number << ": " << reject_reason_text(first.reason);
   }
   std::cout << '\n';
-}
-
-// Else the first long message would tell.
-void require_temporary_folder(const DaemonOptions& options) {
-  if (!asks_deep_check(options)) return;
-  const std::string& folder = options.deep_check.temporary_folder;
-  errno = 0;
-  if (access((folder + "/.").c_str(), W_OK | X_OK) == 0) return;
-  throw BloomgateError(ErrorCode::bad_configuration,
-                       "deep-check-folder: expected a folder that the daemon may write to, got '" + folder +
-                           "': " + std::generic_category().message(errno) + "; make it, or name another");
 }
 
 int check_config(const DaemonCommand& command) {
@@ -92,7 +85,7 @@ int check_config(const DaemonCommand& command) {
   return EX_OK;
 }
 
-// The daemon reads its configuration at its start only, but a faulty one must not wait until then to be found.
+// A faulty configuration is refused here, where the file and the line can be told, and the daemon is not asked.
 int reload(const DaemonCommand& command) {
   gate_rules(command);
   require_temporary_folder(command.options);
@@ -116,43 +109,74 @@ int doctor(const DaemonCommand& command) {
 
 // Everything that libmilter's threads use. It lives until the process ends, as they do.
 struct Daemon {
-  Daemon(const DaemonOptions& options, const GateRules& rules, std::shared_ptr<spdlog::logger> logger)
-      : log(std::move(logger)),
+  Daemon(std::vector<std::string> words, const DaemonOptions& options, const GateRules& rules,
+         std::shared_ptr<spdlog::logger> logger)
+      : arguments(std::move(words)),
+        started_with(options),
+        log(std::move(logger)),
         gate(rules, slot, results, log,
              {[this] { wakeup.post(Wakeup::kDamage); }, [this] { wakeup.post(Wakeup::kResults); }}),
-        supervisor({options.whitelists, options.revoked, options.extra, options.lock_memory,
-                    options.allow_missing_whitelist, options.recheck_bytes_per_hour, rules.policy.identity},
-                   slot, wakeup, results, log),
-        parts{&gate, nullptr, nullptr, &in_progress, log, options.mode, options.host_name, machine_name()} {
-    if (!asks_deep_check(options)) return;
-    deep_check.emplace(options.deep_check);
-    parts.deep_check = &*deep_check;
+        common(common_parts()),
+        supervisor(list_sources(options, rules.policy), slot, wakeup, results, log,
+                   [this] { return read_settings(); }) {}
+
+  static ListSources list_sources(const DaemonOptions& options, const Policy& policy) {
+    return {options.whitelists,
+            options.revoked,
+            options.extra,
+            options.lock_memory,
+            options.allow_missing_whitelist,
+            options.recheck_bytes_per_hour,
+            policy.identity};
   }
 
+  ConnectionParts common_parts() {
+    ConnectionParts made;
+    made.gate = &gate;
+    made.in_progress = &in_progress;
+    made.log = log;
+    made.fallback_host = machine_name();
+    return made;
+  }
+
+  void begin_to_serve() {
+    served = make_served_options(started_with, common, nullptr);
+    parts.set(parts_of(served));
+  }
+
+  // As this process was told to at its start, from the file as it is now.
+  NewSettings read_settings() {
+    const DaemonCommand command = read_daemon_command(arguments);
+    auto rules = std::make_shared<const GateRules>(gate_rules(command));
+    auto next = make_served_options(command.options, common, served.get());
+    NewSettings settings = {.sources = list_sources(command.options, rules->policy),
+                            .put_into_use = nullptr,
+                            .wait_for_restart = changed_restart_options(started_with, command.options)};
+    settings.put_into_use = [this, rules = std::move(rules), next = std::move(next)] {
+      set_log_level(*log, next->options.log_level);
+      parts.set(parts_of(next));
+      gate.set_rules(rules);
+      results.begin_again();  // what was missing may be asked for no more
+      served = next;
+      log->info("configuration loaded, mode {}", mode_name(next->options.mode));
+    };
+    return settings;
+  }
+
+  const std::vector<std::string> arguments;
+  const DaemonOptions started_with;
   std::shared_ptr<spdlog::logger> log;
   Wakeup wakeup;
   ListSlot slot;
   ResultsWatch results;
   MessagesInProgress in_progress;
   Gate gate;
-  std::optional<DeepCheck> deep_check;
-  std::optional<ChildVerifier> verifier;
+  ConnectionParts common;  // what no option changes
+  std::shared_ptr<const ServedOptions> served;
+  PartsSlot parts;
   Supervisor supervisor;
-  ConnectionParts parts;
   std::atomic<bool> libmilter_failed{false};
 };
-
-void begin_to_verify(Daemon& daemon, const DaemonOptions& options) {
-  if (!verifies_signatures(options)) return;
-  daemon.verifier.emplace(
-      ChildVerifier::Options{.rules = verify_rules(options), .resolver = resolver_options(options)},
-      ChildVerifier::Reports{
-          .on_fault = [log = daemon.log](const std::string& what) { log->error("{}", printable(what)); },
-          .before_waiting = daemon.parts.before_waiting});
-  daemon.parts.verifier = &*daemon.verifier;
-  daemon.log->info("DKIM signatures of listed senders are verified; keys are {}",
-                   printable(daemon.verifier->description()));
-}
 
 // Lets the messages that are under way come to their end. Mail is served as before meanwhile.
 void say_farewell(Daemon& daemon) {
@@ -162,12 +186,7 @@ void say_farewell(Daemon& daemon) {
 }
 
 int serve(Daemon& daemon, const DaemonOptions& options) {
-  daemon.log->info("bloomgate-milter " BLOOMGATE_VERSION " starting, mode {}",
-                   options.mode == Mode::enforce ? "enforce" : "observe");
-  for (const DeepCheckServer& server : options.deep_check.servers) {
-    daemon.log->info("deep-check {}{}", printable(to_string(server)),
-                     options.mode == Mode::observe ? ": not asked while the mode is observe" : "");
-  }
+  daemon.log->info("bloomgate-milter " BLOOMGATE_VERSION " starting, mode {}", mode_name(options.mode));
   daemon.supervisor.load_first();
   auto socket = std::make_unique<ListeningSocket>(options.socket, options.socket_mode, options.socket_group);
   route_signals(daemon.wakeup);
@@ -175,8 +194,8 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   // libmilter's pool may wake one thread for two sessions, since it counts a thread as idle until that thread runs
   // (worker.c). The other session waits for the next event of any session. If the thread then waits for a checker, a
   // listed message could wait with it; a call at our own socket is an event, for which libmilter starts a thread.
-  daemon.parts.before_waiting = [descriptor = socket->descriptor()] { knock(descriptor); };
-  begin_to_verify(daemon, options);
+  daemon.common.before_waiting = [descriptor = socket->descriptor()] { knock(descriptor); };
+  daemon.begin_to_serve();
   const MilterServer server(daemon.parts, std::move(socket), [&daemon](bool all_was_well) {
     daemon.libmilter_failed = !all_was_well;
     daemon.wakeup.post(Wakeup::kMilterEnded);
@@ -192,13 +211,13 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   return daemon.libmilter_failed ? EX_SOFTWARE : EX_OK;
 }
 
-int run(const DaemonCommand& command) {
+int run(const DaemonCommand& command, const std::vector<std::string>& arguments) {
   const DaemonOptions& options = command.options;
-  GateRules rules = gate_rules(command);
+  const GateRules rules = gate_rules(command);
   require_temporary_folder(options);
   const auto log = make_logger(options.log_target, options.log_level);
   // Never destroyed: see Daemon.
-  static auto* const daemon = new Daemon(options, std::move(rules), log);
+  static auto* const daemon = new Daemon(arguments, options, rules, log);
   try {
     const int status = serve(*daemon, options);
     log->flush();
@@ -238,7 +257,7 @@ int run_command(const std::vector<std::string>& arguments) {
     case DaemonCommand::Action::run:
       break;
   }
-  return run(command);
+  return run(command, arguments);
 }
 
 int fail(int exit_status, const char* what) {

@@ -13,7 +13,7 @@
 
 namespace bloomgate {
 
-MilterServer::MilterServer(const ConnectionParts& parts, std::unique_ptr<ListeningSocket> socket,
+MilterServer::MilterServer(const PartsSlot& parts, std::unique_ptr<ListeningSocket> socket,
                            std::function<void(bool)> on_end)
     : socket_(std::move(socket)) {
   set_connection_parts(&parts);

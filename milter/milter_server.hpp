@@ -20,7 +20,7 @@ class MilterServer {
   // Starts serving `socket`; from then on mail servers are answered. `parts` must live until the process ends.
   // `on_end` is called with whether all was well when libmilter has returned by itself: it failed, or it took a signal
   // to stop. Signals must be held (wakeup.hpp). Throws BloomgateError{no_system_resource, library_failed}.
-  MilterServer(const ConnectionParts& parts, std::unique_ptr<ListeningSocket> socket, std::function<void(bool)> on_end);
+  MilterServer(const PartsSlot& parts, std::unique_ptr<ListeningSocket> socket, std::function<void(bool)> on_end);
 
  private:
   std::unique_ptr<ListeningSocket> socket_;  // to remove its path at the end

@@ -19,6 +19,9 @@ class ResultsWatch {
     return missed_.fetch_add(1, std::memory_order_relaxed) + 1 == kMissedUntilWarning;
   }
 
+  // Other results may be wanted from now on.
+  void begin_again() noexcept { missed_.store(0, std::memory_order_relaxed); }
+
   // Whether none of the last messages had results.
   bool missing() const noexcept { return missed_.load(std::memory_order_relaxed) >= kMissedUntilWarning; }
 

@@ -24,6 +24,9 @@ std::string message_rate(const LoadedLists& lists, IdentityRule identity);
 inline constexpr std::string_view kRevokedIsLost =
     "the list revoked cannot be read, so nobody is delivered: all mail is sent to the deeper checks until it can";
 
+// In the status, before the names of options that a reload could not take in.
+inline constexpr std::string_view kWaitsForRestart = "waits for a restart: ";
+
 // What the log and the status say when ResultsWatch finds that results are missing.
 inline constexpr std::string_view kNoTrustedResults =
     "no message of the last 1000 had an Authentication-Results field that is trusted, so none counted as "

@@ -40,6 +40,17 @@ std::vector<std::string> first_paths(const ListSources& sources) {
   return paths;
 }
 
+// Whether an exact list, if there is one, can be loaded.
+bool can_be_read(const std::string& path, std::vector<std::string>& faults) {
+  try {
+    if (!path.empty()) load_exact_list(path);
+    return true;
+  } catch (const std::exception& error) {
+    faults.push_back(printable(error.what()));
+    return false;
+  }
+}
+
 // Whether a file was refused for what is in it, rather than for what the daemon lacks.
 bool is_about_content(ErrorCode code) {
   return code != ErrorCode::cannot_open && code != ErrorCode::out_of_memory && code != ErrorCode::too_many_mappings;
@@ -52,14 +63,19 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }  // namespace
 
 Supervisor::Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, const ResultsWatch& results,
-                       std::shared_ptr<spdlog::logger> log)
+                       std::shared_ptr<spdlog::logger> log, ReadSettings read_settings)
     : sources_(std::move(sources)),
       slot_(slot),
       wakeup_(wakeup),
       results_(results),
       log_(std::move(log)),
+      read_settings_(std::move(read_settings)),
       watch_(first_paths(sources_)),
-      guard_(sources_.recheck_bytes_per_hour, [this] { wakeup_.post(Wakeup::kDamage); }) {}
+      guard_(make_guard(sources_)) {}
+
+std::unique_ptr<FilterGuard> Supervisor::make_guard(const ListSources& sources) const {
+  return std::make_unique<FilterGuard>(sources.recheck_bytes_per_hour, [this] { wakeup_.post(Wakeup::kDamage); });
+}
 
 void Supervisor::load_first() {
   ListParts lists;
@@ -79,7 +95,7 @@ void Supervisor::load_first() {
   if (!sources_.revoked.empty()) lists.revoked = load_exact(kRevoked, sources_.revoked);
   if (!sources_.extra.empty()) lists.extra = load_exact(kExtra, sources_.extra);
   put_into_use(std::move(lists));
-  look_at_folders();
+  look_at_folders(slot_.get()->parts());
 }
 
 bool Supervisor::run() {
@@ -121,24 +137,19 @@ void Supervisor::reload() {
   const std::int64_t began = monotonic_microseconds();
   notify_reloading(began);
   watch_again();
-  ListParts lists = slot_.get()->parts();
   std::vector<std::string> faults;
-  for (std::size_t i = 0; i < lists.whitelists.size(); ++i) {
-    log_->info("loading {} again", printable(sources_.whitelists[i].path));
-    try {
-      lists.whitelists[i].filter = load_whitelist(sources_.whitelists[i]);
-    } catch (const BloomgateError& error) {
-      faults.push_back(printable(error.what()));
-      const auto& in_use = lists.whitelists[i].filter;
-      if (in_use && is_about_content(error.code()) && in_use->is_in_place()) in_use->note_damage(Damage::spoiled);
-    } catch (const std::exception& error) {
-      // Neither a bad file nor a lack of memory for it may end a daemon that has a good whitelist.
-      faults.push_back(printable(error.what()));
-    }
+  std::optional<NewSettings> settings = read_again(faults);
+  std::optional<ListParts> lists;
+  if (settings) lists = load_again(settings->sources, faults);
+  if (lists) {
+    take_in(*std::move(settings));
+  } else {
+    lists = slot_.get()->parts();
   }
-  reload_exact(lists, faults);
-  put_into_use(std::move(lists));
-  look_at_folders();
+  // Files are watched before they are read: a change from now on counts as a new one.
+  look_at_folders(*lists);
+  reload_exact(*lists, faults);
+  put_into_use(*std::move(lists));
   std::string status = current_status();
   if (!faults.empty()) {
     status = fmt::format("reload refused: {}; still {}", fmt::join(faults, "; "), status);
@@ -146,6 +157,74 @@ void Supervisor::reload() {
   }
   notify_ready(status);
   tell_outcome({began, faults.empty(), std::move(status)});
+}
+
+std::optional<NewSettings> Supervisor::read_again(std::vector<std::string>& faults) const {
+  try {
+    return read_settings_ ? read_settings_() : NewSettings{.sources = sources_};
+  } catch (const std::exception& error) {
+    faults.push_back(printable(error.what()));
+    return std::nullopt;
+  }
+}
+
+void Supervisor::take_in(NewSettings settings) {
+  if (settings.sources.recheck_bytes_per_hour != sources_.recheck_bytes_per_hour) {
+    guard_ = make_guard(settings.sources);
+  }
+  sources_ = std::move(settings.sources);
+  if (settings.put_into_use) settings.put_into_use();
+  waits_for_restart_ = fmt::format("{}", fmt::join(settings.wait_for_restart, ", "));
+  if (waits_for_restart_.empty()) return;
+  log_->warn("these options have changed and take effect at a restart only (systemctl restart bloomgate-milter): {}",
+             waits_for_restart_);
+}
+
+// Whitelists as they are wanted, and exact lists as they are in use, to be loaded again; those of another path are left
+// out. Nothing, if a list that is new cannot be used.
+std::optional<ListParts> Supervisor::load_again(const ListSources& wanted, std::vector<std::string>& faults) const {
+  const auto in_use = slot_.get();
+  const std::vector<NamedFilter>& before = in_use->parts().whitelists;
+  ListParts lists = in_use->parts();
+  lists.whitelists.clear();
+  bool are_good = true;
+  for (const WhitelistSource& source : wanted.whitelists) {
+    NamedFilter filter = {source.name, nullptr};
+    const auto known = std::ranges::find(sources_.whitelists, source.path, &WhitelistSource::path);
+    const bool is_new = known == sources_.whitelists.end();
+    if (!is_new) filter.filter = before[static_cast<std::size_t>(known - sources_.whitelists.begin())].filter;
+    are_good = load_again(source, filter, is_new, faults) && are_good;
+    lists.whitelists.push_back(std::move(filter));
+  }
+  if (wanted.revoked != sources_.revoked) {
+    lists.revoked = nullptr;
+    lists.revoked_is_lost = false;
+    are_good = can_be_read(wanted.revoked, faults) && are_good;
+  }
+  if (wanted.extra != sources_.extra) {
+    lists.extra = nullptr;
+    lists.extra_is_lost = false;
+    are_good = can_be_read(wanted.extra, faults) && are_good;
+  }
+  if (!are_good) return std::nullopt;
+  return lists;
+}
+
+bool Supervisor::load_again(const WhitelistSource& source, NamedFilter& filter, bool is_new,
+                            std::vector<std::string>& faults) const {
+  log_->info("loading {} again", printable(source.path));
+  try {
+    filter.filter = load_whitelist(source);
+    return true;
+  } catch (const BloomgateError& error) {
+    faults.push_back(printable(error.what()));
+    const auto& in_use = filter.filter;
+    if (in_use && is_about_content(error.code()) && in_use->is_in_place()) in_use->note_damage(Damage::spoiled);
+  } catch (const std::exception& error) {
+    // Neither a bad file nor a lack of memory for it may end a daemon that has a good whitelist.
+    faults.push_back(printable(error.what()));
+  }
+  return !is_new;
 }
 
 void Supervisor::tell_outcome(const ReloadOutcome& outcome) const {
@@ -163,7 +242,7 @@ void Supervisor::put_into_use(ListParts lists) {
   for (const NamedFilter& each : lists.whitelists) filters.push_back(each.filter);
   slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
   if (const std::string rate = message_rate(*slot_.get(), sources_.identity); !rate.empty()) log_->info("{}", rate);
-  for (const std::string& path : guard_.watch(std::move(filters))) {
+  for (const std::string& path : guard_->watch(std::move(filters))) {
     log_->warn("cannot watch {} (inotify): should somebody write to it in place, the next message shows",
                printable(path));
   }
@@ -176,7 +255,7 @@ void Supervisor::reload_changed() {
   reload_exact(lists, faults);
   if (load_missing(lists)) {
     put_into_use(std::move(lists));
-    look_at_folders();
+    look_at_folders(slot_.get()->parts());
   } else {
     slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
   }
@@ -204,16 +283,14 @@ bool Supervisor::load_missing(ListParts& lists) const {
 // This comes before the files are read: a change from now on counts as a new one.
 void Supervisor::watch_again() {
   first_change_.reset();
-  look_at_folders();
+  look_at_folders(slot_.get()->parts());
 }
 
-// Whitelists in use are not watched, since a new one waits for a reload.
-void Supervisor::look_at_folders() {
+// Whitelists in use are not watched, since a new one waits for a reload. `lists` are those of sources_.
+void Supervisor::look_at_folders(const ListParts& lists) {
   is_blind_ = false;
-  if (watch_.descriptor() < 0) return;
   std::vector<std::string> paths = exact_list_paths(sources_);
-  const auto lists = slot_.get();
-  const std::vector<NamedFilter>& whitelists = lists->parts().whitelists;
+  const std::vector<NamedFilter>& whitelists = lists.whitelists;
   for (std::size_t i = 0; i < whitelists.size(); ++i) {
     if (!whitelists[i].filter) paths.push_back(sources_.whitelists[i].path);
   }
@@ -286,6 +363,7 @@ void Supervisor::report_results() const {
 std::string Supervisor::current_status() const {
   std::string status = service_status(*slot_.get(), sources_.identity);
   if (results_.missing()) status.append("; ").append(kNoTrustedResults);
+  if (!waits_for_restart_.empty()) status.append("; ").append(kWaitsForRestart).append(waits_for_restart_);
   return status;
 }
 

@@ -1,14 +1,17 @@
-// The daemon's life after its start: waits for events, loads the lists again when asked or when they have changed, and
-// ends when told to. Runs in the main thread. Sessions run in libmilter's threads and see only the slot's content.
+// The daemon's life after its start: waits for events, takes in the configuration and the lists again when asked, and
+// lists that have changed, and ends when told to. Runs in the main thread. Sessions run in libmilter's threads and see
+// only the slot's content.
 #pragma once
 
 #include <spdlog/logger.h>
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/daemon_options.hpp"
@@ -34,11 +37,22 @@ struct ListSources {
   IdentityRule identity = IdentityRule::either;
 };
 
+// What the configuration says at a reload.
+struct NewSettings {
+  ListSources sources;
+  std::function<void()> put_into_use = nullptr;         // what is not about lists; must not throw
+  std::vector<std::string_view> wait_for_restart = {};  // options that have changed, and cannot be taken in
+};
+
+// Reads the configuration again. Throws if it cannot be used.
+using ReadSettings = std::function<NewSettings()>;
+
 class Supervisor {
  public:
-  // The references must outlive the object. Throws what FileWatch throws.
+  // The references must outlive the object. Without `read_settings` a reload is about lists only. Throws what FileWatch
+  // throws.
   Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, const ResultsWatch& results,
-             std::shared_ptr<spdlog::logger> log);
+             std::shared_ptr<spdlog::logger> log, ReadSettings read_settings = nullptr);
 
   // The first load. Throws BloomgateError if a list cannot be used. If a whitelist may be missing, it only logs that,
   // and the slot has no whitelist. From then on its file is watched, and loaded as soon as it is there and good.
@@ -48,8 +62,10 @@ class Supervisor {
   // to end; otherwise libmilter has ended by itself.
   bool run();
 
-  // Loads all lists again. If a whitelist cannot be used, the slot keeps what it has; but a whitelist is damaged if the
-  // file that is refused is the very file in use. What became of it is left in the runtime folder (reload_outcome.hpp).
+  // Reads the configuration and loads all lists again. If the configuration cannot be used, or a list that is new in
+  // it, everything stays as it is, but for changed exact lists. If a whitelist in use cannot be used any more, the slot
+  // keeps what it has; but a whitelist is damaged if the file that is refused is the very file in use. What became of
+  // it is left in the runtime folder (reload_outcome.hpp).
   void reload();
 
   // The same for what is watched and has changed: revoked, extra, and whitelists that are missing. An exact list that
@@ -63,9 +79,15 @@ class Supervisor {
   void handle(Wakeup::Events events);
   void note_changes();
   void watch_again();
-  void look_at_folders();
+  void look_at_folders(const ListParts& lists);
   void put_into_use(ListParts lists);
   bool load_missing(ListParts& lists) const;  // whether there is one more now
+  std::optional<NewSettings> read_again(std::vector<std::string>& faults) const;
+  std::optional<ListParts> load_again(const ListSources& wanted, std::vector<std::string>& faults) const;
+  bool load_again(const WhitelistSource& source, NamedFilter& filter, bool is_new,
+                  std::vector<std::string>& faults) const;
+  void take_in(NewSettings settings);
+  std::unique_ptr<FilterGuard> make_guard(const ListSources& sources) const;
   void tell_outcome(const ReloadOutcome& outcome) const;
   std::optional<std::chrono::milliseconds> longest_wait() const;
   std::shared_ptr<const LoadedFilter> load_whitelist(const WhitelistSource& source) const;
@@ -82,9 +104,11 @@ class Supervisor {
   Wakeup& wakeup_;
   const ResultsWatch& results_;
   std::shared_ptr<spdlog::logger> log_;
+  const ReadSettings read_settings_;
   FileWatch watch_;
-  FilterGuard guard_;
-  bool is_blind_ = false;  // a folder cannot be watched
+  std::unique_ptr<FilterGuard> guard_;
+  std::string waits_for_restart_;  // for the status; empty: nothing does
+  bool is_blind_ = false;          // a folder cannot be watched
   // The first and the last of a series of changes.
   std::optional<Clock::time_point> first_change_;
   Clock::time_point last_change_;

@@ -33,8 +33,9 @@ void examine_settings(const DaemonCommand& command, std::vector<DoctorFinding>& 
                         "chmod o-w " + command.config_path});
   }
   if (command.options.mode == Mode::observe) {
-    findings.push_back({Level::warning, "configuration", "mode = observe: no message is marked",
-                        "when the log shows what you want, set mode = enforce and restart the daemon"});
+    findings.push_back(
+        {Level::warning, "configuration", "mode = observe: no message is marked",
+         "when the log shows what you want, set mode = enforce, then: systemctl reload bloomgate-milter"});
   }
   if (command.options.authentication == DaemonOptions::Authentication::off) {
     findings.push_back({Level::warning, "configuration", "authentication = off: anyone can forge a listed sender",
@@ -56,12 +57,16 @@ void examine_service(std::string_view properties, std::vector<DoctorFinding>& fi
     findings.push_back({Level::problem, "service", "the whitelist in use is damaged", "build it again"});
   }
   if (properties.find("StatusText=reload refused") != std::string_view::npos) {
-    findings.push_back({Level::problem, "service", "the last reload was refused, and the old lists are in use",
+    findings.push_back({Level::problem, "service", "the last reload was refused, and what was in use before still is",
                         std::string("see why: systemctl status ") + kUnit +
                             "; build the whitelist again, or put the "
                             "last one back: bloomgate rollback FILE; then reload"});
   }
   // See service_status.hpp.
+  if (properties.find("; waits for a restart: ") != std::string_view::npos) {
+    findings.push_back({Level::warning, "service", "options have changed that a reload cannot take in",
+                        std::string("see which: systemctl status ") + kUnit + "; then: systemctl restart " + kUnit});
+  }
   if (properties.find("the list revoked cannot be read") != std::string_view::npos) {
     findings.push_back({Level::problem, "service", "the list revoked cannot be read, so nobody is delivered",
                         "write it again; an empty file revokes nobody"});

@@ -41,6 +41,7 @@ bool FileWatch::take_events() {
 
 std::vector<std::string> FileWatch::refresh() {
   std::vector<std::string> failed;
+  if (!paths_.empty() && !inotify_.is_open()) inotify_ = FileDescriptor(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   const auto old = std::exchange(names_, {});
   for (const std::string& path : paths_) {
     watch(path, failed);

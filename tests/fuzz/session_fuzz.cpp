@@ -70,7 +70,7 @@ struct World {
 
   void set_deep(bool is_asked) {
     parts.deep_check = is_asked ? &deep : nullptr;
-    set_connection_parts(&parts);
+    set_connection_parts(&served);
   }
 
   DeepResult answer(const MessageText& text) {
@@ -109,6 +109,7 @@ struct World {
   DeepCheck deep{deep_options(), [this](const auto&, const auto& text) { return answer(text); }};
   int asked = 0;
   ConnectionParts parts;
+  PartsSlot served{std::shared_ptr<const ConnectionParts>(std::shared_ptr<void>(), &parts)};
 };
 
 struct Step {

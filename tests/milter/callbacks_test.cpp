@@ -369,6 +369,66 @@ TEST_CASE(
   for (std::size_t i = 0; i <= Grounds::kMaxSignatures + 1; ++i) REQUIRE(verdict(1) == "deliv");
 }
 
+TEST_CASE("other rules are for the next message, on connections that have begun too") {
+  Parts parts;
+  FakeMailServer server;
+  server.negotiate();
+  const auto decision = [&] {
+    server.mail("<joe@example.org>");
+    server.end_of_message();
+    return server.edits().back();
+  };
+  CHECK_THAT(decision(), Catch::Contains("deliver; reason=listed;"));
+  auto strict = std::make_shared<GateRules>(test::envelope_rules());
+  strict->policy.authentication = AuthenticationRule::required;
+  parts.gate.set_rules(strict);
+  CHECK_THAT(decision(), Catch::StartsWith("insert 0 check; "));
+}
+
+TEST_CASE("a connection keeps the parts that it began with, and the next one gets those of now") {
+  Parts parts;
+  auto observing = std::make_shared<ConnectionParts>(parts.shared);
+  observing->mode = Mode::observe;
+  parts.served.set(observing);
+  const auto edits_of = [](FakeMailServer& server) {
+    server.mail("<joe@example.org>");
+    CHECK(server.end_of_message() == SMFIS_CONTINUE);
+    return server.edits().size();
+  };
+  FakeMailServer before;
+  before.negotiate();
+  CHECK(before.asked_actions() == 0);
+  auto enforcing = std::make_shared<ConnectionParts>(parts.shared);
+  parts.served.set(enforcing);
+  std::weak_ptr<ConnectionParts> old = observing;
+  observing.reset();
+  CHECK(edits_of(before) == 0);
+  CHECK_FALSE(old.expired());
+
+  FakeMailServer after;
+  after.negotiate();
+  CHECK(edits_of(after) == 1);
+
+  // The same connection of the mail server, for another session.
+  before.negotiate();
+  CHECK(old.expired());
+  CHECK(before.asked_actions() != 0);
+  CHECK(edits_of(before) == 1);
+}
+
+TEST_CASE("a mail server that cannot leave out recipients and body is answered, and nothing of them is kept") {
+  Parts parts;
+  FakeMailServer server;
+  REQUIRE(server.negotiate(SMFI_CURR_ACTS, SMFI_CURR_PROT & ~(SMFIP_NORCPT | SMFIP_NOEOH | SMFIP_NOBODY)) ==
+          SMFIS_CONTINUE);
+  server.mail("<joe@example.org>");
+  CHECK(server.recipient("<ann@example.net>") == SMFIS_CONTINUE);
+  CHECK(server.end_of_header() == SMFIS_CONTINUE);
+  CHECK(server.body("Hello.\r\n") == SMFIS_CONTINUE);
+  server.end_of_message();
+  CHECK_THAT(server.edits().back(), Catch::Contains("deliver; reason=listed;"));
+}
+
 TEST_CASE("a message is in progress from MAIL to its end, however it ends") {
   using namespace std::chrono_literals;
   Parts parts;

@@ -96,7 +96,7 @@ class Parts {
     shared.in_progress = &in_progress;
     shared.log = log.logger();
     shared.fallback_host = "fallback.example";
-    set_connection_parts(&shared);
+    set_connection_parts(&served);
   }
 
   // The daemon's only whitelist stays, with these beside it.
@@ -116,6 +116,8 @@ class Parts {
   Gate gate;
   MessagesInProgress in_progress;
   ConnectionParts shared;
+  // What connections are served by; tests may change `shared`.
+  PartsSlot served{std::shared_ptr<const ConnectionParts>(std::shared_ptr<void>(), &shared)};
 };
 
 }  // namespace bloomgate::test

@@ -15,7 +15,7 @@ using test::Parts;
 std::string log_line(Parts& parts, const std::string& sender, const std::string& queue_id = "Q1",
                      int forged_headers = 0, const char* from = nullptr) {
   const std::size_t before = parts.log.text().size();
-  Connection connection(parts.shared);
+  Connection connection(parts.served.get());
   connection.begin_message(sender, {});
   for (int i = 0; i < forged_headers; ++i) connection.message().add_header("X-Bloomgate", "deliver");
   if (from != nullptr) connection.message().add_header("From", from);
@@ -68,7 +68,7 @@ TEST_CASE("no sender, no From field and no queue ID can forge a log line or a fi
 
 TEST_CASE("a missing queue ID and a missing sender are a dash") {
   Parts parts;
-  Connection(parts.shared).end_of_message({"", ""});
+  Connection(parts.served.get()).end_of_message({"", ""});
   CHECK_THAT(parts.log.text(), Catch::StartsWith("info: queue_id=- sender=- decision=check reason=no-sender "));
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("forged headers are counted in the log line") {
 TEST_CASE("at level warning messages are not logged, and decided all the same") {
   Parts parts;
   parts.log.logger()->set_level(spdlog::level::warn);
-  Connection connection(parts.shared);
+  Connection connection(parts.served.get());
   connection.begin_message("<joe@example.org>", {});
   const Answer answer = connection.end_of_message({"Q1", ""});
   CHECK_THAT(std::get<Edits>(answer).mark, Catch::StartsWith("deliver; "));

@@ -36,5 +36,13 @@ TEST_CASE("one message with results starts the count anew, and their return is s
   CHECK(miss(watch, kLast) == 1);
 }
 
+TEST_CASE("begun again, nothing is missing until a thousand messages more") {
+  ResultsWatch watch;
+  miss(watch, kLast);
+  watch.begin_again();
+  CHECK_FALSE(watch.missing());
+  CHECK(miss(watch, kLast) == 1);
+}
+
 }  // namespace
 }  // namespace bloomgate

@@ -176,12 +176,16 @@ check_a_damaged_whitelist_is_refused_and_the_old_one_stays() {
   fails systemctl reload bloomgate-milter
   status_has 'reload refused'
   await journal_has 'reload refused'
+  bloomgate-milter --doctor >doctor || true
+  grep '^problem  service: the last reload was refused' doctor
   is MainPID "$pid"
   is ActiveState active
   [[ $(way_of new@example.org) == light-path ]]
   whitelist listed@example.org
   systemctl reload bloomgate-milter
   fails status_has refused
+  bloomgate-milter --doctor >doctor || true
+  fails grep 'reload was refused' doctor
 }
 
 check_a_reload_with_a_bad_configuration_fails_and_the_daemon_goes_on() {
@@ -196,6 +200,54 @@ check_a_reload_with_a_bad_configuration_fails_and_the_daemon_goes_on() {
   [[ $(way_of listed@example.org) == light-path ]]
   cp settings.conf "$conf"
   systemctl reload bloomgate-milter
+}
+
+check_a_reload_takes_in_a_changed_configuration_with_the_same_process() {
+  local pid
+  pid=$(main_pid)
+  # What anybody could claim, since no milter here authenticates anything.
+  echo 'own-domains = example.org' >>"$conf"
+  systemctl reload bloomgate-milter
+  [[ $(way_of listed@example.org) == deep-check ]]
+  cp settings.conf "$conf"
+  echo 'mode = observe' >>"$conf"
+  systemctl reload bloomgate-milter
+  mark_journal
+  [[ $(way_of listed@example.org) == deep-check ]]
+  await journal_has 'listed@example.org.*decision=deliver'
+  cp settings.conf "$conf"
+  systemctl reload bloomgate-milter
+  [[ $(way_of listed@example.org) == light-path ]]
+  is MainPID "$pid"
+}
+
+check_a_reload_of_a_configuration_with_a_whitelist_that_is_missing_is_refused() {
+  local pid
+  pid=$(main_pid)
+  printf 'whitelist = %s\n' /var/lib/bloomgate/whitelist.bloom /var/lib/bloomgate/missing.bloom >>"$conf"
+  fails systemctl reload bloomgate-milter
+  status_has 'reload refused'
+  [[ $(way_of listed@example.org) == light-path ]]
+  cp settings.conf "$conf"
+  systemctl reload bloomgate-milter
+  is MainPID "$pid"
+}
+
+check_a_reload_names_the_options_that_wait_for_a_restart() {
+  local pid
+  pid=$(main_pid)
+  mark_journal
+  echo 'socket = unix:/run/bloomgate/other.sock' >>"$conf"
+  systemctl reload bloomgate-milter
+  status_has 'waits for a restart: socket'
+  await journal_has 'take effect at a restart only.*: socket$'
+  bloomgate-milter --doctor >doctor || true
+  grep '^warning  service: options have changed that a reload cannot take in' doctor
+  [[ -S /run/bloomgate/milter.sock && ! -e /run/bloomgate/other.sock ]]
+  cp settings.conf "$conf"
+  systemctl reload bloomgate-milter
+  fails status_has 'waits for a restart'
+  is MainPID "$pid"
 }
 
 check_a_hangup_ends_it_and_systemd_starts_it_again() {

@@ -1,0 +1,14 @@
+#include "config/restart_options.hpp"
+
+namespace bloomgate {
+
+std::vector<std::string_view> changed_restart_options(const DaemonOptions& in_use, const DaemonOptions& wanted) {
+  std::vector<std::string_view> names;
+  if (!(in_use.socket == wanted.socket)) names.emplace_back("socket");
+  if (in_use.socket_mode != wanted.socket_mode) names.emplace_back("socket-mode");
+  if (in_use.socket_group != wanted.socket_group) names.emplace_back("socket-group");
+  if (in_use.log_target != wanted.log_target) names.emplace_back("log-target");
+  return names;
+}
+
+}  // namespace bloomgate

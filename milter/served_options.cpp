@@ -1,0 +1,77 @@
+#include "milter/served_options.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "filter/base/error.hpp"
+#include "filter/base/printable.hpp"
+#include "milter/policy_of_options.hpp"
+
+namespace bloomgate {
+namespace {
+
+bool verify_alike(const DaemonOptions& one, const DaemonOptions& other) {
+  return verifies_signatures(one) == verifies_signatures(other) && one.alignment == other.alignment &&
+         one.require_oversigned == other.require_oversigned && one.dns_servers == other.dns_servers &&
+         one.dns_timeout == other.dns_timeout && one.dns_trust_anchor == other.dns_trust_anchor;
+}
+
+std::shared_ptr<ChildVerifier> make_verifier(const DaemonOptions& options, const ConnectionParts& common) {
+  if (!verifies_signatures(options)) return nullptr;
+  auto verifier = std::make_shared<ChildVerifier>(
+      ChildVerifier::Options{.rules = verify_rules(options), .resolver = resolver_options(options)},
+      ChildVerifier::Reports{
+          .on_fault = [log = common.log](const std::string& what) { log->error("{}", printable(what)); },
+          .before_waiting = common.before_waiting});
+  common.log->info("DKIM signatures of listed senders are verified; keys are {}", printable(verifier->description()));
+  return verifier;
+}
+
+std::shared_ptr<const DeepCheck> make_deep_check(const DaemonOptions& options, const ConnectionParts& common) {
+  for (const DeepCheckServer& server : options.deep_check.servers) {
+    common.log->info("deep-check {}{}", printable(to_string(server)),
+                     options.mode == Mode::observe ? ": not asked while the mode is observe" : "");
+  }
+  if (!asks_deep_check(options)) return nullptr;
+  return std::make_shared<const DeepCheck>(options.deep_check);
+}
+
+}  // namespace
+
+void require_temporary_folder(const DaemonOptions& options) {
+  if (!asks_deep_check(options)) return;
+  const std::string& folder = options.deep_check.temporary_folder;
+  errno = 0;
+  if (access((folder + "/.").c_str(), W_OK | X_OK) == 0) return;
+  throw BloomgateError(ErrorCode::bad_configuration,
+                       "deep-check-folder: expected a folder that the daemon may write to, got '" + folder +
+                           "': " + std::generic_category().message(errno) + "; make it, or name another");
+}
+
+std::shared_ptr<const ServedOptions> make_served_options(const DaemonOptions& options, const ConnectionParts& common,
+                                                         const ServedOptions* in_use) {
+  require_temporary_folder(options);
+  auto served = std::make_shared<ServedOptions>(ServedOptions{.options = options});
+  const bool keeps_check =
+      in_use != nullptr && in_use->options.deep_check == options.deep_check && in_use->options.mode == options.mode;
+  served->deep_check = keeps_check ? in_use->deep_check : make_deep_check(options, common);
+  const bool keeps_verifier = in_use != nullptr && verify_alike(in_use->options, options);
+  served->verifier = keeps_verifier ? in_use->verifier : make_verifier(options, common);
+  served->parts = common;
+  served->parts.deep_check = served->deep_check.get();
+  served->parts.verifier = served->verifier.get();
+  served->parts.mode = options.mode;
+  served->parts.host_name = options.host_name;
+  return served;
+}
+
+std::shared_ptr<const ConnectionParts> parts_of(std::shared_ptr<const ServedOptions> served) {
+  const ConnectionParts* const parts = &served->parts;
+  return {std::move(served), parts};
+}
+
+}  // namespace bloomgate
