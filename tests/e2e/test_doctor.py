@@ -120,6 +120,11 @@ def test_settings_that_leave_a_hole_are_named(world, option, value, words):
     assert_found(world.findings(f"--{option}", value), words, "warning")
 
 
+def test_name_servers_that_do_not_answer_are_found(world):
+    found = world.findings("--authentication", "required", "--dns-servers", "127.0.0.1@9", "--dns-timeout", "1")
+    assert_found([finding for finding in found if finding["subject"] == "names"], "name server")
+
+
 def test_a_configuration_that_everybody_may_write_is_found(world):
     world.daemon.config_file.chmod(0o666)
     assert_found(world.findings(), "bloomgate-milter.conf can be written by everybody")

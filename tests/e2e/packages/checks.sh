@@ -1,25 +1,10 @@
 #!/usr/bin/env bash
-# Runs inside the container, as root, in place of the operator, from a Debian without Bloomgate to one without it again:
-# one function a check, in the order in which they stand here, each named by what holds. /checks/old has packages of an
-# older version, whose shipped configuration differs; /checks/new has ours. Leaves `results` (exit code and name) and
-# `log-NAME` of each.
-set -u
-cd /checks || exit 1
+# From a Debian without Bloomgate to one without it again: see checking.sh. Each check is named by what holds.
+# /checks/old has packages of an older version, whose shipped configuration differs; /checks/new has ours.
+# shellcheck source=tests/e2e/systemd/checking.sh
+. /checks/checking.sh
 export DEBIAN_FRONTEND=noninteractive
 
-await() {  # await COMMAND...: until it succeeds, a minute at most
-  local - deadline=$((SECONDS + 60))
-  set +x
-  until "$@"; do
-    ((SECONDS < deadline)) || { echo "waited for: $*"; return 1; }
-    sleep 0.05
-  done
-}
-# `! COMMAND` would not end a check: `set -e` looks past it.
-fails() { if "$@"; then echo "should have failed: $*"; return 1; fi; }
-property() { systemctl show --value -p "$1" bloomgate-milter; }
-is() { [[ $(property "$1") == "$2" ]]; }
-status_has() { [[ $(property StatusText) == *"$1"* ]]; }
 whitelist() { printf '%s\n' "$@" | bloomgate build --quiet --output /var/lib/bloomgate/whitelist.bloom -; }
 apt_offline() { apt-get -q -y --no-install-recommends -o Dpkg::Use-Pty=0 "$@"; }
 installed_version() { dpkg-query -W -f '${Version}' "$1"; }
@@ -110,8 +95,4 @@ check_purged_without_a_whitelist_its_folder_goes_too() {
   [[ ! -e /var/lib/bloomgate ]]
 }
 
-sed -n 's/^check_\(\w*\)().*/\1/p' "$0" | while read -r check; do
-  (set -eux; "check_$check") >"log-$check" 2>&1 </dev/null
-  echo "$? $check" >>results
-done
-journalctl -q >journal
+run_checks

@@ -1,24 +1,13 @@
 #!/usr/bin/env bash
-# Runs inside the container, as root, in place of an operator who has README.md and nothing else: types the commands of
-# /checks/commands, looks at mail, and takes all of it out again with those of /checks/undoing. /checks/variant.sh says
-# what checks mail on this server. Leaves `results` (exit code and name of each check), `log-NAME` of each, `journal`,
-# and `transcript`: each command with its time.
-set -u
-cd /checks || exit 1
+# In place of an operator who has README.md and nothing else: types the commands of /checks/commands, looks at mail, and
+# takes all of it out again with those of /checks/undoing. See checking.sh. /checks/variant.sh says what checks mail on
+# this server. Leaves `transcript`, too: each command with its time.
+# shellcheck source=tests/e2e/systemd/checking.sh
+. /checks/checking.sh
 services='' ports='' checked='' spared=''
 # shellcheck source=/dev/null
 . ./variant.sh
 
-await() {  # await COMMAND...: until it succeeds, two minutes at most
-  local - deadline=$((SECONDS + 120))
-  set +x
-  until "$@"; do
-    ((SECONDS < deadline)) || { echo "waited for: $*"; return 1; }
-    sleep 0.05
-  done
-}
-fails() { if "$@"; then echo "should have failed: $*"; return 1; fi; }
-listens() { bash -c ": <>/dev/tcp/127.0.0.1/$1"; }
 seconds_since() { awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.1f", to - from }'; }
 note() { printf '[%5s s] %s\n' "$(seconds_since "$started")" "$*" >>/checks/transcript; }
 
@@ -40,18 +29,8 @@ type_in() {
   done <"$1"
 }
 
-# Sends the message in the file $1 from joe@example.org, as another mail server would: Debian's spamass-milter does not
-# look at mail from 127.0.0.1.
-send() {
-  /usr/bin/python3 -c '
-import smtplib, sys
-with smtplib.SMTP("127.0.0.1", 25, timeout=60, source_address=("127.0.0.2", 0)) as server, open(sys.argv[1], "rb") as message:
-    server.sendmail("joe@example.org", ["root@localhost"], message.read())' "$1"
-}
-arrived() { awk -v RS='\nFrom |^From ' -v subject="Subject: $1\n" 'index($0, subject)' /var/mail/root; }
-has_arrived() { [[ -n $(arrived "$1" 2>/dev/null) ]]; }
 sent_and_arrived() {
-  send "/checks/$1"
+  send joe@example.org "/checks/$1"
   await has_arrived "$1"
 }
 
@@ -123,11 +102,5 @@ check_mail_comes_in_as_before() {
   fails grep '^X-Bloomgate' <(arrived afterwards)
 }
 
-(set -eux; prepare) >log-prepare 2>&1 </dev/null
-echo "$? prepare" >>results
-started=$EPOCHREALTIME
-sed -n 's/^check_\(\w*\)().*/\1/p' "$0" | while read -r check; do
-  (set -eux; "check_$check") >"log-$check" 2>&1 </dev/null
-  echo "$? $check" >>results
-done
-{ systemctl --failed --no-pager; journalctl -q; } >journal
+after_preparing() { started=$EPOCHREALTIME; }
+run_checks

@@ -16,8 +16,7 @@ import dns
 import pytest
 from private_mail.faulty_name_server import PROGRAM as NAME_SERVER
 from private_mail.faulty_name_server import Record
-from private_mail.filter import REPOSITORY, build_folder, built
-from private_mail.processes import temporary_folder
+from private_mail.filter import REPOSITORY
 from private_mail.signing import SigningKey
 
 HERE = Path(__file__).parent
@@ -25,7 +24,7 @@ sys.path.insert(0, str(HERE.parent / "systemd"))
 
 import container  # noqa: E402
 
-CHECKS = re.findall(r"(?m)^check_(\w+)\(\)", (HERE / "first_day.sh").read_text())
+SCRIPT = HERE / "first_day.sh"
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,6 @@ def prepare(root, packages, server):
         shutil.copy(package, desk)
     (desk / "customers.txt").write_text("joe@example.org\n")
     checks = root / "checks"
-    checks.mkdir()
     commands = commands_of("Three commands to the first `deliver`")
     (checks / "commands").write_text("\n".join([*commands[:-1], commands[-1] + server.option, ""]))
     (checks / "undoing").write_text("\n".join([*commands_of("Taking it out again"), ""]))
@@ -93,50 +91,25 @@ def prepare(root, packages, server):
         (checks / name).write_bytes(content)
     (checks / "records.json").write_text(json.dumps(records))
     (root / "etc/resolv.conf").write_text("nameserver 127.0.0.1\n")
-    for part in (HERE / "first_day.sh", NAME_SERVER):
-        shutil.copy(part, checks)
+    shutil.copy(NAME_SERVER, checks)
     shutil.copytree(Path(dns.__file__).parent, checks / "dns", ignore=shutil.ignore_patterns("__pycache__"))
-    units = root / "etc/systemd/system"
-    shutil.copy(HERE / "first_day.service", units)
-    (units / "multi-user.target.wants/first_day.service").symlink_to("../first_day.service")
 
 
 @pytest.fixture(scope="module")
 def day(request, packages):
-    """Name of the check -> (exit code, log)."""
-    if os.geteuid() != 0:
-        pytest.skip("booting a container needs root")
-    if reason := container.can_start():
-        pytest.skip(reason)
-    server, build = SERVERS[request.param], build_folder()
-    with temporary_folder("first-day", build) as folder:
-        root = folder / "root"
-        programs = [built("milter/bloomgate-milter"), built("filter/cli/bloomgate")]
-        container.new_root(root, build, programs, server.packages, server.root)
-        prepare(root, packages, server)
-        console = container.boot(root, folder / "console.log")
-        yield read_results(root / "checks", request.param, console)
+    server = SERVERS[request.param]
+    with container.checked(SCRIPT, lambda root: prepare(root, packages, server), server.packages, server.root) as found:
+        if file := os.environ.get("BLOOMGATE_TRANSCRIPT"):
+            with open(file, "a", encoding="utf-8") as kept:
+                kept.write(f"=== {request.param}\n{found.text('transcript')}\n")
+        yield found
 
 
-def read_results(checks, name, console):
-    assert (checks / "results").exists(), f"the container did not come as far as the checks:\n{console}"
-    transcript, journal = (text_of(checks / part) for part in ("transcript", "journal"))
-    if file := os.environ.get("BLOOMGATE_TRANSCRIPT"):
-        with open(file, "a", encoding="utf-8") as kept:
-            kept.write(f"=== {name}\n{transcript}\n")
-    more = f"\n--- transcript\n{transcript}\n--- journal\n{journal[-8000:]}"
-    return {check: (int(code), text_of(checks / f"log-{check}")[-8000:] + more)
-            for code, check in map(str.split, (checks / "results").read_text().splitlines())}
-
-
-def text_of(file):
-    return file.read_text(errors="replace") if file.exists() else ""
-
-
-@pytest.mark.parametrize("check", ["prepare", *CHECKS])
+@pytest.mark.parametrize("check", ["prepare", *container.names_of_checks(SCRIPT)])
 @pytest.mark.parametrize("day", [
     pytest.param(name, marks=[] if name == "postfix" else pytest.mark.all_only) for name in SERVERS], indirect=True)
 def test_first_day(day, check):
-    assert check in day, f"the container powered off before it came to this check: {sorted(day)}"
-    code, log = day[check]
-    assert code == 0, log
+    try:
+        day.require(check)
+    except AssertionError as error:
+        raise AssertionError(f"{error}\n--- transcript\n{day.text('transcript')}") from error

@@ -3,7 +3,6 @@
 The programs in them are those of the build folder; with --all the packages are built from the sources alone.
 """
 
-import os
 import re
 import shutil
 import subprocess
@@ -11,55 +10,29 @@ import sys
 from pathlib import Path
 
 import pytest
-from private_mail.filter import REPOSITORY, build_folder, built
-from private_mail.processes import temporary_folder
+from private_mail.filter import REPOSITORY
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "systemd"))
 
 import container  # noqa: E402
 
-CHECKS = re.findall(r"(?m)^check_(\w+)\(\)", (HERE / "checks.sh").read_text())
+SCRIPT = HERE / "checks.sh"
 OLDER = "0.0.9-1"
 
 
 @pytest.fixture(scope="module")
-def results(packages):
-    """Name of the check -> (exit code, log)."""
-    if os.geteuid() != 0:
-        pytest.skip("booting a container needs root")
-    if reason := container.can_start():
-        pytest.skip(reason)
-    build = build_folder()
-    programs = [built("milter/bloomgate-milter"), built("filter/cli/bloomgate")]
-    with temporary_folder("container", build) as folder:
-        root = folder / "root"
-        container.new_root(root, build, programs)
-        prepare(root, packages)
-        console = container.boot(root, folder / "console.log")
-        yield read_results(root / "checks", console)
+def outcome(packages):
+    with container.checked(SCRIPT, lambda root: prepare(root / "checks", packages)) as found:
+        yield found
 
 
-def read_results(checks, console):
-    assert (checks / "results").exists(), f"the container did not come as far as the checks:\n{console}"
-    journal = (checks / "journal").read_text() if (checks / "journal").exists() else console
-    ours = "\n".join(line for line in journal.splitlines() if "bloomgate" in line)
-    return {name: (int(code), (checks / f"log-{name}").read_text() + "\n--- journal\n" + ours)
-            for code, name in map(str.split, (checks / "results").read_text().splitlines())}
-
-
-def prepare(root, packages):
-    checks = root / "checks"
-    checks.mkdir()
-    shutil.copy(HERE / "checks.sh", checks)
+def prepare(checks, packages):
     shutil.copytree(packages, checks / "new", ignore=shutil.ignore_patterns("*.log", "debugging-symbols"))
     (checks / "old").mkdir()
     for package in sorted((checks / "new").glob("*.deb")):
         make_older(package, checks / "old")
     (checks / "old/version").write_text(OLDER)
-    units = root / "etc/systemd/system"
-    shutil.copy(HERE / "checks.service", units)
-    (units / "multi-user.target.wants/checks.service").symlink_to("../checks.service")
 
 
 def make_older(package, output):
@@ -98,8 +71,6 @@ def test_the_version_of_the_packages_is_that_of_the_project(packages):
         assert package.name.split("_")[1].rsplit("-", 1)[0] == version
 
 
-@pytest.mark.parametrize("check", CHECKS)
-def test_package(results, check):
-    assert check in results, "the container powered off before it came to this check"
-    code, log = results[check]
-    assert code == 0, log
+@pytest.mark.parametrize("check", container.names_of_checks(SCRIPT))
+def test_package(outcome, check):
+    outcome.require(check)

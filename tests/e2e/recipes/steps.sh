@@ -1,31 +1,20 @@
 #!/usr/bin/env bash
-# Runs inside the container, as root, in place of the operator: takes the steps of a recipe as its page has them, and
-# sends mail. /checks/recipe.sh says which recipe, and what is to be seen. Leaves `results` (exit code and name of each
-# check), `log-NAME` of each, and `journal`.
-set -u
-cd /checks || exit 1
-recipe='' kind='' checked='' script=()
+# Takes the steps of a recipe as its page has them, and sends mail: see checking.sh. /checks/recipe.sh says which recipe,
+# and what is to be seen.
+# shellcheck source=tests/e2e/systemd/checking.sh
+. /checks/checking.sh
+recipe='' kind='' checked='' spared='' script=()
 # shellcheck source=/dev/null
 . ./recipe.sh
 
-await() {  # await COMMAND...: until it succeeds, two minutes at most
-  local - deadline=$((SECONDS + 120))
-  set +x
-  until "$@"; do
-    ((SECONDS < deadline)) || { echo "waited for: $*"; return 1; }
-    sleep 0.1
-  done
+# send_new SENDER SUBJECT
+send_new() {
+  printf '%s\n' "From: $1" 'To: root@localhost' "Subject: $2" "Date: $(date -R)" "Message-ID: <$2@example.org>" \
+    'MIME-Version: 1.0' 'Content-Type: text/plain; charset=us-ascii' '' 'Hello, this is a message.' >"/tmp/$2"
+  send "$1" "/tmp/$2"
 }
-fails() { if "$@"; then echo "should have failed: $*"; return 1; fi; }
-
-# Sends a message from $1 with the subject $2, and more options of smtp-source; fails where it is refused.
-send() { smtp-source -f "$1" -t root@localhost -S "$2" "${@:3}" 127.0.0.1:25; }
-# The message with the subject $1, as it arrived.
-arrived() { awk -v RS='\nFrom |^From ' -v subject="Subject: $1\n" 'index($0, subject)' /var/mail/root; }
-has_arrived() { [[ -n $(arrived "$1" 2>/dev/null) ]]; }
-listens() { bash -c ": <>/dev/tcp/127.0.0.1/$1"; }
 sent_and_arrived() {  # sent_and_arrived SENDER SUBJECT
-  send "$1" "$2"
+  send_new "$1" "$2"
   await has_arrived "$2"
 }
 
@@ -53,7 +42,12 @@ check_listed_mail_is_marked_and_other_mail_is_checked() {
   arrived listed-1 | grep '^X-Bloomgate: deliver; '
   arrived other-1 | grep '^X-Bloomgate: check; '
   arrived other-1 | grep -E "$checked"
-  fails grep -E "$checked" <(arrived listed-1)
+  if [[ -n $spared ]]; then
+    arrived listed-1 | grep -E "$spared"
+    fails grep -E "$spared" <(arrived other-1)
+  else
+    fails grep -E "$checked" <(arrived listed-1)
+  fi
 }
 
 check_no_mail_is_refused_while_bloomgate_is_down() {
@@ -65,8 +59,8 @@ check_no_mail_is_refused_while_bloomgate_is_down() {
 
 check_no_mail_is_refused_while_the_check_is_down() {
   stop_the_check
-  send listed@example.org listed-3
-  send other@example.org other-3
+  send_new listed@example.org listed-3
+  send_new other@example.org other-3
   await has_arrived listed-3
   start_the_check
   await has_arrived other-3
@@ -80,10 +74,10 @@ check_the_lines_for_those_who_let_mail_wait_do_so() {
   sent_and_arrived other@example.org other-4
   stop_the_check
   if [[ $kind == content-filter ]]; then
-    send other@example.org other-5
+    send_new other@example.org other-5
     await eval 'postqueue -p | grep other@example.org'
   else
-    await eval '! send other@example.org other-6'
+    await eval '! send_new other@example.org other-6'
   fi
 }
 
@@ -96,11 +90,5 @@ check_undo_leaves_no_trace() {
   fails grep -E '^X-Bloomgate' <(arrived other-7)
 }
 
-(set -eux; prepare) >log-prepare 2>&1 </dev/null
-echo "$? prepare" >>results
-cp -a /etc /checks/etc-before
-sed -n 's/^check_\(\w*\)().*/\1/p' "$0" | while read -r check; do
-  (set -eux; "check_$check") >"log-$check" 2>&1 </dev/null
-  echo "$? $check" >>results
-done
-{ systemctl --failed --no-pager; journalctl -q; } >journal
+after_preparing() { cp -a /etc /checks/etc-before; }
+run_checks

@@ -1,31 +1,16 @@
 #!/usr/bin/env bash
-# Runs inside the container, as root, in place of the operator: one function a check, in the order in which
-# they stand here, each named by what holds. A check leaves the daemon as it found it; where it fails, that is
-# done for it. Leaves in /checks: `results` (exit code and name), `log-NAME` of each, `journal`.
-set -u
-cd /checks || exit 1
+# The unit under a real systemd: see checking.sh. Each check is named by what holds, and leaves the daemon as it found it;
+# where it fails, that is done for it.
+# shellcheck source=tests/e2e/systemd/checking.sh
+. /checks/checking.sh
 
-await() {  # await COMMAND...: until it succeeds, a minute at most
-  local - deadline=$((SECONDS + 60))
-  set +x
-  until "$@"; do
-    ((SECONDS < deadline)) || { echo "waited for: $*"; return 1; }
-    sleep 0.05
-  done
-}
-skip() { echo "skipped: $*"; exit 77; }
-# `! COMMAND` would not end a check: `set -e` looks past it.
-fails() { if "$@"; then echo "should have failed: $*"; return 1; fi; }
-property() { systemctl show --value -p "$1" bloomgate-milter; }
 # Fails where it does not run: 0 is a process to none of the commands that take one.
 main_pid() { property MainPID | grep -vx 0; }
-is() { [[ $(property "$1") == "$2" ]]; }
 # Again and again, faster than an operator would: systemd is to forget the starts before.
 restart_it() {
   systemctl reset-failed bloomgate-milter || true  # it says no of a unit that was never started
   systemctl restart bloomgate-milter
 }
-status_has() { [[ $(property StatusText) == *"$1"* ]]; }
 # By name rather than by unit: where the kernel's cgroups are of version 1, the journal does not know the
 # unit.
 journal_has() { journalctl -q ${cursor:+--after-cursor "$cursor"} | grep -qE "bloomgate-milter.*($1)"; }
@@ -364,10 +349,5 @@ cursor=
 conf=/etc/bloomgate/bloomgate-milter.conf
 drop_ins=/etc/systemd/system/bloomgate-milter.service.d
 cp "$conf" settings.conf
-sed -n 's/^check_\(\w*\)().*/\1/p' "$0" | while read -r check; do
-  (set -eux; "check_$check") >"log-$check" 2>&1 </dev/null
-  status=$?
-  echo "$status $check" >>results
-  if ((status && status != 77)); then (set -x; put_back) >"log-after-$check" 2>&1 </dev/null; fi
-done
-journalctl -q >journal
+after_failure() { put_back; }
+run_checks

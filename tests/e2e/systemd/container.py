@@ -1,4 +1,5 @@
-"""A minimal Debian with a real systemd, made by debootstrap (once) and booted by systemd-nspawn."""
+"""A minimal Debian with a real systemd, made by debootstrap (once) and booted by systemd-nspawn; and scripts of checks
+that run in it (checking.sh)."""
 
 import ctypes
 import fcntl
@@ -11,8 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+from private_mail.filter import build_folder, built
 from private_mail.own_mounts import own_mounts
-from private_mail.processes import Program, wait_until
+from private_mail.processes import Program, temporary_folder, wait_until
 
 # postfix: Debian's own configuration of it, which an operator starts from. python3: what bloomgate-milter's package
 # depends on. The libraries of the programs come beside.
@@ -22,8 +25,9 @@ PACKAGES = ("systemd", "systemd-sysv", "postfix", "python3")
 RECIPE_PACKAGES = {
     "recipe-root-rspamd": (*PACKAGES, "rspamd"),
     "recipe-root-spamassassin": (*PACKAGES, "spamassassin", "spamd", "spampd", "spamass-milter", "opendkim",
-                                 "opendmarc", "perl-openssl-defaults"),
+                                 "opendmarc", "clamav-milter", "perl-openssl-defaults"),
 }
+HERE = Path(__file__).parent
 BOOT_SECONDS = 700  # more than the checks' own limit, in checks.service
 DEBOOTSTRAP_SECONDS = 600
 
@@ -161,3 +165,71 @@ def boot_alone(root, log_file):
         finally:
             program.kill()
     return program.log()
+
+
+def names_of_checks(script):
+    return re.findall(r"(?m)^check_(\w+)\(\)", script.read_text())
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the checks of a script have found."""
+
+    folder: Path  # /checks
+    codes: dict  # name -> exit code
+    console: str
+
+    def text(self, name):
+        file = self.folder / name
+        return file.read_text(errors="replace") if file.exists() else ""
+
+    def require(self, check):
+        """Fails the test that asks, or skips it, as the check has done."""
+        assert check in self.codes, f"the container powered off before it came to this check: {sorted(self.codes)}"
+        log = self.text(f"log-{check}")
+        if self.codes[check] == 77:
+            pytest.skip(re.search("(?m)^skipped: (.*)", log).group(1))
+        assert self.codes[check] == 0, f"{log[-8000:]}\n--- journal\n{self.journal()}"
+
+    def journal(self):
+        lines = (self.text("journal") or self.console).splitlines()
+        ours = "\n".join(line for line in lines if "bloomgate" in line)
+        return "\n".join([ours[-16000:], "--- its end", *lines[-40:]])
+
+
+@contextmanager
+def checked(script, prepare, wanted=PACKAGES, name="debian-root"):
+    """Runs the script as root in a new container, and yields its outcome. prepare(root) puts in what it needs, beside
+    what is there: checking.sh, and the script as checks.sh, in the folder /checks. Skips the test where no container
+    can be started."""
+    if os.geteuid() != 0:
+        pytest.skip("booting a container needs root")
+    if reason := can_start():
+        pytest.skip(reason)
+    build = build_folder()
+    with temporary_folder("container", build) as folder:
+        root = folder / "root"
+        new_root(root, build, [built("milter/bloomgate-milter"), built("filter/cli/bloomgate")], wanted, name)
+        checks = root / "checks"
+        checks.mkdir()
+        shutil.copy(HERE / "checking.sh", checks)
+        shutil.copy(script, checks / "checks.sh")
+        units = root / "etc/systemd/system"
+        shutil.copy(HERE / "checks.service", units)
+        (units / "multi-user.target.wants").mkdir(exist_ok=True)
+        (units / "multi-user.target.wants/checks.service").symlink_to("../checks.service")
+        prepare(root)
+        console = boot(root, folder / "console.log")
+        yield Outcome(checks, codes(checks, console), console)
+
+
+def codes(checks, console):
+    if not (checks / "results").exists():
+        raise RuntimeError(f"the container did not come as far as the checks:\n{console}")
+    return {name: int(code) for code, name in map(str.split, (checks / "results").read_text().splitlines())}
+
+
+def install_as_a_package_would(root):
+    """The programs, the unit, user and folder."""
+    subprocess.run(["cmake", "--install", build_folder(), "--prefix", "/usr"], check=True, capture_output=True,
+                   env={**os.environ, "DESTDIR": str(root)})
