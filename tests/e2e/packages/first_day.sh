@@ -45,8 +45,7 @@ on_disk() {
 }
 
 prepare() {
-  systemd-run --quiet --unit=name-server --setenv=PYTHONPATH=/checks \
-    /usr/bin/python3 -B /checks/faulty_name_server_program.py 127.0.0.1 53 /checks/records.json
+  start_name_server
   for service in $services; do systemctl start "$service"; done
   for port in 25 53 $ports; do await listens "$port"; done
   on_disk >/checks/disk-before

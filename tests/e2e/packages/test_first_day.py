@@ -3,26 +3,21 @@ commands lead to the first `deliver` of a message that is really signed. Undone 
 whitelist. The commands are read from README.md. `transcript` in the log of a failure, or in the file that the environment
 variable BLOOMGATE_TRANSCRIPT names, has each of them with its time."""
 
-import json
 import os
 import re
 import shutil
 import sys
 from dataclasses import dataclass
-from email.utils import formatdate
 from pathlib import Path
 
-import dns
 import pytest
-from private_mail.faulty_name_server import PROGRAM as NAME_SERVER
-from private_mail.faulty_name_server import Record
 from private_mail.filter import REPOSITORY
-from private_mail.signing import SigningKey
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "systemd"))
 
 import container  # noqa: E402
+import signed_mail  # noqa: E402
 
 SCRIPT = HERE / "first_day.sh"
 
@@ -60,23 +55,9 @@ def commands_of(title):
     return re.findall(r"(?m)^    (.*)$", section.group(1))
 
 
-def mails():
-    """Name -> message, and the records that a name server has of the key."""
-    key = SigningKey("example.org")
-
-    def mail(subject, number):
-        fields = ("From: Joe <joe@example.org>", "To: root@localhost", f"Subject: {subject}", f"Date: {formatdate()}",
-                  f"Message-ID: <{number}@example.org>", "MIME-Version: 1.0", "Content-Type: text/plain; charset=us-ascii")
-        return "\r\n".join([*fields, "", "Hello, this is Joe.", ""]).encode()
-
-    found = {"signed": key.sign(mail("signed", 1)), "afterwards": key.sign(mail("afterwards", 2))}
-    found["forged"] = SigningKey("example.org").sign(mail("forged", 3))  # with a key that is not the domain's
-    return found, {key.record_name: Record((key.record,)).for_program()}
-
-
 def prepare(root, packages, server):
     desk = root / "srv/first-day"
-    desk.mkdir()
+    desk.mkdir(parents=True)
     for package in packages.glob("*.deb"):
         shutil.copy(package, desk)
     (desk / "customers.txt").write_text("joe@example.org\n")
@@ -86,13 +67,8 @@ def prepare(root, packages, server):
     (checks / "undoing").write_text("\n".join([*commands_of("Taking it out again"), ""]))
     (checks / "variant.sh").write_text(
         f"services='{server.services}' ports='{server.ports}' checked='{server.checked}' spared='{server.spared}'\n")
-    messages, records = mails()
-    for name, content in messages.items():
-        (checks / name).write_bytes(content)
-    (checks / "records.json").write_text(json.dumps(records))
+    signed_mail.put(checks)
     (root / "etc/resolv.conf").write_text("nameserver 127.0.0.1\n")
-    shutil.copy(NAME_SERVER, checks)
-    shutil.copytree(Path(dns.__file__).parent, checks / "dns", ignore=shutil.ignore_patterns("__pycache__"))
 
 
 @pytest.fixture(scope="module")

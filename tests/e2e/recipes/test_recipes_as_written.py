@@ -10,15 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from private_mail.clamav import EICAR, SIGNATURE
 from private_mail.filter import REPOSITORY
 
 HERE = Path(__file__).parent
 SCRIPT = HERE / "steps.sh"
+AUTHENTICATION = HERE / "authentication.sh"
 sys.path.insert(0, str(HERE.parent / "systemd"))
 import container  # noqa: E402
+import signed_mail  # noqa: E402
 
 RSPAMD = "rspamd"
 SPAMD = "spamd spamass-milter"
+CLAMD = "clamav-daemon"
 PORTS = {RSPAMD: "11332 11333", SPAMD: "783", "spampd": "10024"}
 
 
@@ -30,6 +34,10 @@ class Case:
     checked: str  # what a message that was checked has in its header
     kind: str = "milter"
     steps: str = ""  # where they are not the page's
+    before: str = ""  # the folder of a page that comes first
+    beside: str = ""  # a service that checks all mail
+    waits_for: str = ""  # the service, where it is not that of the check, without which mail waits if so configured
+    everywhere: str = ""  # what every message has that came through
     spared: str = ""  # what listed mail has, where the check sees it; else it has nothing of checked
 
 
@@ -40,13 +48,17 @@ CASES = {
                                        "content-filter"),
     "postfix-spampd": Case("spamassassin", "postfix-spampd", "spampd", "^X-Spam-Status: ", "spampd"),
     "postfix-spamass-milter": Case("spamassassin", "postfix-spamass-milter", SPAMD,
-                                   "^X-Spam-Status: |^X-Spam-Checker", spared="BLOOMGATE_DELIVER"),
+                                   "^X-Spam-Status: |^X-Spam-Checker", beside=CLAMD, everywhere="^X-Virus-Scanned: ",
+                                   spared="BLOOMGATE_DELIVER"),
+    "postfix-clamav-milter": Case("spamassassin", "postfix-clamav-milter", "spampd", "^X-Spam-Status: ",
+                                  "content-filter", before="postfix-spampd", beside=CLAMD, waits_for="clamav-milter",
+                                  everywhere="^X-Virus-Scanned: "),
     "setup-postfix deep-check": Case("rspamd", "deep-check", RSPAMD, "^X-Spam-Status: No, ", "script",
                                      "setup-postfix --recipe deep-check"),
     "setup-postfix rspamd": Case("rspamd", "postfix-rspamd", RSPAMD, "MIME_GOOD", "script",
                                  "setup-postfix --recipe rspamd"),
     "setup-postfix spamassassin": Case("spamassassin", "postfix-spamass-milter", SPAMD, "^X-Spam-Checker", "script",
-                                       "setup-postfix --recipe spamassassin", "BLOOMGATE_DELIVER"),
+                                       "setup-postfix --recipe spamassassin", spared="BLOOMGATE_DELIVER"),
 }
 QUICK = {"deep-check", "setup-postfix rspamd"}
 
@@ -66,24 +78,50 @@ def outcome(request):
         yield found
 
 
-def prepare(root, case):
+def put_recipes(root):
+    """Bloomgate, and the folders of its tree in which an operator takes the steps."""
     container.install_as_a_package_would(root)
     ours = root / "root/bloomgate"
     shutil.copytree(REPOSITORY / "config/mta", ours / "config/mta")
     shutil.copytree(REPOSITORY / "scripts", ours / "scripts")
     (root / "etc/resolv.conf").write_text("nameserver 127.0.0.1\n")
+
+
+def prepare(root, case):
+    put_recipes(root)
     checks = root / "checks"
-    page = (REPOSITORY / "config/mta" / case.folder / "README.md").read_text()
     is_script = case.kind == "script"
     script = f"/root/bloomgate/scripts/{case.steps}"
-    (checks / "steps").write_text(f"{script}\n{script} --apply\n" if is_script else lines_of(page, "Setting it up"))
-    (checks / "waiting").write_text("" if is_script else lines_of(page, "When a part is down"))
+    steps = f"{script}\n{script} --apply\n" if is_script else steps_of(case.folder)
+    if case.before:
+        steps = f"cd ../{case.before}\n{steps_of(case.before)}cd ../{case.folder}\n{steps}"
+    (checks / "steps").write_text(steps)
+    (checks / "waiting").write_text("" if is_script else steps_of(case.folder, "When a part is down"))
+    if case.beside == CLAMD:
+        put_signature(root)
     (checks / "recipe.sh").write_text(
-        f"recipe={case.folder} kind={case.kind} checked='{case.checked}' spared='{case.spared}' script=({script})\n"
-        f"before_the_steps() {{ systemctl start {case.check} || true; }}\n"
+        f"recipe={case.folder} kind={case.kind} checked='{case.checked}' spared='{case.spared}' "
+        f"everywhere='{case.everywhere}' script=({script})\n"
+        f"before_the_steps() {{ systemctl start {case.beside} {case.check} || true; }}\n"
         f"stop_the_check() {{ systemctl stop {case.check}; }}\n"
+        f"stop_what_mail_waits_for() {{ systemctl stop {case.waits_for or case.check}; }}\n"
         f"start_the_check() {{ systemctl start {case.check}; check_listens; }}\n"
         f"check_listens() {{ for port in {PORTS[case.check]}; do await listens $port; done; }}\n")
+
+
+def steps_of(folder, title="Setting it up"):
+    return lines_of((REPOSITORY / "config/mta" / folder / "README.md").read_text(), title)
+
+
+def put_signature(root):
+    """Debian's clamd waits for the database of the Internet. Here it gets a signature of our own."""
+    folder = root / "var/lib/clamav"
+    folder.mkdir(parents=True)
+    (folder / "own.ndb").write_text(f"{SIGNATURE}:0:*:{EICAR.hex()}\n")
+    for unit in ("clamav-daemon.service", "clamav-daemon.socket"):
+        drop_ins = root / f"etc/systemd/system/{unit}.d"
+        drop_ins.mkdir(parents=True, exist_ok=True)
+        (drop_ins / "test.conf").write_text("[Unit]\nConditionPathExistsGlob=\n")
 
 
 @pytest.mark.parametrize("check", ["prepare", *container.names_of_checks(SCRIPT)])
@@ -91,6 +129,25 @@ def prepare(root, case):
     pytest.param(name, marks=[] if name in QUICK else pytest.mark.all_only) for name in CASES], indirect=True)
 def test_the_steps_of_a_recipe_do_what_its_page_says(outcome, check):
     outcome.require(check)
+
+
+@pytest.fixture(scope="module")
+def authentication():
+    name = "recipe-root-spamassassin"
+    with container.checked(AUTHENTICATION, prepare_authentication, container.RECIPE_PACKAGES[name], name) as found:
+        yield found
+
+
+def prepare_authentication(root):
+    put_recipes(root)
+    (root / "checks/steps").write_text(steps_of("authentication", "Setting it up in Postfix"))
+    signed_mail.put(root / "checks")
+
+
+@pytest.mark.all_only
+@pytest.mark.parametrize("check", ["prepare", *container.names_of_checks(AUTHENTICATION)])
+def test_the_steps_of_the_page_about_authentication_do_what_it_says(authentication, check):
+    authentication.require(check)
 
 
 def test_every_page_of_a_mail_server_has_steps_that_can_be_run():

@@ -31,6 +31,11 @@ import smtplib, sys
 with smtplib.SMTP("127.0.0.1", 25, timeout=200, source_address=("127.0.0.2", 0)) as server, open(sys.argv[2], "rb") as message:
     server.sendmail(sys.argv[1], ["root@localhost"], message.read())' "$1" "$2"
 }
+# See signed_mail.py.
+start_name_server() {
+  systemd-run --quiet --unit=name-server --setenv=PYTHONPATH=/checks \
+    /usr/bin/python3 -B /checks/faulty_name_server_program.py 127.0.0.1 53 /checks/records.json
+}
 # A message that the container's Postfix has put into root's mailbox, by its subject.
 arrived() { awk -v RS='\nFrom |^From ' -v subject="Subject: $1\n" 'index($0, subject)' /var/mail/root; }
 has_arrived() { [[ -n $(arrived "$1" 2>/dev/null) ]]; }

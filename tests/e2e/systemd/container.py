@@ -25,7 +25,7 @@ PACKAGES = ("systemd", "systemd-sysv", "postfix", "python3")
 RECIPE_PACKAGES = {
     "recipe-root-rspamd": (*PACKAGES, "rspamd"),
     "recipe-root-spamassassin": (*PACKAGES, "spamassassin", "spamd", "spampd", "spamass-milter", "opendkim",
-                                 "opendmarc", "clamav-milter", "perl-openssl-defaults"),
+                                 "opendmarc", "clamav-daemon", "clamav-milter", "perl-openssl-defaults"),
 }
 HERE = Path(__file__).parent
 BOOT_SECONDS = 700  # more than the checks' own limit, in checks.service
@@ -84,28 +84,58 @@ def library_packages(*programs):
     return packages
 
 
-def new_root(root, build, programs, wanted=PACKAGES, name="debian-root"):
-    """Makes root, a copy of the base root with the wanted packages. Tests may run at the same time: one makes the base
-    root, and none replaces it while another copies it. name: what sets its folder in build apart from others."""
+@dataclass(frozen=True)
+class Root:
+    """What a container sees as its root: a folder of its own over the base, which no container changes."""
+
+    top: Path  # what is put in before the boot, and what the container has written
+    base: Path
+
+    def mounting(self):
+        """The words before a command, in a mount namespace of its own, that shows the root as the folder `merged`."""
+        for name in ("merged", "work"):
+            (self.top.parent / name).mkdir()
+        options = f"lowerdir={self.base},upperdir={self.top},workdir={self.top.parent}/work"
+        return ["sh", "-c", 'mount -t overlay overlay -o "$0" "$1" && shift && exec "$@"', options, self.merged()]
+
+    def merged(self):
+        return self.top.parent / "merged"
+
+
+@contextmanager
+def new_root(folder, build, programs, wanted=PACKAGES, name="debian-root"):
+    """A root with the wanted packages. Tests may run at the same time: one makes the base, and none replaces it while
+    another uses it. name: what sets its folder in build apart from others."""
     with open(build / f"{name}.lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        base = base_root(build, programs, wanted, name)
-        subprocess.run(["cp", "-a", "--reflink=auto", base, root], check=True)
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        packages = sorted({*wanted, *library_packages(*programs)})
+        base = base_folder(build, packages, name)
+        while not base.exists():
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not base.exists():
+                make_base(build, packages, name)
+            fcntl.flock(lock, fcntl.LOCK_SH)  # another may come in between
+        top = folder / "top"
+        top.mkdir()
+        # Debian's /bin, /lib and /sbin lead to /usr: what is installed there must not become a folder.
+        for link in base.iterdir():
+            if link.is_symlink():
+                (top / link.name).symlink_to(link.readlink())
+        yield Root(top, base)
 
 
-def base_root(build, programs, wanted, name):
-    """Made when it is not there yet; that takes half a minute, or some."""
-    packages = sorted({*wanted, *library_packages(*programs)})
-    archive = own_archive()
-    key = hashlib.sha256(" ".join([archive.suite, *packages]).encode()).hexdigest()[:12]
-    root = build / f"{name}-{key}"
-    if not root.exists():
-        for old in build.glob(f"{name}-*"):
-            subprocess.run(["rm", "-rf", "--one-file-system", old], check=True)
-        growing = build / f"{name}-growing"
-        debootstrap(archive, packages, growing)
-        growing.rename(root)
-    return root
+def base_folder(build, packages, name):
+    key = hashlib.sha256(" ".join([own_archive().suite, *packages]).encode()).hexdigest()[:12]
+    return build / f"{name}-{key}"
+
+
+def make_base(build, packages, name):
+    """Takes half a minute, or some."""
+    for old in build.glob(f"{name}-*"):
+        subprocess.run(["rm", "-rf", "--one-file-system", old], check=True)
+    growing = build / f"{name}-growing"
+    debootstrap(own_archive(), packages, growing)
+    growing.rename(base_folder(build, packages, name))
 
 
 def debootstrap(archive, packages, root):
@@ -123,9 +153,10 @@ def debootstrap(archive, packages, root):
 
 
 @contextmanager
-def nspawn(root, *options):
-    """Without machined, with no network but its own loopback, and allowed to lock memory as services are."""
-    command = ["systemd-nspawn", "-q", "-D", root, *options, "--register=no", "--keep-unit",
+def nspawn(root, *options, before=()):
+    """Without machined, with no network but its own loopback, and allowed to lock memory as services are. before: words
+    that go before the command, in its mount namespace."""
+    command = [*before, "systemd-nspawn", "-q", "-D", root, *options, "--register=no", "--keep-unit",
                "--private-network", "--system-call-filter=@memlock"]
     with own_mounts() as words:
         yield [*words, *command]
@@ -150,7 +181,7 @@ def may_lock_memory():
 
 
 def boot(root, log_file):
-    """Boots the root folder. Returns what its console showed, when it has powered itself off."""
+    """Boots the root. Returns what its console showed, when it has powered itself off."""
     # One at a time on this machine: without a systemd outside, all containers share one tree of cgroups.
     with open(shutil.which("systemd-nspawn"), "rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -158,7 +189,7 @@ def boot(root, log_file):
 
 
 def boot_alone(root, log_file):
-    with nspawn(root) as command:
+    with nspawn(root.merged(), before=root.mounting()) as command:
         program = Program([*command, "--console=pipe", "--boot", "--", "--unit=multi-user.target"], log_file)
         try:
             wait_until(lambda: not program.alive(), "the container to power off", BOOT_SECONDS)
@@ -199,26 +230,25 @@ class Outcome:
 
 @contextmanager
 def checked(script, prepare, wanted=PACKAGES, name="debian-root"):
-    """Runs the script as root in a new container, and yields its outcome. prepare(root) puts in what it needs, beside
-    what is there: checking.sh, and the script as checks.sh, in the folder /checks. Skips the test where no container
+    """Runs the script as root in a new container, and yields its outcome. prepare(top) puts in what it needs, beside what
+    is there: checking.sh, and the script as checks.sh, in the folder /checks. It sees no file of the base. Skips the test where no container
     can be started."""
     if os.geteuid() != 0:
         pytest.skip("booting a container needs root")
     if reason := can_start():
         pytest.skip(reason)
     build = build_folder()
-    with temporary_folder("container", build) as folder:
-        root = folder / "root"
-        new_root(root, build, [built("milter/bloomgate-milter"), built("filter/cli/bloomgate")], wanted, name)
-        checks = root / "checks"
+    programs = [built("milter/bloomgate-milter"), built("filter/cli/bloomgate")]
+    with temporary_folder("container", build) as folder, new_root(folder, build, programs, wanted, name) as root:
+        checks = root.top / "checks"
         checks.mkdir()
         shutil.copy(HERE / "checking.sh", checks)
         shutil.copy(script, checks / "checks.sh")
-        units = root / "etc/systemd/system"
+        units = root.top / "etc/systemd/system"
+        (units / "multi-user.target.wants").mkdir(parents=True)
         shutil.copy(HERE / "checks.service", units)
-        (units / "multi-user.target.wants").mkdir(exist_ok=True)
         (units / "multi-user.target.wants/checks.service").symlink_to("../checks.service")
-        prepare(root)
+        prepare(root.top)
         console = boot(root, folder / "console.log")
         yield Outcome(checks, codes(checks, console), console)
 
