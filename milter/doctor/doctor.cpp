@@ -59,8 +59,8 @@ void examine_service(std::string_view properties, std::vector<DoctorFinding>& fi
   if (properties.find("StatusText=reload refused") != std::string_view::npos) {
     findings.push_back({Level::problem, "service", "the last reload was refused, and what was in use before still is",
                         std::string("see why: systemctl status ") + kUnit +
-                            "; build the whitelist again, or put the "
-                            "last one back: bloomgate rollback FILE; then reload"});
+                            "; mend what it names (the last whitelist is put back by: bloomgate rollback FILE); then "
+                            "reload"});
   }
   // See service_status.hpp.
   if (properties.find("; waits for a restart: ") != std::string_view::npos) {
