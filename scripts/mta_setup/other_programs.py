@@ -39,6 +39,8 @@ class OtherPrograms:
         setup.pieces += [Command(command) for command in commands.get(self.options.recipe, [])]
         setup.checks += {"spamassassin": [CHECKERS["spamd"]], "deep-check": [self.options.socket]}.get(
             self.options.recipe, [])
+        if self.options.recipe == "spamassassin" and self.options.with_clamav:
+            self._look_at_clamav_milter(setup)
         if self.options.recipe == "rspamd" and self.options.with_clamav:
             group = machine.group_to_join(RSPAMD, RSPAMD_SOCKET_OF_CLAMD)
             setup.pieces += setup.earlier_groups(RSPAMD, RSPAMD_SOCKET_OF_CLAMD) or ([group] if group else [])
@@ -52,6 +54,18 @@ class OtherPrograms:
             setup.put(NewFile(path, text, f"config/mta/{name}"))
         elif text.encode() not in present:
             self._put_block(setup, path, without_comments(text), f"the lines of config/mta/{name}")
+
+    def _look_at_clamav_milter(self, setup):
+        """Debian's own file turns a clamd that is down into an outage of all mail."""
+        path = self.etc / "clamav/clamav-milter.conf"
+        if self.options.when_down == "tempfail" or not path.is_file():
+            return
+        words = [line.split() for line in path.read_text(encoding="utf-8", errors="replace").splitlines()]
+        on_fail = next((line[1] for line in words if line[:1] == ["OnFail"] and len(line) > 1), "Defer")
+        if on_fail != "Accept":
+            setup.notes.append(
+                f"{path} has OnFail {on_fail}: while clamd is down, all mail is refused for now. To let it go on: "
+                f"sed -i 's/^OnFail .*/OnFail Accept/' {path} && systemctl restart clamav-milter")
 
     def _plan_deep_check(self, setup):
         running = [name for name, place in CHECKERS.items() if machine.listens(place)]

@@ -390,6 +390,21 @@ def test_the_dry_run_says_which_parts_do_not_run_yet_and_that_mail_goes_on(setup
     assert "asked to try again later" in waits.stderr
 
 
+def test_a_clamav_milter_that_refuses_all_mail_while_clamd_is_down_is_named(setup):
+    postfix = setup()
+    conf = postfix.other / "clamav/clamav-milter.conf"
+    conf.parent.mkdir()
+    conf.write_text("OnClean Accept\nOnFail Defer\nOnFail Accept\n")  # the first of two counts
+    asking = ("--recipe", "spamassassin", "--with-clamav")
+    words = f"{conf} has OnFail Defer: while clamd is down, all mail is refused for now."
+    assert words in postfix.run(*asking).stdout
+    assert words not in postfix.run("--recipe", "spamassassin").stdout
+    conf.write_text("OnFail Accept\n")
+    assert words not in postfix.run(*asking).stdout
+    conf.write_text("")
+    assert words in postfix.run(*asking).stdout
+
+
 def test_where_our_own_lines_were_edited_undo_takes_them_out_all_the_same(setup):
     postfix = setup()
     main_cf, master_cf = postfix.etc / "main.cf", postfix.etc / "master.cf"
