@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "filter/base/little_endian.hpp"
+
 namespace bloomgate {
 
 // The high half of the 128-bit product: scales a value that is even over 2^64 to [0, range), without a division and in
@@ -20,6 +22,12 @@ inline constexpr std::uint64_t kProbeMultiplier = 0xf1357aea2e62a9c5;
 
 inline void set_bit(std::byte* bytes, std::uint64_t bit) noexcept {
   bytes[bit / 8] |= std::byte{1} << (bit % 8);
+}
+
+// The same in an array of whole words of 64 bits, which takes fewer steps.
+inline void set_bit_of_words(std::byte* words, std::uint64_t bit) noexcept {
+  std::byte* const word = words + bit / 64 * 8;
+  store_little_endian(word, load_little_endian<std::uint64_t>(word) | std::uint64_t{1} << (bit % 64));
 }
 
 inline bool has_bit(const std::byte* bytes, std::uint64_t bit) noexcept {

@@ -22,7 +22,7 @@ template <std::uint32_t kHashes, std::uint32_t kBlockBytes>
     std::byte* const block = part.data + (multiply_high(hash, block_count) * block_bytes - part.begin);
     BlockProbes probes(hash, block_bytes * 8);
 #pragma GCC unroll 16
-    for (std::uint32_t i = 0; i < hashes; ++i) set_bit(block, probes.next());
+    for (std::uint32_t i = 0; i < hashes; ++i) set_bit_of_words(block, probes.next());
   }
 }
 
