@@ -56,7 +56,7 @@ TEST_CASE("the events of Postfix") {
       {"qmgr", "4F1A2B: from=<ann@ours.example>, size=400, nrcpt=12 (queue active)", LogEventKind::sender,
        "<ann@ours.example>", 12},
       {"qmgr", "4F1A2B: from=<>, size=400, nrcpt=1 (queue active)", LogEventKind::sender, "<>", 1},
-      {"qmgr", "4F1A2B: removed", LogEventKind::removed, "", 0},
+      {"qmgr", "4F1A2: removed", LogEventKind::removed, "", 0},
       {"smtp", "4F1A2B: to=<joe@example.org>, relay=mx[1.2.3.4]:25, delay=0.1, dsn=2.0.0, status=sent (250 Ok)",
        LogEventKind::delivered, "<joe@example.org>", 0},
       {"smtp", "4F1A2B: to=<joe@example.org>, orig_to=<j@ours.example>, relay=mx[1.2.3.4]:25, status=sent (250 Ok)",
@@ -69,7 +69,7 @@ TEST_CASE("the events of Postfix") {
        "<joe@example.org>", 0},
       {"cleanup", "4F1A2B: info: header Auto-Submitted: auto-replied from local; from=<ann@ours.example>",
        LogEventKind::automatic, "", 0},
-      {"cleanup", "4F1A2B: info: header List-Id: <l.example.org> from local", LogEventKind::automatic, "", 0},
+      {"cleanup", "4F1A2B: info: header List-Id: no more <l.example.org> from local", LogEventKind::automatic, "", 0},
       {"cleanup", "4F1A2B: info: header precedence: bulk from local", LogEventKind::automatic, "", 0},
   }));
   const std::string line = postfix(test.agent, test.text);
@@ -101,6 +101,7 @@ TEST_CASE("lines that say nothing of it, or only seem to") {
       postfix("qmgr", "4F1A2B: from=<ann@ours.example>, status=expired, returned to sender"),
       postfix("cleanup", "4F1A2B: info: header Auto-Submitted: no from local; from=<ann@ours.example>"),
       postfix("cleanup", "4F1A2B: info: header Subject: Auto-Submitted: auto-replied from local"),
+      postfix("qmgr", "4F1A2B; removed"),
       postfix("cleanup", "4F1A2B: message-id=<1@ours.example>"),
       std::string(kShortDate) + "mx dovecot: lda(joe): 4F1A2B: removed",
       std::string(kShortDate) + "mx myqmgr[1]: 4F1A2B: removed",
@@ -108,6 +109,22 @@ TEST_CASE("lines that say nothing of it, or only seem to") {
   for (const std::string& line : lines) {
     CAPTURE(line);
     CHECK_FALSE(read_log_line(line));
+  }
+}
+
+TEST_CASE("a log's line begins with a date, a host and a program") {
+  for (const char* line : {"Nov 20 10:00:00 mx postfix/qmgr[1]: x", "Nov  2 10:00:00 mx kernel: x",
+                           "2026-11-20T10:00:00+01:00 mx sm-mta[1]: x", "2026-11-20T10:00:00Z mx a: x"}) {
+    CAPTURE(line);
+    CHECK(is_log_line(line));
+  }
+  for (const char* line : {"Nov 20 10.00:00 mx a: x", "Nov 20 10:00.00 mx a: x", "Nov-20 10:00:00 mx a: x",
+                           "Nov 20-10:00:00 mx a: x", "Nov 20 10:00:00-mx a: x", "2026-11-20 10:00:00 mx a: x",
+                           "2026/11-20T10:00:00 mx a: x", "2026-11/20T10:00:00 mx a: x", "2026-11-20T10.00:00 mx a: x",
+                           "Nov 20 10:00:00 mx a", "Nov 20 10:00:00 mx a b: x", "Nov 20 10:00:00  a: x",
+                           "Nov 20 10:00:00 mx a[1: x", "Nov 20 10:00:00 mx : x", "Nov 20 10:00:00 mx a:x"}) {
+    CAPTURE(line);
+    CHECK_FALSE(is_log_line(line));
   }
 }
 
@@ -159,6 +176,8 @@ TEST_CASE("paths are taken off a list at commas that are no part of them") {
   CHECK(take_path(paths) == "<\"x\\\",y\"@example.org>");
   CHECK(take_path(paths) == "z");
   CHECK(paths.empty());
+  std::string_view route = "<@relay.example,@other.example:joe@example.org>,z";
+  CHECK(take_path(route) == "<@relay.example,@other.example:joe@example.org>");
 }
 
 }  // namespace
