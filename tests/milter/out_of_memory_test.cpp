@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <new>
 
+#include "milter/message/message_recorder.hpp"
 #include "milter/supervisor.hpp"
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/fake_libmilter.hpp"
@@ -177,6 +178,132 @@ TEST_CASE(
     CHECK((shown_bytes != 0 || tags));
   });
   CHECK(count > 30);
+}
+
+TEST_CASE("a recorder without any memory of its own yet has all that a message says, or has failed") {
+  const Field fields[] = {{"From", "the-first-of-two-authors@example.org"},
+                          {"From", "the-second-of-two-authors@example.org"},
+                          kSignature,
+                          kPass,
+                          {"Subject", "a subject that is longer than what a string holds without memory"},
+                          {"X-Spam-Of-The-Sender", "No"}};
+  const std::string sender = "<a-sender-with-a-long-name@example.org>";
+  const std::vector<std::string> trusted = {"mx.example.net"};
+  std::string want_text;
+  std::size_t failed = 0;
+  std::size_t faulty = 0;
+  const std::size_t count = fail_each([&] {
+    MessageRecorder message(MessageText::Limits{.max_bytes = 10'000, .memory_bytes = 10'000, .folder = "/nowhere"});
+    {
+      const BudgetInForce in_force;
+      message.begin_connection(parse_ip_address("192.0.2.1"), kHost);
+      message.greet(kHost);
+      message.begin_message(sender, {.login = "a-login-with-a-long-name", .daemon_name = "a-daemon-with-a-long-name"});
+      message.add_recipient("<a-recipient-with-a-long-name@example.net>");
+      for (const auto& [name, value] : fields) message.add_header(name, value);
+      message.end_header(true);
+      message.add_body(std::string_view("a body\r\n"));
+    }
+    memory_budget.stop();
+    CHECK(message.failed() != message.exception_at().empty());
+    if (message.failed()) {
+      ++failed;
+    } else {
+      const Facts facts = message.facts(trusted);
+      CHECK(facts.envelope_sender == sender);
+      CHECK(facts.header_from.kind == HeaderFromKind::several_fields);
+      CHECK(facts.authentication.trusted_fields() == 1);
+      CHECK(facts.origin.logged_in);
+      CHECK(facts.origin.daemon_name == "a-daemon-with-a-long-name");
+      CHECK(message.envelope({}).helo == kHost);
+    }
+    if (message.exception_at() == "at MAIL") CHECK_FALSE(message.text_fault().empty());
+    std::string text(10'000, '\0');
+    text.resize(message.text().read(0, text));
+    if (want_text.empty()) want_text = text;
+    if (message.text_fault().empty()) {
+      CHECK(text == want_text);
+      CHECK(message.envelope({}).recipients == std::vector<std::string>{"a-recipient-with-a-long-name@example.net"});
+    } else {
+      ++faulty;
+      CHECK_THAT(std::string(message.text_fault()), Catch::Contains("memory"));
+      CHECK(text.empty());
+      CHECK_FALSE(message.add_body("more"));
+      CHECK(message.text().size() == 0);
+    }
+    // Nothing of the lack is left for the next message.
+    message.greet("x");
+    message.begin_message("<b@example.org>");
+    CHECK_FALSE(message.failed());
+    CHECK(message.exception_at().empty());
+    CHECK(message.text_fault().empty());
+  });
+  CHECK(count > 10);
+  CHECK(failed > 5);
+  CHECK(faulty > 2);
+}
+
+TEST_CASE("a text that cannot be kept is the message's fault even if there is no memory to say why") {
+  const std::size_t count = fail_each([] {
+    MessageRecorder message(MessageText::Limits{.max_bytes = 1000, .memory_bytes = 10, .folder = "/nowhere/at/all"});
+    message.begin_message("<b@example.org>");
+    message.end_header(true);
+    {
+      const BudgetInForce in_force;
+      CHECK_FALSE(message.add_body("more than ten bytes"));
+    }
+    memory_budget.stop();
+    CHECK_FALSE(message.text_fault().empty());
+    CHECK(message.text().size() == 0);
+  });
+  CHECK(count > 1);
+}
+
+TEST_CASE("what a client could not be remembered by is not another client's, and the next connection starts anew") {
+  const std::string name = "another-client-with-a-name-that-needs-memory-of-its-own.example.net";
+  MessageRecorder message;
+  message.begin_connection(std::nullopt, kHost);
+  for (const bool greets : {false, true}) {
+    message.greet(kHost);
+    memory_budget.start(0, true);
+    {
+      const BudgetInForce in_force;
+      if (greets) {
+        message.greet(name);
+      } else {
+        message.begin_connection(std::nullopt, name);
+      }
+    }
+    memory_budget.stop();
+    CHECK((greets ? message.envelope({}).helo : message.envelope({}).client_name).empty());
+    message.begin_message("<b@example.org>");
+    CHECK(message.failed() == greets);
+  }
+  message.begin_connection(std::nullopt, name);
+  message.begin_message("<b@example.org>");
+  CHECK_FALSE(message.failed());
+  CHECK(message.envelope({}).client_name == name);
+}
+
+TEST_CASE("a forged result whose name could not be kept is not taken for removed, until the next message") {
+  const std::string names[] = {"X-Spam-First-Of-The-Sender", "X-Spam-Second-Of-The-Sender"};
+  ForgedFields fields;
+  for (std::size_t i = 0; i < 2; ++i) fields.add_field();
+  memory_budget.start(0, false);
+  {
+    const BudgetInForce in_force;
+    CHECK_THROWS_AS(fields.add_result(names[0]), std::bad_alloc);
+  }
+  memory_budget.stop();
+  CHECK(fields.removal(true) == ForgedFields::Removal::unknown);
+  fields.add_result(names[1]);
+  CHECK(fields.removal(true) == ForgedFields::Removal::unknown);
+  // Exempt mail keeps them.
+  CHECK(fields.removal(false) == ForgedFields::Removal::possible);
+  fields.clear();
+  fields.add_result(names[0]);
+  CHECK(fields.removal(true) == ForgedFields::Removal::possible);
+  CHECK(fields.results().size() == 1);
 }
 
 TEST_CASE(

@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "filter/layout/filter_view.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/ribbon_rate.hpp"
 #include "filter/layout/sizing.hpp"
@@ -110,6 +111,19 @@ TEST_CASE("an entry is not found where one of its bits is not set, whichever it 
       }
       CHECK(bits >= 1);
       CHECK(bits <= rules.most_bits_of_entry(shape));
+    }
+  }
+}
+
+TEST_CASE("a key that is put into an empty array sets no more bits than an entry has, and is found") {
+  for (const Layout layout : {Layout::page, Layout::line, Layout::classic, Layout::partitioned}) {
+    const FilterShape shape = shape_of(layout, 1000);
+    CAPTURE(layout_rules(layout).name());
+    for (unsigned i = 0; i < 100; ++i) {
+      std::vector<std::byte> body(body_bytes(shape));
+      insert_key(shape, body, key_of(i));
+      CHECK(FilterView(shape, body).count_ones() <= shape.hashes);
+      CHECK(FilterView(shape, body).may_contain(key_of(i)));
     }
   }
 }

@@ -1,7 +1,11 @@
 // What the clients send, seen by a server. That the real servers take it is seen in tests/e2e.
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "milter/deep_check/http_exchange.hpp"
+#include "milter/deep_check/plain_connection.hpp"
 #include "milter/deep_check/reach.hpp"
 #include "milter/deep_check/rspamd_client.hpp"
 #include "milter/deep_check/spamd_client.hpp"
@@ -166,6 +170,70 @@ TEST_CASE("where spamd answers and closes while the message is still being sent,
   CHECK(ask_spamd(hasty.spamd(), usual(), message_of(large), soon()).score == 9);
 }
 
+TEST_CASE("what one send cannot take at once is sent bit by bit, and whether the server takes it is told") {
+  std::string large(20'000'000, 'x');
+  for (std::size_t at = 0; at < large.size(); at += 1000) large.replace(at, 8, std::to_string(10'000'000 + at));
+  std::string received;
+  const LoopbackServer server([&](LoopbackServer::Client& client) {
+    received = client.rest();
+    client.send("taken");
+  });
+  PlainConnection connection(server.spamd().address, soon());
+  CHECK(connection.send(large));
+  CHECK(connection.receive_all(100) == "taken");
+  CHECK(received == large);
+
+  const TemporaryFolder folder;
+  const auto refuses = [](LoopbackServer::Client& client) {
+    client.await_bytes();
+    client.send("refused");
+  };
+  const LoopbackServer refusing(refuses, folder.file("spamd"));
+  PlainConnection refused(refusing.spamd().address, soon());
+  CHECK_FALSE(refused.send(large));
+  CHECK(refused.receive_all(100) == "refused");
+}
+
+TEST_CASE("a server that takes nothing is given up in time, and one that resets the connection has not answered") {
+  const std::string large(20'000'000, 'x');
+  const LoopbackServer silent(hangs());
+  CHECK_THROWS_WITH(ask_spamd(silent.spamd(), usual(), message_of(large), std::chrono::steady_clock::now() + 200ms),
+                    "no answer in time");
+  // What it has not read, it throws away with the connection.
+  const LoopbackServer resetting([](LoopbackServer::Client& client) { client.await_bytes(); });
+  PlainConnection connection(resetting.spamd().address, soon());
+  connection.send("x");
+  CHECK_THROWS_WITH(connection.receive_all(100), Catch::Contains("reset"));
+}
+
+// Takes away what the process has in files without a name in that folder.
+void empty_unnamed_files(const TemporaryFolder& folder) {
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    const std::string target = std::filesystem::read_symlink(each.path(), error).string();
+    if (!error && target.starts_with(folder.path().string())) {
+      REQUIRE(ftruncate(std::stoi(each.path().filename().string()), 0) == 0);
+    }
+  }
+}
+
+TEST_CASE("a message that cannot be read back is its own fault, and not that of the server") {
+  const TemporaryFolder folder;
+  MessageText message({.max_bytes = 1'000'000, .memory_bytes = 10, .folder = folder.path()});
+  message.add_body(std::string(500'000, 'x'));
+  empty_unnamed_files(folder);
+  const LoopbackServer rspamd([](LoopbackServer::Client& client) {
+    client.rest();
+    client.send(rspamd_says("no action", 0));
+  });
+  CHECK_THROWS_AS(ask_rspamd(rspamd.rspamd(), usual(), message, soon()), MessageTextError);
+  const LoopbackServer spamd([](LoopbackServer::Client& client) {
+    client.rest();
+    client.send(spamd_says(false, 0));
+  });
+  CHECK_THROWS_AS(ask_spamd(spamd.spamd(), usual(), message, soon()), MessageTextError);
+}
+
 TEST_CASE("spamd is told that the message is over, for one that reads until then") {
   std::string request;
   const LoopbackServer server([&](LoopbackServer::Client& client) {
@@ -283,6 +351,10 @@ TEST_CASE("whether a server answers at all can be asked without a message") {
   LoopbackServer silent(hangs());
   CHECK(reach(rspamd.rspamd(), 60s).empty());
   CHECK(reach(spamd.spamd(), 60s).empty());
+  std::string request;
+  LoopbackServer asked(keeps_request(request, "SPAMD/1.5 0 PONG\r\n"));
+  CHECK(reach(asked.spamd(), 60s).empty());
+  CHECK(request == "PING SPAMC/1.5\r\n\r\n");
   CHECK_THAT(reach(spamd.rspamd(), 60s), Catch::Contains("HTTP/0.9"));
   CHECK_THAT(reach(rspamd.spamd(), 60s), Catch::Contains("not spamd's: HTTP/1.1 200"));
   CHECK(reach(silent.rspamd(), 100ms) == "no answer in time");

@@ -1,6 +1,8 @@
 #include "milter/deep_check/deep_outcome.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <string>
 
 namespace bloomgate {
 namespace {
@@ -43,6 +45,25 @@ TEST_CASE("each verdict of a checker has the action that the operator has chosen
   }
 }
 
+TEST_CASE("each action has the name that an operator gives it") {
+  CHECK(spam_action_name(SpamAction::tag) == "tag");
+  CHECK(spam_action_name(SpamAction::quarantine) == "quarantine");
+  CHECK(spam_action_name(SpamAction::reject) == "reject");
+  CHECK(spam_action_name(SpamAction::tempfail) == "tempfail");
+}
+
+TEST_CASE("the name of a server is one short word of a log line, whatever stands in it") {
+  DeepResult result = result_with(DeepVerdict::ham);
+  result.server = "http://checker/a b\n\x1b[31m";
+  std::string log = outcome_of(result, {}, 1ms).log;
+  CHECK_THAT(log, Catch::EndsWith(" check_ms=1"));
+  CHECK(log.find_first_of("\n\x1b") == std::string::npos);
+  CHECK(std::ranges::count(log, ' ') == 4);
+  result.server = std::string(5000, 'x');
+  log = outcome_of(result, {}, 1ms).log;
+  CHECK(log.size() < 400);
+}
+
 TEST_CASE("the client is told what the checker says, else that the message looks like spam or is to come again") {
   DeepResult result = result_with(DeepVerdict::reject);
   CHECK_THAT(outcome_of(result, {}, 0ms).reply, Catch::Contains("looks like spam"));
@@ -52,7 +73,14 @@ TEST_CASE("the client is told what the checker says, else that the message looks
                                     {"5.7.123 Go away", "Go away"},
                                     {"5.7.1", "5.7.1"},
                                     {"4.7. Try again", "4.7. Try again"},
+                                    {"4.7.1  Try again", " Try again"},
                                     {"127.0.0.1 is listed", "127.0.0.1 is listed"},
+                                    {"5.1.2.3 is listed", "5.1.2.3 is listed"},
+                                    {"1.2.3 is a version", "1.2.3 is a version"},
+                                    {"4..1 points", "4..1 points"},
+                                    {"5.11. Go away", "5.11. Go away"},
+                                    {"5.7.1: Go away", "5.7.1: Go away"},
+                                    {"5.7.1\tGo away", "5.7.1\tGo away"},
                                     {"5.5 points", "5.5 points"}}) {
     result.smtp_message = told;
     CHECK(outcome_of(result, {}, 0ms).reply == reply);

@@ -66,6 +66,13 @@ TEST_CASE("nothing of the client's can pass for another part of the fields") {
              Catch::StartsWith("Return-Path: <a??b???X:??y@example.org>\r\nReceived:"));
   envelope.helo = std::string(5000, 'x');
   CHECK(received_fields(envelope, kTime).size() < 1000);
+  for (std::string* const word : {&envelope.sender, &envelope.client_name, &envelope.mta_name, &envelope.queue_id}) {
+    *word = std::string(5000, 'y');
+  }
+  // The sender stands there twice, with 1,024 bytes at most, and each of the others once, with 255.
+  const std::string fields = received_fields(envelope, kTime);
+  CHECK(fields.size() < 2 * 1024 + 4 * 255 + 200);
+  CHECK_THAT(fields, Catch::StartsWith("Return-Path: <" + std::string(1000, 'y')));
 }
 
 }  // namespace

@@ -79,6 +79,13 @@ TEST_CASE("a huge result is cut off between its tests, and every line keeps to i
   CHECK(fields[2] == ResultField{"X-Spam-Score", "1000000.0"});
 }
 
+TEST_CASE("a line is folded where it would be longer than 60 characters, and not before") {
+  const std::string sixty = "Unknown, " + std::string(51, 'x');
+  CHECK(failure_fields(std::string(51, 'x')) == Fields{{"X-Spam-Status", sixty}});
+  CHECK(failure_fields(std::string(51, 'x') + " y") == Fields{{"X-Spam-Status", sixty + "\n\ty"}});
+  CHECK(failure_fields(std::string(52, 'x')) == Fields{{"X-Spam-Status", "Unknown,\n\t" + std::string(52, 'x')}});
+}
+
 TEST_CASE("where nothing has checked the message its field says why") {
   CHECK(failure_fields("rspamd: it cannot be reached") ==
         Fields{{"X-Spam-Status", "Unknown, rspamd: it cannot be reached"}});
