@@ -182,6 +182,65 @@ TEST_CASE("keys that crowd in one place of a ribbon block are found all the same
   CHECK(solve(keys, Registers::of_128_bits) == solve(keys, Registers::any));
 }
 
+// Random keys, and some that all start in one place, which no block can spread.
+std::vector<KeyHash> crowded_keys(std::size_t count, std::size_t crowded) {
+  std::vector<KeyHash> keys = random_hashes(count - crowded, 8);
+  for (std::uint64_t i = 0; i < crowded; ++i) keys.push_back(hash_at((std::uint64_t{1} << 63) + i));
+  return keys;
+}
+
+TEST_CASE(
+    "a ribbon block whose rows crowd is tried with more groups, eight times, and never with more than there are") {
+  for (const auto registers : {Registers::of_128_bits, Registers::any}) {
+    for (const std::size_t count : {std::size_t{2300}, std::size_t{31'700}}) {
+      CAPTURE(count);
+      const auto keys = crowded_keys(count, 300);
+      const Block block = solve(keys, registers);
+      CHECK(ribbon_group_count(block.data()) == std::min(ribbon_groups_for(count) + 7, kMostRibbonGroups));
+      CHECK(count_found(block, keys) == count);
+    }
+  }
+}
+
+TEST_CASE("one ribbon block in twenty-five has a group more than the number of its keys needs") {
+  constexpr int kBlocks = 500;
+  constexpr std::size_t kKeys = 4096;
+  int more = 0;
+  for (int i = 0; i < kBlocks; ++i) {
+    const Block block = solve(random_hashes(kKeys, 1000 + static_cast<std::uint64_t>(i)));
+    const std::uint32_t groups = ribbon_group_count(block.data());
+    REQUIRE(groups >= ribbon_groups_for(kKeys));
+    more += groups > ribbon_groups_for(kKeys) ? 1 : 0;
+  }
+  CHECK(more > 0);
+  CHECK(more < kBlocks / 5);
+}
+
+TEST_CASE("keys that crowd and come twice, in any order, give the block of each of them once") {
+  auto keys = crowded_keys(1000, 200);
+  const Block want = solve(keys);
+  CHECK(ribbon_key_count(want.data()) == 1000);
+  keys.insert(keys.end(), keys.begin(), keys.end());
+  std::ranges::shuffle(keys, std::mt19937(5));
+  CHECK(solve(keys) == want);
+}
+
+TEST_CASE("words of a ribbon block that no row reads are zero") {
+  std::size_t checked = 0;
+  for (std::size_t keys = 900; keys < 12'000; keys += 50) {
+    const Block block = solve(random_hashes(keys, keys));
+    const RibbonGroups groups(ribbon_group_count(block.data()));
+    // Where one or two groups have a column more, every row ends in a group without it.
+    if (groups.wide() == 0 || groups.first_mixed() != 0) continue;
+    for (std::uint32_t group = 0; group < groups.wide(); ++group) {
+      const std::uint32_t word = 1 + groups.begin_of(group) + groups.columns_of(group) - 1;
+      if (load_little_endian<std::uint64_t>(block.data() + 8 * word) != 0) FAIL(keys << " keys, group " << group);
+      ++checked;
+    }
+  }
+  CHECK(checked > 0);
+}
+
 TEST_CASE("a look-up in a ribbon block of any bytes stays within it") {
   // Exactly as large as it is, for AddressSanitizer.
   std::mt19937_64 random(9);
