@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -48,6 +50,7 @@ TEST_CASE("an empty file is an empty exact list") {
 TEST_CASE("what is no readable text file of a sane size is no exact list") {
   const test::TemporaryFolder folder;
   CHECK(code_of_loading(folder.file("missing.txt")) == ErrorCode::cannot_open);
+  CHECK_THROWS_WITH(load_exact_list(folder.file("missing.txt")), Catch::Contains("No such file or directory"));
   CHECK(code_of_loading("/proc/self") == ErrorCode::not_a_regular_file);
   const std::string fifo = folder.file("fifo");
   REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
@@ -70,6 +73,14 @@ TEST_CASE("the half of a line is not read for another entry") {
   reader.join();
   CHECK(reading.list.find(canonicalize_path("<joe@example.com>")).match == Match::address);
   CHECK(reading.list.size() == 1);
+}
+
+TEST_CASE(
+    "a last line without an end is read where the file's time is still to come, as a file server's clock may have it") {
+  const test::TemporaryFolder folder;
+  const std::string path = write_list(folder, "joe@example.org");
+  std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+  CHECK(load_exact_list(path).list.size() == 1);
 }
 
 TEST_CASE("a file that somebody goes on writing to is no exact list") {
