@@ -104,7 +104,7 @@ TEST_CASE("lines that say nothing of it, or only seem to") {
       postfix("qmgr", "4F1A2B; removed"),
       postfix("cleanup", "4F1A2B: message-id=<1@ours.example>"),
       std::string(kShortDate) + "mx dovecot: lda(joe): 4F1A2B: removed",
-      std::string(kShortDate) + "mx myqmgr[1]: 4F1A2B: removed",
+      std::string(kShortDate) + "mx qmgr[1]: 4F1A2B: removed",
   };
   for (const std::string& line : lines) {
     CAPTURE(line);
