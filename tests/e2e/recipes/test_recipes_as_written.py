@@ -15,10 +15,8 @@ from private_mail.filter import REPOSITORY
 
 HERE = Path(__file__).parent
 SCRIPT = HERE / "steps.sh"
-AUTHENTICATION = HERE / "authentication.sh"
 sys.path.insert(0, str(HERE.parent / "systemd"))
 import container  # noqa: E402
-import signed_mail  # noqa: E402
 
 RSPAMD = "rspamd"
 SPAMD = "spamd spamass-milter"
@@ -129,25 +127,6 @@ def put_signature(root):
     pytest.param(name, marks=[] if name in QUICK else pytest.mark.all_only) for name in CASES], indirect=True)
 def test_the_steps_of_a_recipe_do_what_its_page_says(outcome, check):
     outcome.require(check)
-
-
-@pytest.fixture(scope="module")
-def authentication():
-    name = "recipe-root-spamassassin"
-    with container.checked(AUTHENTICATION, prepare_authentication, container.RECIPE_PACKAGES[name], name) as found:
-        yield found
-
-
-def prepare_authentication(root):
-    put_recipes(root)
-    (root / "checks/steps").write_text(steps_of("authentication", "Setting it up in Postfix"))
-    signed_mail.put(root / "checks")
-
-
-@pytest.mark.all_only
-@pytest.mark.parametrize("check", ["prepare", *container.names_of_checks(AUTHENTICATION)])
-def test_the_steps_of_the_page_about_authentication_do_what_it_says(authentication, check):
-    authentication.require(check)
 
 
 def test_every_page_of_a_mail_server_has_steps_that_can_be_run():
