@@ -264,7 +264,13 @@ void FilterBuilder::publish(FilterWriter& writer, FilterHeader& header, const st
     settle_store(options_.store_path, path);
     store_->stage();
   }
-  writer.commit(header, options_.threads, options_.kept_generations);
+  try {
+    writer.commit(header, options_.threads, options_.kept_generations);
+  } catch (...) {
+    // The filter may have got its name, and only its folder could not be synced. Then its store must not go.
+    if (store_) settle_store(options_.store_path, path);
+    throw;
+  }
   if (store_) store_->publish();
 }
 
