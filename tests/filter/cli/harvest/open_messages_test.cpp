@@ -113,6 +113,7 @@ TEST_CASE("an automatic answer, which a header check has logged, is left out") {
   Log log;
   log.login("AAAAA1");
   log.postfix("cleanup", "AAAAA1: info: header Auto-Submitted: auto-replied from local; from=<ann@ours.example>");
+  log.postfix("cleanup", "AAAAA1: info: header Precedence: bulk from local; from=<ann@ours.example>");
   log.from("AAAAA1");
   log.sent("AAAAA1");
   CHECK(log.sink.found.empty());
