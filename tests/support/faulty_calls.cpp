@@ -15,6 +15,7 @@
 //                          lost         nothing is done, but it is told to be
 //                          flipped      one bit in the middle is another
 //                          terminate    the call is done, and the program gets SIGTERM in it
+//                          kill         the program gets SIGKILL instead of the call
 //                          cut          the call is done, and then the file has no bytes any more
 //
 // Calls go to the kernel without the C library, since a program may make them before that is ready. fsync() is only
@@ -55,7 +56,7 @@ struct Plan {
   bool goes_on = false;
   Fault fault = Fault::none;
   int error = 0;
-  bool terminates = false;
+  int signal = 0;
   std::atomic<long> calls{0};
 
   Plan() {
@@ -83,8 +84,8 @@ struct Plan {
     constexpr std::pair<std::string_view, Fault> kNames[] = {
         {"short", Fault::half}, {"interrupted", Fault::interrupted}, {"end", Fault::end},
         {"lost", Fault::lost},  {"flipped", Fault::flipped},         {"cut", Fault::cut}};
-    terminates = text == "terminate";
-    if (terminates) return;
+    signal = text == "terminate" ? SIGTERM : text == "kill" ? SIGKILL : 0;
+    if (signal != 0) return;
     for (const auto& [each, kind] : kNames) {
       if (text == each) fault = kind;
     }
@@ -107,7 +108,7 @@ struct Plan {
     if (call != name) return Fault::none;
     const long number = ++calls;
     if (number != first && !(goes_on && number > first)) return Fault::none;
-    if (terminates) raise(SIGTERM);
+    if (signal != 0) raise(signal);
     if (fault == Fault::error) errno = error;
     if (fault == Fault::interrupted) {
       if ((number - first) % 2 == 1) return Fault::none;  // a call that is always interrupted never ends

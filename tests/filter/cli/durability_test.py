@@ -293,6 +293,83 @@ class KeepTest(DurabilityTest):
                 self.assertIn(result.names, (["filter"], ["filter", "filter.1"]))
 
 
+class PairTest(DurabilityTest):
+    """A filter and its store, of which only one can get its name at a time."""
+
+    OLD_PAIR = ["build", "-o", "filter", "--store", "filter.store", "--seed", "1", "--threads", "1", "a.txt"]
+    NEW_PAIR = ["build", "-o", "filter", "--store", "filter.store", "--seed", "2", "--threads", "1", "b.txt"]
+    CALLS = ("fsync", "rename")  # between which the names change
+
+    def setUp(self):
+        super().setUp()
+        self.folder.mkdir()
+        for path in pathlib.Path(lists().name).glob("?.txt"):
+            os.link(path, self.folder / path.name)
+        self.build(self.OLD_PAIR)
+        self.old = [(self.folder / name).read_bytes() for name in ("filter", "filter.store")]
+
+    def build(self, arguments, fault=""):
+        return run_faulty([BLOOMGATE, *arguments], FAULTY_CALLS, self.folder, fault)
+
+    def start_again(self):
+        for path in self.folder.glob("*filter*"):
+            path.unlink()
+        for name, content in zip(("filter", "filter.store"), self.old):
+            (self.folder / name).write_bytes(content)
+
+    def check_pair(self):
+        """There is a pair, which has the entries of one of the lists, all of them and no other. Returns its list."""
+        member = {"a": "user1@example.org", "b": "user5999@example.org"}
+        listed = []
+        for name, address in member.items():
+            result = subprocess.run([BLOOMGATE, "query", "filter", "--confirm", "filter.store", address], cwd=self.folder,
+                                    capture_output=True, timeout=60)  # fmt: skip
+            self.assertIn(result.returncode, (0, 1), result.stderr)
+            listed += [name] if result.returncode == 0 else []
+        self.assertEqual(len(listed), 1)
+        verify = subprocess.run([BLOOMGATE, "verify", "filter", "--confirm", "filter.store", "--against", f"{listed[0]}.txt"],
+                                cwd=self.folder, capture_output=True, timeout=60)  # fmt: skip
+        self.assertEqual(verify.returncode, 0, verify.stderr)
+        return listed[0]
+
+    def check_each_call(self, fault):
+        sound = self.build(self.NEW_PAIR)
+        self.assertEqual(sound.status, 0, sound.errors)
+        ends = set()
+        for name in self.CALLS:
+            self.assertNotEqual(sound.of(name), [])
+            for number in range(1, len(sound.of(name)) + 1):
+                with self.subTest(call=name, number=number):
+                    self.start_again()
+                    result = self.build(self.NEW_PAIR, f"{name} {number} {fault}")
+                    listed = self.check_pair()
+                    if result.status == 0:
+                        self.assertEqual(listed, "b")
+                    ends.add(listed)
+                    # Whatever was left, the next build goes on from there, and tidies up.
+                    again = self.build(self.NEW_PAIR)
+                    self.assertEqual(again.status, 0, again.errors)
+                    self.assertEqual(self.check_pair(), "b")
+                    self.assertEqual(sorted(path.name for path in self.folder.glob("*filter*")), ["filter", "filter.store"])
+        self.assertEqual(ends, {"a", "b"})
+
+    def test_killed_at_any_call_a_build_leaves_the_old_pair_or_the_new_one(self):
+        self.check_each_call("kill")
+
+    def test_whichever_call_fails_there_is_the_old_pair_or_the_new_one(self):
+        self.check_each_call(errno.EIO)
+
+    def test_a_disk_that_is_full_from_some_write_on_leaves_the_old_pair_alone(self):
+        writes = len(self.build(self.NEW_PAIR).of("pwrite"))
+        for number in (1, writes // 2, writes):
+            with self.subTest(number=number):
+                self.start_again()
+                result = self.build(self.NEW_PAIR, f"pwrite {number}+ {errno.ENOSPC}")
+                self.assertEqual(result.status, EX_CANTCREAT, result.errors)
+                self.assertEqual(self.check_pair(), "a")
+                self.assertEqual(sorted(path.name for path in self.folder.glob("*filter*")), ["filter", "filter.store"])
+
+
 class ReadBackTest(DurabilityTest):
     def test_whatever_write_is_lost_or_changed_is_found_before_the_file_gets_its_name(self):
         for name, arguments in COMMANDS.items():
