@@ -12,6 +12,7 @@
 #include "filter/layout/sizing.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/insert_keys.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
@@ -74,7 +75,7 @@ TEST_CASE("in every layout the builder sets the bits that the layout's own inser
   };
   const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
   const auto hashes = std::min(GENERATE(1U, 3U, 32U), layout_rules(layout).most_hashes());
-  const auto entries = GENERATE(values<std::uint64_t>({5, 100'000}));
+  const auto entries = GENERATE(values<std::uint64_t>({5, test::kIsSanitized ? 20'000 : 100'000}));
   // The last two: an array that is made in several parts.
   const Row row = GENERATE(values<Row>({{1, 64 << 20, 0},
                                         {3, 64 << 20, 100'000},
