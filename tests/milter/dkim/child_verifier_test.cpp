@@ -34,7 +34,7 @@ using test::TemporaryFolder;
 
 // The child of the real program, and what it is told of its faults.
 ChildVerifier::Options options_with(std::chrono::milliseconds patience = 5s) {
-  return {.rules = {.dns_timeout = 300ms},
+  return {.rules = {.dns_timeout = patience},
           .resolver = records(),
           .patience = patience,
           .program = BLOOMGATE_MILTER_PROGRAM};
@@ -102,7 +102,7 @@ TEST_CASE("a child that crashes takes its messages along and nothing else, and i
 
 TEST_CASE("a child that hangs is ended after its time, and started again") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
-  WithChild verifier(300ms);
+  WithChild verifier(1s);
   const pid_t stopped = (*verifier).child();
   REQUIRE(kill(stopped, SIGSTOP) == 0);
   CHECK(outcome(*verifier, message.header, message.body) == "verifier-timeout");
@@ -113,7 +113,7 @@ TEST_CASE("a child that hangs is ended after its time, and started again") {
 
 TEST_CASE("a body that a hanging child does not take ends the wait, too, and others are told of the wait before") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
-  WithChild verifier(300ms);
+  WithChild verifier(1s);
   REQUIRE(kill((*verifier).child(), SIGSTOP) == 0);
   CHECK(outcome(*verifier, message.header, std::string(4'000'000, '\n')) == "verifier-timeout");
   CHECK(verifier.waits() > 0);

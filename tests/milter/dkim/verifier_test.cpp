@@ -28,7 +28,7 @@ std::string txt(std::string_view name, std::string_view text) {
 
 class InProcess {
  public:
-  explicit InProcess(const ResolverOptions& options = records(), const VerifyRules& rules = {.dns_timeout = 300ms})
+  explicit InProcess(const ResolverOptions& options = records(), const VerifyRules& rules = {.dns_timeout = 30s})
       : resolver_(options), verifier_(rules, resolver_) {}
 
   Verifier& operator*() noexcept { return verifier_; }
@@ -106,9 +106,9 @@ TEST_CASE("a key that does not come in time is not waited for any longer") {
 TEST_CASE("a body longer than is verified is told, and the rest is not wanted") {
   CHECK(VerifyRules{}.max_body_bytes == std::uint64_t{1} << 30);
   const test::SignedMessage message = test::sign(kHeader, kBody);
-  InProcess enough(records(), {.dns_timeout = 300ms, .max_body_bytes = kBody.size()});
+  InProcess enough(records(), {.dns_timeout = 30s, .max_body_bytes = kBody.size()});
   CHECK(outcome(*enough, message.header, message.body) == "pass");
-  InProcess too_little(records(), {.dns_timeout = 300ms, .max_body_bytes = kBody.size() - 1});
+  InProcess too_little(records(), {.dns_timeout = 30s, .max_body_bytes = kBody.size() - 1});
   const auto verification = begun(*too_little, message.header);
   CHECK(verification->add_body(kBody.substr(0, kBody.size() - 1)));
   CHECK_FALSE(verification->add_body(kBody.substr(kBody.size() - 1)));
