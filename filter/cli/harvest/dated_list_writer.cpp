@@ -29,7 +29,7 @@ int link_to(int file, const std::string& temporary, const std::string& path) {
 
 struct DatedListWriter::Compressor {
   struct Free {
-    void operator()(ZSTD_CCtx* context) const noexcept { ZSTD_freeCCtx(context); }
+    void operator()(ZSTD_CCtx* unused) const noexcept { ZSTD_freeCCtx(unused); }
   };
   std::unique_ptr<ZSTD_CCtx, Free> context{ZSTD_createCCtx()};
   std::string out = std::string(ZSTD_CStreamOutSize(), '\0');
