@@ -31,15 +31,22 @@ def wait_until(condition, what, seconds=PATIENCE_SECONDS):
         pause = min(pause * 2, 0.05)
 
 
+_given_ports = set()
+
+
 def free_port():
-    """A TCP port of 127.0.0.1 that is free now, and that the kernel gives to no outgoing connection."""
+    """A TCP port of 127.0.0.1 that is free now, and that the kernel gives to no outgoing connection. Never the same
+    twice: whoever got one may not listen yet, and Postfix takes two services at one port for one."""
     while True:
         port = random.randrange(10_000, 32_768)
+        if port in _given_ports:
+            continue
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
+            _given_ports.add(port)
             return port
 
 
