@@ -7,12 +7,6 @@ recipe='' kind='' checked='' spared='' everywhere='' script=()
 # shellcheck source=/dev/null
 . ./recipe.sh
 
-# send_new SENDER SUBJECT
-send_new() {
-  printf '%s\n' "From: $1" 'To: root@localhost' "Subject: $2" "Date: $(date -R)" "Message-ID: <$2@example.org>" \
-    'MIME-Version: 1.0' 'Content-Type: text/plain; charset=us-ascii' '' 'Hello, this is a message.' >"/tmp/$2"
-  send "$1" "/tmp/$2"
-}
 sent_and_arrived() {  # sent_and_arrived SENDER SUBJECT
   send_new "$1" "$2"
   await has_arrived "$2"

@@ -2,22 +2,15 @@
 Debian under a real systemd, with the programs of Debian's packages. Then mail is sent. So is what setup-postfix and
 setup-sendmail do instead, and its undo."""
 
-import re
-import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from private_mail.clamav import EICAR, SIGNATURE
 from private_mail.filter import REPOSITORY
+from written_pages import container, lines_of, put_recipes, put_signature, steps_of
 
-HERE = Path(__file__).parent
-SCRIPT = HERE / "steps.sh"
-sys.path.insert(0, str(HERE.parent / "systemd"))
-import container  # noqa: E402
-
+SCRIPT = Path(__file__).parent / "steps.sh"
 RSPAMD = "rspamd"
 SPAMD = "spamd spamass-milter"
 CLAMD = "clamav-daemon"
@@ -61,28 +54,12 @@ CASES = {
 QUICK = {"deep-check", "setup-postfix rspamd"}
 
 
-def lines_of(page, title):
-    """The indented lines of that section: the commands, and nothing else."""
-    found = re.search(rf"(?ms)^## {title}$(.*?)(?=^## |\Z)", page)
-    return "".join(line[4:] + "\n" for line in (found.group(1) if found else "").splitlines()
-                   if line.startswith("    "))
-
-
 @pytest.fixture(scope="module")
 def outcome(request):
     case = CASES[request.param]
     name = f"recipe-root-{case.root}"
     with container.checked(SCRIPT, lambda root: prepare(root, case), container.RECIPE_PACKAGES[name], name) as found:
         yield found
-
-
-def put_recipes(root):
-    """Bloomgate, and the folders of its tree in which an operator takes the steps."""
-    container.install_as_a_package_would(root)
-    ours = root / "root/bloomgate"
-    shutil.copytree(REPOSITORY / "config/mta", ours / "config/mta")
-    shutil.copytree(REPOSITORY / "scripts", ours / "scripts")
-    (root / "etc/resolv.conf").write_text("nameserver 127.0.0.1\n")
 
 
 def prepare(root, case):
@@ -105,21 +82,6 @@ def prepare(root, case):
         f"stop_what_mail_waits_for() {{ systemctl stop {case.waits_for or case.check}; }}\n"
         f"start_the_check() {{ systemctl start {case.check}; check_listens; }}\n"
         f"check_listens() {{ for port in {PORTS[case.check]}; do await listens $port; done; }}\n")
-
-
-def steps_of(folder, title="Setting it up"):
-    return lines_of((REPOSITORY / "config/mta" / folder / "README.md").read_text(), title)
-
-
-def put_signature(root):
-    """Debian's clamd waits for the database of the Internet. Here it gets a signature of our own."""
-    folder = root / "var/lib/clamav"
-    folder.mkdir(parents=True)
-    (folder / "own.ndb").write_text(f"{SIGNATURE}:0:*:{EICAR.hex()}\n")
-    for unit in ("clamav-daemon.service", "clamav-daemon.socket"):
-        drop_ins = root / f"etc/systemd/system/{unit}.d"
-        drop_ins.mkdir(parents=True, exist_ok=True)
-        (drop_ins / "test.conf").write_text("[Unit]\nConditionPathExistsGlob=\n")
 
 
 @pytest.mark.parametrize("check", ["prepare", *container.names_of_checks(SCRIPT)])

@@ -23,13 +23,24 @@ property() { systemctl show --value -p "$1" bloomgate-milter; }
 is() { [[ $(property "$1") == "$2" ]]; }
 status_has() { [[ $(property StatusText) == *"$1"* ]]; }
 
-# send SENDER FILE: the message in the file, to root, as another mail server would send it: Debian's spamass-milter does
-# not look at mail from 127.0.0.1. Fails where it is refused.
+# send SENDER FILE [ADDRESS]: the message in the file, to root, as another mail server would send it: Debian's
+# spamass-milter does not look at mail from 127.0.0.1. Its lines may end in LF alone. With an address, Postfix takes it
+# for the client's; it has to let 127.0.0.2 say so. Fails where it is refused.
 send() {
   /usr/bin/python3 -c '
-import smtplib, sys
+import re, smtplib, sys
 with smtplib.SMTP("127.0.0.1", 25, timeout=200, source_address=("127.0.0.2", 0)) as server, open(sys.argv[2], "rb") as message:
-    server.sendmail(sys.argv[1], ["root@localhost"], message.read())' "$1" "$2"
+    for address in sys.argv[3:]:
+        server.ehlo()
+        server.docmd("XCLIENT", f"NAME=[UNAVAILABLE] ADDR={address}")
+        server.ehlo()
+    server.sendmail(sys.argv[1], ["root@localhost"], re.sub(rb"\r?\n", b"\r\n", message.read()))' "$@"
+}
+# send_new SENDER SUBJECT: a message of that subject.
+send_new() {
+  printf '%s\n' "From: $1" 'To: root@localhost' "Subject: $2" "Date: $(date -R)" "Message-ID: <$2@example.org>" \
+    'MIME-Version: 1.0' 'Content-Type: text/plain; charset=us-ascii' '' 'Hello, this is a message.' >"/tmp/$2"
+  send "$1" "/tmp/$2"
 }
 # See signed_mail.py.
 start_name_server() {

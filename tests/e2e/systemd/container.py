@@ -19,13 +19,16 @@ from private_mail.processes import Program, temporary_folder, wait_until
 
 # postfix: Debian's own configuration of it, which an operator starts from. python3: what bloomgate-milter's package
 # depends on. The libraries of the programs come beside.
-PACKAGES = ("systemd", "systemd-sysv", "postfix", "python3")
+BARE_PACKAGES = ("systemd", "systemd-sysv", "python3")
+PACKAGES = (*BARE_PACKAGES, "postfix")
 # The same with the checks of the recipes: name of the root -> its packages. perl-openssl-defaults: Perl's modules of TLS
 # depend on it by a virtual name, which debootstrap does not look up.
 RECIPE_PACKAGES = {
     "recipe-root-rspamd": (*PACKAGES, "rspamd"),
     "recipe-root-spamassassin": (*PACKAGES, "spamassassin", "spamd", "spampd", "spamass-milter", "opendkim",
                                  "opendmarc", "clamav-daemon", "clamav-milter", "perl-openssl-defaults"),
+    "recipe-root-sendmail": (*BARE_PACKAGES, "sendmail", "rspamd", "spamassassin", "spamd", "spamass-milter",
+                             "clamav-daemon", "clamav-milter", "perl-openssl-defaults"),
 }
 HERE = Path(__file__).parent
 BOOT_SECONDS = 700  # more than the checks' own limit, in checks.service

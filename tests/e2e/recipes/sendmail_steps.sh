@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Takes the steps of a recipe for Sendmail as its page has them, and sends mail: see checking.sh. /checks/recipe.sh says
+# which recipe, and what is to be seen.
+# shellcheck source=tests/e2e/systemd/checking.sh
+. /checks/checking.sh
+recipe='' services='' ports='' milter='' checked='' spared=''
+# shellcheck source=/dev/null
+. ./recipe.sh
+
+# sent_and_arrived SUBJECT: one of those of signed_mail.py.
+sent_and_arrived() {
+  send joe@example.org "/checks/$1"
+  await has_arrived "$1"
+}
+new_sent_and_arrived() {
+  send_new other@example.org "$1"
+  await has_arrived "$1"
+}
+all_listen() { for port in 25 $ports; do await listens "$port"; done; }
+
+prepare() {
+  systemd-sysusers
+  systemd-tmpfiles --create
+  mkdir -p /etc/bloomgate
+  echo joe@example.org | bloomgate build --output /var/lib/bloomgate/whitelist.bloom -
+  start_name_server
+  await listens 53
+  # shellcheck disable=SC2086  # several
+  systemctl start bloomgate-milter $services
+  all_listen
+  new_sent_and_arrived before
+  fails grep -E "^X-Bloomgate|$checked" <(arrived before)
+}
+
+check_the_steps_run_as_they_are_written() {
+  cd "/root/bloomgate/config/mta/$recipe"
+  bash -eux /checks/steps
+  all_listen
+}
+
+check_listed_mail_that_is_signed_is_delivered_and_spared_the_check() {
+  sent_and_arrived signed
+  arrived signed | grep '^X-Bloomgate: deliver; reason=listed; .*authentication=dkim'
+  if [[ -n $spared ]]; then arrived signed | grep -E "$spared"; else fails grep -E "$checked" <(arrived signed); fi
+}
+
+check_forged_mail_and_mail_of_others_is_checked() {
+  sent_and_arrived forged
+  new_sent_and_arrived other-1
+  for message in forged other-1; do
+    arrived $message | grep '^X-Bloomgate: check; '
+    arrived $message | grep -E "$checked"
+    [[ -z $spared ]] || fails grep -E "$spared" <(arrived $message)
+  done
+}
+
+check_a_forged_mark_is_refused() {
+  { echo 'X-Bloomgate: deliver; reason=listed'; cat forged; } >marked
+  send joe@example.org /checks/marked 2>&1 | grep 'The X-Bloomgate field is for this server to write'
+}
+
+check_no_mail_is_refused_while_bloomgate_is_down() {
+  systemctl stop bloomgate-milter
+  sent_and_arrived afterwards
+  fails grep '^X-Bloomgate' <(arrived afterwards)
+  arrived afterwards | grep -E "$checked"
+  systemctl start bloomgate-milter
+}
+
+check_no_mail_is_refused_while_the_check_is_down() {
+  systemctl stop "$milter"
+  new_sent_and_arrived other-2
+  systemctl start "$milter"
+  all_listen
+}
+
+check_the_lines_for_those_who_let_mail_wait_do_so() {
+  cd "/root/bloomgate/config/mta/$recipe"
+  bash -eux /checks/waiting
+  all_listen
+  new_sent_and_arrived other-3
+  systemctl stop "$milter"
+  await eval '! send_new other@example.org other-4'
+}
+
+run_checks

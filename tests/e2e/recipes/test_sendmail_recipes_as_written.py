@@ -1,0 +1,68 @@
+"""The pages of config/mta for Sendmail, taken at their word: see test_recipes_as_written.py."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from private_mail.faulty_name_server import Record
+from written_pages import container, put_recipes, put_signature, steps_of
+
+import signed_mail
+
+SCRIPT = Path(__file__).parent / "sendmail_steps.sh"
+ROOT = "recipe-root-sendmail"
+HOST_NAME = "mx.example.net"
+
+
+@dataclass(frozen=True)
+class Case:
+    services: str  # what checks mail, and what the operator has beside it
+    ports: str  # where these listen
+    milter: str  # the service that Sendmail asks
+    checked: str  # what a message that was checked has in its header
+    spared: str = ""  # what listed mail has, where the check sees it; else it has nothing of checked
+
+
+CASES = {
+    "sendmail-rspamd": Case("rspamd", "11332 11333", "rspamd", "^X-Spamd-Result: .*MIME_GOOD|^\\s.*MIME_GOOD"),
+    "sendmail-spamassassin": Case("clamav-daemon clamav-milter spamd spamass-milter", "783", "spamass-milter",
+                                  "^X-Spam-Status: |^X-Spam-Checker", spared="BLOOMGATE_DELIVER"),
+}
+
+
+@pytest.fixture(scope="module")
+def outcome(request):
+    with container.checked(SCRIPT, lambda root: prepare(root, request.param), container.RECIPE_PACKAGES[ROOT],
+                           ROOT) as found:
+        yield found
+
+
+def prepare(root, folder):
+    put_recipes(root)
+    put_signature(root)
+    # Without a name that has a dot, Sendmail waits for one.
+    (root / "etc/hostname").write_text(f"{HOST_NAME}\n")
+    (root / "etc/hosts").write_text(f"127.0.0.1 localhost {HOST_NAME}\n")
+    case, checks = CASES[folder], root / "checks"
+    (checks / "steps").write_text(steps_of(folder))
+    (checks / "waiting").write_text(steps_of(folder, "When a part is down"))
+    (checks / "recipe.sh").write_text(
+        f"recipe={folder} services='{case.services}' ports='{case.ports}' milter={case.milter} "
+        f"checked='{case.checked}' spared='{case.spared}'\n")
+    signed_mail.put(checks)
+    give_the_sender_an_address(checks / "records.json")
+
+
+def give_the_sender_an_address(records):
+    """Sendmail takes no mail from a domain that has none."""
+    known = json.loads(records.read_text())
+    known["example.org"] = Record(others=(("A", "192.0.2.1"),)).for_program()
+    records.write_text(json.dumps(known))
+
+
+@pytest.mark.all_only
+@pytest.mark.parametrize("check", ["prepare", *container.names_of_checks(SCRIPT)])
+@pytest.mark.parametrize("outcome", CASES, indirect=True)
+def test_the_steps_of_a_recipe_for_sendmail_do_what_its_page_says(outcome, check):
+    outcome.require(check)
