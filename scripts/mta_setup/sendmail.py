@@ -79,7 +79,7 @@ class SendmailSetup:
         if not configuration.is_applied or configuration.original[self.cf] != configuration.current[self.cf]:
             return  # not ours, or as --apply left it: its bytes of before are known
         was_made = self._compiled(text_of(configuration.current[self.mc]))
-        if without_build_line(was_made) == without_build_line(configuration.current[self.cf]):
+        if lines_in_use(was_made) == lines_in_use(configuration.current[self.cf]):
             configuration.original[self.cf] = self._compiled(text_of(configuration.original[self.mc]))
         elif any(ours in configuration.current[path] for path, ours in
                  ((self.mc, BEGIN.encode()), (self.cf, b"CheckBloomgateMark"))):
@@ -107,7 +107,7 @@ class SendmailSetup:
     def _plan_block(self):
         source = text_of(self.configuration.original[self.mc])
         made = self._compiled(source)
-        if without_build_line(made) != without_build_line(self.configuration.original[self.cf]):
+        if lines_in_use(made) != lines_in_use(self.configuration.original[self.cf]):
             self._refuse_edited_cf()
         new = self._with_block(source)
         self.wanted[self.mc] = new.encode("utf-8", "surrogateescape")
@@ -242,9 +242,9 @@ def without_comments(source):
     return re.sub(r"(?m)^[ \t]*(dnl|#).*$", blanks, text)
 
 
-def without_build_line(cf):
-    """sendmail.cf without the lines that say who made it, when and where."""
-    return re.sub(rb"(?m)^#####( built by .*| *in .*| *using .*)$\n?", b"", cf)
+def lines_in_use(cf):
+    """sendmail.cf without its comments: these say who made it, when and where, and Debian's make puts sendmail.mc behind."""
+    return re.sub(rb"(?m)^#.*$\n?", b"", cf)
 
 
 def socket_of(place):

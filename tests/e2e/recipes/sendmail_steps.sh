@@ -3,7 +3,7 @@
 # which recipe, and what is to be seen.
 # shellcheck source=tests/e2e/systemd/checking.sh
 . /checks/checking.sh
-recipe='' services='' ports='' milter='' checked='' spared=''
+recipe='' services='' ports='' milter='' checked='' spared='' script=()
 # shellcheck source=/dev/null
 . ./recipe.sh
 
@@ -83,4 +83,18 @@ check_the_lines_for_those_who_let_mail_wait_do_so() {
   await eval '! send_new other@example.org other-4'
 }
 
+check_undo_leaves_no_trace() {
+  ((${#script[@]})) || return 0
+  "${script[@]}" --list
+  "${script[@]}" --undo
+  # The comments of sendmail.cf say when it was made, and of what.
+  diff -r --no-dereference -I '^#' /checks/etc-before /etc -x '*-' -x '*.db'
+  new_sent_and_arrived other-5
+  fails grep '^X-Bloomgate' <(arrived other-5)
+}
+
+after_preparing() {
+  make -C /etc/mail  # makes what Debian's package has not made yet
+  cp -a /etc /checks/etc-before
+} >/checks/log-before 2>&1
 run_checks

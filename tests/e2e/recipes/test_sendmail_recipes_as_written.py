@@ -1,7 +1,7 @@
-"""The pages of config/mta for Sendmail, taken at their word: see test_recipes_as_written.py."""
+"""The pages of config/mta for Sendmail, taken at their word: see test_recipes_as_written.py. And what setup-sendmail does instead."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -17,39 +17,47 @@ HOST_NAME = "mx.example.net"
 
 @dataclass(frozen=True)
 class Case:
+    folder: str
     services: str  # what checks mail, and what the operator has beside it
     ports: str  # where these listen
     milter: str  # the service that Sendmail asks
     checked: str  # what a message that was checked has in its header
     spared: str = ""  # what listed mail has, where the check sees it; else it has nothing of checked
+    script: str = ""  # what is run in place of the page's lines
 
 
+RSPAMD = Case("sendmail-rspamd", "rspamd", "11332 11333", "rspamd", "^X-Spamd-Result: .*MIME_GOOD|^\\s.*MIME_GOOD")
+SPAMASSASSIN = Case("sendmail-spamassassin", "clamav-daemon clamav-milter spamd spamass-milter", "783", "spamass-milter",
+                    "^X-Spam-Status: |^X-Spam-Checker", spared="BLOOMGATE_DELIVER")
+SETUP = "/root/bloomgate/scripts/setup-sendmail --recipe"
 CASES = {
-    "sendmail-rspamd": Case("rspamd", "11332 11333", "rspamd", "^X-Spamd-Result: .*MIME_GOOD|^\\s.*MIME_GOOD"),
-    "sendmail-spamassassin": Case("clamav-daemon clamav-milter spamd spamass-milter", "783", "spamass-milter",
-                                  "^X-Spam-Status: |^X-Spam-Checker", spared="BLOOMGATE_DELIVER"),
+    "sendmail-rspamd": RSPAMD,
+    "sendmail-spamassassin": SPAMASSASSIN,
+    "setup-sendmail rspamd": replace(RSPAMD, script=f"{SETUP} rspamd"),
+    "setup-sendmail spamassassin": replace(SPAMASSASSIN, script=f"{SETUP} spamassassin --with-clamav"),
 }
 
 
 @pytest.fixture(scope="module")
 def outcome(request):
-    with container.checked(SCRIPT, lambda root: prepare(root, request.param), container.RECIPE_PACKAGES[ROOT],
+    with container.checked(SCRIPT, lambda root: prepare(root, CASES[request.param]), container.RECIPE_PACKAGES[ROOT],
                            ROOT) as found:
         yield found
 
 
-def prepare(root, folder):
+def prepare(root, case):
     put_recipes(root)
     put_signature(root)
     # Without a name that has a dot, Sendmail waits for one.
     (root / "etc/hostname").write_text(f"{HOST_NAME}\n")
     (root / "etc/hosts").write_text(f"127.0.0.1 localhost {HOST_NAME}\n")
-    case, checks = CASES[folder], root / "checks"
-    (checks / "steps").write_text(steps_of(folder))
-    (checks / "waiting").write_text(steps_of(folder, "When a part is down"))
+    checks = root / "checks"
+    (checks / "steps").write_text(f"{case.script}\n{case.script} --apply\n" if case.script else steps_of(case.folder))
+    (checks / "waiting").write_text(f"{case.script} --when-down tempfail --apply\n" if case.script
+                                    else steps_of(case.folder, "When a part is down"))
     (checks / "recipe.sh").write_text(
-        f"recipe={folder} services='{case.services}' ports='{case.ports}' milter={case.milter} "
-        f"checked='{case.checked}' spared='{case.spared}'\n")
+        f"recipe={case.folder} services='{case.services}' ports='{case.ports}' milter={case.milter} "
+        f"checked='{case.checked}' spared='{case.spared}' script=({case.script})\n")
     signed_mail.put(checks)
     give_the_sender_an_address(checks / "records.json")
 
