@@ -49,6 +49,10 @@ FilterShape shape_of(const BuildOptions& options) {
 
 }  // namespace
 
+bool keeps_all_hashes(const BuildOptions& options) noexcept {
+  return !options.store_path.empty() || layout_rules(options.layout).needs_whole_blocks();
+}
+
 FilterBuilder::FilterBuilder(const BuildOptions& options) : options_(options), shape_(shape_of(options)) {
   if (options.expected_entries) {
     expect(*options.expected_entries);
@@ -63,8 +67,7 @@ void FilterBuilder::expect(std::uint64_t entries) {
   options_.expected_entries = std::max<std::uint64_t>(1, entries);
   shape_.block_count = blocks_for(*options_.expected_entries, options_.bits_per_entry, shape_.block_bytes);
   const std::uint64_t array_bytes = body_bytes(shape_);
-  const bool keeps_hashes = !options_.store_path.empty() || layout_rules(shape_.layout).needs_whole_blocks();
-  if (array_bytes <= options_.body_memory_bytes && !keeps_hashes) {
+  if (array_bytes <= options_.body_memory_bytes && !keeps_all_hashes(options_)) {
     body_.emplace(array_bytes, "the bit array; ask for fewer bits per entry or expect fewer entries");
   }
   make_partitions();

@@ -63,6 +63,9 @@ struct BuildOptions {
   std::string store_path = {};
 };
 
+// Whether all hashes are kept until write(): for a store, or for a layout that needs whole blocks.
+bool keeps_all_hashes(const BuildOptions& options) noexcept;
+
 // How far FilterBuilder::write() has come with the bit array. Safe from any thread.
 struct WriteProgress {
   std::atomic<std::uint64_t> done_bytes{0};
@@ -155,9 +158,9 @@ class FilterBuilder {
   // Builds the filter, reads it back, checks it, and puts it at `path` (see FilterWriter). If `stop` turns true
   // meanwhile, throws BloomgateError{interrupted} and leaves nothing behind. Also throws what FilterWriter and
   // HashSpill throw, and BloomgateError{out_of_memory, size_overflow}. Returns the header as written.
-  FilterHeader write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress);
   // The store is put at its path with it: if the process ends before write() does, the two files are a pair that
   // open_store() opens, the old or the new one.
+  FilterHeader write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress);
   FilterHeader write(const std::string& path, const std::atomic<bool>& stop) {
     WriteProgress unseen;
     return write(path, stop, unseen);

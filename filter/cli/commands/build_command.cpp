@@ -86,8 +86,7 @@ void share_memory(BuildCommand& command) {
   const std::uint64_t usable = available > kept ? available - kept : 0;
   BuildOptions& options = command.options;
   // Where all hashes must be kept, there is no use for memory that is left.
-  const bool keeps_hashes = !options.store_path.empty() || layout_rules(options.layout).needs_whole_blocks();
-  const std::uint64_t by_default = keeps_hashes ? usable / 4 * 3 : std::min(kMostByDefault, usable / 4);
+  const std::uint64_t by_default = keeps_all_hashes(options) ? usable / 4 * 3 : std::min(kMostByDefault, usable / 4);
   options.memory_bytes = command.memory.empty() ? by_default : parse_bytes(command.memory, "--memory");
   options.body_memory_bytes = usable > options.memory_bytes ? usable - options.memory_bytes : 0;
 }
@@ -197,15 +196,12 @@ bool same_file(const std::string& a, const std::string& b) {
 
 // A typing mistake must not cost the operator a list.
 void refuse_to_overwrite_inputs(const BuildCommand& command) {
-  for (const std::string& input : command.inputs) {
-    if (same_file(input, command.output)) throw UsageError("--output would overwrite the list " + input);
-    if (same_file(input, command.options.store_path)) throw UsageError("--store would overwrite the list " + input);
-    if (same_file(input, command.reject_file)) throw UsageError("--reject-file would overwrite the list " + input);
-  }
-  for (const std::string& input : command.exceptions) {
-    if (same_file(input, command.output)) throw UsageError("--output would overwrite the list " + input);
-    if (same_file(input, command.options.store_path)) throw UsageError("--store would overwrite the list " + input);
-    if (same_file(input, command.reject_file)) throw UsageError("--reject-file would overwrite the list " + input);
+  for (const std::vector<std::string>* lists : {&command.inputs, &command.exceptions}) {
+    for (const std::string& list : *lists) {
+      if (same_file(list, command.output)) throw UsageError("--output would overwrite the list " + list);
+      if (same_file(list, command.options.store_path)) throw UsageError("--store would overwrite the list " + list);
+      if (same_file(list, command.reject_file)) throw UsageError("--reject-file would overwrite the list " + list);
+    }
   }
   const std::string& store = command.options.store_path;
   for (const std::string& other : {command.output, command.reject_file}) {
