@@ -78,6 +78,15 @@ def pytest_runtest_makereport(item, call):
         for name, value in getattr(item, "funcargs", {}).items():
             if hasattr(value, "logs"):
                 report.sections.append((f"logs of {name}", value.logs()[-8000:]))
+            elif isinstance(value, Path) and value.is_dir():
+                report.sections.extend((str(log), text) for log, text in logs_below(value))
+
+
+def logs_below(folder):
+    """What the programs that a test has started itself have written into its folder: each log's path and its end."""
+    for log in sorted([*folder.rglob("*.log"), *folder.rglob("*.out")]):
+        if log.is_file():
+            yield log, log.read_text(encoding="utf-8", errors="replace")[-4000:]
 
 
 class Gateways:
