@@ -254,7 +254,7 @@ def test_several_things_that_are_missing_in_a_postfix_are_found_at_once(world, p
     ("content-filter", "master.cf", "light-path unix", "other-path unix", "transport light-path"),
     ("content-filter", "main.cf", "content_filter", "#", "nothing checks"),
     ("content-filter", "authentication_header_checks", "/^Auth", "/^Nobody", "are not removed"),
-    ("content-filter", "main.cf", "unix:/run/opendkim/opendkim.sock,", "", "no milter before Bloomgate"),
+    ("content-filter", "main.cf", "unix:/run/opendkim/opendkim.sock", "", "no milter before Bloomgate"),
     ("rspamd", "forged_mark_header_checks", "IGNORE", "DUNNO", "a forged mark would count")],
     ids=["tempfail", "no light path", "no transport", "no deep check", "forged results", "no authentication",
          "forged marks"])
