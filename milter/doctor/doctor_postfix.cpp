@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
+#include <sstream>
 #include <utility>
 
 #include "filter/base/ascii.hpp"
@@ -49,23 +51,25 @@ std::string_view address_of(std::string_view milter) {
   return milter.substr(begin, milter.find_first_of(", }", begin) - begin);
 }
 
-// Whether a milter of smtpd_milters is the daemon.
-bool is_ours(std::string_view milter, const SocketAddress& socket) {
-  const std::string_view address = address_of(milter);
-  if (address.empty()) return false;
-  if (socket.family == SocketAddress::Family::unix_path) return address == "unix:" + socket.path;
-  return address.starts_with("inet") && address.ends_with(":" + socket.port);
+std::string after_equals(const std::string& line) {
+  return line.substr(std::min(line.size(), line.find('=') + 1));
+}
+
+// Whether other servers bring mail to that service of master.cf: to port 25, or to smtpd behind postscreen.
+bool takes_mail_of_servers(std::string_view service) {
+  if (service.ends_with("/pass")) return true;
+  return service == "smtp/inet" || service == "25/inet" || service.ends_with(":smtp/inet") ||
+         service.ends_with(":25/inet");
 }
 
 class Postfix {
  public:
   Postfix(const DaemonOptions& options, std::string folder, std::vector<DoctorFinding>& findings)
-      : options_(options), folder_(std::move(folder)), findings_(findings) {}
+      : options_(options), folder_(std::move(folder)), findings_(findings), queue_folder_(value("queue_directory")) {}
 
   void examine() {
     const std::vector<std::string> milters = items(value("smtpd_milters"));
-    const auto ours =
-        std::ranges::find_if(milters, [this](const std::string& milter) { return is_ours(milter, options_.socket); });
+    const auto ours = find_ours(milters);
     if (ours == milters.end()) {
       problem(
           "Postfix (" + folder_ + ") does not ask " + to_string(options_.socket) + ": smtpd_milters does not name it",
@@ -79,6 +83,7 @@ class Postfix {
     const bool is_last = asks_deep_check(options_) && content_filter.empty() && !is_followed;
     examine_fallback(*ours, is_last);
     examine_access();
+    examine_services(*ours);
     examine_others(milters, ours);
     if (!content_filter.empty()) {
       examine_light_path(content_filter);
@@ -98,6 +103,18 @@ class Postfix {
 
   std::string value(const std::string& name) {
     return without_line_end(run_program({"postconf", "-c", folder_, "-xh", name}).output);
+  }
+
+  // The daemon's place among the milters.
+  std::vector<std::string>::const_iterator find_ours(const std::vector<std::string>& milters) const {
+    return std::ranges::find_if(milters, [this](const std::string& milter) {
+      const std::string_view address = address_of(milter);
+      if (options_.socket.family != SocketAddress::Family::unix_path) {
+        return address.starts_with("inet") && address.ends_with(":" + options_.socket.port);
+      }
+      const auto found = postfix_milter_address(address, queue_folder_);
+      return found && found->path == options_.socket.path;
+    });
   }
 
   // What the tables say about a header field; empty if they say nothing.
@@ -133,11 +150,52 @@ class Postfix {
                            "Postfix's user " + user + " may not connect to " + options_.socket.path,
                            "usermod -a -G bloomgate " + user + " && postfix reload"});
     }
-    const std::string chroot = run_program({"postconf", "-c", folder_, "-F", "smtp/inet/chroot"}).output;
-    if (chroot.find("= y") != std::string::npos && value("queue_directory").size() > 1) {
-      problem("smtpd runs in a chroot and cannot see " + options_.socket.path,
-              "postconf -F smtp/inet/chroot=n && postfix reload");
+  }
+
+  struct Service {
+    std::string command;
+    bool in_chroot = false;
+  };
+
+  // The services of master.cf by name and type, such as smtp/inet.
+  std::map<std::string, Service> services() {
+    std::map<std::string, Service> found;
+    std::istringstream lines(run_program({"postconf", "-c", folder_, "-F", "*/*/command", "*/*/chroot"}).output);
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t equals = line.find(" = ");
+      if (equals == std::string::npos) continue;
+      const std::string_view name = std::string_view(line).substr(0, equals);
+      Service& service = found[std::string(name.substr(0, name.rfind('/')))];
+      if (name.ends_with("/command")) service.command = line.substr(equals + 3);
+      if (name.ends_with("/chroot")) service.in_chroot = line.ends_with(" = y");
     }
+    return found;
+  }
+
+  // Each smtpd may have milters of its own, and be in a chroot: a path from / then means another place.
+  void examine_services(const std::string& usual_milter) {
+    for (const auto& [name, service] : services()) {
+      if (service.command != "smtpd" && !service.command.starts_with("smtpd ")) continue;
+      const std::string own = override_of(name, "smtpd_milters");
+      const std::vector<std::string> milters = own.empty() ? std::vector{usual_milter} : items(after_equals(own));
+      const auto ours = find_ours(milters);
+      if (ours == milters.end()) {
+        if (!takes_mail_of_servers(name)) continue;
+        problem(name + " of master.cf has smtpd_milters of its own, and does not ask Bloomgate", std::string(kSetup));
+      } else if (service.in_chroot && address_of(*ours).starts_with("unix:/") && !hands_mail_back(name)) {
+        problem(name + " of master.cf runs in a chroot and cannot see " + options_.socket.path,
+                "postconf -F " + name + "/chroot=n && postfix reload");
+      }
+    }
+  }
+
+  // The line `service/name = value` where the service has that option; else empty.
+  std::string override_of(const std::string& service, const std::string& name) {
+    return run_program({"postconf", "-c", folder_, "-xP", service + "/" + name}).output;
+  }
+
+  bool hands_mail_back(const std::string& service) {
+    return override_of(service, "receive_override_options").find("no_milters") != std::string::npos;
   }
 
   void examine_light_path(const std::string& content_filter) {
@@ -163,7 +221,7 @@ class Postfix {
     for (auto milter = milters.begin(); milter != milters.end(); ++milter) {
       if (milter == ours) continue;
       const std::string name(address_of(*milter));
-      const auto address = postfix_milter_address(name, value("queue_directory"));
+      const auto address = postfix_milter_address(name, queue_folder_);
       if (!address) continue;
       const DoctorConnection connection = connect_to(*address);
       if (connection.is_open() && answers_as_milter(connection)) {
@@ -239,6 +297,7 @@ class Postfix {
   const DaemonOptions& options_;
   std::string folder_;
   std::vector<DoctorFinding>& findings_;
+  const std::string queue_folder_;
 };
 
 }  // namespace

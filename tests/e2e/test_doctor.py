@@ -314,11 +314,38 @@ def test_a_socket_that_postfix_may_not_use_is_found(world, postfix):
     assert_found(world.findings(postfix=etc), "Postfix's user postfix may not connect")
 
 
-@pytest.mark.all_only
-def test_a_chroot_that_hides_the_socket_is_found(world, postfix):
-    etc = postfix("--recipe", "rspamd")
-    edit(etc / "master.cf", "127.0.0.1:25025 inet n - n - - smtpd", "smtp inet n - y - - smtpd")
-    assert_found(world.findings(postfix=etc), "runs in a chroot")
+# How Postfix's own file has its services; this one is asked by postscreen.
+BEHIND_POSTSCREEN = "smtpd pass - - {chroot} - - smtpd{options}\n"
+
+
+def add_service(etc, line):
+    with open(etc / "master.cf", "a") as master_cf:
+        master_cf.write(line)
+
+
+@pytest.mark.parametrize("options", ["", " -o {{ smtpd_milters = {socket} }}"], ids=["as main.cf", "of its own"])
+def test_a_chroot_that_hides_the_socket_is_found(world, postfix, options):
+    etc = postfix(main_cf=f"smtpd_milters = {world.daemon.mta_socket}\n")
+    assert not any("chroot" in text for text in texts(world.findings(postfix=etc)))
+    add_service(etc, BEHIND_POSTSCREEN.format(chroot="y", options=options.format(socket=world.daemon.mta_socket)))
+    assert_found(world.findings(postfix=etc), "smtpd/pass of master.cf runs in a chroot and cannot see")
+
+
+def test_a_socket_that_postfix_sees_from_its_chroot_is_no_problem(world, postfix):
+    path = os.path.relpath(world.daemon.address, world.folder / "postfix/queue")
+    etc = postfix(main_cf=f"smtpd_milters = unix:{path}\n")
+    add_service(etc, BEHIND_POSTSCREEN.format(chroot="y", options=""))
+    found = world.findings("--socket", f"unix:{world.folder}/postfix/queue/{path}", postfix=etc)
+    assert_found(found, "asks the daemon", "ok")
+    assert not any("chroot" in text for text in texts(found))
+
+
+def test_a_service_that_asks_other_milters_is_found_where_mail_of_other_servers_comes_in(world, postfix):
+    etc = postfix(main_cf=f"smtpd_milters = {world.daemon.mta_socket}\n")
+    add_service(etc, "submission inet n - n - - smtpd -o smtpd_milters=inet:localhost:9\n")
+    assert not any("of its own" in text for text in texts(world.findings(postfix=etc)))
+    add_service(etc, BEHIND_POSTSCREEN.format(chroot="n", options=" -o smtpd_milters="))
+    assert_found(world.findings(postfix=etc), "smtpd/pass of master.cf has smtpd_milters of its own")
 
 
 # --- a deeper check of its own
