@@ -3,7 +3,7 @@
 # and what is to be seen.
 # shellcheck source=tests/e2e/systemd/checking.sh
 . /checks/checking.sh
-recipe='' kind='' checked='' spared='' everywhere='' script=()
+recipe='' kind='' checked='' spared='' everywhere='' virus_check='' whose='' script=()
 # shellcheck source=/dev/null
 . ./recipe.sh
 
@@ -62,18 +62,33 @@ check_no_mail_is_refused_while_the_check_is_down() {
   await has_arrived other-3
 }
 
+# Refused while the client waits, or held in the queue: it arrives nowhere.
+check_infected_mail_does_not_arrive_and_other_mail_does_while_clamd_is_down() {
+  [[ -n $virus_check ]] || return 0
+  for sender in listed other; do
+    if send $sender@example.org /checks/infected; then
+      await eval "postqueue -p | grep -E '^[0-9A-F]+!.* $sender@example.org'"
+    fi
+  done
+  systemctl stop clamav-daemon.socket clamav-daemon
+  for sender in listed other; do sent_and_arrived $sender@example.org $sender-8; done
+  fails has_arrived infected
+  systemctl start clamav-daemon.socket clamav-daemon
+  await test -S /run/clamav/clamd.ctl
+}
+
 check_the_lines_for_those_who_let_mail_wait_do_so() {
   [[ -s /checks/waiting ]] || return 0
   cd "/root/bloomgate/config/mta/$recipe"
   bash -eux /checks/waiting
   check_listens
-  sent_and_arrived other@example.org other-4
+  sent_and_arrived "$whose@example.org" waiting-1
   stop_what_mail_waits_for
   if [[ $kind == content-filter ]]; then
-    send_new other@example.org other-5
-    await eval 'postqueue -p | grep other@example.org'
+    send_new "$whose@example.org" waiting-2
+    await eval "postqueue -p | grep $whose@example.org"
   else
-    await eval '! send_new other@example.org other-6'
+    await eval "! send_new $whose@example.org waiting-2"
   fi
 }
 

@@ -25,6 +25,7 @@ PACKAGES = (*BARE_PACKAGES, "postfix")
 # depend on it by a virtual name, which debootstrap does not look up.
 RECIPE_PACKAGES = {
     "recipe-root-rspamd": (*PACKAGES, "rspamd"),
+    "recipe-root-clamav": (*PACKAGES, "rspamd", "clamav-daemon", "clamav-milter"),
     "recipe-root-spamassassin": (*PACKAGES, "spamassassin", "spamd", "spampd", "spamass-milter", "opendkim",
                                  "opendmarc", "clamav-daemon", "clamav-milter", "perl-openssl-defaults"),
     "recipe-root-sendmail": (*BARE_PACKAGES, "sendmail", "rspamd", "spamassassin", "spamd", "spamass-milter",
