@@ -1,14 +1,43 @@
 #include "milter/logging.hpp"
 
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/syslog_sink.h>
 #include <spdlog/sinks/systemd_sink.h>
 #include <syslog.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "milter/queued_sink.hpp"
 
 namespace bloomgate {
 namespace {
 
 constexpr const char* kName = "bloomgate-milter";
+
+// Writes all lines since the last flush in one call, where the system takes them so. For one thread.
+class StandardErrorSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+  void sink_it_(const spdlog::details::log_msg& line) override { formatter_->format(line, text_); }
+
+  void flush_() override {
+    std::size_t written = 0;
+    while (written < text_.size()) {
+      const ssize_t count = ::write(STDERR_FILENO, text_.data() + written, text_.size() - written);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) {
+        const int error = errno;
+        text_.clear();
+        throw std::system_error(error, std::generic_category(), "write to standard error");
+      }
+      written += static_cast<std::size_t>(count);
+    }
+    text_.clear();
+  }
+
+  spdlog::memory_buf_t text_;
+};
 
 spdlog::sink_ptr make_sink(LogTarget target) {
   switch (target) {
@@ -19,7 +48,7 @@ spdlog::sink_ptr make_sink(LogTarget target) {
     case LogTarget::journal:
       return std::make_shared<spdlog::sinks::systemd_sink_mt>(kName);
   }
-  auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  auto sink = std::make_shared<StandardErrorSink>();
   sink->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l: %v");
   return sink;
 }
@@ -42,7 +71,9 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
 
 std::shared_ptr<spdlog::logger> make_logger(LogTarget target, LogLevel level) {
   openlog(kName, LOG_PID, LOG_MAIL);
-  auto logger = std::make_shared<spdlog::logger>(kName, make_sink(target));
+  auto sink = std::make_shared<QueuedSink>(make_sink(target), QueuedSink::Limits{});
+  auto logger = std::make_shared<spdlog::logger>(kName, sink);
+  logger->set_error_handler([sink](const std::string&) { sink->count_lost(); });
   set_log_level(*logger, level);
   return logger;
 }

@@ -1,5 +1,5 @@
-// Makes the daemon's log: one spdlog logger that all threads write to, each line at once. Text from outside must go
-// through filter/base/printable.hpp before it is logged.
+// Makes the daemon's log: one spdlog logger that all threads write to. None of them waits for what it is written to
+// (see queued_sink.hpp). Text from outside must go through filter/base/printable.hpp before it is logged.
 #pragma once
 
 #include <spdlog/logger.h>
@@ -10,7 +10,8 @@
 
 namespace bloomgate {
 
-// libmilter's own messages go to syslog whatever the target, under the same name and facility (mail).
+// A program that ends without destroying the logger calls its flush() first: its last lines are on their way until
+// then. libmilter's own messages go to syslog whatever the target, under the same name and facility (mail).
 std::shared_ptr<spdlog::logger> make_logger(LogTarget target, LogLevel level);
 
 // Safe while other threads write to it.

@@ -226,6 +226,7 @@ int run(const DaemonCommand& command, const std::vector<std::string>& arguments)
   } catch (const std::exception& error) {
     // For those who read the log only; main() tells standard error.
     if (options.log_target != LogTarget::standard_error) log->critical("{}", printable(error.what()));
+    log->flush();
     throw;
   }
 }

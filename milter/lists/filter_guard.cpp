@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <system_error>
 #include <utility>
 
 #include "filter/base/error.hpp"
+#include "filter/base/held_signals.hpp"
 #include "milter/lists/inotify_events.hpp"
 
 namespace bloomgate {
@@ -26,23 +26,6 @@ std::chrono::steady_clock::duration interval_of(std::uint64_t bytes_per_hour) {
   const double seconds = 3600.0 * static_cast<double>(kChecksumChunkBytes) / static_cast<double>(bytes_per_hour);
   return std::max(std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds)), Duration(1));
 }
-
-// Signals are for the main thread. SIGBUS and its like come from what the thread itself does, and must come through.
-class HeldSignals {
- public:
-  HeldSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    for (const int own : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, own);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
-
- private:
-  sigset_t before_ = {};
-};
 
 }  // namespace
 

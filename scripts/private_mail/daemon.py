@@ -110,7 +110,17 @@ class Daemon:
         """Sends SIGUSR1 and waits until the log has a new line that matches the regular expression."""
         before = len(self.log())
         self.program.signal(signal.SIGUSR1)
-        wait_until(lambda: re.search(expected, self.log()[before:]), f"the daemon to log '{expected}'")
+        self.logged(expected, before)
 
     def log(self):
+        """What is written so far. A line may come a little after what it tells of: see logged()."""
         return self.log_file.read_text(encoding="utf-8", errors="replace") if self.log_file.exists() else ""
+
+    def logged(self, expected, since=0):
+        """Waits until the log has, behind `since` characters, what matches the regular expression. Returns the match."""
+        return wait_until(lambda: re.search(expected, self.log()[since:]), f"the daemon to log '{expected}'")
+
+    def lines_of(self, queue_id):
+        """Waits until the log has the line of a message, and returns all such lines."""
+        return wait_until(lambda: re.findall(rf"(?m)^.* queue_id={queue_id} .*$", self.log()),
+                          f"the daemon to log the message {queue_id}")

@@ -125,8 +125,7 @@ def test_a_whitelist_written_to_in_place_delivers_nobody_from_then_on(start_gate
         written = time.monotonic()
         spoil(gateway.config.whitelist)
         done = time.monotonic()
-        wait_until(lambda: "damaged: " in gateway.daemon.log(),
-                   "the daemon to log the damage")
+        gateway.daemon.logged("damaged: ")
         noticed = time.monotonic()
         flow.wait_for_more(40)
         gateway.daemon.reload(REFUSED)

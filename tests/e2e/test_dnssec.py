@@ -2,7 +2,6 @@
 no key. Most ask --explain, which verifies as the daemon does."""
 
 import json
-import re
 import subprocess
 from contextlib import ExitStack
 from dataclasses import replace
@@ -13,7 +12,7 @@ from private_mail.client import RawMessage
 from private_mail.faulty_name_server import FaultyNameServer
 from private_mail.filter import build_filter_of, built
 from private_mail.gateway import GatewayConfig
-from private_mail.processes import temporary_folder, wait_until
+from private_mail.processes import temporary_folder
 from private_mail.signed_zone import DAY, SignedZone
 
 VALID, STRIPPED, EXPIRED, MISSING = (key(selector) for selector in ("valid", "stripped", "expired", "missing"))
@@ -79,7 +78,7 @@ def test_the_daemon_s_log_says_that_it_validates_and_which_keys_dnssec_vouches_f
         "authentication": "required", "dns-servers": world.names.option, "dns-trust-anchor": world.anchor}))
     for signer, said in ((VALID, "deliver .* dkim=pass .* dnssec=secure"), (FORGED, "check .* dkim=dnssec-bogus ")):
         [delivery] = gateway.send(RawMessage(STRANGER, raw=signer.sign(GENUINE)))
-        wait_until(lambda: re.search(rf"\b{delivery.queue_id}\b.*{said}", gateway.daemon.log()), said)
+        gateway.daemon.logged(rf"\b{delivery.queue_id}\b.*{said}")
     assert f"validated by DNSSEC with {world.anchor}" in gateway.daemon.log()
 
 

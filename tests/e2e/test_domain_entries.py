@@ -48,7 +48,7 @@ def test_a_domain_entry_lists_its_own_and_is_named(gateway):
     for (sender, entry), delivery in zip(cases.items(), gateway.send(*(Message(sender) for sender in cases))):
         assert delivery.place == LIGHT_PATH, sender
         assert delivery.marks[0].endswith(f"; entry={entry}")
-        [line] = [line for line in gateway.daemon.log().splitlines() if delivery.queue_id in line]
+        [line] = gateway.daemon.lines_of(delivery.queue_id)
         assert f" entry={entry}" in line
     [below] = gateway.send(Message("ann@mail.supplier.example"))
     assert below.place == DEEP_CHECK

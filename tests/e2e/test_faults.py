@@ -1,7 +1,10 @@
 """What goes wrong costs a deep check, and never a message."""
 
+import contextlib
+import fcntl
 import itertools
 import os
+import shutil
 import signal
 import threading
 import time
@@ -9,6 +12,7 @@ import time
 import pytest
 from conftest import LISTED, LISTED_BY, UNLISTED
 from private_mail.client import Message
+from private_mail.daemon import USER
 from private_mail.filter import build_filter_of
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
 from private_mail.processes import wait_until
@@ -104,6 +108,40 @@ def test_a_daemon_stopped_under_load_ends_well_and_loses_nothing(gateway):
     assert_none_lost_and_none_waved_through(gateway.deliveries(traffic.sent))
 
 
+def test_a_log_that_nobody_reads_holds_neither_mail_nor_the_end_up(gateway):
+    daemon = gateway.daemon
+    daemon.stop()
+    daemon.log_file.unlink()
+    os.mkfifo(daemon.log_file)
+    log = os.open(daemon.log_file, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        room = fcntl.fcntl(log, fcntl.F_SETPIPE_SZ, 4096)
+        shutil.chown(daemon.log_file, USER)
+        daemon.start()
+        deliveries = gateway.send(*[Message(LISTED)] * 40)
+        assert {delivery.place for delivery in deliveries} == {LIGHT_PATH}
+        read = ReadLog(log)
+        wait_until(lambda: all(delivery.queue_id in read.text() for delivery in deliveries), "all lines to be there")
+        assert len(read.text()) > room
+        gateway.send(*[Message(LISTED)] * 40)
+        assert daemon.stop() == 0
+    finally:
+        os.close(log)
+
+
+class ReadLog:
+    """What has come out of a pipe so far."""
+
+    def __init__(self, pipe):
+        self._pipe = pipe
+        self._text = b""
+
+    def text(self):
+        with contextlib.suppress(BlockingIOError):
+            self._text += os.read(self._pipe, 65536)
+        return self._text.decode()
+
+
 def test_a_daemon_that_comes_back_decides_again_and_replaces_its_stale_socket(gateway):
     gateway.daemon.kill()
     assert gateway.daemon.address.exists()
@@ -118,7 +156,7 @@ def test_a_truncated_whitelist_costs_the_deep_check_and_not_the_daemon(gateway):
     deliveries = gateway.send(Message(LISTED), Message(UNLISTED), Message(LISTED))
     assert [delivery.place for delivery in deliveries] == [DEEP_CHECK] * 3
     assert gateway.daemon.program.alive()
-    wait_until(lambda: "damaged" in gateway.daemon.log(), "the daemon to log that the filter is damaged")
+    gateway.daemon.logged("damaged")
 
     build_filter_of(gateway.config.whitelist, [LISTED])
     gateway.daemon.reload(RELOADED)

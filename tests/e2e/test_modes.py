@@ -17,7 +17,7 @@ def test_observe_decides_and_logs_and_touches_nothing(start_gateway):
     assert [delivery.place for delivery in deliveries] == [DEEP_CHECK, DEEP_CHECK]
     assert [delivery.marks for delivery in deliveries] == [[], ["deliver", "check"]]
     for delivery, decision in zip(deliveries, ("deliver", "check")):
-        [line] = [line for line in gateway.daemon.log().splitlines() if delivery.queue_id in line]
+        [line] = gateway.daemon.lines_of(delivery.queue_id)
         assert decision in line
 
 

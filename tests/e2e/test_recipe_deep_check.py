@@ -58,7 +58,7 @@ def results(outcome):
 
 
 def log_lines(recipe, outcome):
-    return [line for line in recipe.daemon.log().splitlines() if f"queue_id={outcome.queue_id} " in line]
+    return recipe.daemon.lines_of(outcome.queue_id)
 
 
 def test_listed_mail_is_not_seen_by_the_checker_and_its_body_is_skipped(recipe, checker):
@@ -161,6 +161,7 @@ def test_where_the_first_checker_is_down_the_next_one_is_asked(recipe):
     recipe.ask("spamd", deep_check=[dead, f"spamd:inet:{recipe.spamd.address[1]}@127.0.0.1"])
     outcomes = recipe.send(Mail(UNLISTED), spam("spamd"))
     assert [outcome.header("X-Spam-Status")[0].split(",")[0] for outcome in outcomes] == ["No", "Yes"]
+    recipe.daemon.lines_of(outcomes[-1].queue_id)
     assert recipe.daemon.log().count(f"deeper check: {dead}: ") == 1, "what failed is left alone for a while"
 
 
@@ -314,7 +315,7 @@ def test_a_message_that_cannot_be_kept_waits_at_its_sender(recipe):
     folder.rmdir()
     long = Mail(UNLISTED, body=b"a line of text\r\n" * 1000)
     assert places(recipe.send(long, listed())) == [TRY_AGAIN, MAILBOX]
-    assert f"temporary file in {folder}: " in recipe.daemon.log()
+    recipe.daemon.logged(f"temporary file in {folder}: ")
 
 
 def test_mail_waits_at_its_sender_while_bloomgate_is_down(recipe):
@@ -348,7 +349,7 @@ def test_as_shipped_mail_goes_on_as_unknown_while_no_checker_answers(as_shipped)
     as_shipped.spam_checkers[0].start()
     assert places([good, other]) == [MAILBOX] * 2
     assert other.header("X-Spam-Status")[0].startswith("Unknown")
-    assert re.search("warning|error", as_shipped.daemon.log())
+    as_shipped.daemon.logged("warning|error")
     assert as_shipped.send(Mail(UNLISTED))[0].header("X-Spam-Status")[0].startswith("No, ")
 
 

@@ -73,7 +73,7 @@ def test_the_log_has_a_line_for_each_message(gateway):
     deliveries = gateway.send(Message(LISTED), Message(UNLISTED), Message(""))
     for delivery, words in zip(deliveries, ((LISTED, "deliver", "listed"), (UNLISTED, "check", "not-listed"),
                                             ("<>", "check", "null-sender"))):
-        lines = [line for line in gateway.daemon.log().splitlines() if delivery.queue_id in line]
+        lines = gateway.daemon.lines_of(delivery.queue_id)
         assert len(lines) == 1
         for word in words:
             assert word in lines[0]

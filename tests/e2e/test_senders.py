@@ -74,6 +74,6 @@ def test_nothing_else_is_found(gateway, sender):
 
 def test_a_sender_cannot_write_lines_of_the_log(gateway):
     [delivery] = gateway.send(Message('"a\\\x1b[2J\x07 decision=deliver"@example.org'))
-    [line] = [line for line in gateway.daemon.log().split("\n") if delivery.queue_id in line]
+    [line] = gateway.daemon.lines_of(delivery.queue_id)
     assert delivery.place == DEEP_CHECK
     assert line.isprintable()

@@ -125,7 +125,7 @@ def test_each_message_of_a_connection_is_decided_by_its_own_sender(unix_gateway)
 def test_the_log_names_each_message_by_sendmails_queue_id(unix_gateway):
     deliveries = unix_gateway.send(Message(LISTED), Message(UNLISTED), Message(""))
     for delivery, words in zip(deliveries, ((LISTED, "deliver"), (UNLISTED, "check"), ("<>", "check"))):
-        lines = [line for line in unix_gateway.daemon.log().splitlines() if delivery.queue_id in line]
+        lines = unix_gateway.daemon.lines_of(delivery.queue_id)
         assert len(lines) == 1
         for word in words:
             assert word in lines[0]
@@ -140,7 +140,7 @@ def test_in_observe_mode_nothing_is_touched(start):
     gateway = start(settings={"mode": "observe"})
     assert marks_of(gateway, Message(LISTED), Message(UNLISTED, FORGED)) == [
         [], ["deliver; reason=listed; host=mx.example.net"]]
-    assert re.search(f"{LISTED}.*deliver", gateway.daemon.log())
+    gateway.daemon.logged(f"{LISTED}.*deliver")
 
 
 class WithOpenDkim(SendmailRecipe):

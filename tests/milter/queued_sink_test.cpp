@@ -1,0 +1,190 @@
+#include "milter/queued_sink.hpp"
+
+#include <spdlog/logger.h>
+
+#include <catch2/catch.hpp>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace bloomgate {
+namespace {
+
+constexpr std::chrono::minutes kPatience{1};
+
+// Keeps what is written. Can be held up, and can fail.
+class Paper final : public spdlog::sinks::sink {
+ public:
+  void log(const spdlog::details::log_msg& line) override {
+    std::unique_lock lock(mutex_);
+    ++begun_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !is_held_; });
+    if (fails_) throw std::runtime_error("no paper");
+    lines_.emplace_back(line.payload.data(), line.payload.size());
+  }
+  void flush() override {
+    const std::lock_guard lock(mutex_);
+    if (flush_fails_) throw std::runtime_error("no paper");
+    ++flushes_;
+  }
+  void set_pattern(const std::string&) override {}
+  void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
+
+  void set(bool held, bool fails = false, bool flush_fails = false) {
+    const std::lock_guard lock(mutex_);
+    is_held_ = held;
+    fails_ = fails;
+    flush_fails_ = flush_fails;
+    changed_.notify_all();
+  }
+  bool wait_until_begun(std::size_t lines) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kPatience, [&] { return begun_ >= lines; });
+  }
+  std::vector<std::string> lines() {
+    const std::lock_guard lock(mutex_);
+    return lines_;
+  }
+  std::size_t flushes() {
+    const std::lock_guard lock(mutex_);
+    return flushes_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> lines_;
+  std::size_t begun_ = 0;
+  std::size_t flushes_ = 0;
+  bool is_held_ = false;
+  bool fails_ = false;
+  bool flush_fails_ = false;
+};
+
+struct Log {
+  explicit Log(QueuedSink::Limits limits = {}) : queue(std::make_shared<QueuedSink>(paper, limits)) {}
+
+  std::shared_ptr<Paper> paper = std::make_shared<Paper>();
+  std::shared_ptr<QueuedSink> queue;
+  spdlog::logger logger{"test", queue};
+};
+
+std::string lost(int count) {
+  return "log lines lost here: " + std::to_string(count) + "; they came faster than the log takes them, or it failed";
+}
+
+TEST_CASE("lines are written in the order in which they came, and all at the latest when the queue ends") {
+  Log log;
+  std::vector<std::string> expected;
+  for (int i = 0; i < 5000; ++i) {
+    log.logger.info("line {}", i);
+    expected.push_back("line " + std::to_string(i));
+  }
+  log.logger.sinks().clear();
+  log.queue.reset();
+  CHECK(log.paper->lines() == expected);
+}
+
+TEST_CASE("a line is written without anybody asking for it") {
+  Log log;
+  log.logger.info("one");
+  REQUIRE(log.paper->wait_until_begun(1));
+  log.logger.info("two");
+  REQUIRE(log.paper->wait_until_begun(2));
+}
+
+TEST_CASE("flush returns when what came before is written, and the writer has been flushed") {
+  Log log;
+  for (int i = 0; i < 100; ++i) {
+    log.logger.info("line");
+    log.logger.flush();
+    REQUIRE(log.paper->lines().size() == static_cast<std::size_t>(i + 1));
+  }
+  CHECK(log.paper->flushes() >= 100);
+}
+
+TEST_CASE("a writer that hangs holds nobody up: what does not fit is lost, counted, and said when it goes on") {
+  Log log({.lines = 10, .flush_patience = std::chrono::milliseconds(1)});
+  log.paper->set(true);
+  log.logger.info("first");
+  REQUIRE(log.paper->wait_until_begun(1));
+  for (int i = 0; i < 25; ++i) log.logger.info("line {}", i);
+  log.logger.flush();  // gives up
+  CHECK(log.paper->lines().empty());
+  log.paper->set(false);
+  log.logger.sinks().clear();
+  log.queue.reset();
+  std::vector<std::string> expected{"first"};
+  for (int i = 0; i < 10; ++i) expected.push_back("line " + std::to_string(i));
+  expected.push_back(lost(15));
+  CHECK(log.paper->lines() == expected);
+}
+
+TEST_CASE("long lines are held to a number of bytes, and a shorter one still fits") {
+  Log log({.bytes = 1000});
+  log.paper->set(true);
+  log.logger.info("first");
+  REQUIRE(log.paper->wait_until_begun(1));
+  log.logger.info(std::string(900, 'a'));
+  log.logger.info(std::string(101, 'b'));
+  log.logger.info(std::string(100, 'c'));
+  log.logger.info("d");
+  log.paper->set(false);
+  log.logger.sinks().clear();
+  log.queue.reset();
+  CHECK(log.paper->lines() == std::vector<std::string>{"first", std::string(900, 'a'), std::string(100, 'c'), lost(2)});
+}
+
+TEST_CASE("lines that the writer fails at are counted, and said with the next that it takes") {
+  const bool fails_late = GENERATE(false, true);
+  Log log;
+  log.paper->set(false, !fails_late, fails_late);
+  log.logger.info("one");
+  log.logger.flush();
+  log.logger.info("two");
+  log.logger.flush();
+  log.paper->set(false);
+  log.logger.info("three");
+  log.logger.flush();
+  const std::vector<std::string> lines = log.paper->lines();
+  REQUIRE(lines.size() >= 2);
+  CHECK(lines[lines.size() - 2] == "three");
+  CHECK(lines.back() == lost(2));
+  log.logger.info("four");
+  log.logger.flush();
+  CHECK(log.paper->lines().back() == "four");
+}
+
+TEST_CASE("a line that cannot be put together is counted as lost") {
+  Log log;
+  log.queue->count_lost();
+  log.logger.info("one");
+  log.logger.flush();
+  CHECK(log.paper->lines() == std::vector<std::string>{"one", lost(1)});
+}
+
+TEST_CASE("lines of many threads all arrive, each thread's in its order") {
+  Log log;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&log, thread] {
+      for (int i = 0; i < 500; ++i)
+        log.logger.log(i % 50 == 0 ? spdlog::level::err : spdlog::level::info, "{} {}", thread, i);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  log.logger.flush();
+  std::vector<int> next(4);
+  for (const std::string& line : log.paper->lines()) {
+    const auto thread = static_cast<std::size_t>(line[0] - '0');
+    REQUIRE(line == std::to_string(thread) + " " + std::to_string(next[thread]++));
+  }
+  CHECK(next == std::vector<int>(4, 500));
+}
+
+}  // namespace
+}  // namespace bloomgate
