@@ -32,7 +32,8 @@ FilterShape shape_of(const BuildOptions& options) {
                                                       " must be " + rules.block_bytes_rule(options.hashes) + ", not " +
                                                       std::to_string(block_bytes));
   }
-  if (!options.store_path.empty() && !rules.value_is_hash()) {
+  const bool has_store = !options.store_path.empty() || options.store_seed;
+  if (has_store && !rules.value_is_hash()) {
     throw BloomgateError(ErrorCode::bad_argument,
                          "the layout " + std::string(rules.name()) +
                              " has no hash of 64 bits that a store could keep; take the layout "
@@ -44,7 +45,8 @@ FilterShape shape_of(const BuildOptions& options) {
           .hashes = options.hashes,
           .block_bytes = block_bytes,
           .seed = options.seed,
-          .profile = options.profile};
+          .profile = options.profile,
+          .store_seed = has_store ? std::optional(options.store_seed.value_or(options.seed)) : std::nullopt};
 }
 
 }  // namespace
@@ -153,6 +155,27 @@ std::uint64_t FilterBuilder::end_of(std::size_t partition) const noexcept {
   return std::min(layout_rules(shape_.layout).bytes_of(shape_, last).end, array_bytes);
 }
 
+// The values of a partition, as they were added.
+template <typename Visit>
+void FilterBuilder::for_each_run(std::size_t partition, Visit visit) const {
+  if (spill_) spill_->for_each_run(partition, visit);
+  partitions_->for_each_run(partition, visit);
+}
+
+// The same as the layout wants them. Mixing leaves a hash in its partition.
+template <typename Visit>
+void FilterBuilder::for_each_value_run(std::size_t partition, Visit visit) const {
+  if (!shape_.store_seed) return for_each_run(partition, visit);
+  std::array<KeyHash, 1024> mixed;  // stays in the smallest cache
+  for_each_run(partition, [&](std::span<const KeyHash> run) {
+    for (; !run.empty(); run = run.subspan(std::min(run.size(), mixed.size()))) {
+      const auto piece = run.first(std::min(run.size(), mixed.size()));
+      mix_hashes(piece, shape_.seed, mixed.data());
+      visit(std::span<const KeyHash>(mixed).first(piece.size()));
+    }
+  });
+}
+
 void FilterBuilder::set_bits(BodyPart part, std::size_t first_partition, std::size_t end_partition) {
   const LayoutRules& rules = layout_rules(shape_.layout);
   if (rules.needs_whole_blocks()) return make_blocks(part, first_partition, end_partition);
@@ -163,9 +186,7 @@ void FilterBuilder::set_bits(BodyPart part, std::size_t first_partition, std::si
   for (const std::size_t odd : {std::size_t{0}, std::size_t{1}}) {
     for_each_parallel(threads, (partitions + 1 - odd) / 2, [&](std::size_t i) {
       const std::size_t partition = first_partition + 2 * i + odd;
-      const auto set = [&](std::span<const KeyHash> run) { rules.set_bits(shape_, part, run); };
-      if (spill_) spill_->for_each_run(partition, set);
-      partitions_->for_each_run(partition, set);
+      for_each_value_run(partition, [&](std::span<const KeyHash> run) { rules.set_bits(shape_, part, run); });
     });
   }
 }
@@ -180,9 +201,8 @@ void FilterBuilder::make_blocks(BodyPart part, std::size_t first_partition, std:
   for_each_parallel(options_.threads, end_partition - first_partition, [&](std::size_t i) {
     const std::size_t partition = first_partition + i;
     std::vector<KeyHash> hashes;
-    const auto keep = [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); };
-    if (spill_) spill_->for_each_run(partition, keep);
-    partitions_->for_each_run(partition, keep);
+    for_each_value_run(partition,
+                       [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); });
     block_maker_->take(part, first_hash(partition), first_hash(partition + 1) - 1, hashes);
   });
   const std::uint64_t complete =
@@ -198,9 +218,8 @@ void FilterBuilder::make_part(BodyPart part, std::size_t first_partition, std::s
     const std::size_t end = std::min(first + kAtOnce, end_partition);
     set_bits(part, first, end);
     store_build_->take(first, end, [&](std::size_t partition, std::vector<KeyHash>& hashes) {
-      const auto keep = [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); };
-      if (spill_) spill_->for_each_run(partition, keep);
-      partitions_->for_each_run(partition, keep);
+      for_each_run(partition,
+                   [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); });
     });
   }
 }
@@ -290,8 +309,8 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   if (!options_.store_path.empty()) {
     store_ = std::make_unique<StoreWriter>(
         options_.store_path,
-        StoreShape{.hash_family = shape_.hash_family, .seed = shape_.seed, .profile = shape_.profile}, addresses(),
-        domains(), options_.threads);
+        StoreShape{.hash_family = shape_.hash_family, .seed = *shape_.store_seed, .profile = shape_.profile},
+        addresses(), domains(), options_.threads);
     const auto partition_bits = static_cast<unsigned>(std::countr_zero(partitions_->partition_count()));
     store_build_ = std::make_unique<StoreBuild>(*store_, partition_bits, options_.threads);
   }

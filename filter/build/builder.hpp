@@ -5,6 +5,8 @@
 //
 // Addresses go into the bit array, domain entries into a section of their own.
 //
+// Hashes are kept as a store keeps them, and mixed with the filter's seed, where it has a store, when bits are set.
+//
 // If the number of addresses is known before the first one (options or expect()) and the bit array fits into memory,
 // the array exists from the start. The builder then keeps hashes only until the working memory is full, when flush()
 // sets their bits. Otherwise it keeps them until write(), in the working memory, or in a temporary file when that is
@@ -21,6 +23,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,6 +64,9 @@ struct BuildOptions {
   // Where to put the store, the exact set of the entries (StoreWriter); empty: there is none. Only in layouts whose
   // values are hashes. All hashes are kept until write(), then.
   std::string store_path = {};
+  // The seed of the hashes that a store keeps; the filter mixes them with its own seed (mix_hash). Given where a store
+  // is added, which has it; where only a store is written, `seed` if it is not given.
+  std::optional<std::uint64_t> store_seed = {};
 };
 
 // Whether all hashes are kept until write(): for a store, or for a layout that needs whole blocks.
@@ -97,11 +103,21 @@ class FilterBuilder {
     // The key of an address, as the canonicaliser makes it.
     void add_address(std::string_view key) {
       if (value_is_hash_) {
-        hashes_->add(hash_key(key, shape_.seed, shape_.hash_family));
+        hashes_->add(stored_hash(shape_, key));
       } else {
         add_values(key);
       }
       ++addresses_;
+    }
+
+    // Hashes of addresses, or of domain entries, that a store with options.store_seed has kept.
+    void add_stored(std::span<const KeyHash> hashes) {
+      for (const KeyHash hash : hashes) hashes_->add(hash);
+      addresses_ += hashes.size();
+    }
+    void add_stored_domains(std::span<const KeyHash> hashes) {
+      for (const KeyHash hash : hashes) domain_hashes_->add(hash);
+      domains_ += hashes.size();
     }
 
     // The worker calls this when it is done for now; see HashPartitions::Lane.
@@ -172,6 +188,10 @@ class FilterBuilder {
   std::uint64_t begin_of(std::size_t partition) const noexcept;
   std::uint64_t end_of(std::size_t partition) const noexcept;
   std::uint64_t part_bytes() const noexcept;
+  template <typename Visit>
+  void for_each_run(std::size_t partition, Visit visit) const;
+  template <typename Visit>
+  void for_each_value_run(std::size_t partition, Visit visit) const;
   void set_bits(BodyPart part, std::size_t first_partition, std::size_t end_partition);
   void make_blocks(BodyPart part, std::size_t first_partition, std::size_t end_partition);
   void make_part(BodyPart part, std::size_t first_partition, std::size_t end_partition);

@@ -19,12 +19,11 @@ class BulkLookup {
  public:
   class Lane {
    public:
-    Lane(HashPartitions::Lane& hashes, const FilterView& view)
-        : hashes_(&hashes), view_(&view), seed_(view.shape().seed), hash_family_(view.shape().hash_family) {}
+    Lane(HashPartitions::Lane& hashes, const FilterView& view) : hashes_(&hashes), view_(&view), shape_(view.shape()) {}
 
     // The key of an address.
     void add(std::string_view key) {
-      hashes_->add(hash_key(key, seed_, hash_family_));
+      hashes_->add(hash_of_address(shape_, key));
       ++keys_;
     }
     // The key of a domain entry; looked up at once.
@@ -39,8 +38,7 @@ class BulkLookup {
     friend class BulkLookup;
     HashPartitions::Lane* hashes_;
     const FilterView* view_;
-    std::uint64_t seed_;
-    HashFamily hash_family_;
+    FilterShape shape_;
     std::uint64_t keys_ = 0;
     std::uint64_t domains_found_ = 0;
   };

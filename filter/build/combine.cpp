@@ -23,7 +23,7 @@ namespace {
                        a.path() + " and " + b.path() + " cannot be combined: they differ in " + what + " (" + got_a +
                            " and " + got_b +
                            "); build both with the same --expected-entries, --bits-per-entry, "
-                           "--hashes, --seed, --keep-case and --tag-separators",
+                           "--hashes, --seed, --store-seed, --keep-case and --tag-separators",
                        {b.path(), {}, got_a, got_b});
 }
 
@@ -75,6 +75,7 @@ std::span<const std::byte> combined_chunk(std::span<const MappedFilter* const> f
 
 FilterHeader combined_header(std::span<const MappedFilter* const> filters, Combination combination) {
   FilterHeader header = filters.front()->header();
+  header.store_identity = 0;  // no store has what the combination has
   for (const MappedFilter* filter : filters.subspan(1)) {
     const FilterHeader& other = filter->header();
     header.expected_entries = std::max(header.expected_entries, other.expected_entries);
@@ -145,6 +146,9 @@ void require_same_shape(const MappedFilter& a, const MappedFilter& b) {
   require_equal(a, b, "size of a block", shape_a.block_bytes, shape_b.block_bytes);
   require_equal(a, b, "number of blocks", shape_a.block_count, shape_b.block_count);
   require_equal(a, b, "seed", shape_a.seed, shape_b.seed);
+  require_equal(a, b, "whether they are made from a store", shape_a.store_seed.has_value(),
+                shape_b.store_seed.has_value());
+  require_equal(a, b, "seed of the store", shape_a.store_seed.value_or(0), shape_b.store_seed.value_or(0));
   require_equal(a, b, "whether the case of local parts is kept", shape_a.profile.keep_local_part_case,
                 shape_b.profile.keep_local_part_case);
   const TagSeparators separators_a = shape_a.profile.tag_separators;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -28,7 +29,12 @@ constexpr Field kBlockCountField = {"block_count", 32};
 constexpr Field kExpectedEntriesField = {"expected_entries", 56};
 constexpr Field kBitsSetField = {"bits_set", 64};
 constexpr Field kStoreIdentityField = {"store_identity", 80};
-constexpr std::size_t kReservedOffset = 88;  // up to the section table
+constexpr std::size_t kFirstReserved = 88;  // up to the seed of the store
+constexpr Field kStoreSeedField = {"store_seed", 112};
+constexpr std::size_t kSecondReserved = 120;  // up to the section table
+
+// Flags that only filters have.
+constexpr std::uint32_t kFlagFromStore = 1U << 1;
 
 constexpr SectionKind kKinds[] = {SectionKind::bits, SectionKind::domains};
 
@@ -46,6 +52,12 @@ std::uint64_t most_bits_set(const FilterHeader& header) noexcept {
   const std::uint64_t bits = 8 * body_bytes(header.shape);
   const std::uint64_t of_one = layout_rules(header.shape.layout).most_bits_of_entry(header.shape);
   return header.addresses > bits / of_one ? bits : header.addresses * of_one;
+}
+
+std::optional<std::uint64_t> read_store_seed(ConstHeaderBytes bytes, const std::string& path) {
+  if ((get<std::uint32_t>(bytes, kFlagsField) & kFlagFromStore) != 0) return get<std::uint64_t>(bytes, kStoreSeedField);
+  expect_equal(bytes, kStoreSeedField, std::uint64_t{0}, ErrorCode::bad_header_field, path);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -97,6 +109,10 @@ void validate_shape(const FilterShape& shape, const std::string& path) {
     reject_field(ErrorCode::bad_header_field, path, kBlockBytesField, rules->block_bytes_rule(shape.hashes),
                  std::to_string(shape.block_bytes));
   }
+  if (shape.store_seed && !rules->value_is_hash()) {
+    reject_field(ErrorCode::bad_header_field, path, kFlagsField,
+                 "without bit 1 in the layout " + std::string(rules->name()), "with it");
+  }
   if (shape.block_count < 1) {
     reject_field(ErrorCode::bad_header_field, path, kBlockCountField, "at least 1", std::to_string(shape.block_count));
   }
@@ -117,6 +133,10 @@ void encode_header(const FilterHeader& header, const Sections& sections,
   put(out, kExpectedEntriesField, header.expected_entries);
   put(out, kBitsSetField, header.bits_set);
   put(out, kStoreIdentityField, header.store_identity);
+  if (shape.store_seed) {
+    put(out, kFlagsField, get<std::uint32_t>(out, kFlagsField) | kFlagFromStore);
+    put(out, kStoreSeedField, *shape.store_seed);
+  }
   put_checksum(out);
 }
 
@@ -125,8 +145,9 @@ DecodedHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, cons
                "is not a Bloomgate filter (its first 8 bytes are not the magic number); build one with 'bloomgate "
                "build'");
   check_common_fields(bytes, path);
-  const AddressProfile profile = read_profile(bytes, path);
-  expect_zeros(bytes, kReservedOffset, kSectionTableOffset, path);
+  const AddressProfile profile = read_profile(bytes, path, kFlagFromStore);
+  expect_zeros(bytes, kFirstReserved, kStoreSeedField.offset, path);
+  expect_zeros(bytes, kSecondReserved, kSectionTableOffset, path);
 
   FilterHeader header;
   header.shape = {.layout = static_cast<Layout>(get<std::uint32_t>(bytes, kLayoutField)),
@@ -135,7 +156,8 @@ DecodedHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, cons
                   .block_bytes = get<std::uint32_t>(bytes, kBlockBytesField),
                   .block_count = get<std::uint64_t>(bytes, kBlockCountField),
                   .seed = get<std::uint64_t>(bytes, kSeedField),
-                  .profile = profile};
+                  .profile = profile,
+                  .store_seed = read_store_seed(bytes, path)};
   validate_shape(header.shape, path);
   header.expected_entries = get<std::uint64_t>(bytes, kExpectedEntriesField);
   if (header.expected_entries < 1) {

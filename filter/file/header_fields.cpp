@@ -9,8 +9,7 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::uint32_t kFlagKeepLocalPartCase = 1U << 0;
-constexpr std::uint32_t kKnownFlags = kFlagKeepLocalPartCase;
+constexpr std::uint32_t kFlagKeepLocalPartCase = kProfileFlags;
 
 std::string hash_family_codes() {
   std::string list;
@@ -117,10 +116,12 @@ void check_common_fields(ConstHeaderBytes bytes, const std::string& path) {
                path);
 }
 
-AddressProfile read_profile(ConstHeaderBytes bytes, const std::string& path) {
+AddressProfile read_profile(ConstHeaderBytes bytes, const std::string& path, std::uint32_t others) {
   const auto flags = get<std::uint32_t>(bytes, kFlagsField);
-  if ((flags & ~kKnownFlags) != 0) {
-    reject_field(ErrorCode::bad_header_field, path, kFlagsField, "only bit 0 set", std::to_string(flags));
+  if ((flags & ~(kProfileFlags | others)) != 0) {
+    reject_field(ErrorCode::bad_header_field, path, kFlagsField,
+                 "at most " + std::to_string(kProfileFlags | others) + ", with no other bit set",
+                 std::to_string(flags));
   }
   const auto tag_separators = get<std::uint32_t>(bytes, kTagSeparatorsField);
   if ((tag_separators & ~TagSeparators::kAllBits) != 0) {

@@ -96,8 +96,10 @@ void put_checksum(HeaderBytes out) noexcept;
 void expect_magic(ConstHeaderBytes bytes, const Magic& magic, const std::string& path, std::string_view advice);
 // Throws BloomgateError{unsupported_version, bad_header_checksum, bad_header_field}.
 void check_common_fields(ConstHeaderBytes bytes, const std::string& path);
-// Throws BloomgateError{bad_header_field}.
-AddressProfile read_profile(ConstHeaderBytes bytes, const std::string& path);
+// The flags that every file may have, which are those of the profile.
+inline constexpr std::uint32_t kProfileFlags = 1U << 0;
+// Throws BloomgateError{bad_header_field}, also for flags beside those of the profile and `others`.
+AddressProfile read_profile(ConstHeaderBytes bytes, const std::string& path, std::uint32_t others = 0);
 
 // The entries of the section table, each in its range and in its place.
 class SectionReader {

@@ -171,23 +171,40 @@ StoreAnswer StoreFile::find_cached(KeyHash hash) const noexcept {
   return count == static_cast<ssize_t>(memory.size()) ? find_in(memory, page, hash) : StoreAnswer::not_cached;
 }
 
-void StoreFile::decode_pages(const Section& pages, std::uint64_t chunk, std::vector<KeyHash>& out) const {
-  const std::vector<std::byte> bytes = read_chunk(pages, chunk);
+void StoreFile::decode_pages(std::span<const std::byte> bytes, std::uint64_t first_page,
+                             std::vector<KeyHash>& out) const {
   for (std::size_t at = 0; at < bytes.size(); at += kStorePageBytes) {
-    const std::uint64_t page = chunk * kPagesInChunk + at / kStorePageBytes;
-    const auto of_page = std::span(bytes).subspan(at).first<kStorePageBytes>();
+    const std::uint64_t page = first_page + at / kStorePageBytes;
+    const auto of_page = bytes.subspan(at).first<kStorePageBytes>();
     const std::size_t before = out.size();
     // From the first hash that the index has to below that of the next page: so all pages together ascend.
     const bool is_good = store_page_is_sound(of_page, page) && decode_store_page(of_page, header_.low_bits, out) &&
                          out[before] == index_[page] && (page + 1 == index_.size() || out.back() < index_[page + 1]);
-    if (!is_good) throw_damaged(pages, chunk, "not as the format has it", ErrorCode::bad_section);
+    if (!is_good) {
+      throw_damaged(section(SectionKind::pages), page / kPagesInChunk, "not as the format has it",
+                    ErrorCode::bad_section);
+    }
   }
+}
+
+void StoreFile::read_pages(std::uint64_t first, std::uint64_t end, std::vector<KeyHash>& out) const {
+  std::vector<std::byte> bytes((end - first) * kStorePageBytes);
+  read(bytes, section(SectionKind::pages).offset + first * kStorePageBytes);
+  decode_pages(bytes, first, out);
+}
+
+void StoreFile::require_addresses(std::uint64_t found) const {
+  if (found == header_.addresses) return;
+  throw BloomgateError(ErrorCode::bad_section,
+                       path_ + " holds " + std::to_string(found) + " addresses, but its header says " +
+                           std::to_string(header_.addresses) + "; copy or build the store again",
+                       {path_, std::nullopt, std::to_string(header_.addresses), std::to_string(found)});
 }
 
 // Gives the number of hashes.
 std::uint64_t StoreFile::check_pages(std::uint64_t chunk) const {
   std::vector<KeyHash> hashes;
-  decode_pages(section(SectionKind::pages), chunk, hashes);
+  decode_pages(read_chunk(section(SectionKind::pages), chunk), chunk * kPagesInChunk, hashes);
   return hashes.size();
 }
 
@@ -220,12 +237,7 @@ void StoreFile::verify(unsigned threads, const std::function<void(std::uint64_t)
       done_bytes += kChecksumChunkBytes;
       if (progress) progress(std::min(done_bytes, pages.bytes));
     });
-    if (addresses != header_.addresses) {
-      throw BloomgateError(ErrorCode::bad_section,
-                           path_ + " holds " + std::to_string(addresses) + " addresses, but its header says " +
-                               std::to_string(header_.addresses) + "; copy or build the store again",
-                           {path_, std::nullopt, std::to_string(header_.addresses), std::to_string(addresses)});
-    }
+    require_addresses(addresses);
   }
   check_domains();
   require_unchanged();
@@ -238,7 +250,7 @@ void StoreFile::for_each_address(const std::function<void(std::span<const KeyHas
   std::vector<KeyHash> hashes;
   for (std::uint64_t chunk = 0; chunk < pages.chunk_count(); ++chunk) {
     hashes.clear();
-    decode_pages(pages, chunk, hashes);
+    decode_pages(read_chunk(pages, chunk), chunk * kPagesInChunk, hashes);
     use(hashes);
   }
 }

@@ -72,6 +72,13 @@ class StoreFile {
   void for_each_address(const std::function<void(std::span<const KeyHash>)>& use) const;
   void for_each_domain(const std::function<void(std::span<const KeyHash>)>& use) const;
 
+  // Appends the hashes of the addresses in the pages [first, end), in ascending order. Throws
+  // BloomgateError{bad_section, cannot_read}. Each page has its own checksum, so that only these pages are read.
+  void read_pages(std::uint64_t first, std::uint64_t end, std::vector<KeyHash>& out) const;
+
+  // Throws BloomgateError{bad_section} unless that many addresses, found in all pages, are as many as the header says.
+  void require_addresses(std::uint64_t found) const;
+
   // Throws BloomgateError{changed_while_open} if the file was written to since it was opened.
   void require_unchanged() const;
 
@@ -84,7 +91,7 @@ class StoreFile {
   std::vector<std::byte> read_chunk(const Section& section, std::uint64_t chunk) const;
   void check_layout() const;
   void load_index();
-  void decode_pages(const Section& pages, std::uint64_t chunk, std::vector<KeyHash>& out) const;
+  void decode_pages(std::span<const std::byte> bytes, std::uint64_t first_page, std::vector<KeyHash>& out) const;
   std::uint64_t check_pages(std::uint64_t chunk) const;
   void check_domains() const;
   [[noreturn]] void throw_damaged(const Section& section, std::uint64_t chunk, const char* fault, ErrorCode code) const;

@@ -19,6 +19,8 @@ namespace bloomgate {
 
 inline constexpr std::size_t kStorePageBytes = 4096;
 inline constexpr unsigned kMostLowBits = 63;
+// A hash takes a bit at least, of those between the first fields and the checksum.
+inline constexpr std::size_t kMostHashesOfStorePage = 8 * (kStorePageBytes - 24);
 
 using StorePageBytes = std::span<const std::byte, kStorePageBytes>;
 

@@ -5,9 +5,12 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <array>
 #include <cerrno>
+#include <cstddef>
 
 #include "filter/base/error.hpp"
+#include "filter/base/little_endian.hpp"
 #include "filter/hash/fnv1a.hpp"
 #include "filter/hash/murmur3.hpp"
 
@@ -51,6 +54,17 @@ HashPair hash_pair(std::string_view key, std::uint64_t seed, HashFamily family) 
   }
   const XXH128_hash_t hash = XXH3_128bits_withSeed(key.data(), key.size(), seed);
   return {hash.low64, hash.high64};
+}
+
+KeyHash mix_hash(KeyHash stored, std::uint64_t seed) noexcept {
+  constexpr unsigned kLowBits = 32;
+  std::array<std::byte, sizeof(std::uint32_t)> high;
+  store_little_endian(high.data(), static_cast<std::uint32_t>(stored >> kLowBits));
+  return stored ^ static_cast<std::uint32_t>(XXH3_64bits_withSeed(high.data(), high.size(), seed));
+}
+
+void mix_hashes(std::span<const KeyHash> stored, std::uint64_t seed, KeyHash* out) noexcept {
+  for (const KeyHash hash : stored) *out++ = mix_hash(hash, seed);
 }
 
 std::uint64_t random_seed() {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "filter/hash/hash_pair.hpp"
@@ -34,6 +35,15 @@ std::optional<HashFamily> find_hash_family(std::string_view name) noexcept;
 KeyHash hash_key(std::string_view key, std::uint64_t seed, HashFamily family = HashFamily::xxh3) noexcept;
 
 HashPair hash_pair(std::string_view key, std::uint64_t seed, HashFamily family) noexcept;
+
+// The hash of an address in a filter that is made from a store: the hash that the store keeps, mixed with the filter's
+// own seed. So each filter of one store has its own false positives, though no key is at hand to be hashed anew. Only
+// the low 32 bits change, and different hashes stay different. So a filter's array can be made from its front to its
+// end out of hashes in the order of the store.
+KeyHash mix_hash(KeyHash stored, std::uint64_t seed) noexcept;
+
+// The same for many. `out` has room for as many, and may be where `stored` is.
+void mix_hashes(std::span<const KeyHash> stored, std::uint64_t seed, KeyHash* out) noexcept;
 
 // A seed from the system's random number generator. Throws BloomgateError{cannot_read} if there is none.
 std::uint64_t random_seed();

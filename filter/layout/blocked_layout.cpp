@@ -108,7 +108,7 @@ std::uint32_t BlockedLayout::values_per_entry(std::uint32_t /*hashes*/) const no
 }
 
 void BlockedLayout::values_of(const FilterShape& shape, std::string_view key, std::uint64_t* values) const noexcept {
-  values[0] = hash_key(key, shape.seed, shape.hash_family);
+  values[0] = hash_of_address(shape, key);
 }
 
 ByteRange BlockedLayout::bytes_of(const FilterShape& shape, std::uint64_t value) const noexcept {

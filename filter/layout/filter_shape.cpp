@@ -12,10 +12,6 @@ bool has_possible_size(const FilterShape& shape) noexcept {
   return shape.block_bytes != 0 && shape.block_count <= kLargestBody / shape.block_bytes;
 }
 
-KeyHash hash_of_domain(const FilterShape& shape, std::string_view key) noexcept {
-  return hash_key(key, shape.seed, shape.hash_family);
-}
-
 std::uint64_t body_bytes(const FilterShape& shape) {
   if (!has_possible_size(shape)) {
     throw BloomgateError(ErrorCode::size_overflow, "a filter of " + std::to_string(shape.block_count) + " blocks of " +

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "filter/address/address_profile.hpp"
@@ -29,6 +30,9 @@ struct FilterShape {
   std::uint64_t block_count = 0;  // at least 1
   std::uint64_t seed = 0;
   AddressProfile profile = {};  // how keys are made from addresses
+  // Of a filter that is made from a store, the seed of the hashes that the store keeps. These are mixed with `seed`
+  // (mix_hash). Only in layouts whose values are hashes.
+  std::optional<std::uint64_t> store_seed = {};
 
   friend bool operator==(const FilterShape&, const FilterShape&) = default;
 };
@@ -36,8 +40,21 @@ struct FilterShape {
 // Whether the number of every bit fits in 64 bits. Such a size is far below the range of off_t.
 bool has_possible_size(const FilterShape& shape) noexcept;
 
-// The hash by which a domain entry is kept, of its key: `@domain` or `@.domain`.
-KeyHash hash_of_domain(const FilterShape& shape, std::string_view key) noexcept;
+// The hash of a key as a store keeps it: with the store's seed, where the filter is made from one.
+inline KeyHash stored_hash(const FilterShape& shape, std::string_view key) noexcept {
+  return hash_key(key, shape.store_seed.value_or(shape.seed), shape.hash_family);
+}
+
+// The hash by which an address is looked up in the bits, in layouts whose values are hashes.
+inline KeyHash hash_of_address(const FilterShape& shape, std::string_view key) noexcept {
+  const KeyHash hash = stored_hash(shape, key);
+  return shape.store_seed ? mix_hash(hash, shape.seed) : hash;
+}
+
+// The hash by which a domain entry is kept, of its key: `@domain` or `@.domain`. Filter and store keep the same.
+inline KeyHash hash_of_domain(const FilterShape& shape, std::string_view key) noexcept {
+  return stored_hash(shape, key);
+}
 
 // The size of the bit array. Throws BloomgateError{size_overflow} for a shape without a possible size.
 std::uint64_t body_bytes(const FilterShape& shape);

@@ -54,7 +54,7 @@ class LayoutRules {
   // to its end, whatever its size. So a builder can first sort values by their high bits, and then set the bits of one
   // part of the array after the other.
   virtual std::uint32_t values_per_entry(std::uint32_t hashes) const noexcept = 0;
-  // Whether the only value is hash_key(); a builder may then call that itself.
+  // Whether the only value is hash_of_address(); a builder may then call that itself.
   virtual bool value_is_hash() const noexcept { return false; }
   virtual void values_of(const FilterShape& shape, std::string_view key, std::uint64_t* values) const noexcept = 0;
   // The bytes with the bits of a value. A greater value never gives a smaller begin or a smaller end. For values from

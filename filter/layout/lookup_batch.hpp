@@ -34,7 +34,7 @@ class LookupBatch {
   void add(std::string_view key) noexcept {
     std::uint64_t* const values = values_.data() + size_++ * values_per_entry_;
     if (value_is_hash_) {
-      values[0] = hash_key(key, shape_.seed, shape_.hash_family);
+      values[0] = hash_of_address(shape_, key);
     } else {
       rules_->values_of(shape_, key, values);
     }

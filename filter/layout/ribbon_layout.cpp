@@ -52,7 +52,7 @@ class RibbonLayout final : public LayoutRules {
   bool value_is_hash() const noexcept override { return true; }
 
   void values_of(const FilterShape& shape, std::string_view key, std::uint64_t* values) const noexcept override {
-    values[0] = hash_key(key, shape.seed, shape.hash_family);
+    values[0] = hash_of_address(shape, key);
   }
 
   ByteRange bytes_of(const FilterShape& shape, std::uint64_t value) const noexcept override {

@@ -14,11 +14,11 @@ import xxhash
 GOLDEN = pathlib.Path(__file__).parent
 MULTIPLIER = 0xF1357AEA2E62A9C5
 MASK = 2**64 - 1
-HEADER = struct.Struct("<8sIIIIIIQQIIQQIIQ")
+HEADER = struct.Struct("<8sIIIIIIQQIIQQIIQ24xQ8x")
 STORE_HEADER = struct.Struct("<8sIIIII12xQIIQ8xII48x")
 FIELDS = (
     "magic version header_bytes layout hash_family hashes block_bytes block_count seed flags tag_separators"
-    " expected_entries bits_set chunk_bytes section_count store_identity"
+    " expected_entries bits_set chunk_bytes section_count store_identity store_seed"
 ).split()
 SECTION = struct.Struct("<IIQQQQ24x")
 SECTION_TABLE = 128
@@ -90,11 +90,20 @@ def multiply_high(a, b):
     return a * b >> 64
 
 
-def probes(key, shape):
+def mix(x, seed):
+    return x ^ xxhash.xxh3_64_intdigest(struct.pack("<I", x >> 32), seed=seed) % 2**32
+
+
+def address_hash(family, key, seed, store_seed):
+    """`store_seed` is None in a filter that is not made from a store."""
+    return hash_of(family, key, seed) if store_seed is None else mix(hash_of(family, key, store_seed), seed)
+
+
+def probes(key, shape, store_seed=None):
     layout, family, hashes, block_bytes, block_count, seed = shape
     if layout in (PAGE, LINE):
         block_bits = 8 * block_bytes
-        x = hash_of(family, key, seed)
+        x = address_hash(family, key, seed, store_seed)
         block = multiply_high(x, block_count)
         for _ in range(hashes):
             x = x * MULTIPLIER & MASK
@@ -227,26 +236,29 @@ def place_sections(sections):
 
 
 def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, block_bytes=None, expected_entries=None, flags=0,
-          separators="", store_identity=0):  # fmt: skip
+          separators="", store_identity=0, store_seed=None):  # fmt: skip
     addresses = [key for key in keys if not key.startswith(b"@")]
-    domains = sorted({hash_of(family, key, seed) for key in keys if key.startswith(b"@")})
+    key_seed = seed if store_seed is None else store_seed
+    domains = sorted({hash_of(family, key, key_seed) for key in keys if key.startswith(b"@")})
     expected = expected_entries or max(1, len(addresses))
     block_bytes = block_bytes or {PAGE: 4096, LINE: 64, CLASSIC: 8, PARTITIONED: 8 * hashes, RIBBON: 4096}[layout]
     block_count = max(1, math.ceil(expected * bits_per_entry / (8 * block_bytes)))
     body = bytearray(block_count * block_bytes)
     if layout == RIBBON:
-        body = ribbon_body([hash_of(family, key, seed) for key in addresses], block_count, seed)
+        body = ribbon_body([address_hash(family, key, seed, store_seed) for key in addresses], block_count, seed)
     for key in addresses if layout != RIBBON else []:
-        for p in probes(key, (layout, family, hashes, block_bytes, block_count, seed)):
+        for p in probes(key, (layout, family, hashes, block_bytes, block_count, seed), store_seed):
             body[p // 8] |= 1 << p % 8
     sections = [(BITS, len(addresses), bytes(body))]
     if domains:
         sections.append((DOMAINS, len(domains), struct.pack(f"<{len(domains)}Q", *domains)))
     entries, content = place_sections(sections)
     header = HEADER.pack(
-        bytes.fromhex("89424C4D0D0A1A0A"), 1, 4096, layout, family, hashes, block_bytes, block_count, seed, flags,
+        bytes.fromhex("89424C4D0D0A1A0A"), 1, 4096, layout, family, hashes, block_bytes, block_count, seed,
+        flags if store_seed is None else flags | 2,
         sum(1 << SEPARATORS.index(character) for character in separators), expected,
         sum(byte.bit_count() for byte in body), 2**20, len(sections), store_identity,
+        store_seed or 0,
     )  # fmt: skip
     header = header.ljust(SECTION_TABLE, b"\0") + entries
     header = header.ljust(4088, b"\0")
@@ -305,10 +317,12 @@ def find(image, key):
         kind, _, offset, size, items, _ = SECTION.unpack_from(image, SECTION_TABLE + 64 * i)
         sections[kind] = (items, image[offset : offset + size])
     body = sections[BITS][1]
+    family, seed = header["hash_family"], header["seed"]
+    store_seed = header["store_seed"] if header["flags"] & 2 else None
     if header["layout"] == RIBBON:
-        if ribbon_test(body, header["block_count"], hash_of(header["hash_family"], key, header["seed"])):
+        if ribbon_test(body, header["block_count"], address_hash(family, key, seed, store_seed)):
             return key
-    elif all(body[p // 8] >> p % 8 & 1 for p in probes(key, shape)):
+    elif all(body[p // 8] >> p % 8 & 1 for p in probes(key, shape, store_seed)):
         return key
     if DOMAINS not in sections:
         return None
@@ -317,7 +331,7 @@ def find(image, key):
     domain = key[key.rindex(b"@") + 1 :]
     levels = [domain] if domain.startswith(b"[") else [domain.split(b".", i)[i] for i in range(domain.count(b".") + 1)]
     for candidate in [b"@" + domain] + [b"@." + level for level in levels]:
-        x = hash_of(header["hash_family"], candidate, header["seed"])
+        x = hash_of(family, candidate, seed if store_seed is None else store_seed)
         at = bisect.bisect_left(hashes, x)
         if at < items and hashes[at] == x:
             return candidate
@@ -455,7 +469,8 @@ class FormatTest(unittest.TestCase):
         keys = [b"joe@example.org", b"@example.net", b"@.example.com", b"@.xn--strae-oqa.example"]
         store, identity = build_store(keys, seed=42)
         self.assertEqual(store, (GOLDEN / "stored.store").read_bytes())
-        self.assertEqual(build(keys, seed=42, store_identity=identity), self.golden("stored"))
+        self.assertEqual(build(keys, seed=7, store_seed=42, store_identity=identity), self.golden("stored"))
+        self.assertEqual(mix(hash_of(XXH3, keys[0], 42), 7), 0x23ED5BF76C37C692)
         self.assertEqual(store[4096:4113].hex(), "b91baa3ef75bed23" "01000000" "01000000" "01")
 
     def test_a_large_store(self):
@@ -465,7 +480,7 @@ class FormatTest(unittest.TestCase):
 
     def test_header_table(self):
         header = dict(zip(FIELDS, HEADER.unpack_from(self.golden("addresses"))))
-        self.assertEqual((HEADER.size, STORE_HEADER.size, SECTION.size), (88, 128, 64))
+        self.assertEqual((HEADER.size, STORE_HEADER.size, SECTION.size), (128, 128, 64))
         self.assertEqual((header["seed"], header["section_count"], header["block_count"]), (42, 1, 1))
 
 

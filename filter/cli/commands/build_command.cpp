@@ -24,6 +24,7 @@
 #include "filter/cli/lists/input_files.hpp"
 #include "filter/cli/lists/list_options.hpp"
 #include "filter/cli/lists/reject_log.hpp"
+#include "filter/cli/lists/store_inputs.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/progress.hpp"
 #include "filter/cli/stop_signal.hpp"
@@ -46,6 +47,7 @@ struct BuildCommand {
   std::string expected_entries;
   std::string seed;
   std::string seed_from;
+  std::string store_seed;
   std::string memory;
   std::string format;
   std::string tag_separators;
@@ -56,7 +58,8 @@ struct BuildCommand {
   bool strict = false;
   bool quiet = false;
   bool json = false;
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs;      // without the stores
+  std::unique_ptr<StoreInputs> stores;  // never null once parsed
   ShapeOptions shape;
   BuildOptions options;
 };
@@ -67,6 +70,43 @@ std::uint64_t seed_of(const BuildCommand& command, const po::variables_map& valu
   }
   if (values.count("seed") != 0) throw UsageError("--seed and --seed-from cannot go together");
   return MappedFilter(command.seed_from).header().shape.seed;
+}
+
+// Stores among the inputs decide how hashes are made. Throws UsageError for an option that wants them otherwise.
+void follow_stores(BuildCommand& command, const po::variables_map& values) {
+  const StoreFile& store = *command.stores->stores().front();
+  const StoreShape& shape = store.header().shape;
+  const auto require = [&](bool is_same, const std::string& option) {
+    if (!is_same) throw UsageError(option + " is another than that of the store " + store.path() + "; leave it out");
+  };
+  BuildOptions& options = command.options;
+  require(command.store_seed.empty() || parse_seed(command.store_seed, "--store-seed") == shape.seed, "--store-seed");
+  require(!options.profile.keep_local_part_case || shape.profile.keep_local_part_case, "--keep-case");
+  require(values["tag-separators"].empty() || options.profile.tag_separators == shape.profile.tag_separators,
+          "--tag-separators");
+  require(values["hash"].defaulted() || options.hash_family == shape.hash_family, "--hash");
+  options.store_seed = shape.seed;
+  options.profile = shape.profile;
+  options.hash_family = shape.hash_family;
+}
+
+// Of a build that only writes a store.
+std::uint64_t store_seed_of(const BuildCommand& command, const po::variables_map& values) {
+  if (!command.store_seed.empty()) return parse_seed(command.store_seed, "--store-seed");
+  if (values.count("seed-from") != 0) {
+    const FilterShape shape = MappedFilter(command.seed_from).header().shape;
+    return shape.store_seed.value_or(shape.seed);
+  }
+  return values.count("seed") != 0 ? command.options.seed : random_seed();
+}
+
+void choose_store_seed(BuildCommand& command, const po::variables_map& values) {
+  if (!command.stores->empty()) return follow_stores(command, values);
+  if (!command.options.store_path.empty()) {
+    command.options.store_seed = store_seed_of(command, values);
+  } else if (!command.store_seed.empty()) {
+    throw UsageError("--store-seed goes with --store");
+  }
 }
 
 TagSeparators separators_of(const BuildCommand& command) {
@@ -110,6 +150,9 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
        "seed of the hash; the same lists, options and seed give the same bytes (default: random)")  //
       ("seed-from", po::value(&command.seed_from)->value_name("FILE"),
        "take the seed of that filter, so that few bytes change")  //
+      ("store-seed", po::value(&command.store_seed)->value_name("N"),
+       "seed of the hashes in the store; only stores of one seed can be put together (default: that of --seed, or "
+       "random)")  //
       ("threads", po::value(&command.options.threads)->value_name("N"),
        "use N threads (default: one for each processor)")  //
       ("memory", po::value(&command.memory)->value_name("M"),
@@ -146,7 +189,7 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
        .purpose =
            "Builds a filter from lists: one address, @domain or @.domain (the domain and all below it)\n"
            "per line; # starts a comment. INPUT is a file, a folder of files, or - for standard input; gzip, zstd, xz\n"
-           "and bzip2 are recognised by their content.",
+           "and bzip2 are recognised by their content. INPUT can also be a store.",
        .examples =
            "  bloomgate build --output /var/lib/bloomgate/whitelist.bloom customers.txt partners.txt\n"
            "  bloomgate build --output whitelist.bloom --bits-per-entry 16 --hashes 11 lists/ partners.txt.gz\n"});
@@ -166,8 +209,10 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   if (values->count("newest") != 0) {
     command.inputs = newest_lists(std::move(command.inputs), parse_age(command.newest, "--newest"), today());
   }
+  command.stores = std::make_unique<StoreInputs>(command.inputs);
   command.options.seed = seed_of(command, *values);
   command.options.profile.tag_separators = separators_of(command);
+  choose_store_seed(command, *values);
   if (values->count("expected-entries") != 0) {
     command.options.expected_entries = parse_count(command.expected_entries, "--expected-entries");
   }
@@ -204,6 +249,16 @@ void refuse_to_overwrite_inputs(const BuildCommand& command) {
     }
   }
   const std::string& store = command.options.store_path;
+  for (const auto& input : command.stores->stores()) {
+    if (same_file(input->path(), command.output))
+      throw UsageError("--output would overwrite the store " + input->path());
+    if (same_file(input->path(), store)) {
+      throw UsageError("--store would overwrite the store " + input->path() + "; 'bloomgate update' changes a store");
+    }
+    if (same_file(input->path(), command.reject_file)) {
+      throw UsageError("--reject-file would overwrite the store " + input->path());
+    }
+  }
   for (const std::string& other : {command.output, command.reject_file}) {
     if (!store.empty() && (store == other || same_file(store, other))) {
       throw UsageError("--store and " + other + " are the same file");
@@ -294,7 +349,8 @@ void print_text(const Report& report) {
             << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses") << ")\nmessages  "
             << message_rates_text(fpr) << '\n';
   if (!report.store_path.empty()) {
-    std::cout << "store     " << report.store_path << ", " << format_bytes(report.store_bytes()) << '\n';
+    std::cout << "store     " << report.store_path << ", " << format_bytes(report.store_bytes()) << ", seed "
+              << format_seed(*header.shape.store_seed) << '\n';
   }
   if (report.spilled_bytes != 0) {
     std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
@@ -326,6 +382,7 @@ void print_json(const Report& report) {
       {"fpr_either", either_fpr(fpr)},
       {"fpr_both", both_fpr(fpr)},
       {"store", report.store_path.empty() ? Json(nullptr) : Json(report.store_path)},
+      {"store_seed", header.shape.store_seed ? Json(format_seed(*header.shape.store_seed)) : Json(nullptr)},
       {"store_bytes", report.store_path.empty() ? Json(nullptr) : Json(report.store_bytes())},
       {"spilled_bytes", report.spilled_bytes},
       {"seconds", report.seconds},
@@ -345,10 +402,26 @@ bool is_off(std::uint64_t estimate, std::uint64_t addresses) {
 
 std::unique_ptr<FilterBuilder> read_into_builder(OpenLists& lists, const BuildOptions& options,
                                                  const ExceptList& exceptions, const BroadDomains& broad_domains,
-                                                 RejectLog& rejects) {
+                                                 RejectLog& rejects, StoreInputs& stores) {
   auto builder = std::make_unique<FilterBuilder>(options);
+  rejects.add_excepted(stores.add_to(*builder, options.threads, exceptions, stop_flag()));
   add_entries(lists.blocks, *lists.format, *builder, options, exceptions, broad_domains, rejects);
   return builder;
+}
+
+// Of lists and stores together, if it is known how much they are.
+Progress::State state_of(const OpenLists& lists, const StoreInputs& stores) {
+  Progress::State state = lists.state();
+  state.done_bytes += stores.done_bytes();
+  if (state.total_bytes != 0 || lists.blocks.input_count() == 0) state.total_bytes += stores.total_bytes();
+  return state;
+}
+
+// How many addresses the inputs hold, if that is known before they are read.
+std::optional<std::uint64_t> estimate_addresses(OpenLists& lists, const StoreInputs& stores, AddressProfile profile) {
+  if (lists.blocks.input_count() == 0) return stores.addresses();
+  const std::optional<std::uint64_t> estimate = estimate_addresses(lists.blocks, *lists.format, profile);
+  return estimate ? std::optional(*estimate + stores.addresses()) : std::nullopt;
 }
 
 Progress::State state_of(const WriteProgress& written) {
@@ -375,7 +448,7 @@ int run_build(const Arguments& arguments) {
   WriteProgress written;
   const auto look = [&]() -> Progress::State {
     const OpenLists* const lists = read_now;
-    return lists == nullptr ? state_of(written) : lists->state();
+    return lists == nullptr ? state_of(written) : state_of(*lists, *command->stores);
   };
   const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   Progress progress(style, look, Progress::interval_of(style));
@@ -386,18 +459,18 @@ int run_build(const Arguments& arguments) {
   BuildOptions options = command->options;
   std::optional<std::uint64_t> estimate;
   if (!options.expected_entries) {
-    options.expected_entries = estimate = estimate_addresses(first.blocks, *first.format, options.profile);
+    options.expected_entries = estimate = estimate_addresses(first, *command->stores, options.profile);
   }
   require_output(*command, options);
   options.kept_generations = generations_to_keep(*command, [&](std::string_view line) { progress.show(line); });
-  auto builder = read_into_builder(first, options, exceptions, broad_domains, rejects);
+  auto builder = read_into_builder(first, options, exceptions, broad_domains, rejects, *command->stores);
   if (estimate && is_off(*estimate, builder->addresses())) {
     // The samples were not like the rest. Now the number is known, and only a second run can size the filter as asked.
     options.expected_entries = builder->addresses();
     builder.reset();
     rejects.restart();
     read_now = &second.emplace(command->inputs, command->format);
-    builder = read_into_builder(*second, options, exceptions, broad_domains, rejects);
+    builder = read_into_builder(*second, options, exceptions, broad_domains, rejects, *command->stores);
   }
   if (command->strict && rejects.count() != 0) {
     rejects.keep();

@@ -24,6 +24,9 @@ class ExceptList {
 
   bool empty() const noexcept { return keys_.empty(); }
 
+  // Whether it has an entry for a domain.
+  bool has_domains() const noexcept { return has_domains_; }
+
   // Whether an entry with that key is left out: by itself, or by an entry for its domain (`@domain`, `@.domain`). The
   // profile that made the key must be that of this list.
   bool has(std::string_view key) const noexcept;
@@ -33,10 +36,15 @@ class ExceptList {
     using is_transparent = void;
     std::size_t operator()(std::string_view key) const noexcept { return std::hash<std::string_view>()(key); }
   };
+  using Keys = std::unordered_set<std::string, Hash, std::equal_to<>>;
 
+ public:
+  const Keys& keys() const noexcept { return keys_; }
+
+ private:
   bool is_key(std::string_view key) const noexcept { return keys_.contains(key); }
 
-  std::unordered_set<std::string, Hash, std::equal_to<>> keys_;
+  Keys keys_;
   bool has_domains_ = false;
 };
 

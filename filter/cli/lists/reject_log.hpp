@@ -70,6 +70,8 @@ class RejectLog {
   RejectLog& operator=(const RejectLog&) = delete;
 
   void add(BlockReport report);
+  // Entries that another list leaves out of something that has no lines.
+  void add_excepted(std::uint64_t entries) noexcept { excepted_ += entries; }
 
   std::uint64_t count() const noexcept { return count_; }
   const BroadCounts& broad_counts() const noexcept { return broad_counts_; }

@@ -242,6 +242,46 @@ TEST_CASE("entries may come through all lanes at once, and their number may be t
   CHECK(read_file(folder.file("got")) == read_file(folder.file("want")));
 }
 
+// Which of the addresses from `first` on the filter takes for entries.
+std::vector<bool> found_by(const std::string& path, std::uint64_t first, std::uint64_t count) {
+  const MappedFilter filter(path);
+  std::vector<bool> found;
+  for (std::uint64_t i = first; i < first + count; ++i) {
+    found.push_back(filter.view().may_contain("user" + std::to_string(i) + "@example.org"));
+  }
+  return found;
+}
+
+TEST_CASE("each filter of one store has all entries, and false positives of its own at the rate of the theory") {
+  const Layout layout = GENERATE(Layout::page, Layout::line, Layout::ribbon);
+  CAPTURE(layout);
+  constexpr std::uint64_t kMembers = 100'000;
+  constexpr std::uint64_t kStrangers = 400'000;
+  const TemporaryFolder folder;
+  std::vector<bool> found[2];
+  double theory = 0;
+  for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1}}) {
+    const std::string path = folder.file(std::to_string(seed));
+    const FilterHeader header = build_filter(path, numbered_addresses(0, kMembers),
+                                             {.layout = layout,
+                                              .hashes = layout == Layout::ribbon ? 1U : 6U,
+                                              .seed = seed,
+                                              .store_path = path + ".store",
+                                              .store_seed = 42});
+    theory = expected_fpr_of(header);
+    const std::vector<bool> members = found_by(path, 0, kMembers);
+    CHECK(std::ranges::count(members, false) == 0);
+    found[seed] = found_by(path, kMembers, kStrangers);
+    const auto rate = static_cast<double>(std::ranges::count(found[seed], true)) / kStrangers;
+    CHECK(rate == Approx(theory).margin(5 * std::sqrt(theory / kStrangers)));
+  }
+  CHECK(read_file(folder.file("0.store")) == read_file(folder.file("1.store")));
+  double both = 0;
+  for (std::uint64_t i = 0; i < kStrangers; ++i) both += found[0][i] && found[1][i] ? 1 : 0;
+  // As often as two that have nothing to do with each other.
+  CHECK(both / kStrangers < 2 * theory * theory);
+}
+
 TEST_CASE("an empty list gives a filter that lists nobody") {
   const TemporaryFolder folder;
   const FilterHeader header = build_filter(folder.file("filter"), {});

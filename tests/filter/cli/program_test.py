@@ -1382,6 +1382,63 @@ class StoreTest(ProgramTest):
         self.check(EX_CANTCREAT, *arguments, "--store", "missing/s")
         self.assertEqual(self.names(), ["list"])
 
+    def identities(self, *names):
+        return [json.loads(self.check(0, "info", name, "--json")[0])["identity"] for name in names]
+
+    def test_a_store_is_an_input_beside_lists_and_other_stores(self):
+        self.build_pair("whole", 3000, "--seed", "7", "--store-seed", "5")
+        self.build_pair("part", 2000, "--seed", "7", "--store-seed", "5")
+        rest = self.write("rest", "".join(f"user{i}@example.org\n" for i in range(1990, 3000)))
+        self.check(0, "build", "-o", "rest.filter", "--store", "rest.store", "--store-seed", "5", rest)
+        for i, inputs in enumerate((["whole.store"], ["part.store", rest], ["part.store", "rest.store"])):
+            with self.subTest(inputs=inputs):
+                report, _ = self.check(0, "build", "-o", f"{i}", "--store", f"{i}.store", "--seed", "7", "--json", *inputs)
+                self.assertEqual(int(json.loads(report)["store_seed"], 16), 5)
+                self.assertEqual(*self.identities("whole.store", f"{i}.store"))
+                self.check(0, "verify", f"{i}", "--confirm", f"{i}.store")
+                members = self.write("members", "".join(f"user{j}@example.org\n" for j in range(3000)))
+                self.check(0, "query", f"{i}", "--confirm", f"{i}.store", "--count", "--list", members)
+        # The same entries and seeds give the same bytes, whatever they came from.
+        self.assertEqual((self.folder / "0").read_bytes(), (self.folder / "whole").read_bytes())
+        self.check(0, "build", "-o", "alone", "whole.store")
+        self.check(0, "query", "alone", "user0@example.org", "user2999@example.org", "x@partner.example")
+
+    def test_stores_of_two_seeds_and_options_against_a_store_are_refused(self):
+        self.build_pair("a", 10)
+        self.build_pair("b", 10)
+        self.build_pair("cased", 10, "--keep-case")
+        before = self.names()
+        _, errors = self.check(EX_USAGE, "build", "-o", "f", "a.store", "b.store")
+        self.assertIn("with the same --store-seed", errors)
+        for options in (("--store-seed", "1"), ("--keep-case",), ("--tag-separators", "+"), ("--hash", "murmur3"),
+                        ("--layout", "classic"), ("--store", "a.store")):  # fmt: skip
+            _, errors = self.check(EX_USAGE, "build", "-o", "f", *options, "a.store")
+            self.assertIn("store", errors)
+        self.check(EX_USAGE, "build", "-o", "a.store", "a.store")
+        self.check(EX_USAGE, "build", "-o", "f", "--store-seed", "1", "list")
+        self.assertEqual(self.names(), before)
+        self.check(0, "build", "-o", "f", "--keep-case", "cased.store")  # as the store has it
+        self.check(0, "query", "f", "user1@example.org")
+        self.check(1, "query", "f", "User1@example.org")
+
+    def test_addresses_but_not_whole_domains_are_left_out_of_a_store(self):
+        self.build_pair("a", 10)
+        report, _ = self.check(0, "build", "-o", "f", "--store", "f.store", "--json", "--except",
+                               self.write("except", "user3@example.org\n"), "a.store")  # fmt: skip
+        self.assertEqual(json.loads(report)["excepted"], 1)
+        self.check(1, "query", "f", "--confirm", "f.store", "user3@example.org")
+        self.check(0, "query", "f", "--confirm", "f.store", "user4@example.org", "x@partner.example")
+        _, errors = self.check(EX_USAGE, "build", "-o", "f", "--except", self.write("except", "@example.org\n"), "a.store")
+        self.assertIn("cannot be left out", errors)
+
+    def test_a_damaged_store_is_refused_as_an_input(self):
+        self.build_pair("a", 2000)
+        data = bytearray((self.folder / "a.store").read_bytes())
+        for offset in (60, 4096 + 100, len(data) // 2, len(data) - 1):
+            (self.folder / "a.store").write_bytes(data[:offset] + bytes([data[offset] ^ 4]) + data[offset + 1 :])
+            self.check(EX_DATAERR, "build", "-o", "f", "a.store")
+            self.assertNotIn("f", self.names())
+
     def test_a_build_killed_at_any_moment_leaves_a_pair(self):
         self.build_pair("filter", 1000)
         text = self.write("other-list", "".join(f"other{i}@example.org\n" for i in range(200_000)))

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "filter/base/error.hpp"
+#include "filter/base/little_endian.hpp"
 #include "tests/support/filter_files.hpp"
 
 namespace bloomgate {
@@ -46,6 +47,12 @@ TEST_CASE("a header survives the way to the file and back") {
   SECTION("with as many ones as its addresses can set") {
     header.bits_set = header.addresses * header.shape.hashes;
   }
+  SECTION("made from a store") {
+    header.shape.store_seed = 0xfedcba9876543210;
+  }
+  SECTION("made from a store with the seed 0") {
+    header.shape.store_seed = 0;
+  }
   SECTION("without tag separators") {
     header.shape.profile.tag_separators = {};
   }
@@ -57,6 +64,26 @@ TEST_CASE("a header survives the way to the file and back") {
   const DecodedHeader decoded = decode_header(bytes, "test");
   CHECK(decoded.header == header);
   CHECK(decoded.sections == sections);
+}
+
+TEST_CASE("a header with the seed of a store is refused without its flag, and in a layout without hashes") {
+  std::array<std::byte, kHeaderBytes> bytes;
+  FilterHeader header = sample_header();
+  header.shape.store_seed = 1;
+  encode_header(header, sections_with_checksums(header), bytes);
+  const auto refuses = [&] {
+    store_little_endian(bytes.data() + kHeaderBytes - 8, checksum(std::span(bytes).first<kHeaderBytes - 8>()));
+    return error_code_of([&] { decode_header(bytes, "test"); }) == ErrorCode::bad_header_field;
+  };
+  SECTION("without its flag") {
+    bytes[48] = std::byte{1};
+    CHECK(refuses());
+  }
+  SECTION("in the layout classic") {
+    bytes[16] = std::byte{3};
+    store_little_endian(bytes.data() + 28, std::uint32_t{8});
+    CHECK(refuses());
+  }
 }
 
 TEST_CASE("every single damaged byte of a header is noticed") {

@@ -1,5 +1,6 @@
 #include "filter/hash/hash.hpp"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>
@@ -60,6 +61,21 @@ TEST_CASE("every bit of the seed counts in every family") {
 
 TEST_CASE("another seed gives another hash") {
   CHECK(hash_key("joe@example.org", 1) != hash_key("joe@example.org", 2));
+}
+
+TEST_CASE("a mixed hash keeps its high bits, and every bit of it and of the seed counts in the low ones") {
+  constexpr KeyHash kHash = 0x23ed5bf73eaa1bb9;
+  CHECK(mix_hash(kHash, 7) == 0x23ed5bf76c37c692);  // FORMAT.md
+  std::set<KeyHash> mixed = {mix_hash(kHash, 7)};
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    CHECK(mix_hash(kHash, std::uint64_t{1} << bit) >> 32 == kHash >> 32);
+    mixed.insert(mix_hash(kHash, 7 ^ std::uint64_t{1} << bit));
+    mixed.insert(mix_hash(kHash ^ std::uint64_t{1} << bit, 7));
+  }
+  CHECK(mixed.size() == 129);
+  std::array<KeyHash, 3> hashes = {kHash, 0, ~KeyHash{0}};
+  mix_hashes(hashes, 7, hashes.data());
+  CHECK(hashes == std::array<KeyHash, 3>{mix_hash(kHash, 7), mix_hash(0, 7), mix_hash(~KeyHash{0}, 7)});
 }
 
 TEST_CASE("random seeds differ from call to call") {
