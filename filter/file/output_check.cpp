@@ -14,20 +14,18 @@
 namespace bloomgate {
 namespace {
 
-std::string mebibytes(std::uint64_t bytes) {
-  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-  return std::to_string((bytes + kMiB - 1) / kMiB) + " MiB";
-}
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
 BloomgateError space_error(const std::string& folder, const std::string& path, std::uint64_t bytes, int error) {
   struct statvfs status = {};
   const bool known = statvfs(folder.c_str(), &status) == 0;
-  return {ErrorCode::cannot_write,
-          "the filter will take " + mebibytes(bytes) + ", and there is no room for it beside " + path + ": " +
-              std::generic_category().message(error) +
-              (known ? ", " + mebibytes(status.f_bavail * status.f_frsize) + " are free" : std::string()) +
-              "; make room in " + folder + ", put it elsewhere (--output), or take fewer --bits-per-entry",
-          {.path = path}};
+  return {
+      ErrorCode::cannot_write,
+      "the filter will take " + std::to_string((bytes + kMiB - 1) / kMiB) +
+          " MiB, and there is no room for it beside " + path + ": " + std::generic_category().message(error) +
+          (known ? ", " + std::to_string(status.f_bavail * status.f_frsize / kMiB) + " MiB are free" : std::string()) +
+          "; make room in " + folder + ", put it elsewhere (--output), or take fewer --bits-per-entry",
+      {.path = path}};
 }
 
 }  // namespace

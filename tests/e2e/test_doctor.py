@@ -399,6 +399,14 @@ def test_a_sendmail_that_does_not_ask_bloomgate_is_found(world, sendmail_folder)
     assert_found(world.findings(sendmail=sendmail_folder()), "does not ask")
 
 
+def test_other_milters_of_sendmail_that_are_stopped_are_found(world, sendmail_folder):
+    found = [text for text in texts(world.findings(sendmail=sendmail_folder("--recipe", "rspamd")))
+             if text.startswith("the milter ")]
+    assert ["opendkim" in text for text in found] == [True, False]
+    assert "does not answer: no results of it reach Bloomgate" in found[0]
+    assert "rspamd" in found[1] and found[1].endswith("does not answer")
+
+
 @pytest.mark.all_only
 @pytest.mark.parametrize("old, new, words", [
     ("opendkim, bloomgate, rspamd", "opendkim, bloomgate", "nothing checks"),
