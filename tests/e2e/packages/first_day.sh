@@ -83,6 +83,18 @@ check_the_doctor_finds_no_problem_with_the_daemon_and_its_place_in_postfix() {
   fails grep -iE '^ *(problem|error)' <(grep -v 'nothing checks mail that is not listed' output)
 }
 
+check_the_doctor_sends_messages_and_says_what_became_of_each() {
+  note '# bloomgate-milter --doctor --send root@localhost --signed-message signed'
+  bloomgate-milter --doctor --send root@localhost --signed-message /checks/signed >output 2>&1 || true
+  cat output
+  grep '^[a-z]* *send: ' output >sent
+  tell sent
+  (($(wc -l <sent) == 3))
+  grep '^ok .* an unlisted sender .*decision=check reason=not-listed.*status=sent' sent
+  grep '^ok .* a listed sender, signed .*decision=deliver reason=listed.*status=sent' sent
+  grep '^ok .* the same message, forged .*decision=check .*status=sent' sent
+}
+
 check_undone_and_purged_it_leaves_the_whitelist_and_nothing_else() {
   (($(wc -l <disk-before) > 5000))
   type_in undoing
