@@ -20,9 +20,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(REPOSITORY / "scripts"), str(REPOSITORY / "tests/bench")]
+sys.path.insert(0, str(REPOSITORY / "scripts"))
 
-from milter_overhead import ACTIONS, FINAL_ANSWERS, STEPS, macros, packet, read_answer, text  # noqa: E402
 from private_mail.daemon import Daemon, DaemonConfig  # noqa: E402
 from private_mail.faulty_name_server import FaultyNameServer, Record  # noqa: E402
 from private_mail.filter import build_filter_of  # noqa: E402
@@ -34,11 +33,38 @@ SESSIONS = 200
 SLOW_SECONDS = 0.05
 BODY = b"The quick brown fox jumps over the lazy dog, again and again.\r\n" * 75
 
+ACTIONS = 0x1FF  # all that libmilter knows
+STEPS = 0x1FFFFF
+FINAL_ANSWERS = b"cart"
 # Steps of the milter protocol (libmilter's mfdef.h), and the command that each says of that no answer comes to it.
 LEADING_SPACE = 0x100000
 SKIP_ANSWER = b"s"
 WITHOUT_ANSWER = {b"C": 0x1000, b"H": 0x2000, b"M": 0x4000, b"L": 0x80, b"N": 0x40000, b"B": 0x80000}
 NOT_SENT = {b"N": 0x40, b"B": 0x10}
+
+
+def packet(command, data=b""):
+    return struct.pack("!I", 1 + len(data)) + command + data
+
+
+def text(*words):
+    return b"".join(word.encode() + b"\0" for word in words)
+
+
+def macros(stage, *pairs):
+    return packet(b"D", stage + text(*pairs))
+
+
+def read_exactly(stream, size):
+    data = stream.read(size)
+    if len(data) != size:
+        raise RuntimeError("the milter has closed the connection")
+    return data
+
+
+def read_answer(stream):
+    size = struct.unpack("!I", read_exactly(stream, 4))[0]
+    return read_exactly(stream, size)
 
 
 class Session:
