@@ -118,9 +118,13 @@ class Gateways:
         self._open.close()
 
 
-def gateways():
+def skip_without_root():
     if os.geteuid() != 0:
         pytest.skip("Postfix needs root")
+
+
+def gateways():
+    skip_without_root()
     with closing(Gateways()) as started:
         yield started
 

@@ -1,10 +1,8 @@
 """The mail that tests every recipe: listed, unlisted and forged mail, and mail with a virus in it."""
 
-import os
 from contextlib import contextmanager
 
-import pytest
-from conftest import LISTED, UNLISTED
+from conftest import LISTED, UNLISTED, skip_without_root
 from private_mail.clamav import EICAR
 from private_mail.filter import build_filter_of
 from private_mail.processes import temporary_folder
@@ -54,8 +52,7 @@ def infected(sender):
 def started(recipe_class, settings=AT_THEIR_WORD, milters=(), when_down="accept", **options):
     """A recipe with its servers. settings: of Bloomgate; milters: those that take part before it; when_down: as of
     RecipeConfig."""
-    if os.geteuid() != 0:
-        pytest.skip("Postfix needs root")
+    skip_without_root()
     with temporary_folder("recipe") as folder:
         whitelist = folder / "whitelist.bloom"
         build_filter_of(whitelist, [LISTED, OWN_MEMBER])

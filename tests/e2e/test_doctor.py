@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from types import SimpleNamespace
 
 import pytest
-from conftest import LISTED
+from conftest import LISTED, skip_without_root
 from private_mail import sendmail
 from private_mail.clamav import Clamd
 from private_mail.daemon import USER, Daemon, DaemonConfig
@@ -24,8 +24,7 @@ from private_mail.sink import Sink
 @pytest.fixture
 def world():
     """A daemon, and findings(*options): what --doctor says of it and of a mail server."""
-    if os.geteuid() != 0:
-        pytest.skip("Postfix needs root")
+    skip_without_root()
     with ExitStack() as stack:
         folder = stack.enter_context(temporary_folder("doctor"))
         whitelist = folder / "whitelist.bloom"

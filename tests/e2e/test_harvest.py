@@ -7,6 +7,7 @@ import threading
 from contextlib import ExitStack, contextmanager
 
 import pytest
+from conftest import skip_without_root
 from private_mail import sendmail
 from private_mail.client import Client, Message
 from private_mail.filter import build_folder
@@ -83,6 +84,7 @@ def refusing_port(folder):
 
 
 def test_postfix_s_log_lists_whom_users_who_logged_in_have_reached(folder, sink, refusing_port):
+    skip_without_root()
     (folder / "header_checks").write_text(HEADER_CHECKS)
     main_cf = POSTFIX_MAIN_CF.format(sink=sink.address, folder=folder, refusing_port=refusing_port)
     (folder / "postfix").mkdir()

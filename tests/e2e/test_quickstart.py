@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import skip_without_root
 from private_mail.filter import REPOSITORY
 from private_mail.processes import temporary_folder, wait_until
 
 
 @pytest.fixture
 def temporary():
-    if os.geteuid() != 0:
-        pytest.skip("Postfix needs root")
+    skip_without_root()
     with temporary_folder("quickstart-test") as folder:
         yield folder
 

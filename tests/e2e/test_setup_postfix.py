@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from types import SimpleNamespace
 
 import pytest
-from conftest import LISTED, UNLISTED
+from conftest import LISTED, UNLISTED, skip_without_root
 from private_mail.client import Client, Message
 from private_mail.daemon import Daemon, DaemonConfig
 from private_mail.filter import REPOSITORY, build_filter_of
@@ -39,8 +39,7 @@ def deep_check():
 @pytest.fixture
 def setup(deep_check):
     """setup(main_cf, master_cf) -> a configuration of Postfix, not running, and run(*options) on it."""
-    if os.geteuid() != 0:
-        pytest.skip("Postfix needs root")
+    skip_without_root()
     with ExitStack() as stack:
 
         def start(main_cf="", master_cf="", change=lambda text: text):
@@ -461,8 +460,7 @@ def test_nothing_from_the_command_line_breaks_out_of_its_place(setup, option):
 
 
 def test_mail_takes_its_way_after_it_and_none_after_undo(deep_check):
-    if os.geteuid() != 0:
-        pytest.skip("Postfix needs root")
+    skip_without_root()
     with ExitStack() as stack:
         folder = stack.enter_context(temporary_folder("setup"))
         build_filter_of(folder / "whitelist.bloom", [LISTED])

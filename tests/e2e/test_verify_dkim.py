@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import skip_without_root
 from dkim_cases import CASES
 from dkim_world import (ED25519, GENUINE, LISTED, REVOKED, RSA, STRANGER, UNLISTED, UNSIGNED, WHITELIST, checked,
                         delivered, key, names)
@@ -42,7 +43,8 @@ NAMES = [*CASES, *names_of_signers(RSA, ED25519)]
 
 @pytest.fixture(scope="module")
 def cases():
-    """name -> Case, those of the real signers too."""
+    """name -> Case, those of the real signers too, which run as their own users."""
+    skip_without_root()
     signed = by_real_signers(GENUINE, LISTED, RSA, ED25519)
     return CASES | {name: (checked if name in BADLY_SIGNED else delivered)(raw) for name, raw in signed.items()}
 
