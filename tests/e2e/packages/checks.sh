@@ -70,6 +70,14 @@ check_setup_postfix_finds_its_recipes() {
   [[ -e /usr/share/bloomgate/config/mta/postfix/main.cf ]]
 }
 
+check_who_removes_it_before_undoing_the_set_up_is_told_so() {
+  fails grep 'setup-postfix --undo' <(apt_offline remove bloomgate-milter 2>&1)
+  apt_offline install ./new/*.deb
+  echo '# Bloomgate: begin.' >>/etc/postfix/main.cf
+  apt_offline remove bloomgate-milter 2>&1 | grep 'main.cf still names Bloomgate.* run setup-postfix --undo'
+  apt_offline install ./new/*.deb
+}
+
 check_after_removal_nothing_runs_and_the_configuration_stays() {
   apt_offline remove bloomgate bloomgate-milter
   fails systemctl is-active -q bloomgate-milter
