@@ -453,7 +453,7 @@ def test_when_postfix_finds_fault_afterwards_everything_is_as_it_was(setup, tmp_
 @pytest.mark.all_only
 @pytest.mark.parametrize("option", [["--socket", "unix:/x, inet:y:1"], ["--socket", "/x"],
                                     ["--light-path", "a b:1"], ["--deep-check", "127.0.0.1"],
-                                    ["--reinjection", "127.0.0.1:1 inet"], ["--recipe", "none"]],
+                                    ["--reinjection", "127.0.0.1:1 inet"], ["--recipe", "no such recipe"]],
                          ids=" ".join)
 def test_nothing_from_the_command_line_breaks_out_of_its_place(setup, option):
     assert setup().run("--apply", *option).returncode in (2, 64)
