@@ -22,6 +22,8 @@ PATIENCE_FACTOR = 5
 MAY_USE_BYTES = 12 << 30  # of address space, of which the tests of the builder ask for more than 8 GiB
 # From nothing, on a busy machine.
 BUILD_SECONDS = 3600
+# In memory where that can be: no test waits for a disk.
+TEMPORARY = "/dev/shm" if os.access("/dev/shm", os.W_OK | os.X_OK) else None
 
 
 class BuildError(Exception):
@@ -72,22 +74,26 @@ class Workbench:
                 break
             except BlockingIOError:
                 self.lock.close()
-        self.source, self.build = self.folder / "source", self.folder / "build"
+        # As deep in the sources as that of the usual build, so that both give the compiler the same paths.
+        self.source, self.build = self.folder / "source", self.folder / "source/build/release"
         self.seconds = {}  # what each test takes on unchanged code
+        self.one_at_a_time = threading.Lock()
         self.environment = os.environ | {
             # What one copy has compiled is in the cache for the other.
             "CCACHE_BASEDIR": str(self.folder), "CCACHE_NOHASHDIR": "1", "NINJA_STATUS": ""}
 
-    def copy_sources(self):
-        """Every file that git knows or would; one that is the same is left as it is, so that nothing is built twice."""
+    def copy_sources(self, woven=None):
+        """Every file that git knows or would, those of `woven` with that text. One that is the same is left as it is,
+        so that nothing is built twice."""
+        woven = woven or {}
         listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
                                 check=True, capture_output=True).stdout.decode().split("\0")
         names = {name for name in listed if name and (ROOT / name).is_file()}
         for name in names:
-            self.write(name, (ROOT / name).read_bytes())
+            self.write(name, woven[name].encode() if name in woven else (ROOT / name).read_bytes())
             shutil.copymode(ROOT / name, self.source / name)
         for old in [path for path in self.source.rglob("*") if path.is_file()]:
-            if str(old.relative_to(self.source)) not in names:
+            if str(old.relative_to(self.source)) not in names and not old.is_relative_to(self.source / "build"):
                 old.unlink()
         if not (self.build / "build.ninja").exists():
             self.configure()
@@ -99,13 +105,12 @@ class Workbench:
             there.write_bytes(content)
 
     def configure(self):
-        # Warnings are errors: a fault that leaves a variable unused must be compiled all the same. What takes its time
-        # after each link, the linking itself and a list of the cases, is left out or made quick.
-        linker = ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld"] if shutil.which("ld.lld") else []
-        status = run(["cmake", "-G", "Ninja", "-S", self.source, "-B", self.build, "-DCMAKE_BUILD_TYPE=",
-                      "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_CXX_FLAGS=-O0 -w -D_GLIBCXX_ASSERTIONS",
-                      "-DCMAKE_CATCH_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST", *linker],
-                     BUILD_SECONDS, self.output(), self.folder, self.environment)
+        # What takes its time after each link, the linking itself and a list of the cases, is left out or made quick.
+        linker = "-Wl,--strip-debug" + (" -fuse-ld=lld" if shutil.which("ld.lld") else "")
+        status = run(["cmake", "--preset", "release", f"-DCMAKE_EXE_LINKER_FLAGS={linker}",
+                      f"-DCMAKE_CXX_COMPILER_LAUNCHER={Path(__file__).resolve().parent / 'compile'}",
+                      "-DCMAKE_CATCH_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST"],
+                     BUILD_SECONDS, self.output(), self.source, self.environment)
         if status != 0:
             raise BuildError(f"cmake failed:\n{self.last_lines()}")
 
@@ -130,46 +135,50 @@ class Workbench:
         raise BuildError(f"there is no test program '{test.program}'")
 
     def run_test(self, test, seconds, number=0):
-        with tempfile.TemporaryDirectory(prefix="bloomgate-mutation-", ignore_cleanup_errors=True) as temporary:
+        with tempfile.TemporaryDirectory(dir=TEMPORARY, prefix="bloomgate-mutation-",
+                                         ignore_cleanup_errors=True) as temporary:
+            # A test that gives up its rights must still reach its files.
+            Path(temporary).chmod(0o755)
             environment = self.environment | {"TMPDIR": temporary, VARIABLE: str(number)}
             return run(self.command_of(test), seconds, self.output(), self.folder, environment)
 
     def build_woven(self, faults: dict):
-        """Builds the tests of these faults, by their numbers, with all of the faults that can be woven; sees that the
-        tests pass where none is chosen. Returns the numbers of those that are woven, and of those that do not compile.
-        """
+        """Builds the tests of these faults, by their numbers, with all of the faults that can be woven. Returns the
+        numbers of those that are woven, and of those that do not compile."""
         tests = list(dict.fromkeys(test for fault in faults.values() for test in fault.tests))
         wrong = set()
         while True:
-            self.copy_sources()
-            woven = set()
+            woven, sources = set(), {}
             for name in dict.fromkeys(fault.file for fault in faults.values()):
                 of_file = {number: fault for number, fault in faults.items()
                            if fault.file == name and number not in wrong}
-                source, numbers = weave((self.source / name).read_text(encoding="utf-8"), of_file, name)
+                source, numbers = weave((ROOT / name).read_text(encoding="utf-8"), of_file, name)
                 if numbers:
-                    self.write(name, source.encode())
+                    sources[name] = source
                 woven |= numbers
+            self.copy_sources(sources)
             if self.compile(tests):
                 break
             found = {int(number) for number in PLACES.findall(self.output().read_text(errors="replace"))} - wrong
             if not found:
                 raise BuildError(f"unchanged code does not build:\n{self.last_lines()}")
             wrong |= found
-        self.see_tests_pass(tests)
         return woven, wrong
 
-    def see_tests_pass(self, tests):
-        for test in tests:
-            started = time.monotonic()
-            if self.run_test(test, BUILD_SECONDS) != 0:
-                raise BuildError(f"{test} does not pass on unchanged code:\n{self.last_lines()}")
-            self.seconds[test] = time.monotonic() - started
+    def seconds_of(self, test):
+        """On unchanged code, where it must pass."""
+        with self.one_at_a_time:
+            if test not in self.seconds:
+                started = time.monotonic()
+                if self.run_test(test, BUILD_SECONDS) != 0:
+                    raise BuildError(f"{test} does not pass on unchanged code:\n{self.last_lines()}")
+                self.seconds[test] = time.monotonic() - started
+            return self.seconds[test]
 
     def try_tests(self, fault, number=0):
         """'noticed', 'hung' or 'unseen', and by which case."""
         for test in fault.tests:
-            status = self.run_test(test, PATIENCE_SECONDS + PATIENCE_FACTOR * self.seconds[test], number)
+            status = self.run_test(test, PATIENCE_SECONDS + PATIENCE_FACTOR * self.seconds_of(test), number)
             if status is None:
                 return "hung", str(test)
             if status != 0:
@@ -179,6 +188,11 @@ class Workbench:
     def try_alone(self, fault):
         """One that cannot be woven: 'does not compile' too, with the compiler's last words."""
         self.copy_sources()
+        if any(test not in self.seconds for test in fault.tests):
+            if not self.compile(fault.tests):
+                raise BuildError(f"unchanged code does not build:\n{self.last_lines()}")
+            for test in fault.tests:
+                self.seconds_of(test)
         original = (self.source / fault.file).read_text(encoding="utf-8")
         self.write(fault.file, fault.apply(original).encode())
         try:
