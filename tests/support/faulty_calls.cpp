@@ -17,6 +17,7 @@
 //                          terminate    the call is done, and the program gets SIGTERM in it
 //                          kill         the program gets SIGKILL instead of the call
 //                          cut          the call is done, and then the file has no bytes any more
+//                          touched      the call is done, and then the file has another time, as after a write
 //
 // Calls go to the kernel without the C library, since a program may make them before that is ready. fsync() is only
 // recorded: a test's files need not survive the machine.
@@ -46,7 +47,7 @@ namespace {
 
 constexpr std::size_t kDirectBytes = 4096;  // what a file past the page cache is read and written in
 
-enum class Fault { none, error, half, interrupted, end, lost, flipped, cut };
+enum class Fault { none, error, half, interrupted, end, lost, flipped, cut, touched };
 
 struct Plan {
   std::string folder;
@@ -82,8 +83,9 @@ struct Plan {
 
   void read_fault(const std::string& text) {
     constexpr std::pair<std::string_view, Fault> kNames[] = {
-        {"short", Fault::half}, {"interrupted", Fault::interrupted}, {"end", Fault::end},
-        {"lost", Fault::lost},  {"flipped", Fault::flipped},         {"cut", Fault::cut}};
+        {"short", Fault::half},     {"interrupted", Fault::interrupted}, {"end", Fault::end},
+        {"lost", Fault::lost},      {"flipped", Fault::flipped},         {"cut", Fault::cut},
+        {"touched", Fault::touched}};
     signal = text == "terminate" ? SIGTERM : text == "kill" ? SIGKILL : 0;
     if (signal != 0) return;
     for (const auto& [each, kind] : kNames) {
@@ -179,9 +181,18 @@ ssize_t write_with(Fault fault, int file, const void* from, std::size_t count, C
   return done;
 }
 
+// A time that the file never had, however coarse the file system's clock.
+void touch(int file) {
+  static std::atomic<time_t> seconds{1'000'000'000};
+  const timespec time = {.tv_sec = ++seconds, .tv_nsec = 0};
+  const timespec times[] = {time, time};
+  syscall(SYS_utimensat, file, nullptr, times, 0);
+}
+
 template <typename Call>
 ssize_t read_with(Fault fault, int file, void* to, std::size_t count, Call call) {
   const ssize_t done = transfer(fault, file, to, count, call);
+  if (fault == Fault::touched) touch(file);
   if (fault == Fault::flipped && done > 0) {
     char& byte = static_cast<char*>(to)[done / 2];
     byte = static_cast<char>(byte ^ 1);
@@ -290,6 +301,12 @@ int fchmod(int file, mode_t mode) {
 int rename(const char* from, const char* to) {
   if (fails(fault_of("rename", 0, 0, to))) return -1;
   return static_cast<int>(syscall(SYS_rename, from, to));
+}
+
+// Relative paths are those of the working folder.
+int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
+  if (fails(fault_of("renameat2", 0, 0, to))) return -1;
+  return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
 }
 
 int link(const char* from, const char* to) {

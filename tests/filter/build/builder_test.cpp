@@ -282,6 +282,12 @@ TEST_CASE("each filter of one store has all entries, and false positives of its 
   CHECK(both / kStrangers < 2 * theory * theory);
 }
 
+TEST_CASE("a filter that is to have no entries is sized for one") {
+  const TemporaryFolder folder;
+  CHECK(build_filter(folder.file("filter"), {}, {.expected_entries = 0}).expected_entries == 1);
+  CHECK_NOTHROW(MappedFilter(folder.file("filter")));
+}
+
 TEST_CASE("an empty list gives a filter that lists nobody") {
   const TemporaryFolder folder;
   const FilterHeader header = build_filter(folder.file("filter"), {});

@@ -289,8 +289,34 @@ class KeepTest(DurabilityTest):
             with self.subTest(call=name, number=number):
                 result = self.run_faulty(arguments, f"{name} {number} {errno.EIO}", old=old)
                 self.assertEqual(result.status, EX_CANTCREAT, result.errors)
+                self.assertIn("Input/output error", result.errors)
                 self.assertEqual(result.written, old)
                 self.assertIn(result.names, (["filter"], ["filter", "filter.1"]))
+
+    def roll_back(self, fault):
+        """Exchanges the filter `a`, in use, with the filter `b`."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        names = {"filter": "a", "filter.1": "b"}
+        filters = {name: (pathlib.Path(lists().name) / old).read_bytes() for name, old in names.items()}
+        for name, content in filters.items():
+            (self.folder / name).write_bytes(content)
+        run = run_faulty([BLOOMGATE, "rollback", str(self.folder / "filter")], FAULTY_CALLS, self.folder, fault)
+        found = {name: (self.folder / name).read_bytes() for name in os.listdir(self.folder)}
+        return run, filters, found
+
+    def test_where_the_file_system_cannot_exchange_two_names_links_do_it(self):
+        for number in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+            run, filters, found = self.roll_back(f"renameat2 1 {number}")
+            self.assertEqual(run.status, 0, run.errors)
+            self.assertEqual(len(run.of("link")), 1)
+            self.assertEqual(found, {"filter": filters["filter.1"], "filter.1": filters["filter"]})
+
+    def test_names_that_cannot_be_exchanged_stay(self):
+        run, filters, found = self.roll_back(f"renameat2 1 {errno.EIO}")
+        self.assertEqual(run.status, EX_CANTCREAT, run.errors)
+        self.assertIn("Input/output error", run.errors)
+        self.assertEqual(found, filters)
 
 
 class PairTest(DurabilityTest):
@@ -423,4 +449,4 @@ class SpillTest(DurabilityTest):
 if __name__ == "__main__":
     BLOOMGATE = os.path.abspath(sys.argv.pop(1))
     FAULTY_CALLS = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    unittest.main(failfast="BLOOMGATE_FAULT" in os.environ)  # tests/mutation only asks whether it fails

@@ -132,6 +132,69 @@ TEST_CASE("an error about a section names which one it is, and the place of the 
   }
 }
 
+TEST_CASE("a file whose first section is no bit array is refused, also where that section is as long as one") {
+  std::array<std::byte, kHeaderBytes> bytes;
+  const FilterHeader header = sample_header();
+  const std::uint64_t body_bytes = header.shape.block_count * header.shape.block_bytes;
+  Sections sections = {{.kind = SectionKind::domains, .bytes = body_bytes, .items = body_bytes / 8}};
+  place_sections(sections, kHeaderBytes);
+  encode_header(header, sections, bytes);
+  CHECK(error_code_of([&] { decode_header(bytes, "test"); }) == ErrorCode::bad_header_field);
+}
+
+// Of the error about a header with these sections.
+BloomgateError::Details refusal_of(Sections sections, bool is_placed = true) {
+  std::array<std::byte, kHeaderBytes> bytes;
+  if (is_placed) place_sections(sections, kHeaderBytes);
+  encode_header(sample_header(), sections, bytes);
+  try {
+    decode_header(bytes, "test");
+  } catch (const BloomgateError& error) {
+    CHECK(error.code() == ErrorCode::bad_header_field);
+    return error.details();
+  }
+  FAIL("accepted");
+  return {};
+}
+
+TEST_CASE("a section table that is empty, out of order, or with a list of no hashes or of too many, is refused") {
+  const Sections good = sections_of(sample_header());
+  CHECK(refusal_of({}, false).expected == "1 to 16");
+  CHECK(refusal_of({good[1], good[0]}).offset == 128 + 64);
+  Sections sections = good;
+  sections[1].items = sections[1].bytes = 0;
+  CHECK(refusal_of(sections).offset == 128 + 64 + 24);
+  sections[1].items = std::uint64_t{1} << 60;
+  sections[1].bytes = std::uint64_t{1} << 63;
+  CHECK(refusal_of(sections, false).offset == 128 + 64 + 24);
+}
+
+TEST_CASE("a filter without a block is refused for that") {
+  FilterShape shape = sample_header().shape;
+  shape.block_count = 0;
+  try {
+    validate_shape(shape, "test");
+    FAIL("accepted");
+  } catch (const BloomgateError& error) {
+    CHECK(error.code() == ErrorCode::bad_header_field);
+    CHECK(error.details().expected == "at least 1");
+  }
+}
+
+TEST_CASE("the entries of a filter are its addresses and its domain entries, and too many to count are the most") {
+  CHECK(entries_of(sample_header()) == 299'999);
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  FilterHeader header = sample_header();
+  for (const auto& [addresses, domains] : {std::pair{kMost - 1, std::uint64_t{1}}, {kMost, 1}, {2, kMost}}) {
+    header.addresses = addresses;
+    header.domains = domains;
+    CHECK(entries_of(header) == kMost);
+  }
+  FilterHeader without_domains = sample_header();
+  without_domains.domains = 0;
+  CHECK(distinct_entries_of(sample_header()) == Approx(distinct_entries_of(without_domains) + 200'000));
+}
+
 TEST_CASE("more ones than the addresses can set are refused") {
   std::array<std::byte, kHeaderBytes> bytes;
   FilterHeader header = sample_header();

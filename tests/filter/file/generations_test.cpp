@@ -63,6 +63,24 @@ TEST_CASE("a build that was killed after it had kept the old filter does not mak
   CHECK(folder.files() == Files{{"filter", "c"}, {"filter.1", "b"}, {"filter.2", "a"}});
 }
 
+TEST_CASE("a kept filter that cannot be moved on is not lost") {
+  const Folder folder;
+  for (const char* const text : {"a", "b"}) folder.replace(text, 2);
+  std::filesystem::create_directories(folder.path() + ".2/in-the-way");
+  CHECK_THROWS_AS(keep_generation(folder.path(), 2), BloomgateError);
+  CHECK(test::read_file(folder.path() + ".1") == "a");
+  CHECK(test::read_file(folder.path()) == "b");
+}
+
+TEST_CASE("up to 99 filters that were kept are found") {
+  const Folder folder;
+  for (const unsigned number : {1U, 99U, 100U}) test::write_file(generation_path(folder.path(), number), "a");
+  const std::vector<Generation> kept = kept_generations(folder.path());
+  REQUIRE(kept.size() == 2);
+  CHECK(kept[0].number == 1);
+  CHECK(kept[1].number == 99);
+}
+
 TEST_CASE("what is kept is the same file, not a copy of it") {
   const Folder folder;
   test::write_file(folder.path(), "a");

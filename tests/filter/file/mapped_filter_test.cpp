@@ -1,13 +1,18 @@
 #include "filter/file/mapped_filter.hpp"
 
-#include <sys/mman.h>
+#include <linux/capability.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <optional>
+#include <span>
+#include <stdexcept>
 
 #include "filter/base/bus_fault.hpp"
 #include "filter/base/error.hpp"
@@ -15,6 +20,7 @@
 #include "filter/file/filter_writer.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/flip_byte.hpp"
+#include "tests/support/locked_memory.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
@@ -87,6 +93,7 @@ TEST_CASE("a damaged list of domain entries is found by verify, and its place is
     CHECK_NOTHROW(filter.verify_body());
     CHECK(filter.chunk_count() == 3);
     domains = filter.sections().back();
+    CHECK(filter.body_bytes() == filter.view().body().size() + 8 * 200'000);
   }
   const auto place = GENERATE_COPY(std::uint64_t{0}, (std::uint64_t{1} << 20) + 17, domains.bytes - 1);
   flip_byte(path, domains.offset + place);
@@ -102,6 +109,56 @@ TEST_CASE("a damaged list of domain entries is found by verify, and its place is
     CHECK(error.details().offset == domains.offset + (place & ~(kChecksumChunkBytes - 1)));
     CHECK_THAT(error.what(), Catch::Contains("the list of domain entries is damaged"));
   }
+}
+
+// A file of 200,000 domain entries, in two pieces, of which some have changed places, with checksums that are right.
+Section write_unsorted(const std::string& path, const std::vector<std::pair<std::size_t, std::size_t>>& exchanged) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 200'000; ++i) lines.push_back("@" + std::to_string(i) + ".example");
+  build_filter(path, lines);
+  FilterHeader header;
+  Sections sections;
+  {
+    const MappedFilter filter(path);
+    header = filter.header();
+    sections = filter.sections();
+  }
+  std::string text = test::read_file(path);
+  const std::span<std::byte> file = std::as_writable_bytes(std::span(text));
+  Section& domains = sections.back();
+  const std::span<std::byte> hashes = file.subspan(domains.offset, domains.bytes);
+  for (const auto& [a, b] : exchanged) std::ranges::swap_ranges(hashes.subspan(8 * a, 8), hashes.subspan(8 * b, 8));
+  const std::span<std::byte> table = file.subspan(domains.table_offset(), domains.table_bytes());
+  for (std::uint64_t chunk = 0; chunk < domains.chunk_count(); ++chunk) {
+    const std::uint64_t begin = chunk * kChecksumChunkBytes;
+    const auto bytes = hashes.subspan(begin, std::min(kChecksumChunkBytes, domains.bytes - begin));
+    store_little_endian(table.data() + chunk * 8, checksum(bytes));
+  }
+  domains.table_checksum = checksum(table);
+  encode_header(header, sections, file.first<kHeaderBytes>());
+  test::write_file(path, text);
+  return domains;
+}
+
+TEST_CASE("of domain entries that are not in order, be it only from one piece to the next, the first place is named") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter.bloom");
+  constexpr std::size_t kOfPiece = kChecksumChunkBytes / 8;
+  const auto refused_at = [&] {
+    try {
+      MappedFilter(path).verify_body(1);
+    } catch (const BloomgateError& error) {
+      CHECK(error.code() == ErrorCode::bad_section);
+      return error.details().offset.value();
+    }
+    FAIL("accepted");
+    return std::uint64_t{0};
+  };
+  CHECK_NOTHROW((write_unsorted(path, {}), MappedFilter(path).verify_body(1)));
+  const Section domains = write_unsorted(path, {{kOfPiece - 1, kOfPiece}});
+  CHECK(refused_at() == domains.offset + kChecksumChunkBytes);
+  write_unsorted(path, {{0, 1}, {kOfPiece + 7, kOfPiece + 8}});
+  CHECK(refused_at() == domains.offset);
 }
 
 TEST_CASE("of several damaged places the first is named") {
@@ -202,6 +259,48 @@ TEST_CASE("each piece of a body is checked by itself, and the damaged one is fou
   CHECK_FALSE(filter.chunk_is_sound(0));
 }
 
+TEST_CASE("once a part of the file is gone, no other piece counts as sound, be it as it was written") {
+  install_bus_fault_handler();
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter.bloom");
+  build_filter(path, {"joe@example.org", "@example.net"});
+  const MappedFilter filter(path);
+  REQUIRE(filter.chunk_count() == 2);
+  std::filesystem::resize_file(path, filter.sections().back().offset);  // the bits and their table stay
+  CHECK(filter.chunk_is_sound(0));
+  CHECK_FALSE(filter.chunk_is_sound(1));
+  CHECK_FALSE(filter.chunk_is_sound(0));
+}
+
+TEST_CASE("a filter is in memory to stay once it is locked") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter.bloom");
+  build_filter(path, {"joe@example.org"});
+  const MappedFilter filter(path);
+  const std::string before = test::locked_memory();
+  filter.lock_in_memory();
+  CHECK((test::locked_memory() != before) == test::kCanLockMemory);
+}
+
+// Takes CAP_IPC_LOCK away from this thread, and gives it back.
+class WithoutLockCapability {
+ public:
+  WithoutLockCapability() {
+    header_.version = _LINUX_CAPABILITY_VERSION_3;
+    if (syscall(SYS_capget, &header_, before_) != 0) throw std::runtime_error("capget");
+    __user_cap_data_struct without[] = {before_[0], before_[1]};
+    without[0].effective &= ~(std::uint32_t{1} << CAP_IPC_LOCK);
+    if (syscall(SYS_capset, &header_, without) != 0) throw std::runtime_error("capset");
+  }
+  ~WithoutLockCapability() { syscall(SYS_capset, &header_, before_); }
+  WithoutLockCapability(const WithoutLockCapability&) = delete;
+  WithoutLockCapability& operator=(const WithoutLockCapability&) = delete;
+
+ private:
+  __user_cap_header_struct header_ = {};
+  __user_cap_data_struct before_[2] = {};
+};
+
 TEST_CASE("locking in memory says what to do where the limit is too low") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter.bloom");
@@ -211,21 +310,18 @@ TEST_CASE("locking in memory says what to do where the limit is too low") {
   REQUIRE(getrlimit(RLIMIT_MEMLOCK, &old_limit) == 0);
   const rlimit none = {.rlim_cur = 0, .rlim_max = old_limit.rlim_max};
   REQUIRE(setrlimit(RLIMIT_MEMLOCK, &none) == 0);
-  // Who has CAP_IPC_LOCK has no limit; root in a container may lack it.
-  char page = 0;
-  const bool unlimited = mlock(&page, 1) == 0;
   std::optional<BloomgateError> error;
   try {
+    const WithoutLockCapability limited;  // who has it has no limit
     filter.lock_in_memory();
   } catch (const BloomgateError& thrown) {
     error = thrown;
   }
   REQUIRE(setrlimit(RLIMIT_MEMLOCK, &old_limit) == 0);
-  CHECK(error.has_value() == !unlimited);
-  if (error) {
-    CHECK(error->code() == ErrorCode::out_of_memory);
-    CHECK(std::string(error->what()).find("LimitMEMLOCK") != std::string::npos);
-  }
+  REQUIRE(error.has_value() == test::kCanLockMemory);
+  if (!error) return;
+  CHECK(error->code() == ErrorCode::out_of_memory);
+  CHECK(std::string(error->what()).find("LimitMEMLOCK") != std::string::npos);
 }
 
 // The body is a hole of 5 GiB: no disk is used, and every offset is past 2^32.

@@ -4,9 +4,12 @@
 #include <filesystem>
 #include <random>
 #include <set>
+#include <span>
 
 #include "filter/base/error.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "filter/file/store_format.hpp"
+#include "filter/file/store_page.hpp"
 #include "filter/file/store_writer.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/flip_byte.hpp"
@@ -128,6 +131,47 @@ TEST_CASE("uneven hashes are stored, too") {
   CHECK(store.header().addresses == 3'000'000);
   CHECK(store.find(1'499'999) == StoreAnswer::present);
   CHECK(store.find(1'500'000) == StoreAnswer::absent);
+}
+
+TEST_CASE("how hashes are cut into calls makes no difference, also where a call ends just before a page is full") {
+  const TemporaryFolder folder;
+  constexpr std::uint64_t kCount = std::uint64_t{1} << 21;
+  std::vector<KeyHash> hashes;
+  for (std::uint64_t i = 0; i < kCount; ++i) hashes.push_back(i << 43);  // each page has as many as the first
+  const std::size_t of_page = hashes_in_page(hashes, low_bits_for(kCount));
+  const std::size_t first_call = 256 * 6 * of_page - 1;
+  REQUIRE(first_call > (std::size_t{1} << 20));  // what is waited for before something is written
+  REQUIRE(first_call < kCount);
+  const auto write = [&](const std::string& name, std::size_t in_first_call) {
+    StoreWriter writer(folder.file(name), {}, kCount, 0, 2);
+    writer.add(std::span(hashes).first(in_first_call));
+    writer.add(std::span(hashes).subspan(in_first_call));
+    writer.complete();
+    writer.stage();
+    writer.publish();
+  };
+  write("one", 0);
+  write("two", first_call);
+  CHECK(StoreFile(folder.file("two")).header().pages == (kCount + of_page - 1) / of_page);
+  CHECK(read_file(folder.file("one")) == read_file(folder.file("two")));
+}
+
+TEST_CASE("a store whose header says another number of addresses than it has is found by verify") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("store");
+  build_filter(folder.file("filter"), numbered_addresses(0, 3000), {.seed = 42, .store_path = path});
+  StoreHeader header;
+  Sections sections;
+  {
+    const StoreFile store(path);
+    header = store.header();
+    sections = store.sections();
+  }
+  sections.front().items -= 1;
+  std::string text = read_file(path);
+  encode_store_header(header, sections, std::as_writable_bytes(std::span(text)).first<kHeaderBytes>());
+  write_file(path, text);
+  CHECK(error_code_of([&] { StoreFile(path).verify(1); }) == ErrorCode::bad_section);
 }
 
 TEST_CASE("a bit turned over anywhere in a store is found by verify, or on opening") {

@@ -1,5 +1,7 @@
 #include "filter/file/store_page.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -7,6 +9,9 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <stdexcept>
+
+#include "filter/base/little_endian.hpp"
 
 namespace bloomgate {
 namespace {
@@ -115,6 +120,79 @@ TEST_CASE("a page with any bit turned over, or at another place, is not sound") 
     page[at] ^= std::byte{1};
     if (store_page_is_sound(page, 9)) FAIL("byte " << at);
     page[at] ^= std::byte{1};
+  }
+}
+
+TEST_CASE("a page is filled to its last bit") {
+  const std::uint64_t high = 32576 - 2 * 41;
+  const std::vector<KeyHash> fit = {0, high << 40};
+  const std::vector<KeyHash> do_not = {0, (high + 1) << 40};
+  CHECK(hashes_in_page(fit, 40) == 2);
+  CHECK(hashes_in_page(do_not, 40) == 1);
+}
+
+// A page behind which no byte can be read.
+class LastPage {
+ public:
+  LastPage() : memory_(mmap(nullptr, 2 * kStorePageBytes, PROT_READ | PROT_WRITE, kFlags, -1, 0)) {
+    if (memory_ == MAP_FAILED || mprotect(bytes().data() + kStorePageBytes, kStorePageBytes, PROT_NONE) != 0) {
+      throw std::runtime_error("no memory");
+    }
+  }
+  ~LastPage() { munmap(memory_, 2 * kStorePageBytes); }
+  LastPage(const LastPage&) = delete;
+  LastPage& operator=(const LastPage&) = delete;
+
+  std::span<std::byte, kStorePageBytes> bytes() const {
+    return std::span<std::byte, kStorePageBytes>(static_cast<std::byte*>(memory_), kStorePageBytes);
+  }
+  void set_head(std::uint32_t count, std::uint32_t high_bits) const {
+    store_little_endian(bytes().data() + 8, count);
+    store_little_endian(bytes().data() + 12, high_bits);
+  }
+  // The first of the bits of the high parts.
+  void set_ones(std::size_t count) const {
+    for (std::size_t i = 0; i < count; ++i) bytes()[16 + i / 8] |= std::byte{1} << (i % 8);
+  }
+
+ private:
+  static constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS;
+  void* memory_;
+};
+
+bool is_decoded(const LastPage& page, unsigned low_bits) {
+  std::vector<KeyHash> decoded;
+  const bool is_page = decode_store_page(page.bytes(), low_bits, decoded);
+  if (!is_page) CHECK(decoded.empty());
+  return is_page;
+}
+
+TEST_CASE("a page whose head and bits do not go together is refused, and nothing behind it is read") {
+  SECTION("no hash at all") {
+    const LastPage page;
+    page.set_head(0, 0);
+    CHECK_FALSE(is_decoded(page, 40));
+  }
+  SECTION("fewer hashes than the head says") {
+    const LastPage page;
+    encode_store_page(std::vector<KeyHash>{0, KeyHash{1} << 50}, 40, 0, page.bytes());
+    CHECK(is_decoded(page, 40));
+    page.set_head(3, 1026);
+    CHECK_FALSE(is_decoded(page, 40));
+  }
+  SECTION("more low bits than there is room for") {
+    const LastPage page;
+    page.set_head(600, 600);
+    page.set_ones(600);
+    CHECK_FALSE(store_page_contains(page.bytes(), 60, 5));
+    CHECK_FALSE(is_decoded(page, 60));
+  }
+  SECTION("more hashes than the head says") {
+    const LastPage page;
+    page.set_head(1, 32576 - 63);
+    page.set_ones(3);
+    std::ranges::fill(page.bytes().last<8>(), std::byte{1});  // what would be the low bits of the second
+    CHECK_FALSE(is_decoded(page, 63));
   }
 }
 

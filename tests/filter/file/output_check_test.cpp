@@ -1,0 +1,40 @@
+#include "filter/file/output_check.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "filter/base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+// What is said where a file of that size cannot be written.
+std::string refusal_of(const std::string& path, std::uint64_t bytes) {
+  try {
+    require_can_write(path, bytes);
+  } catch (const BloomgateError& error) {
+    CHECK(error.code() == ErrorCode::cannot_write);
+    return error.what();
+  }
+  return {};
+}
+
+TEST_CASE("whether a file can be written is found out beforehand, and nothing is left of the trial") {
+  const test::TemporaryFolder folder;
+  CHECK(refusal_of(folder.file("filter"), 0).empty());
+  CHECK(refusal_of(folder.file("filter"), 10'000).empty());
+  CHECK_THAT(refusal_of(folder.file("missing/filter"), 10'000), Catch::Contains("its folder is not there"));
+  CHECK_THAT(refusal_of(folder.file("missing/filter"), 0), Catch::Contains("its folder is not there"));
+  CHECK_THAT(refusal_of(folder.file("filter"), std::uint64_t{1} << 62), Catch::Contains("there is no room for it"));
+  CHECK(std::filesystem::is_empty(folder.path()));
+  try {
+    require_can_write(folder.path().string(), 0);
+    FAIL("a folder is no file");
+  } catch (const BloomgateError& error) {
+    CHECK(error.code() == ErrorCode::not_a_regular_file);
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate
