@@ -6,6 +6,7 @@
 #include "filter/base/error.hpp"
 #include "filter/cli/harvest/address_book.hpp"
 #include "filter/cli/harvest/mail_reader.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -112,6 +113,20 @@ TEST_CASE("messages that are no letter of a user to few are left out") {
   CHECK(source.counts.messages == 0);
 }
 
+TEST_CASE("a message among users alone is none that counts") {
+  Source source;
+  CHECK(source.message("From: ann@ours.example\nTo: zoe@ours.example\n\n").empty());
+  CHECK(source.counts.messages == 0);
+}
+
+TEST_CASE("no converter of a character set is loaded for a name, however many stand before it") {
+  for (const char* const value : {"=?EUC-KR?q?Ann?= <ann@example.org>",
+                                  "=?utf-8?q?Ann?= <ann@example.org>, =?EUC-KR?q?Joe=B0=A1?= <joe@example.org>"}) {
+    CHECK(addresses_of(value).front() == "ann@example.org");
+  }
+  CHECK(test::read_file("/proc/self/maps").find("EUC-KR") == std::string::npos);
+}
+
 TEST_CASE("a message that says it is not automatic counts") {
   Source source;
   CHECK(source.message("From: ann@ours.example\nTo: joe@example.org\nAuto-Submitted: No; x=y\n\n").size() == 1);
@@ -120,7 +135,9 @@ TEST_CASE("a message that says it is not automatic counts") {
 TEST_CASE("an mbox is read message by message, and a letter's line that begins with From is none") {
   const std::string mbox =
       "From ann@ours.example Fri Nov 20 10:00:00 2026\nFrom: ann@ours.example\nTo: joe@example.org\n\nHello\n"
-      "From Monday 10:00 on\n\nFrom here to there\nTo: evil@example.org\n\n"
+      "From Monday 10:00 on\nFrom: ann@ours.example\nTo: evil@example.org\n\n"
+      "From here: to there\nFrom: ann@ours.example\nTo: evil@example.org\n\n"
+      "From here to there\nFrom: ann@ours.example\nTo: evil@example.org\n\n"
       "From bob@ours.example Fri Nov 20 11:00:00 2026\nFrom: bob@ours.example\nTo: joe@example.org\n";
   for (const bool line_by_line : {false, true}) {
     Source source;
