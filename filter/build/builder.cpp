@@ -5,20 +5,17 @@
 #include <bit>
 
 #include "filter/base/error.hpp"
+#include "filter/build/publish_pair.hpp"
 #include "filter/build/stop_check.hpp"
 #include "filter/build/store_build.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/section_stream.hpp"
-#include "filter/file/store_file.hpp"
 #include "filter/file/store_writer.hpp"
-#include "filter/layout/filter_view.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate {
-namespace {
 
-// The shape that the options ask for, without the number of blocks. Throws BloomgateError{bad_argument}.
 FilterShape shape_of(const BuildOptions& options) {
   const LayoutRules& rules = layout_rules(options.layout);
   if (options.hashes < 1 || options.hashes > rules.most_hashes()) {
@@ -48,8 +45,6 @@ FilterShape shape_of(const BuildOptions& options) {
           .profile = options.profile,
           .store_seed = has_store ? std::optional(options.store_seed.value_or(options.seed)) : std::nullopt};
 }
-
-}  // namespace
 
 bool keeps_all_hashes(const BuildOptions& options) noexcept {
   return !options.store_path.empty() || layout_rules(options.layout).needs_whole_blocks();
@@ -93,7 +88,7 @@ void FilterBuilder::make_partitions() {
                                                  std::max(wanted_bytes, least_bytes * values));
   domains_.reset();
   domains_ =
-      std::make_unique<DomainHashes>(options_.threads, std::max(domain_bytes, least_bytes), options_.scratch_folder);
+      std::make_unique<GatheredHashes>(options_.threads, std::max(domain_bytes, least_bytes), options_.scratch_folder);
   lanes_.clear();
   for (unsigned i = 0; i < options_.threads; ++i) {
     lanes_.emplace_back(partitions_->lane(i), domains_->lane(i), shape_);
@@ -234,13 +229,12 @@ std::uint64_t FilterBuilder::part_bytes() const noexcept {
   return least >= array_bytes ? array_bytes : std::clamp(options_.body_memory_bytes, least, array_bytes);
 }
 
-// Makes the array, unless it exists already, and writes it part by part. Returns the number of ones.
-std::uint64_t FilterBuilder::write_parts(FilterWriter& writer, const std::atomic<bool>& stop, WriteProgress& progress) {
+// Makes the array, unless it exists already, and writes it part by part.
+void FilterBuilder::write_parts(BodyWriter& writer) {
   const std::uint64_t array_bytes = body_bytes(shape_);
   if (!body_) body_.emplace(part_bytes(), "a part of the bit array; raise the limit on this program's memory");
   const std::span<std::byte> memory = body_->bytes();
   const std::size_t count = partitions_->partition_count();
-  std::atomic<std::uint64_t> ones{0};
   std::size_t first = 0;
   for (std::uint64_t begin = 0; begin < array_bytes;) {
     std::size_t end = first;
@@ -248,15 +242,7 @@ std::uint64_t FilterBuilder::write_parts(FilterWriter& writer, const std::atomic
     make_part({memory.data(), begin}, first, end);
     // Whole chunks, which no later partition touches.
     const std::uint64_t done = end == count ? array_bytes : begin_of(end) / kChecksumChunkBytes * kChecksumChunkBytes;
-    const std::uint64_t chunks = (done - begin + kChecksumChunkBytes - 1) / kChecksumChunkBytes;
-    for_each_parallel(options_.threads, chunks, [&](std::size_t chunk) {
-      check_stop(stop);
-      const std::uint64_t at = chunk * kChecksumChunkBytes;
-      const auto bytes = memory.subspan(at, std::min(kChecksumChunkBytes, done - begin - at));
-      ones += FilterView(shape_, bytes).count_ones();
-      writer.write(SectionKind::bits, begin + at, bytes);
-      progress.done_bytes += bytes.size();
-    });
+    writer.write(begin, memory.first(done - begin));
     if (end == count) break;
     const auto rest = memory.subspan(done - begin);
     std::ranges::copy(rest, memory.begin());
@@ -264,7 +250,6 @@ std::uint64_t FilterBuilder::write_parts(FilterWriter& writer, const std::atomic
     begin = done;
     first = end;
   }
-  return ones;
 }
 
 // Gives the number of different domain entries.
@@ -277,23 +262,6 @@ std::uint64_t FilterBuilder::write_domains(FilterWriter& writer, const std::atom
     if (store_) store_->add_domains(hashes);
   });
   return section.finish();
-}
-
-// Where there is a store, the filter names it. At any moment the filter's own store is at its path or staged beside it.
-void FilterBuilder::publish(FilterWriter& writer, FilterHeader& header, const std::string& path) {
-  if (store_) {
-    header.store_identity = store_->complete();
-    settle_store(options_.store_path, path);
-    store_->stage();
-  }
-  try {
-    writer.commit(header, options_.threads, options_.kept_generations);
-  } catch (...) {
-    // The filter may have got its name, and only its folder could not be synced. Then its store must not go.
-    if (store_) settle_store(options_.store_path, path);
-    throw;
-  }
-  if (store_) store_->publish();
 }
 
 FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress) {
@@ -314,11 +282,16 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
     const auto partition_bits = static_cast<unsigned>(std::countr_zero(partitions_->partition_count()));
     store_build_ = std::make_unique<StoreBuild>(*store_, partition_bits, options_.threads);
   }
-  progress.total_bytes = body_bytes(shape_);
-  header.bits_set = write_parts(writer, stop, progress);
+  BodyWriter body(writer, shape_, options_.threads, stop, progress);
+  write_parts(body);
+  header.bits_set = body.ones();
   header.domains = write_domains(writer, stop);
   check_stop(stop);
-  publish(writer, header, path);
+  if (store_) {
+    publish_pair(writer, header, path, *store_, options_.store_path, options_.threads);
+  } else {
+    writer.commit(header, options_.threads, options_.kept_generations);
+  }
   return header;
 }
 

@@ -31,7 +31,8 @@
 #include "filter/base/anonymous_memory.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/build/block_maker.hpp"
-#include "filter/build/domain_hashes.hpp"
+#include "filter/build/body_writer.hpp"
+#include "filter/build/gathered_hashes.hpp"
 #include "filter/build/hash_partitions.hpp"
 #include "filter/build/hash_spill.hpp"
 #include "filter/file/file_format.hpp"
@@ -42,9 +43,6 @@ namespace bloomgate {
 class FilterWriter;
 class StoreBuild;
 class StoreWriter;
-
-// Entries that every lane can take at once. There is room for that many however little memory is allowed.
-inline constexpr std::uint64_t kEntriesAtOnce = 400'000;
 
 struct BuildOptions {
   Layout layout = Layout::page;
@@ -72,11 +70,8 @@ struct BuildOptions {
 // Whether all hashes are kept until write(): for a store, or for a layout that needs whole blocks.
 bool keeps_all_hashes(const BuildOptions& options) noexcept;
 
-// How far FilterBuilder::write() has come with the bit array. Safe from any thread.
-struct WriteProgress {
-  std::atomic<std::uint64_t> done_bytes{0};
-  std::atomic<std::uint64_t> total_bytes{0};  // 0: not begun; when all are done, they are read back
-};
+// The shape that the options ask for, without the number of blocks. Throws BloomgateError{bad_argument}.
+FilterShape shape_of(const BuildOptions& options);
 
 class FilterBuilder {
  public:
@@ -195,15 +190,14 @@ class FilterBuilder {
   void set_bits(BodyPart part, std::size_t first_partition, std::size_t end_partition);
   void make_blocks(BodyPart part, std::size_t first_partition, std::size_t end_partition);
   void make_part(BodyPart part, std::size_t first_partition, std::size_t end_partition);
-  std::uint64_t write_parts(FilterWriter& writer, const std::atomic<bool>& stop, WriteProgress& progress);
+  void write_parts(BodyWriter& writer);
   std::uint64_t write_domains(FilterWriter& writer, const std::atomic<bool>& stop);
-  void publish(FilterWriter& writer, FilterHeader& header, const std::string& path);
 
   BuildOptions options_;
   FilterShape shape_;
   std::unique_ptr<HashPartitions> partitions_;
   std::unique_ptr<HashSpill> spill_;
-  std::unique_ptr<DomainHashes> domains_;
+  std::unique_ptr<GatheredHashes> domains_;
   std::vector<Lane> lanes_;
   std::optional<AnonymousMemory> body_;      // all of it, from the start
   std::unique_ptr<BlockMaker> block_maker_;  // in layouts that need whole blocks

@@ -23,6 +23,9 @@
 
 namespace bloomgate {
 
+// Entries that every lane of a builder can take at once. There is room for that many however little memory is allowed.
+inline constexpr std::uint64_t kEntriesAtOnce = 400'000;
+
 class HashPartitions {
  public:
   static constexpr std::size_t kLineHashes = 8;  // a cache line of 64 bytes

@@ -26,6 +26,7 @@ struct Command {
 
 constexpr std::array kCommands = {
     Command{"build", "build a filter from lists of addresses", run_build},
+    Command{"update", "change a store, and make the filter that goes with it", run_update},
     Command{"harvest", "make a list of those to whom our users write", run_harvest},
     Command{"query", "tell whether addresses are listed", run_query},
     Command{"info", "show what a filter file holds", run_info},

@@ -56,6 +56,9 @@ class StoreFile {
     return hash_key(key, header_.shape.seed, header_.shape.hash_family);
   }
 
+  // The first hash of each page, in ascending order.
+  std::span<const KeyHash> first_hashes() const noexcept { return index_; }
+
   // Whether the hash is among those of the addresses. Reads one page, which may take as long as the disk takes.
   StoreAnswer find(KeyHash hash) const noexcept;
 
@@ -68,7 +71,7 @@ class StoreFile {
   void verify(unsigned threads, const std::function<void(std::uint64_t)>& progress = {}) const;
 
   // Calls `use` with runs of the hashes of the addresses, or of the domain entries, all in ascending order. Throws what
-  // `use` throws, and BloomgateError{bad_body_checksum, cannot_read}.
+  // `use` throws, and BloomgateError{bad_body_checksum, bad_section, cannot_read}.
   void for_each_address(const std::function<void(std::span<const KeyHash>)>& use) const;
   void for_each_domain(const std::function<void(std::span<const KeyHash>)>& use) const;
 
@@ -93,7 +96,6 @@ class StoreFile {
   void load_index();
   void decode_pages(std::span<const std::byte> bytes, std::uint64_t first_page, std::vector<KeyHash>& out) const;
   std::uint64_t check_pages(std::uint64_t chunk) const;
-  void check_domains() const;
   [[noreturn]] void throw_damaged(const Section& section, std::uint64_t chunk, const char* fault, ErrorCode code) const;
 
   std::string path_;

@@ -23,6 +23,7 @@
 #include "filter/cli/lists/except_list.hpp"
 #include "filter/cli/lists/input_files.hpp"
 #include "filter/cli/lists/list_options.hpp"
+#include "filter/cli/lists/progress_states.hpp"
 #include "filter/cli/lists/reject_log.hpp"
 #include "filter/cli/lists/store_inputs.hpp"
 #include "filter/cli/numbers.hpp"
@@ -38,8 +39,6 @@ namespace bloomgate::cli {
 namespace {
 
 namespace po = boost::program_options;
-
-constexpr const char* kFreeMailDomainsFile = BLOOMGATE_CONFIG_FOLDER "/free-mail-domains.txt";
 
 struct BuildCommand {
   std::string output;
@@ -269,19 +268,6 @@ void refuse_to_overwrite_inputs(const BuildCommand& command) {
   }
 }
 
-// Without a file at the usual place there are no free-mail domains: somebody has removed it.
-BroadDomains broad_domains_of(const BuildCommand& command, const std::function<void(std::string_view)>& show) {
-  if (!command.free_mail_domains.empty()) return {command.free_mail_domains, show};
-  if (access(kFreeMailDomainsFile, F_OK) != 0) return {};
-  return {kFreeMailDomainsFile, show};
-}
-
-std::vector<std::string> names_of(const Blocks& blocks) {
-  std::vector<std::string> names;
-  for (std::size_t input = 0; input < blocks.input_count(); ++input) names.push_back(blocks.name(input));
-  return names;
-}
-
 // Before the lists are read: they may be large.
 void require_output(const BuildCommand& command, const BuildOptions& options) {
   std::uint64_t bytes = 0;
@@ -409,26 +395,11 @@ std::unique_ptr<FilterBuilder> read_into_builder(OpenLists& lists, const BuildOp
   return builder;
 }
 
-// Of lists and stores together, if it is known how much they are.
-Progress::State state_of(const OpenLists& lists, const StoreInputs& stores) {
-  Progress::State state = lists.state();
-  state.done_bytes += stores.done_bytes();
-  if (state.total_bytes != 0 || lists.blocks.input_count() == 0) state.total_bytes += stores.total_bytes();
-  return state;
-}
-
 // How many addresses the inputs hold, if that is known before they are read.
 std::optional<std::uint64_t> estimate_addresses(OpenLists& lists, const StoreInputs& stores, AddressProfile profile) {
   if (lists.blocks.input_count() == 0) return stores.addresses();
   const std::optional<std::uint64_t> estimate = estimate_addresses(lists.blocks, *lists.format, profile);
   return estimate ? std::optional(*estimate + stores.addresses()) : std::nullopt;
-}
-
-Progress::State state_of(const WriteProgress& written) {
-  const std::uint64_t done_bytes = written.done_bytes;
-  const std::uint64_t total_bytes = written.total_bytes;
-  if (total_bytes != 0 && done_bytes == total_bytes) return {.doing = "checking"};
-  return {.doing = "writing", .done_bytes = done_bytes, .total_bytes = total_bytes};
 }
 
 }  // namespace
@@ -454,7 +425,8 @@ int run_build(const Arguments& arguments) {
   Progress progress(style, look, Progress::interval_of(style));
   RejectLog rejects(command->reject_file, names_of(first.blocks), [&](std::string_view line) { progress.show(line); });
 
-  const BroadDomains broad_domains = broad_domains_of(*command, [&](std::string_view line) { progress.show(line); });
+  const BroadDomains broad_domains =
+      usual_broad_domains(command->free_mail_domains, [&](std::string_view line) { progress.show(line); });
   const ExceptList exceptions(list_files(command->exceptions), command->options.profile, stop);
   BuildOptions options = command->options;
   std::optional<std::uint64_t> estimate;

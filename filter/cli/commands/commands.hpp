@@ -16,6 +16,7 @@ int run_merge(const Arguments& arguments);
 int run_query(const Arguments& arguments);
 int run_rollback(const Arguments& arguments);
 int run_size(const Arguments& arguments);
+int run_update(const Arguments& arguments);
 int run_verify(const Arguments& arguments);
 
 }  // namespace bloomgate::cli

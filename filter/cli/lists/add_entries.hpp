@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "filter/build/builder.hpp"
 #include "filter/cli/lists/blocks.hpp"
@@ -13,9 +15,14 @@
 
 namespace bloomgate::cli {
 
-// Adds every entry of the lists but the exceptions to the builder, with a thread for each of its lanes, and reports
-// what was rejected and which entries are broad. Throws what Blocks, Format and FilterBuilder throw.
-void add_entries(Blocks& blocks, Format& format, FilterBuilder& builder, const BuildOptions& options,
+// The names of the inputs, for a RejectLog.
+std::vector<std::string> names_of(const Blocks& blocks);
+
+// Adds every entry of the lists but the exceptions to the builder, which is a FilterBuilder or GatheredEntries, with a
+// thread for each of its lanes, and reports what was rejected and which entries are broad. Throws what Blocks, Format
+// and the builder throw.
+template <typename Builder>
+void add_entries(Blocks& blocks, Format& format, Builder& builder, const BuildOptions& options,
                  const ExceptList& exceptions, const BroadDomains& broad_domains, RejectLog& rejects);
 
 // Estimates how many addresses the lists hold, from samples of about a thousandth of their text. Nothing if that is not

@@ -1,6 +1,7 @@
 #include "filter/cli/lists/broad_domains.hpp"
 
 #include <libpsl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -53,6 +54,13 @@ Breadth BroadDomains::of(const Entry& entry) const noexcept {
   if (entry.kind() != EntryKind::domain && entry.kind() != EntryKind::domain_tree) return Breadth::usual;
   if (free_mail_.contains(entry.domain())) return Breadth::free_mail;
   return is_public_suffix(entry.domain()) ? Breadth::public_suffix : Breadth::usual;
+}
+
+BroadDomains usual_broad_domains(const std::string& path, const std::function<void(std::string_view)>& show) {
+  constexpr const char* kUsual = BLOOMGATE_CONFIG_FOLDER "/free-mail-domains.txt";
+  if (!path.empty()) return {path, show};
+  if (access(kUsual, F_OK) != 0) return {};
+  return {kUsual, show};
 }
 
 }  // namespace bloomgate::cli

@@ -36,4 +36,8 @@ class BroadDomains {
   std::set<std::string, std::less<>> free_mail_;
 };
 
+// Those of the file at `path`; of the usual one, if `path` is empty. Without a file at the usual place there are none:
+// somebody has removed it. Throws as BroadDomains().
+BroadDomains usual_broad_domains(const std::string& path, const std::function<void(std::string_view)>& show);
+
 }  // namespace bloomgate::cli

@@ -6,6 +6,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/build/gathered_entries.hpp"
 #include "filter/build/stop_check.hpp"
 
 namespace bloomgate::cli {
@@ -14,15 +15,6 @@ namespace {
 // Of however densely coded pages, a builder takes the hashes of so many at once.
 constexpr std::uint64_t kPagesAtOnce = 8;
 static_assert(kPagesAtOnce * kMostHashesOfStorePage <= kEntriesAtOnce);
-
-void require_one_shape(const StoreFile& a, const StoreFile& b) {
-  if (a.header().shape == b.header().shape) return;
-  throw BloomgateError(ErrorCode::bad_argument,
-                       a.path() + " and " + b.path() +
-                           " keep different hashes of the same address, so that no filter can be made from both; make "
-                           "both stores with the same --store-seed, --hash, --keep-case and --tag-separators",
-                       {.path = b.path()});
-}
 
 // The hashes of entries that are left out.
 class ExceptHashes {
@@ -49,16 +41,16 @@ class ExceptHashes {
 };
 
 // As for_each_block_in_rounds() does it with lists.
-std::uint64_t add_addresses(const StoreFile& store, FilterBuilder& builder, unsigned threads,
-                            const ExceptHashes& exceptions, const std::atomic<bool>& stop,
-                            std::atomic<std::uint64_t>& done_bytes) {
+template <typename Builder>
+std::uint64_t add_addresses(const StoreFile& store, Builder& builder, unsigned threads, const ExceptHashes& exceptions,
+                            const std::atomic<bool>& stop, std::atomic<std::uint64_t>& done_bytes) {
   const std::uint64_t pieces = (store.header().pages + kPagesAtOnce - 1) / kPagesAtOnce;
   std::atomic<std::uint64_t> next{0};
   std::atomic<std::uint64_t> found{0};
   std::atomic<std::uint64_t> excepted{0};
   while (next < pieces) {
     run_parallel(threads, [&](unsigned index) {
-      FilterBuilder::Lane& lane = builder.lane(index);
+      auto& lane = builder.lane(index);
       std::vector<KeyHash> hashes;
       while (builder.has_room_for(kEntriesAtOnce)) {
         const std::uint64_t piece = next.fetch_add(1);
@@ -80,9 +72,10 @@ std::uint64_t add_addresses(const StoreFile& store, FilterBuilder& builder, unsi
   return excepted;
 }
 
-std::uint64_t add_domains(const StoreFile& store, FilterBuilder& builder, const ExceptHashes& exceptions) {
+template <typename Builder>
+std::uint64_t add_domains(const StoreFile& store, Builder& builder, const ExceptHashes& exceptions) {
   std::uint64_t excepted = 0;
-  FilterBuilder::Lane& lane = builder.lane(0);
+  auto& lane = builder.lane(0);
   store.for_each_domain([&](std::span<const KeyHash> run) {
     std::vector<KeyHash> hashes(run.begin(), run.end());
     excepted += exceptions.take_out_of(hashes);
@@ -94,6 +87,15 @@ std::uint64_t add_domains(const StoreFile& store, FilterBuilder& builder, const 
 }
 
 }  // namespace
+
+void require_one_shape(const StoreFile& a, const StoreFile& b) {
+  if (a.header().shape == b.header().shape) return;
+  throw BloomgateError(ErrorCode::bad_argument,
+                       a.path() + " and " + b.path() +
+                           " keep different hashes of the same address, so that no filter can be made from both; make "
+                           "both stores with the same --store-seed, --hash, --keep-case and --tag-separators",
+                       {.path = b.path()});
+}
 
 StoreInputs::StoreInputs(std::vector<std::string>& files) {
   std::erase_if(files, [this](const std::string& file) {
@@ -111,7 +113,8 @@ std::uint64_t StoreInputs::addresses() const noexcept {
   return sum;
 }
 
-std::uint64_t StoreInputs::add_to(FilterBuilder& builder, unsigned threads, const ExceptList& exceptions,
+template <typename Builder>
+std::uint64_t StoreInputs::add_to(Builder& builder, unsigned threads, const ExceptList& exceptions,
                                   const std::atomic<bool>& stop) {
   done_bytes_ = 0;
   std::uint64_t excepted = 0;
@@ -123,5 +126,8 @@ std::uint64_t StoreInputs::add_to(FilterBuilder& builder, unsigned threads, cons
   }
   return excepted;
 }
+
+template std::uint64_t StoreInputs::add_to(FilterBuilder&, unsigned, const ExceptList&, const std::atomic<bool>&);
+template std::uint64_t StoreInputs::add_to(GatheredEntries&, unsigned, const ExceptList&, const std::atomic<bool>&);
 
 }  // namespace bloomgate::cli

@@ -1,5 +1,5 @@
-// Stores as inputs of `bloomgate build`: their hashes go into the builder as they are, beside those of lists. Used by
-// one thread, which lets several others work.
+// Stores as inputs of `bloomgate build` and `update`: their hashes go into the builder as they are, beside those of
+// lists. Used by one thread, which lets several others work.
 #pragma once
 
 #include <atomic>
@@ -13,6 +13,9 @@
 #include "filter/file/store_file.hpp"
 
 namespace bloomgate::cli {
+
+// Throws BloomgateError{bad_argument} unless both make hashes in one way: the same seed, family and profile.
+void require_one_shape(const StoreFile& a, const StoreFile& b);
 
 class StoreInputs {
  public:
@@ -35,11 +38,11 @@ class StoreInputs {
   std::uint64_t total_bytes() const noexcept { return total_bytes_; }
   std::uint64_t done_bytes() const noexcept { return done_bytes_.load(std::memory_order_relaxed); }
 
-  // Adds all entries but the exceptions to the builder, with a thread for each of its lanes. Returns how many entries
-  // were left out. Throws BloomgateError{bad_argument} if an exception is for a domain, {interrupted} if `stop` turned
-  // true, and what StoreFile and FilterBuilder throw.
-  std::uint64_t add_to(FilterBuilder& builder, unsigned threads, const ExceptList& exceptions,
-                       const std::atomic<bool>& stop);
+  // Adds all entries but the exceptions to the builder, which is a FilterBuilder or GatheredEntries, with a thread for
+  // each of its lanes. Returns how many entries were left out. Throws BloomgateError{bad_argument} if an exception is
+  // for a domain, {interrupted} if `stop` turned true, and what StoreFile and the builder throw.
+  template <typename Builder>
+  std::uint64_t add_to(Builder& builder, unsigned threads, const ExceptList& exceptions, const std::atomic<bool>& stop);
 
  private:
   std::vector<std::unique_ptr<StoreFile>> stores_;

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import pty
+import random
 import re
 import resource
 import signal
@@ -1452,6 +1453,222 @@ class StoreTest(ProgramTest):
             self.check(0, "verify", "filter", "--confirm", "filter.store")
 
 
+class UpdateTest(ProgramTest):
+    """update, and the pair that it leaves."""
+
+    SEEDS = ("--seed", "7", "--store-seed", "5")
+
+    def build_pair(self, text, name="filter", *options):
+        return self.check(0, "build", "-o", name, "--store", name + ".store", *options, self.write(name + ".txt", text))
+
+    def update(self, *options, status=0):
+        output, errors = self.check(status, "update", "--store", "filter.store", "-o", "filter", *options)
+        return (json.loads(output) if "--json" in options else output) if status == 0 else errors
+
+    def check_listed(self, listed, not_listed):
+        names = [*listed, *not_listed]
+        lines = self.run_program("query", "filter", "--confirm", "filter.store", *names).stdout.decode().splitlines()
+        self.assertEqual([line.split("\t")[0] for line in lines],
+                         ["listed"] * len(listed) + ["not-listed"] * len(not_listed))  # fmt: skip
+
+    def contents(self):
+        return {path.name: path.read_bytes() for path in self.folder.iterdir()}
+
+    def users(self, numbers):
+        return "".join(f"user{i}@example.org\n" for i in numbers)
+
+    def test_entries_are_added_and_removed_exactly_and_counted(self):
+        self.build_pair(self.users(range(3000)) + "@partner.example\n@.old.example\n")
+        add = self.write("add", self.users(range(2990, 3100)) + "@new.example\n@partner.example\nuser3099@example.org\n")
+        remove = self.write("remove", self.users([0, 1, 3050, 9000]) + "@.old.example\n@.nobody.example\n")
+        report = self.update("--add", add, "--remove", remove, "--json")
+        wanted = {"addresses": 3097, "domain_entries": 2, "entries": 3099, "added": 100, "already_there": 11, "removed": 3,
+                  "not_there": 3, "both": 1, "rejected": 0, "file": "filter", "store": "filter.store"}  # fmt: skip
+        self.assertEqual({name: report[name] for name in wanted}, wanted)
+        self.check(0, "verify", "filter", "--confirm", "filter.store")
+        self.check_listed(["user2@example.org", "user3049@example.org", "x@new.example", "x@partner.example"],
+                          ["user0@example.org", "user3050@example.org", "x@old.example", "x@a.old.example"])  # fmt: skip
+        output = self.update("--remove", remove)
+        self.assertRegex(output, r"(?m)^removed +0, 6 others were not there$")
+        self.assertRegex(self.update("--add", add), r"(?m)^added +1, 111 others were there already$")
+        self.assertRegex(self.update("--add", remove, "--remove", remove), r"(?m)^both +6 were to be added and to be removed")
+
+    def test_an_update_gives_the_bytes_of_a_build_from_the_changed_list(self):
+        for layout in ("page", "line", "ribbon"):
+            with self.subTest(layout=layout):
+                options = ("--layout", layout, "--bits-per-entry", "9")
+                self.build_pair(self.users(range(20_000)) + "@a.example\n", "filter", *options, *self.SEEDS)
+                changed = self.users(range(5_000, 26_000)) + "@b.example\n"
+                self.build_pair(changed, "want", *options, *self.SEEDS)
+                add = self.write("add", self.users(range(19_000, 26_000)) + "@b.example\n")
+                remove = self.write("remove", self.users(range(5_000)) + "@a.example\n")
+                # Layout and bits per entry are those of the old filter.
+                self.update("--add", add, "--remove", remove, "--seed", "7")
+                for end in ("", ".store"):
+                    self.assertEqual((self.folder / f"filter{end}").read_bytes(), (self.folder / f"want{end}").read_bytes())
+
+    def test_each_update_gives_the_filter_another_seed_and_keeps_that_of_the_store(self):
+        self.build_pair(self.users(range(100)), "filter", *self.SEEDS)
+        seeds = set()
+        for _ in range(2):
+            self.update()
+            shown = json.loads(self.check(0, "info", "filter.store", "--json")[0])["seed"]
+            self.assertEqual(int(shown, 16), 5)
+            seeds.add(json.loads(self.check(0, "info", "filter", "--json")[0])["seed"])
+            self.check_listed(["user0@example.org", "user99@example.org"], [])
+        self.assertEqual(len(seeds), 2)
+
+    def test_the_size_of_the_filter_follows_the_store_and_does_not_grow_by_itself(self):
+        self.build_pair(self.users(range(10_000)), "filter", "--bits-per-entry", "10.5", "--hashes", "7")
+        size = (self.folder / "filter").stat().st_size
+        for i in range(4):
+            self.update("--add", self.write("add", self.users([10_000 + i])))
+        self.assertEqual((self.folder / "filter").stat().st_size, size)
+        info = json.loads(self.check(0, "info", "filter", "--json")[0])
+        self.assertEqual((info["hashes"], info["expected_entries"]), (7, 10_004))
+        self.update("--bits-per-entry", "16", "--layout", "line", "--hashes", "9", "--expected-entries", "20000")
+        info = json.loads(self.check(0, "info", "filter", "--json")[0])
+        self.assertEqual((info["hashes"], info["layout"], info["body_bytes"]), (9, "line", 40_000))
+
+    def test_a_new_store_leaves_the_old_pair_as_it_is(self):
+        self.build_pair(self.users(range(100)))
+        before = self.contents()
+        self.check(0, "update", "--store", "filter.store", "--new-store", "new.store", "-o", "new", "--add",
+                   self.write("add", "new@example.org\n"))  # fmt: skip
+        for name, data in before.items():
+            self.assertEqual((self.folder / name).read_bytes(), data)
+        self.check(0, "query", "new", "--confirm", "new.store", "new@example.org", "user5@example.org")
+
+    def test_a_store_can_be_added_and_removed(self):
+        self.build_pair(self.users(range(100)), "filter", "--store-seed", "5")
+        self.build_pair(self.users(range(90, 120)), "other", "--store-seed", "5")
+        self.build_pair(self.users(range(90, 120)), "foreign", "--store-seed", "6")
+        self.assertEqual(self.update("--add", "other.store", "--json")["added"], 20)
+        self.assertEqual(self.update("--remove", "other.store", "--json")["removed"], 30)
+        self.check_listed(["user89@example.org"], ["user90@example.org", "user119@example.org"])
+        self.assertIn("--store-seed", self.update("--add", "foreign.store", status=EX_USAGE))
+
+    def test_what_cannot_be_done_is_refused_and_changes_nothing(self):
+        self.build_pair(self.users(range(100)))
+        self.build_pair(self.users(range(100)), "other")
+        self.build("a@example.org\n")
+        os.rename(self.folder / "filter", self.folder / "alone")
+        self.build_pair(self.users(range(100)))
+        bad = self.write("bad", "no address\n")
+        good = self.write("good", "x@example.org\n")
+        before = self.contents()
+        update = ("update", "--store", "filter.store")
+        for status, arguments, text in (
+            (EX_USAGE, (*update, "-o", "other"), "not the store of other"),
+            (EX_USAGE, (*update, "-o", "alone"), "without a store"),
+            (EX_USAGE, (*update, "-o", "missing"), "--new-store"),
+            (EX_USAGE, (*update, "-o", "filter.store"), "same file"),
+            (EX_USAGE, (*update, "-o", "filter", "--new-store", "filter.store"), "same file"),
+            (EX_USAGE, (*update, "-o", "filter", "--add", "filter"), "overwrite"),
+            (EX_USAGE, (*update, "-o", "filter", "--layout", "classic"), "layout"),
+            (EX_NOINPUT, (*update, "-o", "filter", "--add", "missing"), "missing"),
+            (EX_NOINPUT, ("update", "--store", "missing", "-o", "filter"), "missing"),
+            (EX_DATAERR, (*update, "-o", "filter", "--remove", bad), "would stay listed"),
+            (EX_DATAERR, (*update, "-o", "filter", "--add", bad, "--strict"), "nothing was changed"),
+            (EX_CANTCREAT, (*update, "-o", "filter", "--add", good, "--new-store", "none/s"), "none"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assertIn(text, self.check(status, *arguments)[1])
+                self.assertEqual(self.contents(), before)
+
+    def test_a_second_update_of_a_store_at_the_same_time_is_refused(self):
+        self.build_pair(self.users(range(100)))
+        first = subprocess.Popen([BLOOMGATE, "update", "--store", "filter.store", "-o", "filter", "--add", "-"],
+                                 cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)  # fmt: skip
+        self.addCleanup(first.wait)
+        self.addCleanup(first.stdin.close)
+        name = f"/proc/{first.pid}/fd"
+        deadline = time.monotonic() + 30
+        while not any(os.path.basename(os.readlink(f"{name}/{fd}")) == "filter.store" for fd in os.listdir(name)):
+            self.assertLess(time.monotonic(), deadline)
+        while "another 'bloomgate update'" not in self.run_program("update", "--store", "filter.store", "-o", "filter").stderr.decode():
+            self.assertLess(time.monotonic(), deadline)
+
+    def test_a_bit_flipped_in_any_section_of_the_store_is_refused_and_the_pair_stays(self):
+        self.build_pair(self.users(range(5000)) + "@a.example\n@b.example\n")
+        store = (self.folder / "filter.store").read_bytes()
+        info = json.loads(self.check(0, "info", "filter.store", "--json")[0])
+        places = [60, *(section["offset"] + part for section in info["sections"] for part in (0, section["bytes"] - 1))]
+        self.assertEqual(len(places), 7)
+        for place in places:
+            with self.subTest(place=place):
+                damaged = store[:place] + bytes([store[place] ^ 16]) + store[place + 1 :]
+                (self.folder / "filter.store").write_bytes(damaged)
+                before = self.contents()
+                # Refused, and not written into another store.
+                self.check(EX_DATAERR, "update", "--store", "filter.store", "-o", "filter")
+                self.assertEqual(self.contents(), before)
+
+    def test_a_full_disk_leaves_the_old_pair(self):
+        self.build_pair(self.users(range(1000)))
+        add = self.write("add", self.users(range(200_000)))
+        before = self.contents()
+        most = (self.folder / "add").stat().st_size // 20
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+        process = subprocess.run([BLOOMGATE, "update", "--store", "filter.store", "-o", "filter", "--add", add],
+                                 cwd=self.folder, capture_output=True, preexec_fn=limit, timeout=60)  # fmt: skip
+        self.assertEqual(process.returncode, EX_CANTCREAT, process.stderr)
+        self.assertEqual(self.contents(), before)
+
+    def test_an_update_or_a_build_killed_at_any_moment_leaves_the_old_pair_or_the_new_one(self):
+        """BLOOMGATE_KILLS tells how often; by default a handful."""
+        self.build_pair(self.users(range(40_000)))
+        add, remove = self.write("add", "new@example.org\n"), self.write("remove", "new@example.org\n")
+        update = [BLOOMGATE, "update", "--store", "filter.store", "-o", "filter"]
+        build = [BLOOMGATE, "build", "-o", "filter", "--store", "filter.store", "filter.txt"]
+        began = time.monotonic()
+        self.check(0, *update[1:])
+        lasts = time.monotonic() - began
+        kills = int(os.environ.get("BLOOMGATE_KILLS", 20))
+        ended = 0
+        for i in range(kills):
+            arguments = (update + ["--add", add], update + ["--remove", remove], build)[i % 3]
+            process = subprocess.Popen(arguments, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(random.random() * 1.2 * lasts)  # a random moment: whichever it is, there is a pair
+            process.kill()
+            ended += process.wait() == 0
+            self.check(0, "verify", "filter", "--confirm", "filter.store")
+            found = self.run_program("query", "filter", "--confirm", "filter.store", "--count", "--list", "filter.txt")
+            self.assertEqual(found.returncode, 0, found.stdout)
+        self.assertLess(ended, kills)
+
+    def test_random_changes_are_those_of_a_set(self):
+        """Sequences of build, update and a store as an input, beside a set of Python."""
+        names = [f"user{i}@example.org" for i in range(4_000)] + [f"@domain{i}.example" for i in range(200)]
+        listing = self.write("names", "".join(name.replace("@domain", "x@domain") + "\n" for name in names))
+        for seed in range(2 if IS_SANITIZED else 4):
+            chance = random.Random(seed)
+            wanted = set(chance.sample(names, 1_000))
+            self.build_pair("".join(f"{name}\n" for name in wanted))
+            for _ in range(6):
+                added, removed = (set(chance.sample(names, chance.choice((0, 1, 40, 2_000)))) for _ in range(2))
+                add = self.write("add", "".join(f"{name}\n" for name in added))
+                remove = self.write("remove", "".join(f"{name}\n" for name in removed))
+                if chance.random() < 0.3:
+                    os.rename(self.folder / "filter.store", self.folder / "input.store")
+                    self.check(0, "build", "-o", "filter", "--store", "filter.store", "input.store", add)
+                    wanted |= added
+                else:
+                    report = self.update("--add", add, "--remove", remove, "--json", "--memory", chance.choice(("1M", "64M")))
+                    self.assertEqual(report["added"], len(added - removed - wanted))
+                    self.assertEqual(report["removed"], len(wanted & removed))
+                    self.assertEqual(report["both"], len(added & removed))
+                    wanted = (wanted | added) - removed
+                answers = self.run_program("query", "filter", "--confirm", "filter.store", "--list", listing).stdout.decode()
+                listed = [line.startswith("listed") for line in answers.splitlines()]
+                self.assertEqual(listed, [name in wanted for name in names])
+                store = json.loads(self.check(0, "info", "filter.store", "--json")[0])
+                self.assertEqual(store["addresses"] + store["domain_entries"], len(wanted))
+
+
 class CombineTest(ProgramTest):
     def setUp(self):
         super().setUp()
@@ -1847,7 +2064,7 @@ class HelpTest(ProgramTest):
     def test_every_command_has_help_with_examples(self):
         out, _ = self.check(0, "--help")
         commands = re.findall(r"(?m)^  (\w+) {2,}", out)
-        self.assertEqual(commands, ["build", "harvest", "query", "info", "verify", "rollback", "merge", "intersect", "compare", "size"])
+        self.assertEqual(commands, ["build", "update", "harvest", "query", "info", "verify", "rollback", "merge", "intersect", "compare", "size"])
         for command in commands:
             out, _ = self.check(0, command, "--help")
             self.assertTrue(out.startswith(f"usage: bloomgate {command} "))

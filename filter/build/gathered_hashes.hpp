@@ -1,5 +1,5 @@
-// The hashes of domain entries on their way into a filter: gathered by several threads, kept on disk where memory is
-// full, and given out once, in ascending order. Used by the builder.
+// Hashes on their way into a file that keeps them in ascending order: gathered by several threads, kept on disk where
+// memory is full, and given out sorted. Used by the builder for domain entries, and by an update for all changes.
 //
 // They are sorted as the builder sorts the hashes of addresses (hash_partitions.hpp): by their high bits first, so that
 // each partition can be sorted by itself, and one behind the other they are in order.
@@ -20,10 +20,10 @@
 
 namespace bloomgate {
 
-class DomainHashes {
+class GatheredHashes {
  public:
   // `memory_bytes` for the hashes of all lanes. Throws BloomgateError{out_of_memory}.
-  DomainHashes(unsigned lanes, std::uint64_t memory_bytes, std::string scratch_folder);
+  GatheredHashes(unsigned lanes, std::uint64_t memory_bytes, std::string scratch_folder);
 
   HashPartitions::Lane& lane(unsigned index) noexcept { return partitions_.lane(index); }
 
@@ -35,6 +35,21 @@ class DomainHashes {
 
   // Bytes that went through the temporary file.
   std::uint64_t spilled_bytes() const noexcept { return spill_ ? spill_->bytes() : 0; }
+
+  // Hashes are given out by parts of their range, of which each begins where the one before it ends.
+  static constexpr unsigned kPartitionBits = 8;  // of 10^8 hashes a partition has 3 MB, which is sorted in the cache
+  static constexpr std::size_t partition_count() noexcept { return std::size_t{1} << kPartitionBits; }
+  static constexpr std::size_t partition_of(KeyHash hash) noexcept { return hash >> (64 - kPartitionBits); }
+  static constexpr KeyHash first_hash(std::size_t partition) noexcept {
+    return KeyHash{partition} << (64 - kPartitionBits);
+  }
+  static constexpr KeyHash last_hash(std::size_t partition) noexcept {
+    return first_hash(partition) | ~KeyHash{0} >> kPartitionBits;
+  }
+
+  // The hashes of a partition in ascending order, each once. Safe from several threads. Throws
+  // BloomgateError{cannot_read}.
+  std::vector<KeyHash> sorted_once(std::size_t partition) const;
 
   // Calls `use` with runs of the hashes in ascending order, all in all; duplicates come one behind the other. Up to
   // `threads` threads sort ahead. Throws what `use` throws and BloomgateError{cannot_read}.

@@ -1,4 +1,4 @@
-#include "filter/build/domain_hashes.hpp"
+#include "filter/build/gathered_hashes.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,22 +6,15 @@
 #include "filter/base/parallel.hpp"
 
 namespace bloomgate {
-namespace {
-
-// Of 10^8 hashes a partition has 3 MB, which is sorted in the cache.
-constexpr unsigned kPartitionBits = 8;
-
-}  // namespace
-
-DomainHashes::DomainHashes(unsigned lanes, std::uint64_t memory_bytes, std::string scratch_folder)
+GatheredHashes::GatheredHashes(unsigned lanes, std::uint64_t memory_bytes, std::string scratch_folder)
     : scratch_folder_(std::move(scratch_folder)), partitions_(kPartitionBits, lanes, memory_bytes) {}
 
-void DomainHashes::spill(unsigned threads) {
+void GatheredHashes::spill(unsigned threads) {
   if (!spill_) spill_ = std::make_unique<HashSpill>(scratch_folder_, partitions_.partition_count());
   spill_->take(partitions_, threads);
 }
 
-std::vector<KeyHash> DomainHashes::sorted(std::size_t partition) const {
+std::vector<KeyHash> GatheredHashes::sorted(std::size_t partition) const {
   std::vector<KeyHash> hashes;
   const auto take = [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); };
   if (spill_) spill_->for_each_run(partition, take);
@@ -30,7 +23,13 @@ std::vector<KeyHash> DomainHashes::sorted(std::size_t partition) const {
   return hashes;
 }
 
-void DomainHashes::for_each_sorted(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const {
+std::vector<KeyHash> GatheredHashes::sorted_once(std::size_t partition) const {
+  std::vector<KeyHash> hashes = sorted(partition);
+  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
+  return hashes;
+}
+
+void GatheredHashes::for_each_sorted(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const {
   const std::size_t count = partitions_.partition_count();
   for (std::size_t first = 0; first < count; first += threads) {
     std::vector<std::vector<KeyHash>> runs(std::min<std::size_t>(threads, count - first));

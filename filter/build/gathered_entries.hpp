@@ -1,0 +1,81 @@
+// The entries of lists as hashes of a store, on their way into an update: gathered by several threads, kept on disk
+// where memory is full, and given out in ascending order.
+//
+// Takes entries as FilterBuilder does: lanes are for worker threads, one thread at a time may use a lane, different
+// threads different lanes at once. Everything else is for one thread while no lane is in use.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter/address/address.hpp"
+#include "filter/build/gathered_hashes.hpp"
+#include "filter/file/store_format.hpp"
+
+namespace bloomgate {
+
+class GatheredEntries {
+ public:
+  class Lane {
+   public:
+    Lane(HashPartitions::Lane& addresses, HashPartitions::Lane& domains, const StoreShape& shape)
+        : addresses_(&addresses), domains_(&domains), shape_(shape) {}
+
+    // `entry` must be a key (Entry::is_key()).
+    void add(const Entry& entry) {
+      (entry.kind() == EntryKind::address ? addresses_ : domains_)->add(hash(entry.key()));
+    }
+    // The key of an address.
+    void add_address(std::string_view key) { addresses_->add(hash(key)); }
+    // Hashes of addresses, or of domain entries, that a store of the same shape has kept.
+    void add_stored(std::span<const KeyHash> hashes) {
+      for (const KeyHash hash : hashes) addresses_->add(hash);
+    }
+    void add_stored_domains(std::span<const KeyHash> hashes) {
+      for (const KeyHash hash : hashes) domains_->add(hash);
+    }
+    // The worker calls this when it is done for now.
+    void settle() noexcept {
+      addresses_->settle();
+      domains_->settle();
+    }
+
+   private:
+    KeyHash hash(std::string_view key) const noexcept { return hash_key(key, shape_.seed, shape_.hash_family); }
+
+    HashPartitions::Lane* addresses_;
+    HashPartitions::Lane* domains_;
+    StoreShape shape_;
+  };
+
+  // Throws BloomgateError{out_of_memory}.
+  GatheredEntries(const StoreShape& shape, unsigned threads, std::uint64_t memory_bytes,
+                  const std::string& scratch_folder);
+
+  Lane& lane(unsigned index) noexcept { return lanes_[index]; }
+
+  // Whether each lane can take that many more entries before a flush(). Safe from any thread.
+  bool has_room_for(std::uint64_t entries) const noexcept {
+    return addresses_.has_room_for(entries) && domains_.has_room_for(entries);
+  }
+
+  // Makes room, in a temporary file. Throws BloomgateError{cannot_write}.
+  void flush();
+
+  const GatheredHashes& addresses() const noexcept { return addresses_; }
+  const GatheredHashes& domains() const noexcept { return domains_; }
+
+  // Bytes that went through temporary files.
+  std::uint64_t spilled_bytes() const noexcept { return addresses_.spilled_bytes() + domains_.spilled_bytes(); }
+
+ private:
+  unsigned threads_;
+  GatheredHashes addresses_;
+  GatheredHashes domains_;
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,79 @@
+// From an old store and lists of changes to a new store and its filter: one merge in the order of the hashes, which
+// reads the old store once and a part of it twice. Used by `bloomgate update` and by tests.
+//
+// The new pair is the same, byte for byte, as a build from the changed list gives it, with the same options and seeds.
+// What an update cannot know of is another entry with the same hash as one that is removed: that goes with it, with a
+// probability of n / 2^64 for each that is removed.
+//
+// Call order: constructor, (added().lane().add | removed().lane().add)*, count, write. For one thread but for the
+// lanes, see GatheredEntries. Memory: that for the changes, a part of the array, and some 16 bytes for each address in
+// a 256th part of the new store.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "filter/build/builder.hpp"
+#include "filter/build/gathered_entries.hpp"
+#include "filter/file/store_file.hpp"
+
+namespace bloomgate {
+
+// Entries, addresses and domain entries together, each once.
+struct UpdateCounts {
+  std::uint64_t added = 0;
+  std::uint64_t already_there = 0;  // were to be added, and are in the old store
+  std::uint64_t removed = 0;
+  std::uint64_t not_there = 0;  // were to be removed, and are not in the old store
+  std::uint64_t both = 0;       // were to be added and to be removed: these are removed
+
+  friend bool operator==(const UpdateCounts&, const UpdateCounts&) = default;
+};
+
+class StoreUpdate {
+ public:
+  // `options` are those of a build; `store_path` says where to put the new store, and seed, family and profile of the
+  // hashes are the old store's. Half of the memory is for what is added, half for what is removed. The old store must
+  // outlive the update. Throws BloomgateError{bad_argument, out_of_memory}.
+  StoreUpdate(const StoreFile& old, const BuildOptions& options);
+
+  GatheredEntries& added() noexcept { return added_; }
+  GatheredEntries& removed() noexcept { return removed_; }
+
+  // Compares the changes with the old store, of which it reads what they touch. Throws BloomgateError{interrupted}, and
+  // what reading the store throws.
+  UpdateCounts count(const std::atomic<bool>& stop);
+
+  // What the new store will have, once counted.
+  std::uint64_t addresses() const noexcept { return addresses_; }
+  std::uint64_t domains() const noexcept { return domains_; }
+
+  // Writes both files, reads them back, checks them, and puts them in their places as FilterBuilder::write() does: at
+  // any moment there is the old pair or the new one. Throws as that, and what reading the store throws.
+  FilterHeader write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress);
+
+  std::uint64_t spilled_bytes() const noexcept { return added_.spilled_bytes() + removed_.spilled_bytes(); }
+
+ private:
+  struct Changes;
+  struct Piece;
+  Changes changes_of(const GatheredHashes& added, const GatheredHashes& removed, std::size_t partition) const;
+  std::vector<Piece> pieces_of(std::size_t partition) const;
+  void merge(const Piece& piece, const Changes& changes, std::vector<KeyHash>& out, UpdateCounts& counts) const;
+  UpdateCounts count_addresses(const std::atomic<bool>& stop) const;
+  UpdateCounts merge_domains(const std::function<void(std::span<const KeyHash>)>& use) const;
+  void write_addresses(class BodyWriter& body, class StoreWriter& store, const std::atomic<bool>& stop) const;
+
+  const StoreFile& old_;
+  BuildOptions options_;
+  FilterShape shape_;
+  GatheredEntries added_;
+  GatheredEntries removed_;
+  std::uint64_t addresses_ = 0;
+  std::uint64_t domains_ = 0;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,20 @@
+// Keeps two updates of one store from running at once: the second would lose the changes of the first.
+#pragma once
+
+#include <string>
+
+#include "filter/base/file_descriptor.hpp"
+
+namespace bloomgate::cli {
+
+class StoreLock {
+ public:
+  // Locks the file at `path` (flock(2)) as long as the object, or the process, lives. Where the file system has no
+  // locks, it does without. Throws BloomgateError{cannot_open}, and {cannot_write} if another process has the lock.
+  explicit StoreLock(const std::string& path);
+
+ private:
+  FileDescriptor file_;
+};
+
+}  // namespace bloomgate::cli
