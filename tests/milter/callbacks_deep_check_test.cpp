@@ -424,5 +424,30 @@ TEST_CASE("a session on the same connection without negotiation does not skip bo
   CHECK(checked.texts.size() == 1);
 }
 
+TEST_CASE("the operator is told which checker failed though another answered, and what became of unchecked mail") {
+  DeepCheckOptions options;
+  MessageRecorder message(DeepCheck(options, [](const Envelope&, const MessageText&) { return spam(); }).text_limits());
+  message.begin_message("<joe@example.org>");
+  message.end_header(true);
+  const DeepCheck answered(options, [](const Envelope&, const MessageText&) {
+    DeepResult result = spam();
+    result.failures = {"spamd:unix:/first: no answer in time"};
+    return result;
+  });
+  CHECK(answered.check(message, {"Q1", "mx.example.net"}).warnings ==
+        std::vector<std::string>{"deeper check: spamd:unix:/first: no answer in time; spamd:unix:/s has answered "
+                                 "instead"});
+  for (const auto& [on_failure, words] :
+       {std::pair{CheckFailureAction::tag, "no answer; the message goes on unchecked"},
+        std::pair{CheckFailureAction::tempfail, "no answer; the message is refused for now"}}) {
+    options.on_failure = on_failure;
+    const DeepCheck silent(
+        options, [](const Envelope&, const MessageText&) -> DeepResult { throw std::runtime_error("no answer"); });
+    const auto warnings = silent.check(message, {"Q1", "mx.example.net"}).warnings;
+    REQUIRE(warnings.size() == 1);
+    CHECK_THAT(warnings[0], Catch::Contains("Q1") && Catch::EndsWith(words));
+  }
+}
+
 }  // namespace
 }  // namespace bloomgate

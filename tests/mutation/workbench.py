@@ -126,6 +126,11 @@ class Workbench:
     def last_lines(self, count=25):
         return "\n".join(self.output().read_text(errors="replace").splitlines()[-count:])
 
+    def errors(self, count=25):
+        """Of the compiler, which what else was built has moved out of the last lines."""
+        lines = [line for line in self.output().read_text(errors="replace").splitlines() if "error:" in line]
+        return "\n".join(lines[:count]) or self.last_lines()
+
     def command_of(self, test):
         if not test.program:
             return ["ctest", "--test-dir", self.build, "--no-tests=error", "--output-on-failure", "-R", test.pattern]
@@ -161,7 +166,7 @@ class Workbench:
                 break
             found = {int(number) for number in PLACES.findall(self.output().read_text(errors="replace"))} - wrong
             if not found:
-                raise BuildError(f"unchanged code does not build:\n{self.last_lines()}")
+                raise BuildError(f"unchanged code does not build:\n{self.errors()}")
             wrong |= found
         return woven, wrong
 
@@ -190,7 +195,7 @@ class Workbench:
         self.copy_sources()
         if any(test not in self.seconds for test in fault.tests):
             if not self.compile(fault.tests):
-                raise BuildError(f"unchanged code does not build:\n{self.last_lines()}")
+                raise BuildError(f"unchanged code does not build:\n{self.errors()}")
             for test in fault.tests:
                 self.seconds_of(test)
         original = (self.source / fault.file).read_text(encoding="utf-8")

@@ -89,6 +89,9 @@ TEST_CASE("what makes a signature worthless from the start is told") {
       {"a selector with a NUL behind it", with("s", "x.\\000"), Outcome::malformed_signature},
       {"a selector that ends in a dot", with("s", "x."), Outcome::malformed_signature},
       {"a selector with a slash", with("s", "../x"), Outcome::malformed_signature},
+      {"a selector with a slash in a label", with("s", "a/x"), Outcome::malformed_signature},
+      {"a selector with an empty label", with("s", "a..b"), Outcome::malformed_signature},
+      {"a selector with a label of 64 bytes", with("s", std::string(64, 'a')), Outcome::malformed_signature},
       {"a selector that is too long",
        with("s", std::string(60, 'a') + "." + std::string(60, 'b') + "." + std::string(60, 'c') + "." +
                      std::string(60, 'd')),
@@ -117,6 +120,8 @@ TEST_CASE("a field that a message has once counts as added where it is there mor
   std::vector<std::string> signed_twice = twice;
   signed_twice.back() = "DKIM-Signature: " + with("h", "from:subject:subject");
   CHECK(chosen(signed_twice).candidates.at(0).is_worth_verifying);
+  const std::vector<std::string> once = {"Date: today", "From: joe@example.org", "DKIM-Signature: " + kGood};
+  CHECK(chosen(once).candidates.at(0).is_worth_verifying);
   const std::vector<std::string> received = {"Received: a", "Received: b", "From: joe@example.org",
                                              "DKIM-Signature: " + kGood};
   CHECK(chosen(received).candidates.at(0).is_worth_verifying);

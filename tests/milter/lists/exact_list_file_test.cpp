@@ -47,6 +47,18 @@ TEST_CASE("an empty file is an empty exact list") {
   CHECK(load_exact_list(write_list(folder, "")).list.size() == 0);
 }
 
+TEST_CASE("an empty file, and one whose last line has its end, is read without a wait, though it was just written") {
+  const test::TemporaryFolder folder;
+  const std::string text = GENERATE("", "joe@example.org\n");
+  for (int attempt = 0; attempt < 100; ++attempt) {  // this machine may have been busy
+    const std::string path = write_list(folder, text);
+    CHECK(load_exact_list(path).bad_lines.empty());
+    const auto age = std::filesystem::file_time_type::clock::now() - std::filesystem::last_write_time(path);
+    if (age < std::chrono::milliseconds(250)) return;
+  }
+  FAIL("it waits for the file to rest");
+}
+
 TEST_CASE("what is no readable text file of a sane size is no exact list") {
   const test::TemporaryFolder folder;
   CHECK(code_of_loading(folder.file("missing.txt")) == ErrorCode::cannot_open);
@@ -60,6 +72,7 @@ TEST_CASE("what is no readable text file of a sane size is no exact list") {
   CHECK(load_exact_list(path, 16).list.size() == 1);
   CHECK(code_of_loading(write_list(folder, "joe@example.org\nann@exam\xff\n")) == ErrorCode::bad_input);
   CHECK(code_of_loading(write_list(folder, std::string("joe@exam\0", 9))) == ErrorCode::bad_input);
+  CHECK(code_of_loading("/proc/self/mem") == ErrorCode::cannot_read);  // its first page is never there
   // A file of /proc says that it has no bytes, and then has some: as one that grows while it is read.
   CHECK(code_of_loading("/proc/self/status") == ErrorCode::cannot_read);
 }
@@ -73,6 +86,15 @@ TEST_CASE("the half of a line is not read for another entry") {
   reader.join();
   CHECK(reading.list.find(canonicalize_path("<joe@example.com>")).match == Match::address);
   CHECK(reading.list.size() == 1);
+}
+
+TEST_CASE("a last line without an end is read once nobody has written to the file for 300 ms") {
+  const test::TemporaryFolder folder;
+  const std::string path = write_list(folder, "joe@example.org");
+  const auto written = std::filesystem::file_time_type::clock::now() - std::chrono::milliseconds(100);
+  std::filesystem::last_write_time(path, written);
+  CHECK(load_exact_list(path).list.size() == 1);
+  CHECK(std::filesystem::file_time_type::clock::now() - written >= std::chrono::milliseconds(300));
 }
 
 TEST_CASE(

@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <fstream>
 #include <functional>
+#include <future>
 
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/support/flip_byte.hpp"
@@ -17,8 +19,10 @@ namespace {
 
 using test::flip_byte;
 
-constexpr std::uint64_t kFast = std::uint64_t{1} << 40;  // bytes an hour: a chunk in 4 ms
-constexpr std::uint64_t kFourChunks = 3'670'016;         // entries, at 8 bits each
+constexpr std::uint64_t kFast = std::uint64_t{1} << 40;          // bytes an hour: a chunk in 4 ms
+constexpr std::uint64_t kFastest = ~std::uint64_t{0};            // without a pause
+constexpr std::uint64_t kSlow = 3600 * 5 * kChecksumChunkBytes;  // a chunk in 200 ms
+constexpr std::uint64_t kFourChunks = 3'670'016;                 // entries, at 8 bits each
 
 // A guard, and how often it has reported damage.
 struct Guarded {
@@ -27,9 +31,13 @@ struct Guarded {
   }
 
   std::shared_ptr<const LoadedFilter> load(const std::string& name, std::uint64_t entries = 100) const {
-    test::build_filter(folder.file(name), {"joe@example.org"}, {.expected_entries = entries, .seed = 42});
-    test::make_old(folder.file(name));
+    test::make_old(build(name, entries));
     return load_again(name);
+  }
+  // Of which a byte can be changed without a sign.
+  std::string build(const std::string& name, std::uint64_t entries = 100) const {
+    test::build_filter(folder.file(name), {"joe@example.org"}, {.expected_entries = entries, .seed = 42});
+    return folder.file(name);
   }
   std::shared_ptr<const LoadedFilter> load_again(const std::string& name) const {
     return std::make_shared<const LoadedFilter>(folder.file(name), false);
@@ -70,16 +78,25 @@ TEST_CASE("a write to a whitelist in place is noticed at once, without a look-up
   CHECK(loaded->damage() == Damage::written_to);
 }
 
-TEST_CASE("a write whose time is put back is noticed") {
-  Guarded guarded(0);
+TEST_CASE("a write whose time is put back is noticed, also where the guard comes to it only then") {
+  const Guarded guarded(0);
+  std::promise<void> time_is_back;
+  std::atomic<int> reports{0};
+  FilterGuard guard(0, [&] {
+    if (++reports == 1) time_is_back.get_future().wait();
+  });
   const auto loaded = guarded.load("a");
-  guarded.guard.watch({loaded});
+  const auto other = guarded.load("other");
+  guard.watch({loaded, other});
+  flip_byte(other->path(), kHeaderBytes);
+  while (reports == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   struct stat before = {};
   REQUIRE(stat(loaded->path().c_str(), &before) == 0);
   const timespec times[] = {before.st_atim, before.st_mtim};
   flip_byte(loaded->path(), kHeaderBytes);
   REQUIRE(utimensat(AT_FDCWD, loaded->path().c_str(), times, 0) == 0);
-  guarded.await_reports(1);
+  time_is_back.set_value();
+  while (reports == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   CHECK(loaded->damage() == Damage::written_to);
 }
 
@@ -108,9 +125,8 @@ TEST_CASE("a file that is renamed, replaced or removed goes on to serve") {
 TEST_CASE("a bit that goes bad without a sign is found by the recheck, in any chunk of any whitelist") {
   Guarded guarded(kFast);
   const auto first = guarded.load("first", kFourChunks);
-  test::build_filter(guarded.folder.file("second"), {"joe@example.org"}, {.expected_entries = kFourChunks, .seed = 42});
   const auto chunk = GENERATE(std::uint64_t{0}, std::uint64_t{2}, std::uint64_t{3});
-  const test::SilentWriter writer(guarded.folder.file("second"), kHeaderBytes + chunk * kChecksumChunkBytes);
+  const test::SilentWriter writer(guarded.build("second", kFourChunks), kHeaderBytes + chunk * kChecksumChunkBytes);
   const auto second = guarded.load_again("second");
   guarded.guard.watch({first, second});
   writer.flip();
@@ -120,17 +136,139 @@ TEST_CASE("a bit that goes bad without a sign is found by the recheck, in any ch
   CHECK_FALSE(first->damaged());
 }
 
-TEST_CASE("without rechecks a bit that goes bad without a sign stays unseen") {
-  Guarded guarded(0);
-  test::build_filter(guarded.folder.file("a"), {"joe@example.org"});
-  const test::SilentWriter writer(guarded.folder.file("a"), kHeaderBytes);
+TEST_CASE("where a recheck is not due a bit that goes bad without a sign stays unseen, whatever else is noticed") {
+  Guarded guarded(GENERATE(std::uint64_t{0}, std::uint64_t{1}));
+  const test::SilentWriter writer(guarded.build("a"), kHeaderBytes);
   const auto silent = guarded.load_again("a");
   const auto other = guarded.load("other");
-  guarded.guard.watch({silent, other});
+  const auto third = guarded.load("third");
+  guarded.guard.watch({silent, other, third});
   writer.flip();
   flip_byte(other->path(), kHeaderBytes);
   guarded.await_reports(1);
+  flip_byte(third->path(), kHeaderBytes);
+  guarded.await_reports(2);
   CHECK_FALSE(silent->damaged());
+}
+
+TEST_CASE("rechecks come at the pace that is asked for") {
+  Guarded guarded(kSlow);
+  const test::SilentWriter writer(guarded.build("a", kFourChunks), kHeaderBytes + 2 * kChecksumChunkBytes);
+  const auto loaded = guarded.load_again("a");
+  const auto begin = std::chrono::steady_clock::now();
+  guarded.guard.watch({loaded});
+  writer.flip();
+  guarded.await_reports(1);
+  const auto took = std::chrono::steady_clock::now() - begin;
+  // The first was due 200 ms after the guard was made, the third 400 ms later.
+  CHECK(took >= std::chrono::milliseconds(400));
+  CHECK(took < std::chrono::milliseconds(3'500));
+}
+
+TEST_CASE("rechecks without a pause find nothing to do at first, and then what is there") {
+  Guarded guarded(kFastest);
+  const test::SilentWriter writer(guarded.build("a", kFourChunks), kHeaderBytes);
+  const auto loaded = guarded.load_again("a");
+  guarded.guard.watch({loaded});
+  writer.flip();
+  guarded.await_reports(1);
+}
+
+TEST_CASE("rechecks begin at the first whitelist again where others are watched") {
+  Guarded guarded(kSlow);
+  const test::SilentWriter writer(guarded.build("b"), kHeaderBytes);
+  const test::SilentWriter later_writer(guarded.build("c"), kHeaderBytes);
+  const auto a = guarded.load("a");
+  const auto b = guarded.load_again("b");
+  const auto c = guarded.load_again("c");
+  guarded.guard.watch({a, b, a});
+  writer.flip();
+  guarded.await_reports(1);  // the third would be next
+  guarded.guard.watch({c});
+  later_writer.flip();
+  guarded.await_reports(2);
+  CHECK(c->damage() == Damage::spoiled);
+}
+
+TEST_CASE("damage that was reported is not reported again") {
+  Guarded guarded(0);
+  const auto loaded = guarded.load("a");
+  guarded.guard.watch({loaded});
+  flip_byte(loaded->path(), kHeaderBytes);
+  guarded.await_reports(1);
+  guarded.guard.watch({loaded});
+  CHECK(guarded.reports == 1);
+}
+
+TEST_CASE("a whitelist that is not watched any longer is not reported") {
+  Guarded guarded(0);
+  const auto before = guarded.load("before");
+  const auto after = guarded.load("after");
+  guarded.guard.watch({before});
+  guarded.guard.watch({after});
+  flip_byte(before->path(), kHeaderBytes);
+  flip_byte(after->path(), kHeaderBytes);
+  guarded.await_reports(1);
+  CHECK(before->first_to_report_damage());
+}
+
+TEST_CASE("after an event that means nothing a whitelist is watched as before") {
+  Guarded guarded(0);
+  const auto loaded = guarded.load("a");
+  const auto other = guarded.load("other");
+  guarded.guard.watch({loaded, other});
+  REQUIRE(chmod(loaded->path().c_str(), 0400) == 0);
+  flip_byte(other->path(), kHeaderBytes);  // its event comes after
+  guarded.await_reports(1);
+  REQUIRE(chmod(loaded->path().c_str(), 0600) == 0);
+  flip_byte(loaded->path(), kHeaderBytes);
+  guarded.await_reports(2);
+}
+
+TEST_CASE("where events are lost, each whitelist is looked at") {
+  const std::uint64_t most = std::stoull(test::read_file("/proc/sys/fs/inotify/max_queued_events"));
+  if (most > 1'000'000) {
+    WARN("skipped: the system keeps " << most << " events");
+    return;
+  }
+  Guarded guarded(0);
+  std::promise<void> events_are_lost;
+  std::atomic<int> reports{0};
+  FilterGuard guard(0, [&] {
+    if (++reports == 1) events_are_lost.get_future().wait();
+  });
+  const auto first = guarded.load("first");
+  const auto a = guarded.load("a");
+  const auto b = guarded.load("b");
+  const auto c = guarded.load("c");
+  guard.watch({first, a, b, c});
+  flip_byte(first->path(), kHeaderBytes);
+  while (reports == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (std::uint64_t event = 0; event < most + 2; event += 2) {  // two of one kind in a row would be taken for one
+    REQUIRE(chmod(a->path().c_str(), 0600) == 0);
+    REQUIRE(chmod(c->path().c_str(), 0600) == 0);
+  }
+  flip_byte(b->path(), kHeaderBytes);
+  events_are_lost.set_value();
+  while (reports == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(reports == 2);
+}
+
+TEST_CASE("a signal to the process is not the guard's") {
+  Guarded guarded(0);
+  const auto loaded = guarded.load("a");
+  guarded.guard.watch({loaded});
+  flip_byte(loaded->path(), kHeaderBytes);
+  guarded.await_reports(1);  // so the guard's thread runs
+  sigset_t held = {};
+  sigset_t before = {};
+  sigemptyset(&held);
+  sigaddset(&held, SIGUSR1);
+  REQUIRE(pthread_sigmask(SIG_BLOCK, &held, &before) == 0);
+  REQUIRE(kill(getpid(), SIGUSR1) == 0);  // it would end the process
+  const timespec patience = {.tv_sec = 60, .tv_nsec = 0};
+  CHECK(sigtimedwait(&held, nullptr, &patience) == SIGUSR1);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 TEST_CASE("a recheck of pages that are gone ends neither the thread nor the process") {
@@ -146,6 +284,7 @@ TEST_CASE("a recheck of pages that are gone ends neither the thread nor the proc
 }
 
 TEST_CASE("a file that was written anew in place and loaded again is whole") {
+  static_cast<void>(GENERATE(range(0, 10)));  // whether its guard has noticed the write before is a matter of chance
   Guarded guarded(kFast);
   const auto before = guarded.load("a");
   guarded.guard.watch({before});
@@ -159,8 +298,32 @@ TEST_CASE("a file that was written anew in place and loaded again is whole") {
   CHECK_FALSE(after->damaged());
 }
 
+TEST_CASE("a write from before a file was loaded again is none to what was loaded, also where it is noticed late") {
+  const Guarded guarded(0);
+  std::promise<void> is_loaded;
+  std::atomic<int> reports{0};
+  FilterGuard guard(kFastest, [&] {
+    if (++reports == 1) is_loaded.get_future().wait();
+  });
+  const test::SilentWriter writer(guarded.build("silent"), kHeaderBytes);
+  const auto silent = guarded.load_again("silent");
+  const auto before = guarded.load("a");
+  const auto other = guarded.load("other");
+  guard.watch({silent, before});
+  writer.flip();
+  while (reports == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  test::write_file(before->path(), test::read_file(before->path()));
+  const auto after = guarded.load_again("a");
+  guard.watch({after, other});
+  flip_byte(other->path(), kHeaderBytes);  // its event comes after
+  is_loaded.set_value();
+  while (reports == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(other->damaged());
+  CHECK_FALSE(after->damaged());
+}
+
 TEST_CASE("a guard ends while it waits for an hour, and while it checks without a pause") {
-  for (const std::uint64_t rate : {std::uint64_t{1}, kFast, ~std::uint64_t{0}}) {
+  for (const std::uint64_t rate : {std::uint64_t{1}, kFast, kFastest}) {
     Guarded guarded(rate);
     guarded.guard.watch({guarded.load("a", kFourChunks)});
   }

@@ -74,11 +74,19 @@ class ListDurabilityTest(unittest.TestCase):
             is_about_rights = number in (errno.EACCES, errno.EPERM, errno.EROFS)
             self.assertEqual("run this as root" in run.errors, is_about_rights, run.errors)
 
-    def test_short_and_interrupted_writes_are_gone_on_with(self):
-        for fault in ("pwrite 1+ short", "pwrite 1+ interrupted"):
+    def test_short_and_interrupted_reads_and_writes_are_gone_on_with(self):
+        for fault in ("pwrite 1+ short", "pwrite 1+ interrupted", "read 1+ short", "read 1+ interrupted"):
             for words, want in COMMANDS.items():
                 run, text, names = self.change(words, fault)
                 self.assertEqual((run.status, text, names), (0, want, ["list"]), run.errors)
+
+    def test_a_list_that_is_written_to_while_it_is_read_is_read_again_but_not_for_ever(self):
+        run, text, _ = self.change(("add", "@new.example"), "read 1 touched")
+        self.assertEqual((run.status, text), (0, OLD + "@new.example\n"), run.errors)
+        run, text, names = self.change(("add", "@new.example"), "read 1+ touched")
+        self.assertNotEqual(run.status, 0)
+        self.assertIn("keeps changing while it is read", run.errors)
+        self.assertEqual((text, names), (OLD, ["list"]))
 
     def test_a_write_that_does_nothing_is_an_error(self):
         run, text, names = self.change(("add", "@new.example"), "pwrite 1 end")
@@ -89,4 +97,4 @@ class ListDurabilityTest(unittest.TestCase):
 if __name__ == "__main__":
     BLOOMGATE_MILTER = os.path.abspath(sys.argv.pop(1))
     FAULTY_CALLS = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    unittest.main(failfast="BLOOMGATE_FAULT" in os.environ)  # tests/mutation only asks whether it fails

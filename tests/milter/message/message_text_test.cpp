@@ -1,6 +1,7 @@
 #include "milter/message/message_text.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -55,12 +56,13 @@ TEST_CASE("header fields, the blank line and the body stand as they are sent by 
   message.add_field("From", " Joe <joe@example.org>");
   message.add_field("Subject", " a long\n\tsubject\r\n  indeed");
   message.add_field("X-Empty", " ");
+  message.add_field("X-None", "");
   message.end_of_header();
   message.add_body("Hello\r\n");
   message.add_body("\r\nAnn\r\n");
   CHECK(text_of(message) ==
         "From: Joe <joe@example.org>\r\nSubject: a long\r\n\tsubject\r\n  indeed\r\nX-Empty: "
-        "\r\n\r\nHello\r\n\r\nAnn\r\n");
+        "\r\nX-None:\r\n\r\nHello\r\n\r\nAnn\r\n");
   CHECK(message.size() == text_of(message).size());
   CHECK_FALSE(message.is_full());
 }
@@ -129,6 +131,21 @@ TEST_CASE("a folder that is not there is an error, and the next message can be k
   message.clear();
   message.add_body("short");
   CHECK(text_of(message) == "short");
+}
+
+TEST_CASE("what cannot be read back from the file is an error") {
+  const TemporaryFolder folder;
+  MessageText message({.max_bytes = 100'000, .memory_bytes = 10, .folder = folder.path()});
+  message.add_body(random_bytes(10'000));
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    if (std::filesystem::read_symlink(each.path(), error).string().starts_with(folder.path().string())) {
+      REQUIRE(ftruncate(std::stoi(each.path().filename().string()), 100) == 0);
+    }
+  }
+  std::string piece(1000, '\0');
+  CHECK(message.read(0, piece) == 10);
+  CHECK_THROWS_WITH(message.read(10, piece), Catch::Contains("read a temporary file in " + folder.path().string()));
 }
 
 TEST_CASE("a file that cannot grow is an error, whether none or some of it could be written") {

@@ -1,5 +1,6 @@
 // The text and the envelope that a checker is shown of a recorded message.
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "milter/message/message_recorder.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -142,6 +143,18 @@ TEST_CASE("the space after a colon stands in the text as it was sent, where the 
   message.add_header("X-Tight", "two");
   message.end_header(true);
   CHECK(text_of(message) == "Subject: one\r\nX-Tight:two\r\n\r\n");
+}
+
+TEST_CASE("behind a fault of the text no more of the body is kept, even if it could be again") {
+  const test::TemporaryFolder folder;
+  MessageRecorder message(MessageText::Limits{.max_bytes = 1000, .memory_bytes = 30, .folder = folder.file("later")});
+  begin(message);
+  CHECK_FALSE(message.add_body("more than there is memory for"));
+  CHECK_FALSE(message.text_fault().empty());
+  const std::uint64_t kept = message.text().size();
+  std::filesystem::create_directory(folder.file("later"));
+  CHECK_FALSE(message.add_body("late"));
+  CHECK(message.text().size() == kept);
 }
 
 }  // namespace
