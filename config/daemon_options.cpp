@@ -1,5 +1,6 @@
 #include "config/daemon_options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string_view>
@@ -66,6 +67,40 @@ void set_deep_check(const Merger& merger, DeepCheckOptions& options) {
   options.memory_bytes = memory.bytes;
 }
 
+std::string names_of(const std::vector<WhitelistSource>& whitelists) {
+  std::string names;
+  for (const WhitelistSource& each : whitelists) names.append(names.empty() ? "" : ", ").append(each.name);
+  return names;
+}
+
+// The whitelist that the store is for: the one that it names, or the only one.
+WhitelistSource& whitelist_of(const StoreSource& store, std::vector<WhitelistSource>& whitelists) {
+  if (store.whitelist.empty() && whitelists.size() == 1) return whitelists.front();
+  if (store.whitelist.empty()) {
+    throw config_error(store.place, "confirm",
+                       "expected NAME=FILE with the name of one of the whitelists (" + names_of(whitelists) +
+                           "), got '" + printable(store.path) + "'");
+  }
+  const auto found = std::ranges::find(whitelists, store.whitelist, &WhitelistSource::name);
+  if (found != whitelists.end()) return *found;
+  throw config_error(store.place, "confirm",
+                     "expected the name of a whitelist (" + names_of(whitelists) + "), got '" + store.whitelist + "'");
+}
+
+void set_stores(const Merger& merger, std::vector<WhitelistSource>& whitelists) {
+  std::vector<StoreSource> stores;
+  merger.set("confirm", stores);
+  for (const StoreSource& store : stores) {
+    WhitelistSource& whitelist = whitelist_of(store, whitelists);
+    if (!whitelist.store.empty()) {
+      throw config_error(store.place, "confirm",
+                         "the whitelist '" + whitelist.name + "' has the store " + printable(whitelist.store) +
+                             " already: keep one of the two");
+    }
+    whitelist.store = store.path;
+  }
+}
+
 DaemonOptions merged(const Merger& merger) {
   DaemonOptions options = {};
   ByteSize recheck_rate;
@@ -73,6 +108,8 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("socket-mode", options.socket_mode);
   merger.set("socket-group", options.socket_group);
   merger.set("whitelist", options.whitelists);
+  set_stores(merger, options.whitelists);
+  merger.set("confirm-timeout", options.confirm_timeout);
   merger.set("allow-missing-whitelist", options.allow_missing_whitelist);
   merger.set("revoked", options.revoked);
   merger.set("extra", options.extra);

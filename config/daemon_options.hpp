@@ -27,6 +27,7 @@ enum class LogLevel { error, warning, info, debug };
 struct WhitelistSource {
   std::string name;
   std::string path;
+  std::string store = {};  // the path of the store that confirms its hits; empty: they count as they are
 
   friend bool operator==(const WhitelistSource&, const WhitelistSource&) = default;
 };
@@ -43,6 +44,7 @@ struct DaemonOptions {
   mode_t socket_mode;
   std::string socket_group;                 // empty: leave it as it is
   std::vector<WhitelistSource> whitelists;  // at least one; no two of one name
+  std::chrono::milliseconds confirm_timeout;
   bool allow_missing_whitelist;
   std::string revoked;  // a path; empty: none
   std::string extra;    // a path; empty: none

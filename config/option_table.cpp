@@ -27,6 +27,15 @@ constexpr std::array kTable = {
         "reload). To replace it, rename a new file over it, as 'bloomgate build' does. Never change it in place:\n"
         "it then lists nobody until a good file is loaded.",
         true, true},
+    OptionSpec{
+        "confirm", "[NAME=]FILE", "", "the store that confirms what the whitelist has found",
+        "Made with the whitelist, by 'bloomgate build --store FILE'. A sender that the whitelist has found is then\n"
+        "looked up on the disk too, and is listed only if it is there: a stranger passes less than once in 10^9.\n"
+        "Several whitelists: one line each, with the whitelist's NAME. Replace both files, then reload: the daemon\n"
+        "refuses a whitelist and a store that do not belong together, and keeps the two that it has.",
+        true, true},
+    OptionSpec{"confirm-timeout", "SECONDS", "2", "how long a message waits for its stores",
+               "A message that gets no answer in time is sent to the deeper checks.", true},
     OptionSpec{"allow-missing-whitelist", "yes|no", "no", "start even if the whitelist cannot be used",
                "With 'yes' the daemon starts without a whitelist, and sends all mail to the deeper checks. It loads\n"
                "the file as soon as it is there and good.",

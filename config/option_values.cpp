@@ -141,13 +141,13 @@ std::string name_from_path(std::string_view path) {
 }
 
 // `NAME=PATH` if the text before the first equals sign can be a name, which is never so in an absolute path; else a
-// path.
-WhitelistSource whitelist_source(std::string_view text) {
+// path, and the name is empty.
+WhitelistSource named_path(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals != std::string_view::npos && is_whitelist_name(text.substr(0, equals))) {
     return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
   }
-  return {name_from_path(text), std::string(text)};
+  return {{}, std::string(text)};
 }
 
 }  // namespace
@@ -318,7 +318,8 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::vector<DeepCh
 }
 
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<WhitelistSource>& out) {
-  WhitelistSource source = whitelist_source(given.text);
+  WhitelistSource source = named_path(given.text);
+  if (source.name.empty()) source.name = name_from_path(source.path);
   if (source.path.empty()) reject(spec, given, "a path, or a name, '=' and a path");
   if (std::ranges::find(out, source.name, &WhitelistSource::name) != out.end()) {
     throw config_error(given.place, std::string(spec.name),
@@ -326,6 +327,13 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::vector<Whitel
                            "' already; give this one another name: NAME=" + printable(source.path));
   }
   out.push_back(std::move(source));
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, std::vector<StoreSource>& out) {
+  if (given.text.empty()) return;
+  WhitelistSource source = named_path(given.text);
+  if (source.path.empty()) reject(spec, given, "a path, or a whitelist's name, '=' and a path");
+  out.push_back({std::move(source.name), std::move(source.path), given.place});
 }
 
 }  // namespace bloomgate

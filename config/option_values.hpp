@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,13 @@ namespace bloomgate {
 // A number of bytes, which an operator may write as 512K, 10M or 1G.
 struct ByteSize {
   std::uint64_t bytes = 0;
+};
+
+// A store that confirms the hits of a whitelist, as it was given.
+struct StoreSource {
+  std::string whitelist;  // its name; empty: the only one
+  std::string path;
+  ConfigPlace place;
 };
 
 void convert(const OptionSpec& spec, const GivenValue& given, bool& out);
@@ -41,6 +49,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, CheckFailureAction
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<std::string>& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<IpNetwork>& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<WhitelistSource>& out);
+void convert(const OptionSpec& spec, const GivenValue& given, std::vector<StoreSource>& out);  // nothing: no store
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<DeepCheckServer>& out);
 
 }  // namespace bloomgate

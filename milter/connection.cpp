@@ -100,7 +100,7 @@ void Connection::forget_message() noexcept {
 
 void Connection::decide(std::string_view mta_name) {
   if (judgement_) return;
-  judgement_ = parts_.gate->judge(message_, mta_name);
+  judgement_ = parts_.gate->judge(message_, mta_name, parts_.before_waiting);
   // A message that is refused is not shown to a checker.
   const bool goes_on = !refusal_for_forged_fields(is_exempt(judgement_->decision.reason));
   if (goes_on && !judgement_->decision.need.is_empty()) begin_verification();
@@ -113,7 +113,8 @@ void Connection::begin_verification() {
   if (parts_.verifier == nullptr) return;
   const std::optional<std::span<const std::string_view>> header = message_.header();
   if (!header) {
-    parts_.gate->judge_again(*judgement_, {.all = {}, .fault = SignatureOutcome::header_too_large});
+    parts_.gate->judge_again(*judgement_, {.all = {}, .fault = SignatureOutcome::header_too_large},
+                             parts_.before_waiting);
     return;
   }
   verification_ = parts_.verifier->begin({.header = *header, .need = judgement_->decision.need});
@@ -122,7 +123,7 @@ void Connection::begin_verification() {
 
 void Connection::end_verification() {
   const std::unique_ptr<Verification> over = std::move(verification_);
-  if (over) parts_.gate->judge_again(*judgement_, over->finish());
+  if (over) parts_.gate->judge_again(*judgement_, over->finish(), parts_.before_waiting);
 }
 
 Answer Connection::conclude(const EndOfMessage& end) {

@@ -45,7 +45,8 @@ struct ConnectionParts {
   Mode mode = Mode::enforce;
   std::string host_name;      // put into the header field; empty: the mail server's macro j
   std::string fallback_host;  // if neither gives one
-  // Called by a thread that is about to wait for a checker or a name server; may be empty, must not throw.
+  // Called by a thread that is about to wait for a checker, a name server or the disk of a store; may be empty, must
+  // not throw.
   std::function<void()> before_waiting = nullptr;
 };
 

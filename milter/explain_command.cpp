@@ -35,7 +35,7 @@ LoadedLists loaded_lists(const DaemonOptions& options) {
   for (const WhitelistSource& source : options.whitelists) {
     try {
       parts.whitelists.push_back(
-          {source.name, std::make_shared<const LoadedFilter>(source.path, false, FilterCheck::header)});
+          {source.name, std::make_shared<const LoadedFilter>(source.path, false, FilterCheck::header, source.store)});
     } catch (const BloomgateError&) {
       if (!options.allow_missing_whitelist) throw;
       parts.whitelists.push_back({source.name, nullptr});
@@ -115,6 +115,19 @@ Signatures verified(const DaemonOptions& options, MessageRecorder& recorder, con
   return verification->finish();
 }
 
+// Takes the steps again with each reply of a store, as the daemon does; `trace` has those of the last time.
+Decision decided(Facts& facts, const LoadedLists& lists, const GateRules& rules, const Trace& first_steps,
+                 Trace& trace) {
+  const auto deadline = StoreReaders::Clock::now() + rules.confirm_timeout;
+  for (;;) {
+    trace = first_steps;
+    Decision decision = decide(facts, lists.lists(), rules.policy, &trace);
+    if (!decision.question) return decision;
+    const StoreQuestion& question = *decision.question;
+    facts.replies.push_back({question, lists.with_store(question.store)->confirm(question.hash, deadline, {})});
+  }
+}
+
 }  // namespace
 
 void explain(const DaemonCommand& command, std::istream* message, std::ostream& out) {
@@ -130,18 +143,17 @@ void explain(const DaemonCommand& command, std::istream* message, std::ostream& 
   const std::vector<std::string> ids = trusted_ids(rules, name);
   Facts facts = recorder.facts(ids, rules.trusted_fields);
   if (has_fields(command.explain)) facts.authentication = believed(command.explain, ids, rules.trusted_fields);
-  Trace trace;
-  trace.add("results-of", "", "", joined(ids));
-  Decision decision = recorder.failed() ? Decision{} : decide(facts, lists.lists(), rules.policy, &trace);
+  Trace first_steps;
+  first_steps.add("results-of", "", "", joined(ids));
+  Trace trace = first_steps;
+  Decision decision;
+  if (!recorder.failed()) decision = decided(facts, lists, rules, first_steps, trace);
   if (!decision.need.is_empty() && message != nullptr && !has_fields(command.explain)) {
     facts.signatures = verified(command.options, recorder, decision.need, body, *message);
-    // The same steps again, now with the signatures.
-    trace = {};
-    trace.add("results-of", "", "", joined(ids));
     for (const Domain& domain : decision.need.domains) {
-      if (!domain.view().empty()) trace.add("needs-signature", domain.view(), "", "yes");
+      if (!domain.view().empty()) first_steps.add("needs-signature", domain.view(), "", "yes");
     }
-    decision = decide(facts, lists.lists(), rules.policy, &trace);
+    decision = decided(facts, lists, rules, first_steps, trace);
   }
   out << (command.explain.json ? explanation_json(trace, decision, name) : explanation_text(trace, decision, name));
 }

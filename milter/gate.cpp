@@ -56,12 +56,12 @@ std::vector<std::string> trusted_ids(const GateRules& rules, std::string_view mt
   return {std::string(mta_name)};
 }
 
-Judgement Gate::judge(MessageRecorder& message, std::string_view mta_name) const {
+Judgement Gate::judge(MessageRecorder& message, std::string_view mta_name, const BeforeWaiting& before_waiting) const {
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
   Judgement made = {.rules = rules_.get()};
   made.facts = message.facts(trusted_ids(*made.rules, mta_name), made.rules->trusted_fields);
-  if (!message.failed()) made.decision = decide(made.facts, lists->lists(), made.rules->policy);
+  if (!message.failed()) decide_message(made, *lists, before_waiting);
   made.microseconds = microseconds_since(start);
   if (!message.exception_at().empty()) {
     log_->error("internal error {}; the message is sent to the deeper checks", message.exception_at());
@@ -71,18 +71,35 @@ Judgement Gate::judge(MessageRecorder& message, std::string_view mta_name) const
   return made;
 }
 
-void Gate::judge_again(Judgement& made, Signatures signatures) const {
+// Ends, since each turn answers another question, and a message has at most one for each sender and whitelist.
+void Gate::decide_message(Judgement& made, const LoadedLists& lists, const BeforeWaiting& before_waiting) const {
+  made.decision = decide(made.facts, lists.lists(), made.rules->policy);
+  if (!made.decision.question) return;
+  const Clock::time_point start = Clock::now();
+  const Clock::time_point deadline = start + made.rules->confirm_timeout;
+  do {
+    const StoreQuestion question = *made.decision.question;
+    const LoadedFilter* const filter = lists.with_store(question.store);
+    made.facts.replies.push_back({question, filter->confirm(question.hash, deadline, before_waiting)});
+    made.decision = decide(made.facts, lists.lists(), made.rules->policy);
+  } while (made.decision.question);
+  made.confirm_microseconds += microseconds_since(start);
+}
+
+void Gate::judge_again(Judgement& made, Signatures signatures, const BeforeWaiting& before_waiting) const {
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
   made.facts.signatures = std::move(signatures);
-  made.decision = decide(made.facts, lists->lists(), made.rules->policy);
+  decide_message(made, *lists, before_waiting);
   made.microseconds += microseconds_since(start);
   report_damage(lists->parts());
 }
 
 void Gate::report_damage(const ListParts& parts) const {
   for (const NamedFilter& each : parts.whitelists) {
-    if (each.filter && each.filter->damaged() && each.filter->first_to_report_damage()) reports_.on_damage();
+    if (!each.filter) continue;
+    if (each.filter->damaged() && each.filter->first_to_report_damage()) reports_.on_damage();
+    if (each.filter->first_to_report_store_faults()) reports_.on_damage();
   }
 }
 
@@ -100,7 +117,7 @@ void Gate::report_results(const Judgement& made) const {
 void Gate::log_message(const MessageRecorder& message, const Judgement& made, std::string_view queue_id,
                        std::string_view deep_check) const {
   if (!log_->should_log(spdlog::level::info)) return;
-  const auto& [rules, facts, decision, microseconds] = made;
+  const auto& [rules, facts, decision, microseconds, confirm_microseconds] = made;
   std::string extra;
   if (!decision.entry.view().empty()) extra += " entry=" + printable_word(decision.entry.view(), kMaxKeyBytes);
   if (decision.sender_fault != RejectReason::none) {
@@ -108,6 +125,10 @@ void Gate::log_message(const MessageRecorder& message, const Judgement& made, st
   }
   if (const std::size_t marks = message.forged_fields().marks(); marks != 0) {
     extra += " forged_headers=" + std::to_string(marks);
+  }
+  if (decision.confirmation) {
+    extra +=
+        fmt::format(" confirmed={} confirm_us={:.1f}", confirmation_name(*decision.confirmation), confirm_microseconds);
   }
   extra += logged_signature(facts, decision);
   if (!deep_check.empty()) extra.append(" ").append(deep_check);

@@ -5,6 +5,7 @@
 
 #include <spdlog/logger.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -28,11 +29,13 @@ struct GateRules {
   bool trusts_mta_name = true;
   // How many fields of results, from the top, are looked at; 0: all.
   std::size_t trusted_fields = 0;
+  // How long a message waits for the stores that confirm its senders.
+  std::chrono::milliseconds confirm_timeout{2000};
 };
 
 // What the gate reports, from a session's thread; neither may block.
 struct GateReports {
-  std::function<void()> on_damage;   // once for each whitelist that turns out damaged
+  std::function<void()> on_damage;   // once for each whitelist that turns out damaged, and for each fault of a store
   std::function<void()> on_results;  // each time when ResultsWatch::missing() has changed
 };
 
@@ -44,7 +47,8 @@ struct Judgement {
   std::shared_ptr<const GateRules> rules = {};  // that it was made by
   Facts facts = {};                             // valid as long as those of the recorder
   Decision decision = {};
-  double microseconds = 0;  // what it took
+  double microseconds = 0;          // what it took
+  double confirm_microseconds = 0;  // how much of that the stores took
 };
 
 class Gate {
@@ -61,12 +65,16 @@ class Gate {
   // From the next message on.
   void set_rules(std::shared_ptr<const GateRules> rules) { rules_.set(std::move(rules)); }
 
-  // Decides the message by what is recorded of it now; one that has failed() is `check; reason=internal-error`. Throws
-  // only where memory runs out.
-  Judgement judge(MessageRecorder& message, std::string_view mta_name) const;
+  // Called before a session waits, may be empty; see ConnectionParts.
+  using BeforeWaiting = std::function<void()>;
+
+  // Decides the message by what is recorded of it now; one that has failed() is `check; reason=internal-error`. Asks
+  // the stores that the decision needs, and waits for them as long as the rules allow. Throws only where memory runs
+  // out.
+  Judgement judge(MessageRecorder& message, std::string_view mta_name, const BeforeWaiting& before_waiting = {}) const;
 
   // Decides it again, with the signatures that its decision needed. Throws as judge().
-  void judge_again(Judgement& made, Signatures signatures) const;
+  void judge_again(Judgement& made, Signatures signatures, const BeforeWaiting& before_waiting = {}) const;
 
   // Logs one line about the message at level info, here broken in two:
   //
@@ -78,8 +86,8 @@ class Gate {
   //
   //     dkim=pass domain=example.org selector=s1 key_bits=2048 key_ms=12.3
   //
-  // and then what the deeper check has to add. No byte of the sender can add a field or a line to it. Throws only where
-  // memory runs out.
+  // where a store was asked `confirmed=yes confirm_us=12.3`, and then what the deeper check has to add. No byte of the
+  // sender can add a field or a line to it. Throws only where memory runs out.
   void log_message(const MessageRecorder& message, const Judgement& made, std::string_view queue_id,
                    std::string_view deep_check = {}) const;
 
@@ -91,6 +99,7 @@ class Gate {
   void log_refusal(const Judgement& made, std::string_view queue_id, std::size_t forged_fields) const;
 
  private:
+  void decide_message(Judgement& made, const LoadedLists& lists, const BeforeWaiting& before_waiting) const;
   void report_damage(const ListParts& parts) const;
   void report_results(const Judgement& made) const;
 

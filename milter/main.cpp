@@ -68,9 +68,13 @@ int check_config(const DaemonCommand& command) {
   std::cout << "configuration " << printable(command.config_path) << ": good\n";
   for (const WhitelistSource& source : options.whitelists) {
     try {
-      const MappedFilter whitelist(source.path);
+      const LoadedFilter whitelist(source.path, false, FilterCheck::header, source.store);
       std::cout << "whitelist " << printable(source.path) << ": " << entries_of(whitelist.header())
                 << " entries; its header is good (all of it is checked when it is loaded)\n";
+      if (whitelist.store() != nullptr) {
+        std::cout << "confirm " << printable(source.store) << ": the store of this whitelist; its header and index are "
+                  << "good\n";
+      }
     } catch (const BloomgateError& error) {
       if (!options.allow_missing_whitelist) throw;
       std::cout << "whitelist: none can be used, which is allowed: " << printable(error.what()) << '\n';

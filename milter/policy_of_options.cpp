@@ -86,7 +86,7 @@ VerifyRules verify_rules(const DaemonOptions& options) {
 GateRules gate_rules(const DaemonCommand& command) {
   const bool trusts_mta_name = command.options.verify_dkim == Options::VerifyDkim::no;
   return {policy_of(command.options, command.config_path), command.options.trusted_authserv_ids, trusts_mta_name,
-          command.options.trusted_fields};
+          command.options.trusted_fields, command.options.confirm_timeout};
 }
 
 }  // namespace bloomgate

@@ -20,17 +20,41 @@ std::string utc_time(std::chrono::system_clock::time_point time) {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts)};
 }
 
+// What is wrong with the store of a whitelist; empty if nothing is.
+std::string store_faults(const LoadedFilter& whitelist) {
+  if (whitelist.store() == nullptr) return {};
+  const std::string path = printable(whitelist.store()->path());
+  std::string text;
+  if (whitelist.store_had(Confirmation::damaged)) {
+    text +=
+        "damaged: " + path + " has a bad page; its senders are sent to the deeper checks until a good pair is loaded; ";
+  }
+  if (whitelist.store_had(Confirmation::unreadable)) {
+    text += "damaged: " + path + " cannot be read everywhere; what is there is sent to the deeper checks; ";
+  }
+  if (whitelist.store_had(Confirmation::timeout) || whitelist.store_had(Confirmation::busy)) {
+    text += "slow: " + path +
+            " did not always answer within confirm-timeout; such messages were sent to the deeper "
+            "checks; ";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string message_rate(const LoadedLists& lists, IdentityRule identity) {
   std::vector<double> rates;
-  for (const auto& [name, whitelist] : lists.parts().whitelists) {
-    if (whitelist != nullptr && !whitelist->damaged()) rates.push_back(whitelist->false_positive_rate());
+  bool is_confirmed = false;
+  for (const auto& [name, whitelist, awaits_pair] : lists.parts().whitelists) {
+    if (whitelist == nullptr || whitelist->damaged()) continue;
+    rates.push_back(whitelist->false_positive_rate());
+    is_confirmed = is_confirmed || whitelist->store() != nullptr;
   }
   if (rates.empty()) return {};
   const double of_sender = fpr_of_several(rates);
-  const auto text = [](double rate, std::string_view rule) {
-    return fmt::format("expected false-positive rate {:.3g} % per message (identity = {})", 100 * rate, rule);
+  const auto text = [is_confirmed](double rate, std::string_view rule) {
+    return fmt::format("expected false-positive rate {} per message (identity = {})", rate_text(rate, is_confirmed),
+                       rule);
   };
   switch (identity) {
     case IdentityRule::envelope:
@@ -51,7 +75,7 @@ std::string service_status(const LoadedLists& lists, IdentityRule identity) {
   std::string damaged, serving;
   if (parts.revoked_is_lost) damaged += std::string(kRevokedIsLost) + "; ";
   if (parts.extra_is_lost) damaged += "the list extra cannot be read, so nobody is listed by it; ";
-  for (const auto& [name, whitelist] : parts.whitelists) {
+  for (const auto& [name, whitelist, awaits_pair] : parts.whitelists) {
     if (whitelist == nullptr) continue;
     if (const Damage damage = whitelist->damage(); damage != Damage::none) {
       damaged += "damaged: " + printable(whitelist->path()) + " " + std::string(damage_text(damage)) + "; " +
@@ -59,8 +83,10 @@ std::string service_status(const LoadedLists& lists, IdentityRule identity) {
                  " until a good file is loaded";
       damaged += "; ";
     } else {
+      damaged += store_faults(*whitelist);
       serving += (serving.empty() ? "serving " : "; ") + whitelist->description() + ", loaded " +
                  utc_time(whitelist->loaded_at());
+      if (awaits_pair) serving += ", until the file and the store that replace it belong together";
     }
   }
   std::string status = damaged + serving;

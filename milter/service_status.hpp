@@ -12,8 +12,8 @@
 namespace bloomgate {
 
 // "serving /var/lib/...: 10 entries, ..., loaded 2026-11-21 10:15:00 UTC", followed by further whitelists and the sizes
-// of the exact lists. "damaged: ..." comes before that for each damaged one. Without a whitelist it says what that
-// means.
+// of the exact lists. "damaged: ..." comes before that for each damaged one, and "slow: ..." for a store. Without a
+// whitelist it says what that means.
 std::string service_status(const LoadedLists& lists, IdentityRule identity);
 
 // "expected false-positive rate 4.27 % per message (identity = either)": how often a message whose senders are on no

@@ -20,6 +20,8 @@ constexpr std::chrono::milliseconds kQuiet{200};
 constexpr std::chrono::milliseconds kLongestUnrest{2000};
 constexpr std::chrono::milliseconds kLookForFolder{1000};
 
+constexpr int kMostTriesOfPair = 3;
+
 constexpr std::string_view kRevoked = "revoked";
 constexpr std::string_view kExtra = "extra";
 
@@ -31,11 +33,16 @@ std::vector<std::string> exact_list_paths(const ListSources& sources) {
   return paths;
 }
 
+void add_paths(const WhitelistSource& source, std::vector<std::string>& paths) {
+  paths.push_back(source.path);
+  if (!source.store.empty()) paths.push_back(source.store);
+}
+
 // What is watched at first: a whitelist that may be missing, too, since it may come while the others are loaded.
 std::vector<std::string> first_paths(const ListSources& sources) {
   std::vector<std::string> paths = exact_list_paths(sources);
   if (sources.allow_missing) {
-    for (const WhitelistSource& source : sources.whitelists) paths.push_back(source.path);
+    for (const WhitelistSource& source : sources.whitelists) add_paths(source, paths);
   }
   return paths;
 }
@@ -51,9 +58,10 @@ bool can_be_read(const std::string& path, std::vector<std::string>& faults) {
   }
 }
 
-// Whether a file was refused for what is in it, rather than for what the daemon lacks.
+// Whether a file was refused for what is in it, rather than for what the daemon lacks, or for what is in another file.
 bool is_about_content(ErrorCode code) {
-  return code != ErrorCode::cannot_open && code != ErrorCode::out_of_memory && code != ErrorCode::too_many_mappings;
+  return code != ErrorCode::cannot_open && code != ErrorCode::out_of_memory && code != ErrorCode::too_many_mappings &&
+         code != ErrorCode::bad_argument;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -120,11 +128,13 @@ void Supervisor::handle(Wakeup::Events events) {
 void Supervisor::note_changes() {
   const bool can_see_again = is_blind_ && watch_.refresh().empty();
   if (can_see_again) is_blind_ = false;
-  if (can_see_again || (watch_.descriptor() >= 0 && watch_.take_events())) {
-    last_change_ = Clock::now();
-    if (!first_change_) first_change_ = last_change_;
-  }
+  if (can_see_again || (watch_.descriptor() >= 0 && watch_.take_events())) note_change();
   if (const auto left = longest_wait(); first_change_ && left && left->count() <= 0) reload_changed();
+}
+
+void Supervisor::note_change() {
+  last_change_ = Clock::now();
+  if (!first_change_) first_change_ = last_change_;
 }
 
 std::optional<std::chrono::milliseconds> Supervisor::longest_wait() const {
@@ -150,6 +160,7 @@ void Supervisor::reload() {
   look_at_folders(*lists);
   reload_exact(*lists, faults);
   put_into_use(*std::move(lists));
+  begin_waiting_for_pairs();
   std::string status = current_status();
   if (!faults.empty()) {
     status = fmt::format("reload refused: {}; still {}", fmt::join(faults, "; "), status);
@@ -190,7 +201,9 @@ std::optional<ListParts> Supervisor::load_again(const ListSources& wanted, std::
   bool are_good = true;
   for (const WhitelistSource& source : wanted.whitelists) {
     NamedFilter filter = {source.name, nullptr};
-    const auto known = std::ranges::find(sources_.whitelists, source.path, &WhitelistSource::path);
+    const auto known = std::ranges::find_if(sources_.whitelists, [&source](const WhitelistSource& each) {
+      return each.path == source.path && each.store == source.store;
+    });
     const bool is_new = known == sources_.whitelists.end();
     if (!is_new) filter.filter = before[static_cast<std::size_t>(known - sources_.whitelists.begin())].filter;
     are_good = load_again(source, filter, is_new, faults) && are_good;
@@ -219,11 +232,14 @@ bool Supervisor::load_again(const WhitelistSource& source, NamedFilter& filter, 
   } catch (const BloomgateError& error) {
     faults.push_back(printable(error.what()));
     const auto& in_use = filter.filter;
-    if (in_use && is_about_content(error.code()) && in_use->is_in_place()) in_use->note_damage(Damage::spoiled);
+    if (in_use && is_about_content(error.code()) && in_use->is_used(error.details().path)) {
+      in_use->note_damage(Damage::spoiled);
+    }
   } catch (const std::exception& error) {
     // Neither a bad file nor a lack of memory for it may end a daemon that has a good whitelist.
     faults.push_back(printable(error.what()));
   }
+  filter.awaits_pair = !source.store.empty();
   return !is_new;
 }
 
@@ -267,11 +283,12 @@ void Supervisor::reload_changed() {
 bool Supervisor::load_missing(ListParts& lists) const {
   bool found = false;
   for (std::size_t i = 0; i < lists.whitelists.size(); ++i) {
-    auto& filter = lists.whitelists[i].filter;
+    auto& [name, filter, awaits_pair] = lists.whitelists[i];
     const WhitelistSource& source = sources_.whitelists[i];
-    if (filter || access(source.path.c_str(), F_OK) != 0) continue;
+    if ((filter && !awaits_pair) || access(source.path.c_str(), F_OK) != 0) continue;
     try {
       filter = load_whitelist(source);
+      awaits_pair = false;
       found = true;
     } catch (const std::exception& error) {
       log_->warn("whitelist {} is there and cannot be used: {}", source.name, printable(error.what()));
@@ -286,13 +303,20 @@ void Supervisor::watch_again() {
   look_at_folders(slot_.get()->parts());
 }
 
-// Whitelists in use are not watched, since a new one waits for a reload. `lists` are those of sources_.
+// A refused pair is tried once more: its second file may have come while the others were loaded.
+void Supervisor::begin_waiting_for_pairs() {
+  const auto in_use = slot_.get();
+  if (std::ranges::any_of(in_use->parts().whitelists, &NamedFilter::awaits_pair)) note_change();
+}
+
+// Whitelists in use are not watched, since a new one waits for a reload; but a pair of which a reload has seen one half
+// only was to be taken then. `lists` are those of sources_.
 void Supervisor::look_at_folders(const ListParts& lists) {
   is_blind_ = false;
   std::vector<std::string> paths = exact_list_paths(sources_);
   const std::vector<NamedFilter>& whitelists = lists.whitelists;
   for (std::size_t i = 0; i < whitelists.size(); ++i) {
-    if (!whitelists[i].filter) paths.push_back(sources_.whitelists[i].path);
+    if (!whitelists[i].filter || whitelists[i].awaits_pair) add_paths(sources_.whitelists[i], paths);
   }
   for (const std::string& folder : watch_.watch_instead(std::move(paths))) {
     log_->error("cannot watch {}: its lists are read at a reload, or when it is there again", printable(folder));
@@ -302,10 +326,21 @@ void Supervisor::look_at_folders(const ListParts& lists) {
 
 std::shared_ptr<const LoadedFilter> Supervisor::load_whitelist(const WhitelistSource& source) const {
   const Clock::time_point start = Clock::now();
-  auto loaded = std::make_shared<const LoadedFilter>(source.path, sources_.lock_memory);
+  const auto loaded = open_whitelist(source);
   log_->info("loaded {}, {}in {:.3f} s", loaded->description(), sources_.lock_memory ? "locked in memory, " : "",
              seconds_since(start));
   return loaded;
+}
+
+// Both files of a pair may be replaced between the opening of the one and of the other: then the next try has both.
+std::shared_ptr<const LoadedFilter> Supervisor::open_whitelist(const WhitelistSource& source) const {
+  for (int tries = 1;; ++tries) {
+    try {
+      return std::make_shared<const LoadedFilter>(source.path, sources_.lock_memory, FilterCheck::all, source.store);
+    } catch (const BloomgateError& error) {
+      if (error.code() != ErrorCode::bad_argument || tries == kMostTriesOfPair) throw;
+    }
+  }
 }
 
 std::shared_ptr<const ExactList> Supervisor::load_exact(std::string_view name, const std::string& path) const {

@@ -65,10 +65,12 @@ class Supervisor {
   // Reads the configuration and loads all lists again. If the configuration cannot be used, or a list that is new in
   // it, everything stays as it is, but for changed exact lists. If a whitelist in use cannot be used any more, the slot
   // keeps what it has; but a whitelist is damaged if the file that is refused is the very file in use. What became of
-  // it is left in the runtime folder (reload_outcome.hpp).
+  // it is left in the runtime folder (reload_outcome.hpp). If a filter or its store is refused, the two are watched,
+  // and taken in as soon as they belong together.
   void reload();
 
-  // The same for what is watched and has changed: revoked, extra, and whitelists that are missing. An exact list that
+  // The same for what is watched and has changed: revoked, extra, whitelists that are missing, and pairs of filter and
+  // store that the last reload refused. An exact list that
   // can no longer be used is not kept: the operator may just have revoked somebody, or taken somebody out of extra.
   // Without revoked nobody is delivered.
   void reload_changed();
@@ -78,7 +80,9 @@ class Supervisor {
 
   void handle(Wakeup::Events events);
   void note_changes();
+  void note_change();
   void watch_again();
+  void begin_waiting_for_pairs();
   void look_at_folders(const ListParts& lists);
   void put_into_use(ListParts lists);
   bool load_missing(ListParts& lists) const;  // whether there is one more now
@@ -91,6 +95,7 @@ class Supervisor {
   void tell_outcome(const ReloadOutcome& outcome) const;
   std::optional<std::chrono::milliseconds> longest_wait() const;
   std::shared_ptr<const LoadedFilter> load_whitelist(const WhitelistSource& source) const;
+  std::shared_ptr<const LoadedFilter> open_whitelist(const WhitelistSource& source) const;
   std::shared_ptr<const ExactList> load_exact(std::string_view name, const std::string& path) const;
   void reload_exact(ListParts& lists, std::vector<std::string>& faults) const;
   void reload_exact(std::string_view name, const std::string& path, std::shared_ptr<const ExactList>& list,

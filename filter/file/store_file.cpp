@@ -258,7 +258,7 @@ void StoreFile::for_each_domain(const std::function<void(std::span<const KeyHash
 }
 
 void StoreFile::require_unchanged() const {
-  if (FileStamp::of(file_.get()) == std::optional(stamp_)) return;
+  if (is_unchanged()) return;
   throw BloomgateError(ErrorCode::changed_while_open,
                        path_ +
                            " was written to while it was open; replace stores by renaming a new one over them, as "

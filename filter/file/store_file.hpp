@@ -50,6 +50,7 @@ class StoreFile {
   std::uint64_t identity() const noexcept { return identity_; }
   std::uint64_t file_bytes() const noexcept { return stamp_.size_bytes(); }
   const FileStamp& stamp() const noexcept { return stamp_; }  // as of the opening
+  int descriptor() const noexcept { return file_.get(); }
 
   // The hash of a key as this store keeps it.
   KeyHash hash_of(std::string_view key) const noexcept {
@@ -82,7 +83,10 @@ class StoreFile {
   // Throws BloomgateError{bad_section} unless that many addresses, found in all pages, are as many as the header says.
   void require_addresses(std::uint64_t found) const;
 
-  // Throws BloomgateError{changed_while_open} if the file was written to since it was opened.
+  // Whether nobody has written to the file since it was opened, as far as FileStamp can tell. Cost: some 0.2 µs.
+  bool is_unchanged() const noexcept { return FileStamp::of(file_.get()) == std::optional(stamp_); }
+
+  // Throws BloomgateError{changed_while_open} if somebody has.
   void require_unchanged() const;
 
  private:

@@ -56,6 +56,10 @@ void examine_service(std::string_view properties, std::vector<DoctorFinding>& fi
   if (properties.find("StatusText=damaged") != std::string_view::npos) {
     findings.push_back({Level::problem, "service", "the whitelist in use is damaged", "build it again"});
   }
+  if (properties.find("slow: ") != std::string_view::npos) {
+    findings.push_back({Level::warning, "service", "a store did not always answer in time (confirm-timeout)",
+                        "find out why its disk is slow, or put the store on a faster one, then reload"});
+  }
   if (properties.find("StatusText=reload refused") != std::string_view::npos) {
     findings.push_back({Level::problem, "service", "the last reload was refused, and what was in use before still is",
                         std::string("see why: systemctl status ") + kUnit +

@@ -10,6 +10,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/file/fingerprint.hpp"
+#include "filter/file/store_file.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/doctor/doctor_access.hpp"
 #include "milter/doctor/doctor_connection.hpp"
@@ -71,8 +72,28 @@ void examine_fingerprint(const MappedFilter& whitelist, const std::vector<std::s
                       "copy the same file to all of them, or build it here as well, then reload"});
 }
 
-void examine_whitelist(const std::string& path, const std::vector<std::string>& fingerprints, const std::string& user,
-                       std::vector<DoctorFinding>& findings) {
+// The store of a whitelist that could be opened.
+void examine_store(const WhitelistSource& source, const MappedFilter& whitelist, const std::string& user,
+                   std::vector<DoctorFinding>& findings) {
+  if (source.store.empty()) return;
+  const std::string remedy = "build both again: bloomgate build --output " + source.path + " --store " + source.store +
+                             " LIST...; or copy both files of one build; then reload";
+  try {
+    const auto store = open_store(source.store, whitelist.header().store_identity, source.path);
+    findings.push_back({Level::ok, "confirm",
+                        store->path() + " confirms what " + source.path +
+                            " finds: " + std::to_string(store->header().addresses) +
+                            " addresses, and fewer than 1 in 10^9 strangers pass"});
+    struct stat info = {};
+    if (fstat(store->descriptor(), &info) == 0) examine_permissions(store->path(), info, user, findings);
+  } catch (const BloomgateError& error) {
+    findings.push_back({Level::problem, "confirm", error.what(), remedy});
+  }
+}
+
+void examine_whitelist(const WhitelistSource& source, const std::vector<std::string>& fingerprints,
+                       const std::string& user, std::vector<DoctorFinding>& findings) {
+  const std::string& path = source.path;
   struct stat info = {};
   if (stat(path.c_str(), &info) != 0) {
     report_unseen("whitelist", path, errno, "build it: bloomgate build --output " + path + " LIST...", findings);
@@ -89,6 +110,7 @@ void examine_whitelist(const std::string& path, const std::vector<std::string>& 
       findings.push_back({Level::ok, "whitelist", text});
     }
     examine_fingerprint(whitelist, fingerprints, findings);
+    examine_store(source, whitelist, user, findings);
   } catch (const BloomgateError& error) {
     findings.push_back({Level::problem, "whitelist", error.what(),
                         "build it again: bloomgate build; or put the last one back: bloomgate rollback " + path});
@@ -165,7 +187,7 @@ std::string examine_listener(const DaemonOptions& options, std::vector<DoctorFin
 void examine_whitelists(const DaemonOptions& options, const std::vector<std::string>& fingerprints,
                         const std::string& user, std::vector<DoctorFinding>& findings) {
   for (const WhitelistSource& source : options.whitelists) {
-    examine_whitelist(source.path, fingerprints, user, findings);
+    examine_whitelist(source, fingerprints, user, findings);
   }
 }
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -25,6 +27,12 @@ std::chrono::steady_clock::duration interval_of(std::uint64_t bytes_per_hour) {
   if (bytes_per_hour == 0) return Duration::zero();
   const double seconds = 3600.0 * static_cast<double>(kChecksumChunkBytes) / static_cast<double>(bytes_per_hour);
   return std::max(std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds)), Duration(1));
+}
+
+// A store that is `surely` written to, or may be.
+void note_write_to_store(const LoadedFilter& filter, bool surely) noexcept {
+  if (filter.store() == nullptr) return;
+  if (surely || !filter.store()->is_unchanged()) filter.note_damage(Damage::store_written_to);
 }
 
 }  // namespace
@@ -60,19 +68,34 @@ std::vector<std::string> FilterGuard::watch(Filters filters) {
   watched_.swap(old);
   next_filter_ = next_chunk_ = 0;
   // Before the new ones: what was written before a file was loaded again has another number then.
-  for (const Watched& each : old) {
-    if (each.watch >= 0) inotify_rm_watch(inotify_.get(), each.watch);
-  }
+  for (Watched& each : old) end_watches(each);
   for (auto& filter : filters) {
     if (filter == nullptr) continue;
-    // By the descriptor: the path may lead to another file by now.
-    const std::string file = "/proc/self/fd/" + std::to_string(filter->file().descriptor());
-    const int number = inotify_add_watch(inotify_.get(), file.c_str(), kChanges);
+    const StoreFile* const store = filter->store();
+    const int number = add_watch(filter->file().descriptor());
+    const int store_number = store == nullptr ? -1 : add_watch(store->descriptor());
     if (number < 0) failed.push_back(filter->path());
+    if (store != nullptr && store_number < 0) failed.push_back(store->path());
+    if (store != nullptr && !store->is_unchanged()) filter->note_damage(Damage::store_written_to);
     report(*filter);  // what was written since it was loaded
-    watched_.push_back({std::move(filter), number});
+    watched_.push_back({std::move(filter), number, store_number});
   }
   return failed;
+}
+
+int FilterGuard::add_watch(int descriptor) noexcept {
+  // By the descriptor: the path may lead to another file by now.
+  std::array<char, 32> file = {};
+  constexpr std::string_view kFolder = "/proc/self/fd/";
+  std::to_chars(std::ranges::copy(kFolder, file.begin()).out, file.end(), descriptor);
+  return inotify_add_watch(inotify_.get(), file.data(), kChanges);
+}
+
+void FilterGuard::end_watches(Watched& watched) noexcept {
+  for (int* const number : {&watched.watch, &watched.store_watch}) {
+    if (*number >= 0) inotify_rm_watch(inotify_.get(), *number);
+    *number = -1;
+  }
 }
 
 void FilterGuard::run() {
@@ -106,13 +129,13 @@ void FilterGuard::take_events() {
     const std::lock_guard lock(mutex_);
     for (Watched& each : watched_) {
       const bool all = (event.mask & IN_Q_OVERFLOW) != 0;  // events were lost
-      if (each.watch != event.wd && !all) continue;
-      if ((event.mask & IN_MODIFY) != 0) each.filter->note_damage(Damage::written_to);
+      const bool is_of_store = each.store_watch == event.wd;
+      if (each.watch != event.wd && !is_of_store && !all) continue;
+      if (is_of_store || all) note_write_to_store(*each.filter, (event.mask & IN_MODIFY) != 0);
+      if (each.watch == event.wd && (event.mask & IN_MODIFY) != 0) each.filter->note_damage(Damage::written_to);
       report(*each.filter);
-      if (!each.filter->damaged() || each.watch < 0) continue;
       // Whoever goes on writing need not wake us again.
-      inotify_rm_watch(inotify_.get(), each.watch);
-      each.watch = -1;
+      if (each.filter->damaged()) end_watches(each);
     }
   });
 }

@@ -1,9 +1,10 @@
 // Watches over the whitelists that are in use, in a thread of its own, so that damage is found when no mail comes, and
 // where no look-up would see it:
 //
-//  - somebody writes to a file in place: noticed at once, by inotify(7) on the very file that is mapped;
-//  - bytes go bad in memory, or on the disk before they are read: all checksums are gone over again and again, a MiB at
-//    a time, at a pace that nobody notices.
+//  - somebody writes to a file in place: noticed at once, by inotify(7) on the very file that is mapped, and on that of
+//    the store;
+//  - bytes go bad in memory, or on the disk before they are read: all checksums of the filters are gone over again and
+//    again, a MiB at a time, at a pace that nobody notices. A page of a store is checked each time it is read.
 //
 // What it finds it notes in the LoadedFilter, from where each decision takes it, and reports once. It takes no lock
 // that a session waits for. Made and used by the supervisor, in one thread.
@@ -45,11 +46,14 @@ class FilterGuard {
 
   struct Watched {
     std::shared_ptr<const LoadedFilter> filter;
-    int watch;  // inotify's number; -1: none
+    int watch;        // inotify's number; -1: none
+    int store_watch;  // that of its store; -1: none
   };
 
   void run();
   void wait() noexcept;
+  int add_watch(int descriptor) noexcept;
+  void end_watches(Watched& watched) noexcept;
   void take_events();
   void report(const LoadedFilter& filter) const;
   void check_next_chunk();

@@ -3,10 +3,17 @@
 #include <spdlog/fmt/fmt.h>
 #include <sys/stat.h>
 
+#include <cmath>
+
 #include "filter/base/printable.hpp"
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate {
+namespace {
+
+constexpr double kUnmeasurableRate = 1e-9;
+
+}  // namespace
 
 std::string_view damage_text(Damage damage) noexcept {
   switch (damage) {
@@ -18,11 +25,21 @@ std::string_view damage_text(Damage damage) noexcept {
       return "was changed in place while it was in use";
     case Damage::spoiled:
       return "is not what it was when it was loaded";
+    case Damage::store_written_to:
+      return "has a store that was changed in place while it was in use";
   }
   return {};
 }
 
-LoadedFilter::LoadedFilter(const std::string& path, bool lock, FilterCheck check) : file_(path) {
+LoadedFilter::LoadedFilter(const std::string& path, bool lock, FilterCheck check, const std::string& store_path)
+    : file_(path) {
+  // Before the filter is checked, which takes longer: the two are replaced one after the other.
+  if (!store_path.empty()) {
+    store_ = open_store(store_path, file_.header().store_identity, path);
+    readers_ = std::make_unique<StoreReaders>(
+        StoreReaders::Source{.find_cached = [store = store_](KeyHash hash) { return store->find_cached(hash); },
+                             .find = [store = store_](KeyHash hash) { return store->find(hash); }});
+  }
   if (check == FilterCheck::all) file_.verify_body();
   if (lock) file_.lock_in_memory();
   loaded_at_ = std::chrono::system_clock::now();
@@ -48,19 +65,54 @@ void LoadedFilter::note_damage(Damage damage) const noexcept {
   damage_.compare_exchange_strong(none, damage);
 }
 
-bool LoadedFilter::is_in_place() const noexcept {
+bool LoadedFilter::is_used(const std::string& path) const noexcept {
   struct stat status = {};
-  return stat(path().c_str(), &status) == 0 && FileStamp(status).is_same_file(file_.stamp());
+  if (stat(path.c_str(), &status) != 0) return false;
+  const FileStamp there(status);
+  return there.is_same_file(file_.stamp()) || (store_ && there.is_same_file(store_->stamp()));
 }
 
+std::optional<StoreQuestion> LoadedFilter::question_about(std::string_view key) const noexcept {
+  if (!store_) return std::nullopt;
+  return StoreQuestion{store_->identity(), store_->hash_of(key)};
+}
+
+Confirmation LoadedFilter::confirm(KeyHash hash, StoreReaders::Clock::time_point deadline,
+                                   const std::function<void()>& before_waiting) const noexcept {
+  const Confirmation confirmation = readers_->find(hash, deadline, before_waiting);
+  // What was read may be of before or after the write.
+  if (!store_->is_unchanged()) {
+    note_damage(Damage::store_written_to);
+    return Confirmation::damaged;
+  }
+  if (confirmation != Confirmation::yes && confirmation != Confirmation::no) {
+    store_faults_.fetch_or(bit_of(confirmation), std::memory_order_relaxed);
+  }
+  return confirmation;
+}
+
+bool LoadedFilter::first_to_report_store_faults() const noexcept {
+  const unsigned faults = store_faults_.load(std::memory_order_relaxed);
+  if (faults == store_faults_reported_.load(std::memory_order_relaxed)) return false;  // as nearly always
+  return (faults & ~store_faults_reported_.fetch_or(faults)) != 0;
+}
+
+// A stranger is in the store if its hash meets one of the n there, each of which it does once in 2^64. The bits may be
+// made of the same hash, and then have that stranger too.
 double LoadedFilter::false_positive_rate() const noexcept {
-  return expected_fpr_of(header());
+  return store_ ? std::ldexp(static_cast<double>(store_->header().addresses), -64) : expected_fpr_of(header());
 }
 
 std::string LoadedFilter::description() const {
   const FilterHeader& header = file_.header();
-  return fmt::format("{}: {} entries, {} bits, expected false-positive rate {:.3g} % per look-up", printable(path()),
-                     entries_of(header), view().body().size() * 8, 100 * false_positive_rate());
+  return fmt::format("{}: {} entries, {} bits, {}expected false-positive rate {} per look-up", printable(path()),
+                     entries_of(header), view().body().size() * 8,
+                     store_ ? "confirmed by " + printable(store_->path()) + ", " : "",
+                     rate_text(false_positive_rate(), store_ != nullptr));
+}
+
+std::string rate_text(double rate, bool is_confirmed) {
+  return is_confirmed && rate < kUnmeasurableRate ? "below 1 in 10^9" : fmt::format("{:.3g} %", 100 * rate);
 }
 
 }  // namespace bloomgate

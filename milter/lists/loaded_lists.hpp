@@ -2,6 +2,7 @@
 // configuration, and the exact lists. The supervisor makes it; from then on it is immutable and shared by all sessions.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,6 +18,8 @@ namespace bloomgate {
 struct NamedFilter {
   std::string name;
   std::shared_ptr<const LoadedFilter> filter;  // null: it could not be loaded yet
+  // A filter and its store could not be loaded at the last reload: one of them may still be on its way.
+  bool awaits_pair = false;
 };
 
 struct ListParts {
@@ -39,6 +42,16 @@ class LoadedLists {
   LoadedLists& operator=(const LoadedLists&) = delete;
 
   const ListParts& parts() const noexcept { return parts_; }
+
+  // Whose store has that identity; null if none has.
+  const LoadedFilter* with_store(std::uint64_t identity) const noexcept {
+    for (const NamedFilter& each : parts_.whitelists) {
+      if (each.filter && each.filter->store() != nullptr && each.filter->store()->identity() == identity) {
+        return each.filter.get();
+      }
+    }
+    return nullptr;
+  }
 
   // In the form for decide(). Valid as long as the object.
   Lists lists() const noexcept {

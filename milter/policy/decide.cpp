@@ -51,6 +51,10 @@ class Decider {
   // Whether more proof might have led to another decision.
   bool lacks_proof() const noexcept { return lacks_proof_; }
 
+  // The first of the hits by which the message would be delivered, and which a store has not confirmed yet. Means
+  // nothing if the message is not delivered.
+  const std::optional<StoreQuestion>& question() const noexcept { return question_; }
+
   const Senders& senders() const noexcept { return senders_; }
 
  private:
@@ -214,15 +218,17 @@ class Decider {
   }
 
   Decision by_lists(const Subject& subject, const Proof::Method& method, bool is_denied) noexcept {
-    const Listing listing = look_up(lists_, subject.path, subject.entry, trace_);
+    const Listing listing = look_up(lists_, facts_, subject.path, subject.entry, trace_);
     Decision decision = check(listing.reason, subject.kind);
     decision.method = method;
     decision.list.append(listing.list);
     decision.entry = listing.entry;
+    decision.confirmation = listing.confirmation;
     note("authentication", identity_kind_name(subject.kind), subject.entry.domain(),
          !method && is_denied ? "fail" : method_name(method));
     if (!listing.is_listed) return decision;
     if (is_authenticated_enough(method, is_denied)) {
+      if (!question_) question_ = listing.question;
       decision.verdict = Verdict::deliver;
       return decision;
     }
@@ -256,24 +262,28 @@ class Decider {
   Senders senders_;
   Proof proof_;
   bool lacks_proof_ = false;
+  std::optional<StoreQuestion> question_ = {};
 };
 
-// The signatures without which the message is not delivered, and with which it is: each alone if that is enough, else
-// both together.
-SignatureNeed signatures_needed(const Facts& facts, const Lists& lists, const Policy& policy,
-                                const Senders& senders) noexcept {
+// Notes the signatures without which the message is not delivered, and with which it is: each alone if that is enough,
+// else both together. Where they deliver it only if a store confirms a hit, that is asked first: a page of a file costs
+// less than a name server and a body.
+void note_signatures_needed(Decision& decision, const Facts& facts, const Lists& lists, const Policy& policy,
+                            const Senders& senders) noexcept {
   const std::string_view envelope = senders.identity().domain();
   const std::string_view from = senders.from().domain();
   const auto would_deliver = [&](std::string_view one, std::string_view other) {
-    return Decider(facts, lists, policy, nullptr, {one, other}).decide().verdict == Verdict::deliver;
+    Decider supposing(facts, lists, policy, nullptr, {one, other});
+    const bool is_delivered = supposing.decide().verdict == Verdict::deliver;
+    if (is_delivered && !decision.question) decision.question = supposing.question();
+    return is_delivered;
   };
   bool with_envelope = !envelope.empty() && would_deliver(envelope, {});
   bool with_from = !from.empty() && would_deliver({}, from);
   if (!with_envelope && !with_from) with_envelope = with_from = would_deliver(envelope, from);
-  SignatureNeed need;
-  if (with_envelope) need.domains[0].append(envelope);
-  if (with_from && !(with_envelope && from == envelope)) need.domains[1].append(from);
-  return need;
+  if (decision.question) return;
+  if (with_envelope) decision.need.domains[0].append(envelope);
+  if (with_from && !(with_envelope && from == envelope)) decision.need.domains[1].append(from);
 }
 
 // The exemption of mail that is not incoming.
@@ -314,8 +324,14 @@ Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Tr
   if (!facts.envelope_sender) return check(Reason::no_sender);
   Decider decider(facts, lists, policy, trace);
   Decision decision = decider.decide();
+  if (decision.verdict == Verdict::deliver && decider.question()) {
+    decision.verdict = Verdict::check;
+    decision.reason = Reason::confirm_unreadable;
+    decision.question = decider.question();
+    return decision;
+  }
   if (policy.verify_signatures && !facts.signatures && decider.lacks_proof() && decision.verdict == Verdict::check) {
-    decision.need = signatures_needed(facts, lists, policy, decider.senders());
+    note_signatures_needed(decision, facts, lists, policy, decider.senders());
     for (const Domain& domain : decision.need.domains) {
       if (!domain.view().empty()) note("needs-signature", domain.view(), "yes");
     }

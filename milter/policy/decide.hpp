@@ -31,9 +31,9 @@ class Trace;
 //  5. own-domain: the envelope sender or the From mailbox is in a domain of ours and is not authenticated.
 //  6. dmarc-fail: of the From mailbox's domain.
 //  7. The identities that the rule asks for: each must be an address (null-sender, malformed-sender), be listed
-//     (not-listed) and, as the authentication rule says, be authenticated (not-authenticated, authentication-failed).
-//     Under `either` the envelope sender comes first. If neither passes, the reason is that of the one that is at least
-//     listed, or else that of the envelope sender.
+//     (not-listed, confirm-timeout and so on) and, as the authentication rule says, be authenticated
+//     (not-authenticated, authentication-failed). Under `either` the envelope sender comes first. If neither passes,
+//     the reason is that of the one that is at least listed, or else that of the envelope sender.
 //
 // The null sender and a malformed envelope sender are not identities, but under `either` the From mailbox may still be
 // one.
@@ -53,6 +53,10 @@ class Trace;
 //
 // If the policy verifies signatures, a signature that our own verifier passes counts like dkim=pass. Without signatures
 // among the facts, a decision may have a need: see Decision. Only such a message costs a name server anything.
+//
+// A hit of a whitelist that has a store counts only where the store has the sender's hash. Without its reply among the
+// facts, a decision may have a question: see Decision. So a store is asked only about a message that it would deliver,
+// once for each sender and whitelist at most. A store that cannot tell (confirm-timeout and so on) lists nobody.
 //
 // `trace`, if given, gets the steps.
 Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Trace* trace = nullptr) noexcept;

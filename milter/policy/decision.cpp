@@ -56,6 +56,14 @@ std::string_view reason_name(Reason reason) noexcept {
       return "whitelist-damaged";
     case Reason::no_revoked_list:
       return "no-revoked-list";
+    case Reason::confirm_timeout:
+      return "confirm-timeout";
+    case Reason::confirm_busy:
+      return "confirm-busy";
+    case Reason::confirm_damaged:
+      return "confirm-damaged";
+    case Reason::confirm_unreadable:
+      return "confirm-unreadable";
     case Reason::internal_error:
       return "internal-error";
   }

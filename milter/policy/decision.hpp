@@ -11,6 +11,7 @@
 #include "filter/address/address.hpp"
 #include "filter/base/fixed_text.hpp"
 #include "milter/policy/authentication_results.hpp"
+#include "milter/policy/confirmation.hpp"
 #include "milter/policy/signatures.hpp"
 
 namespace bloomgate {
@@ -48,13 +49,17 @@ enum class Reason : std::uint8_t {
   exempt_daemon,
 
   // Faults
-  no_sender,          // no MAIL command was seen
-  no_whitelist,       // none is loaded
-  whitelist_damaged,  // a part of the file can no longer be read
-  no_revoked_list,    // it is configured, but not loaded
-  internal_error,     // an exception on the way; never decided here
+  no_sender,           // no MAIL command was seen
+  no_whitelist,        // none is loaded
+  whitelist_damaged,   // a part of the file can no longer be read
+  no_revoked_list,     // it is configured, but not loaded
+  confirm_timeout,     // the whitelist's bits have the sender, and its store has not answered in time
+  confirm_busy,        // … and too many messages wait for its store already
+  confirm_damaged,     // … and the page of its store is damaged
+  confirm_unreadable,  // … and its store cannot be read, or was not asked
+  internal_error,      // an exception on the way; never decided here
 };
-inline constexpr std::size_t kReasonCount = 25;
+inline constexpr std::size_t kReasonCount = 29;
 
 // "deliver", "check". Never fails.
 std::string_view verdict_name(Verdict verdict) noexcept;
@@ -95,6 +100,11 @@ struct Decision {
   // The signatures that would make the decision another one, which is then only for now: get them verified, put them
   // into the facts, and ask again. If that fails, the decision holds. Empty once the facts have signatures.
   SignatureNeed need = {};
+  // What the store has said of the identity, if it was asked. For `both`: of that of the From field.
+  std::optional<Confirmation> confirmation = {};
+  // What a store has to be asked, since the message is delivered if it confirms a hit. The decision is only for now:
+  // put the reply into the facts, and ask again. There is no need for signatures as long as there is a question.
+  std::optional<StoreQuestion> question = {};
 
   friend bool operator==(const Decision&, const Decision&) = default;
 };

@@ -60,6 +60,7 @@ std::string explanation_json(const Trace& trace, const Decision& decision, std::
       {"authentication", method_name(decision.method)},
       {"whitelist", decision.list.view()},
       {"entry", decision.entry.view()},
+      {"confirmed", decision.confirmation ? confirmation_name(*decision.confirmation) : std::string_view()},
       {"fault", has_fault ? reject_reason_name(decision.sender_fault) : std::string_view()},
       {"mark", decision.is_marked ? Json(header_value(decision, host)) : Json()},
       {"complete", trace.is_complete()},

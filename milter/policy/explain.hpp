@@ -17,6 +17,10 @@ namespace bloomgate {
 //     mark               deliver; reason=listed; host=...; identity=envelope; authentication=dkim; whitelist=customers
 //     decision: deliver reason=listed
 //
+// A hit that a store has to confirm is followed by what it said, `not-asked` if the message is not delivered anyway:
+//
+//     confirm            yes  subject=customers key=joe@example.org
+//
 // Where a domain entry was found, that one stands behind the key: `entry=@.partner.example`.
 // The last line always has this form. `host` as in header_value().
 std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host);
@@ -24,7 +28,7 @@ std::string explanation_text(const Trace& trace, const Decision& decision, std::
 // The same as one JSON object on one line:
 //
 //     {"decision": "deliver", "reason": "listed", "identity": "envelope", "authentication": "dkim",
-//      "whitelist": "customers", "entry": "", "fault": "", "mark": "deliver; …", "complete": true,
+//      "whitelist": "customers", "entry": "", "confirmed": "", "fault": "", "mark": "deliver; …", "complete": true,
 //      "steps": [{"step": "envelope-sender", "subject": "…", "key": "…", "outcome": "address", "entry": ""}, …]}
 //
 // `mark` is null if the message gets none; `complete` is false if steps are missing for lack of memory.

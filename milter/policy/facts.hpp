@@ -2,11 +2,14 @@
 // hand; a plain value, used by one thread at a time.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "config/ip_network.hpp"
 #include "milter/policy/authentication.hpp"
+#include "milter/policy/confirmation.hpp"
 #include "milter/policy/header_from.hpp"
 #include "milter/policy/signatures.hpp"
 
@@ -28,6 +31,14 @@ struct Facts {
   Origin origin = {};
   // What our own verifier found; nothing if it was not asked.
   std::optional<Signatures> signatures = {};
+  // What the stores have answered. At most one for each sender and whitelist.
+  std::vector<StoreReply> replies = {};
+
+  // Nothing if that was not asked.
+  std::optional<Confirmation> reply_to(const StoreQuestion& question) const noexcept {
+    const auto reply = std::ranges::find(replies, question, &StoreReply::question);
+    return reply == replies.end() ? std::nullopt : std::optional(reply->confirmation);
+  }
 };
 
 }  // namespace bloomgate

@@ -21,6 +21,8 @@ std::string header_value(const Decision& decision, std::string_view host) {
   const std::string_view list = decision.list.view();
   if (decision.method || !list.empty()) value.append("; authentication=").append(method_name(decision.method));
   if (!list.empty()) value.append("; whitelist=").append(list);
+  // A false positive is not told: who sees the mark could try it on another server that has the whitelist alone.
+  if (decision.confirmation == Confirmation::yes) value.append("; confirmed=yes");
   if (!decision.entry.view().empty()) value.append("; entry=").append(decision.entry.view());
   if (decision.signature) value.append("; dkim=").append(signature_outcome_name(*decision.signature));
   return value;

@@ -4,8 +4,9 @@
 //     X-Bloomgate: check; reason=no-sender; host=mx.example.org
 //
 // Verdict, reason and host are always there. Then follow, if known: whom the reason is about; what authenticates that
-// sender, or `none`; the list that has that sender; the domain entry that lists or revokes that sender; and what the
-// verifier said of a signature that did not count, `dkim=key-not-found`. More may follow in later versions.
+// sender, or `none`; the list that has that sender; `confirmed=yes` where its store has that sender too; the domain
+// entry that lists or revokes that sender; and what the verifier said of a signature that did not count,
+// `dkim=key-not-found`. More may follow in later versions.
 //
 // Pure; safe from any thread.
 #pragma once

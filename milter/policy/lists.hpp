@@ -2,10 +2,12 @@
 // the decision. Everything is immutable except the damage of a whitelist; safe from any thread.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "filter/layout/filter_view.hpp"
+#include "milter/policy/confirmation.hpp"
 #include "milter/policy/exact_list.hpp"
 
 namespace bloomgate {
@@ -17,6 +19,10 @@ class Whitelist {
   virtual ~Whitelist() = default;
   virtual const FilterView& view() const noexcept = 0;
   virtual bool damaged() const noexcept = 0;
+
+  // What to ask the store about the key of an address that the bits have. Nothing: there is no store, and the hit
+  // counts as it is.
+  virtual std::optional<StoreQuestion> question_about(std::string_view /*key*/) const noexcept { return std::nullopt; }
 };
 
 struct NamedWhitelist {

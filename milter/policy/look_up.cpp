@@ -33,7 +33,51 @@ TagSeparators common_separators(const Lists& lists) noexcept {
   return TagSeparators::from_bits(any ? bits : 0);
 }
 
-Listing look_up(const NamedWhitelist& named, std::string_view path, Trace* trace) noexcept {
+// Why a sender is not listed whose hit has that confirmation.
+Reason reason_of(Confirmation confirmation) noexcept {
+  switch (confirmation) {
+    case Confirmation::yes:
+      return Reason::listed;
+    case Confirmation::no:
+      return Reason::not_listed;
+    case Confirmation::timeout:
+      return Reason::confirm_timeout;
+    case Confirmation::busy:
+      return Reason::confirm_busy;
+    case Confirmation::damaged:
+      return Reason::confirm_damaged;
+    case Confirmation::unreadable:
+      break;
+  }
+  return Reason::confirm_unreadable;
+}
+
+// A whitelist has the address in its bits; `sender` is its own spelling of it.
+Listing confirmed(const NamedWhitelist& named, const Facts& facts, const Entry& sender, Trace* trace) noexcept {
+  Listing listing = {.is_listed = true, .reason = Reason::listed, .list = named.name};
+  const std::optional<StoreQuestion> question = named.whitelist->question_about(sender.key());
+  if (!question) return listing;
+  const std::optional<Confirmation> confirmation = listing.confirmation = facts.reply_to(*question);
+  if (trace != nullptr) {
+    const std::string_view outcome = confirmation ? confirmation_name(*confirmation) : "not-asked";
+    trace->add("confirm", named.name, sender.key(), outcome);
+  }
+  if (!confirmation) listing.question = question;
+  if (!confirmation || *confirmation == Confirmation::yes) return listing;
+  // A domain entry is exact, and lists the address whatever became of its own.
+  const FoundEntry by_domain = named.whitelist->view().find_by_domain(sender.key().substr(sender.local_part().size()));
+  if (by_domain.is_listed()) {
+    const FixedText<kMaxKeyBytes> entry = by_domain.domain_entry();
+    if (trace != nullptr) trace->add("whitelist", named.name, sender.key(), match_name(by_domain.match), entry.view());
+    return {true, reason_of(by_domain.match), named.name, entry};
+  }
+  listing.is_listed = false;
+  listing.reason = reason_of(*confirmation);
+  if (*confirmation == Confirmation::no) listing.list = {};
+  return listing;
+}
+
+Listing look_up(const NamedWhitelist& named, const Facts& facts, std::string_view path, Trace* trace) noexcept {
   const auto note = [&](std::string_view key, std::string_view outcome, std::string_view entry = {}) {
     if (trace != nullptr) trace->add("whitelist", named.name, key, outcome, entry);
   };
@@ -53,12 +97,13 @@ Listing look_up(const NamedWhitelist& named, std::string_view path, Trace* trace
   const Listing listing = {found.is_listed(), reason_of(found.match),
                            found.is_listed() ? named.name : std::string_view(), found.domain_entry()};
   note(sender.key(), match_name(found.match), listing.entry.view());
-  return listing;
+  return found.match == Match::address ? confirmed(named, facts, sender, trace) : listing;
 }
 
 }  // namespace
 
-Listing look_up(const Lists& lists, std::string_view path, const Entry& entry, Trace* trace) noexcept {
+Listing look_up(const Lists& lists, const Facts& facts, std::string_view path, const Entry& entry,
+                Trace* trace) noexcept {
   if (lists.extra != nullptr && lists.extra->size() != 0) {
     const FoundEntry found = lists.extra->find(entry, common_separators(lists));
     const Listing listing = {true, Reason::listed_extra, kExtraName, found.domain_entry()};
@@ -67,9 +112,12 @@ Listing look_up(const Lists& lists, std::string_view path, const Entry& entry, T
   }
   Listing result;
   for (const NamedWhitelist& each : lists.whitelists) {
-    const Listing listing = look_up(each, path, trace);
+    const Listing listing = look_up(each, facts, path, trace);
     if (listing.is_listed) return listing;
-    if (result.reason == Reason::not_listed) result = listing;
+    if (result.reason != Reason::not_listed) continue;
+    const std::optional<Confirmation> before = result.confirmation;
+    result = listing;
+    if (!result.confirmation) result.confirmation = before;
   }
   return result;
 }

@@ -7,6 +7,7 @@
 
 #include "filter/base/fixed_text.hpp"
 #include "milter/policy/decision.hpp"
+#include "milter/policy/facts.hpp"
 #include "milter/policy/lists.hpp"
 
 namespace bloomgate {
@@ -20,12 +21,18 @@ struct Listing {
   Reason reason = Reason::not_listed;
   std::string_view list = {};          // "extra", or the name of the whitelist that lists the sender or has the fault
   FixedText<kMaxKeyBytes> entry = {};  // where it is a domain entry that lists the sender: that one
+  // What the store said of the sender, where that settled the matter.
+  std::optional<Confirmation> confirmation = {};
+  // The listing is a hit of the bits, for which the facts have no reply of this store yet.
+  std::optional<StoreQuestion> question = {};
 };
 
 // `path` is the sender as it came; each whitelist's own key is made from it. `entry` is the same sender with case
 // folded and tags kept. Asks the exact list first, then the whitelists in their order, and stops at the first that has
-// the sender.
-Listing look_up(const Lists& lists, std::string_view path, const Entry& entry, Trace* trace) noexcept;
+// the sender. A hit that a store has to confirm counts as `facts` have the store's reply; a store that cannot tell is a
+// fault of its whitelist, and one that was not asked yet confirms everything for now.
+Listing look_up(const Lists& lists, const Facts& facts, std::string_view path, const Entry& entry,
+                Trace* trace) noexcept;
 
 // The fault of the lists, if none of them could list anybody.
 std::optional<Listing> find_fault(const Lists& lists) noexcept;

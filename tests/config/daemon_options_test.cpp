@@ -47,6 +47,7 @@ TEST_CASE("without any setting every option has the default of the table") {
   CHECK(options.socket_mode == 0660);
   CHECK(options.socket_group.empty());
   CHECK(options.whitelists == Whitelists{{"whitelist", "/var/lib/bloomgate/whitelist.bloom"}});
+  CHECK(options.confirm_timeout == std::chrono::seconds(2));
   CHECK_FALSE(options.allow_missing_whitelist);
   CHECK(options.revoked.empty());
   CHECK(options.extra.empty());
@@ -80,6 +81,8 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "socket-mode=0600\n"
       "  socket-group  =  mail  \r\n"
       "whitelist = /tmp/with space.bloom\n"
+      "confirm = /tmp/with space.store\n"
+      "confirm-timeout = 5\n"
       "allow-missing-whitelist = yes\n"
       "revoked = /etc/bloomgate/revoked.txt\n"
       "extra = /etc/bloomgate/extra.txt\n"
@@ -117,7 +120,8 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK(to_string(options.socket) == "inet:8891@127.0.0.1");
   CHECK(options.socket_mode == 0600);
   CHECK(options.socket_group == "mail");
-  CHECK(options.whitelists == Whitelists{{"with_space", "/tmp/with space.bloom"}});
+  CHECK(options.whitelists == Whitelists{{"with_space", "/tmp/with space.bloom", "/tmp/with space.store"}});
+  CHECK(options.confirm_timeout == std::chrono::seconds(5));
   CHECK(options.allow_missing_whitelist);
   CHECK(options.revoked == "/etc/bloomgate/revoked.txt");
   CHECK(options.extra == "/etc/bloomgate/extra.txt");
@@ -201,6 +205,17 @@ TEST_CASE("each whitelist has the name that it was given, else that of its file"
   }
   CHECK(Config("whitelist = /a.bloom\nwhitelist = b=/a.bloom\n").read().options.whitelists ==
         Whitelists{{"a", "/a.bloom"}, {"b", "/a.bloom"}});
+}
+
+TEST_CASE("each store belongs to the whitelist that it names, or to the only one") {
+  const auto whitelists = [](const std::string& text) { return Config(text).read().options.whitelists; };
+  CHECK(whitelists("confirm = /a=b.store\nwhitelist = /a.bloom\n") == Whitelists{{"a", "/a.bloom", "/a=b.store"}});
+  CHECK(whitelists("confirm = a=/a.store\nwhitelist = /a.bloom\n") == Whitelists{{"a", "/a.bloom", "/a.store"}});
+  CHECK(whitelists("whitelist = /a.bloom\nwhitelist = b=/c.bloom\nconfirm = b=/b.store\n") ==
+        Whitelists{{"a", "/a.bloom"}, {"b", "/c.bloom", "/b.store"}});
+  CHECK(whitelists("whitelist = /a.bloom\nwhitelist = /b.bloom\nconfirm = b=/b.store\nconfirm = a=/a.store\n") ==
+        Whitelists{{"a", "/a.bloom", "/a.store"}, {"b", "/b.bloom", "/b.store"}});
+  CHECK(whitelists("whitelist = /a.bloom\nconfirm =\n") == Whitelists{{"a", "/a.bloom"}});
 }
 
 TEST_CASE("what is to be explained is read from the command line, and is refused without --explain") {
@@ -297,6 +312,14 @@ TEST_CASE("what a file cannot say is refused with its line, its option, what was
       {"whitelist with a name only", "whitelist = name=\n", 1, "whitelist", "a path", "'name='"},
       {"two whitelists of one name", "whitelist = /a/x.bloom\nwhitelist = /b/x.bloom\n", 2, "whitelist", "another name",
        "'x'"},
+      {"confirm with a name only", "confirm = whitelist=\n", 1, "confirm", "a path", "'whitelist='"},
+      {"confirm of no whitelist", "confirm = other=/a.store\n", 1, "confirm", "the name of a whitelist (whitelist)",
+       "'other'"},
+      {"confirm without a name", "whitelist = /a.bloom\nwhitelist = /b.bloom\n\nconfirm = /a.store\n", 4, "confirm",
+       "one of the whitelists (a, b)", "'/a.store'"},
+      {"two stores of one whitelist", "confirm = /a.store\nconfirm = whitelist=/b.store\n", 2, "confirm",
+       "keep one of the two", "/a.store"},
+      {"confirm-timeout", "confirm-timeout = 0\n", 1, "confirm-timeout", "1 to 3600", "'0'"},
       {"identity", "identity = from\n", 1, "identity", "envelope, header-from, either, both", "'from'"},
       {"authentication", "authentication = on\n", 1, "authentication", "required, preferred, off", "'on'"},
       {"alignment", "alignment = loose\n", 1, "alignment", "relaxed, strict", "'loose'"},

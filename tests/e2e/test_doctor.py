@@ -80,6 +80,21 @@ def test_a_daemon_that_runs_is_found_well(world):
         assert "ok" in {finding["level"] for finding in found if finding["subject"] == subject}, found
 
 
+def test_a_whitelist_and_a_store_are_found_to_belong_together_or_not(world):
+    pair, store = world.folder / "pair.bloom", world.folder / "pair.store"
+    build_filter_of(pair, [LISTED], "--store", store)
+    options = ("--whitelist", pair, "--confirm", store)
+    store.chmod(0o644)
+    assert_found(world.findings(*options), "1 addresses, and fewer than 1 in 10^9 strangers pass", "ok")
+    store.chmod(0o600)
+    assert_found(world.findings(*options), f"{store} cannot be read by {USER}")
+    assert_found(world.findings("--confirm", store), "was built without a store")
+    build_filter_of(world.folder / "other.bloom", ["other@example.org"], "--store", store)
+    assert_found(world.findings(*options), f"{store} is not the store of {pair}")
+    store.unlink()
+    assert_found(world.findings(*options), str(store))
+
+
 def test_each_finding_is_one_line_and_its_remedy_another(world):
     lines = world.doctor().stdout.splitlines()
     assert lines[0].startswith("ok       configuration: ")

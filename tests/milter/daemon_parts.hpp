@@ -78,6 +78,53 @@ class WhitelistFile {
   TemporaryFolder folder_;
 };
 
+// A filter and its store in a folder of their own.
+class PairFiles {
+ public:
+  explicit PairFiles(const std::vector<std::string>& lines) { replace(lines); }
+
+  std::string path() const { return folder_.file("whitelist.bloom"); }
+  std::string store_path() const { return folder_.file("whitelist.store"); }
+  WhitelistSource source() const { return {"whitelist", path(), store_path()}; }
+
+  // As an operator does it: two new files take the old ones' places.
+  void replace(const std::vector<std::string>& lines) const {
+    build_filter(path(), lines, {.seed = random_seed(), .store_path = store_path()});
+    make_old(store_path());
+  }
+
+  // Makes another pair, and puts one file of it into the place of the old one; the other one then follows.
+  void replace_filter_first(const std::vector<std::string>& lines) const {
+    build_aside(lines);
+    std::filesystem::rename(folder_.file("new.bloom"), path());
+  }
+  void replace_store_first(const std::vector<std::string>& lines) const {
+    build_aside(lines);
+    std::filesystem::rename(folder_.file("new.store"), store_path());
+  }
+  void let_the_filter_follow() const { std::filesystem::rename(folder_.file("new.bloom"), path()); }
+  void let_the_store_follow() const { std::filesystem::rename(folder_.file("new.store"), store_path()); }
+
+  std::shared_ptr<const LoadedFilter> load() const {
+    return std::make_shared<const LoadedFilter>(path(), false, FilterCheck::all, store_path());
+  }
+
+ private:
+  void build_aside(const std::vector<std::string>& lines) const {
+    build_filter(folder_.file("new.bloom"), lines, {.seed = random_seed(), .store_path = folder_.file("new.store")});
+  }
+
+  TemporaryFolder folder_;
+};
+
+// The first of "stranger<i>@example.net" that the bits of the filter have.
+inline std::string false_positive_of(const LoadedFilter& filter) {
+  for (int i = 0;; ++i) {
+    std::string stranger = "stranger" + std::to_string(i) + "@example.net";
+    if (filter.view().may_contain(stranger)) return stranger;
+  }
+}
+
 // Senders need not be authenticated: for tests of what else there is.
 inline GateRules envelope_rules() {
   return {.policy = {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off},

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "tests/milter/daemon_parts.hpp"
+#include "tests/support/flip_byte.hpp"
 
 namespace bloomgate {
 namespace {
@@ -194,6 +195,75 @@ TEST_CASE("a truncated whitelist makes all check, is reported once, and a good o
   parts.whitelist.truncate();
   CHECK(parts.gate.judge(message, "").decision.reason == Reason::whitelist_damaged);
   CHECK(parts.damage_reports == 2);
+}
+
+// A gate whose only whitelist has a store.
+struct ConfirmedParts {
+  ConfirmedParts() { load(); }
+
+  void load() {
+    ListParts lists;
+    lists.whitelists.push_back({"whitelist", files.load()});
+    parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  }
+
+  Decision decide(const std::string& path) {
+    MessageRecorder message;
+    message.begin_message(path);
+    return parts.gate.judge(message, "").decision;
+  }
+
+  test::PairFiles files{test::numbered_addresses(0, 10'000)};
+  Parts parts;
+};
+
+TEST_CASE("a false positive of the bits is checked, a listed sender is delivered, and the log line says by what") {
+  ConfirmedParts confirmed;
+  const std::string stranger = test::false_positive_of(*confirmed.parts.slot.get()->parts().whitelists.front().filter);
+  CHECK(confirmed.decide("<user7@example.org>").verdict == Verdict::deliver);
+  CHECK(confirmed.decide("<" + stranger + ">").reason == Reason::not_listed);
+  CHECK(confirmed.decide("<" + stranger + ">").confirmation == Confirmation::no);
+  CHECK_THAT(log_line(confirmed.parts, "<user7@example.org>"),
+             Catch::Contains(" reason=listed ") &&
+                 Catch::Matches("[^\n]* header_from=- confirmed=yes confirm_us=[0-9]+\\.[0-9]\n"));
+  CHECK_THAT(log_line(confirmed.parts, "<" + stranger + ">"),
+             Catch::Contains(" reason=not-listed ") && Catch::Contains(" whitelist=- header_from=- confirmed=no "));
+  CHECK_THAT(log_line(confirmed.parts, "<x@stranger.example>"), !Catch::Contains("confirm"));
+}
+
+TEST_CASE("pages of a store that are bad are reported once, and check whoever is on them") {
+  ConfirmedParts confirmed;
+  test::flip_byte(confirmed.files.store_path(), kHeaderBytes + 100);
+  test::make_old(confirmed.files.store_path());
+  confirmed.load();
+  int damaged = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const Decision decision = confirmed.decide("<user" + std::to_string(i) + "@example.org>");
+    const bool is_damaged = decision.reason == Reason::confirm_damaged;
+    damaged += is_damaged ? 1 : 0;
+    CHECK((decision.verdict == Verdict::deliver) == !is_damaged);
+  }
+  CHECK(damaged > 20);
+  CHECK(confirmed.parts.damage_reports == 1);
+}
+
+TEST_CASE("a store that is written to in place makes its whitelist a damaged one, which is reported once") {
+  ConfirmedParts confirmed;
+  REQUIRE(confirmed.decide("<user7@example.org>").verdict == Verdict::deliver);
+  test::write_file(confirmed.files.store_path(), test::read_file(confirmed.files.store_path()));
+  CHECK(confirmed.decide("<user7@example.org>").reason == Reason::whitelist_damaged);
+  CHECK(confirmed.decide("<user8@example.org>").reason == Reason::whitelist_damaged);
+  CHECK(confirmed.parts.damage_reports == 1);
+}
+
+TEST_CASE("of several stores each is asked, as far as one of them has the sender") {
+  ConfirmedParts confirmed;
+  const test::PairFiles other({"eve@example.org"});
+  ListParts lists = confirmed.parts.slot.get()->parts();
+  lists.whitelists.insert(lists.whitelists.begin(), {"other", other.load()});
+  confirmed.parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  CHECK(confirmed.decide("<eve@example.org>").list.view() == "other");
+  CHECK(confirmed.decide("<user7@example.org>").list.view() == "whitelist");
 }
 
 }  // namespace

@@ -35,6 +35,13 @@ class NotifySocket {
   // The next message that was sent; empty where there is none.
   std::string next() const { return receive(MSG_DONTWAIT); }
 
+  // The last of all that were sent and not taken yet; empty where there is none.
+  std::string last() const {
+    std::string text;
+    for (std::string one = next(); !one.empty(); one = next()) text = one;
+    return text;
+  }
+
   // The next message, for which it waits.
   std::string wait_for_next() const { return receive(0); }
 

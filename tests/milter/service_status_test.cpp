@@ -4,6 +4,7 @@
 
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/notify_socket.hpp"
+#include "tests/support/flip_byte.hpp"
 
 namespace bloomgate {
 namespace {
@@ -85,6 +86,27 @@ TEST_CASE("without systemd nothing happens") {
   unsetenv("NOTIFY_SOCKET");
   notify_ready("serving");
   notify_stopping();
+}
+
+TEST_CASE("the status tells of a store, of what is wrong with it, and of a pair that is waited for") {
+  const test::PairFiles files(test::numbered_addresses(0, 10'000));
+  test::flip_byte(files.store_path(), kHeaderBytes + 100);
+  test::make_old(files.store_path());
+  const auto filter = files.load();
+  CHECK_THAT(service_status(LoadedLists({.whitelists = {{"whitelist", filter}}}), kEither),
+             Catch::StartsWith("serving " + files.path() + ": 10000 entries, 98304 bits, confirmed by " +
+                               files.store_path() + ", expected false-positive rate below 1 in 10^9 per look-up") &&
+                 Catch::EndsWith("expected false-positive rate below 1 in 10^9 per message (identity = either)"));
+  CHECK_THAT(service_status(LoadedLists({.whitelists = {{"whitelist", filter, true}}}), kEither),
+             Catch::Contains(" UTC, until the file and the store that replace it belong together; expected"));
+  const auto deadline = StoreReaders::Clock::now() + std::chrono::seconds(60);
+  for (int i = 0; !filter->store_had(Confirmation::damaged); ++i) {
+    filter->confirm(filter->question_about("user" + std::to_string(i) + "@example.org")->hash, deadline, {});
+  }
+  CHECK_THAT(service_status(LoadedLists({.whitelists = {{"whitelist", filter}}}), kEither),
+             Catch::StartsWith("damaged: " + files.store_path() +
+                               " has a bad page; its senders are sent to the "
+                               "deeper checks until a good pair is loaded; serving "));
 }
 
 }  // namespace

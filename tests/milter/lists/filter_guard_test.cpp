@@ -329,5 +329,46 @@ TEST_CASE("a guard ends while it waits for an hour, and while it checks without 
   }
 }
 
+TEST_CASE("a write to a store in place is noticed at once, without a look-up") {
+  Guarded guarded(0);
+  const test::PairFiles files({"joe@example.org"});
+  const auto loaded = files.load();
+  const auto other = guarded.load("a");
+  guarded.guard.watch({other, loaded});
+  SECTION("one bit") {
+    flip_byte(files.store_path(), kHeaderBytes);
+  }
+  SECTION("its time changed") {
+    REQUIRE(utimensat(AT_FDCWD, files.store_path().c_str(), nullptr, 0) == 0);
+  }
+  guarded.await_reports(1);
+  CHECK(loaded->damage() == Damage::store_written_to);
+  CHECK_FALSE(other->damaged());
+}
+
+TEST_CASE("a write to a store between its loading and its watching is noticed") {
+  Guarded guarded(0);
+  const test::PairFiles files({"joe@example.org"});
+  const auto loaded = files.load();
+  flip_byte(files.store_path(), kHeaderBytes);
+  guarded.guard.watch({loaded});
+  CHECK(guarded.reports == 1);
+  CHECK(loaded->damage() == Damage::store_written_to);
+}
+
+TEST_CASE("a store that is read, replaced or removed is not damaged") {
+  Guarded guarded(0);
+  const test::PairFiles files({"joe@example.org"});
+  const auto loaded = files.load();
+  const auto other = guarded.load("a");
+  guarded.guard.watch({loaded, other});
+  test::read_file(files.store_path());
+  files.replace({"ann@example.org"});
+  std::filesystem::remove(files.store_path());
+  flip_byte(other->path(), kHeaderBytes);  // the events come in their order
+  guarded.await_reports(1);
+  CHECK_FALSE(loaded->damaged());
+}
+
 }  // namespace
 }  // namespace bloomgate

@@ -1,11 +1,14 @@
 #include "milter/lists/loaded_filter.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
 
 #include "tests/milter/daemon_parts.hpp"
+#include "tests/support/flip_byte.hpp"
 #include "tests/support/locked_memory.hpp"
 
 namespace bloomgate {
@@ -61,11 +64,11 @@ TEST_CASE("a whitelist is locked in memory where that is asked for, and only the
 TEST_CASE("a whitelist is in place until its path leads to another file, or to none") {
   const test::WhitelistFile file({"joe@example.org"});
   const LoadedFilter loaded(file.path(), false);
-  CHECK(loaded.is_in_place());
+  CHECK(loaded.is_used(file.path()));
   file.replace({"ann@example.org"});
-  CHECK_FALSE(loaded.is_in_place());
+  CHECK_FALSE(loaded.is_used(file.path()));
   std::filesystem::remove(file.path());
-  CHECK_FALSE(loaded.is_in_place());
+  CHECK_FALSE(loaded.is_used(file.path()));
 }
 
 TEST_CASE("the first damage that is found is the one that stays") {
@@ -105,6 +108,89 @@ TEST_CASE("damage is reported by one only") {
   const LoadedFilter loaded(file.path(), false);
   CHECK(loaded.first_to_report_damage());
   CHECK_FALSE(loaded.first_to_report_damage());
+}
+
+// The store's answer on that address; whoever asks is in no hurry.
+Confirmation confirmation_of(const LoadedFilter& loaded, std::string_view address) {
+  return loaded.confirm(loaded.question_about(address)->hash, StoreReaders::Clock::now() + std::chrono::seconds(60),
+                        {});
+}
+
+TEST_CASE("a whitelist with its store tells listed senders from false positives") {
+  const test::PairFiles files(test::numbered_addresses(0, 10'000));
+  const auto loaded = files.load();
+  const std::string stranger = test::false_positive_of(*loaded);
+  CHECK(loaded->view().may_contain("user7@example.org"));
+  CHECK(loaded->question_about(stranger)->store == loaded->header().store_identity);
+  CHECK(confirmation_of(*loaded, "user7@example.org") == Confirmation::yes);
+  CHECK(confirmation_of(*loaded, stranger) == Confirmation::no);
+  CHECK_FALSE(loaded->damaged());
+}
+
+TEST_CASE("a whitelist with its store says so, and that nobody can measure its rate") {
+  const test::PairFiles files(test::numbered_addresses(0, 10'000));
+  const auto loaded = files.load();
+  CHECK(loaded->description() == files.path() + ": 10000 entries, 98304 bits, confirmed by " + files.store_path() +
+                                     ", expected false-positive rate below 1 in 10^9 per look-up");
+  CHECK(loaded->false_positive_rate() == Approx(10'000 * std::pow(2.0, -64)));
+  CHECK(rate_text(1e-9, true) == "1e-07 %");
+  CHECK(rate_text(0.9e-9, true) == "below 1 in 10^9");
+  CHECK(rate_text(0.9e-9, false) == "9e-08 %");
+  CHECK(rate_text(0.0216, true) == "2.16 %");
+}
+
+TEST_CASE("without a store nothing is asked of it") {
+  const test::PairFiles files({"joe@example.org"});
+  const LoadedFilter alone(files.path(), false);
+  CHECK_FALSE(alone.question_about("joe@example.org"));
+  CHECK(alone.store() == nullptr);
+}
+
+TEST_CASE("a filter and a store that do not belong together are refused with what to do about it") {
+  const test::PairFiles files({"joe@example.org"});
+  const test::PairFiles others({"joe@example.org"});
+  const auto load = [&](const std::string& filter, const std::string& store) {
+    LoadedFilter(filter, false, FilterCheck::header, store);
+  };
+  CHECK(test::error_code_of([&] { load(files.path(), others.store_path()); }) == ErrorCode::bad_argument);
+  CHECK_THROWS_WITH(load(files.path(), others.store_path()), Catch::Contains("copy both files of one build"));
+  const test::WhitelistFile without({"joe@example.org"});
+  CHECK_THROWS_WITH(load(without.path(), files.store_path()), Catch::Contains("bloomgate build --store"));
+}
+
+TEST_CASE("a page that is damaged confirms nothing, and is no other page's fault") {
+  const test::PairFiles files(test::numbered_addresses(0, 10'000));
+  test::flip_byte(files.store_path(), kHeaderBytes + 100);
+  test::make_old(files.store_path());
+  const auto loaded = files.load();
+  std::map<Confirmation, int> counts;
+  for (int i = 0; i < 10'000; ++i) ++counts[confirmation_of(*loaded, "user" + std::to_string(i) + "@example.org")];
+  CHECK(counts[Confirmation::damaged] > 500);
+  CHECK(counts[Confirmation::yes] > 5'000);
+  CHECK(counts[Confirmation::yes] + counts[Confirmation::damaged] == 10'000);
+  CHECK_FALSE(loaded->damaged());
+}
+
+TEST_CASE("a store that is written to in place confirms nothing, and its whitelist is damaged") {
+  const test::PairFiles files({"joe@example.org"});
+  const auto loaded = files.load();
+  test::write_file(files.store_path(), test::read_file(files.store_path()));
+  CHECK(confirmation_of(*loaded, "joe@example.org") == Confirmation::damaged);
+  CHECK(loaded->damage() == Damage::store_written_to);
+}
+
+TEST_CASE("a store that is replaced or removed goes on confirming for whoever has it open") {
+  const test::PairFiles files({"joe@example.org"});
+  const auto loaded = files.load();
+  CHECK(loaded->is_used(files.path()));
+  CHECK(loaded->is_used(files.store_path()));
+  files.replace({"ann@example.org"});
+  CHECK_FALSE(loaded->is_used(files.path()));
+  CHECK_FALSE(loaded->is_used(files.store_path()));
+  CHECK(confirmation_of(*loaded, "joe@example.org") == Confirmation::yes);
+  std::filesystem::remove(files.store_path());
+  CHECK(confirmation_of(*loaded, "joe@example.org") == Confirmation::yes);
+  CHECK_FALSE(loaded->damaged());
 }
 
 }  // namespace

@@ -25,6 +25,13 @@ class MemoryWhitelist final : public Whitelist {
 
   const FilterView& view() const noexcept override { return view_; }
   bool damaged() const noexcept override { return times_asked_++ >= damaged_from_; }
+  std::optional<StoreQuestion> question_about(std::string_view key) const noexcept override {
+    if (store_ == 0) return std::nullopt;
+    return StoreQuestion{store_, hash_key(key, store_, HashFamily::xxh3)};
+  }
+
+  // From now on hits have to be confirmed by a store of that identity.
+  void set_store(std::uint64_t identity) { store_ = identity; }
 
   // The answer is no for that many times, and yes from then on.
   void damage_after(unsigned times) { damaged_from_ = times; }
@@ -32,6 +39,7 @@ class MemoryWhitelist final : public Whitelist {
  private:
   MemoryFilter filter_;
   FilterView view_{{}, {}};
+  std::uint64_t store_ = 0;
   unsigned damaged_from_ = ~0U;
   mutable unsigned times_asked_ = 0;
 };
