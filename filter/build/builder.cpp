@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
+#include <utility>
 
 #include "filter/base/error.hpp"
+#include "filter/build/known_strangers.hpp"
 #include "filter/build/publish_pair.hpp"
 #include "filter/build/stop_check.hpp"
 #include "filter/build/store_build.hpp"
@@ -68,6 +71,12 @@ void FilterBuilder::expect(std::uint64_t entries) {
     body_.emplace(array_bytes, "the bit array; ask for fewer bits per entry or expect fewer entries");
   }
   make_partitions();
+}
+
+void FilterBuilder::set_strangers(KnownStrangers& strangers, std::function<void()> review) {
+  strangers.start_again();
+  strangers_ = &strangers;
+  review_ = std::move(review);
 }
 
 void FilterBuilder::make_partitions() {
@@ -181,7 +190,10 @@ void FilterBuilder::set_bits(BodyPart part, std::size_t first_partition, std::si
   for (const std::size_t odd : {std::size_t{0}, std::size_t{1}}) {
     for_each_parallel(threads, (partitions + 1 - odd) / 2, [&](std::size_t i) {
       const std::size_t partition = first_partition + 2 * i + odd;
-      for_each_value_run(partition, [&](std::span<const KeyHash> run) { rules.set_bits(shape_, part, run); });
+      for_each_value_run(partition, [&](std::span<const KeyHash> run) {
+        rules.set_bits(shape_, part, run);
+        if (strangers_ != nullptr) strangers_->note_entries(run);
+      });
     });
   }
 }
@@ -198,6 +210,7 @@ void FilterBuilder::make_blocks(BodyPart part, std::size_t first_partition, std:
     std::vector<KeyHash> hashes;
     for_each_value_run(partition,
                        [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); });
+    if (strangers_ != nullptr) strangers_->note_entries(hashes);
     block_maker_->take(part, first_hash(partition), first_hash(partition + 1) - 1, hashes);
   });
   const std::uint64_t complete =
@@ -242,6 +255,7 @@ void FilterBuilder::write_parts(BodyWriter& writer) {
     make_part({memory.data(), begin}, first, end);
     // Whole chunks, which no later partition touches.
     const std::uint64_t done = end == count ? array_bytes : begin_of(end) / kChecksumChunkBytes * kChecksumChunkBytes;
+    if (strangers_ != nullptr) strangers_->note_bits(shape_, {memory.data(), begin}, done);
     writer.write(begin, memory.first(done - begin));
     if (end == count) break;
     const auto rest = memory.subspan(done - begin);
@@ -256,12 +270,28 @@ void FilterBuilder::write_parts(BodyWriter& writer) {
 std::uint64_t FilterBuilder::write_domains(FilterWriter& writer, const std::atomic<bool>& stop) {
   if (domains() == 0) return 0;
   SectionStream section(writer.file(), SectionKind::domains);
+  std::vector<KeyHash> all;
   domains_->for_each_sorted(options_.threads, [&](std::span<const KeyHash> hashes) {
     check_stop(stop);
     section.add(hashes);
+    if (strangers_ != nullptr) std::ranges::unique_copy(hashes, std::back_inserter(all));
     if (store_) store_->add_domains(hashes);
   });
+  if (strangers_ != nullptr) strangers_->note_domains(std::move(all));
   return section.finish();
+}
+
+// Behind the domain entries, whose number is known now.
+void FilterBuilder::write_excluded(FilterWriter& writer, FilterHeader& header) {
+  if (strangers_ == nullptr) return;
+  if (review_) review_();
+  const std::vector<KeyHash> excluded = strangers_->excluded();
+  header.strangers = strangers_->counts();
+  header.excluded = excluded.size();
+  writer.place(header);
+  SectionStream section(writer.file(), SectionKind::excluded);
+  section.add(excluded);
+  section.finish();
 }
 
 FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress) {
@@ -286,6 +316,7 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   write_parts(body);
   header.bits_set = body.ones();
   header.domains = write_domains(writer, stop);
+  write_excluded(writer, header);
   check_stop(stop);
   if (store_) {
     publish_pair(writer, header, path, *store_, options_.store_path, options_.threads);

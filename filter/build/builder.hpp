@@ -1,7 +1,7 @@
 // From entries to a filter file. Used by `bloomgate build` and by tests.
 //
-// Call order: constructor, (expect)?, (add | lane().add | flush)*, write. The same entries (in any order), options and
-// seed give the same bytes, whatever the number of threads and the memory.
+// Call order: constructor, (expect | set_strangers)?, (add | lane().add | flush)*, write. The same entries (in any
+// order), options and seed give the same bytes, whatever the number of threads and the memory.
 //
 // Addresses go into the bit array, domain entries into a section of their own.
 //
@@ -14,12 +14,16 @@
 // write() then makes and writes the array in parts that fit into memory. In the layout ribbon it always does so, since
 // a block is made of all its entries at once. Of a domain entry it always keeps 8 bytes until write().
 //
+// Known strangers (known_strangers.hpp) are compared with the entries wherever bits are set, as these are at hand
+// there.
+//
 // Lanes are for worker threads: one thread at a time may use a lane, and different threads may use different lanes at
 // once. Everything else is for one thread while no lane is in use.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -41,6 +45,7 @@
 namespace bloomgate {
 
 class FilterWriter;
+class KnownStrangers;
 class StoreBuild;
 class StoreWriter;
 
@@ -67,11 +72,12 @@ struct BuildOptions {
   std::optional<std::uint64_t> store_seed = {};
 };
 
+// The filter's shape that the options ask for, without the number of blocks. Throws BloomgateError{bad_argument} for
+// options out of range.
+FilterShape shape_of(const BuildOptions& options);
+
 // Whether all hashes are kept until write(): for a store, or for a layout that needs whole blocks.
 bool keeps_all_hashes(const BuildOptions& options) noexcept;
-
-// The shape that the options ask for, without the number of blocks. Throws BloomgateError{bad_argument}.
-FilterShape shape_of(const BuildOptions& options);
 
 class FilterBuilder {
  public:
@@ -145,6 +151,11 @@ class FilterBuilder {
   // BloomgateError{out_of_memory, size_overflow}.
   void expect(std::uint64_t entries);
 
+  // Addresses that must not be taken for listed; settled, made for shape_of(), and there until write() ends. Only
+  // before the first entry. write() calls `review` when it has noted all that it notes about them, and before it puts
+  // anything in place: what that throws ends the build.
+  void set_strangers(KnownStrangers& strangers, std::function<void()> review = {});
+
   // For one thread: adds an entry through the first lane, and calls flush() when needed.
   void add(const Entry& entry);
 
@@ -192,6 +203,7 @@ class FilterBuilder {
   void make_part(BodyPart part, std::size_t first_partition, std::size_t end_partition);
   void write_parts(BodyWriter& writer);
   std::uint64_t write_domains(FilterWriter& writer, const std::atomic<bool>& stop);
+  void write_excluded(FilterWriter& writer, FilterHeader& header);
 
   BuildOptions options_;
   FilterShape shape_;
@@ -203,6 +215,8 @@ class FilterBuilder {
   std::unique_ptr<BlockMaker> block_maker_;  // in layouts that need whole blocks
   std::unique_ptr<StoreWriter> store_;       // while write() runs, if there is to be one
   std::unique_ptr<StoreBuild> store_build_;
+  KnownStrangers* strangers_ = nullptr;  // if there are any
+  std::function<void()> review_;
 };
 
 }  // namespace bloomgate

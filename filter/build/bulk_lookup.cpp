@@ -22,7 +22,9 @@ void BulkLookup::look_up() {
   for_each_parallel(threads_, partitions_.partition_count(), [&](std::size_t partition) {
     std::uint64_t found_here = 0;
     partitions_.for_each_run(partition, [&](std::span<const KeyHash> run) {
-      for (const KeyHash& hash : run) found_here += rules.has_bits(shape, body, &hash) ? 1U : 0U;
+      for (const KeyHash& hash : run) {
+        found_here += rules.has_bits(shape, body, &hash) && !view_.excludes(hash) ? 1U : 0U;
+      }
     });
     found += found_here;
   });

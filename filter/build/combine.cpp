@@ -31,6 +31,17 @@ std::string quoted(TagSeparators separators) {
   return separators.none() ? "none" : "'" + separators.text() + "'";
 }
 
+// Of known strangers only those are in the file that its own bits hit, and no longer which of them are entries
+// elsewhere.
+void require_no_strangers(const MappedFilter& filter) {
+  if (filter.header().strangers.known == 0) return;
+  throw BloomgateError(ErrorCode::bad_argument,
+                       filter.path() +
+                           " was built with --not: which of the known strangers the bits of a combination hit cannot "
+                           "be told from it; build a new filter from the lists",
+                       {.path = filter.path()});
+}
+
 // Throws unless the bits of a combination are those of the filters.
 void require_bits(const MappedFilter& filter) {
   const LayoutRules& rules = layout_rules(filter.header().shape.layout);
@@ -160,6 +171,7 @@ FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combi
                              const std::string& path, unsigned threads, const std::atomic<bool>& stop) {
   require_bits(*filters.front());
   for (const MappedFilter* filter : filters.subspan(1)) require_same_shape(*filters.front(), *filter);
+  for (const MappedFilter* filter : filters) require_no_strangers(*filter);
   FilterHeader header = combined_header(filters, combination);
   FilterWriter writer(path, header);
   std::atomic<std::uint64_t> bits_set{0};

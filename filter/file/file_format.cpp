@@ -29,14 +29,16 @@ constexpr Field kBlockCountField = {"block_count", 32};
 constexpr Field kExpectedEntriesField = {"expected_entries", 56};
 constexpr Field kBitsSetField = {"bits_set", 64};
 constexpr Field kStoreIdentityField = {"store_identity", 80};
-constexpr std::size_t kFirstReserved = 88;  // up to the seed of the store
+constexpr Field kStrangersField = {"strangers", 88};
+constexpr Field kStrangerEntriesField = {"stranger_entries", 96};
+constexpr Field kStrangersByDomainField = {"strangers_by_domain", 104};
 constexpr Field kStoreSeedField = {"store_seed", 112};
-constexpr std::size_t kSecondReserved = 120;  // up to the section table
+constexpr std::size_t kReservedOffset = 120;  // up to the section table
 
 // Flags that only filters have.
 constexpr std::uint32_t kFlagFromStore = 1U << 1;
 
-constexpr SectionKind kKinds[] = {SectionKind::bits, SectionKind::domains};
+constexpr SectionKind kKinds[] = {SectionKind::bits, SectionKind::domains, SectionKind::excluded};
 
 // "1 (page), 2 (line)": what this version can read, for a person.
 std::string layout_codes() {
@@ -60,6 +62,25 @@ std::optional<std::uint64_t> read_store_seed(ConstHeaderBytes bytes, const std::
   return std::nullopt;
 }
 
+// None is counted twice, neither as excluded and as an entry nor as an entry and as one by its domain.
+KnownStrangerCounts read_strangers(ConstHeaderBytes bytes, std::uint64_t excluded, const std::string& path) {
+  const KnownStrangerCounts counts = {.known = get<std::uint64_t>(bytes, kStrangersField),
+                                      .entries = get<std::uint64_t>(bytes, kStrangerEntriesField),
+                                      .by_domain = get<std::uint64_t>(bytes, kStrangersByDomainField)};
+  const auto expect_at_most = [&](Field field, std::uint64_t most, std::uint64_t got) {
+    if (got > most) {
+      reject_field(ErrorCode::bad_header_field, path, field, "at most " + std::to_string(most), std::to_string(got));
+    }
+  };
+  if (counts.known < excluded) {
+    reject_field(ErrorCode::bad_header_field, path, kStrangersField, "at least " + std::to_string(excluded),
+                 std::to_string(counts.known));
+  }
+  expect_at_most(kStrangerEntriesField, counts.known - excluded, counts.entries);
+  expect_at_most(kStrangersByDomainField, counts.known - counts.entries, counts.by_domain);
+  return counts;
+}
+
 }  // namespace
 
 std::uint64_t entries_of(const FilterHeader& header) noexcept {
@@ -79,12 +100,15 @@ double expected_fpr_of(const FilterHeader& header) noexcept {
 
 Sections sections_of(const FilterHeader& header) {
   Sections sections = {{.kind = SectionKind::bits, .bytes = body_bytes(header.shape), .items = header.addresses}};
-  if (header.domains != 0) {
+  const auto add_hashes = [&](SectionKind kind, std::uint64_t count) {
     constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
+    if (count == 0) return;
     const std::uint64_t bytes =
-        header.domains > kMostBytes / SortedHashes::kHashBytes ? kMostBytes : header.domains * SortedHashes::kHashBytes;
-    sections.push_back({.kind = SectionKind::domains, .bytes = bytes, .items = header.domains});
-  }
+        count > kMostBytes / SortedHashes::kHashBytes ? kMostBytes : count * SortedHashes::kHashBytes;
+    sections.push_back({.kind = kind, .bytes = bytes, .items = count});
+  };
+  add_hashes(SectionKind::domains, header.domains);
+  add_hashes(SectionKind::excluded, header.excluded);
   place_sections(sections, kHeaderBytes);
   return sections;
 }
@@ -133,6 +157,9 @@ void encode_header(const FilterHeader& header, const Sections& sections,
   put(out, kExpectedEntriesField, header.expected_entries);
   put(out, kBitsSetField, header.bits_set);
   put(out, kStoreIdentityField, header.store_identity);
+  put(out, kStrangersField, header.strangers.known);
+  put(out, kStrangerEntriesField, header.strangers.entries);
+  put(out, kStrangersByDomainField, header.strangers.by_domain);
   if (shape.store_seed) {
     put(out, kFlagsField, get<std::uint32_t>(out, kFlagsField) | kFlagFromStore);
     put(out, kStoreSeedField, *shape.store_seed);
@@ -146,8 +173,7 @@ DecodedHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, cons
                "build'");
   check_common_fields(bytes, path);
   const AddressProfile profile = read_profile(bytes, path, kFlagFromStore);
-  expect_zeros(bytes, kFirstReserved, kStoreSeedField.offset, path);
-  expect_zeros(bytes, kSecondReserved, kSectionTableOffset, path);
+  expect_zeros(bytes, kReservedOffset, kSectionTableOffset, path);
 
   FilterHeader header;
   header.shape = {.layout = static_cast<Layout>(get<std::uint32_t>(bytes, kLayoutField)),
@@ -169,8 +195,13 @@ DecodedHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, cons
   reader.expect(0, kSectionBytesField, body_bytes(header.shape), sections.front().bytes);
   reader.expect_places(sections);
   header.addresses = sections.front().items;
-  const Section* const domains = find_section(sections, SectionKind::domains);
-  header.domains = domains == nullptr ? 0 : domains->items;
+  const auto items_of = [&](SectionKind kind) {
+    const Section* const section = find_section(sections, kind);
+    return section == nullptr ? 0 : section->items;
+  };
+  header.domains = items_of(SectionKind::domains);
+  header.excluded = items_of(SectionKind::excluded);
+  header.strangers = read_strangers(bytes, header.excluded, path);
   header.bits_set = get<std::uint64_t>(bytes, kBitsSetField);
   header.store_identity = get<std::uint64_t>(bytes, kStoreIdentityField);
   const std::uint64_t most = most_bits_set(header);

@@ -15,13 +15,24 @@ namespace bloomgate {
 inline constexpr std::size_t kHeaderBytes = 4096;
 inline constexpr std::uint32_t kFormatVersion = 1;
 
+// Of the addresses that a build was told not to take for listed (`bloomgate build --not`), each once.
+struct KnownStrangerCounts {
+  std::uint64_t known = 0;
+  std::uint64_t entries = 0;    // of these: are entries themselves, and so listed
+  std::uint64_t by_domain = 0;  // are not, but a domain entry lists them
+
+  friend bool operator==(const KnownStrangerCounts&, const KnownStrangerCounts&) = default;
+};
+
 struct FilterHeader {
   FilterShape shape;
   std::uint64_t expected_entries = 0;  // addresses that the bit array was sized for
   std::uint64_t addresses = 0;         // inserted into the bits, duplicates counted each time
   std::uint64_t domains = 0;           // domain entries, each once
   std::uint64_t bits_set = 0;          // ones in the bit array
-  std::uint64_t store_identity = 0;    // of the store with the same entries; 0: there is none
+  std::uint64_t excluded = 0;          // known strangers whose bits are all set, and who are no entries
+  KnownStrangerCounts strangers = {};
+  std::uint64_t store_identity = 0;  // of the store with the same entries; 0: there is none
 
   friend bool operator==(const FilterHeader&, const FilterHeader&) = default;
 };

@@ -16,13 +16,16 @@ namespace bloomgate {
 
 class FilterWriter {
  public:
-  // `header` says how many domain entries there are at most. Throws as NewFile does.
+  // `header` says how many domain entries there are at most, and nothing of known strangers. Throws as NewFile does.
   FilterWriter(const std::string& path, const FilterHeader& header);
 
   // See NewFile::write().
   void write(SectionKind kind, std::uint64_t offset, std::span<const std::byte> bytes) {
     file_.write(kind, offset, bytes);
   }
+
+  // Where the sections of that header lie. What was written must stay in its place.
+  void place(const FilterHeader& header) { file_.place(sections_of(header)); }
 
   // For a SectionStream.
   NewFile& file() noexcept { return file_; }

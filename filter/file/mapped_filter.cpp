@@ -141,7 +141,8 @@ DecodedHeader checked_header(std::span<const std::byte> file, const std::string&
 
 // What a person calls the content of a section.
 std::string_view content_name(SectionKind kind) noexcept {
-  return kind == SectionKind::bits ? "the bit array" : "the list of domain entries";
+  if (kind == SectionKind::bits) return "the bit array";
+  return kind == SectionKind::domains ? "the list of domain entries" : "the list of known strangers";
 }
 
 }  // namespace
@@ -158,12 +159,16 @@ MappedFilter::MappedFilter(const std::string& path)
     if (mapping_->faulted()) throw_changed(path);
     throw;
   }
-  const Section* const domains = find_section(sections_, SectionKind::domains);
-  view_ = FilterView(header_.shape, bytes_of(file, sections_.front()),
-                     domains == nullptr ? SortedHashes() : SortedHashes(bytes_of(file, *domains)));
+  view_ = FilterView(header_.shape, bytes_of(file, sections_.front()), hashes_in(SectionKind::domains),
+                     hashes_in(SectionKind::excluded));
 }
 
 MappedFilter::~MappedFilter() = default;
+
+SortedHashes MappedFilter::hashes_in(SectionKind kind) const noexcept {
+  const Section* const section = find_section(sections_, kind);
+  return section == nullptr ? SortedHashes() : SortedHashes(bytes_of(mapping_->bytes(), *section));
+}
 
 std::uint64_t MappedFilter::body_bytes() const noexcept {
   std::uint64_t bytes = 0;
@@ -201,7 +206,7 @@ MappedFilter::Chunk MappedFilter::chunk_at(std::uint64_t index) const noexcept {
 bool MappedFilter::is_in_order(const Chunk& chunk) const noexcept {
   if (chunk.kind == SectionKind::bits) return true;
   const std::uint64_t before = chunk.begin == 0 ? 0 : SortedHashes::kHashBytes;
-  return SortedHashes(view_.domains().bytes().subspan(chunk.begin - before, before + chunk.bytes.size()))
+  return SortedHashes(hashes_in(chunk.kind).bytes().subspan(chunk.begin - before, before + chunk.bytes.size()))
       .is_strictly_ascending();
 }
 

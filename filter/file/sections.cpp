@@ -15,6 +15,8 @@ std::string_view section_name(SectionKind kind) noexcept {
     case SectionKind::domains:
     case SectionKind::stored_domains:
       return "domains";
+    case SectionKind::excluded:
+      return "excluded";
     case SectionKind::pages:
       return "pages";
     case SectionKind::index:

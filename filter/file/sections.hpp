@@ -11,15 +11,16 @@ namespace bloomgate {
 
 // The values stand in files.
 enum class SectionKind : std::uint32_t {
-  bits = 1,     // the bit array, which holds the addresses
-  domains = 2,  // the domain entries: their hashes, in ascending order
+  bits = 1,      // the bit array, which holds the addresses
+  domains = 2,   // the domain entries: their hashes, in ascending order
+  excluded = 3,  // known strangers whose bits are all set: their first values, in ascending order
   // Of a store:
   pages = 4,           // the hashes of the addresses, in coded pages
   index = 5,           // the first hash of each page
   stored_domains = 6,  // as domains
 };
 
-// "bits", "domains", "pages", "index"; "unknown" for anything else.
+// "bits", "domains", "excluded", "pages", "index"; "unknown" for anything else.
 std::string_view section_name(SectionKind kind) noexcept;
 
 inline constexpr std::uint64_t kSectionAlignment = 4096;

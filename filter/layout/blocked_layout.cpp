@@ -81,8 +81,16 @@ SetBits set_bits_for(const FilterShape& shape) noexcept {
 
 constexpr std::uint32_t kCacheLineBytes = 64;
 
-const std::byte* block_of(const FilterShape& shape, const std::byte* body, KeyHash hash) noexcept {
-  return body + multiply_high(hash, shape.block_count) * shape.block_bytes;
+std::uint64_t offset_of_block(const FilterShape& shape, KeyHash hash) noexcept {
+  return multiply_high(hash, shape.block_count) * shape.block_bytes;
+}
+
+bool block_has_bits(const FilterShape& shape, const std::byte* block, KeyHash hash) noexcept {
+  BlockProbes probes(hash, shape.block_bytes * 8);
+  for (std::uint32_t i = 0; i < shape.hashes; ++i) {
+    if (!has_bit(block, probes.next())) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -112,7 +120,7 @@ void BlockedLayout::values_of(const FilterShape& shape, std::string_view key, st
 }
 
 ByteRange BlockedLayout::bytes_of(const FilterShape& shape, std::uint64_t value) const noexcept {
-  const std::uint64_t begin = multiply_high(value, shape.block_count) * shape.block_bytes;
+  const std::uint64_t begin = offset_of_block(shape, value);
   return {begin, begin + shape.block_bytes};
 }
 
@@ -123,17 +131,16 @@ void BlockedLayout::set_bits(const FilterShape& shape, BodyPart part,
 
 bool BlockedLayout::has_bits(const FilterShape& shape, const std::byte* body,
                              const std::uint64_t* values) const noexcept {
-  const std::byte* const block = block_of(shape, body, values[0]);
-  BlockProbes probes(values[0], shape.block_bytes * 8);
-  for (std::uint32_t i = 0; i < shape.hashes; ++i) {
-    if (!has_bit(block, probes.next())) return false;
-  }
-  return true;
+  return block_has_bits(shape, body + offset_of_block(shape, values[0]), values[0]);
+}
+
+bool BlockedLayout::has_bits_of(const FilterShape& shape, ConstBodyPart part, std::uint64_t value) const noexcept {
+  return block_has_bits(shape, part.data + (offset_of_block(shape, value) - part.begin), value);
 }
 
 void BlockedLayout::prefetch(const FilterShape& shape, const std::byte* body,
                              const std::uint64_t* values) const noexcept {
-  const std::byte* const block = block_of(shape, body, values[0]);
+  const std::byte* const block = body + offset_of_block(shape, values[0]);
   if (shape.block_bytes <= kCacheLineBytes) return prefetch_bit(block, 0);
   BlockProbes probes(values[0], shape.block_bytes * 8);
   for (std::uint32_t i = 0; i < shape.hashes; ++i) prefetch_bit(block, probes.next());

@@ -53,6 +53,7 @@ class BlockedLayout final : public LayoutRules {
   ByteRange bytes_of(const FilterShape& shape, std::uint64_t value) const noexcept override;
   void set_bits(const FilterShape& shape, BodyPart part, std::span<const std::uint64_t> values) const noexcept override;
   bool has_bits(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override;
+  bool has_bits_of(const FilterShape& shape, ConstBodyPart part, std::uint64_t value) const noexcept override;
   void prefetch(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override;
   double false_positive_rate(const FilterShape& shape, double entries) const noexcept override;
   double entries_of_fill(const FilterShape& shape, double fill) const noexcept override;

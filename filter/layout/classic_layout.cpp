@@ -58,6 +58,10 @@ class ClassicLayout final : public LayoutRules {
     return true;
   }
 
+  bool has_bits_of(const FilterShape& shape, ConstBodyPart part, std::uint64_t value) const noexcept override {
+    return has_bit(part.data, multiply_high(value, bits_of(shape)) - part.begin * 8);
+  }
+
   void prefetch(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override {
     const std::uint64_t bits = bits_of(shape);
     for (std::uint32_t i = 0; i < shape.hashes; ++i) prefetch_bit(body, multiply_high(values[i], bits));

@@ -44,9 +44,12 @@ FoundEntry FilterView::find(const Entry& entry) const noexcept {
     case EntryKind::address:
       break;
   }
-  if (may_contain(entry.key())) return {Match::address};
+  const Hit hit = look_up(entry.key());
+  if (hit == Hit::listed) return {Match::address};
   // The key of `@domain` is the tail of the address's own key.
-  return find_by_domain(entry.key().substr(entry.local_part().size()));
+  FoundEntry found = find_by_domain(entry.key().substr(entry.local_part().size()));
+  found.is_excluded = hit == Hit::excluded;
+  return found;
 }
 
 FoundEntry FilterView::find_by_domain(std::string_view domain_key) const noexcept {

@@ -8,6 +8,8 @@
 // can choose a domain that does, since the hash is seeded, and the seed is drawn for each build and known to nobody who
 // cannot read the file.
 //
+// Known strangers whose bits are all set are kept exactly, too, and asked after such a hit only: they are not listed.
+//
 // A view owns nothing: the bytes must outlive it. Look-ups are const, noexcept, allocate nothing and may run in any
 // number of threads at once; the layout says what each one touches (layout.hpp). MappedFilter makes views; tests and
 // the builder make them over their own arrays.
@@ -43,6 +45,8 @@ struct FoundEntry {
   Match match = Match::none;
   // Of a domain entry: its domain, which is that of the address or one above it. Points into what was looked up.
   std::string_view domain = {};
+  // Its bits are all set, but it is a known stranger: only a domain entry can list it.
+  bool is_excluded = false;
 
   bool is_listed() const noexcept { return match != Match::none; }
   // The domain entry as it stands in a list: "@partner.example", "@.partner.example". Empty for other matches.
@@ -52,29 +56,37 @@ struct FoundEntry {
 class FilterView {
  public:
   // `body` must be block_count * block_bytes long and the shape one that validate_shape() in file_format.hpp accepts.
-  // `domains` are the hashes of the domain entries' keys, made as hash_of_domain() makes them.
-  FilterView(const FilterShape& shape, std::span<const std::byte> body, SortedHashes domains = {}) noexcept
-      : shape_(shape), body_(body), domains_(domains), rules_(&layout_rules(shape.layout)) {}
+  // `domains` are the hashes of the domain entries' keys, made as hash_of_domain() makes them; `excluded` are the first
+  // values (LayoutRules::values_of) of known strangers.
+  FilterView(const FilterShape& shape, std::span<const std::byte> body, SortedHashes domains = {},
+             SortedHashes excluded = {}) noexcept
+      : shape_(shape), body_(body), domains_(domains), excluded_(excluded), rules_(&layout_rules(shape.layout)) {}
 
   const FilterShape& shape() const noexcept { return shape_; }
   // The bit array.
   std::span<const std::byte> body() const noexcept { return body_; }
   const SortedHashes& domains() const noexcept { return domains_; }
+  const SortedHashes& excluded() const noexcept { return excluded_; }
 
-  // Whether the key of an address may be in the bits. False is certain; true is wrong at the false-positive rate.
-  bool may_contain(std::string_view key) const noexcept {
-    std::array<std::uint64_t, kMaxHashes> values;
-    rules_->values_of(shape_, key, values.data());
-    return rules_->has_bits(shape_, body_.data(), values.data());
+  // Whether the key of an address may be an entry: its bits are all set, and it is no known stranger. False is certain;
+  // true is wrong at the false-positive rate.
+  bool may_contain(std::string_view key) const noexcept { return look_up(key) == Hit::listed; }
+
+  // Whether the key's bits are all set, and yet it is no entry.
+  bool is_excluded(std::string_view key) const noexcept { return look_up(key) == Hit::excluded; }
+
+  // Whether it is the first value of a known stranger. To be asked about values whose bits are all set.
+  bool excludes(std::uint64_t first_value) const noexcept {
+    return !excluded_.empty() && excluded_.contains(first_value);
   }
 
   // Whether the key of a domain entry is in the filter.
   bool contains_domain(std::string_view key) const noexcept { return domains_.contains(hash_of_domain(shape_, key)); }
 
-  // How an address entry is listed. It takes one look-up in the bits for the address; and if the filter has domain
-  // entries, one among these for `@domain` and one for each label of the domain. Entries of kind domain and domain_tree
-  // are looked up as they are. Anything else is not listed. `entry` must have been made with shape().profile, and
-  // outlive the result.
+  // How an address entry is listed. It takes one look-up in the bits for the address, and after a hit one among the
+  // known strangers; and if the filter has domain entries, one among these for `@domain` and one for each label of the
+  // domain. Entries of kind domain and domain_tree are looked up as they are. Anything else is not listed. `entry` must
+  // have been made with shape().profile, and outlive the result.
   FoundEntry find(const Entry& entry) const noexcept;
 
   // The same for an address whose own key was not found: whether its domain lists it. `domain_key` is the tail of that
@@ -85,9 +97,19 @@ class FilterView {
   std::uint64_t count_ones() const noexcept;
 
  private:
+  enum class Hit : std::uint8_t { none, listed, excluded };
+
+  Hit look_up(std::string_view key) const noexcept {
+    std::array<std::uint64_t, kMaxHashes> values;
+    rules_->values_of(shape_, key, values.data());
+    if (!rules_->has_bits(shape_, body_.data(), values.data())) return Hit::none;
+    return excludes(values[0]) ? Hit::excluded : Hit::listed;
+  }
+
   FilterShape shape_;
   std::span<const std::byte> body_;
   SortedHashes domains_;
+  SortedHashes excluded_;
   const LayoutRules* rules_;
 };
 

@@ -32,6 +32,11 @@ struct BodyPart {
   std::uint64_t begin = 0;
 };
 
+struct ConstBodyPart {
+  const std::byte* data = nullptr;
+  std::uint64_t begin = 0;
+};
+
 class LayoutRules {
  public:
   // The name on the command line.
@@ -56,6 +61,8 @@ class LayoutRules {
   virtual std::uint32_t values_per_entry(std::uint32_t hashes) const noexcept = 0;
   // Whether the only value is hash_of_address(); a builder may then call that itself.
   virtual bool value_is_hash() const noexcept { return false; }
+  // The first value also stands for the whole entry among known strangers (FilterView::excludes): no two keys share it,
+  // but for chance (2^-59 or less).
   virtual void values_of(const FilterShape& shape, std::string_view key, std::uint64_t* values) const noexcept = 0;
   // The bytes with the bits of a value. A greater value never gives a smaller begin or a smaller end. For values from
   // values_of() they do not go past the array's end.
@@ -73,6 +80,9 @@ class LayoutRules {
   // at the first bit that is not set.
   virtual bool has_bits(const FilterShape& shape, const std::byte* body,
                         const std::uint64_t* values) const noexcept = 0;
+  // The same for one of the entry's values, in a part of the array that contains all bytes that bytes_of() gives for
+  // it.
+  virtual bool has_bits_of(const FilterShape& shape, ConstBodyPart part, std::uint64_t value) const noexcept = 0;
   // Tells the processor to fetch what has_bits() is going to touch. If many look-ups run at once, they wait for memory
   // together and not one after the other: lookup_batch.hpp.
   virtual void prefetch(const FilterShape& shape, const std::byte* body,

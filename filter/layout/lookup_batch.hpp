@@ -23,6 +23,7 @@ class LookupBatch {
   explicit LookupBatch(const FilterView& view) noexcept
       : shape_(view.shape()),
         body_(view.body().data()),
+        excluded_(view.excluded()),
         rules_(&layout_rules(shape_.layout)),
         value_is_hash_(rules_->value_is_hash()),
         values_per_entry_(rules_->values_per_entry(shape_.hashes)) {}
@@ -48,13 +49,15 @@ class LookupBatch {
     const std::size_t size = size_;
     size_ = 0;
     for (std::size_t i = 0; i < size; ++i) {
-      visit(i, rules_->has_bits(shape_, body_, values_.data() + i * values_per_entry_));
+      const std::uint64_t* const values = values_.data() + i * values_per_entry_;
+      visit(i, rules_->has_bits(shape_, body_, values) && (excluded_.empty() || !excluded_.contains(values[0])));
     }
   }
 
  private:
   FilterShape shape_;
   const std::byte* body_;
+  SortedHashes excluded_;
   const LayoutRules* rules_;
   bool value_is_hash_;
   std::size_t values_per_entry_;

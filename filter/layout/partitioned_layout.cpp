@@ -88,6 +88,10 @@ class PartitionedLayout final : public LayoutRules {
     return true;
   }
 
+  bool has_bits_of(const FilterShape& shape, ConstBodyPart part, std::uint64_t value) const noexcept override {
+    return has_bit(part.data, Places(shape).of(value) - part.begin * 8);
+  }
+
   void prefetch(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override {
     const Places places(shape);
     for (std::uint32_t i = 0; i < shape.hashes; ++i) prefetch_bit(body, places.of(values[i]));

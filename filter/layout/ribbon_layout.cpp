@@ -81,6 +81,10 @@ class RibbonLayout final : public LayoutRules {
     return ribbon_may_contain(block, values[0]);
   }
 
+  bool has_bits_of(const FilterShape& shape, ConstBodyPart part, std::uint64_t value) const noexcept override {
+    return ribbon_may_contain(part.data + (block_number(shape, value) * kRibbonBlockBytes - part.begin), value);
+  }
+
   void prefetch(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override {
     prefetch_row(body + block_number(shape, values[0]) * kRibbonBlockBytes, values[0]);
   }

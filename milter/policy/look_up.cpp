@@ -6,6 +6,7 @@ namespace bloomgate {
 namespace {
 
 constexpr std::string_view kExtraName = "extra";
+constexpr std::string_view kExcluded = "excluded";  // in the trace
 
 Reason reason_of(Match match) noexcept {
   switch (match) {
@@ -96,7 +97,9 @@ Listing look_up(const NamedWhitelist& named, const Facts& facts, std::string_vie
   }
   const Listing listing = {found.is_listed(), reason_of(found.match),
                            found.is_listed() ? named.name : std::string_view(), found.domain_entry()};
-  note(sender.key(), match_name(found.match), listing.entry.view());
+  // Its bits are all set, and the builder was told that it is a stranger.
+  const bool is_known_stranger = found.is_excluded && !found.is_listed();
+  note(sender.key(), is_known_stranger ? kExcluded : match_name(found.match), listing.entry.view());
   return found.match == Match::address ? confirmed(named, facts, sender, trace) : listing;
 }
 

@@ -84,6 +84,19 @@ constexpr std::size_t kHashes = kTable + 4096;
 constexpr std::size_t kHashCount = 3;
 constexpr std::size_t kHashTable = kHashes + kHashCount * 8;
 
+constexpr std::size_t kExcludedHashes = 4 * 4096;
+constexpr std::size_t kExcludedTable = kExcludedHashes + 2 * 8;
+
+// Fields of the header.
+constexpr std::size_t kStrangers = 88;
+constexpr std::size_t kStrangerEntries = 96;
+constexpr std::size_t kStrangersByDomain = 104;
+
+void mend_excluded(Image& image) {
+  store_little_endian(image.data() + kExcludedTable, checksum(std::span(image).subspan(kExcludedHashes, 16)));
+  field64(kThird + kTableChecksum, checksum(std::span(image).subspan(kExcludedTable, 8)))(image);
+}
+
 Damage both(const Damage& one, const Damage& other) {
   return [=](Image& image) {
     one(image);
@@ -104,6 +117,38 @@ Damage hashes(std::size_t first, std::size_t second, std::size_t third) {
     store_little_endian(image.data() + kHashTable, checksum(std::span(image).subspan(kHashes, kHashCount * 8)));
     field64(kDomains + kTableChecksum, checksum(std::span(image).subspan(kHashTable, 8)))(image);
   };
+}
+
+// A third section, of known strangers: the first and the last of the domain entries' hashes, and the damage.
+Damage with_excluded(const Damage& damage) {
+  return [=](Image& image) {
+    image.resize(kExcludedHashes);
+    for (const std::size_t from : {std::size_t{0}, kHashCount - 1}) {
+      const auto at = image.begin() + static_cast<std::ptrdiff_t>(kHashes + from * 8);
+      const Image hash(at, at + 8);
+      image.insert(image.end(), hash.begin(), hash.end());
+    }
+    image.resize(image.size() + 8);
+    mend_excluded(image);
+    field32(kThird + kKind, 3)(image);
+    field64(kThird + kOffset, kExcludedHashes)(image);
+    field64(kThird + kBytes, 16)(image);
+    field64(kThird + kItems, 2)(image);
+    field64(kStrangers, 7)(image);
+    field64(kStrangerEntries, 3)(image);
+    field64(kStrangersByDomain, 4)(image);
+    field32(76, 3)(image);
+    damage(image);
+  };
+}
+
+// Other hashes of known strangers, with right checksums.
+Damage excluded_hashes(std::uint64_t first, std::uint64_t second) {
+  return with_excluded([=](Image& image) {
+    store_little_endian(image.data() + kExcludedHashes, first);
+    store_little_endian(image.data() + kExcludedHashes + 8, second);
+    mend_excluded(image);
+  });
 }
 
 Damage flip(std::size_t offset) {
@@ -204,7 +249,7 @@ std::vector<BadFile> bad_files() {
       {"bits-set-largest", bad_header_field, field64(64, kBig)},
       {"tag-separators-unknown", bad_header_field, field32(52, 1 << 19)},
       {"tag-separators-all", bad_header_field, field32(52, 0xffffffff)},
-      {"reserved-not-zero", bad_header_field, field32(88, 1)},
+      {"reserved-not-zero", bad_header_field, field32(120, 1)},
       {"reserved-before-the-sections-not-zero", bad_header_field, field32(124, 0x01000000)},
       {"reserved-behind-the-sections-not-zero", bad_header_field, field32(kThird, 1)},
       {"reserved-last-byte-not-zero", bad_header_field, field32(kHeaderBytes - 12, 0x01000000)},
@@ -218,7 +263,7 @@ std::vector<BadFile> bad_files() {
       {"sections-17", bad_header_field, field32(76, 17)},
       {"sections-4294967295", bad_header_field, field32(76, 0xffffffff)},
       {"section-kind-0", unsupported_section, field32(kDomains + kKind, 0)},
-      {"section-kind-3", unsupported_section, field32(kDomains + kKind, 3)},
+      {"section-kind-4", unsupported_section, field32(kDomains + kKind, 4)},
       {"section-kind-unknown", unsupported_section, field32(kDomains + kKind, 0xffffffff)},
       {"section-bits-unknown", unsupported_section, field32(kBits + kKind, 9)},
       {"section-bits-missing", bad_header_field,
@@ -274,6 +319,32 @@ std::vector<BadFile> bad_files() {
       {"domains-not-sorted", bad_section, hashes(1, 0, 2)},
       {"domains-falling-at-the-end", bad_section, hashes(0, 2, 1)},
       {"domains-with-a-duplicate", bad_section, hashes(0, 1, 1)},
+      {"excluded-cut", wrong_size, with_excluded(cut(kExcludedHashes + 8))},
+      {"excluded-table-missing", wrong_size, with_excluded(cut(kExcludedTable))},
+      {"excluded-first-bit", bad_body_checksum, with_excluded(flip(kExcludedHashes))},
+      {"excluded-last-bit", bad_body_checksum, with_excluded(flip(kExcludedTable - 1))},
+      {"excluded-table-damaged", bad_table_checksum, with_excluded(flip(kExcludedTable))},
+      {"excluded-not-sorted", bad_section, excluded_hashes(2, 1)},
+      {"excluded-with-a-duplicate", bad_section, excluded_hashes(2, 2)},
+      {"excluded-gap-not-zero", bad_section, with_excluded(flip(kExcludedHashes - 1))},
+      {"section-excluded-items-0", bad_header_field, with_excluded(field64(kThird + kItems, 0))},
+      {"section-excluded-items-one-less", bad_header_field, with_excluded(field64(kThird + kItems, 1))},
+      {"section-excluded-one-hash-more", wrong_size,
+       with_excluded(both(field64(kThird + kItems, 3), field64(kThird + kBytes, 24)))},
+      {"section-excluded-items-product-wraps", bad_header_field,
+       with_excluded(field64(kThird + kItems, (std::uint64_t{1} << 61) + 2))},
+      {"section-excluded-offset-in-the-domains", bad_header_field, with_excluded(field64(kThird + kOffset, kHashes))},
+      {"section-excluded-offset-in-the-bits", bad_header_field, with_excluded(field64(kThird + kOffset, kBody))},
+      {"section-excluded-before-the-domains", bad_header_field,
+       with_excluded(both(field32(kDomains + kKind, 3), field32(kThird + kKind, 2)))},
+      {"section-excluded-twice", bad_header_field, with_excluded(field32(kDomains + kKind, 3))},
+      {"strangers-fewer-than-excluded", bad_header_field,
+       with_excluded(both(field64(kStrangers, 1), both(field64(kStrangerEntries, 0), field64(kStrangersByDomain, 0))))},
+      {"strangers-none-in-spite-of-a-section", bad_header_field, field32(kDomains + kKind, 3)},
+      {"stranger-entries-one-more-than-are-left", bad_header_field, with_excluded(field64(kStrangerEntries, 6))},
+      {"stranger-entries-largest", bad_header_field, with_excluded(field64(kStrangerEntries, kBig))},
+      {"strangers-by-domain-one-more-than-are-left", bad_header_field, with_excluded(field64(kStrangersByDomain, 5))},
+      {"strangers-by-domain-largest", bad_header_field, with_excluded(field64(kStrangersByDomain, kBig))},
       {"body-first-bit", bad_body_checksum, flip(kBody)},
       {"body-last-bit", bad_body_checksum, flip(kTable - 1)},
       {"body-all-ones", bad_body_checksum,

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "filter/base/bus_fault.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 using namespace bloomgate;
 
-enum Mend : unsigned { kMagicAndVersion = 1, kTables = 2, kHeaderChecksum = 4, kSections = 8 };
+enum Mend : unsigned { kMagicAndVersion = 1, kTables = 2, kHeaderChecksum = 4, kSections = 8, kStrangers = 16 };
 
 constexpr std::size_t kSectionCount = 76;
 constexpr std::size_t kSectionTable = 128;
@@ -31,12 +32,13 @@ std::uint64_t number_at(const std::vector<std::byte>& image, std::size_t offset)
   return load_little_endian<std::uint64_t>(image.data() + offset);
 }
 
-// One block of bits and as many domain entries as fit into the rest, where the header says so in full.
-void mend_sections(std::vector<std::byte>& image) {
+// One block of bits, and in the rest as many domain entries or known strangers as fit, where the header says so in full.
+void mend_sections(std::vector<std::byte>& image, bool has_strangers) {
   FilterHeader sound = {.shape = {.block_count = 1}, .expected_entries = 1, .addresses = 100};
   const std::uint64_t domains_at = 3 * 4096;
   if (image.size() > domains_at + 16) sound.domains = (image.size() - domains_at) / 8 - 1;
   if (sound.domains > kChecksumChunkBytes / 8) return;
+  if (has_strangers) sound.excluded = sound.strangers.known = std::exchange(sound.domains, 0);
   std::array<std::byte, kHeaderBytes> header;
   const Sections sections = sections_of(sound);
   encode_header(sound, sections, header);
@@ -66,7 +68,7 @@ void mend_tables(std::vector<std::byte>& image) {
 void mend(std::vector<std::byte>& image, unsigned what) {
   if (image.size() < kHeaderBytes + 4096 + 8) what &= ~unsigned{kSections};
   if (image.size() < kHeaderBytes) return;
-  if ((what & kSections) != 0) mend_sections(image);
+  if ((what & kSections) != 0) mend_sections(image, (what & kStrangers) != 0);
   if ((what & kMagicAndVersion) != 0) {
     const FilterHeader sound = {.shape = {.block_count = 1}};
     std::array<std::byte, kHeaderBytes> header;
@@ -82,7 +84,8 @@ void mend(std::vector<std::byte>& image, unsigned what) {
 void use(const MappedFilter& filter, const std::string& key) {
   if (filter.view().body().size() != body_bytes(filter.header().shape)) std::abort();
   if (filter.view().domains().size() != filter.header().domains) std::abort();
-  filter.view().may_contain(key);
+  if (filter.view().excluded().size() != filter.header().excluded) std::abort();
+  if (filter.view().may_contain(key) && filter.view().is_excluded(key)) std::abort();
   filter.view().contains_domain(key);
   filter.view().find(canonicalize_path(key, filter.header().shape.profile));
   filter.view().find(canonicalize_line(key, filter.header().shape.profile));
@@ -94,10 +97,12 @@ void use(const MappedFilter& filter, const std::string& key) {
     if (error.code() != ErrorCode::bad_body_checksum && error.code() != ErrorCode::bad_section) std::abort();
     is_sound = false;
   }
-  const SortedHashes& domains = filter.view().domains();
-  if (is_sound && !domains.is_strictly_ascending()) std::abort();
-  for (std::uint64_t i = 0; is_sound && i < std::min<std::uint64_t>(domains.size(), 1000); ++i) {
-    if (!domains.contains(domains[i])) std::abort();
+  if (!is_sound) return;
+  for (const SortedHashes& hashes : {filter.view().domains(), filter.view().excluded()}) {
+    if (!hashes.is_strictly_ascending()) std::abort();
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(hashes.size(), 1000); ++i) {
+      if (!hashes.contains(hashes[i])) std::abort();
+    }
   }
 }
 

@@ -14,15 +14,16 @@ import xxhash
 GOLDEN = pathlib.Path(__file__).parent
 MULTIPLIER = 0xF1357AEA2E62A9C5
 MASK = 2**64 - 1
-HEADER = struct.Struct("<8sIIIIIIQQIIQQIIQ24xQ8x")
+HEADER = struct.Struct("<8sIIIIIIQQIIQQIIQQQQQ8x")
 STORE_HEADER = struct.Struct("<8sIIIII12xQIIQ8xII48x")
 FIELDS = (
     "magic version header_bytes layout hash_family hashes block_bytes block_count seed flags tag_separators"
-    " expected_entries bits_set chunk_bytes section_count store_identity store_seed"
+    " expected_entries bits_set chunk_bytes section_count store_identity strangers stranger_entries strangers_by_domain"
+    " store_seed"
 ).split()
 SECTION = struct.Struct("<IIQQQQ24x")
 SECTION_TABLE = 128
-BITS, DOMAINS, PAGES, INDEX, STORED_DOMAINS = 1, 2, 4, 5, 6
+BITS, DOMAINS, EXCLUDED, PAGES, INDEX, STORED_DOMAINS = 1, 2, 3, 4, 5, 6
 SEPARATORS = "!#$%&'*+-/=?^_`{|}~"
 
 
@@ -235,8 +236,44 @@ def place_sections(sections):
     return entries, content
 
 
+def values(key, shape, store_seed):
+    layout, family, hashes, _, _, seed = shape
+    if layout not in (CLASSIC, PARTITIONED):
+        return [address_hash(family, key, seed, store_seed)]
+    first, step = hash_pair(family, key, seed)
+    numbers = [(first + (i + 1) * step) & MASK for i in range(hashes)]
+    if layout == CLASSIC:
+        return numbers
+    width = (hashes - 1).bit_length()
+    return [(i << 64 - width) + (x >> width) for i, x in enumerate(numbers)]
+
+
+def has_bits(body, key, shape, store_seed):
+    if shape[0] == RIBBON:
+        return ribbon_test(body, shape[4], address_hash(shape[1], key, shape[5], store_seed))
+    return all(body[p // 8] >> p % 8 & 1 for p in probes(key, shape, store_seed))
+
+
+def levels_of(key):
+    """The domain entries that could list an address, the most specific one first."""
+    domain = key[key.rindex(b"@") + 1 :]
+    levels = [domain] if domain.startswith(b"[") else [domain.split(b".", i)[i] for i in range(domain.count(b".") + 1)]
+    return [b"@" + domain] + [b"@." + level for level in levels]
+
+
+def known_strangers(addresses, domains, strangers, body, shape, store_seed):
+    """The section `excluded`, and the three numbers of the header."""
+    of_entries = {value for key in addresses for value in values(key, shape, store_seed)} if strangers else set()
+    marks = {values(key, shape, store_seed)[0]: key for key in strangers}
+    domain_seed = shape[5] if store_seed is None else store_seed
+    others = {mark: key for mark, key in marks.items() if mark not in of_entries}
+    by_domain = [key for key in others.values() if any(hash_of(shape[1], e, domain_seed) in domains for e in levels_of(key))]
+    excluded = sorted(mark for mark, key in others.items() if has_bits(body, key, shape, store_seed))
+    return excluded, (len(marks), len(marks) - len(others), len(by_domain))
+
+
 def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, block_bytes=None, expected_entries=None, flags=0,
-          separators="", store_identity=0, store_seed=None):  # fmt: skip
+          separators="", store_identity=0, strangers=(), store_seed=None):  # fmt: skip
     addresses = [key for key in keys if not key.startswith(b"@")]
     key_seed = seed if store_seed is None else store_seed
     domains = sorted({hash_of(family, key, key_seed) for key in keys if key.startswith(b"@")})
@@ -252,12 +289,16 @@ def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, bloc
     sections = [(BITS, len(addresses), bytes(body))]
     if domains:
         sections.append((DOMAINS, len(domains), struct.pack(f"<{len(domains)}Q", *domains)))
+    shape = (layout, family, hashes, block_bytes, block_count, seed)
+    excluded, counts = known_strangers(addresses, domains, set(strangers), bytes(body), shape, store_seed)
+    if excluded:
+        sections.append((EXCLUDED, len(excluded), struct.pack(f"<{len(excluded)}Q", *excluded)))
     entries, content = place_sections(sections)
     header = HEADER.pack(
         bytes.fromhex("89424C4D0D0A1A0A"), 1, 4096, layout, family, hashes, block_bytes, block_count, seed,
         flags if store_seed is None else flags | 2,
         sum(1 << SEPARATORS.index(character) for character in separators), expected,
-        sum(byte.bit_count() for byte in body), 2**20, len(sections), store_identity,
+        sum(byte.bit_count() for byte in body), 2**20, len(sections), store_identity, *counts,
         store_seed or 0,
     )  # fmt: skip
     header = header.ljust(SECTION_TABLE, b"\0") + entries
@@ -316,21 +357,16 @@ def find(image, key):
     for i in range(header["section_count"]):
         kind, _, offset, size, items, _ = SECTION.unpack_from(image, SECTION_TABLE + 64 * i)
         sections[kind] = (items, image[offset : offset + size])
-    body = sections[BITS][1]
+    excluded = struct.unpack(f"<{sections[EXCLUDED][0]}Q", sections[EXCLUDED][1]) if EXCLUDED in sections else ()
     family, seed = header["hash_family"], header["seed"]
     store_seed = header["store_seed"] if header["flags"] & 2 else None
-    if header["layout"] == RIBBON:
-        if ribbon_test(body, header["block_count"], address_hash(family, key, seed, store_seed)):
-            return key
-    elif all(body[p // 8] >> p % 8 & 1 for p in probes(key, shape, store_seed)):
+    if has_bits(sections[BITS][1], key, shape, store_seed) and values(key, shape, store_seed)[0] not in excluded:
         return key
     if DOMAINS not in sections:
         return None
     items, data = sections[DOMAINS]
     hashes = struct.unpack(f"<{items}Q", data)
-    domain = key[key.rindex(b"@") + 1 :]
-    levels = [domain] if domain.startswith(b"[") else [domain.split(b".", i)[i] for i in range(domain.count(b".") + 1)]
-    for candidate in [b"@" + domain] + [b"@." + level for level in levels]:
+    for candidate in levels_of(key):
         x = hash_of(family, candidate, seed if store_seed is None else store_seed)
         at = bisect.bisect_left(hashes, x)
         if at < items and hashes[at] == x:
@@ -477,6 +513,32 @@ class FormatTest(unittest.TestCase):
         keys = [f"user{i}@example.org".encode() for i in range(5_000)]
         # The same number stands in tests/filter/file/golden_test.cpp.
         self.assertEqual(xxhash.xxh3_64_intdigest(build_store(keys, seed=7)[0]), 0x68443684442B02A2)
+
+    def test_known_strangers(self):
+        keys = self.addresses + [b"@mail.example"]
+        strangers = [f"user{i}@{'mail.example' if i % 10 == 0 else 'example.org'}".encode() for i in range(100)]
+        strangers += [b"joe@example.org", b"ann.smith@example.net"]
+        image = self.golden("excluded")
+        self.assertEqual(build(keys, seed=42, layout=LINE, hashes=1, strangers=strangers), image)
+        self.assertEqual(find(image, b"joe@example.org"), b"joe@example.org")
+        for key in strangers[:-2]:
+            self.assertEqual(find(image, key), b"@mail.example" if key.endswith(b"@mail.example") else None)
+
+    def test_known_strangers_in_every_layout(self):
+        keys = [f"user{i}@example.org".encode() for i in range(5_000)]
+        strangers = [f"user{i}@example.org".encode() for i in range(4_990, 6_000)]
+        checksums = [
+            xxhash.xxh3_64_intdigest(build(keys, 7, layout, XXH3, 1 if layout == RIBBON else 3, strangers=strangers))
+            for layout in (PAGE, LINE, CLASSIC, PARTITIONED, RIBBON)
+        ]
+        # The same numbers stand in tests/filter/file/golden_test.cpp.
+        self.assertEqual(
+            checksums,
+            [
+                0x8B2D82227076DAF2, 0x348499676350144D, 0xA825EB684F300D61,
+                0xFA1F2EF0F4C111BB, 0x2860EF466D4125A7,
+            ],
+        )
 
     def test_header_table(self):
         header = dict(zip(FIELDS, HEADER.unpack_from(self.golden("addresses"))))

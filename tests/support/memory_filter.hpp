@@ -1,10 +1,12 @@
 // A small filter in memory, entry by entry, without a file.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "filter/base/little_endian.hpp"
@@ -40,14 +42,24 @@ class MemoryFilter {
   // The line of a list.
   void insert(const std::string& line) { insert(canonicalize_line(line, shape_.profile)); }
 
+  // Makes the key of an address a known stranger, whether its bits are set or not.
+  void exclude(std::string_view key) {
+    std::array<std::uint64_t, kMaxHashes> values;
+    layout_rules(shape_.layout).values_of(shape_, key, values.data());
+    strangers_.insert(values[0]);
+    excluded_ = bytes_of_hashes(strangers_);
+  }
+
   // Valid until the next insertion.
-  FilterView view() const noexcept { return {shape_, body_, SortedHashes(domains_)}; }
+  FilterView view() const noexcept { return {shape_, body_, SortedHashes(domains_), SortedHashes(excluded_)}; }
 
  private:
   FilterShape shape_;
   std::vector<std::byte> body_;
   std::set<KeyHash> hashes_;
   std::vector<std::byte> domains_;
+  std::set<KeyHash> strangers_;
+  std::vector<std::byte> excluded_;
 };
 
 }  // namespace bloomgate::test

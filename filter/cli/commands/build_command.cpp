@@ -14,6 +14,7 @@
 #include "filter/build/builder.hpp"
 #include "filter/cli/available_memory.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/known_strangers_text.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/shape_options.hpp"
 #include "filter/cli/lists/add_entries.hpp"
@@ -26,6 +27,7 @@
 #include "filter/cli/lists/progress_states.hpp"
 #include "filter/cli/lists/reject_log.hpp"
 #include "filter/cli/lists/store_inputs.hpp"
+#include "filter/cli/lists/stranger_lists.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/progress.hpp"
 #include "filter/cli/stop_signal.hpp"
@@ -53,6 +55,7 @@ struct BuildCommand {
   std::string free_mail_domains;
   std::string newest;
   std::vector<std::string> exceptions;
+  std::vector<std::string> strangers;
   unsigned keep = 0;
   bool strict = false;
   bool quiet = false;
@@ -171,6 +174,9 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
        "take dated lists (2026-11-20.txt.zst) of the last AGE only, such as 180d, 26w or 1y; others are taken too")  //
       ("except", po::value(&command.exceptions)->composing()->value_name("LIST"),
        "leave out the entries of LIST, a text list, and addresses in its domains; may be given several times")  //
+      ("not", po::value(&command.strangers)->composing()->value_name("LIST"),
+       "never take the addresses of LIST, a text list, for listed, unless they are entries; may be given several "
+       "times")  //
       ("free-mail-domains", po::value(&command.free_mail_domains)->value_name("FILE"),
        "warn of @domain entries for these free-mail domains (default: " BLOOMGATE_CONFIG_FOLDER
        "/free-mail-domains.txt)")                                                                               //
@@ -205,6 +211,7 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   command.options.block_bytes = command.shape.chosen_block_bytes();
   command.options.hash_family = command.shape.chosen_hash_family();
   command.inputs = list_files(command.inputs);
+  command.strangers = list_files(command.strangers);
   if (values->count("newest") != 0) {
     command.inputs = newest_lists(std::move(command.inputs), parse_age(command.newest, "--newest"), today());
   }
@@ -240,7 +247,7 @@ bool same_file(const std::string& a, const std::string& b) {
 
 // A typing mistake must not cost the operator a list.
 void refuse_to_overwrite_inputs(const BuildCommand& command) {
-  for (const std::vector<std::string>* lists : {&command.inputs, &command.exceptions}) {
+  for (const std::vector<std::string>* lists : {&command.inputs, &command.exceptions, &command.strangers}) {
     for (const std::string& list : *lists) {
       if (same_file(list, command.output)) throw UsageError("--output would overwrite the list " + list);
       if (same_file(list, command.options.store_path)) throw UsageError("--store would overwrite the list " + list);
@@ -302,6 +309,7 @@ struct Report {
   std::uint64_t rejected;
   std::uint64_t excepted;
   BroadCounts broad;
+  StrangerReview strangers;
   std::uint64_t spilled_bytes;
   double seconds;
 
@@ -323,6 +331,10 @@ void print_text(const Report& report) {
   if (report.broad.sum() != 0) {
     std::cout << "\nbroad     " << format_count(report.broad.public_suffixes) << " public suffixes, "
               << format_count(report.broad.free_mail_domains) << " free-mail domains";
+  }
+  if (header.strangers.known != 0) std::cout << "\nstrangers " << known_strangers_text(header);
+  if (report.strangers.rejected != 0) {
+    std::cout << "\nno entry  " << format_count(report.strangers.rejected) << " lines of the lists of --not";
   }
   const double fpr = expected_fpr_of(header);
   const bool fill_tells = !std::isnan(distinct_entries_of(header));
@@ -350,6 +362,8 @@ void print_json(const Report& report) {
   const double distinct = distinct_entries_of(header);
   const double fpr = expected_fpr_of(header);
   using Json = nlohmann::ordered_json;
+  Json strangers = known_strangers_json(header);
+  strangers["rejected"] = report.strangers.rejected;
   // The seed is a string: many readers of JSON keep 53 bits of a number only.
   const Json json = {
       {"file", report.output},
@@ -360,6 +374,7 @@ void print_json(const Report& report) {
       {"excepted", report.excepted},
       {"public_suffixes", report.broad.public_suffixes},
       {"free_mail_domains", report.broad.free_mail_domains},
+      {"known_strangers", strangers},
       {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : Json(nullptr)},
       {"file_bytes", file_bytes(header)},
       {"bits_per_entry", header.addresses != 0 ? Json(report.bits_per_entry()) : Json(nullptr)},
@@ -386,10 +401,46 @@ bool is_off(std::uint64_t estimate, std::uint64_t addresses) {
          kSizeTolerance * static_cast<double>(addresses);
 }
 
+// The known strangers of a build, if there are any, and what is found out about them.
+class StrangerCheck {
+ public:
+  StrangerCheck(const BuildCommand& command, BuildOptions& options, std::function<void(std::string_view)> show)
+      : lists_(command.strangers, options.profile, options.threads, stop_flag()),
+        is_strict_(command.strict),
+        show_(std::move(show)) {
+    if (lists_.empty()) return;
+    options.memory_bytes /= 2;
+    strangers_ = std::make_unique<KnownStrangers>(shape_of(options), options.threads, options.memory_bytes);
+    lists_.read_into(*strangers_);
+  }
+
+  const StrangerReview& review() const noexcept { return review_; }
+
+  void attach_to(FilterBuilder& builder) {
+    if (!strangers_) return;
+    builder.set_strangers(*strangers_, [this] {
+      review_ = lists_.review(*strangers_, show_);
+      if (!is_strict_ || review_.listed + review_.rejected == 0) return;
+      throw BloomgateError(ErrorCode::bad_input, "of the lines of --not, " + format_count(review_.listed) +
+                                                     " are entries and " + format_count(review_.rejected) +
+                                                     " are no addresses, and --strict was given; no filter "
+                                                     "was built");
+    });
+  }
+
+ private:
+  StrangerLists lists_;
+  bool is_strict_;
+  std::function<void(std::string_view)> show_;
+  std::unique_ptr<KnownStrangers> strangers_;
+  StrangerReview review_;
+};
+
 std::unique_ptr<FilterBuilder> read_into_builder(OpenLists& lists, const BuildOptions& options,
                                                  const ExceptList& exceptions, const BroadDomains& broad_domains,
-                                                 RejectLog& rejects, StoreInputs& stores) {
+                                                 StrangerCheck& strangers, RejectLog& rejects, StoreInputs& stores) {
   auto builder = std::make_unique<FilterBuilder>(options);
+  strangers.attach_to(*builder);
   rejects.add_excepted(stores.add_to(*builder, options.threads, exceptions, stop_flag()));
   add_entries(lists.blocks, *lists.format, *builder, options, exceptions, broad_domains, rejects);
   return builder;
@@ -435,14 +486,15 @@ int run_build(const Arguments& arguments) {
   }
   require_output(*command, options);
   options.kept_generations = generations_to_keep(*command, [&](std::string_view line) { progress.show(line); });
-  auto builder = read_into_builder(first, options, exceptions, broad_domains, rejects, *command->stores);
+  StrangerCheck strangers(*command, options, [&](std::string_view line) { progress.show(line); });
+  auto builder = read_into_builder(first, options, exceptions, broad_domains, strangers, rejects, *command->stores);
   if (estimate && is_off(*estimate, builder->addresses())) {
     // The samples were not like the rest. Now the number is known, and only a second run can size the filter as asked.
     options.expected_entries = builder->addresses();
     builder.reset();
     rejects.restart();
     read_now = &second.emplace(command->inputs, command->format);
-    builder = read_into_builder(*second, options, exceptions, broad_domains, rejects, *command->stores);
+    builder = read_into_builder(*second, options, exceptions, broad_domains, strangers, rejects, *command->stores);
   }
   if (command->strict && rejects.count() != 0) {
     rejects.keep();
@@ -459,9 +511,9 @@ int run_build(const Arguments& arguments) {
     std::cerr << "warning: the lists hold more addresses than expected, so the false-positive rate is higher\n";
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  (command->json ? print_json
-                 : print_text)({command->output, header, rejects.count(), rejects.excepted(), rejects.broad_counts(),
-                                builder->spilled_bytes(), elapsed.count(), command->options.store_path});
+  (command->json ? print_json : print_text)({command->output, header, rejects.count(), rejects.excepted(),
+                                             rejects.broad_counts(), strangers.review(), builder->spilled_bytes(),
+                                             elapsed.count(), command->options.store_path});
   return EX_OK;
 }
 

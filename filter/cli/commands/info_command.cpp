@@ -8,6 +8,7 @@
 
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/generation_text.hpp"
+#include "filter/cli/commands/known_strangers_text.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/file/fingerprint.hpp"
@@ -67,8 +68,9 @@ void print_text(const MappedFilter& filter) {
     std::cout << "\ndistinct         " << format_count(distinct_entries(header.bits_set, shape))
               << " (estimated from the fill)";
   }
-  std::cout << "\ndomain entries   " << format_count(header.domains) << " (kept exactly)\nfill             "
-            << format_rate(fill(header)) << "\nFPR              " << format_rate(fpr)
+  std::cout << "\ndomain entries   " << format_count(header.domains) << " (kept exactly)";
+  if (header.strangers.known != 0) std::cout << "\nknown strangers  " << known_strangers_text(header);
+  std::cout << "\nfill             " << format_rate(fill(header)) << "\nFPR              " << format_rate(fpr)
             << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses")
             << ")\nmessages         " << message_rates_text(fpr) << "\nfingerprint      " << fingerprint_of(filter)
             << "\nwritten          " << format_time(describe(filter.path()).written) << '\n';
@@ -115,6 +117,7 @@ void print_json(const MappedFilter& filter) {
       {"entries", entries_of(header)},
       {"addresses", header.addresses},
       {"domain_entries", header.domains},
+      {"known_strangers", known_strangers_json(header)},
       {"distinct_entries", std::isfinite(distinct) ? nlohmann::ordered_json(std::round(distinct)) : nullptr},
       {"bits_set", header.bits_set},
       {"fill", fill(header)},

@@ -46,6 +46,7 @@ class AnswerWriter {
   void write_key(std::string_view key, EntryKind kind, const FoundEntry& found) {
     if (!start(found.match)) return;
     answers_.text += key;
+    if (found.is_excluded && !found.is_listed()) answers_.text += "\texcluded";
     const auto domain_entry = found.domain_entry();
     if (kind == EntryKind::address && !domain_entry.view().empty()) {
       answers_.text.append("\tby ").append(domain_entry.view());
@@ -145,8 +146,9 @@ class Query {
     }
     if (entry.found && confirmation_.confirms(entry.key)) return {Match::address};
     const FilterView& view = filter_.view();
-    if (view.domains().empty()) return {};
-    return view.find_by_domain(entry.key.substr(entry.key.rfind('@')));
+    FoundEntry found = view.find_by_domain(entry.key.substr(entry.key.rfind('@')));
+    found.is_excluded = !entry.found && !view.excluded().empty() && view.is_excluded(entry.key);
+    return found;
   }
 
   // Prints answers and counts them. False if nobody reads them any more.

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "filter/file/mapped_filter.hpp"
-#include "tests/support/filter_files.hpp"
+#include "tests/support/build_with_strangers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
@@ -67,6 +67,51 @@ TEST_CASE("the golden filter with a store is built again byte for byte, and so i
                {.seed = 7, .store_path = folder.file("store"), .store_seed = 42});
   CHECK(read_file(folder.file("filter")) == read_file(kGolden / "stored.bloom"));
   CHECK(read_file(folder.file("store")) == read_file(kGolden / "stored.store"));
+}
+
+TEST_CASE("the golden filter with known strangers is built again byte for byte, and none of them is found") {
+  const TemporaryFolder folder;
+  const BuildOptions options = {.layout = Layout::line, .hashes = 1, .seed = 42};
+  const auto entries = lines_of(kGolden / "excluded.txt");
+  test::build_with_strangers(folder.file("filter"), entries, lines_of(kGolden / "not.txt"), options);
+  CHECK(read_file(folder.file("filter")) == read_file(kGolden / "excluded.bloom"));
+
+  const MappedFilter filter((kGolden / "excluded.bloom").string());
+  filter.verify_body();
+  CHECK(filter.sections().size() == 3);
+  CHECK(filter.view().excluded().size() == 3);
+  CHECK(filter.header().strangers == KnownStrangerCounts{.known = 102, .entries = 2, .by_domain = 10});
+  for (const std::string& line : entries) {
+    const Entry entry = canonicalize_line(line);
+    CAPTURE(line);
+    if (entry.kind() != EntryKind::blank) CHECK(filter.view().find(entry).is_listed());
+  }
+  for (int i = 0; i < 100; ++i) {
+    const std::string user = "user" + std::to_string(i);
+    CAPTURE(user);
+    if (i % 10 == 0) {
+      CHECK(filter.view().find(canonicalize_line(user + "@mail.example")).match == Match::domain);
+    } else {
+      CHECK_FALSE(filter.view().may_contain(user + "@example.org"));
+      CHECK(filter.view().is_excluded(user + "@example.org") == (i == 13 || i == 62 || i == 84));
+    }
+  }
+}
+
+TEST_CASE("in every layout a filter of 5,000 entries and 1,010 known strangers has the frozen checksum") {
+  // The same numbers stand in tests/golden/format_test.py, which comes to them by itself.
+  const std::vector<std::uint64_t> want = {0x8b2d82227076daf2, 0x348499676350144d, 0xa825eb684f300d61,
+                                           0xfa1f2ef0f4c111bb, 0x2860ef466d4125a7};
+  std::vector<std::uint64_t> got;
+  const TemporaryFolder folder;
+  for (const Layout layout : kLayouts) {
+    test::build_with_strangers(
+        folder.file("filter"), numbered_addresses(0, 5000), numbered_addresses(4990, 1010),
+        {.layout = layout, .hashes = std::min(3U, layout_rules(layout).most_hashes()), .seed = 7});
+    const std::string bytes = read_file(folder.file("filter"));
+    got.push_back(checksum(std::as_bytes(std::span(bytes))));
+  }
+  CHECK(got == want);
 }
 
 TEST_CASE("a store of 5,000 entries has the frozen checksum") {

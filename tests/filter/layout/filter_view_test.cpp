@@ -13,8 +13,9 @@ namespace {
 // A filter in memory with room to spare: false positives are one in 10^20 here, so that tests can rely on "not listed".
 class SmallFilter {
  public:
-  explicit SmallFilter(const std::vector<std::string>& lines) {
+  explicit SmallFilter(const std::vector<std::string>& lines, const std::vector<std::string>& excluded = {}) {
     for (const std::string& line : lines) filter_.insert(line);
+    for (const std::string& key : excluded) filter_.exclude(key);
   }
 
   FilterView view() const { return filter_.view(); }
@@ -105,6 +106,45 @@ TEST_CASE("the longest possible domain is looked up at every level") {
   const Entry address = canonicalize_path("<j@" + domain.substr(4) + ">");
   REQUIRE(address.is_key());
   CHECK(filter.view().find(address).match == Match::domain_tree);
+}
+
+TEST_CASE("a known stranger is not listed though its bits are set, and a domain entry may list it all the same") {
+  // Put in and excluded: what a false positive looks like.
+  const SmallFilter filter({"joe@example.org", "eve@example.org", "eve@example.net", "@.example.net"},
+                           {"eve@example.org", "eve@example.net", "bob@example.org"});
+  CHECK(filter.view().may_contain("joe@example.org"));
+  CHECK_FALSE(filter.view().is_excluded("joe@example.org"));
+  CHECK_FALSE(filter.view().may_contain("eve@example.org"));
+  CHECK(filter.view().is_excluded("eve@example.org"));
+  CHECK_FALSE(filter.view().may_contain("bob@example.org"));
+  CHECK_FALSE(filter.view().is_excluded("bob@example.org"));
+
+  const FoundEntry joe = filter.view().find(canonicalize_path("<joe@example.org>"));
+  CHECK(joe.match == Match::address);
+  CHECK_FALSE(joe.is_excluded);
+  const FoundEntry eve = filter.view().find(canonicalize_path("<Eve@example.org>"));
+  CHECK(eve.match == Match::none);
+  CHECK(eve.is_excluded);
+  const Entry by_domain = canonicalize_path("<eve@example.net>");
+  CHECK(filter.view().find(by_domain).match == Match::domain_tree);
+  CHECK(filter.view().find(by_domain).domain_entry().view() == "@.example.net");
+  CHECK(filter.view().find(by_domain).is_excluded);
+  CHECK_FALSE(filter.view().find(canonicalize_path("<bob@example.org>")).is_excluded);
+}
+
+TEST_CASE("in every layout and hash family a known stranger is excluded, and an entry is not") {
+  const Layout layout = GENERATE(Layout::page, Layout::line, Layout::classic, Layout::partitioned);
+  const HashFamily family = GENERATE(from_range(std::begin(kHashFamilies), std::end(kHashFamilies)));
+  CAPTURE(layout_rules(layout).name(), hash_family_name(family));
+  FilterShape shape = {.layout = layout, .hash_family = family, .hashes = 20, .seed = 3};
+  shape.block_bytes = layout_rules(layout).default_block_bytes(shape.hashes);
+  shape.block_count = 4096;
+  test::MemoryFilter filter(shape);
+  filter.insert("joe@example.org");
+  filter.insert("eve@example.org");
+  filter.exclude("eve@example.org");
+  CHECK(filter.view().may_contain("joe@example.org"));
+  CHECK_FALSE(filter.view().may_contain("eve@example.org"));
 }
 
 TEST_CASE("the ones of a body are counted") {

@@ -1,0 +1,75 @@
+// A set of hashes in memory that tells in a nanosecond or two of most other hashes that they are not in it. The builder
+// asks it about every entry, so the usual answer must be quick. Immutable; safe from any thread.
+//
+// Beside the sorted hashes there is a bit for each of some 2^28 ranges of hashes, for 10^7 of them. A bit that is 0
+// answers the question; one in sixteen at most is 1. Neighbouring hashes have neighbouring bits, so that questions in
+// the order of the builder's partitions (hash_partitions.hpp) stay in the cache.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "filter/hash/hash.hpp"
+
+namespace bloomgate {
+
+class HashIndex {
+ public:
+  static constexpr std::size_t kAbsent = ~std::size_t{0};
+
+  HashIndex() = default;  // empty
+  // Ascending hashes, each once, fewer than 2^32. Throws std::bad_alloc.
+  explicit HashIndex(std::vector<KeyHash> sorted);
+
+  std::span<const KeyHash> hashes() const noexcept { return hashes_; }
+
+  // Where it is among hashes(); kAbsent if it is not there.
+  std::size_t find(KeyHash hash) const noexcept {
+    const std::uint64_t range = hash >> shift_;
+    const std::uint64_t word = range / 64;
+    if (word >= words_.size() || (words_[word] >> range % 64 & 1) == 0) return kAbsent;
+    return find_from(begins_[word], hash);
+  }
+
+  // Calls `visit(place)` with the place among hashes() of each of `asked` that is there. For many at once, in two
+  // steps: the bits are read without a branch, which a processor would guess wrong once in some twenty hashes, and then
+  // the few that are left are looked up.
+  template <typename Visit>
+  void for_each_found(std::span<const KeyHash> asked, Visit visit) const {
+    if (words_.empty()) return;
+    constexpr std::size_t kAtOnce = 512;
+    std::array<KeyHash, kAtOnce> left;
+    // Local, as what `visit` writes could be anything.
+    const std::uint64_t* const words = words_.data();
+    const std::uint64_t last_range = words_.size() * 64 - 1;
+    const unsigned shift = shift_;
+    for (; !asked.empty(); asked = asked.subspan(std::min(kAtOnce, asked.size()))) {
+      std::size_t count = 0;
+      for (const KeyHash hash : asked.first(std::min(kAtOnce, asked.size()))) {
+        const std::uint64_t range = std::min(hash >> shift, last_range);
+        left[count] = hash;
+        count += words[range / 64] >> range % 64 & 1;
+      }
+      for (const KeyHash hash : std::span(left).first(count)) {
+        if (const std::size_t found = find(hash); found != kAbsent) visit(found);
+      }
+    }
+  }
+
+  // Bytes of memory that each hash takes at most.
+  static constexpr std::uint64_t kBytesOfHash = 8 + 4 + 2;
+
+ private:
+  std::size_t find_from(std::size_t at, KeyHash hash) const noexcept;
+
+  std::vector<KeyHash> hashes_;
+  unsigned shift_ = 0;
+  std::vector<std::uint64_t> words_;   // a bit for each range: whether a hash is in it
+  std::vector<std::uint32_t> begins_;  // for each word: the first hash that is not before its ranges
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,34 @@
+#include "filter/cli/commands/known_strangers_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "filter/cli/numbers.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+// The bits of an entry are all set.
+std::uint64_t hits_of(const FilterHeader& header) noexcept {
+  return header.excluded + header.strangers.entries;
+}
+
+}  // namespace
+
+std::string known_strangers_text(const FilterHeader& header) {
+  std::string text = format_count(header.strangers.known) + "; " + format_count(hits_of(header)) +
+                     " hit the bits: " + format_count(header.excluded) + " excluded, " +
+                     format_count(header.strangers.entries) + " entries";
+  if (header.strangers.by_domain != 0)
+    text += "; " + format_count(header.strangers.by_domain) + " listed by their domains";
+  return text;
+}
+
+nlohmann::ordered_json known_strangers_json(const FilterHeader& header) {
+  return {{"known", header.strangers.known},
+          {"hits", hits_of(header)},
+          {"excluded", header.excluded},
+          {"entries", header.strangers.entries},
+          {"by_domain", header.strangers.by_domain}};
+}
+
+}  // namespace bloomgate::cli

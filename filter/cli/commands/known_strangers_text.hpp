@@ -1,0 +1,18 @@
+// What became of the known strangers of a build (`--not`): the same words in the reports of `bloomgate build` and
+// `info`. Pure functions.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "filter/file/file_format.hpp"
+
+namespace bloomgate::cli {
+
+// "10,000,000; 216,412 hit the bits: 216,410 excluded, 2 entries; 5 listed by their domains".
+std::string known_strangers_text(const FilterHeader& header);
+
+// The same numbers: known, hits, excluded, entries, by_domain.
+nlohmann::ordered_json known_strangers_json(const FilterHeader& header);
+
+}  // namespace bloomgate::cli

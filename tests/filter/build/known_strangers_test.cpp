@@ -1,0 +1,222 @@
+// Known strangers: none of them passes, and no entry is lost because of them, whatever the layout, the memory and the
+// way there.
+#include "filter/build/known_strangers.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <random>
+#include <set>
+
+#include "filter/base/error.hpp"
+#include "filter/file/mapped_filter.hpp"
+#include "tests/support/build_with_strangers.hpp"
+#include "tests/support/sanitized.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using test::build_with_strangers;
+using test::numbered_addresses;
+using test::read_file;
+using test::strangers_of;
+using test::TemporaryFolder;
+
+// In how many ways the entries may go through a builder.
+struct Way {
+  const char* name;
+  unsigned threads;
+  std::uint64_t memory_bytes;
+  bool size_is_known;
+  std::uint64_t body_memory_bytes;
+};
+
+constexpr std::uint64_t kMuch = std::uint64_t{1} << 30;
+
+TEST_CASE("no known stranger passes, no entry is missing, and the bytes are the same whatever the way there") {
+  const std::uint64_t entries = test::kIsSanitized ? 20'000 : 100'000;
+  const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
+  const auto hashes = std::min(GENERATE(1U, 4U), layout_rules(layout).most_hashes());
+  CAPTURE(layout_rules(layout).name(), hashes);
+  // Either strangers that hit, or an array that is larger than the memory for it: three MiB.
+  const bool is_large = GENERATE(false, true);
+  CAPTURE(is_large);
+  BuildOptions options = {
+      .layout = layout, .bits_per_entry = 4, .hashes = hashes, .expected_entries = entries, .seed = 6};
+  if (is_large) options.expected_entries = 6'500'000;
+  auto lines = numbered_addresses(0, entries);
+  // One in four is an entry.
+  auto addresses = numbered_addresses(entries * 9 / 10, entries * 4 / 10);
+  const TemporaryFolder folder;
+  options.scratch_folder = folder.path();
+  const FilterHeader header = build_with_strangers(folder.file("want"), lines, addresses, options);
+
+  const MappedFilter filter(folder.file("want"));
+  CHECK_NOTHROW(filter.verify_body());
+  CHECK(header.excluded == filter.view().excluded().size());
+  CHECK(header.strangers.known == addresses.size());
+  CHECK(header.strangers.entries == entries / 10);
+  CHECK(header.strangers.by_domain == 0);
+  std::uint64_t excluded = 0;
+  for (std::uint64_t i = 0; i < lines.size(); ++i) {
+    if (!filter.view().may_contain(lines[i])) FAIL("entry " << i << " is missing");
+  }
+  for (std::uint64_t i = entries / 10; i < addresses.size(); ++i) {
+    if (filter.view().may_contain(addresses[i])) FAIL("stranger " << i << " passes");
+    excluded += filter.view().is_excluded(addresses[i]) ? 1U : 0U;
+  }
+  CHECK(excluded == header.excluded);
+  CHECK((excluded > 0) == (!is_large || (hashes == 1 && layout != Layout::ribbon)));
+
+  const Way way = GENERATE(values<Way>({{"all at once, on three threads", 3, kMuch, true, kMuch},
+                                        {"again and again", 1, 1, true, kMuch},
+                                        {"in parts", 2, 1, true, 0}}));
+  CAPTURE(way.name);
+  options.threads = way.threads;
+  options.memory_bytes = way.memory_bytes;
+  options.body_memory_bytes = way.body_memory_bytes;
+  std::ranges::shuffle(lines, std::mt19937(1));
+  std::ranges::shuffle(addresses, std::mt19937(2));
+  build_with_strangers(folder.file("got"), lines, addresses, options);
+  CHECK(read_file(folder.file("got")) == read_file(folder.file("want")));
+}
+
+TEST_CASE("strangers are compared with entries whose bits were set long before, and with those that went to the disk") {
+  constexpr std::uint64_t kEntries = 2 * kEntriesAtOnce + 100'000;
+  const bool size_is_known = GENERATE(true, false);
+  const Layout layout = GENERATE(Layout::page, Layout::partitioned, Layout::ribbon);
+  CAPTURE(layout_rules(layout).name(), size_is_known);
+  BuildOptions options = {
+      .layout = layout, .bits_per_entry = 9, .hashes = layout == Layout::ribbon ? 1U : 2U, .seed = 4};
+  const TemporaryFolder folder;
+  options.scratch_folder = folder.path();
+  options.memory_bytes = 1;
+  if (size_is_known) options.expected_entries = kEntries;
+  const auto lines = numbered_addresses(0, kEntries);
+  std::vector<std::string> addresses;
+  for (std::uint64_t i = 0; i < kEntries; i += 50'000) addresses.push_back(lines[i]);
+  for (const std::string& other : numbered_addresses(kEntries, 1000)) addresses.push_back(other);
+  const FilterHeader header = build_with_strangers(folder.file("filter"), lines, addresses, options);
+  CHECK(header.strangers.entries == 18);
+  const MappedFilter filter(folder.file("filter"));
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    CHECK(filter.view().may_contain(addresses[i]) == (i < 18));
+  }
+}
+
+TEST_CASE("an address that a domain entry lists is counted, and stays listed by its domain") {
+  const TemporaryFolder folder;
+  const BuildOptions options = {.seed = 3};
+  const std::vector<std::string> addresses = {"joe@example.org", "eve@corp.example", "eve@a.tree.example",
+                                              "eve@example.org", "Joe@Example.ORG",  "eve@other.example"};
+  const FilterHeader header = build_with_strangers(
+      folder.file("filter"), {"joe@example.org", "@corp.example", "@.tree.example", "@.tree.example"}, addresses,
+      options);
+  CHECK(header.domains == 2);
+  CHECK(header.strangers == KnownStrangerCounts{.known = 5, .entries = 1, .by_domain = 2});
+  const MappedFilter filter(folder.file("filter"));
+  CHECK(filter.view().find(canonicalize_path("<joe@example.org>")).match == Match::address);
+  CHECK(filter.view().find(canonicalize_path("<eve@corp.example>")).match == Match::domain);
+  CHECK(filter.view().find(canonicalize_path("<eve@a.tree.example>")).match == Match::domain_tree);
+  CHECK(filter.view().find(canonicalize_path("<eve@other.example>")).match == Match::none);
+}
+
+TEST_CASE("an entry is told by its own key, by its domain, and as a domain entry") {
+  const BuildOptions options = {.seed = 3};
+  const auto strangers = strangers_of(options, {"joe@example.org", "eve@corp.example"});
+  const KeyHash joe = hash_key("joe@example.org", 3);
+  strangers->note_entries({&joe, 1});
+  CHECK(strangers->entry_of(EntryKind::address, "joe@example.org") == Match::address);
+  CHECK(strangers->entry_of(EntryKind::address, "eve@corp.example") == Match::none);
+  CHECK(strangers->entry_of(EntryKind::domain, "@corp.example") == Match::none);
+  std::vector<KeyHash> domains = {hash_key("@corp.example", 3), hash_key("@.corp.example", 3)};
+  std::ranges::sort(domains);
+  strangers->note_domains(domains);
+  CHECK(strangers->entry_of(EntryKind::address, "joe@example.org") == Match::address);
+  CHECK(strangers->entry_of(EntryKind::address, "eve@corp.example") == Match::domain);
+  CHECK(strangers->entry_of(EntryKind::domain, "@corp.example") == Match::domain);
+  CHECK(strangers->entry_of(EntryKind::domain_tree, "@.corp.example") == Match::domain_tree);
+  CHECK(strangers->entry_of(EntryKind::domain, "@other.example") == Match::none);
+  CHECK(strangers->counts() == KnownStrangerCounts{.known = 2, .entries = 1, .by_domain = 1});
+  // A stranger that nobody named is none.
+  CHECK(strangers->entry_of(EntryKind::address, "ann@corp.example") == Match::none);
+  strangers->start_again();
+  CHECK(strangers->counts() == KnownStrangerCounts{.known = 2});
+}
+
+TEST_CASE("an entry that has the mark of a stranger by chance stays listed") {
+  // The hash of an entry, noted as if it were another key's.
+  const BuildOptions options = {.seed = 3, .threads = 1};
+  const auto strangers = strangers_of(options, {"eve@example.org"});
+  FilterShape shape = shape_of(options);
+  shape.block_count = 1;
+  std::vector<std::byte> full(4096, std::byte{0xff});
+  strangers->note_bits(shape, {full.data(), 0}, full.size());
+  const KeyHash eve = hash_key("eve@example.org", 3);
+  CHECK(strangers->excluded() == std::vector<KeyHash>{eve});
+  strangers->note_entries({&eve, 1});
+  CHECK(strangers->excluded().empty());
+}
+
+TEST_CASE("what the review throws ends the build, and nothing is put in place") {
+  const TemporaryFolder folder;
+  const BuildOptions options = {.seed = 3};
+  const auto strangers = strangers_of(options, {"eve@example.org"});
+  FilterBuilder builder(options);
+  builder.set_strangers(*strangers, [] { throw BloomgateError(ErrorCode::bad_input, "no"); });
+  builder.add(canonicalize_line("joe@example.org"));
+  CHECK(test::error_code_of([&] { builder.write(folder.file("filter"), test::kNeverStop); }) == ErrorCode::bad_input);
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("the strangers of one build serve another, which forgets what was found in the first") {
+  const TemporaryFolder folder;
+  const BuildOptions options = {.seed = 3};
+  const auto strangers = strangers_of(options, {"eve@example.org", "joe@example.org"});
+  for (const char* const line : {"eve@example.org", "joe@example.org"}) {
+    FilterBuilder builder(options);
+    builder.set_strangers(*strangers);
+    builder.add(canonicalize_line(line));
+    CHECK(builder.write(folder.file("filter"), test::kNeverStop).strangers ==
+          KnownStrangerCounts{.known = 2, .entries = 1});
+    CHECK(MappedFilter(folder.file("filter")).view().may_contain(line));
+  }
+}
+
+TEST_CASE("known strangers have room for a piece of work, and no more than their memory") {
+  const unsigned threads = GENERATE(1U, 4U);
+  const KnownStrangers strangers(shape_of({}), threads, 1);
+  CHECK(strangers.has_room_for(kEntriesAtOnce));
+  CHECK_FALSE(strangers.has_room_for(4 * kEntriesAtOnce));
+}
+
+TEST_CASE("an index finds its hashes and no others, however they are spread") {
+  std::mt19937_64 random(1);
+  const unsigned empty_high_bits = GENERATE(0U, 3U, 40U, 63U);
+  const std::size_t count = GENERATE(0U, 1U, 2U, 100U, 20'000U);
+  CAPTURE(empty_high_bits, count);
+  std::set<KeyHash> set;
+  for (std::size_t i = 0; i < count; ++i) set.insert(random() >> empty_high_bits);
+  const std::vector<KeyHash> hashes(set.begin(), set.end());
+  const HashIndex index(hashes);
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    REQUIRE(index.find(hashes[i]) == i);
+    if (!set.contains(hashes[i] + 1)) REQUIRE(index.find(hashes[i] + 1) == HashIndex::kAbsent);
+    if (!set.contains(hashes[i] - 1)) REQUIRE(index.find(hashes[i] - 1) == HashIndex::kAbsent);
+  }
+  std::vector<KeyHash> asked = hashes;
+  for (int i = 0; i < 1000; ++i) {
+    const KeyHash other = random() >> (i % 2 == 0 ? 0 : empty_high_bits);
+    REQUIRE((index.find(other) != HashIndex::kAbsent) == set.contains(other));
+    if (!set.contains(other)) asked.push_back(other);
+  }
+  std::ranges::shuffle(asked, random);
+  std::set<std::size_t> found;
+  index.for_each_found(asked, [&](std::size_t place) { found.insert(place); });
+  CHECK(found.size() == hashes.size());
+  CHECK((found.empty() || *found.rbegin() < hashes.size()));
+}
+
+}  // namespace
+}  // namespace bloomgate
