@@ -181,7 +181,15 @@ std::unique_ptr<StoreFile> open_old(const UpdateCommand& command) {
     throw UsageError(command.output + " is not there; name the filter of " + command.store +
                      " in --output, or with --new-store where to put a new pair");
   }
-  return open_store(command.store, MappedFilter(command.output).header().store_identity, command.output);
+  const FilterHeader old = MappedFilter(command.output).header();
+  if (old.strangers.known != 0) {
+    throw BloomgateError(ErrorCode::bad_argument,
+                         command.output +
+                             " keeps known strangers out, and update has no list of them: they might pass. Build a new "
+                             "pair from the store with 'bloomgate build --not', which takes the store as an input",
+                         {.path = command.output});
+  }
+  return open_store(command.store, old.store_identity, command.output);
 }
 
 // Lists of changes on their way into an update.

@@ -1493,6 +1493,18 @@ class UpdateTest(ProgramTest):
         self.assertRegex(self.update("--add", add), r"(?m)^added +1, 111 others were there already$")
         self.assertRegex(self.update("--add", remove, "--remove", remove), r"(?m)^both +6 were to be added and to be removed")
 
+    def test_a_filter_that_keeps_known_strangers_out_is_not_updated_and_a_build_from_its_store_keeps_them_out(self):
+        strangers = self.write("not", "".join(f"stranger{i}@example.com\n" for i in range(1000)))
+        self.build_pair(self.users(range(9000)), "filter", "--not", strangers)
+        before = self.contents()
+        add = self.write("add", "new@example.org\n")
+        self.assertRegex(self.update("--add", add, status=64), "filter keeps known strangers out.*build --not")
+        self.assertEqual({name: text for name, text in self.contents().items() if name != "add"}, before)
+        self.check(0, "build", "-o", "new", "--store", "new.store", "--not", strangers, "filter.store", add)
+        self.check(0, "query", "new", "--confirm", "new.store", "new@example.org", "user0@example.org", "user8999@example.org")
+        out, _ = self.check(1, "query", "new", "--count", "--list", strangers)
+        self.assertEqual(out, "listed\t0\nnot-listed\t1000\nrejected\t0\n")
+
     def test_an_update_gives_the_bytes_of_a_build_from_the_changed_list(self):
         for layout in ("page", "line", "ribbon"):
             with self.subTest(layout=layout):
