@@ -117,12 +117,15 @@ class PairFiles {
   TemporaryFolder folder_;
 };
 
-// The first of "stranger<i>@example.net" that the bits of the filter have.
-inline std::string false_positive_of(const LoadedFilter& filter) {
+// The first of "stranger<i>@example.net" that the bits of the filter have, or have not.
+inline std::string stranger_of(const LoadedFilter& filter, bool is_hit) {
   for (int i = 0;; ++i) {
     std::string stranger = "stranger" + std::to_string(i) + "@example.net";
-    if (filter.view().may_contain(stranger)) return stranger;
+    if (filter.view().may_contain(stranger) == is_hit) return stranger;
   }
+}
+inline std::string false_positive_of(const LoadedFilter& filter) {
+  return stranger_of(filter, true);
 }
 
 // Senders need not be authenticated: for tests of what else there is.

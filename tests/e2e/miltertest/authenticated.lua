@@ -53,6 +53,6 @@ expect("a listed name only",
        send_fields(conn, "<bounce-7@news.example>", {{"From", "\"joe@example.org\" <eve@evil.example>"}, SIGNED, PASS}),
        "check; reason=not-listed")
 mt.disconnect(conn)
-expect_match("the log", read_file("daemon.log"),
-             "sender=<bounce%-7@news.example> decision=deliver reason=listed time_us=%d+%.%d identity=header%-from " ..
-             "authentication=dkim whitelist=whitelist header_from=joe@example.org\n")
+wait_for("daemon.log",
+         "sender=<bounce%-7@news.example> decision=deliver reason=listed time_us=%d+%.%d identity=header%-from " ..
+         "authentication=dkim whitelist=whitelist header_from=joe@example.org\n")

@@ -21,6 +21,7 @@ refused()
 run("rm " .. whitelist)
 refused()
 
+wait_for("daemon.log", string.rep("error: reload refused: .*", 3))
 _, refusals = string.gsub(read_file("daemon.log"), "error: reload refused: ", "")
 expect("refusals in the log", refusals, 3)
 

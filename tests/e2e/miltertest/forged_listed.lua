@@ -8,5 +8,5 @@ expect_match("the order", wire(),
              "< m 3 X%-Bloomgate\n< m 2 X%-Bloomgate\n< m 1 X%-Bloomgate\n" ..
              "< i 0 X%-Bloomgate deliver; [^\n]*\n< c\n")
 expect("only these", mt.eom_check(conn, MT_HDRDELETE, "X-Bloomgate", 4), false)
-expect_match("the log", read_file("daemon.log"), "reason=listed .* forged_headers=3\n")
+wait_for("daemon.log", "reason=listed .* forged_headers=3\n")
 mt.disconnect(conn)

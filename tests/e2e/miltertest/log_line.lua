@@ -6,6 +6,7 @@ expect_verdicts({
   {'<"x decision=deliver reason=listed"@y.example>', "check; reason=not-listed"},
   {"<\27[2J@y.example>", "check; reason=malformed-sender"},
 })
+wait_for("daemon.log", string.rep("info: queue_id=[^\n]*\n.*", 4))
 log = read_file("daemon.log")
 lines = 0
 for line in string.gmatch(log, "[^\n]*queue_id=[^\n]*") do

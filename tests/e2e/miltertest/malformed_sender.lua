@@ -9,5 +9,5 @@ expect_verdicts({
   {"<joe@example.org>\r\nX-Bloomgate: deliver", "check; reason=malformed-sender"},
   {"<" .. string.rep("x", 600) .. "@example.org>", "check; reason=malformed-sender"},
 })
-expect_match("the log", read_file("daemon.log"),
-             "sender=<joe> decision=check reason=malformed%-sender .*fault=missing%-at%-sign")
+wait_for("daemon.log",
+         "sender=<joe> decision=check reason=malformed%-sender .*fault=missing%-at%-sign")

@@ -11,6 +11,6 @@ end
 done(mt.eom(conn))
 expect("the answer", mt.getreply(conn), SMFIR_CONTINUE)
 expect_match("the wire", wire(), "> E\n< c\n$")
-expect_match("the log", read_file("daemon.log"),
-             "sender=<joe@example.org> decision=deliver reason=listed .* forged_headers=1\n")
+wait_for("daemon.log",
+         "sender=<joe@example.org> decision=deliver reason=listed .* forged_headers=1\n")
 mt.disconnect(conn)

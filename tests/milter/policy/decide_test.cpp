@@ -181,6 +181,10 @@ TEST_CASE("names of verdicts and reasons are what operators match on") {
       {Reason::no_whitelist, "no-whitelist"},
       {Reason::whitelist_damaged, "whitelist-damaged"},
       {Reason::no_revoked_list, "no-revoked-list"},
+      {Reason::confirm_timeout, "confirm-timeout"},
+      {Reason::confirm_busy, "confirm-busy"},
+      {Reason::confirm_damaged, "confirm-damaged"},
+      {Reason::confirm_unreadable, "confirm-unreadable"},
       {Reason::internal_error, "internal-error"},
   };
   CHECK(std::size(names) == kReasonCount);
