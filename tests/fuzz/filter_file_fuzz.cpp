@@ -32,7 +32,8 @@ std::uint64_t number_at(const std::vector<std::byte>& image, std::size_t offset)
   return load_little_endian<std::uint64_t>(image.data() + offset);
 }
 
-// One block of bits, and in the rest as many domain entries or known strangers as fit, where the header says so in full.
+// One block of bits, and in the rest as many domain entries or known strangers as fit, where the header says so in
+// full.
 void mend_sections(std::vector<std::byte>& image, bool has_strangers) {
   FilterHeader sound = {.shape = {.block_count = 1}, .expected_entries = 1, .addresses = 100};
   const std::uint64_t domains_at = 3 * 4096;
