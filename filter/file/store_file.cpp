@@ -267,6 +267,9 @@ void StoreFile::require_unchanged() const {
 }
 
 bool is_store(const std::string& path) noexcept {
+  // A pipe's writer would take the end of this look for the end of its reader.
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::array<std::byte, kStoreMagic.size()> bytes = {};
   return file.is_open() && read_at(file.get(), bytes, 0) == 0 &&

@@ -111,7 +111,8 @@ class StoreFile {
   std::vector<KeyHash> index_;
 };
 
-// Whether the file at `path` says that it is a store. False if it cannot be read: whoever opens it will say why.
+// Whether the file at `path` says that it is a store. False if it cannot be read: whoever opens it will say why. A pipe
+// is none, and is not opened.
 bool is_store(const std::string& path) noexcept;
 
 // Opens the store with that identity: at `path`, or, where the writer of a pair was stopped between its two files, the

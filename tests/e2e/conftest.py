@@ -80,6 +80,9 @@ def pytest_runtest_makereport(item, call):
                 report.sections.append((f"logs of {name}", value.logs()[-8000:]))
             elif isinstance(value, Path) and value.is_dir():
                 report.sections.extend((str(log), text) for log, text in logs_below(value))
+        # What a fixture has started may be known to that one only.
+        for gateways in Gateways.running:
+            report.sections.append(("logs of the gateways", gateways.logs()[-8000:]))
 
 
 def logs_below(folder):
@@ -92,9 +95,12 @@ def logs_below(folder):
 class Gateways:
     """start(addresses, *build_options, inet=…, settings=…) starts a gateway with that whitelist."""
 
+    running = []  # all that have not been closed
+
     def __init__(self):
         self._open = ExitStack()
         self._gateways = []
+        self.running.append(self)
 
     def __call__(self, addresses=(LISTED,), *build_options, **config):
         folder = self.enter(temporary_folder("e2e"))
@@ -115,6 +121,7 @@ class Gateways:
         return "\n".join(gateway.logs() for gateway in self._gateways)
 
     def close(self):
+        self.running.remove(self)
         self._open.close()
 
 

@@ -1,5 +1,10 @@
 #include "filter/file/store_file.hpp"
 
+#include <fcntl.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <random>
@@ -248,6 +253,20 @@ TEST_CASE("a filter is opened with its own store only, at its path or staged bes
   settle_store(path, folder.file("new"));
   CHECK_FALSE(std::filesystem::exists(path + ".next"));
   CHECK(StoreFile(path).identity() == new_identity);
+}
+
+TEST_CASE("a pipe is no store, and whoever writes to it does not see it opened") {
+  const TemporaryFolder folder;
+  const std::string pipe = folder.file("pipe");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const FileDescriptor watch(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  REQUIRE(inotify_add_watch(watch.get(), pipe.c_str(), IN_OPEN) >= 0);
+  CHECK_FALSE(is_store(pipe));
+  char event[4096];
+  CHECK(read(watch.get(), event, sizeof event) == -1);
+  const FileDescriptor opened(open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  REQUIRE(opened.is_open());
+  CHECK(read(watch.get(), event, sizeof event) > 0);  // it would have been seen
 }
 
 }  // namespace
