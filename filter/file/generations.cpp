@@ -12,16 +12,12 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/file_descriptor.hpp"
+#include "filter/base/file_paths.hpp"
 #include "filter/base/file_stamp.hpp"
 #include "filter/hash/hash.hpp"
 
 namespace bloomgate {
 namespace {
-
-std::string folder_of(const std::string& path) {
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  return parent.empty() ? "." : parent.string();
-}
 
 // A name that the next FilterWriter for `path` clears away if this process does not.
 std::string temporary_name(const std::string& path) {

@@ -15,6 +15,7 @@
 #include "filter/base/anonymous_memory.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/file_io.hpp"
+#include "filter/base/file_paths.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/file/generations.hpp"
@@ -104,8 +105,7 @@ NewFile::NewFile(const std::string& path, const Sections& sections) : path_(reso
   place(sections);
   const std::uint64_t most_bytes = sections.empty() ? kHeaderBytes : sections.back().end();
   const std::optional<struct stat> old = existing_file(path_);
-  const std::filesystem::path parent = std::filesystem::path(path_).parent_path();
-  folder_ = parent.empty() ? "." : parent.string();
+  folder_ = folder_of(path_);
   const std::string prefix = "." + std::filesystem::path(path_).filename().string() + ".tmp-";
   remove_leftovers(folder_, prefix);
   do {

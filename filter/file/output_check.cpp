@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "filter/base/file_descriptor.hpp"
+#include "filter/base/file_paths.hpp"
 #include "filter/base/unnamed_file.hpp"
 
 namespace bloomgate {
@@ -60,8 +61,7 @@ void require_can_write(const std::string& path, std::uint64_t bytes) {
     throw BloomgateError(ErrorCode::not_a_regular_file,
                          target + " exists and is not a regular file; name a file for the filter", {.path = target});
   }
-  const std::filesystem::path parent = std::filesystem::path(target).parent_path();
-  const std::string folder = parent.empty() ? "." : parent.string();
+  const std::string folder = folder_of(target);
   const FileDescriptor file = unnamed_file(folder);
   if (!file.is_open()) throw folder_error(folder, target, errno);
   // Not posix_fallocate(3), which writes it all where the file system cannot reserve.

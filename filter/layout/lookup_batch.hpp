@@ -21,12 +21,10 @@ class LookupBatch {
   static constexpr std::size_t kKeys = 64;
 
   explicit LookupBatch(const FilterView& view) noexcept
-      : shape_(view.shape()),
-        body_(view.body().data()),
-        excluded_(view.excluded()),
-        rules_(&layout_rules(shape_.layout)),
+      : view_(view),
+        rules_(&layout_rules(view.shape().layout)),
         value_is_hash_(rules_->value_is_hash()),
-        values_per_entry_(rules_->values_per_entry(shape_.hashes)) {}
+        values_per_entry_(rules_->values_per_entry(view.shape().hashes)) {}
 
   std::size_t size() const noexcept { return size_; }
   bool full() const noexcept { return size_ == kKeys; }
@@ -35,11 +33,11 @@ class LookupBatch {
   void add(std::string_view key) noexcept {
     std::uint64_t* const values = values_.data() + size_++ * values_per_entry_;
     if (value_is_hash_) {
-      values[0] = hash_of_address(shape_, key);
+      values[0] = hash_of_address(view_.shape(), key);
     } else {
-      rules_->values_of(shape_, key, values);
+      rules_->values_of(view_.shape(), key, values);
     }
-    rules_->prefetch(shape_, body_, values);
+    rules_->prefetch(view_.shape(), view_.body().data(), values);
   }
 
   // Calls `visit(number, found)` for each key, in the order in which they came, and then forgets the keys. `found` is
@@ -50,14 +48,12 @@ class LookupBatch {
     size_ = 0;
     for (std::size_t i = 0; i < size; ++i) {
       const std::uint64_t* const values = values_.data() + i * values_per_entry_;
-      visit(i, rules_->has_bits(shape_, body_, values) && (excluded_.empty() || !excluded_.contains(values[0])));
+      visit(i, rules_->has_bits(view_.shape(), view_.body().data(), values) && !view_.excludes(values[0]));
     }
   }
 
  private:
-  FilterShape shape_;
-  const std::byte* body_;
-  SortedHashes excluded_;
+  FilterView view_;
   const LayoutRules* rules_;
   bool value_is_hash_;
   std::size_t values_per_entry_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
+#include "filter/base/file_paths.hpp"
 #include "milter/lists/inotify_events.hpp"
 
 namespace bloomgate {
@@ -61,14 +62,13 @@ std::vector<std::string> FileWatch::watch_instead(std::vector<std::string> paths
 }
 
 void FileWatch::watch(const std::string& path, std::vector<std::string>& failed) {
-  const std::filesystem::path file(path);
-  const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
+  const std::string folder = folder_of(path);
   const int number =
       inotify_add_watch(inotify_.get(), folder.c_str(), kChanges | IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR);
   if (number < 0) {
     failed.push_back(folder);
   } else {
-    names_[number].insert(file.filename().string());
+    names_[number].insert(std::filesystem::path(path).filename().string());
   }
 }
 

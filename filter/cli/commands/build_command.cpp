@@ -1,5 +1,4 @@
 // `bloomgate build`: from lists of addresses to a filter file.
-#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "filter/base/error.hpp"
+#include "filter/base/file_paths.hpp"
 #include "filter/build/builder.hpp"
 #include "filter/cli/available_memory.hpp"
 #include "filter/cli/commands/commands.hpp"
@@ -231,46 +231,36 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
     throw UsageError("--keep and --store cannot go together: a store goes with one filter only");
   }
   share_memory(command);
-  if (values->count("scratch") == 0) {
-    const std::filesystem::path folder = std::filesystem::path(command.output).parent_path();
-    command.options.scratch_folder = folder.empty() ? "." : folder.string();
-  }
+  if (values->count("scratch") == 0) command.options.scratch_folder = folder_of(command.output);
   return command;
-}
-
-bool same_file(const std::string& a, const std::string& b) {
-  struct stat status_a = {};
-  struct stat status_b = {};
-  return stat(a.c_str(), &status_a) == 0 && stat(b.c_str(), &status_b) == 0 && status_a.st_dev == status_b.st_dev &&
-         status_a.st_ino == status_b.st_ino;
 }
 
 // A typing mistake must not cost the operator a list.
 void refuse_to_overwrite_inputs(const BuildCommand& command) {
   for (const std::vector<std::string>* lists : {&command.inputs, &command.exceptions, &command.strangers}) {
     for (const std::string& list : *lists) {
-      if (same_file(list, command.output)) throw UsageError("--output would overwrite the list " + list);
-      if (same_file(list, command.options.store_path)) throw UsageError("--store would overwrite the list " + list);
-      if (same_file(list, command.reject_file)) throw UsageError("--reject-file would overwrite the list " + list);
+      if (is_same_file(list, command.output)) throw UsageError("--output would overwrite the list " + list);
+      if (is_same_file(list, command.options.store_path)) throw UsageError("--store would overwrite the list " + list);
+      if (is_same_file(list, command.reject_file)) throw UsageError("--reject-file would overwrite the list " + list);
     }
   }
   const std::string& store = command.options.store_path;
   for (const auto& input : command.stores->stores()) {
-    if (same_file(input->path(), command.output))
+    if (is_same_file(input->path(), command.output))
       throw UsageError("--output would overwrite the store " + input->path());
-    if (same_file(input->path(), store)) {
+    if (is_same_file(input->path(), store)) {
       throw UsageError("--store would overwrite the store " + input->path() + "; 'bloomgate update' changes a store");
     }
-    if (same_file(input->path(), command.reject_file)) {
+    if (is_same_file(input->path(), command.reject_file)) {
       throw UsageError("--reject-file would overwrite the store " + input->path());
     }
   }
   for (const std::string& other : {command.output, command.reject_file}) {
-    if (!store.empty() && (store == other || same_file(store, other))) {
+    if (!store.empty() && (store == other || is_same_file(store, other))) {
       throw UsageError("--store and " + other + " are the same file");
     }
   }
-  if (command.reject_file == command.output || same_file(command.reject_file, command.output)) {
+  if (command.reject_file == command.output || is_same_file(command.reject_file, command.output)) {
     throw UsageError("--reject-file and --output are the same file");
   }
 }

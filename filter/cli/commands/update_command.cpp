@@ -1,5 +1,4 @@
 // `bloomgate update`: from a store and lists of changes to a new store and its filter.
-#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "filter/base/error.hpp"
+#include "filter/base/file_paths.hpp"
 #include "filter/build/store_update.hpp"
 #include "filter/cli/commands/bits_of_filter.hpp"
 #include "filter/cli/commands/commands.hpp"
@@ -118,8 +118,7 @@ void choose_shape(UpdateCommand& command, const po::variables_map& values) {
 }
 
 bool same_file(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return a == b || std::filesystem::equivalent(a, b, error);
+  return a == b || is_same_file(a, b);
 }
 
 // A typing mistake must not cost the operator a list.
@@ -163,10 +162,7 @@ std::optional<UpdateCommand> parse(const Arguments& arguments) {
   if (values->count("threads") == 0) options.threads = default_threads();
   checked_threads(options.threads);
   options.memory_bytes = parse_bytes(command.memory.empty() ? "256M" : command.memory, "--memory");
-  if (values->count("scratch") == 0) {
-    const std::filesystem::path folder = std::filesystem::path(command.output).parent_path();
-    options.scratch_folder = folder.empty() ? "." : folder.string();
-  }
+  if (values->count("scratch") == 0) options.scratch_folder = folder_of(command.output);
   command.add = list_files(command.add);
   command.remove = list_files(command.remove);
   refuse_to_overwrite_inputs(command);

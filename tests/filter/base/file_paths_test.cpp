@@ -1,0 +1,35 @@
+#include "filter/base/file_paths.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "tests/support/filter_files.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+TEST_CASE("a path without a folder is in the one that the program is in") {
+  CHECK(folder_of("list.bloom") == ".");
+  CHECK(folder_of("lists/list.bloom") == "lists");
+  CHECK(folder_of("/list.bloom") == "/");
+  CHECK(folder_of("../list.bloom") == "..");
+}
+
+TEST_CASE("two paths are of one file if it is there and both lead to it") {
+  const test::TemporaryFolder folder;
+  test::write_file(folder.file("a"), "text");
+  test::write_file(folder.file("b"), "text");
+  std::filesystem::create_symlink("a", folder.file("link"));
+  std::filesystem::create_hard_link(folder.file("a"), folder.file("other-name"));
+  CHECK(is_same_file(folder.file("a"), folder.file("a")));
+  CHECK(is_same_file(folder.file("a"), folder.file("link")));
+  CHECK(is_same_file(folder.file("other-name"), folder.file("a")));
+  CHECK_FALSE(is_same_file(folder.file("a"), folder.file("b")));
+  CHECK_FALSE(is_same_file(folder.file("a"), folder.file("missing")));
+  CHECK_FALSE(is_same_file(folder.file("missing"), folder.file("a")));
+  CHECK_FALSE(is_same_file(folder.file("missing"), folder.file("missing")));
+}
+
+}  // namespace
+}  // namespace bloomgate
