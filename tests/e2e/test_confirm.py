@@ -169,7 +169,7 @@ def test_an_explanation_shows_what_the_store_says(start):
     gateway, pair = start()
 
     def explain(sender):
-        command = gateway.daemon.command("--explain", "--from", sender, "--header-from", "x@example.com")
+        command = gateway.daemon.command("--explain", "--from", sender, "--header-from", sender)
         return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True).stdout
 
     stranger = pair.found_by_bits(STRANGERS)[0]
@@ -177,4 +177,5 @@ def test_an_explanation_shows_what_the_store_says(start):
     assert "; confirmed=yes\ndecision: deliver reason=listed\n" in explain(LISTED)
     assert re.search(f"confirm +no  subject=whitelist key={stranger}\n", explain(stranger))
     assert explain(stranger).endswith("decision: check reason=not-listed\n")
-    assert "confirm " not in explain(UNLISTED) or UNLISTED in pair.found_by_bits([UNLISTED])
+    missed = next(sender for sender in STRANGERS if sender not in pair.found_by_bits(STRANGERS))
+    assert "confirm " not in explain(missed)

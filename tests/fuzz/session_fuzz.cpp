@@ -144,6 +144,7 @@ class Player {
     if (kOfMessage.find(step.letter) != std::string_view::npos) message_.push_back(step);
     switch (step.letter) {
       case 'N':
+        begin();
         server_.negotiate();
         break;
       case 'C':
@@ -184,8 +185,7 @@ class Player {
         server_.abort();
         break;
       case 'Q':
-        forget();
-        client_ = greeting_ = {};
+        begin();
         server_.close();
         break;
       default:  // no callback
@@ -204,6 +204,12 @@ class Player {
     has_pass_ = false;
     has_grounds_ = false;
     has_long_name_ = false;
+  }
+
+  // A negotiation, like a close, leaves nothing of what was said on the connection before.
+  void begin() {
+    forget();
+    client_ = greeting_ = {};
   }
 
   void connect(const Step& step) {

@@ -3,6 +3,7 @@
 
 usage: program_test.py PATH-OF-BLOOMGATE [unittest arguments]
 """
+import contextlib
 import filecmp
 import gzip
 import json
@@ -24,6 +25,15 @@ BLOOMGATE = None
 # A sanitized program takes ten times as long, and sees in one seed or hash family what it sees in another.
 IS_SANITIZED = bool(os.environ.get("BLOOMGATE_SANITIZE"))
 EX_USAGE, EX_DATAERR, EX_NOINPUT, EX_CANTCREAT = 64, 65, 66, 73
+
+
+def open_files_of(pid):
+    """The names, without their folders, of the files that a process has open; it may open and close some meanwhile."""
+    names = set()
+    for descriptor in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            names.add(descriptor.readlink().name)
+    return names
 
 
 class ProgramTest(unittest.TestCase):
@@ -1594,9 +1604,8 @@ class UpdateTest(ProgramTest):
                                  cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)  # fmt: skip
         self.addCleanup(first.wait)
         self.addCleanup(first.stdin.close)
-        name = f"/proc/{first.pid}/fd"
         deadline = time.monotonic() + 30
-        while not any(os.path.basename(os.readlink(f"{name}/{fd}")) == "filter.store" for fd in os.listdir(name)):
+        while "filter.store" not in open_files_of(first.pid):
             self.assertLess(time.monotonic(), deadline)
         while "another 'bloomgate update'" not in self.run_program("update", "--store", "filter.store", "-o", "filter").stderr.decode():
             self.assertLess(time.monotonic(), deadline)
