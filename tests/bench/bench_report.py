@@ -1,7 +1,7 @@
 """The figures of tests/bench/run as tables in Markdown."""
 import textwrap
 
-PARTS = ["floor", "builder", "cold", "query", "verify", "fpr", "tables", "peers"]
+PARTS = ["floor", "builder", "cold", "query", "verify", "fpr", "strangers", "tables", "peers"]
 LECTURE = {1: "62", 2: "38", 3: "24", 4: "15", 5: "9", 8: "2.1", 16: "0.05"}  # % at bits per entry
 CLASSROOM = {555888: "1.04", 362329: "5.04", 278494: "10.14"}  # % at bits
 LN2 = 0.6931471805599453
@@ -114,6 +114,33 @@ def fpr(results):
     header = ["layout", "entries", "bits per entry", "k", "probes", "theory", "measured", "over theory"]
     text = "Addresses that are in no list, looked up in the filters above."
     return section("False positives", text, table(header, cells))
+
+
+def found_of(found, asked):
+    return f"{percent(found / asked)} of {asked:,}" if found else f"none of {asked:,}"
+
+
+def strangers(results):
+    cells = []
+    for way in results["strangers"]["ways"]:
+        cells.append([way["name"], mib(way["memory"]), mib(way["disk"]) if way["disk"] else "-", seconds(way["seconds"]),
+                      millions(way["listed_rate"]), millions(way["stranger_rate"]),
+                      found_of(way["others_found"], way["others_asked"]),
+                      found_of(way["known_found"], way["known_asked"])])  # fmt: skip
+    entries = results["strangers"]["ways"][0]["entries"]
+    text = f"""{entries:,} entries on all cores; 8 bits per entry unless it says otherwise. Known strangers are those
+        that `--not` was given, or would have been. Look-ups are those of `query --count --list`, with `--confirm`
+        where there is a store, the text included; every entry that was asked for was found."""
+    header = ["what", "memory", "disk", "build", "listed", "strangers", "strangers found", "known strangers found"]
+    curve = results["strangers"]["curve"]
+    rows = {}
+    for row in curve["rows"]:
+        rows.setdefault(f"{row['bits']:.0f}", {})[row["layout"]] = row
+    curve_cells = [[bits, *(percent(row[layout]["measured"]) for layout in ("page", "ribbon"))]
+                   for bits, row in rows.items()]  # fmt: skip
+    curve_text = f"The same by bits per entry, without a store, with {curve['entries']:,} lines:\n"
+    return section("What keeps strangers out", text, table(header, cells), curve_text,
+                   table(["bits per entry", "page", "ribbon"], curve_cells))  # fmt: skip
 
 
 def lecture(lecture):

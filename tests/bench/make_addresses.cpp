@@ -1,5 +1,6 @@
 // Writes a list of addresses as a large mail system would have them, for benchmarks and tests: `make_addresses COUNT
-// [SEED] > list`. No two of its entries are alike, and the same arguments give the same list.
+// [SEED [FIRST]] > list`. It has the lines FIRST (0 unless given) to FIRST + COUNT - 1 of an endless list, of which no
+// two entries are alike. The same arguments give the same lines.
 //
 // One in eight addresses has upper-case letters, one in eight a +tag; one in 256 has an international domain, one in
 // 512 a quoted local part, and one line in 1,024 is bad.
@@ -68,17 +69,18 @@ class Line {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3) {
-    std::cerr << "usage: make_addresses COUNT [SEED] > list\n";
+  if (argc < 2 || argc > 4) {
+    std::cerr << "usage: make_addresses COUNT [SEED [FIRST]] > list\n";
     return 64;
   }
   const auto count = static_cast<std::uint64_t>(std::strtod(argv[1], nullptr));
-  const std::uint64_t seed = argc == 3 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  const std::uint64_t first = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 0;
   std::string buffer;
   constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
-  for (std::uint64_t index = 0; index < count; ++index) {
+  for (std::uint64_t index = first; index < first + count; ++index) {
     buffer += Line(index, seed).text();
-    if (buffer.size() >= kFlushBytes || index + 1 == count) {
+    if (buffer.size() >= kFlushBytes || index + 1 == first + count) {
       std::cout.write(buffer.data(), static_cast<std::streamsize>(buffer.size()));
       buffer.clear();
     }

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 BUILD = None
 RUN = pathlib.Path(__file__).with_name("run")
@@ -37,7 +38,8 @@ class RunTest(unittest.TestCase):
         return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
 
     def test_one_run_gives_every_table(self):
-        self.run_bench("--out", self.folder / "table.md", "--results", self.folder / "results.json")
+        plots = self.folder / "plots"
+        self.run_bench("--out", self.folder / "table.md", "--results", self.folder / "results.json", "--plots", plots)
         text = (self.folder / "table.md").read_text()
         results = json.loads((self.folder / "results.json").read_text())
 
@@ -59,6 +61,17 @@ class RunTest(unittest.TestCase):
             self.assertAlmostEqual(float(cells[4]), row["entries"] / row["seconds"] / floor, delta=0.006)
         for row in self.rows_of(text, "False positives"):
             self.assertAlmostEqual(float(row[-1]), 1, delta=0.1)
+        ways = {row[0]: row for row in self.rows_of(text, "What keeps strangers out")}
+        self.assertEqual(list(ways), ["page", "ribbon", "page + --not", "page + store", "ribbon + store",
+                                      "page of 5 bits + store"])  # fmt: skip
+        for name, (*_, found, known) in ways.items():
+            # Only a store keeps everybody out, and only --not those whom it knows.
+            self.assertEqual(found.startswith("none of "), "store" in name, name)
+            self.assertEqual(known.startswith("none of "), "store" in name or "--not" in name, name)
+        self.assertLess(float(ways["ribbon"][-1].split()[0]), 0.5 * float(ways["page"][-1].split()[0]))
+        for name in ("false-positives", "build-rate"):
+            drawn = "".join(xml.etree.ElementTree.parse(plots / f"{name}.svg").getroot().itertext())
+            self.assertTrue(all(way in drawn for way in ("page", "ribbon + store")), drawn)
         lecture = self.rows_of(text, "The lecture's table")
         self.assertEqual([row[0] for row in lecture], ["1", "2", "3", "4", "5", "8", "16"])
         self.assertEqual([row[3] for row in lecture], ["1", "1", "2", "3", "3", "6", "11"])
