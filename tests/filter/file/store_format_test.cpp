@@ -1,0 +1,392 @@
+#include "filter/file/store_format.hpp"
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "filter/base/error.hpp"
+#include "filter/base/little_endian.hpp"
+#include "filter/file/store_file.hpp"
+#include "filter/file/store_page.hpp"
+#include "tests/support/filter_files.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using test::build_filter;
+using test::error_code_of;
+using test::numbered_addresses;
+using test::read_file;
+using test::TemporaryFolder;
+using test::write_file;
+
+// Where FORMAT.md has the fields of a store's header.
+constexpr std::size_t kPageBytes = 16;
+constexpr std::size_t kHashFamily = 20;
+constexpr std::size_t kLowBits = 24;
+constexpr std::size_t kSeed = 40;
+constexpr std::size_t kIdentity = 56;
+constexpr std::size_t kChunkBytes = 72;
+constexpr std::size_t kSectionCount = 76;
+constexpr std::size_t kSectionTable = 128;
+constexpr std::size_t kHeaderChecksum = kHeaderBytes - 8;
+
+using Bytes = std::vector<std::byte>;
+
+constexpr StoreHeader kHeader = {.shape = {.seed = 42}, .low_bits = 50, .pages = 3, .addresses = 300, .domains = 2};
+
+template <typename Integer>
+void put(Bytes& bytes, std::size_t offset, Integer value) {
+  store_little_endian(bytes.data() + offset, value);
+}
+
+Bytes encoded(const StoreHeader& header, const Sections& sections) {
+  Bytes bytes(kHeaderBytes);
+  encode_store_header(header, sections, std::span(bytes).first<kHeaderBytes>());
+  return bytes;
+}
+
+// As FORMAT.md has the two numbers that are made from the others.
+void seal(Bytes& bytes, std::optional<std::uint64_t> identity = std::nullopt) {
+  put(bytes, kIdentity, std::uint64_t{0});
+  put(bytes, kIdentity, identity.value_or(checksum(std::span(bytes).first(kHeaderChecksum))));
+  put(bytes, kHeaderChecksum, checksum(std::span(bytes).first(kHeaderChecksum)));
+}
+
+DecodedStoreHeader decoded(const Bytes& bytes) {
+  return decode_store_header(std::span(bytes).first<kHeaderBytes>(), "store");
+}
+
+// The error of a header that must be refused, and the offset that it names.
+struct Refusal {
+  ErrorCode code;
+  std::optional<std::uint64_t> offset;
+
+  friend bool operator==(const Refusal&, const Refusal&) = default;
+};
+
+std::optional<Refusal> refusal_of(const Bytes& bytes) {
+  try {
+    decoded(bytes);
+  } catch (const BloomgateError& error) {
+    return Refusal{error.code(), error.details().offset};
+  }
+  return std::nullopt;
+}
+
+TEST_CASE("a store's header gives back what was put into it, and its identity is that of all its fields") {
+  const StoreHeader headers[] = {
+      kHeader,
+      {},
+      {.shape = {.hash_family = HashFamily::murmur3,
+                 .seed = 7,
+                 .profile = {.keep_local_part_case = true, .tag_separators = *TagSeparators::parse("+-")}},
+       .low_bits = kMostLowBits,
+       .pages = 1,
+       .addresses = 1},
+      {.shape = {}, .low_bits = 0, .domains = 1},
+      {.shape = {}, .low_bits = 1, .pages = 2, .addresses = 2 * kMostHashesOfStorePage, .domains = 1'000'000},
+  };
+  std::vector<std::uint64_t> identities;
+  for (const StoreHeader& header : headers) {
+    CAPTURE(header.low_bits);
+    const Bytes bytes = encoded(header, sections_of(header));
+    const DecodedStoreHeader back = decoded(bytes);
+    CHECK(back.header == header);
+    CHECK(back.sections == sections_of(header));
+    CHECK(back.identity != 0);
+    CHECK(load_little_endian<std::uint64_t>(bytes.data() + kIdentity) == back.identity);
+    for (const std::uint64_t other : identities) CHECK(back.identity != other);
+    identities.push_back(back.identity);
+  }
+  // What only the tables of the sections tell apart is told apart, too.
+  Sections sections = sections_of(kHeader);
+  sections.back().table_checksum ^= 1;
+  CHECK(decoded(encoded(kHeader, sections)).identity != identities.front());
+}
+
+TEST_CASE("a field of a store's header that says what cannot be is refused by its place, whatever the checksums say") {
+  const Bytes good = encoded(kHeader, sections_of(kHeader));
+  const auto refused_with = [&](std::size_t offset, auto value) {
+    Bytes bytes = good;
+    put(bytes, offset, value);
+    seal(bytes);
+    return refusal_of(bytes);
+  };
+  const auto bad_at = [](std::size_t offset) { return Refusal{ErrorCode::bad_header_field, offset}; };
+  CHECK(refused_with(kPageBytes, std::uint32_t{4096}) == std::nullopt);
+  CHECK(refused_with(kPageBytes, std::uint32_t{8192}) == bad_at(kPageBytes));
+  CHECK(refused_with(kChunkBytes, std::uint32_t{4096}) == bad_at(kChunkBytes));
+  CHECK(refused_with(8, std::uint32_t{2}) == Refusal{ErrorCode::unsupported_version, 8});
+  CHECK(refused_with(kHashFamily, std::uint32_t{4}) == Refusal{ErrorCode::unsupported_hash, kHashFamily});
+  CHECK(refused_with(kLowBits, std::uint32_t{63}) == std::nullopt);
+  CHECK(refused_with(kLowBits, std::uint32_t{64}) == bad_at(kLowBits));
+  CHECK(refused_with(kSectionCount, std::uint32_t{17}) == bad_at(kSectionCount));
+  for (const std::size_t reserved : {28U, 39U, 64U, 71U, 80U, 127U}) {
+    INFO("reserved byte " << reserved);
+    CHECK(refused_with(reserved, std::uint8_t{1}).has_value());
+  }
+  CHECK(refused_with(kSeed, std::uint64_t{43}) == std::nullopt);
+  Bytes bytes = good;
+  seal(bytes, 12345);
+  CHECK(refusal_of(bytes) == bad_at(kIdentity));
+  bytes = good;
+  bytes[kSeed] ^= std::byte{1};
+  CHECK(refusal_of(bytes) == Refusal{ErrorCode::bad_header_checksum, kHeaderChecksum});
+}
+
+TEST_CASE("sections of a store that do not go together are refused by the field that says so") {
+  struct Case {
+    std::function<void(Sections&)> change;
+    std::size_t section;  // the one that is named
+    std::size_t field;    // within its entry of the table
+    ErrorCode code = ErrorCode::bad_header_field;
+  };
+  constexpr std::size_t kKind = 0;
+  constexpr std::size_t kOffset = 8;
+  constexpr std::size_t kBytes = 16;
+  constexpr std::size_t kItems = 24;
+  const Case cases[] = {
+      {[](Sections& all) { all.erase(all.begin()); }, 0, kKind},      // an index without pages
+      {[](Sections& all) { all.erase(all.begin() + 1); }, 0, kKind},  // pages without an index
+      {[](Sections& all) { all[0].kind = SectionKind::bits; }, 0, kKind, ErrorCode::unsupported_section},
+      {[](Sections& all) { all[0].bytes += kStorePageBytes; }, 0, kBytes},             // more pages than the index has
+      {[](Sections& all) { all[0].items = 2; }, 0, kItems},                            // fewer addresses than pages
+      {[](Sections& all) { all[0].items = 3 * 8 * kStorePageBytes + 1; }, 0, kItems},  // more than bits in the pages
+      {[](Sections& all) { all[0].items = std::numeric_limits<std::uint64_t>::max(); }, 0, kItems},
+      {[](Sections& all) { all[1].items = 0; }, 1, kItems},
+      {[](Sections& all) { all[2].bytes += 8; }, 2, kBytes},
+      {[](Sections& all) { all[0].offset += kSectionAlignment; }, 0, kOffset},
+      {[](Sections& all) { all[2].offset += kSectionAlignment; }, 2, kOffset},
+      {[](Sections& all) { all[2].offset = all[1].offset; }, 2, kOffset},  // two in one place
+  };
+  for (const auto& [change, section, field, code] : cases) {
+    Sections sections = sections_of(kHeader);
+    change(sections);
+    CAPTURE(section, field);
+    CHECK(refusal_of(encoded(kHeader, sections)) == Refusal{code, kSectionTable + section * 64 + field});
+  }
+  StoreHeader full = kHeader;
+  full.addresses = 3 * 8 * kStorePageBytes;
+  CHECK(refusal_of(encoded(full, sections_of(full))) == std::nullopt);
+  full.addresses = 3;
+  CHECK(refusal_of(encoded(full, sections_of(full))) == std::nullopt);
+}
+
+TEST_CASE("a store that no file can be as large as is refused, and nothing wraps") {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  for (const std::uint64_t count : {std::uint64_t{1} << 52, std::uint64_t{1} << 61, kMost / 4096 + 1, kMost}) {
+    CAPTURE(count);
+    StoreHeader header = kHeader;
+    header.pages = header.addresses = count;
+    CHECK(error_code_of([&] { sections_of(header); }) == ErrorCode::size_overflow);
+  }
+  StoreHeader header = kHeader;
+  header.domains = kMost / 8 + 2;
+  CHECK(error_code_of([&] { sections_of(header); }) == ErrorCode::size_overflow);
+}
+
+// A store whose bytes can be changed at will, and which then has every checksum that it ought to have.
+class Forged {
+ public:
+  Forged() {
+    std::vector<std::string> lines = numbered_addresses(0, 3000);
+    lines.insert(lines.end(), {"@example.net", "@example.com"});
+    build_filter(folder_.file("filter"), lines, {.seed = 42, .store_path = path()});
+    const StoreFile store(path());
+    header_ = store.header();
+    sections_ = store.sections();
+    const std::string text = read_file(path());
+    bytes_.resize(text.size());
+    std::ranges::copy(std::as_bytes(std::span(text)), bytes_.begin());
+  }
+
+  std::string path() const { return folder_.file("store"); }
+  std::string file(const std::string& name) const { return folder_.file(name); }
+  const Section& section(std::size_t index) const { return sections_[index]; }
+  std::span<std::byte> content(std::size_t index) {
+    return std::span(bytes_).subspan(sections_[index].offset, sections_[index].bytes);
+  }
+  KeyHash hash_at(std::size_t section, std::size_t index) {
+    return load_little_endian<KeyHash>(content(section).data() + index * 8);
+  }
+  void put_hash(std::size_t section, std::size_t index, KeyHash hash) {
+    store_little_endian(content(section).data() + index * 8, hash);
+  }
+  // The hashes of a page.
+  std::vector<KeyHash> page(std::size_t index) {
+    std::vector<KeyHash> hashes;
+    REQUIRE(decode_store_page(page_bytes(index), header_.low_bits, hashes));
+    return hashes;
+  }
+  void put_page(std::size_t index, std::uint64_t number, const std::vector<KeyHash>& hashes) {
+    REQUIRE(hashes_in_page(hashes, header_.low_bits) == hashes.size());
+    encode_store_page(hashes, header_.low_bits, number, page_bytes(index));
+  }
+  std::vector<std::byte>& bytes() { return bytes_; }
+
+  void write() {
+    for (std::size_t i = 0; i < sections_.size(); ++i) {
+      Section& section = sections_[i];
+      REQUIRE(section.chunk_count() == 1);
+      const std::span<std::byte> table = std::span(bytes_).subspan(section.table_offset(), section.table_bytes());
+      store_little_endian(table.data(), checksum(content(i)));
+      section.table_checksum = checksum(table);
+    }
+    encode_store_header(header_, sections_, std::span(bytes_).first<kHeaderBytes>());
+    write_as_is();
+  }
+  void write_as_is() const { write_file(path(), {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}); }
+
+ private:
+  std::span<std::byte, kStorePageBytes> page_bytes(std::size_t index) {
+    return content(0).subspan(index * kStorePageBytes).first<kStorePageBytes>();
+  }
+
+  TemporaryFolder folder_;
+  StoreHeader header_;
+  Sections sections_;
+  std::vector<std::byte> bytes_;
+};
+
+ErrorCode error_of_opening(const Forged& store) {
+  return error_code_of([&] { StoreFile opened(store.path()); });
+}
+
+ErrorCode error_of_verifying(const Forged& store) {
+  return error_code_of([&] { StoreFile(store.path()).verify(1); });
+}
+
+TEST_CASE("what stands in the sections of a store is checked, though every checksum is right") {
+  Forged store;
+  REQUIRE(store.section(1).items >= 3);
+  SECTION("nothing is wrong") {
+    store.write();
+    CHECK_NOTHROW(StoreFile(store.path()).verify(1));
+  }
+  SECTION("the index has a hash twice") {
+    store.put_hash(1, 2, store.hash_at(1, 1));
+    store.write();
+    CHECK(error_of_opening(store) == ErrorCode::bad_section);
+  }
+  SECTION("the index has another hash than the page") {
+    store.put_hash(1, 1, store.hash_at(1, 1) - 1);
+    store.write();
+    CHECK(error_of_verifying(store) == ErrorCode::bad_section);
+  }
+  SECTION("a page ends with the first hash of the next one") {
+    std::vector<KeyHash> hashes = store.page(0);
+    hashes.back() = store.hash_at(1, 1);
+    store.put_page(0, 0, hashes);
+    store.write();
+    CHECK(error_of_verifying(store) == ErrorCode::bad_section);
+  }
+  SECTION("a page ends behind the first hash of the next one") {
+    std::vector<KeyHash> hashes = store.page(0);
+    hashes.back() = store.hash_at(1, 1) + 1;
+    store.put_page(0, 0, hashes);
+    store.write();
+    CHECK(error_of_verifying(store) == ErrorCode::bad_section);
+  }
+  SECTION("a page stands in another's place") {
+    store.put_page(0, 1, store.page(1));
+    store.write();
+    CHECK(error_of_verifying(store) == ErrorCode::bad_section);
+  }
+  SECTION("a domain entry is there twice") {
+    store.put_hash(2, 1, store.hash_at(2, 0));
+    store.write();
+    CHECK(error_of_verifying(store) == ErrorCode::bad_section);
+  }
+  SECTION("domain entries descend") {
+    const KeyHash first = store.hash_at(2, 0);
+    store.put_hash(2, 0, store.hash_at(2, 1));
+    store.put_hash(2, 1, first);
+    store.write();
+    CHECK(error_of_verifying(store) == ErrorCode::bad_section);
+  }
+  SECTION("between two sections there is something") {
+    store.bytes()[store.section(1).end()] = std::byte{1};
+    store.write();
+    CHECK(error_of_opening(store) == ErrorCode::bad_section);
+  }
+}
+
+TEST_CASE("a store has the size that its header says, and the checksums that its tables say") {
+  Forged store;
+  SECTION("a byte too many") {
+    store.bytes().push_back(std::byte{0});
+    store.write_as_is();
+    CHECK(error_of_opening(store) == ErrorCode::wrong_size);
+  }
+  SECTION("a byte too few") {
+    store.bytes().pop_back();
+    store.write_as_is();
+    CHECK(error_of_opening(store) == ErrorCode::wrong_size);
+  }
+  SECTION("less than a header, by a byte") {
+    store.bytes().resize(kHeaderBytes - 1);
+    store.write_as_is();
+    CHECK(error_of_opening(store) == ErrorCode::too_short);
+  }
+  SECTION("a table that its own checksum does not fit") {
+    store.bytes()[store.section(0).table_offset()] ^= std::byte{1};
+    store.write_as_is();
+    CHECK(error_of_opening(store) == ErrorCode::bad_table_checksum);
+  }
+  SECTION("domain entries that their table does not fit") {
+    store.content(2).front() ^= std::byte{1};
+    store.write_as_is();
+    CHECK(error_of_verifying(store) == ErrorCode::bad_body_checksum);
+    const StoreFile opened(store.path());
+    CHECK(error_code_of([&] { opened.for_each_domain([](std::span<const KeyHash>) {}); }) ==
+          ErrorCode::bad_body_checksum);
+  }
+  SECTION("written to while it is verified") {
+    const StoreFile opened(store.path());
+    CHECK(opened.is_unchanged());
+    store.write_as_is();
+    CHECK(error_code_of([&] { opened.verify(1); }) == ErrorCode::changed_while_open);
+  }
+}
+
+TEST_CASE("a store that is verified says how far it is, up to its pages' bytes and no further") {
+  const Forged store;
+  std::vector<std::uint64_t> told;
+  StoreFile(store.path()).verify(2, [&](std::uint64_t bytes) { told.push_back(bytes); });
+  CHECK(told == std::vector{store.section(0).bytes});
+}
+
+TEST_CASE("a hash before the first of a store is in none of its pages") {
+  Forged store;
+  const StoreFile opened(store.path());
+  const KeyHash first = opened.first_hashes().front();
+  REQUIRE(first != 0);
+  CHECK(opened.find(first) == StoreAnswer::present);
+  CHECK(opened.find(first - 1) == StoreAnswer::absent);
+  CHECK(opened.find(0) == StoreAnswer::absent);
+  CHECK(opened.find(~KeyHash{0}) == StoreAnswer::absent);
+  // Not even the first page is looked into, so that it may be a damaged one.
+  store.content(0)[100] ^= std::byte{1};
+  store.write_as_is();
+  const StoreFile damaged(store.path());
+  CHECK(damaged.find(first) == StoreAnswer::damaged);
+  CHECK(damaged.find(first - 1) == StoreAnswer::absent);
+}
+
+TEST_CASE("a store is looked up by its own hash family") {
+  const TemporaryFolder folder;
+  build_filter(folder.file("filter"), {"joe@example.org"},
+               {.hash_family = HashFamily::murmur3, .seed = 42, .store_path = folder.file("store")});
+  const StoreFile store(folder.file("store"));
+  CHECK(store.find(hash_key("joe@example.org", store.header().shape.seed, HashFamily::murmur3)) ==
+        StoreAnswer::present);
+  CHECK(store.find(store.hash_of("joe@example.org")) == StoreAnswer::present);
+}
+
+}  // namespace
+}  // namespace bloomgate
