@@ -20,6 +20,7 @@ TEST_CASE("tag separators are a set of the characters that a local part may hold
   CHECK((separators("+") | separators("=")) == separators("+="));
   CHECK(separators(TagSeparators::kCharacters).bits() == TagSeparators::kAllBits);
   CHECK(TagSeparators::from_bits(0xffffffff).text() == TagSeparators::kCharacters);
+  CHECK(TagSeparators::from_bits(0xffffffff) == separators(TagSeparators::kCharacters));
   for (const std::string_view bad : {".", "a", "+Z", "0", " ", "@", "\"", "\\", "+\xc3\xa9", "("}) {
     CAPTURE(bad);
     CHECK_FALSE(TagSeparators::parse(bad));
