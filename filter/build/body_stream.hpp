@@ -1,46 +1,50 @@
-// Makes the bit array of a filter from its front to its end, out of hashes in the order of a store, and writes it as it
-// grows. It needs memory for a window of the array, whatever the array's size.
+// Makes the bit array of a filter from its front to its end, out of hashes in the order of a store, a MiB at a time:
+// in memory of that size, which stays in the cache, and with as many threads as are at hand.
 //
-// Used by StoreUpdate, in one thread. Call order: constructor, add*, finish.
+// Used by StoreUpdate. cut() is for one thread; make() is safe from any.
 #pragma once
 
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "filter/base/anonymous_memory.hpp"
-#include "filter/build/body_writer.hpp"
+#include "filter/file/sections.hpp"
+#include "filter/hash/hash.hpp"
 #include "filter/layout/layout.hpp"
 
 namespace bloomgate {
 
 class BodyStream {
  public:
-  // `shape` is that of a filter that is made from a store. Throws BloomgateError{out_of_memory}.
-  BodyStream(BodyWriter& writer, const FilterShape& shape, unsigned threads);
+  // Bytes of the array, and hashes as a store keeps them: all whose bits are there, and perhaps some others. Blocks lie
+  // within such chunks.
+  struct Chunk {
+    std::uint64_t begin = 0;  // a multiple of kChecksumChunkBytes
+    std::uint64_t bytes = 0;
+    std::span<const KeyHash> hashes;
+  };
 
-  // Hashes as a store keeps them, in strictly ascending order, greater than those before. Throws
-  // BloomgateError{cannot_write, interrupted}.
-  void add(std::span<const KeyHash> stored);
+  // `shape` is that of a filter that is made from a store.
+  explicit BodyStream(const FilterShape& shape) noexcept
+      : shape_(shape), rules_(&layout_rules(shape.layout)), array_bytes_(body_bytes(shape)) {}
 
-  // Writes what is left of the array. Throws as add().
-  void finish();
+  // Takes the chunks off the front of `hashes` that later hashes do not touch, or all that are left of the array if no
+  // hashes will come. `hashes` ascend strictly. What is left of them belongs before the later ones.
+  std::vector<Chunk> cut(std::span<const KeyHash>& hashes, bool is_last);
+
+  // Makes the bytes of a chunk in `memory`, whatever is in there, and gives them. Throws std::bad_alloc.
+  std::span<const std::byte> make(const Chunk& chunk, std::span<std::byte, kChecksumChunkBytes> memory) const;
 
  private:
   std::uint64_t begin_of(KeyHash hash) const noexcept { return rules_->bytes_of(shape_, hash).begin; }
-  void make(std::span<const KeyHash> hashes);
-  void make_in_window(std::span<const KeyHash> hashes);
-  void move_window(std::uint64_t begin);
+  void set_bits(const Chunk& chunk, BodyPart part) const;
+  void make_blocks(const Chunk& chunk, BodyPart part) const;
 
-  BodyWriter& writer_;
   FilterShape shape_;
   const LayoutRules* rules_;
-  unsigned threads_;
   std::uint64_t array_bytes_;
-  AnonymousMemory window_;
-  std::uint64_t window_begin_ = 0;  // in the array, a multiple of kChecksumChunkBytes
-  std::vector<KeyHash> mixed_;      // in ascending order; others may still come into the blocks of these
+  std::uint64_t next_ = 0;  // where the next chunk begins
 };
 
 }  // namespace bloomgate

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "filter/base/parallel.hpp"
+#include "filter/build/sort_hashes.hpp"
 
 namespace bloomgate {
 GatheredHashes::GatheredHashes(unsigned lanes, std::uint64_t memory_bytes, std::string scratch_folder)
@@ -14,19 +15,24 @@ void GatheredHashes::spill(unsigned threads) {
   spill_->take(partitions_, threads);
 }
 
-std::vector<KeyHash> GatheredHashes::sorted(std::size_t partition) const {
+std::vector<KeyHash> GatheredHashes::gathered(std::size_t partition) const {
   std::vector<KeyHash> hashes;
   const auto take = [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); };
   if (spill_) spill_->for_each_run(partition, take);
   partitions_.for_each_run(partition, take);
+  return hashes;
+}
+
+std::vector<KeyHash> GatheredHashes::sorted(std::size_t partition) const {
+  std::vector<KeyHash> hashes = gathered(partition);
   std::ranges::sort(hashes);
   return hashes;
 }
 
 std::vector<KeyHash> GatheredHashes::sorted_once(std::size_t partition) const {
-  std::vector<KeyHash> hashes = sorted(partition);
-  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
-  return hashes;
+  std::vector<KeyHash> sorted;
+  sort_hashes(gathered(partition), kPartitionBits, sorted);
+  return sorted;
 }
 
 void GatheredHashes::for_each_sorted(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const {

@@ -56,6 +56,7 @@ class GatheredHashes {
   void for_each_sorted(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const;
 
  private:
+  std::vector<KeyHash> gathered(std::size_t partition) const;
   std::vector<KeyHash> sorted(std::size_t partition) const;
 
   std::string scratch_folder_;

@@ -1,17 +1,17 @@
 #include "filter/build/store_update.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <iterator>
-#include <mutex>
+#include <vector>
 
 #include "filter/base/parallel.hpp"
+#include "filter/base/write_behind.hpp"
 #include "filter/build/body_stream.hpp"
 #include "filter/build/publish_pair.hpp"
 #include "filter/build/stop_check.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/section_stream.hpp"
 #include "filter/file/store_writer.hpp"
+#include "filter/layout/filter_view.hpp"
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate {
@@ -25,141 +25,15 @@ BuildOptions options_for(const StoreFile& old, BuildOptions options) {
   return options;
 }
 
-void add_to(UpdateCounts& sum, const UpdateCounts& counts) {
-  sum.added += counts.added;
-  sum.already_there += counts.already_there;
-  sum.removed += counts.removed;
-  sum.not_there += counts.not_there;
-  sum.both += counts.both;
-}
-
-std::span<const KeyHash> within(const std::vector<KeyHash>& hashes, KeyHash first, KeyHash last) {
-  const auto begin = std::ranges::lower_bound(hashes, first);
-  return {begin, std::ranges::upper_bound(begin, hashes.end(), last)};
-}
-
-// Appends (old without removed) and added. All ascend strictly, and nothing is both added and removed.
-void merge_hashes(std::span<const KeyHash> old, std::span<const KeyHash> added, std::span<const KeyHash> removed,
-                  std::vector<KeyHash>& out, UpdateCounts& counts) {
-  const std::size_t before = out.size();
-  const std::size_t most = old.size() + added.size();
-  auto add = added.begin();
-  auto remove = removed.begin();
-  std::uint64_t already_there = 0;
-  std::uint64_t gone = 0;
-  out.reserve(before + most);
-  for (auto next = old.begin(); next != old.end();) {
-    // Most runs are without a change.
-    const KeyHash change =
-        std::min(add == added.end() ? ~KeyHash{0} : *add, remove == removed.end() ? ~KeyHash{0} : *remove);
-    const auto unchanged = std::lower_bound(next, old.end(), change);
-    out.insert(out.end(), next, unchanged);
-    next = unchanged;
-    if (next == old.end()) break;
-    if (add != added.end() && *add <= *next) {
-      if (*add == *next) {
-        ++already_there;
-        ++next;
-      }
-      out.push_back(*add++);
-    } else if (remove != removed.end() && *remove <= *next) {
-      if (*remove == *next) {
-        ++gone;
-        ++next;
-      }
-      ++remove;
-    } else {
-      out.push_back(*next++);  // the greatest hash of all
-    }
-  }
-  out.insert(out.end(), add, added.end());
-  counts.already_there += already_there;
-  counts.added += added.size() - already_there;
-  counts.removed += gone;
-  counts.not_there += removed.size() - gone;
-}
-
 }  // namespace
 
-// Sorted, each once, within a partition.
-struct StoreUpdate::Changes {
-  std::vector<KeyHash> added;  // and not removed
-  std::vector<KeyHash> removed;
-  std::uint64_t both = 0;
-};
-
-// Some pages of the old store, and the hashes from `first` to `last` that they have or would have.
-struct StoreUpdate::Piece {
-  std::uint64_t first_page = 0;
-  std::uint64_t end_page = 0;
-  KeyHash first = 0;
-  KeyHash last = 0;
-};
-
-StoreUpdate::StoreUpdate(const StoreFile& old, const BuildOptions& options)
+StoreUpdate::StoreUpdate(const StoreFile& old, const BuildOptions& options, std::uint64_t hashes_of_round)
     : old_(old),
       options_(options_for(old, options)),
       shape_(shape_of(options_)),
       added_(old.header().shape, options.threads, options.memory_bytes / 2, options.scratch_folder),
-      removed_(old.header().shape, options.threads, options.memory_bytes / 2, options.scratch_folder) {}
-
-StoreUpdate::Changes StoreUpdate::changes_of(const GatheredHashes& added, const GatheredHashes& removed,
-                                             std::size_t partition) const {
-  Changes changes;
-  changes.removed = removed.sorted_once(partition);
-  const std::vector<KeyHash> wanted = added.sorted_once(partition);
-  std::ranges::set_difference(wanted, changes.removed, std::back_inserter(changes.added));
-  changes.both = wanted.size() - changes.added.size();
-  return changes;
-}
-
-std::vector<StoreUpdate::Piece> StoreUpdate::pieces_of(std::size_t partition) const {
-  constexpr std::uint64_t kPages = 128;
-  const KeyHash first = added_.addresses().first_hash(partition);
-  const KeyHash last = added_.addresses().last_hash(partition);
-  const std::span<const KeyHash> index = old_.first_hashes();
-  const auto begin = std::ranges::upper_bound(index, first);
-  const auto end_page = static_cast<std::uint64_t>(std::ranges::upper_bound(index, last) - index.begin());
-  // The page before may have some, too.
-  std::uint64_t page = begin == index.begin() ? 0 : static_cast<std::uint64_t>(begin - index.begin()) - 1;
-  std::vector<Piece> pieces;
-  for (KeyHash at = first; page + kPages < end_page; page += kPages) {
-    pieces.push_back({page, page + kPages, at, index[page + kPages] - 1});
-    at = index[page + kPages];
-  }
-  pieces.push_back({page, end_page, pieces.empty() ? first : pieces.back().last + 1, last});
-  return pieces;
-}
-
-void StoreUpdate::merge(const Piece& piece, const Changes& changes, std::vector<KeyHash>& out,
-                        UpdateCounts& counts) const {
-  std::vector<KeyHash> old;
-  if (piece.first_page != piece.end_page) old_.read_pages(piece.first_page, piece.end_page, old);
-  merge_hashes(within(old, piece.first, piece.last), within(changes.added, piece.first, piece.last),
-               within(changes.removed, piece.first, piece.last), out, counts);
-}
-
-UpdateCounts StoreUpdate::count_addresses(const std::atomic<bool>& stop) const {
-  UpdateCounts sum;
-  std::mutex mutex;
-  for_each_parallel(options_.threads, GatheredHashes::partition_count(), [&](std::size_t partition) {
-    check_stop(stop);
-    const Changes changes = changes_of(added_.addresses(), removed_.addresses(), partition);
-    UpdateCounts counts = {.both = changes.both};
-    std::vector<KeyHash> merged;
-    for (const Piece& piece : pieces_of(partition)) {
-      if (within(changes.added, piece.first, piece.last).empty() &&
-          within(changes.removed, piece.first, piece.last).empty()) {
-        continue;
-      }
-      merged.clear();
-      merge(piece, changes, merged, counts);
-    }
-    const std::lock_guard lock(mutex);
-    add_to(sum, counts);
-  });
-  return sum;
-}
+      removed_(old.header().shape, options.threads, options.memory_bytes / 2, options.scratch_folder),
+      merge_(old, added_.addresses(), removed_.addresses(), options.threads, hashes_of_round) {}
 
 // Calls `use` with runs of the new domain entries, all in ascending order.
 UpdateCounts StoreUpdate::merge_domains(const std::function<void(std::span<const KeyHash>)>& use) const {
@@ -168,9 +42,9 @@ UpdateCounts StoreUpdate::merge_domains(const std::function<void(std::span<const
   std::vector<KeyHash> old;
   const auto merge_up_to = [&](std::size_t end) {
     for (; partition < end; ++partition) {
-      const Changes changes = changes_of(added_.domains(), removed_.domains(), partition);
+      const PartitionChanges changes = changes_of(added_.domains(), removed_.domains(), partition);
       std::vector<KeyHash> merged;
-      merge_hashes(old, changes.added, changes.removed, merged, counts);
+      counts += merge_hashes(old, changes.added, changes.removed, merged);
       counts.both += changes.both;
       if (!merged.empty()) use(merged);
       old.clear();
@@ -187,34 +61,136 @@ UpdateCounts StoreUpdate::merge_domains(const std::function<void(std::span<const
 }
 
 UpdateCounts StoreUpdate::count(const std::atomic<bool>& stop) {
-  UpdateCounts counts = count_addresses(stop);
+  UpdateCounts counts = merge_.count(stop);
   addresses_ = old_.header().addresses + counts.added - counts.removed;
   const UpdateCounts of_domains = merge_domains([](std::span<const KeyHash>) {});
   domains_ = old_.header().domains + of_domains.added - of_domains.removed;
-  add_to(counts, of_domains);
+  counts += of_domains;
   return counts;
 }
 
-void StoreUpdate::write_addresses(BodyWriter& body, StoreWriter& store, const std::atomic<bool>& stop) const {
-  BodyStream stream(body, shape_, options_.threads);
-  std::uint64_t found = 0;
-  for (std::size_t partition = 0; partition < GatheredHashes::partition_count(); ++partition) {
-    const Changes changes = changes_of(added_.addresses(), removed_.addresses(), partition);
-    const std::vector<Piece> pieces = pieces_of(partition);
-    std::vector<std::vector<KeyHash>> merged(pieces.size());
-    std::vector<UpdateCounts> counts(pieces.size());
-    for_each_parallel(options_.threads, pieces.size(), [&](std::size_t i) {
-      check_stop(stop);
-      merge(pieces[i], changes, merged[i], counts[i]);
-    });
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      found += merged[i].size() + counts[i].removed - counts[i].added;
-      store.add(merged[i]);
-      stream.add(merged[i]);
-    }
+// The round that is written, and the next one. What is written of a round depends on what was left of the one before;
+// its parts, and the pieces of the next round, are then made by all threads in any order.
+class StoreUpdate::Pipeline {
+ public:
+  Pipeline(StoreMerge& merge, FilterWriter& filter, StoreWriter& store, const FilterShape& shape, unsigned threads,
+           const std::atomic<bool>& stop, WriteProgress& progress)
+      : merge_(merge),
+        filter_(filter),
+        store_(store),
+        shape_(shape),
+        stop_(stop),
+        progress_(progress),
+        body_(shape),
+        scratch_(threads),
+        disk_(kChecksumChunkBytes, 2 * threads + 2 * kWriters, kWriters) {
+    progress_.total_bytes = body_bytes(shape);
   }
-  stream.finish();
-  old_.require_addresses(found);
+
+  void run() {
+    bool is_last = !merge_.next_round(round_);
+    make_parts({}, {});
+    while (!is_last) {
+      gather();
+      is_last = !merge_.next_round(round_);
+      std::span<const KeyHash> left_of_body = std::span(hashes_).subspan(hashes_.size() - left_of_body_);
+      std::span<const KeyHash> left_of_store = std::span(hashes_).subspan(hashes_.size() - left_of_store_);
+      const std::vector<BodyStream::Chunk> body = body_.cut(left_of_body, is_last);
+      const std::vector<StoreChunk> store = store_.cut(left_of_store, is_last);
+      make_parts(body, store);
+      left_of_body_ = left_of_body.size();
+      left_of_store_ = left_of_store.size();
+    }
+    disk_.finish();
+  }
+
+  std::uint64_t ones() const noexcept { return ones_; }
+  // Of the old store, found in it.
+  std::uint64_t found() const noexcept { return found_; }
+
+ private:
+  static constexpr unsigned kWriters = 4;  // what disks need at least to be as fast as they can
+
+  // Puts the merged pieces behind what is left of the round before.
+  void gather() {
+    const std::size_t kept = std::max(left_of_body_, left_of_store_);
+    std::copy(hashes_.end() - static_cast<std::ptrdiff_t>(kept), hashes_.end(), hashes_.begin());
+    std::vector<std::size_t> begins;
+    std::size_t end = kept;
+    for (const StoreMerge::Piece& piece : round_) {
+      begins.push_back(end);
+      end += piece.merged.size();
+      found_ += piece.merged.size() + piece.counts.removed - piece.counts.added;
+    }
+    hashes_.resize(end);
+    for_each_parallel(static_cast<unsigned>(scratch_.size()), round_.size(), [&](std::size_t i) {
+      std::ranges::copy(round_[i].merged, hashes_.begin() + static_cast<std::ptrdiff_t>(begins[i]));
+    });
+    left_of_body_ += end - kept;
+    left_of_store_ += end - kept;
+  }
+
+  // The largest ones first, so that no thread waits long for the others.
+  void make_parts(const std::vector<BodyStream::Chunk>& body, const std::vector<StoreChunk>& store) {
+    std::atomic<std::size_t> next{0};
+    run_parallel(static_cast<unsigned>(scratch_.size()), [&](unsigned thread) {
+      const std::size_t parts = body.size() + store.size() + round_.size();
+      for (std::size_t i; (i = next.fetch_add(1)) < parts;) {
+        check_stop(stop_);
+        if (i < body.size()) {
+          make(body[i]);
+        } else if (i - body.size() < store.size()) {
+          make(store[i - body.size()]);
+        } else {
+          merge_.merge(round_[i - body.size() - store.size()], scratch_[thread]);
+        }
+      }
+    });
+  }
+
+  void make(const BodyStream::Chunk& chunk) {
+    disk_.add(
+        [&](std::span<std::byte> memory) {
+          const auto made = body_.make(chunk, memory.first<kChecksumChunkBytes>());
+          ones_ += FilterView(shape_, made).count_ones();
+          return made;
+        },
+        [this, begin = chunk.begin](std::span<const std::byte> made) {
+          filter_.write(SectionKind::bits, begin, made);
+          progress_.done_bytes += made.size();
+        });
+  }
+
+  void make(const StoreChunk& chunk) {
+    disk_.add(
+        [&](std::span<std::byte> memory) { return store_.make(chunk, memory.first<kChecksumChunkBytes>()); },
+        [this, first_page = chunk.first_page](std::span<const std::byte> made) { store_.write(first_page, made); });
+  }
+
+  StoreMerge& merge_;
+  FilterWriter& filter_;
+  StoreWriter& store_;
+  FilterShape shape_;
+  const std::atomic<bool>& stop_;
+  WriteProgress& progress_;
+  BodyStream body_;
+  std::vector<StoreMerge::Scratch> scratch_;  // for each thread
+  std::vector<StoreMerge::Piece> round_;      // the next one
+  std::vector<KeyHash> hashes_;               // of this round, behind what is left of those before
+  std::size_t left_of_body_ = 0;              // of these, the last ones
+  std::size_t left_of_store_ = 0;
+  std::uint64_t found_ = 0;
+  std::atomic<std::uint64_t> ones_{0};
+  WriteBehind disk_;  // the last member: its threads use the others
+};
+
+// Gives the number of ones in the array.
+std::uint64_t StoreUpdate::write_addresses(FilterWriter& filter, StoreWriter& store, const std::atomic<bool>& stop,
+                                           WriteProgress& progress) {
+  Pipeline pipeline(merge_, filter, store, shape_, options_.threads, stop, progress);
+  pipeline.run();
+  old_.require_addresses(pipeline.found());
+  return pipeline.ones();
 }
 
 FilterHeader StoreUpdate::write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress) {
@@ -223,9 +199,7 @@ FilterHeader StoreUpdate::write(const std::string& path, const std::atomic<bool>
   FilterHeader header = {.shape = shape_, .expected_entries = sized_for, .addresses = addresses_, .domains = domains_};
   FilterWriter writer(path, header);
   StoreWriter store(options_.store_path, old_.header().shape, addresses_, domains_, options_.threads);
-  BodyWriter body(writer, shape_, options_.threads, stop, progress);
-  write_addresses(body, store, stop);
-  header.bits_set = body.ones();
+  header.bits_set = write_addresses(writer, store, stop, progress);
   SectionStream domains(writer.file(), SectionKind::domains);
   merge_domains([&](std::span<const KeyHash> hashes) {
     check_stop(stop);

@@ -6,39 +6,33 @@
 // probability of n / 2^64 for each that is removed.
 //
 // Call order: constructor, (added().lane().add | removed().lane().add)*, count, write. For one thread but for the
-// lanes, see GatheredEntries. Memory: that for the changes, a part of the array, and some 16 bytes for each address in
-// a 256th part of the new store.
+// lanes, see GatheredEntries. Memory: that for the changes, some 50 MB for each thread, and for stores of more than
+// 10^9 addresses 16 bytes for each of a 256th part of them.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "filter/build/builder.hpp"
 #include "filter/build/gathered_entries.hpp"
+#include "filter/build/store_merge.hpp"
 #include "filter/file/store_file.hpp"
 
 namespace bloomgate {
 
-// Entries, addresses and domain entries together, each once.
-struct UpdateCounts {
-  std::uint64_t added = 0;
-  std::uint64_t already_there = 0;  // were to be added, and are in the old store
-  std::uint64_t removed = 0;
-  std::uint64_t not_there = 0;  // were to be removed, and are not in the old store
-  std::uint64_t both = 0;       // were to be added and to be removed: these are removed
-
-  friend bool operator==(const UpdateCounts&, const UpdateCounts&) = default;
-};
+class StoreWriter;
 
 class StoreUpdate {
  public:
   // `options` are those of a build; `store_path` says where to put the new store, and seed, family and profile of the
   // hashes are the old store's. Half of the memory is for what is added, half for what is removed. The old store must
-  // outlive the update. Throws BloomgateError{bad_argument, out_of_memory}.
-  StoreUpdate(const StoreFile& old, const BuildOptions& options);
+  // outlive the update. Work comes in rounds of `hashes_of_round` for each thread. Throws
+  // BloomgateError{bad_argument, out_of_memory}.
+  StoreUpdate(const StoreFile& old, const BuildOptions& options,
+              std::uint64_t hashes_of_round = StoreMerge::kHashesOfRound);
 
   GatheredEntries& added() noexcept { return added_; }
   GatheredEntries& removed() noexcept { return removed_; }
@@ -58,20 +52,17 @@ class StoreUpdate {
   std::uint64_t spilled_bytes() const noexcept { return added_.spilled_bytes() + removed_.spilled_bytes(); }
 
  private:
-  struct Changes;
-  struct Piece;
-  Changes changes_of(const GatheredHashes& added, const GatheredHashes& removed, std::size_t partition) const;
-  std::vector<Piece> pieces_of(std::size_t partition) const;
-  void merge(const Piece& piece, const Changes& changes, std::vector<KeyHash>& out, UpdateCounts& counts) const;
-  UpdateCounts count_addresses(const std::atomic<bool>& stop) const;
+  class Pipeline;
   UpdateCounts merge_domains(const std::function<void(std::span<const KeyHash>)>& use) const;
-  void write_addresses(class BodyWriter& body, class StoreWriter& store, const std::atomic<bool>& stop) const;
+  std::uint64_t write_addresses(FilterWriter& filter, StoreWriter& store, const std::atomic<bool>& stop,
+                                WriteProgress& progress);
 
   const StoreFile& old_;
   BuildOptions options_;
   FilterShape shape_;
   GatheredEntries added_;
   GatheredEntries removed_;
+  StoreMerge merge_;  // of the addresses
   std::uint64_t addresses_ = 0;
   std::uint64_t domains_ = 0;
 };

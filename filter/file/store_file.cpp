@@ -187,10 +187,17 @@ void StoreFile::decode_pages(std::span<const std::byte> bytes, std::uint64_t fir
   }
 }
 
-void StoreFile::read_pages(std::uint64_t first, std::uint64_t end, std::vector<KeyHash>& out) const {
-  std::vector<std::byte> bytes((end - first) * kStorePageBytes);
-  read(bytes, section(SectionKind::pages).offset + first * kStorePageBytes);
-  decode_pages(bytes, first, out);
+void StoreFile::read_pages(std::uint64_t first, std::uint64_t end, std::vector<KeyHash>& out,
+                           std::vector<std::byte>& memory) const {
+  memory.resize((end - first) * kStorePageBytes);
+  read(memory, section(SectionKind::pages).offset + first * kStorePageBytes);
+  decode_pages(memory, first, out);
+}
+
+void StoreFile::will_read_pages(std::uint64_t first, std::uint64_t end) const noexcept {
+  if (first >= end) return;
+  posix_fadvise(file_.get(), static_cast<off_t>(section(SectionKind::pages).offset + first * kStorePageBytes),
+                static_cast<off_t>((end - first) * kStorePageBytes), POSIX_FADV_WILLNEED);
 }
 
 void StoreFile::require_addresses(std::uint64_t found) const {

@@ -78,7 +78,15 @@ class StoreFile {
 
   // Appends the hashes of the addresses in the pages [first, end), in ascending order. Throws
   // BloomgateError{bad_section, cannot_read}. Each page has its own checksum, so that only these pages are read.
-  void read_pages(std::uint64_t first, std::uint64_t end, std::vector<KeyHash>& out) const;
+  void read_pages(std::uint64_t first, std::uint64_t end, std::vector<KeyHash>& out) const {
+    std::vector<std::byte> memory;
+    read_pages(first, end, out, memory);
+  }
+  // The same for many reads, one after the other, in `memory`.
+  void read_pages(std::uint64_t first, std::uint64_t end, std::vector<KeyHash>& out,
+                  std::vector<std::byte>& memory) const;
+  // Has the kernel read these pages ahead, if they are not in memory yet.
+  void will_read_pages(std::uint64_t first, std::uint64_t end) const noexcept;
 
   // Throws BloomgateError{bad_section} unless that many addresses, found in all pages, are as many as the header says.
   void require_addresses(std::uint64_t found) const;

@@ -50,36 +50,108 @@ std::optional<Head> head_of(StorePageBytes bytes, unsigned low_bits) noexcept {
   return is_possible ? std::optional(head) : std::nullopt;
 }
 
-// The low bits of an entry, which head_of() has found to be in the page.
-std::uint64_t low_of(StorePageBytes bytes, const Head& head, unsigned low_bits, std::uint64_t index) noexcept {
-  if (low_bits == 0) return 0;
-  const std::uint64_t at = head.high_bits + index * low_bits;
+std::uint64_t bits_at(StorePageBytes bytes, std::uint64_t at, unsigned count) noexcept {
+  if (count == 0) return 0;
   const std::size_t word = at / kWordBits;
   const unsigned shift = at % kWordBits;
   std::uint64_t bits = word_at(bytes, word) >> shift;
-  if (shift + low_bits > kWordBits) bits |= word_at(bytes, word + 1) << (kWordBits - shift);
-  return bits & low_mask(low_bits);
+  if (shift + count > kWordBits) bits |= word_at(bytes, word + 1) << (kWordBits - shift);
+  return bits & low_mask(count);
 }
 
-// Puts bits one behind the other.
+// The low bits of an entry, which head_of() has found to be in the page.
+std::uint64_t low_of(StorePageBytes bytes, const Head& head, unsigned low_bits, std::uint64_t index) noexcept {
+  return bits_at(bytes, head.high_bits + index * low_bits, low_bits);
+}
+
+// Puts numbers of one width one behind the other, a word at a time.
 class BitWriter {
  public:
-  BitWriter(std::span<std::uint64_t, kWords> words, std::uint64_t at) noexcept : words_(words), at_(at) {}
+  // They begin at the bit `at`; each has `bits` bits, at most 63.
+  BitWriter(std::span<std::uint64_t, kWords> words, std::uint64_t at, unsigned bits) noexcept
+      : word_(words.data() + at / kWordBits), used_(static_cast<unsigned>(at % kWordBits)), bits_(bits) {}
 
-  // `value` has no more than `bits` bits, which are at most 63.
-  void put(std::uint64_t value, unsigned bits) noexcept {
-    if (bits == 0) return;
-    const std::size_t word = at_ / kWordBits;
-    const unsigned shift = at_ % kWordBits;
-    words_[word] |= value << shift;
-    if (shift + bits > kWordBits) words_[word + 1] |= value >> (kWordBits - shift);
-    at_ += bits;
+  void put(std::uint64_t value) noexcept {
+    pending_ |= value << used_;
+    used_ += bits_;
+    if (used_ < kWordBits) return;
+    *word_++ |= pending_;
+    used_ -= static_cast<unsigned>(kWordBits);
+    pending_ = value >> (bits_ - used_);  // by 1 to 63
+  }
+
+  void finish() noexcept {
+    if (used_ != 0) *word_ |= pending_;
   }
 
  private:
-  std::span<std::uint64_t, kWords> words_;
-  std::uint64_t at_;
+  std::uint64_t* word_;
+  unsigned used_;
+  unsigned bits_;
+  std::uint64_t pending_ = 0;
 };
+
+// The low bits of the entries, one after the other. Few enough of them are in one load of 64 bits wherever they begin;
+// such a load ends within the page, whose last bytes are the checksum.
+template <bool kInOneLoad>
+class LowBits {
+ public:
+  LowBits(StorePageBytes bytes, const Head& head, unsigned low_bits) noexcept
+      : bytes_(bytes), at_(head.high_bits), low_bits_(low_bits), mask_(low_mask(low_bits)) {}
+
+  static constexpr unsigned kMostInOneLoad = 57;
+
+  std::uint64_t next() noexcept {
+    const std::uint64_t at = at_;
+    at_ += low_bits_;
+    if constexpr (kInOneLoad) {
+      return load_little_endian<std::uint64_t>(bytes_.data() + kBitsOffset + at / 8) >> (at % 8) & mask_;
+    } else {
+      return bits_at(bytes_, at, low_bits_);
+    }
+  }
+
+ private:
+  StorePageBytes bytes_;
+  std::uint64_t at_;
+  unsigned low_bits_;
+  std::uint64_t mask_;
+};
+
+// The unary part, without the bits behind it.
+std::uint64_t high_word(StorePageBytes bytes, const Head& head, std::uint64_t begin) noexcept {
+  const std::uint64_t left = head.high_bits - begin;
+  const std::uint64_t word = word_at(bytes, begin / kWordBits);
+  return left < kWordBits ? word & low_mask(static_cast<unsigned>(left)) : word;
+}
+
+std::uint64_t count_ones(StorePageBytes bytes, const Head& head) noexcept {
+  std::uint64_t ones = 0;
+  for (std::uint64_t begin = 0; begin < head.high_bits; begin += kWordBits) {
+    ones += static_cast<unsigned>(std::popcount(high_word(bytes, head, begin)));
+  }
+  return ones;
+}
+
+// `out` has room for as many hashes as there are ones. Whether they ascend from the first one, which is at distance 0.
+// The greatest high part must not be too large.
+template <bool kInOneLoad>
+bool decode_hashes(StorePageBytes bytes, const Head& head, unsigned low_bits, KeyHash* out) noexcept {
+  LowBits<kInOneLoad> low(bytes, head, low_bits);
+  std::uint64_t index = 0;
+  std::uint64_t last = 0;
+  bool ascends = true;
+  for (std::uint64_t begin = 0; begin < head.high_bits; begin += kWordBits) {
+    for (std::uint64_t word = high_word(bytes, head, begin); word != 0; word &= word - 1, ++index) {
+      const std::uint64_t high = begin + static_cast<unsigned>(std::countr_zero(word)) - index;
+      const std::uint64_t distance = (high << low_bits) | low.next();
+      ascends &= index == 0 ? distance == 0 : distance > last;
+      last = distance;
+      out[index] = head.first + distance;
+    }
+  }
+  return ascends && head.first + last >= head.first;
+}
 
 }  // namespace
 
@@ -114,13 +186,15 @@ void encode_store_page(std::span<const KeyHash> hashes, unsigned low_bits, std::
   const KeyHash first = hashes.front();
   const std::uint64_t high_bits = ((hashes.back() - first) >> low_bits) + hashes.size();
   std::array<std::uint64_t, kWords> words = {};
-  BitWriter low(words, high_bits);
+  const std::uint64_t mask = low_mask(low_bits);
+  BitWriter low(words, high_bits, low_bits);
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     const std::uint64_t distance = hashes[i] - first;
     const std::uint64_t one = (distance >> low_bits) + i;
     words[one / kWordBits] |= std::uint64_t{1} << (one % kWordBits);
-    low.put(distance & low_mask(low_bits), low_bits);
+    low.put(distance & mask);
   }
+  low.finish();
   store_little_endian(out.data() + kFirstOffset, first);
   store_little_endian(out.data() + kCountOffset, static_cast<std::uint32_t>(hashes.size()));
   store_little_endian(out.data() + kHighBitsOffset, static_cast<std::uint32_t>(high_bits));
@@ -163,28 +237,14 @@ bool store_page_contains(StorePageBytes bytes, unsigned low_bits, KeyHash hash) 
 
 bool decode_store_page(StorePageBytes bytes, unsigned low_bits, std::vector<KeyHash>& out) {
   const std::optional<Head> head = head_of(bytes, low_bits);
-  if (!head) return false;
+  if (!head || count_ones(bytes, *head) != head->count) return false;
+  if (head->high_bits - head->count > ~std::uint64_t{0} >> low_bits) return false;
   const std::size_t before = out.size();
-  const auto refuse = [&] {
-    out.resize(before);
-    return false;
-  };
-  std::uint64_t index = 0;
-  for (std::uint64_t begin = 0; begin < head->high_bits; begin += kWordBits) {
-    std::uint64_t word = word_at(bytes, begin / kWordBits);
-    const std::uint64_t left = head->high_bits - begin;
-    if (left < kWordBits) word &= low_mask(static_cast<unsigned>(left));
-    for (; word != 0; word &= word - 1, ++index) {
-      if (index == head->count) return refuse();
-      const std::uint64_t high = begin + static_cast<unsigned>(std::countr_zero(word)) - index;
-      if (high > ~std::uint64_t{0} >> low_bits) return refuse();
-      const std::uint64_t distance = (high << low_bits) | low_of(bytes, *head, low_bits, index);
-      const KeyHash hash = head->first + distance;
-      if (hash < head->first || (index == 0 ? distance != 0 : hash <= out.back())) return refuse();
-      out.push_back(hash);
-    }
-  }
-  return index == head->count ? true : refuse();
+  out.resize(before + head->count);
+  const bool in_one_load = low_bits <= LowBits<true>::kMostInOneLoad;
+  const bool is_good = (in_one_load ? decode_hashes<true> : decode_hashes<false>)(bytes, *head, low_bits, &out[before]);
+  if (!is_good) out.resize(before);
+  return is_good;
 }
 
 }  // namespace bloomgate

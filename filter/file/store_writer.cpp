@@ -1,6 +1,7 @@
 #include "filter/file/store_writer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "filter/base/anonymous_memory.hpp"
 #include "filter/base/little_endian.hpp"
@@ -41,45 +42,55 @@ StoreWriter::~StoreWriter() = default;
 
 void StoreWriter::add(std::span<const KeyHash> hashes) {
   waiting_.insert(waiting_.end(), hashes.begin(), hashes.end());
-  header_.addresses += hashes.size();
   // Enough for some chunks at once.
   constexpr std::size_t kWorthIt = std::size_t{1} << 20;
   if (waiting_.size() >= kWorthIt) write_chunks(false);
 }
 
-// Cuts what waits into pages, and writes whole chunks of them, or all if no more will come.
-void StoreWriter::write_chunks(bool is_last) {
-  std::vector<std::span<const KeyHash>> pages;
-  std::span<const KeyHash> rest = waiting_;
-  while (!rest.empty()) {
+std::vector<StoreChunk> StoreWriter::cut(std::span<const KeyHash>& hashes, bool is_last) {
+  std::vector<StoreChunk> chunks;
+  std::span<const KeyHash> rest = hashes;
+  for (StoreChunk chunk; !rest.empty();) {
     const std::size_t count = hashes_in_page(rest, header_.low_bits);
     if (count == rest.size() && !is_last) break;  // others may go into the same page
-    pages.push_back(rest.first(count));
+    chunk.pages.push_back(rest.first(count));
     rest = rest.subspan(count);
+    if (chunk.pages.size() < kPagesInChunk && !(is_last && rest.empty())) continue;
+    chunk.first_page = index_.size();
+    for (const std::span<const KeyHash> page : chunk.pages) index_.push_back(page.front());
+    header_.addresses += hashes.size() - rest.size();
+    hashes = rest;
+    chunks.push_back(std::exchange(chunk, {}));
   }
-  if (!is_last) pages.resize(pages.size() / kPagesInChunk * kPagesInChunk);
-  const std::uint64_t first_page = index_.size();
-  const std::size_t chunks = (pages.size() + kPagesInChunk - 1) / kPagesInChunk;
+  return chunks;
+}
+
+std::span<const std::byte> StoreWriter::make(const StoreChunk& chunk,
+                                             std::span<std::byte, kChecksumChunkBytes> memory) const noexcept {
+  for (std::size_t i = 0; i < chunk.pages.size(); ++i) {
+    const auto page = memory.subspan(i * kStorePageBytes).first<kStorePageBytes>();
+    encode_store_page(chunk.pages[i], header_.low_bits, chunk.first_page + i, page);
+  }
+  return memory.first(chunk.pages.size() * kStorePageBytes);
+}
+
+void StoreWriter::write(std::uint64_t first_page, std::span<const std::byte> made) {
+  file_->write(SectionKind::pages, first_page * kStorePageBytes, made);
+}
+
+void StoreWriter::write_chunks(bool is_last) {
+  std::span<const KeyHash> rest = waiting_;
+  const std::vector<StoreChunk> chunks = cut(rest, is_last);
   // Direct writes need aligned memory. So the pages of each thread are made in some that is mapped.
   std::atomic<std::size_t> next{0};
-  run_parallel(static_cast<unsigned>(std::min<std::size_t>(threads_, std::max<std::size_t>(chunks, 1))), [&](unsigned) {
+  run_parallel(static_cast<unsigned>(std::clamp<std::size_t>(chunks.size(), 1, threads_)), [&](unsigned) {
     std::unique_ptr<AnonymousMemory> memory;
-    for (std::size_t chunk; (chunk = next.fetch_add(1)) < chunks;) {
+    for (std::size_t chunk; (chunk = next.fetch_add(1)) < chunks.size();) {
       if (!memory) memory = std::make_unique<AnonymousMemory>(kChecksumChunkBytes, "pages of the store");
-      const std::size_t begin = chunk * kPagesInChunk;
-      const std::size_t count = std::min(kPagesInChunk, pages.size() - begin);
-      for (std::size_t i = 0; i < count; ++i) {
-        const auto page = memory->bytes().subspan(i * kStorePageBytes).first<kStorePageBytes>();
-        encode_store_page(pages[begin + i], header_.low_bits, first_page + begin + i, page);
-      }
-      file_->write(SectionKind::pages, (first_page + begin) * kStorePageBytes,
-                   memory->bytes().first(count * kStorePageBytes));
+      write(chunks[chunk].first_page, make(chunks[chunk], memory->bytes().first<kChecksumChunkBytes>()));
     }
   });
-  for (const std::span<const KeyHash> page : pages) index_.push_back(page.front());
-  const std::size_t done =
-      pages.empty() ? 0 : static_cast<std::size_t>(pages.back().data() + pages.back().size() - waiting_.data());
-  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
+  waiting_.erase(waiting_.begin(), waiting_.end() - static_cast<std::ptrdiff_t>(rest.size()));
 }
 
 void StoreWriter::finish_pages() {

@@ -21,6 +21,12 @@
 
 namespace bloomgate {
 
+// Pages that fill a MiB of a store, or the rest of it, before they are made.
+struct StoreChunk {
+  std::uint64_t first_page = 0;
+  std::vector<std::span<const KeyHash>> pages;
+};
+
 class StoreWriter {
  public:
   // `most_addresses` and `most_domains` are upper bounds, for which space is reserved; the first also chooses the
@@ -31,6 +37,16 @@ class StoreWriter {
 
   // Hashes of addresses in strictly ascending order, greater than those before. Throws BloomgateError{cannot_write}.
   void add(std::span<const KeyHash> hashes);
+
+  // The same in steps, for those who have threads of their own; not together with add(). Takes the chunks off the front
+  // of `hashes` that later hashes do not change, or all of them if none will come. What is left belongs before the
+  // later ones.
+  std::vector<StoreChunk> cut(std::span<const KeyHash>& hashes, bool is_last);
+  // Makes the pages of a chunk in `memory`, and gives the part of it that they take. Safe from any thread.
+  std::span<const std::byte> make(const StoreChunk& chunk,
+                                  std::span<std::byte, kChecksumChunkBytes> memory) const noexcept;
+  // Several threads may call it at once, for different chunks. Throws BloomgateError{cannot_write}.
+  void write(std::uint64_t first_page, std::span<const std::byte> made);
 
   // Hashes of domain entries in ascending order; one that is equal to the one before it is left out. Once there are no
   // more addresses. Throws BloomgateError{cannot_write}.

@@ -1,0 +1,91 @@
+// Writing behind the work: everything is written once, and a failure reaches whoever works.
+#include "filter/base/write_behind.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <mutex>
+#include <stdexcept>
+
+#include "filter/base/parallel.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::size_t kPieceBytes = 4096;
+
+// Fills `count` bytes of the piece.
+auto filled(std::size_t count, std::byte value) {
+  return [=](std::span<std::byte> memory) {
+    std::ranges::fill(memory.first(count), value);
+    return memory.first(count);
+  };
+}
+
+TEST_CASE("whatever threads make is written once, as it was made") {
+  constexpr std::size_t kCount = 1000;
+  std::vector<int> written(kCount);
+  std::mutex mutex;
+  WriteBehind disk(kPieceBytes, 3, 2);
+  for_each_parallel(4, kCount, [&](std::size_t i) {
+    const auto value = static_cast<std::byte>(i % 251);
+    disk.add(filled(i + 1, value), [&, i, value](std::span<const std::byte> made) {
+      const bool is_right =
+          made.size() == i + 1 && std::ranges::count(made, value) == static_cast<std::ptrdiff_t>(i + 1);
+      const std::lock_guard lock(mutex);
+      written[i] += is_right ? 1 : 1000;
+    });
+  });
+  disk.finish();
+  CHECK(std::ranges::count(written, 1) == static_cast<std::ptrdiff_t>(kCount));
+}
+
+TEST_CASE("a write that fails ends the work, and nothing more is written") {
+  std::atomic<int> written{0};
+  WriteBehind disk(kPieceBytes, 1, 1);
+  disk.add(filled(1, std::byte{1}), [&](auto) {
+    ++written;
+    throw std::runtime_error("the disk is full");
+  });
+  // There is one piece only, so that the first write has ended.
+  CHECK_THROWS_WITH(disk.add(filled(1, std::byte{2}), [&](auto) { ++written; }), "the disk is full");
+  CHECK_THROWS_WITH(disk.finish(), "the disk is full");
+  CHECK(written == 1);
+}
+
+TEST_CASE("what waits behind a failed write is not written") {
+  std::atomic<int> written{0};
+  std::atomic<bool> both_are_there{false};
+  WriteBehind disk(kPieceBytes, 2, 1);
+  disk.add(filled(1, std::byte{1}), [&](auto) {
+    both_are_there.wait(false);
+    throw std::runtime_error("the disk is full");
+  });
+  disk.add(filled(1, std::byte{2}), [&](auto) { ++written; });
+  both_are_there = true;
+  both_are_there.notify_all();
+  CHECK_THROWS_WITH(disk.finish(), "the disk is full");
+  CHECK(written == 0);
+}
+
+TEST_CASE("whoever fails to make something gives the memory back") {
+  int written = 0;
+  WriteBehind disk(kPieceBytes, 1, 1);
+  CHECK_THROWS_WITH(disk.add([](auto) -> std::span<const std::byte> { throw std::runtime_error("no memory"); },
+                             [&](auto) { ++written; }),
+                    "no memory");
+  disk.add(filled(7, std::byte{3}), [&](auto) { ++written; });
+  disk.finish();
+  CHECK(written == 1);
+}
+
+TEST_CASE("work that is given up is not waited for") {
+  std::atomic<int> written{0};
+  {
+    WriteBehind disk(kPieceBytes, 4, 1);
+    for (int i = 0; i < 4; ++i) disk.add(filled(1, std::byte{1}), [&](auto) { ++written; });
+  }
+  CHECK(written <= 4);
+}
+
+}  // namespace
+}  // namespace bloomgate

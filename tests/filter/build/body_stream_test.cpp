@@ -1,0 +1,101 @@
+// The bit array made in chunks, out of hashes in order: the same bytes as all at once, also where a hash is mixed over
+// the end of its chunk.
+#include "filter/build/body_stream.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "filter/base/anonymous_memory.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::uint64_t kSeed = 99;
+
+FilterShape shape_with(Layout layout, std::uint64_t blocks) {
+  return {.layout = layout,
+          .hashes = layout == Layout::ribbon ? 1U : 6U,
+          .block_bytes = 4096,
+          .block_count = blocks,
+          .seed = kSeed,
+          .store_seed = 1};
+}
+
+// Even ones, and some at each end of a chunk, which mixing moves to either side of it.
+std::vector<KeyHash> hashes_for(const FilterShape& shape) {
+  std::vector<KeyHash> hashes;
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 60'000; ++i) hashes.push_back(random());
+  const LayoutRules& rules = layout_rules(shape.layout);
+  for (std::uint64_t end = kChecksumChunkBytes; end < body_bytes(shape); end += kChecksumChunkBytes) {
+    KeyHash least = 0;  // the first whose bits are not before the end
+    for (KeyHash bit = KeyHash{1} << 63; bit != 0; bit >>= 1) {
+      if (rules.bytes_of(shape, least + bit - 1).begin < end) least += bit;
+    }
+    for (int i = 0; i < 200; ++i) hashes.push_back((least & ~KeyHash{0xffffffff}) | (random() & 0xffffffff));
+  }
+  std::ranges::sort(hashes);
+  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
+  return hashes;
+}
+
+// By the rules alone: block for block.
+std::vector<std::byte> body_of(const FilterShape& shape, const std::vector<KeyHash>& hashes) {
+  std::vector<KeyHash> mixed(hashes.size());
+  mix_hashes(hashes, shape.seed, mixed.data());
+  std::ranges::sort(mixed);
+  std::vector<std::byte> body(body_bytes(shape));
+  const LayoutRules& rules = layout_rules(shape.layout);
+  for (auto at = mixed.begin(); at != mixed.end();) {
+    const std::uint64_t block = rules.bytes_of(shape, *at).begin;
+    const auto end = std::find_if(at, mixed.end(), [&](KeyHash h) { return rules.bytes_of(shape, h).begin != block; });
+    rules.set_bits(shape, {body.data()}, {at, end});
+    at = end;
+  }
+  return body;
+}
+
+TEST_CASE("the chunks of an array are its bytes, however the hashes come") {
+  const auto layout = GENERATE(Layout::page, Layout::ribbon);
+  const FilterShape shape = shape_with(layout, 3 * 256 + 77);
+  const std::vector<KeyHash> hashes = hashes_for(shape);
+  const std::vector<std::byte> want = body_of(shape, hashes);
+  const std::size_t at_once = GENERATE(7U, 1000U, 1'000'000U);
+  CAPTURE(layout_rules(layout).name(), at_once);
+
+  BodyStream stream(shape);
+  const AnonymousMemory memory(kChecksumChunkBytes, "a chunk");
+  std::vector<std::byte> got;
+  std::vector<KeyHash> waiting;
+  for (std::size_t at = 0; at < hashes.size(); at += at_once) {
+    const std::size_t end = std::min(hashes.size(), at + at_once);
+    waiting.insert(waiting.end(), hashes.begin() + static_cast<std::ptrdiff_t>(at),
+                   hashes.begin() + static_cast<std::ptrdiff_t>(end));
+    std::span<const KeyHash> left = waiting;
+    for (const BodyStream::Chunk& chunk : stream.cut(left, end == hashes.size())) {
+      REQUIRE(chunk.begin == got.size());
+      const auto made = stream.make(chunk, memory.bytes().first<kChecksumChunkBytes>());
+      got.insert(got.end(), made.begin(), made.end());
+    }
+    waiting.assign(left.begin(), left.end());
+  }
+  CHECK(waiting.empty());
+  CHECK((got == want));
+}
+
+TEST_CASE("an array without entries is made, too") {
+  BodyStream stream(shape_with(Layout::page, 300));
+  std::span<const KeyHash> none;
+  CHECK(stream.cut(none, false).empty());
+  const auto chunks = stream.cut(none, true);
+  REQUIRE(chunks.size() == 2);
+  CHECK(chunks[1].bytes == 300 * 4096 - kChecksumChunkBytes);
+  std::vector<std::byte> memory(kChecksumChunkBytes, std::byte{0xff});
+  const auto made = stream.make(chunks[1], std::span(memory).first<kChecksumChunkBytes>());
+  CHECK(made.size() == chunks[1].bytes);
+  CHECK(std::ranges::count(made, std::byte{0}) == static_cast<std::ptrdiff_t>(made.size()));
+}
+
+}  // namespace
+}  // namespace bloomgate

@@ -1,0 +1,171 @@
+// Updates: the pair is the one that a build from the changed list gives, byte for byte, whatever the way there; what is
+// wrong with the old store is found.
+#include "filter/build/store_update.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <random>
+#include <set>
+
+#include "filter/base/error.hpp"
+#include "filter/file/mapped_filter.hpp"
+#include "tests/support/filter_files.hpp"
+#include "tests/support/flip_byte.hpp"
+#include "tests/support/sanitized.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using test::kNeverStop;
+using test::numbered_addresses;
+using test::read_file;
+using test::TemporaryFolder;
+
+constexpr std::uint64_t kStoreSeed = 3;
+
+BuildOptions options_in(const TemporaryFolder& folder, Layout layout, const std::string& name) {
+  return {.layout = layout,
+          .hashes = layout == Layout::ribbon ? 1U : 6U,
+          .seed = 7,
+          .memory_bytes = std::uint64_t{32} << 20,
+          .scratch_folder = folder.path(),
+          .store_path = folder.file(name + ".store"),
+          .store_seed = kStoreSeed};
+}
+
+void add_to(GatheredEntries& entries, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    if (!entries.has_room_for(kEntriesAtOnce)) entries.flush();
+    entries.lane(0).add(canonicalize_line(line, {}));
+  }
+  entries.lane(0).settle();
+}
+
+struct Updated {
+  UpdateCounts counts;
+  FilterHeader header;
+};
+
+// From `folder`/old.store to `folder`/new and new.store.
+Updated update(const TemporaryFolder& folder, const BuildOptions& options, const std::vector<std::string>& added,
+               const std::vector<std::string>& removed, std::uint64_t hashes_of_round) {
+  const StoreFile old(folder.file("old.store"));
+  StoreUpdate update(old, options, hashes_of_round);
+  add_to(update.added(), added);
+  add_to(update.removed(), removed);
+  WriteProgress progress;
+  Updated updated;
+  updated.counts = update.count(kNeverStop);
+  updated.header = update.write(folder.file("new"), kNeverStop, progress);
+  CHECK(update.addresses() == updated.header.addresses);
+  CHECK(progress.done_bytes == progress.total_bytes);
+  CHECK(progress.done_bytes == body_bytes(updated.header.shape));
+  return updated;
+}
+
+TEST_CASE("an update gives the bytes of a build from the changed list, whatever threads and rounds") {
+  // With so many hashes a store has two chunks of pages.
+  const std::uint64_t entries = test::kIsSanitized ? 40'000 : 400'000;
+  const auto layout = GENERATE(Layout::page, Layout::ribbon);
+  const unsigned threads = GENERATE(1U, 3U);
+  const std::uint64_t hashes_of_round = GENERATE(std::uint64_t{1}, StoreMerge::kHashesOfRound);
+  // With changes to each page the pages are decoded to count them, and with few they are looked up.
+  const std::uint64_t changed = GENERATE_COPY(std::uint64_t{40}, entries / 10);
+  CAPTURE(layout_rules(layout).name(), threads, hashes_of_round, changed);
+  const TemporaryFolder folder;
+  auto lines = numbered_addresses(0, entries);
+  lines.insert(lines.end(), {"@kept.example", "@gone.example"});
+  test::build_filter(folder.file("old"), lines, options_in(folder, layout, "old"));
+
+  auto added = numbered_addresses(entries - changed / 2, changed);
+  added.insert(added.end(), {"@kept.example", "@.new.example"});
+  auto removed = numbered_addresses(entries + changed / 4, changed);
+  removed.push_back("@gone.example");
+  const auto more = numbered_addresses(0, changed / 2);
+  removed.insert(removed.end(), more.begin(), more.end());
+  BuildOptions options = options_in(folder, layout, "new");
+  options.threads = threads;
+  options.expected_entries = entries * 3;  // several chunks of the array
+  const Updated got = update(folder, options, added, removed, hashes_of_round);
+  const std::uint64_t both = changed / 2 - changed / 4;
+  CHECK(got.counts == UpdateCounts{.added = changed / 4 + 1,
+                                   .already_there = changed / 2 + 1,
+                                   .removed = changed / 2 + 1,
+                                   .not_there = changed,
+                                   .both = both});
+
+  auto want = numbered_addresses(changed / 2, entries - changed / 2 + changed / 4);
+  want.insert(want.end(), {"@kept.example", "@.new.example"});
+  BuildOptions built = options_in(folder, layout, "want");
+  built.expected_entries = entries * 3;
+  CHECK(test::build_filter(folder.file("want"), want, built) == got.header);
+  CHECK((read_file(folder.file("new")) == read_file(folder.file("want"))));
+  CHECK((read_file(folder.file("new.store")) == read_file(folder.file("want.store"))));
+}
+
+TEST_CASE("an update takes the hashes' family, profile and seed from the store, and its size from the new number") {
+  const TemporaryFolder folder;
+  BuildOptions options = options_in(folder, Layout::page, "old");
+  options.hash_family = HashFamily::murmur3;
+  options.profile.keep_local_part_case = true;
+  test::build_filter(folder.file("old"), {"A@example.org", "b@example.org"}, options);
+  BuildOptions other = options_in(folder, Layout::page, "new");
+  other.store_seed = 55;
+  const FilterHeader header = update(folder, other, numbered_addresses(0, 10'000), {}, 1).header;
+  CHECK(header.shape.hash_family == HashFamily::murmur3);
+  CHECK(header.shape.profile.keep_local_part_case);
+  CHECK(header.shape.store_seed == kStoreSeed);
+  CHECK(header.expected_entries == 10'002);
+}
+
+TEST_CASE("everything can be removed, and an empty store be filled") {
+  const TemporaryFolder folder;
+  const auto lines = numbered_addresses(0, 1000);
+  test::build_filter(folder.file("old"), lines, options_in(folder, Layout::page, "old"));
+  const Updated emptied = update(folder, options_in(folder, Layout::page, "new"), {}, lines, 1);
+  CHECK(emptied.counts.removed == 1000);
+  CHECK(emptied.header.bits_set == 0);
+  std::filesystem::rename(folder.file("new.store"), folder.file("old.store"));
+  CHECK(update(folder, options_in(folder, Layout::page, "new"), lines, {}, 1).counts.added == 1000);
+  CHECK(MappedFilter(folder.file("new")).view().may_contain(lines[999]));
+}
+
+TEST_CASE("a damaged page of the old store ends an update, and nothing is written") {
+  const TemporaryFolder folder;
+  test::build_filter(folder.file("old"), numbered_addresses(0, 20'000), options_in(folder, Layout::page, "old"));
+  std::uint64_t offset = 0;
+  {
+    const StoreFile old(folder.file("old.store"));
+    offset = old.sections().front().offset + old.header().pages / 2 * kStorePageBytes + 100;
+  }
+  test::flip_byte(folder.file("old.store"), offset);
+  const StoreFile old(folder.file("old.store"));
+  StoreUpdate update(old, options_in(folder, Layout::page, "new"));
+  const bool is_touched = GENERATE(true, false);
+  if (is_touched) {
+    add_to(update.added(), numbered_addresses(30'000, 500));
+    CHECK_THROWS_AS(update.count(kNeverStop), BloomgateError);
+  } else {
+    CHECK(update.count(kNeverStop) == UpdateCounts{});
+  }
+  WriteProgress progress;
+  CHECK_THROWS_AS(update.write(folder.file("new"), kNeverStop, progress), BloomgateError);
+  CHECK_FALSE(std::filesystem::exists(folder.file("new")));
+  CHECK_FALSE(std::filesystem::exists(folder.file("new.store")));
+}
+
+TEST_CASE("an update that is stopped leaves nothing behind") {
+  const TemporaryFolder folder;
+  test::build_filter(folder.file("old"), numbered_addresses(0, 1000), options_in(folder, Layout::page, "old"));
+  const StoreFile old(folder.file("old.store"));
+  StoreUpdate update(old, options_in(folder, Layout::page, "new"));
+  const std::atomic<bool> stop{true};
+  WriteProgress progress;
+  CHECK_THROWS_AS(update.count(stop), BloomgateError);
+  CHECK_THROWS_AS(update.write(folder.file("new"), stop, progress), BloomgateError);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);
+}
+
+}  // namespace
+}  // namespace bloomgate
