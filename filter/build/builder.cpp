@@ -284,6 +284,7 @@ std::uint64_t FilterBuilder::write_domains(FilterWriter& writer, const std::atom
 // Behind the domain entries, whose number is known now.
 void FilterBuilder::write_excluded(FilterWriter& writer, FilterHeader& header) {
   if (strangers_ == nullptr) return;
+  strangers_->end_notes();
   if (review_) review_();
   const std::vector<KeyHash> excluded = strangers_->excluded();
   header.strangers = strangers_->counts();

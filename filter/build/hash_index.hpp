@@ -35,9 +35,9 @@ class HashIndex {
     return find_from(begins_[word], hash);
   }
 
-  // Calls `visit(place)` with the place among hashes() of each of `asked` that is there. For many at once, in two
-  // steps: the bits are read without a branch, which a processor would guess wrong once in some twenty hashes, and then
-  // the few that are left are looked up.
+  // Calls `visit(place)` with the place among hashes() of each of `asked` that is there. For many at once, in steps:
+  // the bits are read without a branch, which a processor would guess wrong once in some twenty hashes, and then the
+  // few that are left are looked up. What a step reads is fetched before it, all together.
   template <typename Visit>
   void for_each_found(std::span<const KeyHash> asked, Visit visit) const {
     if (words_.empty()) return;
@@ -47,14 +47,20 @@ class HashIndex {
     const std::uint64_t* const words = words_.data();
     const std::uint64_t last_range = words_.size() * 64 - 1;
     const unsigned shift = shift_;
+    const auto range_of = [=](KeyHash hash) { return std::min(hash >> shift, last_range); };
     for (; !asked.empty(); asked = asked.subspan(std::min(kAtOnce, asked.size()))) {
+      const auto at_once = asked.first(std::min(kAtOnce, asked.size()));
+      for (const KeyHash hash : at_once) __builtin_prefetch(words + range_of(hash) / 64);
       std::size_t count = 0;
-      for (const KeyHash hash : asked.first(std::min(kAtOnce, asked.size()))) {
-        const std::uint64_t range = std::min(hash >> shift, last_range);
+      for (const KeyHash hash : at_once) {
+        const std::uint64_t range = range_of(hash);
         left[count] = hash;
         count += words[range / 64] >> range % 64 & 1;
       }
-      for (const KeyHash hash : std::span(left).first(count)) {
+      const auto candidates = std::span(left).first(count);
+      for (const KeyHash hash : candidates) __builtin_prefetch(begins_.data() + range_of(hash) / 64);
+      for (const KeyHash hash : candidates) __builtin_prefetch(hashes_.data() + begins_[range_of(hash) / 64]);
+      for (const KeyHash hash : candidates) {
         if (const std::size_t found = find(hash); found != kAbsent) visit(found);
       }
     }

@@ -70,6 +70,15 @@ void KnownStrangers::start_again() {
   states_.assign(index_.hashes().size(), 0);
   missed_.assign(values_.size() / values_per_entry_, 0);
   domains_ = {};
+  entries_ = {};
+}
+
+void KnownStrangers::end_notes() {
+  std::vector<KeyHash> entries;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if ((states_[i] & kEntry) != 0) entries.push_back(index_.hashes()[i]);
+  }
+  entries_ = HashIndex(std::move(entries));
 }
 
 void KnownStrangers::note_entries(std::span<const std::uint64_t> values) noexcept {
@@ -126,14 +135,14 @@ Match KnownStrangers::entry_of(EntryKind kind, std::string_view key) noexcept {
   }
   std::array<std::uint64_t, kMaxHashes> values;
   rules_->values_of(shape_, key, values.data());
+  if (entries_.find(values[0]) != HashIndex::kAbsent) return Match::address;
+  if (!has_domains()) return Match::none;
+  const Match match = domain_match(key);
+  if (match == Match::none) return Match::none;
   const std::size_t at = index_.find(values[0]);
   if (at == HashIndex::kAbsent) return Match::none;
   // Another thread may have the same address, from another line.
-  const std::atomic_ref<std::uint8_t> state(states_[at]);
-  if ((state.load(std::memory_order_relaxed) & kEntry) != 0) return Match::address;
-  if (!has_domains()) return Match::none;
-  const Match match = domain_match(key);
-  if (match != Match::none) state.fetch_or(kByDomain, std::memory_order_relaxed);
+  std::atomic_ref(states_[at]).fetch_or(kByDomain, std::memory_order_relaxed);
   return match;
 }
 

@@ -5,9 +5,9 @@
 // An entry always comes first. A stranger counts as an entry if any value of any entry (LayoutRules::values_of) is the
 // stranger's first value: so no entry's own first value is ever excluded, also where two keys share it by chance.
 //
-// Call order: constructor, lane().add*, settle; then by the builder note_entries*, note_bits*, note_domains; then the
-// rest. start_again() begins anew with the same strangers. A stranger takes some 16 bytes of memory, and 8 more for
-// each probe in the layouts that have several values.
+// Call order: constructor, lane().add*, settle; then by the builder note_entries*, note_bits*, note_domains,
+// end_notes; then the rest. start_again() begins anew with the same strangers. A stranger takes some 16 bytes of
+// memory, and 8 more for each probe in the layouts that have several values.
 //
 // Lanes are for worker threads: one thread at a time may use a lane, and different threads may use different lanes at
 // once. note_entries() and the const functions are safe from any thread; everything else is for one.
@@ -72,6 +72,9 @@ class KnownStrangers {
   void note_domains(std::vector<KeyHash> hashes) { domains_ = HashIndex(std::move(hashes)); }
   bool has_domains() const noexcept { return !domains_.hashes().empty(); }
 
+  // Nothing more will be noted. Throws std::bad_alloc.
+  void end_notes();
+
   // By which entry an address among the strangers is listed in spite of it, or whether a domain entry is an entry. An
   // address that a domain entry lists is counted. Safe from any thread.
   Match entry_of(EntryKind kind, std::string_view key) noexcept;
@@ -95,6 +98,7 @@ class KnownStrangers {
   std::vector<Lane> lanes_;
   HashIndex index_;                   // of the first values
   std::vector<std::uint8_t> states_;  // of each of these
+  HashIndex entries_;                 // those that are entries: few as a rule, so that their index is small
   // Where a stranger has several values: all strangers of all lanes, and whether one of their bits is not set.
   std::vector<std::uint64_t> values_;
   std::vector<std::uint8_t> missed_;

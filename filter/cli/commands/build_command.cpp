@@ -411,7 +411,7 @@ class StrangerCheck {
     builder.set_strangers(*strangers_, [this] {
       review_ = lists_.review(*strangers_, show_);
       if (!is_strict_ || review_.listed + review_.rejected == 0) return;
-      throw BloomgateError(ErrorCode::bad_input, "of the lines of --not, " + format_count(review_.listed) +
+      throw BloomgateError(ErrorCode::bad_input, "of what the lists of --not name, " + format_count(review_.listed) +
                                                      " are entries and " + format_count(review_.rejected) +
                                                      " are no addresses, and --strict was given; no filter "
                                                      "was built");

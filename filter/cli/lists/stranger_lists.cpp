@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <set>
 #include <utility>
 
 #include "filter/base/error.hpp"
@@ -26,6 +27,7 @@ struct BlockReview {
   std::size_t input = 0;
   std::uint64_t lines = 0;
   std::uint64_t listed = 0;
+  std::uint64_t domain_entries = 0;  // of these
   std::vector<ListedLine> first = {};
 };
 
@@ -33,7 +35,9 @@ BlockReview review_block(const Block& block, const Format& format, AddressProfil
   BlockReview review = {.input = block.input};
   const auto look_up = [&](EntryKind kind, std::string_view key, std::uint64_t line) {
     const Match match = strangers.entry_of(kind, key);
-    if (match == Match::none || ++review.listed > kShown) return;
+    if (match == Match::none) return;
+    if (kind != EntryKind::address) ++review.domain_entries;
+    if (++review.listed > kShown) return;
     review.first.push_back({line, match, std::string(key)});
   };
   review.lines = for_each_entry(
@@ -90,31 +94,39 @@ void StrangerLists::read_into(KnownStrangers& strangers) {
 StrangerReview StrangerLists::review(KnownStrangers& strangers,
                                      const std::function<void(std::string_view)>& show) const {
   StrangerReview total = {.rejected = rejected_};
+  const std::uint64_t entries = strangers.counts().entries;
   // Usually there is nobody to be named.
-  if (strangers.counts().entries == 0 && !strangers.has_domains()) return total;
+  if (entries == 0 && !strangers.has_domains()) return total;
   Blocks blocks(files_, stop_, false, BlockOrder::in_turn);
   const std::unique_ptr<Format> format = make_format("text", files_.size());
   std::size_t input = 0;
   std::uint64_t lines = 0;  // of the input, in the blocks before
+  std::uint64_t found = 0;  // lines
+  std::uint64_t domain_entries = 0;
+  std::set<std::string> named;
   for_each_block_in_turn(
       blocks, *format, threads_, [&](const Block& block) { return review_block(block, *format, profile_, strangers); },
       [&](const BlockReview& block) {
         if (block.input != input) lines = 0;
         input = block.input;
-        std::uint64_t shown = total.listed;
+        std::uint64_t shown = found;
         for (const ListedLine& listed : block.first) {
           if (++shown > kShown) break;
           show(blocks.name(input) + ':' + std::to_string(lines + listed.line) + warning_of(listed));
+          named.insert(listed.key);
         }
         lines += block.lines;
-        if (total.listed <= kShown && total.listed + block.listed > kShown) {
+        if (found <= kShown && found + block.listed > kShown) {
           show(
               "further known strangers that are entries are only counted; 'bloomgate query --listed --list' names "
               "them");
         }
-        total.listed += block.listed;
-        return true;
+        found += block.listed;
+        domain_entries += block.domain_entries;
+        return strangers.has_domains() || (found <= kShown && named.size() < entries);
       });
+  const KnownStrangerCounts counts = strangers.counts();
+  total.listed = counts.entries + counts.by_domain + domain_entries;
   return total;
 }
 

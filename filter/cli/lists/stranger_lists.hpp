@@ -14,9 +14,9 @@
 
 namespace bloomgate::cli {
 
-// What the second reading has found, line by line.
+// What is wrong with the lists.
 struct StrangerReview {
-  std::uint64_t listed = 0;    // addresses that are entries, or that a domain entry lists, and domain entries
+  std::uint64_t listed = 0;    // addresses that are entries, or that a domain entry lists; and lines of domain entries
   std::uint64_t rejected = 0;  // lines that are not entries; nobody has such an address
 };
 
@@ -34,8 +34,8 @@ class StrangerLists {
   // Blocks throws, and BloomgateError{out_of_memory} if there are more addresses than `strangers` has room for.
   void read_into(KnownStrangers& strangers);
 
-  // Shows the first lines that name an entry, and counts all. `strangers` know the entries now. Throws what Blocks
-  // throws.
+  // Shows the first lines that name an entry, and counts all. Reads no further than it must: without domain entries the
+  // number is known already. `strangers` know the entries now. Throws what Blocks throws.
   StrangerReview review(KnownStrangers& strangers, const std::function<void(std::string_view)>& show) const;
 
  private:

@@ -127,6 +127,7 @@ TEST_CASE("an entry is told by its own key, by its domain, and as a domain entry
   const auto strangers = strangers_of(options, {"joe@example.org", "eve@corp.example"});
   const KeyHash joe = hash_key("joe@example.org", 3);
   strangers->note_entries({&joe, 1});
+  strangers->end_notes();
   CHECK(strangers->entry_of(EntryKind::address, "joe@example.org") == Match::address);
   CHECK(strangers->entry_of(EntryKind::address, "eve@corp.example") == Match::none);
   CHECK(strangers->entry_of(EntryKind::domain, "@corp.example") == Match::none);
@@ -143,6 +144,8 @@ TEST_CASE("an entry is told by its own key, by its domain, and as a domain entry
   CHECK(strangers->entry_of(EntryKind::address, "ann@corp.example") == Match::none);
   strangers->start_again();
   CHECK(strangers->counts() == KnownStrangerCounts{.known = 2});
+  strangers->end_notes();
+  CHECK(strangers->entry_of(EntryKind::address, "joe@example.org") == Match::none);
 }
 
 TEST_CASE("an entry that has the mark of a stranger by chance stays listed") {
