@@ -1529,6 +1529,22 @@ class UpdateTest(ProgramTest):
                 for end in ("", ".store"):
                     self.assertEqual((self.folder / f"filter{end}").read_bytes(), (self.folder / f"want{end}").read_bytes())
 
+    def test_more_changes_than_memory_holds_are_made_all_the_same(self):
+        options = ("--expected-entries", "800000", *self.SEEDS)
+        domains = "".join(f"@d{i}.example\n" for i in range(600_000))
+        self.build_pair(self.users(range(699_990, 700_010)) + "@d7.example\n@kept.example\n", "filter", *options)
+        self.build_pair(self.users(range(700_010)) + "@kept.example\n" + domains, "want", *options)
+        small = ("--memory", "1M", "--threads", "1", "--seed", "7", "--expected-entries", "800000", "--json")
+        report = self.update("--add", self.write("changes", self.users(range(700_000)) + domains), *small)
+        wanted = {"addresses": 700_010, "domain_entries": 600_001, "added": 1_299_989, "already_there": 11}
+        self.assertEqual({name: report[name] for name in wanted}, wanted)
+        for end in ("", ".store"):
+            self.assertTrue(filecmp.cmp(self.folder / f"filter{end}", self.folder / f"want{end}", shallow=False), end)
+        report = self.update("--remove", "changes", *small)
+        wanted = {"addresses": 10, "domain_entries": 1, "removed": 1_300_000, "not_there": 0}
+        self.assertEqual({name: report[name] for name in wanted}, wanted)
+        self.check_listed(["user700009@example.org", "x@kept.example"], ["user699999@example.org", "x@d7.example"])
+
     def test_each_update_gives_the_filter_another_seed_and_keeps_that_of_the_store(self):
         self.build_pair(self.users(range(100)), "filter", *self.SEEDS)
         seeds = set()

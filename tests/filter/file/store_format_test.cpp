@@ -1,6 +1,7 @@
 #include "filter/file/store_format.hpp"
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -9,8 +10,10 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
+#include "filter/file/mapped_filter.hpp"
 #include "filter/file/store_file.hpp"
 #include "filter/file/store_page.hpp"
+#include "filter/file/store_writer.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -354,6 +357,18 @@ TEST_CASE("a store has the size that its header says, and the checksums that its
   }
 }
 
+TEST_CASE("pages that were cut off meanwhile cannot be read, which is not the same as damaged") {
+  const Forged store;
+  const StoreFile opened(store.path());
+  std::filesystem::resize_file(store.path(), kHeaderBytes + 100);
+  const auto nothing = [](std::span<const KeyHash>) {};
+  std::vector<KeyHash> hashes;
+  CHECK(error_code_of([&] { opened.for_each_address(nothing); }) == ErrorCode::cannot_read);
+  CHECK(error_code_of([&] { opened.for_each_domain(nothing); }) == ErrorCode::cannot_read);
+  CHECK(error_code_of([&] { opened.read_pages(0, 1, hashes); }) == ErrorCode::cannot_read);
+  CHECK(hashes.empty());
+}
+
 TEST_CASE("a store that is verified says how far it is, up to its pages' bytes and no further") {
   const Forged store;
   std::vector<std::uint64_t> told;
@@ -386,6 +401,65 @@ TEST_CASE("a store is looked up by its own hash family") {
   CHECK(store.find(hash_key("joe@example.org", store.header().shape.seed, HashFamily::murmur3)) ==
         StoreAnswer::present);
   CHECK(store.find(store.hash_of("joe@example.org")) == StoreAnswer::present);
+}
+
+TEST_CASE("a store behind a link has the one that is to take its place beside the file, and the link stays") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.file("there"));
+  const std::string target = folder.file("there/store");
+  const std::string link = folder.file("store");
+  build_filter(folder.file("old"), {"joe@example.org"}, {.seed = 1, .store_path = target});
+  std::filesystem::rename(target, folder.file("old-store"));
+  build_filter(folder.file("new"), {"ann@example.org"}, {.seed = 2, .store_path = target});
+  std::filesystem::rename(target, target + ".next");
+  std::filesystem::rename(folder.file("old-store"), target);
+  std::filesystem::create_symlink(target, link);
+  const std::uint64_t identity = MappedFilter(folder.file("new")).header().store_identity;
+  CHECK(open_store(link, identity, "new")->identity() == identity);
+  settle_store(link, folder.file("new"));
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(StoreFile(target).identity() == identity);
+  CHECK_FALSE(std::filesystem::exists(target + ".next"));
+}
+
+TEST_CASE("a store that is to take the place of another is opened only by its own filter") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("store");
+  build_filter(folder.file("new"), {"ann@example.org"}, {.seed = 2, .store_path = path});
+  std::filesystem::rename(path, path + ".next");
+  const std::uint64_t identity = MappedFilter(folder.file("new")).header().store_identity;
+  CHECK(open_store(path, identity, "new")->identity() == identity);
+  CHECK(error_code_of([&] { open_store(path, identity + 1, "other"); }) == ErrorCode::cannot_open);
+  build_filter(folder.file("old"), {"joe@example.org"}, {.seed = 1, .store_path = folder.file("third")});
+  std::filesystem::rename(folder.file("third"), path);
+  CHECK(error_code_of([&] { open_store(path, identity + 1, "other"); }) == ErrorCode::bad_argument);
+}
+
+TEST_CASE("whose filter was built without a store is told so") {
+  const TemporaryFolder folder;
+  try {
+    open_store(folder.file("store"), 0, "filter");
+    FAIL("it was opened");
+  } catch (const BloomgateError& error) {
+    CHECK(error.code() == ErrorCode::bad_argument);
+    CHECK(error.what() == std::string("filter was built without a store; build it with 'bloomgate build --store'"));
+  }
+}
+
+TEST_CASE("the size that a writer tells is that of the file, of an empty store too") {
+  const TemporaryFolder folder;
+  for (const KeyHash count : {0U, 1U, 3000U}) {
+    CAPTURE(count);
+    StoreWriter writer(folder.file("store"), {.seed = 42}, count, 1, 1);
+    std::vector<KeyHash> hashes;
+    for (KeyHash i = 0; i < count; ++i) hashes.push_back(i << 40);
+    writer.add(hashes);
+    writer.complete();
+    writer.stage();
+    writer.publish();
+    CHECK(writer.file_bytes() == std::filesystem::file_size(folder.file("store")));
+    CHECK_NOTHROW(StoreFile(folder.file("store")).verify(1));
+  }
 }
 
 }  // namespace

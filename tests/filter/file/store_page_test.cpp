@@ -194,6 +194,27 @@ TEST_CASE("a page whose head and bits do not go together is refused, and nothing
     std::ranges::fill(page.bytes().last<8>(), std::byte{1});  // what would be the low bits of the second
     CHECK_FALSE(is_decoded(page, 63));
   }
+  SECTION("more hashes than the head says, with their low bits far behind the page") {
+    const LastPage page;
+    page.set_head(1, 32576 - 63);
+    page.set_ones(32576 - 63);
+    CHECK_FALSE(store_page_contains(page.bytes(), 63, KeyHash{1} << 62));
+  }
+  SECTION("more low bits than a hash may have") {
+    const LastPage page;
+    page.set_head(1, 1);
+    page.set_ones(1);
+    CHECK(is_decoded(page, 63));
+    CHECK_FALSE(is_decoded(page, 64));
+    CHECK_FALSE(store_page_contains(page.bytes(), 64, 0));
+  }
+  SECTION("a hash that does not fit into 64 bits, and would be another") {
+    const LastPage page;
+    page.set_head(2, 4);
+    page.bytes()[16] = std::byte{0b1001};       // the second hash has high bits of 2, which is 2^64 in all
+    page.bytes()[16 + 8] = std::byte{5 << 3U};  // and a low part of 5, at bit 4 + 63
+    CHECK_FALSE(is_decoded(page, 63));
+  }
 }
 
 TEST_CASE("bytes that are no page are refused, and a look-up in them stays inside") {

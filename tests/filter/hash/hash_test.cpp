@@ -79,9 +79,17 @@ TEST_CASE("a mixed hash keeps its high bits, and every bit of it and of the seed
 }
 
 TEST_CASE("random seeds differ from call to call") {
-  std::set<std::uint64_t> seeds;
-  for (int i = 0; i < 100; ++i) seeds.insert(random_seed());
+  std::set<std::uint64_t> seeds, high_halves, low_halves;
+  for (int i = 0; i < 100; ++i) {
+    const std::uint64_t seed = random_seed();
+    seeds.insert(seed);
+    high_halves.insert(seed >> 32);
+    low_halves.insert(seed & 0xffffffff);
+  }
   CHECK(seeds.size() == 100);
+  // Two of them may be the same by chance, once in some million runs.
+  CHECK(high_halves.size() >= 99);
+  CHECK(low_halves.size() >= 99);
 }
 
 }  // namespace
