@@ -1,0 +1,238 @@
+// What the configuration makes for connections, and what a reload takes over of it. The verifier's child is the real
+// program.
+#include "milter/served_options.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <functional>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "filter/base/error.hpp"
+#include "milter/policy_of_options.hpp"
+#include "tests/milter/daemon_parts.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using Catch::Contains;
+using Change = std::function<void(DaemonOptions&)>;
+
+constexpr auto kChecker = "spamd:inet:9@127.0.0.1";
+
+class Configured {
+ public:
+  Configured() {
+    common_.log = log.logger();
+    common_.fallback_host = "fallback.example.net";
+    common_.in_progress = &in_progress_;
+  }
+
+  // Nothing is verified, so that no child is started; a checker is asked.
+  DaemonOptions options(const Change& change = nullptr) const {
+    const std::vector<std::string> arguments = {
+        "--config",     "/dev/null", "--authentication",    "off",
+        "--deep-check", kChecker,    "--deep-check-folder", folder.path().string()};
+    DaemonOptions options = read_daemon_command(arguments).options;
+    if (change) change(options);
+    return options;
+  }
+
+  std::shared_ptr<const ServedOptions> made(const DaemonOptions& options, const ServedOptions* in_use = nullptr) const {
+    return make_served_options(options, common_, in_use);
+  }
+
+  test::TemporaryFolder folder;
+  test::MemoryLog log;
+
+ private:
+  MessagesInProgress in_progress_;
+  ConnectionParts common_;
+};
+
+TEST_CASE(
+    "connections get the checker, the mode and the name that the configuration says, and what is the same for all") {
+  Configured s;
+  const auto served = s.made(s.options([](DaemonOptions& options) { options.host_name = "mx.example.net"; }));
+  REQUIRE(served->deep_check != nullptr);
+  CHECK(served->deep_check->options() == served->options.deep_check);
+  const std::shared_ptr<const ConnectionParts> parts = parts_of(served);
+  CHECK(parts->deep_check == served->deep_check.get());
+  CHECK(parts->verifier == nullptr);
+  CHECK(parts->mode == Mode::enforce);
+  CHECK(parts->host_name == "mx.example.net");
+  CHECK(parts->fallback_host == "fallback.example.net");
+  CHECK(parts->in_progress != nullptr);
+  CHECK(parts->log == s.log.logger());
+  CHECK_THAT(s.log.text(), Contains("info: deep-check spamd:") && !Contains("not asked"));
+}
+
+TEST_CASE("parts keep what their pointers lead to") {
+  Configured s;
+  std::shared_ptr<const ConnectionParts> parts = parts_of(s.made(s.options()));
+  CHECK(parts->deep_check->options().servers.size() == 1);
+}
+
+TEST_CASE("while the mode is observe no checker is made, and the log says that the one configured is not asked") {
+  Configured s;
+  const auto served = s.made(s.options([](DaemonOptions& options) { options.mode = Mode::observe; }));
+  CHECK(served->deep_check == nullptr);
+  CHECK(served->parts.deep_check == nullptr);
+  CHECK(served->parts.mode == Mode::observe);
+  CHECK_THAT(s.log.text(), Contains(": not asked while the mode is observe\n"));
+}
+
+TEST_CASE("a reload that changes nothing of the checker takes it over, with all that it knows of its servers") {
+  Configured s;
+  const auto before = s.made(s.options());
+  const auto after =
+      s.made(s.options([](DaemonOptions& options) { options.host_name = "new.example.net"; }), before.get());
+  CHECK(after->deep_check == before->deep_check);
+  CHECK(after->parts.deep_check == before->deep_check.get());
+  CHECK(after->parts.host_name == "new.example.net");
+  CHECK(before->parts.host_name.empty());
+}
+
+TEST_CASE("a reload that changes anything of the checker makes another") {
+  Configured s;
+  const auto before = s.made(s.options());
+  const Change changes[] = {
+      [](DaemonOptions& options) { options.deep_check.timeout += std::chrono::seconds(1); },
+      [](DaemonOptions& options) { options.deep_check.connections += 1; },
+      [](DaemonOptions& options) { options.deep_check.on_spam = SpamAction::reject; },
+      [](DaemonOptions& options) { options.deep_check.servers.push_back(options.deep_check.servers.front()); },
+  };
+  for (const Change& change : changes) {
+    const auto after = s.made(s.options(change), before.get());
+    REQUIRE(after->deep_check != nullptr);
+    CHECK(after->deep_check != before->deep_check);
+    CHECK(after->deep_check->options() == after->options.deep_check);
+    CHECK(after->parts.deep_check == after->deep_check.get());
+  }
+  const auto observing = s.made(s.options([](DaemonOptions& options) { options.mode = Mode::observe; }), before.get());
+  CHECK(observing->parts.deep_check == nullptr);
+  const auto again = s.made(s.options(), observing.get());
+  CHECK(again->parts.deep_check != nullptr);
+  CHECK(s.made(s.options([](DaemonOptions& options) { options.deep_check.servers.clear(); }), before.get())
+            ->parts.deep_check == nullptr);
+}
+
+// With a verifier in use.
+class Verifying : public Configured {
+ public:
+  Verifying() {
+    in_use.options = verifying();
+    in_use.verifier = std::make_shared<ChildVerifier>(
+        ChildVerifier::Options{.rules = verify_rules(in_use.options), .program = BLOOMGATE_MILTER_PROGRAM},
+        ChildVerifier::Reports{});
+  }
+
+  DaemonOptions verifying(const Change& change = nullptr) const {
+    DaemonOptions with = options([](DaemonOptions& options) {
+      options.authentication = DaemonOptions::Authentication::required;
+      options.verify_dkim = DaemonOptions::VerifyDkim::yes;
+    });
+    if (change) change(with);
+    return with;
+  }
+
+  ServedOptions in_use;
+};
+
+TEST_CASE("a reload that changes nothing of the verifier takes it over") {
+  Verifying s;
+  const Change changes[] = {
+      nullptr,
+      [](DaemonOptions& options) { options.host_name = "new.example.net"; },
+      [](DaemonOptions& options) { options.trusted_fields = 3; },
+      [](DaemonOptions& options) { options.deep_check.connections += 1; },
+      [](DaemonOptions& options) { options.verify_dkim = DaemonOptions::VerifyDkim::automatic; },
+  };
+  for (const Change& change : changes) {
+    const auto after = s.made(s.verifying(change), &s.in_use);
+    CHECK(after->verifier == s.in_use.verifier);
+    CHECK(after->parts.verifier == s.in_use.verifier.get());
+  }
+}
+
+TEST_CASE(
+    "a reload that changes anything of the verifier makes another, or none where nothing is verified any longer") {
+  Verifying s;
+  const Change changes[] = {
+      [](DaemonOptions& options) { options.alignment = DaemonOptions::Alignment::strict; },
+      [](DaemonOptions& options) { options.require_oversigned = !options.require_oversigned; },
+      [](DaemonOptions& options) { options.dns_servers = {"192.0.2.53"}; },
+      [](DaemonOptions& options) { options.dns_timeout += std::chrono::milliseconds(1); },
+      [](DaemonOptions& options) { options.dns_trust_anchor = "/var/lib/root.key"; },
+  };
+  for (std::size_t i = 0; i < std::size(changes); ++i) {
+    CAPTURE(i);
+    // A child is the program itself, which this one is not: so another verifier cannot be made here.
+    CHECK_THROWS_AS(s.made(s.verifying(changes[i]), &s.in_use), BloomgateError);
+  }
+  const auto without = s.made(s.options(), &s.in_use);
+  CHECK(without->verifier == nullptr);
+  CHECK(without->parts.verifier == nullptr);
+}
+
+// What `action` throws to a thread that has no more rights than anybody. Only a thread's own rights change so.
+std::string refusal_for_nobody(const std::function<void()>& action) {
+  std::string refusal;
+  std::thread([&] {
+    constexpr long kNobody = 65534;
+    if (syscall(SYS_setresgid, kNobody, kNobody, kNobody) != 0 ||
+        syscall(SYS_setresuid, kNobody, kNobody, kNobody) != 0) {
+      refusal = "cannot become nobody";
+      return;
+    }
+    try {
+      action();
+    } catch (const std::exception& error) {
+      refusal = error.what();
+    }
+  }).join();
+  return refusal;
+}
+
+TEST_CASE("a folder for long messages that cannot be used is an error of the configuration, if a checker is asked") {
+  namespace fs = std::filesystem;
+  Configured s;
+  fs::permissions(s.folder.path(), fs::perms(0755));
+  const auto with_folder = [&](const std::string& name, fs::perms permissions) {
+    fs::create_directory(s.folder.file(name));
+    fs::permissions(s.folder.file(name), permissions);
+    return s.options([&](DaemonOptions& options) { options.deep_check.temporary_folder = s.folder.file(name); });
+  };
+  const DaemonOptions missing =
+      s.options([&](DaemonOptions& options) { options.deep_check.temporary_folder = s.folder.file("missing"); });
+  try {
+    s.made(missing);
+    FAIL("it was taken");
+  } catch (const BloomgateError& error) {
+    CHECK(error.code() == ErrorCode::bad_configuration);
+    CHECK_THAT(error.what(), Contains("deep-check-folder: ") && Contains(s.folder.file("missing")) &&
+                                 Contains("No such file or directory"));
+  }
+  DaemonOptions observing = missing;
+  observing.mode = Mode::observe;
+  CHECK_NOTHROW(s.made(observing));
+  test::write_file(s.folder.file("file"), "");
+  CHECK_THROWS_AS(require_temporary_folder(s.options(
+                      [&](DaemonOptions& options) { options.deep_check.temporary_folder = s.folder.file("file"); })),
+                  BloomgateError);
+  if (getuid() != 0) return;  // rights are changed below
+  const DaemonOptions usable = with_folder("usable", fs::perms(0777));
+  const DaemonOptions read_only = with_folder("read-only", fs::perms(0555));
+  const DaemonOptions no_search = with_folder("no-search", fs::perms(0666));
+  CHECK(refusal_for_nobody([&] { require_temporary_folder(usable); }).empty());
+  CHECK_THAT(refusal_for_nobody([&] { require_temporary_folder(read_only); }), Contains("Permission denied"));
+  CHECK_THAT(refusal_for_nobody([&] { require_temporary_folder(no_search); }), Contains("Permission denied"));
+}
+
+}  // namespace
+}  // namespace bloomgate
