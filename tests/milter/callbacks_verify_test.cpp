@@ -118,6 +118,28 @@ TEST_CASE("of a mail server that takes the space off, fields are given with one"
   CHECK_THAT(server.edits().back(), Contains("insert 0 deliver; "));
 }
 
+TEST_CASE("a signature that passes is not another message's, though its own message was given up before its end") {
+  Verifying world;
+  FakeMailServer server;
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  server.connect();
+  server.mail("<joe@example.org>");
+  server.header("Subject", "given up");
+  server.end_of_header();
+  server.body("Hello.\r\n");
+  server.abort();
+  REQUIRE(world.begun == 1);
+  // Of this one nothing is verified.
+  server.mail("<joe@example.org>");
+  server.header("X-Large", std::string(MessageRecorder::kMaxKeptHeaderBytes, 'x'));
+  server.end_of_header();
+  server.body("Bye.\r\n");
+  REQUIRE(server.end_of_message() == SMFIS_CONTINUE);
+  CHECK(world.begun == 1);
+  CHECK(world.body == "Hello.\r\n");
+  CHECK_THAT(server.edits().back(), Contains("insert 0 check; "));
+}
+
 TEST_CASE("for a sender who is not listed nothing is verified, and the body is skipped at its first piece") {
   Verifying world;
   FakeMailServer server;

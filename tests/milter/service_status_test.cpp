@@ -55,6 +55,19 @@ TEST_CASE("the status tells of all whitelists and of the exact lists") {
                             ": 2 entries, .* UTC; expected .* per message .*; 2 revoked entries; 1 extra entries"));
 }
 
+TEST_CASE("the status tells of exact lists that are lost, before what is served") {
+  const test::WhitelistFile file({"joe@example.org"});
+  ListParts lists;
+  lists.whitelists = {{"one", file.load()}};
+  lists.revoked_is_lost = true;
+  CHECK_THAT(service_status(LoadedLists(lists), kEither),
+             Catch::StartsWith(std::string(kRevokedIsLost) + "; serving " + file.path()));
+  lists.extra_is_lost = true;
+  CHECK_THAT(service_status(LoadedLists(lists), kEither),
+             Catch::StartsWith(std::string(kRevokedIsLost) +
+                               "; the list extra cannot be read, so nobody is listed by it; serving " + file.path()));
+}
+
 TEST_CASE("the status of a damaged whitelist says so, first of all") {
   install_bus_fault_handler();
   const test::WhitelistFile file({"joe@example.org"});
@@ -97,6 +110,10 @@ TEST_CASE("the status tells of a store, of what is wrong with it, and of a pair 
              Catch::StartsWith("serving " + files.path() + ": 10000 entries, 98304 bits, confirmed by " +
                                files.store_path() + ", expected false-positive rate below 1 in 10^9 per look-up") &&
                  Catch::EndsWith("expected false-positive rate below 1 in 10^9 per message (identity = either)"));
+  // One without a store, and without entries, takes nothing from that.
+  const test::WhitelistFile empty({});
+  const LoadedLists both({.whitelists = {{"whitelist", filter}, {"empty", empty.load()}}});
+  CHECK_THAT(message_rate(both, kEither), Catch::Contains("rate below 1 in 10^9 per message"));
   CHECK_THAT(service_status(LoadedLists({.whitelists = {{"whitelist", filter, true}}}), kEither),
              Catch::Contains(" UTC, until the file and the store that replace it belong together; expected"));
   const auto deadline = StoreReaders::Clock::now() + std::chrono::seconds(60);

@@ -25,6 +25,17 @@ TEST_CASE("as many places are given as there are, and none that is not given bac
   CHECK(places.take(Clock::now()));
 }
 
+TEST_CASE("places that are given back while nobody waits are all there again") {
+  FreePlaces places(3);
+  for (int round = 0; round < 2; ++round) {
+    const FreePlaces::Place one = places.take(Clock::now());
+    const FreePlaces::Place two = places.take(Clock::now());
+    const FreePlaces::Place three = places.take(Clock::now());
+    CHECK((one && two && three));
+    CHECK_FALSE(places.take(Clock::now()));
+  }
+}
+
 TEST_CASE("who waits for a place gets it when it is given back") {
   FreePlaces places(1);
   auto held = std::make_unique<FreePlaces::Place>(places.take(Clock::now()));

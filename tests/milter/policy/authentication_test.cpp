@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/allocated_bytes.hpp"
+
 namespace bloomgate {
 namespace {
 
@@ -367,6 +369,22 @@ TEST_CASE("past the bounds, and where a stranger may have written results, nothi
   const Authentication forgeable = Authentication::summarize(Fields{kPass}, kIds, grounds, from);
   CHECK(forgeable.is_distrusted());
   CHECK(said(forgeable) == "dmarc=fail");
+}
+
+TEST_CASE("of fields past the bound nothing is kept") {
+  std::vector<std::string> many;
+  for (int count = 0; count < 40; ++count) {
+    many.emplace_back("mx.example.net");
+    for (int at = 0; at < 256; ++at) {
+      many.back() += "; dkim=fail header.d=d" + std::to_string(count) + "-" + std::to_string(at) + ".example";
+    }
+  }
+  const Fields fields(many.begin(), many.end());
+  const std::size_t before = test::allocated_bytes();
+  const Authentication kept = summary(fields);
+  CHECK(test::allocated_bytes() - before < 131'072);
+  CHECK(kept.trusted_fields() == 40);
+  CHECK(kept.is_distrusted());
 }
 
 TEST_CASE("results that say nothing do not count towards the bound") {

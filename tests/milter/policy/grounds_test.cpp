@@ -1,15 +1,16 @@
 #include "milter/policy/grounds.hpp"
 
-#include <malloc.h>
-
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "milter/policy/authentication.hpp"
+#include "tests/support/allocated_bytes.hpp"
 
 namespace bloomgate {
 namespace {
+
+using test::allocated_bytes;
 
 constexpr auto kDkim = AuthenticationMethod::dkim;
 constexpr auto kSpf = AuthenticationMethod::spf;
@@ -114,12 +115,6 @@ TEST_CASE("a signature names one domain, and one with a tag twice none") {
     CHECK_FALSE(grounds.support(kDmarc, "bank.example"));
     CHECK(grounds.support(kDkim, "other.example"));
   }
-}
-
-// What the allocator has given out. A sanitizer's own allocator always says 0.
-std::size_t allocated_bytes() {
-  const struct mallinfo2 info = mallinfo2();
-  return info.uordblks + info.hblkhd;
 }
 
 TEST_CASE("a message with signatures of very many tags takes little memory, and gives it back") {
