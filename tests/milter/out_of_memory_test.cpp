@@ -97,6 +97,24 @@ TEST_CASE("a message that is to be delivered is, or is checked or refused for no
   CHECK(delivered > 0);
 }
 
+TEST_CASE("a message with more forged fields than are removed is refused, wherever memory runs out on its way") {
+  Parts parts(rules());
+  FakeMailServer server;
+  server.negotiate();
+  Message message = {"forged", {kFrom, kSignature, kPass}};
+  message.fields.insert(message.fields.end(), ForgedFields::kMaxRemovals + 1, {"X-Bloomgate", "forged"});
+  int without_memory = 0;
+  const std::size_t count = fail_each([&] {
+    const sfsistat answer = send(server, message);
+    memory_budget.stop();
+    REQUIRE((answer == SMFIS_REJECT || answer == SMFIS_TEMPFAIL));
+    const std::string log = parts.log.text();
+    without_memory += log.find("internal error at the end of a message") != std::string::npos ? 1 : 0;
+  });
+  CHECK(count > 3);
+  CHECK(without_memory > 0);
+}
+
 TEST_CASE("a message that is not to be delivered is not, wherever memory runs out on its way") {
   Parts parts(rules());
   parts.set_exact_lists("a-revoked-sender-with-a-long-name@example.net\n");

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <regex>
+#include <set>
 
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/support/flip_byte.hpp"
@@ -21,6 +22,16 @@ TEST_CASE("a loaded whitelist says what it is") {
              Catch::StartsWith(file.path() + ": 10000 entries, 98304 bits, expected false-positive rate "));
   CHECK_THAT(loaded.description(), Catch::Matches(".* rate [0-9.]+ % per look-up"));
   CHECK_FALSE(loaded.damaged());
+}
+
+TEST_CASE("each damage is told in words of its own") {
+  std::set<std::string_view> texts;
+  for (const Damage damage :
+       {Damage::none, Damage::unreadable, Damage::written_to, Damage::spoiled, Damage::store_written_to}) {
+    CHECK(damage_text(damage).empty() == (damage == Damage::none));
+    texts.insert(damage_text(damage));
+  }
+  CHECK(texts.size() == 5);
 }
 
 TEST_CASE("a whitelist with one bad bit in its body is not loaded") {
