@@ -382,6 +382,26 @@ class PairTest(DurabilityTest):
     def test_killed_at_any_call_a_build_leaves_the_old_pair_or_the_new_one(self):
         self.check_each_call("kill")
 
+    def test_a_pair_that_was_left_half_replaced_stays_one_whenever_the_next_build_is_killed(self):
+        self.assertEqual(self.build(self.NEW_PAIR).status, 0)
+        filter_, store = ((self.folder / name).read_bytes() for name in ("filter", "filter.store"))
+
+        def leave_half_replaced():
+            self.start_again()
+            (self.folder / "filter").write_bytes(filter_)
+            (self.folder / "filter.store.next").write_bytes(store)
+
+        leave_half_replaced()
+        self.assertEqual(self.check_pair(), "b")
+        sound = self.build(self.OLD_PAIR)
+        self.assertEqual(self.check_pair(), "a")
+        for name in self.CALLS:
+            for number in range(1, len(sound.of(name)) + 1):
+                with self.subTest(call=name, number=number):
+                    leave_half_replaced()
+                    self.build(self.OLD_PAIR, f"{name} {number} kill")
+                    self.check_pair()
+
     def test_whichever_call_fails_there_is_the_old_pair_or_the_new_one(self):
         self.check_each_call(errno.EIO)
 
