@@ -220,11 +220,14 @@ TEST_CASE("whichever edit fails, the message is refused for now") {
   // Four removals, the checker's results, our mark, and the quarantine.
   REQUIRE(all.size() == 4 + result_fields(checked.result).size() + 2);
   CHECK_THAT(all.back(), Catch::StartsWith("quarantine "));
-  for (std::size_t succeed = 0; succeed < all.size(); ++succeed) {
-    CAPTURE(succeed, all[succeed]);
-    server.context().edits_until_failure = static_cast<int>(succeed);
-    CHECK(send(server, "<ann@example.org>", forged).end == SMFIS_TEMPFAIL);
-    CHECK(server.edits() == Edits(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(succeed)));
+  for (const bool once : {false, true}) {
+    server.context().fails_once = once;
+    for (std::size_t succeed = 0; succeed < all.size(); ++succeed) {
+      CAPTURE(once, succeed, all[succeed]);
+      server.context().edits_until_failure = static_cast<int>(succeed);
+      CHECK(send(server, "<ann@example.org>", forged).end == SMFIS_TEMPFAIL);
+      CHECK(server.edits() == Edits(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(succeed)));
+    }
   }
   server.context().edits_until_failure = -1;
   CHECK(send(server, "<ann@example.org>", forged).end == SMFIS_CONTINUE);

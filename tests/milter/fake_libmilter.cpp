@@ -15,7 +15,10 @@ namespace {
 using bloomgate::test::BudgetInForce;
 
 int edit(SMFICTX* context, const std::string& what) {
-  if (context->edits_until_failure == 0) return MI_FAILURE;
+  if (context->edits_until_failure == 0) {
+    if (context->fails_once) context->edits_until_failure = -1;
+    return MI_FAILURE;
+  }
   if (context->edits_until_failure > 0) --context->edits_until_failure;
   context->edits.push_back(what);
   return MI_SUCCESS;

@@ -19,6 +19,7 @@ struct smfi_str {
   // SMFIP_HDR_LEADSPC was agreed: values of fields come with the space after the colon, and have to go with it.
   bool has_leading_space = false;
   int edits_until_failure = -1;  // that many succeed, then all fail; negative: none fails
+  bool fails_once = false;       // then only one of them, and those behind it succeed
 };
 
 namespace bloomgate::test {
