@@ -140,6 +140,9 @@ DaemonOptions merged(const Merger& merger) {
   options.recheck_bytes_per_hour = recheck_rate.bytes;
   merger.set("log-target", options.log_target);
   merger.set("log-level", options.log_level);
+  MonitoringAddress monitoring;
+  merger.set("metrics", monitoring);
+  options.metrics = monitoring.socket;
   return options;
 }
 

@@ -166,6 +166,11 @@ constexpr std::array kTable = {
                true},
     OptionSpec{"log-level", "error|warning|info|debug", "info", "how much is logged",
                "info has one line for each message; warning and error have none of these.", true},
+    OptionSpec{"metrics", "HOST:PORT|PATH", "", "where Prometheus and a browser are shown what the daemon does",
+               "Empty: nowhere. 127.0.0.1:9812: figures for Prometheus at http://127.0.0.1:9812/metrics, and a page\n"
+               "for people at http://127.0.0.1:9812/. A path: the same on a unix socket. Anybody who reaches the\n"
+               "address may read both, so keep it on loopback. Takes effect at a restart.",
+               true},
     OptionSpec{"config", "FILE", BLOOMGATE_CONFIG_FOLDER "/bloomgate-milter.conf", "the configuration file",
                "Use /dev/null to run without one.", false},
     OptionSpec{"check-config", "", "", "check the configuration and the whitelist's header, then exit", "", false},

@@ -232,6 +232,13 @@ void convert(const OptionSpec& spec, const GivenValue& given, SocketAddress& out
   out = *address;
 }
 
+void convert(const OptionSpec& spec, const GivenValue& given, MonitoringAddress& out) {
+  out.socket.reset();
+  if (given.text.empty()) return;
+  out.socket = parse_http_address(given.text);
+  if (!out.socket) reject(spec, given, std::string(kHttpAddressForms) + " (as in 127.0.0.1:9812)");
+}
+
 void convert(const OptionSpec& spec, const GivenValue& given, mode_t& out) {
   unsigned mode = 0;
   const char* const begin = given.text.data();

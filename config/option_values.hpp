@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,11 @@ struct ByteSize {
   std::uint64_t bytes = 0;
 };
 
+// Where the daemon shows what it does; nothing where the text is empty: nowhere.
+struct MonitoringAddress {
+  std::optional<SocketAddress> socket;
+};
+
 // A store that confirms the hits of a whitelist, as it was given.
 struct StoreSource {
   std::string whitelist;  // its name; empty: the only one
@@ -31,6 +37,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, Mode& out);
 void convert(const OptionSpec& spec, const GivenValue& given, LogTarget& out);
 void convert(const OptionSpec& spec, const GivenValue& given, LogLevel& out);
 void convert(const OptionSpec& spec, const GivenValue& given, SocketAddress& out);
+void convert(const OptionSpec& spec, const GivenValue& given, MonitoringAddress& out);
 void convert(const OptionSpec& spec, const GivenValue& given, mode_t& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::size_t& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::string& out);

@@ -39,6 +39,24 @@ std::optional<SocketAddress> parse_socket_address(std::string_view text) {
   return SocketAddress{SocketAddress::Family::unix_path, std::string(rest), {}, {}};
 }
 
+std::optional<SocketAddress> parse_http_address(std::string_view text) {
+  if (text.starts_with('/')) {
+    if (text.size() > kMaxPathBytes) return std::nullopt;
+    return SocketAddress{SocketAddress::Family::unix_path, std::string(text), {}, {}};
+  }
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || !is_port(text.substr(colon + 1))) return std::nullopt;
+  std::string_view host = text.substr(0, colon);
+  const bool is_bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (is_bracketed) host = host.substr(1, host.size() - 2);
+  // A colon without brackets would be part of an IPv6 address, and nobody could tell where that ends.
+  if (host.empty() || host.find_first_of(is_bracketed ? "[]@/ " : "[]@/: ") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto family = is_bracketed ? SocketAddress::Family::inet6 : SocketAddress::Family::inet;
+  return SocketAddress{family, {}, std::string(host), std::string(text.substr(colon + 1))};
+}
+
 std::string to_string(const SocketAddress& address) {
   switch (address.family) {
     case SocketAddress::Family::unix_path:

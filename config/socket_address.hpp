@@ -26,6 +26,13 @@ inline constexpr std::string_view kSocketAddressForms = "unix:PATH, local:PATH, 
 // decision (`inet:8891@0.0.0.0`). A path has at most 107 bytes (unix(7)). Returns nothing for anything else.
 std::optional<SocketAddress> parse_socket_address(std::string_view text);
 
+// What parse_http_address() accepts, for messages.
+inline constexpr std::string_view kHttpAddressForms = "HOST:PORT, [IPV6]:PORT, or the absolute path of a unix socket";
+
+// The forms in which addresses of web servers are written. As above a host is required. Returns nothing for anything
+// else.
+std::optional<SocketAddress> parse_http_address(std::string_view text);
+
 // The address in the form that it was parsed from; `local:` comes back as `unix:`.
 std::string to_string(const SocketAddress& address);
 

@@ -49,6 +49,12 @@ void log_exception(spdlog::logger& log, std::string_view where) noexcept {
 Connection::Connection(std::shared_ptr<const ConnectionParts> parts)
     : kept_parts_(std::move(parts)), parts_(*kept_parts_), message_(text_limits(parts_.deep_check)) {
   message_.keep_header(parts_.verifier != nullptr);
+  if (parts_.monitor != nullptr) parts_.monitor->tally().begin_session();
+}
+
+Connection::~Connection() {
+  forget_message();
+  if (parts_.monitor != nullptr) parts_.monitor->tally().end_session();
 }
 
 void Connection::set_conversation(const Conversation& agreed) noexcept {
@@ -142,6 +148,7 @@ Answer Connection::conclude(const EndOfMessage& end) {
   if (is_asked) {
     if (parts_.before_waiting) parts_.before_waiting();
     deep_outcome_ = parts_.deep_check->check(message_, end);
+    if (parts_.monitor != nullptr) parts_.monitor->tally().note_deep_check(deep_outcome_);
   }
   for (const std::string& warning : deep_outcome_.warnings) parts_.log->warn("{}", warning);
   parts_.gate->log_message(message_, *judgement_, end.queue_id, deep_outcome_.log);

@@ -31,6 +31,7 @@
 #include "milter/lists/slot.hpp"
 #include "milter/message/message_recorder.hpp"
 #include "milter/messages_in_progress.hpp"
+#include "milter/monitoring/monitor.hpp"
 
 namespace bloomgate {
 
@@ -41,6 +42,7 @@ struct ConnectionParts {
   const DeepCheck* deep_check = nullptr;  // null: no checker is asked; always so if `mode` is observe
   Verifier* verifier = nullptr;           // null: no signature is verified; a decision that needs one stays `check`
   MessagesInProgress* in_progress = nullptr;
+  Monitor* monitor = nullptr;  // null: nobody watches
   std::shared_ptr<spdlog::logger> log;
   Mode mode = Mode::enforce;
   std::string host_name;      // put into the header field; empty: the mail server's macro j
@@ -56,7 +58,7 @@ class Connection {
  public:
   // Throws std::bad_alloc.
   explicit Connection(std::shared_ptr<const ConnectionParts> parts);
-  ~Connection() { forget_message(); }
+  ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 

@@ -124,7 +124,7 @@ Decision decided(Facts& facts, const LoadedLists& lists, const GateRules& rules,
     Decision decision = decide(facts, lists.lists(), rules.policy, &trace);
     if (!decision.question) return decision;
     const StoreQuestion& question = *decision.question;
-    facts.replies.push_back({question, lists.with_store(question.store)->confirm(question.hash, deadline, {})});
+    facts.replies.push_back({question, lists.with_store(question.store)->filter->confirm(question.hash, deadline, {})});
   }
 }
 

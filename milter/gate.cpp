@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t kMaxLoggedSenderBytes = 320;
 
+constexpr double kMicrosecondsPerSecond = 1e6;
+
 using Clock = std::chrono::steady_clock;
 
 double microseconds_since(Clock::time_point start) {
@@ -79,11 +81,20 @@ void Gate::decide_message(Judgement& made, const LoadedLists& lists, const Befor
   const Clock::time_point deadline = start + made.rules->confirm_timeout;
   do {
     const StoreQuestion question = *made.decision.question;
-    const LoadedFilter* const filter = lists.with_store(question.store);
-    made.facts.replies.push_back({question, filter->confirm(question.hash, deadline, before_waiting)});
+    made.facts.replies.push_back({question, ask_store(lists, question, deadline, before_waiting)});
     made.decision = decide(made.facts, lists.lists(), made.rules->policy);
   } while (made.decision.question);
   made.confirm_microseconds += microseconds_since(start);
+}
+
+Confirmation Gate::ask_store(const LoadedLists& lists, const StoreQuestion& question, Clock::time_point deadline,
+                             const BeforeWaiting& before_waiting) const {
+  const NamedFilter* const named = lists.with_store(question.store);
+  if (monitor_ == nullptr) return named->filter->confirm(question.hash, deadline, before_waiting);
+  const Clock::time_point start = Clock::now();
+  const Confirmation answer = named->filter->confirm(question.hash, deadline, before_waiting);
+  monitor_->tally().note_confirmation(named->name, answer, microseconds_since(start) / kMicrosecondsPerSecond);
+  return answer;
 }
 
 void Gate::judge_again(Judgement& made, Signatures signatures, const BeforeWaiting& before_waiting) const {
@@ -116,6 +127,9 @@ void Gate::report_results(const Judgement& made) const {
 
 void Gate::log_message(const MessageRecorder& message, const Judgement& made, std::string_view queue_id,
                        std::string_view deep_check) const {
+  if (monitor_ != nullptr) {
+    monitor_->note_message(made.facts, made.decision, made.microseconds / kMicrosecondsPerSecond);
+  }
   if (!log_->should_log(spdlog::level::info)) return;
   const auto& [rules, facts, decision, microseconds, confirm_microseconds] = made;
   std::string extra;
@@ -142,6 +156,7 @@ void Gate::log_message(const MessageRecorder& message, const Judgement& made, st
 }
 
 void Gate::log_refusal(const Judgement& made, std::string_view queue_id, std::size_t forged_fields) const {
+  if (monitor_ != nullptr) monitor_->note_refusal(made.facts, made.decision);
   log_->warn("queue_id={} sender={} decision=refuse reason=forged-fields forged_headers={}", logged_queue_id(queue_id),
              logged_sender(made.facts), forged_fields);
 }

@@ -14,6 +14,7 @@
 
 #include "milter/lists/list_slot.hpp"
 #include "milter/message/message_recorder.hpp"
+#include "milter/monitoring/monitor.hpp"
 #include "milter/policy/decide.hpp"
 #include "milter/results_watch.hpp"
 
@@ -53,14 +54,15 @@ struct Judgement {
 
 class Gate {
  public:
-  // The references must outlive the gate.
+  // The references must outlive the gate, as must `monitor`; null: nobody watches.
   Gate(GateRules rules, const ListSlot& slot, ResultsWatch& results, std::shared_ptr<spdlog::logger> log,
-       GateReports reports)
+       GateReports reports, Monitor* monitor = nullptr)
       : rules_(std::make_shared<const GateRules>(std::move(rules))),
         slot_(slot),
         results_(results),
         log_(std::move(log)),
-        reports_(std::move(reports)) {}
+        reports_(std::move(reports)),
+        monitor_(monitor) {}
 
   // From the next message on.
   void set_rules(std::shared_ptr<const GateRules> rules) { rules_.set(std::move(rules)); }
@@ -87,7 +89,8 @@ class Gate {
   //     dkim=pass domain=example.org selector=s1 key_bits=2048 key_ms=12.3
   //
   // where a store was asked `confirmed=yes confirm_us=12.3`, and then what the deeper check has to add. No byte of the
-  // sender can add a field or a line to it. Throws only where memory runs out.
+  // sender can add a field or a line to it. The message counts in the daemon's figures from then on, whatever is
+  // logged. Throws only where memory runs out.
   void log_message(const MessageRecorder& message, const Judgement& made, std::string_view queue_id,
                    std::string_view deep_check = {}) const;
 
@@ -100,6 +103,8 @@ class Gate {
 
  private:
   void decide_message(Judgement& made, const LoadedLists& lists, const BeforeWaiting& before_waiting) const;
+  Confirmation ask_store(const LoadedLists& lists, const StoreQuestion& question,
+                         std::chrono::steady_clock::time_point deadline, const BeforeWaiting& before_waiting) const;
   void report_damage(const ListParts& parts) const;
   void report_results(const Judgement& made) const;
 
@@ -108,6 +113,7 @@ class Gate {
   ResultsWatch& results_;
   std::shared_ptr<spdlog::logger> log_;
   GateReports reports_;
+  Monitor* monitor_;
 };
 
 }  // namespace bloomgate

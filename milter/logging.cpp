@@ -78,6 +78,14 @@ std::shared_ptr<spdlog::logger> make_logger(LogTarget target, LogLevel level) {
   return logger;
 }
 
+std::uint64_t lost_lines(const spdlog::logger& log) {
+  std::uint64_t lost = 0;
+  for (const spdlog::sink_ptr& sink : log.sinks()) {
+    if (const auto* const queue = dynamic_cast<const QueuedSink*>(sink.get())) lost += queue->lost_in_all();
+  }
+  return lost;
+}
+
 void set_log_level(spdlog::logger& log, LogLevel level) {
   log.set_level(spdlog_level(level));
 }

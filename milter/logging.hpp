@@ -4,6 +4,7 @@
 
 #include <spdlog/logger.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "config/daemon_options.hpp"
@@ -13,6 +14,10 @@ namespace bloomgate {
 // A program that ends without destroying the logger calls its flush() first: its last lines are on their way until
 // then. libmilter's own messages go to syslog whatever the target, under the same name and facility (mail).
 std::shared_ptr<spdlog::logger> make_logger(LogTarget target, LogLevel level);
+
+// How many lines that logger's queue has lost since the start; 0 for a logger that make_logger() has not made. Safe
+// from any thread.
+std::uint64_t lost_lines(const spdlog::logger& log);
 
 // Safe while other threads write to it.
 void set_log_level(spdlog::logger& log, LogLevel level);

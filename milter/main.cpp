@@ -8,7 +8,9 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -31,6 +33,7 @@
 #include "milter/logging.hpp"
 #include "milter/machine_name.hpp"
 #include "milter/milter_server.hpp"
+#include "milter/monitoring/pages.hpp"
 #include "milter/policy_of_options.hpp"
 #include "milter/reload_outcome.hpp"
 #include "milter/served_options.hpp"
@@ -118,11 +121,20 @@ struct Daemon {
       : arguments(std::move(words)),
         started_with(options),
         log(std::move(logger)),
+        monitor(make_monitor(options)),
         gate(rules, slot, results, log,
-             {[this] { wakeup.post(Wakeup::kDamage); }, [this] { wakeup.post(Wakeup::kResults); }}),
+             {[this] { wakeup.post(Wakeup::kDamage); }, [this] { wakeup.post(Wakeup::kResults); }}, monitor.get()),
         common(common_parts()),
-        supervisor(list_sources(options, rules.policy), slot, wakeup, results, log,
-                   [this] { return read_settings(); }) {}
+        supervisor(
+            list_sources(options, rules.policy), slot, wakeup, results, log, [this] { return read_settings(); },
+            monitor.get()) {}
+
+  std::unique_ptr<Monitor> make_monitor(const DaemonOptions& options) {
+    if (!options.metrics) return nullptr;
+    return std::make_unique<Monitor>(Monitor::Sources{.lists = slot,
+                                                      .results_missing = [this] { return results.missing(); },
+                                                      .lost_log_lines = [this] { return lost_lines(*log); }});
+  }
 
   static ListSources list_sources(const DaemonOptions& options, const Policy& policy) {
     return {options.whitelists,
@@ -138,6 +150,7 @@ struct Daemon {
     ConnectionParts made;
     made.gate = &gate;
     made.in_progress = &in_progress;
+    made.monitor = monitor.get();
     made.log = log;
     made.fallback_host = machine_name();
     return made;
@@ -174,6 +187,7 @@ struct Daemon {
   ListSlot slot;
   ResultsWatch results;
   MessagesInProgress in_progress;
+  const std::unique_ptr<Monitor> monitor;  // null: nobody watches
   Gate gate;
   ConnectionParts common;  // what no option changes
   std::shared_ptr<const ServedOptions> served;
@@ -189,6 +203,46 @@ void say_farewell(Daemon& daemon) {
   std::this_thread::sleep_for(kLastAnswers);
 }
 
+// Shows what the daemon does to those who ask at the address of the option `metrics`.
+class MonitoringServer {
+ public:
+  MonitoringServer(Daemon& daemon, const SocketAddress& address)
+      : socket_(address, kMode, ""),
+        server_(socket_.descriptor(),
+                {.reply = replies(*daemon.monitor, is_local_socket(socket_.descriptor())),
+                 .tick = [monitor = daemon.monitor.get()] { monitor->end_minute(); },
+                 .on_fault =
+                     [log = daemon.log](const std::string& what) { log_error(*log, "metrics: " + printable(what)); }}) {
+    daemon.log->info("figures and status page at {}", printable(to_string(address)));
+    if (is_local_socket(socket_.descriptor())) return;
+    daemon.log->warn(
+        "metrics: {} can be reached from other machines: who reaches it may read how much mail comes and how it is "
+        "decided, so let a firewall say who may, or use 127.0.0.1; the last decisions are not shown there",
+        printable(to_string(address)));
+  }
+
+ private:
+  static constexpr mode_t kMode = 0660;  // of a unix socket: for the daemon's group
+
+  static std::function<HttpReply(const HttpRequest&)> replies(const Monitor& monitor, bool is_local) {
+    return [&monitor, is_local](const HttpRequest& request) { return page(monitor, request, is_local); };
+  }
+
+  ListeningSocket socket_;
+  HttpServer server_;
+};
+
+// Mail goes on without it, so that it keeps no mail server waiting.
+std::unique_ptr<MonitoringServer> begin_to_show(Daemon& daemon, const DaemonOptions& options) {
+  if (!options.metrics) return nullptr;
+  try {
+    return std::make_unique<MonitoringServer>(daemon, *options.metrics);
+  } catch (const BloomgateError& error) {
+    daemon.log->error("metrics: nothing is shown: {}; mail is served all the same", printable(error.what()));
+    return nullptr;
+  }
+}
+
 int serve(Daemon& daemon, const DaemonOptions& options) {
   daemon.log->info("bloomgate-milter " BLOOMGATE_VERSION " starting, mode {}", mode_name(options.mode));
   daemon.supervisor.load_first();
@@ -200,6 +254,7 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   // listed message could wait with it; a call at our own socket is an event, for which libmilter starts a thread.
   daemon.common.before_waiting = [descriptor = socket->descriptor()] { knock(descriptor); };
   daemon.begin_to_serve();
+  const auto shown = begin_to_show(daemon, options);
   const MilterServer server(daemon.parts, std::move(socket), [&daemon](bool all_was_well) {
     daemon.libmilter_failed = !all_was_well;
     daemon.wakeup.post(Wakeup::kMilterEnded);

@@ -45,13 +45,13 @@ void QueuedSink::log(const spdlog::details::log_msg& line) {
   {
     const std::lock_guard lock(mutex_);
     if (queue_.size() >= limits_.lines || line.payload.size() > limits_.bytes - queued_bytes_) {
-      ++lost_;
+      count_one_lost();
       return;
     }
     try {
       queue_.emplace_back(line);
     } catch (const std::bad_alloc&) {
-      ++lost_;
+      count_one_lost();
       return;
     }
     queued_bytes_ += line.payload.size();
@@ -72,7 +72,12 @@ void QueuedSink::flush() {
 
 void QueuedSink::count_lost() noexcept {
   const std::lock_guard lock(mutex_);
-  ++lost_;
+  count_one_lost();
+}
+
+std::uint64_t QueuedSink::lost_in_all() const {
+  const std::lock_guard lock(mutex_);
+  return lost_in_all_;
 }
 
 void QueuedSink::write_until_told_to_end() {
@@ -86,13 +91,14 @@ void QueuedSink::write_until_told_to_end() {
       lines.swap(queue_);
       queued_bytes_ = 0;
       is_hurried_ = false;
-      const std::uint64_t lost_before = std::exchange(lost_, 0);
+      std::uint64_t unsaid = std::exchange(lost_, 0);
       lock.unlock();
-      const std::uint64_t lost = write(lines, lost_before);
+      const std::uint64_t lost = write(lines, unsaid);
       const std::size_t count = lines.size();
       lines.clear();
       lock.lock();
-      lost_ += lost;
+      lost_ += lost + unsaid;
+      lost_in_all_ += lost;
       done_ += count;
       written_.notify_all();
       wanted_.wait_for(lock, kGatherTime, [&] { return is_urgent(); });
@@ -101,21 +107,22 @@ void QueuedSink::write_until_told_to_end() {
   }
 }
 
-// Returns how many lines are lost and not said to be. A sink that gathers lines itself throws when it is flushed.
-std::uint64_t QueuedSink::write(const Lines& lines, std::uint64_t lost_before) noexcept {
+// Returns how many of the lines are lost. `unsaid` are those that were lost before: 0 once the log says how many. A
+// sink that gathers lines itself throws when it is flushed.
+std::uint64_t QueuedSink::write(const Lines& lines, std::uint64_t& unsaid) noexcept {
   std::uint64_t lost = 0;
   for (const auto& line : lines) {
     if (!is_done([&] { writer_->log(line); })) ++lost;
   }
-  if (lost_before != 0) {
-    const auto say = [&] {
-      const std::string text =
-          fmt::format("log lines lost here: {}; they came faster than the log takes them, or it failed", lost_before);
-      writer_->log(spdlog::details::log_msg(lines.back().logger_name, spdlog::level::warn, text));
-    };
-    if (!is_done(say)) lost += lost_before;
-  }
-  return is_done([&] { writer_->flush(); }) ? lost : lines.size() + lost_before;
+  const auto say = [&] {
+    const std::string text =
+        fmt::format("log lines lost here: {}; they came faster than the log takes them, or it failed", unsaid);
+    writer_->log(spdlog::details::log_msg(lines.back().logger_name, spdlog::level::warn, text));
+  };
+  const bool is_said = unsaid != 0 && is_done(say);
+  if (!is_done([&] { writer_->flush(); })) return lines.size();
+  if (is_said) unsaid = 0;
+  return lost;
 }
 
 }  // namespace bloomgate

@@ -46,21 +46,29 @@ class QueuedSink final : public spdlog::sinks::sink {
   // Counts a line that did not come as far as log().
   void count_lost() noexcept;
 
+  // How many lines are lost since the start, said or not.
+  std::uint64_t lost_in_all() const;
+
  private:
   using Lines = std::vector<spdlog::details::log_msg_buffer>;
 
   void write_until_told_to_end();
-  std::uint64_t write(const Lines& lines, std::uint64_t lost_before) noexcept;
+  std::uint64_t write(const Lines& lines, std::uint64_t& unsaid) noexcept;
+  void count_one_lost() noexcept {
+    ++lost_;
+    ++lost_in_all_;
+  }
   bool is_urgent() const { return ends_ || is_hurried_ || queue_.size() > limits_.lines / 2; }
 
   const std::shared_ptr<spdlog::sinks::sink> writer_;
   const Limits limits_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wanted_;   // for the writing thread
   std::condition_variable written_;  // for those who flush
   Lines queue_;
   std::size_t queued_bytes_ = 0;
-  std::uint64_t lost_ = 0;   // and not said yet
+  std::uint64_t lost_ = 0;  // and not said yet
+  std::uint64_t lost_in_all_ = 0;
   std::uint64_t came_ = 0;   // lines in all
   std::uint64_t done_ = 0;   // of these, written or lost on the way
   bool is_resting_ = false;  // the writing thread waits for a first line

@@ -9,7 +9,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
 #include "milter/lists/exact_list_file.hpp"
-#include "milter/service_status.hpp"
+#include "milter/monitoring/service_status.hpp"
 
 namespace bloomgate {
 namespace {
@@ -71,13 +71,14 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }  // namespace
 
 Supervisor::Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, const ResultsWatch& results,
-                       std::shared_ptr<spdlog::logger> log, ReadSettings read_settings)
+                       std::shared_ptr<spdlog::logger> log, ReadSettings read_settings, Monitor* monitor)
     : sources_(std::move(sources)),
       slot_(slot),
       wakeup_(wakeup),
       results_(results),
       log_(std::move(log)),
       read_settings_(std::move(read_settings)),
+      monitor_(monitor),
       watch_(first_paths(sources_)),
       guard_(make_guard(sources_)) {}
 
@@ -104,6 +105,7 @@ void Supervisor::load_first() {
   if (!sources_.extra.empty()) lists.extra = load_exact(kExtra, sources_.extra);
   put_into_use(std::move(lists));
   look_at_folders(slot_.get()->parts());
+  tell_monitor({});
 }
 
 bool Supervisor::run() {
@@ -161,11 +163,14 @@ void Supervisor::reload() {
   reload_exact(*lists, faults);
   put_into_use(*std::move(lists));
   begin_waiting_for_pairs();
+  const std::string refusal = fmt::format("{}", fmt::join(faults, "; "));
   std::string status = current_status();
   if (!faults.empty()) {
-    status = fmt::format("reload refused: {}; still {}", fmt::join(faults, "; "), status);
+    status = fmt::format("reload refused: {}; still {}", refusal, status);
     log_->error("{}", status);
   }
+  if (monitor_ != nullptr) monitor_->note_reload(faults.empty());
+  tell_monitor(refusal);
   notify_ready(status);
   tell_outcome({began, faults.empty(), std::move(status)});
 }
@@ -393,6 +398,11 @@ void Supervisor::report_results() const {
     log_->info("trusted results of authentication arrive again");
   }
   notify_status(current_status());
+}
+
+void Supervisor::tell_monitor(std::string refusal) const {
+  if (monitor_ == nullptr) return;
+  monitor_->set_standing({sources_.identity, waits_for_restart_, std::move(refusal)});
 }
 
 std::string Supervisor::current_status() const {

@@ -18,6 +18,7 @@
 #include "milter/lists/file_watch.hpp"
 #include "milter/lists/filter_guard.hpp"
 #include "milter/lists/list_slot.hpp"
+#include "milter/monitoring/monitor.hpp"
 #include "milter/policy/policy.hpp"
 #include "milter/reload_outcome.hpp"
 #include "milter/results_watch.hpp"
@@ -49,10 +50,10 @@ using ReadSettings = std::function<NewSettings()>;
 
 class Supervisor {
  public:
-  // The references must outlive the object. Without `read_settings` a reload is about lists only. Throws what FileWatch
-  // throws.
+  // The references must outlive the object, as must `monitor`; null: nobody watches. Without `read_settings` a reload
+  // is about lists only. Throws what FileWatch throws.
   Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, const ResultsWatch& results,
-             std::shared_ptr<spdlog::logger> log, ReadSettings read_settings = nullptr);
+             std::shared_ptr<spdlog::logger> log, ReadSettings read_settings = nullptr, Monitor* monitor = nullptr);
 
   // The first load. Throws BloomgateError if a list cannot be used. If a whitelist may be missing, it only logs that,
   // and the slot has no whitelist. From then on its file is watched, and loaded as soon as it is there and good.
@@ -103,6 +104,7 @@ class Supervisor {
   void report_damage() const;
   void report_results() const;
   std::string current_status() const;
+  void tell_monitor(std::string refusal) const;
 
   ListSources sources_;
   ListSlot& slot_;
@@ -110,6 +112,7 @@ class Supervisor {
   const ResultsWatch& results_;
   std::shared_ptr<spdlog::logger> log_;
   const ReadSettings read_settings_;
+  Monitor* const monitor_;
   FileWatch watch_;
   std::unique_ptr<FilterGuard> guard_;
   std::string waits_for_restart_;  // for the status; empty: nothing does

@@ -27,9 +27,11 @@ ARROWS = {
     "milter/deep_check": ["filter/base", "config", "milter/policy", "milter/message"],
     "milter/dkim": ["filter/base", "filter/address", "config", "milter/policy"],
     "milter/lists": [*FILTER, "config", "milter/policy"],
+    "milter/monitoring": ["filter/base", "filter/layout", "filter/file", "config", "milter/policy", "milter/lists",
+                          "milter/deep_check"],
     "milter/doctor": ["filter/base", "filter/layout", "filter/file", "config", "milter/deep_check", "milter/dkim"],
     "milter": [*FILTER, "config", "milter/policy", "milter/message", "milter/lists", "milter/deep_check", "milter/dkim",
-               "milter/doctor"],
+               "milter/doctor", "milter/monitoring"],
 }
 # main() stands above all of its program.
 ABOVE_ALL = {"filter/cli/main.cpp": ["filter/cli/commands"]}

@@ -12,20 +12,6 @@ namespace {
 constexpr std::size_t kMaxLoggedServerBytes = 200;
 constexpr std::string_view kFailureWords = "no spam checker could be asked";
 
-std::string_view verdict_name(DeepVerdict verdict) noexcept {
-  switch (verdict) {
-    case DeepVerdict::ham:
-      return "ham";
-    case DeepVerdict::spam:
-      return "spam";
-    case DeepVerdict::soft_reject:
-      return "soft-reject";
-    case DeepVerdict::reject:
-      break;
-  }
-  return "reject";
-}
-
 SpamAction action_for(DeepVerdict verdict, const DeepCheckOptions& options) noexcept {
   switch (verdict) {
     case DeepVerdict::ham:
@@ -60,6 +46,20 @@ std::string reply_to(const DeepResult& result, SpamAction action) {
 
 }  // namespace
 
+std::string_view deep_verdict_name(DeepVerdict verdict) noexcept {
+  switch (verdict) {
+    case DeepVerdict::ham:
+      return "ham";
+    case DeepVerdict::spam:
+      return "spam";
+    case DeepVerdict::soft_reject:
+      return "soft-reject";
+    case DeepVerdict::reject:
+      break;
+  }
+  return "reject";
+}
+
 std::string_view spam_action_name(SpamAction action) noexcept {
   switch (action) {
     case SpamAction::tag:
@@ -76,19 +76,22 @@ std::string_view spam_action_name(SpamAction action) noexcept {
 
 DeepOutcome outcome_of(const DeepResult& result, const DeepCheckOptions& options, std::chrono::milliseconds took) {
   DeepOutcome outcome;
+  outcome.verdict = result.verdict;
+  outcome.took = took;
   outcome.action = action_for(result.verdict, options);
   outcome.fields = result_fields(result);
   outcome.reply = reply_to(result, outcome.action);
   outcome.quarantine_reason = fmt::format("spam, score {:.1f} of {:.1f}", result.score, result.spam_threshold);
   outcome.log =
-      fmt::format("deep_check={} score={:.1f}/{:.1f} action={} server={} check_ms={}", verdict_name(result.verdict),
-                  result.score, result.spam_threshold, spam_action_name(outcome.action),
-                  printable_word(result.server, kMaxLoggedServerBytes), took.count());
+      fmt::format("deep_check={} score={:.1f}/{:.1f} action={} server={} check_ms={}",
+                  deep_verdict_name(result.verdict), result.score, result.spam_threshold,
+                  spam_action_name(outcome.action), printable_word(result.server, kMaxLoggedServerBytes), took.count());
   return outcome;
 }
 
 DeepOutcome outcome_of_failure(const DeepCheckOptions& options, std::chrono::milliseconds took) {
   DeepOutcome outcome;
+  outcome.took = took;
   outcome.action = options.on_failure == CheckFailureAction::tag ? SpamAction::tag : SpamAction::tempfail;
   outcome.fields = failure_fields(kFailureWords);
   outcome.reply = "The message cannot be checked for spam at the moment, try again later";

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace bloomgate {
 
 struct DeepOutcome {
   SpamAction action = SpamAction::tag;
+  std::optional<DeepVerdict> verdict = {};  // nothing: no checker has answered
+  std::chrono::milliseconds took{0};
   std::vector<ResultField> fields = {};  // for a message that goes on, in the order in the message
   std::string reply = {};                // for the client of a refused message; printable ASCII, one line
   std::string quarantine_reason = {};    // for a message that is put into quarantine; printable ASCII, one line

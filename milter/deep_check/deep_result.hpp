@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bloomgate {
@@ -13,6 +14,9 @@ enum class DeepVerdict {
   soft_reject,  // rspamd: to be put off
   reject,       // rspamd: to be rejected
 };
+
+// "ham", "spam", "soft-reject", "reject". Never fails.
+std::string_view deep_verdict_name(DeepVerdict verdict) noexcept;
 
 struct DeepSymbol {
   std::string name = {};

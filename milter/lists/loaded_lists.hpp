@@ -44,10 +44,10 @@ class LoadedLists {
   const ListParts& parts() const noexcept { return parts_; }
 
   // Whose store has that identity; null if none has.
-  const LoadedFilter* with_store(std::uint64_t identity) const noexcept {
+  const NamedFilter* with_store(std::uint64_t identity) const noexcept {
     for (const NamedFilter& each : parts_.whitelists) {
       if (each.filter && each.filter->store() != nullptr && each.filter->store()->identity() == identity) {
-        return each.filter.get();
+        return &each;
       }
     }
     return nullptr;

@@ -57,6 +57,8 @@ class Decider {
 
   const Senders& senders() const noexcept { return senders_; }
 
+  const Draws& draws() const noexcept { return draws_; }
+
  private:
   void note(std::string_view name, std::string_view subject, std::string_view key, std::string_view outcome,
             std::string_view entry = {}) const noexcept {
@@ -219,6 +221,7 @@ class Decider {
 
   Decision by_lists(const Subject& subject, const Proof::Method& method, bool is_denied) noexcept {
     const Listing listing = look_up(lists_, facts_, subject.path, subject.entry, trace_);
+    draws_ += listing.draws;
     Decision decision = check(listing.reason, subject.kind);
     decision.method = method;
     decision.list.append(listing.list);
@@ -262,6 +265,7 @@ class Decider {
   Senders senders_;
   Proof proof_;
   bool lacks_proof_ = false;
+  Draws draws_ = {};
   std::optional<StoreQuestion> question_ = {};
 };
 
@@ -324,6 +328,7 @@ Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Tr
   if (!facts.envelope_sender) return check(Reason::no_sender);
   Decider decider(facts, lists, policy, trace);
   Decision decision = decider.decide();
+  decision.draws = decider.draws();
   if (decision.verdict == Verdict::deliver && decider.question()) {
     decision.verdict = Verdict::check;
     decision.reason = Reason::confirm_unreadable;

@@ -77,6 +77,20 @@ std::string_view identity_kind_name(IdentityKind kind) noexcept;
 
 inline constexpr std::size_t kMaxListNameBytes = 64;
 
+// How often whitelists were asked for a sender of the message, and how often their bits had it: each look-up of a
+// stranger is a draw at a false positive.
+struct Draws {
+  std::uint16_t look_ups = 0;
+  std::uint16_t hits = 0;
+
+  Draws& operator+=(const Draws& other) noexcept {
+    look_ups = static_cast<std::uint16_t>(look_ups + other.look_ups);
+    hits = static_cast<std::uint16_t>(hits + other.hits);
+    return *this;
+  }
+  friend bool operator==(const Draws&, const Draws&) = default;
+};
+
 struct Decision {
   Verdict verdict = Verdict::check;
   Reason reason = Reason::internal_error;
@@ -105,6 +119,8 @@ struct Decision {
   // What a store has to be asked, since the message is delivered if it confirms a hit. The decision is only for now:
   // put the reply into the facts, and ask again. There is no need for signatures as long as there is a question.
   std::optional<StoreQuestion> question = {};
+  // For the figures that the daemon shows: nothing follows from them.
+  Draws draws = {};
 
   friend bool operator==(const Decision&, const Decision&) = default;
 };

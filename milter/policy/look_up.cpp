@@ -95,12 +95,15 @@ Listing look_up(const NamedWhitelist& named, const Facts& facts, std::string_vie
     note(sender.key(), reason_name(Reason::whitelist_damaged));
     return {false, Reason::whitelist_damaged, named.name};
   }
-  const Listing listing = {found.is_listed(), reason_of(found.match),
-                           found.is_listed() ? named.name : std::string_view(), found.domain_entry()};
+  Listing listing = {found.is_listed(), reason_of(found.match), found.is_listed() ? named.name : std::string_view(),
+                     found.domain_entry()};
   // Its bits are all set, and the builder was told that it is a stranger.
   const bool is_known_stranger = found.is_excluded && !found.is_listed();
   note(sender.key(), is_known_stranger ? kExcluded : match_name(found.match), listing.entry.view());
-  return found.match == Match::address ? confirmed(named, facts, sender, trace) : listing;
+  const bool is_hit = found.match == Match::address;
+  if (is_hit) listing = confirmed(named, facts, sender, trace);
+  listing.draws = {.look_ups = 1, .hits = is_hit ? std::uint16_t{1} : std::uint16_t{0}};
+  return listing;
 }
 
 }  // namespace
@@ -114,9 +117,12 @@ Listing look_up(const Lists& lists, const Facts& facts, std::string_view path, c
     if (found.is_listed()) return listing;
   }
   Listing result;
+  Draws draws;
   for (const NamedWhitelist& each : lists.whitelists) {
-    const Listing listing = look_up(each, facts, path, trace);
+    Listing listing = look_up(each, facts, path, trace);
+    listing.draws = draws += listing.draws;
     if (listing.is_listed) return listing;
+    result.draws = draws;
     if (result.reason != Reason::not_listed) continue;
     const std::optional<Confirmation> before = result.confirmation;
     result = listing;

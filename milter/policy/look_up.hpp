@@ -25,6 +25,7 @@ struct Listing {
   std::optional<Confirmation> confirmation = {};
   // The listing is a hit of the bits, for which the facts have no reply of this store yet.
   std::optional<StoreQuestion> question = {};
+  Draws draws = {};
 };
 
 // `path` is the sender as it came; each whitelist's own key is made from it. `entry` is the same sender with case

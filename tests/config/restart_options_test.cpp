@@ -13,7 +13,7 @@ DaemonOptions options(const std::vector<std::string>& words) {
   return read_daemon_command(arguments).options;
 }
 
-TEST_CASE("options of the socket and the log's target wait for a restart if they differ, and no others") {
+TEST_CASE("options of the sockets and the log's target wait for a restart if they differ, and no others") {
   const DaemonOptions in_use = options({});
   struct Case {
     std::vector<std::string> words;
@@ -22,8 +22,9 @@ TEST_CASE("options of the socket and the log's target wait for a restart if they
   const Case cases[] = {
       {{}, {}},
       {{"--socket", "inet:8891@127.0.0.1"}, {"socket"}},
-      {{"--socket", "inet:8891@127.0.0.1", "--socket-mode", "0600", "--socket-group", "mail", "--log-target", "stderr"},
-       {"socket", "socket-mode", "socket-group", "log-target"}},
+      {{"--socket", "inet:8891@127.0.0.1", "--socket-mode", "0600", "--socket-group", "mail", "--log-target", "stderr",
+        "--metrics", "127.0.0.1:9812"},
+       {"socket", "socket-mode", "socket-group", "log-target", "metrics"}},
       {{"--mode",
         "observe",
         "--identity",

@@ -30,6 +30,37 @@ TEST_CASE("socket addresses are taken in libmilter's forms and written back") {
   }
 }
 
+TEST_CASE("addresses of web servers are taken as they are written everywhere") {
+  using Family = SocketAddress::Family;
+  struct Case {
+    std::string input;
+    SocketAddress want;
+  };
+  const Case cases[] = {
+      {"127.0.0.1:9812", {Family::inet, "", "127.0.0.1", "9812"}},
+      {"localhost:1", {Family::inet, "", "localhost", "1"}},
+      {"[::1]:65535", {Family::inet6, "", "::1", "65535"}},
+      {"/run/bloomgate/metrics.sock", {Family::unix_path, "/run/bloomgate/metrics.sock", "", ""}},
+      {"/with:colon and space", {Family::unix_path, "/with:colon and space", "", ""}},
+      {"/" + std::string(106, 'p'), {Family::unix_path, "/" + std::string(106, 'p'), "", ""}},
+  };
+  for (const Case& c : cases) {
+    INFO(c.input);
+    CHECK(parse_http_address(c.input) == c.want);
+  }
+}
+
+TEST_CASE("what is not an address of a web server is refused") {
+  for (const std::string input :
+       {"", "9812", ":9812", "127.0.0.1", "127.0.0.1:", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:http", "::1:9812",
+        "[::1]", "[]:9812", "[::1:9812", "a b:9812", "http://127.0.0.1:9812", "inet:9812@127.0.0.1", "relative.sock",
+        "unix:/run/metrics.sock"}) {
+    INFO(input);
+    CHECK_FALSE(parse_http_address(input));
+  }
+  CHECK_FALSE(parse_http_address("/" + std::string(107, 'p')));
+}
+
 TEST_CASE("the parts of a socket address go where they belong") {
   CHECK(parse_socket_address("local:/s") == SocketAddress{SocketAddress::Family::unix_path, "/s", "", ""});
   CHECK(parse_socket_address("inet:25@h") == SocketAddress{SocketAddress::Family::inet, "", "h", "25"});

@@ -154,9 +154,11 @@ TEST_CASE("lines that the writer fails at are counted, and said with the next th
   REQUIRE(lines.size() >= 2);
   CHECK(lines[lines.size() - 2] == "three");
   CHECK(lines.back() == lost(2));
+  CHECK(log.queue->lost_in_all() == 2);
   log.logger.info("four");
   log.logger.flush();
   CHECK(log.paper->lines().back() == "four");
+  CHECK(log.queue->lost_in_all() == 2);
 }
 
 TEST_CASE("a line that cannot be put together is counted as lost") {
@@ -165,6 +167,7 @@ TEST_CASE("a line that cannot be put together is counted as lost") {
   log.logger.info("one");
   log.logger.flush();
   CHECK(log.paper->lines() == std::vector<std::string>{"one", lost(1)});
+  CHECK(log.queue->lost_in_all() == 1);
 }
 
 TEST_CASE("lines of many threads all arrive, each thread's in its order") {

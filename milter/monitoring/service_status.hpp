@@ -2,9 +2,12 @@
 // not start the daemon, nothing happens. Safe from any thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "milter/lists/loaded_lists.hpp"
 #include "milter/policy/policy.hpp"
@@ -20,6 +23,21 @@ std::string service_status(const LoadedLists& lists, IdentityRule identity);
 // list passes for listed. It counts a look-up for each sender that the rule asks for, as if these differed, in every
 // whitelist that serves. Empty if none does.
 std::string message_rate(const LoadedLists& lists, IdentityRule identity);
+
+// That rate as a number from 0 to 1; nothing if no whitelist serves.
+std::optional<double> false_positive_rate_of_message(const LoadedLists& lists, IdentityRule identity);
+
+// When the whitelist's file was last written to, as its file system says; nothing if that cannot be asked.
+std::optional<std::chrono::system_clock::time_point> written_at(const LoadedFilter& whitelist) noexcept;
+
+// Whether the store of a whitelist has failed in any way since it was loaded.
+bool has_store_fault(const LoadedFilter& whitelist) noexcept;
+
+// What is wrong with lists that are loaded or should be, in the words of the status; empty if nothing is. A whitelist
+// that was never loaded is left out.
+std::vector<std::string> list_faults(const LoadedLists& lists);
+
+inline constexpr std::string_view kNoWhitelist = "no whitelist is loaded: all mail is sent to the deeper checks";
 
 inline constexpr std::string_view kRevokedIsLost =
     "the list revoked cannot be read, so nobody is delivered: all mail is sent to the deeper checks until it can";

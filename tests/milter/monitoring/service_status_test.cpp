@@ -1,4 +1,4 @@
-#include "milter/service_status.hpp"
+#include "milter/monitoring/service_status.hpp"
 
 #include <catch2/catch.hpp>
 

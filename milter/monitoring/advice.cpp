@@ -1,0 +1,49 @@
+#include "milter/monitoring/advice.hpp"
+
+#include <fmt/format.h>
+
+#include "milter/monitoring/service_status.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::string_view kLoadGoodFile =
+    "Put a good file in its place (bloomgate verify tells), then: systemctl reload bloomgate-milter";
+constexpr std::string_view kMissingWhitelist =
+    "Build it with bloomgate build, or copy it there; it is loaded as soon as it is there and good.";
+
+void add_missing(const ListParts& parts, std::vector<Advice>& advice) {
+  for (const NamedFilter& each : parts.whitelists) {
+    if (each.filter) continue;
+    advice.push_back({"whitelist " + each.name + " is not loaded: it lists nobody", std::string(kMissingWhitelist)});
+  }
+  if (parts.whitelists.empty()) {
+    advice.push_back({std::string(kNoWhitelist), std::string(kMissingWhitelist)});
+  }
+}
+
+}  // namespace
+
+std::vector<Advice> advice_on(const Monitor& monitor) {
+  std::vector<Advice> advice;
+  const auto lists = monitor.lists();
+  const auto standing = monitor.standing();
+  for (std::string& fault : list_faults(*lists)) advice.push_back({std::move(fault), std::string(kLoadGoodFile)});
+  add_missing(lists->parts(), advice);
+  if (!standing->refused_reload.empty()) {
+    advice.push_back({"the last reload was refused: " + standing->refused_reload,
+                      "What was in use goes on. Mend what is named, then: systemctl reload bloomgate-milter"});
+  }
+  if (monitor.results_missing()) advice.push_back({std::string(kNoTrustedResults), ""});
+  if (!standing->waits_for_restart.empty()) {
+    advice.push_back({std::string(kWaitsForRestart) + standing->waits_for_restart,
+                      "When it suits you: systemctl restart bloomgate-milter"});
+  }
+  if (const std::uint64_t lost = monitor.lost_log_lines(); lost != 0) {
+    advice.push_back({fmt::format("{} log lines were lost since the start", lost),
+                      "See whether the disk of the log is full or slow; log-level = warning writes fewer lines."});
+  }
+  return advice;
+}
+
+}  // namespace bloomgate

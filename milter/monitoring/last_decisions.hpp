@@ -1,0 +1,71 @@
+// The last decisions, for the status page. An address is masked before it is kept: `j…@example.org`. So neither the
+// page nor the memory behind it tells who writes, only from where.
+//
+// Safe from any thread. note() never waits: where two messages come at the very same moment, or the page is just being
+// made, a decision is left out.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter/base/fixed_text.hpp"
+#include "milter/policy/decision.hpp"
+#include "milter/policy/facts.hpp"
+
+namespace bloomgate {
+
+// An address of which the local part is forgotten but for its first letter.
+class MaskedAddress {
+ public:
+  static constexpr std::size_t kMostDomainBytes = 64;
+
+  MaskedAddress() = default;  // of no address
+  // `address` may be a path, `<joe@example.org>`, and may hold any bytes; all behind its last at sign is its domain.
+  explicit MaskedAddress(std::string_view address) noexcept;
+
+  // "j…@example.org", "<>" for the null sender, "…" where there is no at sign, "-" for no address. Any byte but
+  // printable ASCII is escaped, and a long domain cut off; that the text is no HTML is up to the caller. Throws
+  // std::bad_alloc.
+  std::string text() const;
+
+ private:
+  enum class Kind : std::uint8_t { none, null_sender, without_domain, with_domain };
+
+  Kind kind_ = Kind::none;
+  char first_ = 0;  // 0: no letter that can be shown
+  FixedText<kMostDomainBytes> domain_ = {};
+};
+
+struct SeenDecision {
+  std::chrono::system_clock::time_point at = {};
+  MaskedAddress sender = {};
+  MaskedAddress header_from = {};
+  bool is_refused = false;  // for its forged fields
+  Verdict verdict = Verdict::check;
+  Reason reason = Reason::internal_error;
+  IdentityKind identity = IdentityKind::none;
+  FixedText<kMaxListNameBytes> list = {};
+};
+
+class LastDecisions {
+ public:
+  static constexpr std::size_t kCount = 50;
+
+  void note(const Facts& facts, const Decision& decision, bool is_refused) noexcept;
+
+  // The latest first. Throws std::bad_alloc.
+  std::vector<SeenDecision> all() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::array<SeenDecision, kCount> ring_ = {};
+  std::uint64_t noted_ = 0;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,220 @@
+#include "milter/monitoring/metrics_text.hpp"
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "milter/monitoring/service_status.hpp"
+
+namespace bloomgate {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Labels = std::vector<ClientMetric::Label>;
+
+double seconds_of(std::chrono::system_clock::time_point time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
+double number(std::uint64_t count) {
+  return static_cast<double>(count);
+}
+
+class Families {
+ public:
+  MetricFamily& counter(std::string name, std::string help) {
+    return add(std::move(name), std::move(help), MetricType::Counter);
+  }
+  MetricFamily& gauge(std::string name, std::string help) {
+    return add(std::move(name), std::move(help), MetricType::Gauge);
+  }
+  void one_counter(std::string name, std::string help, double value) {
+    put(counter(std::move(name), std::move(help)), {}, value);
+  }
+  void one_gauge(std::string name, std::string help, double value) {
+    put(gauge(std::move(name), std::move(help)), {}, value);
+  }
+  void histogram(std::string name, std::string help, const TimeHistogram& times) {
+    const TimeHistogram::Reading reading = times.read();
+    ClientMetric metric;
+    metric.histogram.sample_count = reading.cumulative.back();
+    metric.histogram.sample_sum = reading.sum_seconds;
+    for (std::size_t i = 0; i < reading.cumulative.size(); ++i) {
+      const bool is_last = i == times.bounds().size();
+      const double bound = is_last ? std::numeric_limits<double>::infinity() : times.bounds()[i];
+      metric.histogram.bucket.push_back({reading.cumulative[i], bound});
+    }
+    add(std::move(name), std::move(help), MetricType::Histogram).metric.push_back(std::move(metric));
+  }
+
+  static void put(MetricFamily& family, Labels labels, double value) {
+    ClientMetric metric;
+    metric.label = std::move(labels);
+    if (family.type == MetricType::Counter) {
+      metric.counter.value = value;
+    } else {
+      metric.gauge.value = value;
+    }
+    family.metric.push_back(std::move(metric));
+  }
+
+  std::string text() const { return prometheus::TextSerializer().Serialize(families_); }
+
+ private:
+  // The reference is valid until the next family is added.
+  MetricFamily& add(std::string name, std::string help, MetricType type) {
+    families_.push_back({std::move(name), std::move(help), type, {}});
+    return families_.back();
+  }
+
+  std::vector<MetricFamily> families_;
+};
+
+ClientMetric::Label label(std::string name, std::string_view value) {
+  ClientMetric::Label made;
+  made.name = std::move(name);
+  made.value = std::string(value);
+  return made;
+}
+
+std::string_view name_or_none(std::string_view name) {
+  return name.empty() ? "none" : name;
+}
+
+void add_messages(Families& families, const Tally& tally) {
+  MetricFamily& messages = families.counter(
+      "bloomgate_messages_total", "Messages decided, by what was decided, why, about whom, and by which whitelist.");
+  for (const Tally::Messages& each : tally.messages()) {
+    Families::put(messages,
+                  {label("decision", verdict_name(each.verdict)), label("reason", reason_name(each.reason)),
+                   label("identity", identity_kind_name(each.identity)), label("whitelist", name_or_none(each.list))},
+                  number(each.count));
+  }
+  families.one_counter("bloomgate_refused_messages_total", "Messages refused for their forged header fields.",
+                       number(tally.refusals()));
+  families.histogram("bloomgate_decision_seconds",
+                     "Time to decide a message, with stores asked, without signatures and deeper checks.",
+                     tally.decision_times());
+  families.one_counter("bloomgate_look_ups_total", "Senders looked up in the bits of a whitelist.",
+                       number(tally.look_ups()));
+  families.one_counter("bloomgate_hits_total", "Look-ups of which the bits had the sender.", number(tally.hits()));
+  families.one_gauge("bloomgate_sessions_open", "Connections of mail servers that are open.",
+                     number(tally.open_sessions()));
+  families.one_counter("bloomgate_sessions_total", "Connections of mail servers since the start.",
+                       number(tally.sessions()));
+}
+
+void add_confirmations(Families& families, const Tally& tally) {
+  MetricFamily& answers =
+      families.counter("bloomgate_confirmations_total", "Hits that a store was asked about, by its answer.");
+  for (const Tally::Confirmations& each : tally.confirmations()) {
+    Families::put(answers, {label("whitelist", each.whitelist), label("answer", confirmation_name(each.answer))},
+                  number(each.count));
+  }
+  families.histogram("bloomgate_confirmation_seconds", "Time that a store took for its answer.",
+                     tally.confirmation_times());
+}
+
+void add_deep_checks(Families& families, const Tally& tally) {
+  MetricFamily& answers = families.counter("bloomgate_deep_checks_total",
+                                           "Messages given to a checker, by its answer and what was done with them.");
+  for (const Tally::DeepChecks& each : tally.deep_checks()) {
+    Families::put(answers, {label("answer", each.answer), label("action", spam_action_name(each.action))},
+                  number(each.count));
+  }
+  families.histogram("bloomgate_deep_check_seconds", "Time that the deeper check of a message took.",
+                     tally.deep_check_times());
+}
+
+void add_service(Families& families, const Monitor& monitor) {
+  const auto standing = monitor.standing();
+  MetricFamily& reloads = families.counter("bloomgate_reloads_total", "Reloads asked for, by their outcome.");
+  Families::put(reloads, {label("outcome", "accepted")}, number(monitor.tally().reloads(true)));
+  Families::put(reloads, {label("outcome", "refused")}, number(monitor.tally().reloads(false)));
+  families.one_gauge("bloomgate_last_reload_refused", "Whether the last reload was refused.",
+                     standing->refused_reload.empty() ? 0 : 1);
+  families.one_gauge("bloomgate_last_reload_timestamp_seconds",
+                     "When the last reload was accepted, or else when the daemon started.",
+                     seconds_of(monitor.reloaded_at().value_or(monitor.started_at())));
+  families.one_gauge("bloomgate_waits_for_restart", "Whether a changed option waits for a restart.",
+                     standing->waits_for_restart.empty() ? 0 : 1);
+  families.one_gauge("bloomgate_trusted_results_missing",
+                     "Whether none of the last 1000 messages had trusted results of authentication.",
+                     monitor.results_missing() ? 1 : 0);
+  families.one_counter("bloomgate_log_lines_lost_total", "Lines that the log did not take in time.",
+                       number(monitor.lost_log_lines()));
+  families.one_gauge("bloomgate_start_timestamp_seconds", "When the daemon started.", seconds_of(monitor.started_at()));
+  Families::put(families.gauge("bloomgate_build_info", "The version of the daemon; always 1."),
+                {label("version", BLOOMGATE_VERSION)}, 1);
+}
+
+using FigureOf = double (*)(const LoadedFilter&);
+
+void add_figure(Families& families, const LoadedLists& lists, const char* name, const char* help, FigureOf figure) {
+  MetricFamily& family = families.gauge(name, help);
+  for (const NamedFilter& each : lists.parts().whitelists) {
+    if (each.filter) Families::put(family, {label("whitelist", each.name)}, figure(*each.filter));
+  }
+}
+
+void add_whitelists(Families& families, const LoadedLists& lists) {
+  MetricFamily& usable =
+      families.gauge("bloomgate_whitelist_usable", "Whether the whitelist is loaded and not damaged.");
+  for (const NamedFilter& each : lists.parts().whitelists) {
+    const bool is_usable = each.filter && each.filter->damage() == Damage::none;
+    Families::put(usable, {label("whitelist", each.name)}, is_usable ? 1 : 0);
+  }
+  add_figure(families, lists, "bloomgate_whitelist_entries", "Entries of the whitelist, domains among them.",
+             [](const LoadedFilter& filter) { return number(entries_of(filter.header())); });
+  add_figure(families, lists, "bloomgate_whitelist_size_bytes", "Size of the whitelist's file.",
+             [](const LoadedFilter& filter) { return number(filter.file().stamp().size_bytes()); });
+  add_figure(families, lists, "bloomgate_whitelist_fill_ratio", "Share of the whitelist's bits that are set.",
+             [](const LoadedFilter& filter) {
+               return number(filter.header().bits_set) / (8 * number(filter.view().body().size()));
+             });
+  add_figure(families, lists, "bloomgate_whitelist_false_positive_ratio",
+             "Expected share of strangers that one look-up takes for listed, stores included.",
+             [](const LoadedFilter& filter) { return filter.false_positive_rate(); });
+  add_figure(families, lists, "bloomgate_whitelist_written_timestamp_seconds", "When the whitelist's file was written.",
+             [](const LoadedFilter& filter) { return seconds_of(written_at(filter).value_or(filter.loaded_at())); });
+  add_figure(families, lists, "bloomgate_whitelist_loaded_timestamp_seconds", "When the whitelist was loaded.",
+             [](const LoadedFilter& filter) { return seconds_of(filter.loaded_at()); });
+  add_figure(families, lists, "bloomgate_whitelist_store_faulty",
+             "Whether the whitelist's store had a bad page, could not be read, or did not answer in time.",
+             [](const LoadedFilter& filter) { return has_store_fault(filter) ? 1.0 : 0.0; });
+}
+
+void add_lists(Families& families, const Monitor& monitor) {
+  const auto lists = monitor.lists();
+  const ListParts& parts = lists->parts();
+  add_whitelists(families, *lists);
+  if (const auto rate = false_positive_rate_of_message(*lists, monitor.standing()->identity)) {
+    families.one_gauge("bloomgate_message_false_positive_ratio",
+                       "Expected share of messages from strangers that pass for listed, by the rule in force.", *rate);
+  }
+  MetricFamily& entries = families.gauge("bloomgate_exact_list_entries", "Entries of an exact list.");
+  if (parts.revoked) Families::put(entries, {label("list", "revoked")}, number(parts.revoked->size()));
+  if (parts.extra) Families::put(entries, {label("list", "extra")}, number(parts.extra->size()));
+  MetricFamily& lost = families.gauge("bloomgate_exact_list_lost", "Whether an exact list can no longer be read.");
+  Families::put(lost, {label("list", "revoked")}, parts.revoked_is_lost ? 1 : 0);
+  Families::put(lost, {label("list", "extra")}, parts.extra_is_lost ? 1 : 0);
+}
+
+}  // namespace
+
+std::string metrics_text(const Monitor& monitor) {
+  Families families;
+  add_messages(families, monitor.tally());
+  add_confirmations(families, monitor.tally());
+  add_deep_checks(families, monitor.tally());
+  add_lists(families, monitor);
+  add_service(families, monitor);
+  return families.text();
+}
+
+}  // namespace bloomgate

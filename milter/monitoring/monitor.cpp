@@ -1,0 +1,22 @@
+#include "milter/monitoring/monitor.hpp"
+
+namespace bloomgate {
+
+void Monitor::note_reload(bool accepted) noexcept {
+  tally_.note_reload(accepted);
+  if (accepted) reloaded_at_.store(SystemClock::now().time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+std::optional<Monitor::SystemClock::time_point> Monitor::reloaded_at() const noexcept {
+  const SystemClock::rep since_epoch = reloaded_at_.load(std::memory_order_relaxed);
+  if (since_epoch == 0) return std::nullopt;
+  return SystemClock::time_point(SystemClock::duration(since_epoch));
+}
+
+void Monitor::end_minute() noexcept {
+  minutes_.close({.delivered = tally_.messages(Verdict::deliver),
+                  .checked = tally_.messages(Verdict::check),
+                  .refused = tally_.refusals()});
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,84 @@
+// What the running daemon knows of itself, for those who watch it: counts, the last decisions, what each minute of the
+// last day brought. Sessions and the supervisor tell it what happens; the pages are made from it. There is one, or none
+// where the option `metrics` is not set.
+//
+// Safe from any thread, except for what says otherwise.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "milter/lists/list_slot.hpp"
+#include "milter/monitoring/last_decisions.hpp"
+#include "milter/monitoring/minute_ring.hpp"
+#include "milter/monitoring/tally.hpp"
+#include "milter/policy/facts.hpp"
+#include "milter/policy/policy.hpp"
+
+namespace bloomgate {
+
+// What the supervisor knows besides the lists.
+struct Standing {
+  IdentityRule identity = IdentityRule::either;
+  std::string waits_for_restart = {};  // names of options; empty: none
+  std::string refused_reload = {};     // why the last reload was refused; empty: it was not
+};
+
+class Monitor {
+ public:
+  using SystemClock = std::chrono::system_clock;
+
+  // What it asks when a page is made. Safe from any thread.
+  struct Sources {
+    const ListSlot& lists;  // must outlive the monitor
+    std::function<bool()> results_missing;
+    std::function<std::uint64_t()> lost_log_lines;
+  };
+
+  explicit Monitor(Sources sources) : sources_(std::move(sources)), started_at_(SystemClock::now()) {}
+
+  // From a session's thread. They wait for nobody, and allocate nothing.
+  void note_message(const Facts& facts, const Decision& decision, double seconds) noexcept {
+    tally_.note_message(decision, seconds);
+    last_.note(facts, decision, false);
+  }
+  void note_refusal(const Facts& facts, const Decision& decision) noexcept {
+    tally_.note_refusal();
+    last_.note(facts, decision, true);
+  }
+  Tally& tally() noexcept { return tally_; }
+
+  // From the supervisor's thread. Throws std::bad_alloc.
+  void set_standing(Standing standing) { standing_.set(std::make_shared<const Standing>(std::move(standing))); }
+  void note_reload(bool accepted) noexcept;
+
+  // For the pages. The time of the last reload that was accepted, or of the start.
+  const Tally& tally() const noexcept { return tally_; }
+  std::vector<SeenDecision> last_decisions() const { return last_.all(); }
+  std::shared_ptr<const Standing> standing() const { return standing_.get(); }
+  std::shared_ptr<const LoadedLists> lists() const { return sources_.lists.get(); }
+  bool results_missing() const { return sources_.results_missing(); }
+  std::uint64_t lost_log_lines() const { return sources_.lost_log_lines(); }
+  SystemClock::time_point started_at() const noexcept { return started_at_; }
+  std::optional<SystemClock::time_point> reloaded_at() const noexcept;
+
+  // Closes the present minute. For the thread that makes the pages, which calls it once a minute.
+  void end_minute() noexcept;
+  // For that thread only.
+  const MinuteRing& minutes() const noexcept { return minutes_; }
+
+ private:
+  const Sources sources_;
+  const SystemClock::time_point started_at_;
+  std::atomic<SystemClock::rep> reloaded_at_{0};  // 0: never
+  Tally tally_;
+  LastDecisions last_;
+  Slot<Standing> standing_;
+  MinuteRing minutes_;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,153 @@
+#include "milter/monitoring/service_status.hpp"
+
+#include <spdlog/fmt/fmt.h>
+#include <sys/stat.h>
+#include <systemd/sd-daemon.h>
+
+#include <algorithm>
+#include <ctime>
+#include <vector>
+
+#include "filter/base/printable.hpp"
+#include "filter/layout/sizing.hpp"
+
+namespace bloomgate {
+namespace {
+
+std::string utc_time(std::chrono::system_clock::time_point time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts = {};
+  gmtime_r(&seconds, &parts);
+  char text[sizeof "2026-11-21 10:15:00 UTC" + 8];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts)};
+}
+
+bool serves(const NamedFilter& named) {
+  return named.filter && !named.filter->damaged();
+}
+
+std::string_view identity_rule_name(IdentityRule rule) noexcept {
+  switch (rule) {
+    case IdentityRule::envelope:
+      return "envelope";
+    case IdentityRule::header_from:
+      return "header-from";
+    case IdentityRule::either:
+      return "either";
+    case IdentityRule::both:
+      break;
+  }
+  return "both";
+}
+
+void add_store_faults(const LoadedFilter& whitelist, std::vector<std::string>& faults) {
+  if (whitelist.store() == nullptr) return;
+  const std::string path = printable(whitelist.store()->path());
+  if (whitelist.store_had(Confirmation::damaged)) {
+    faults.push_back("damaged: " + path +
+                     " has a bad page; its senders are sent to the deeper checks until a good pair is loaded");
+  }
+  if (whitelist.store_had(Confirmation::unreadable)) {
+    faults.push_back("damaged: " + path + " cannot be read everywhere; what is there is sent to the deeper checks");
+  }
+  if (whitelist.store_had(Confirmation::timeout) || whitelist.store_had(Confirmation::busy)) {
+    faults.push_back("slow: " + path +
+                     " did not always answer within confirm-timeout; such messages were sent to the deeper checks");
+  }
+}
+
+}  // namespace
+
+std::optional<std::chrono::system_clock::time_point> written_at(const LoadedFilter& whitelist) noexcept {
+  struct stat status = {};
+  if (fstat(whitelist.file().descriptor(), &status) != 0) return std::nullopt;
+  return std::chrono::system_clock::from_time_t(status.st_mtim.tv_sec);
+}
+
+bool has_store_fault(const LoadedFilter& whitelist) noexcept {
+  constexpr Confirmation kFaults[] = {Confirmation::damaged, Confirmation::unreadable, Confirmation::timeout,
+                                      Confirmation::busy};
+  return whitelist.store() != nullptr &&
+         std::ranges::any_of(kFaults, [&](Confirmation fault) { return whitelist.store_had(fault); });
+}
+
+std::optional<double> false_positive_rate_of_message(const LoadedLists& lists, IdentityRule identity) {
+  std::vector<double> rates;
+  for (const NamedFilter& each : lists.parts().whitelists) {
+    if (serves(each)) rates.push_back(each.filter->false_positive_rate());
+  }
+  if (rates.empty()) return std::nullopt;
+  const double of_sender = fpr_of_several(rates);
+  if (identity == IdentityRule::either) return either_fpr(of_sender);
+  return identity == IdentityRule::both ? both_fpr(of_sender) : of_sender;
+}
+
+std::string message_rate(const LoadedLists& lists, IdentityRule identity) {
+  const std::optional<double> rate = false_positive_rate_of_message(lists, identity);
+  if (!rate) return {};
+  const bool is_confirmed = std::ranges::any_of(lists.parts().whitelists, [](const NamedFilter& each) {
+    return serves(each) && each.filter->store() != nullptr;
+  });
+  return fmt::format("expected false-positive rate {} per message (identity = {})", rate_text(*rate, is_confirmed),
+                     identity_rule_name(identity));
+}
+
+std::vector<std::string> list_faults(const LoadedLists& lists) {
+  const ListParts& parts = lists.parts();
+  std::vector<std::string> faults;
+  if (parts.revoked_is_lost) faults.emplace_back(kRevokedIsLost);
+  if (parts.extra_is_lost) faults.emplace_back("the list extra cannot be read, so nobody is listed by it");
+  for (const NamedFilter& each : parts.whitelists) {
+    if (each.filter == nullptr) continue;
+    const Damage damage = each.filter->damage();
+    if (damage == Damage::none) {
+      add_store_faults(*each.filter, faults);
+      continue;
+    }
+    const bool is_only_one = parts.whitelists.size() == 1;
+    faults.push_back(fmt::format("damaged: {} {}; {} until a good file is loaded", printable(each.filter->path()),
+                                 damage_text(damage),
+                                 is_only_one ? "all mail is sent to the deeper checks" : "it lists nobody"));
+  }
+  return faults;
+}
+
+std::string service_status(const LoadedLists& lists, IdentityRule identity) {
+  const ListParts& parts = lists.parts();
+  std::string serving;
+  for (const auto& [name, whitelist, awaits_pair] : parts.whitelists) {
+    if (whitelist == nullptr || whitelist->damage() != Damage::none) continue;
+    serving += (serving.empty() ? "serving " : "; ") + whitelist->description() + ", loaded " +
+               utc_time(whitelist->loaded_at());
+    if (awaits_pair) serving += ", until the file and the store that replace it belong together";
+  }
+  std::vector<std::string> parts_of_status = list_faults(lists);
+  if (!serving.empty()) parts_of_status.push_back(std::move(serving));
+  std::string status = fmt::format("{}", fmt::join(parts_of_status, "; "));
+  if (status.empty()) status = kNoWhitelist;
+  if (const std::string rate = message_rate(lists, identity); !rate.empty()) status += "; " + rate;
+  if (parts.revoked) status += "; " + std::to_string(parts.revoked->size()) + " revoked entries";
+  if (parts.extra) status += "; " + std::to_string(parts.extra->size()) + " extra entries";
+  return status;
+}
+
+void notify_ready(const std::string& status) {
+  sd_notify(0, ("READY=1\nSTATUS=" + status).c_str());
+}
+
+void notify_reloading(std::int64_t began_microseconds) {
+  // systemd compares this time to know whether a READY=1 answers this reload (sd_notify(3)).
+  const std::string state =
+      "RELOADING=1\nMONOTONIC_USEC=" + std::to_string(began_microseconds) + "\nSTATUS=loading the whitelist";
+  sd_notify(0, state.c_str());
+}
+
+void notify_status(const std::string& status) {
+  sd_notify(0, ("STATUS=" + status).c_str());
+}
+
+void notify_stopping() {
+  sd_notify(0, "STOPPING=1\nSTATUS=stopping");
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,247 @@
+#include "milter/monitoring/status_page.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "filter/base/printable.hpp"
+#include "milter/monitoring/advice.hpp"
+#include "milter/monitoring/decisions_plot.hpp"
+#include "milter/monitoring/service_status.hpp"
+
+namespace bloomgate {
+namespace {
+
+using SystemClock = std::chrono::system_clock;
+
+constexpr std::size_t kTopReasons = 8;
+
+constexpr std::string_view kHead = R"(<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<title>Bloomgate</title><link rel="icon" href="data:,"><style>
+:root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--text:#1b2430;--soft:#5b6675;--line:#dde2e8;--deliver:#1a7f5a;
+--check:#b9770e;--refuse:#b3261e;--warn:#fff4e0;--warn-line:#e0a030}
+@media(prefers-color-scheme:dark){:root{--page:#12161c;--card:#1b212a;--text:#e6eaf0;--soft:#9aa6b5;--line:#2e3743;
+--deliver:#43c08f;--check:#e5a93d;--refuse:#f2726a;--warn:#33290f;--warn-line:#a87a1c}}
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:60rem;padding:1rem;background:var(--page);color:var(--text);
+font:16px/1.45 system-ui,sans-serif;overflow-wrap:anywhere}
+h1{font-size:1.4rem;margin:0}h2{font-size:1.05rem;margin:0 0 .6rem}p{margin:.2rem 0}
+section{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:.9rem 1rem;margin:.9rem 0}
+.soft{color:var(--soft);font-size:.88rem}.act{background:var(--warn);border-color:var(--warn-line)}
+.act li{margin:.4rem 0}.act ul{margin:0;padding-left:1.1rem}
+.row{display:flex;flex-wrap:wrap;gap:.3rem 1.4rem}.fact b{display:block;font-size:1.35rem;font-variant-numeric:tabular-nums}
+table{width:100%;border-collapse:collapse}td,th{padding:.25rem .3rem;text-align:left;font-weight:400;vertical-align:top;
+overflow-wrap:normal}
+th{color:var(--soft);font-size:.88rem}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
+tr+tr td{border-top:1px solid var(--line)}
+.deliver{color:var(--deliver)}.check{color:var(--check)}.refuse{color:var(--refuse)}
+svg{display:block;width:100%;height:auto}svg .d{fill:var(--deliver)}svg .c{fill:var(--check)}svg .r{fill:var(--refuse)}
+svg .axis{stroke:var(--line)}
+.one{padding:.35rem 0;border-top:1px solid var(--line)}.one:first-of-type{border-top:0}
+</style></head><body>
+)";
+
+std::string utc(SystemClock::time_point time) {
+  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(SystemClock::to_time_t(time)));
+}
+
+std::string clock_time(SystemClock::time_point time) {
+  return fmt::format("{:%H:%M:%S}", fmt::gmtime(SystemClock::to_time_t(time)));
+}
+
+std::string age(SystemClock::duration passed) {
+  const auto seconds = std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(passed).count());
+  if (seconds < 120) return fmt::format("{} s", seconds);
+  if (seconds < 2 * 3600) return fmt::format("{} min", seconds / 60);
+  if (seconds < 2 * 86400) return fmt::format("{} h", seconds / 3600);
+  return fmt::format("{} days", seconds / 86400);
+}
+
+// 1234567 as "1 234 567", with spaces that keep it on one line.
+std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, "\u202f");
+  return text;
+}
+
+std::string size_text(std::uint64_t bytes) {
+  const double size = static_cast<double>(bytes);
+  if (size >= 1e9) return fmt::format("{:.2f}\u202fGB", size / 1e9);
+  if (size >= 1e6) return fmt::format("{:.1f}\u202fMB", size / 1e6);
+  return fmt::format("{:.1f}\u202fkB", size / 1e3);
+}
+
+std::string share(std::uint64_t part, std::uint64_t whole) {
+  if (whole == 0) return "-";
+  return fmt::format("{:.1f}\u202f%", 100 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+// `text` must be HTML.
+std::string fact(std::string_view text, std::string_view caption) {
+  return fmt::format("<div class=\"fact\"><b>{}</b><span class=\"soft\">{}</span></div>\n", text, caption);
+}
+
+std::string advice_section(const Monitor& monitor) {
+  const std::vector<Advice> advice = advice_on(monitor);
+  if (advice.empty()) return "<section><h2>Needs action</h2><p>Nothing.</p></section>\n";
+  std::string html = "<section class=\"act\"><h2>Needs action</h2><ul>\n";
+  for (const Advice& each : advice) {
+    html += "<li>" + escaped(printable(each.what));
+    if (!each.how.empty()) html += "<p class=\"soft\">" + escaped(each.how) + "</p>";
+    html += "</li>\n";
+  }
+  return html + "</ul></section>\n";
+}
+
+std::string decisions_section(const Monitor& monitor) {
+  const Tally& tally = monitor.tally();
+  const std::uint64_t delivered = tally.messages(Verdict::deliver);
+  const std::uint64_t checked = tally.messages(Verdict::check);
+  const std::uint64_t all = delivered + checked + tally.refusals();
+  std::string html = "<section><h2>Decisions since the start</h2><div class=\"row\">\n";
+  html += fact(grouped(all), "messages");
+  html += fact("<span class=\"deliver\">" + share(delivered, all) + "</span>", "deliver");
+  html += fact("<span class=\"check\">" + share(checked, all) + "</span>", "check");
+  if (tally.refusals() != 0) {
+    html += fact("<span class=\"refuse\">" + grouped(tally.refusals()) + "</span>", "refused, forged fields");
+  }
+  html += fact(grouped(tally.open_sessions()), "connections now");
+  return html + "</div>\n" + decisions_plot(monitor.minutes()) + "</section>\n";
+}
+
+std::string reasons_section(const Tally& tally) {
+  struct Row {
+    Verdict verdict;
+    Reason reason;
+    std::uint64_t count;
+  };
+  std::vector<Row> rows;
+  std::uint64_t all = 0;
+  for (const Tally::Messages& each : tally.messages()) {
+    all += each.count;
+    const auto known = std::ranges::find_if(
+        rows, [&](const Row& row) { return row.verdict == each.verdict && row.reason == each.reason; });
+    if (known == rows.end()) {
+      rows.push_back({each.verdict, each.reason, each.count});
+    } else {
+      known->count += each.count;
+    }
+  }
+  std::ranges::sort(rows, std::ranges::greater(), &Row::count);
+  if (rows.size() > kTopReasons) rows.resize(kTopReasons);
+  std::string html = "<section><h2>Top reasons</h2>\n";
+  if (rows.empty()) return html + "<p class=\"soft\">No message was decided yet.</p></section>\n";
+  html += "<table><tr><th>decision</th><th>reason</th><th class=\"n\">messages</th><th class=\"n\">share</th></tr>\n";
+  for (const Row& row : rows) {
+    html +=
+        fmt::format("<tr><td class=\"{0}\">{0}</td><td>{1}</td><td class=\"n\">{2}</td><td class=\"n\">{3}</td></tr>\n",
+                    verdict_name(row.verdict), reason_name(row.reason), grouped(row.count), share(row.count, all));
+  }
+  return html + "</table></section>\n";
+}
+
+std::string whitelist_html(const NamedFilter& named, SystemClock::time_point now) {
+  std::string html = "<h2>" + escaped(named.name) + "</h2>\n";
+  if (!named.filter) return html + "<p class=\"refuse\">not loaded</p>\n";
+  const LoadedFilter& filter = *named.filter;
+  const FilterHeader& header = filter.header();
+  const auto written = written_at(filter).value_or(filter.loaded_at());
+  const double bits = 8 * static_cast<double>(filter.view().body().size());
+  html += "<div class=\"row\">\n" + fact(grouped(entries_of(header)), "entries");
+  html += fact(size_text(filter.file().stamp().size_bytes()), "size");
+  html += fact(fmt::format("{:.1f}\u202f%", 100 * static_cast<double>(header.bits_set) / bits), "fill");
+  html +=
+      fact(escaped(rate_text(filter.false_positive_rate(), filter.store() != nullptr)), "false positives, a look-up");
+  html += "</div>\n<p class=\"soft\">" + escaped(printable(filter.path()));
+  if (filter.store() != nullptr) html += ", confirmed by " + escaped(printable(filter.store()->path()));
+  html += fmt::format("; written {} ago, loaded {} ago</p>\n", age(now - written), age(now - filter.loaded_at()));
+  return html;
+}
+
+std::string lists_section(const Monitor& monitor, SystemClock::time_point now) {
+  const auto lists = monitor.lists();
+  const ListParts& parts = lists->parts();
+  std::string html;
+  for (const NamedFilter& each : parts.whitelists) html += "<section>" + whitelist_html(each, now) + "</section>\n";
+  html += "<section><h2>Rates promised</h2>\n";
+  const std::string rate = message_rate(*lists, monitor.standing()->identity);
+  html += "<p>" + escaped(rate.empty() ? "none: no whitelist serves" : rate) + "</p>\n";
+  html += fmt::format("<p class=\"soft\">{} senders were looked up in the bits, which had {} of them.</p>\n",
+                      grouped(monitor.tally().look_ups()), grouped(monitor.tally().hits()));
+  if (parts.revoked) html += fmt::format("<p class=\"soft\">revoked: {} entries</p>\n", parts.revoked->size());
+  if (parts.extra) html += fmt::format("<p class=\"soft\">extra: {} entries</p>\n", parts.extra->size());
+  return html + "</section>\n";
+}
+
+std::string decision_html(const SeenDecision& seen) {
+  const std::string_view verdict = seen.is_refused ? "refuse" : verdict_name(seen.verdict);
+  const std::string_view reason = seen.is_refused ? "forged-fields" : reason_name(seen.reason);
+  std::string html = fmt::format("<div class=\"one\"><span class=\"soft\">{}</span> <b class=\"{}\">{}</b> {}<br>{}",
+                                 clock_time(seen.at), verdict, verdict, reason, escaped(seen.sender.text()));
+  html += "<span class=\"soft\"> From: " + escaped(seen.header_from.text());
+  if (!seen.list.view().empty()) html += ", whitelist " + escaped(printable(seen.list.view()));
+  return html + "</span></div>\n";
+}
+
+std::string last_section(const Monitor& monitor, bool with_senders) {
+  std::string html = "<section><h2>Last decisions</h2>\n";
+  if (!with_senders) {
+    return html +
+           "<p class=\"soft\">They are shown on a loopback address or a unix socket only, since they name domains that "
+           "send mail.</p></section>\n";
+  }
+  const std::vector<SeenDecision> all = monitor.last_decisions();
+  if (all.empty()) html += "<p class=\"soft\">None yet.</p>\n";
+  for (const SeenDecision& each : all) html += decision_html(each);
+  return html + "</section>\n";
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string html;
+  html.reserve(text.size());
+  for (const char byte : text) {
+    switch (byte) {
+      case '&':
+        html += "&amp;";
+        break;
+      case '<':
+        html += "&lt;";
+        break;
+      case '>':
+        html += "&gt;";
+        break;
+      case '"':
+        html += "&quot;";
+        break;
+      case '\'':
+        html += "&#39;";
+        break;
+      default:
+        html += byte;
+    }
+  }
+  return html;
+}
+
+std::string status_page(const Monitor& monitor, bool with_senders) {
+  const SystemClock::time_point now = SystemClock::now();
+  std::string html(kHead);
+  html += fmt::format(
+      "<header><h1>Bloomgate</h1><p class=\"soft\">bloomgate-milter {}, running for {}, as of {}</p></header>\n",
+      BLOOMGATE_VERSION, age(now - monitor.started_at()), utc(now));
+  html += advice_section(monitor);
+  html += decisions_section(monitor);
+  html += reasons_section(monitor.tally());
+  html += lists_section(monitor, now);
+  html += last_section(monitor, with_senders);
+  return html +
+         "<p class=\"soft\">The figures for Prometheus are at <a href=\"/metrics\">/metrics</a>.</p></body></html>\n";
+}
+
+}  // namespace bloomgate

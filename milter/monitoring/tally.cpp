@@ -1,0 +1,123 @@
+#include "milter/monitoring/tally.hpp"
+
+#include <algorithm>
+
+namespace bloomgate {
+namespace {
+
+// From a page in memory to a disk that hangs, or a checker that thinks.
+constexpr double kDecisionBounds[] = {1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 1e-3, 1e-2, 1e-1, 1};
+constexpr double kConfirmationBounds[] = {1e-6, 5e-6, 2.5e-5, 1e-4, 5e-4, 2.5e-3, 1e-2, 5e-2, 0.25, 1, 2};
+constexpr double kDeepCheckBounds[] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
+
+constexpr std::size_t number(auto enumerator) noexcept {
+  return static_cast<std::size_t>(enumerator);
+}
+
+constexpr std::size_t kFailed = 4;  // behind the four of DeepVerdict
+
+}  // namespace
+
+Tally::Tally()
+    : decision_times_(kDecisionBounds), confirmation_times_(kConfirmationBounds), deep_check_times_(kDeepCheckBounds) {
+  names_.back().name.append(kOtherNames);
+}
+
+void Tally::note_message(const Decision& decision, double seconds) noexcept {
+  const std::size_t cell =
+      (number(decision.verdict) * kReasonCount + number(decision.reason)) * kIdentities + number(decision.identity);
+  add(of(decision.list.view()).messages[cell]);
+  if (decision.draws.look_ups != 0) add(look_ups_, decision.draws.look_ups);
+  if (decision.draws.hits != 0) add(hits_, decision.draws.hits);
+  decision_times_.note(seconds);
+}
+
+void Tally::note_confirmation(std::string_view whitelist, Confirmation answer, double seconds) noexcept {
+  add(of(whitelist).confirmations[number(answer)]);
+  confirmation_times_.note(seconds);
+}
+
+void Tally::note_deep_check(const DeepOutcome& outcome) noexcept {
+  const std::size_t answer = outcome.verdict ? number(*outcome.verdict) : kFailed;
+  add(deep_checks_[answer * kActions + number(outcome.action)]);
+  deep_check_times_.note(std::chrono::duration<double>(outcome.took).count());
+}
+
+Tally::OfName* Tally::find(std::string_view name) noexcept {
+  const std::size_t in_use = names_in_use_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < in_use; ++i) {
+    if (names_[i].name.view() == name) return &names_[i];
+  }
+  return nullptr;
+}
+
+Tally::OfName& Tally::of(std::string_view name) noexcept {
+  if (OfName* const found = find(name)) return *found;
+  const std::lock_guard lock(new_name_);
+  if (OfName* const found = find(name)) return *found;
+  const std::size_t in_use = names_in_use_.load(std::memory_order_relaxed);
+  if (in_use > kMostNames) return names_.back();
+  names_[in_use].name.append(name);
+  names_in_use_.store(in_use + 1, std::memory_order_release);
+  return names_[in_use];
+}
+
+std::vector<Tally::Messages> Tally::messages() const {
+  std::vector<Messages> all;
+  const std::size_t in_use = names_in_use_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    if (i >= in_use && i + 1 != names_.size()) continue;
+    for (std::size_t cell = 0; cell < names_[i].messages.size(); ++cell) {
+      const std::uint64_t count = read(names_[i].messages[cell]);
+      if (count == 0) continue;
+      const std::size_t reason = cell / kIdentities;
+      all.push_back({static_cast<Verdict>(reason / kReasonCount), static_cast<Reason>(reason % kReasonCount),
+                     static_cast<IdentityKind>(cell % kIdentities), std::string(names_[i].name.view()), count});
+    }
+  }
+  return all;
+}
+
+std::vector<Tally::Confirmations> Tally::confirmations() const {
+  std::vector<Confirmations> all;
+  const std::size_t in_use = names_in_use_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    if (i >= in_use && i + 1 != names_.size()) continue;
+    for (std::size_t answer = 0; answer < kConfirmations; ++answer) {
+      const std::uint64_t count = read(names_[i].confirmations[answer]);
+      if (count == 0) continue;
+      all.push_back({std::string(names_[i].name.view()), static_cast<Confirmation>(answer), count});
+    }
+  }
+  return all;
+}
+
+std::vector<Tally::DeepChecks> Tally::deep_checks() const {
+  std::vector<DeepChecks> all;
+  for (std::size_t cell = 0; cell < deep_checks_.size(); ++cell) {
+    const std::uint64_t count = read(deep_checks_[cell]);
+    if (count == 0) continue;
+    const std::size_t answer = cell / kActions;
+    all.push_back({answer == kFailed ? "failed" : deep_verdict_name(static_cast<DeepVerdict>(answer)),
+                   static_cast<SpamAction>(cell % kActions), count});
+  }
+  return all;
+}
+
+std::uint64_t Tally::messages(Verdict verdict) const noexcept {
+  std::uint64_t count = 0;
+  const std::size_t cells = kReasonCount * kIdentities;
+  for (const OfName& name : names_) {
+    const auto first = name.messages.begin() + static_cast<std::ptrdiff_t>(number(verdict) * cells);
+    for (auto cell = first; cell != first + static_cast<std::ptrdiff_t>(cells); ++cell) count += read(*cell);
+  }
+  return count;
+}
+
+std::uint64_t Tally::open_sessions() const noexcept {
+  // In this order: a session that begins and ends in between makes it one too many, and never one too few.
+  const std::uint64_t ended = read(sessions_ended_);
+  return std::max(read(sessions_begun_), ended) - ended;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,103 @@
+// Counts what sessions do: messages, look-ups, stores asked, deeper checks, connections. Every session adds to it,
+// and the thread that answers Prometheus reads it.
+//
+// Safe from any thread. Counting takes no lock and allocates nothing: each cell is an atomic number of its own, found
+// by the enumerators. Only the first message of a whitelist takes a mutex, to enter its name. What is counted is
+// bounded whatever messages hold: names come from the configuration, all else from closed sets.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter/base/fixed_text.hpp"
+#include "milter/deep_check/deep_outcome.hpp"
+#include "milter/monitoring/time_histogram.hpp"
+#include "milter/policy/confirmation.hpp"
+#include "milter/policy/decision.hpp"
+
+namespace bloomgate {
+
+class Tally {
+ public:
+  // Of whitelists that reloads bring one after the other. Those beyond are counted together, as kOtherNames.
+  static constexpr std::size_t kMostNames = 32;
+  static constexpr std::string_view kOtherNames = "(others)";  // no whitelist can be called so
+
+  Tally();
+
+  void note_message(const Decision& decision, double seconds) noexcept;
+  void note_refusal() noexcept { add(refusals_); }  // a message refused for its forged fields
+  // What a store has said of a hit of that whitelist.
+  void note_confirmation(std::string_view whitelist, Confirmation answer, double seconds) noexcept;
+  void note_deep_check(const DeepOutcome& outcome) noexcept;
+  void note_reload(bool accepted) noexcept { add(reloads_[accepted ? 1 : 0]); }
+  void begin_session() noexcept { add(sessions_begun_); }
+  void end_session() noexcept { add(sessions_ended_); }
+
+  struct Messages {
+    Verdict verdict;
+    Reason reason;
+    IdentityKind identity;
+    std::string list;  // empty: none
+    std::uint64_t count;
+  };
+  struct Confirmations {
+    std::string whitelist;
+    Confirmation answer;
+    std::uint64_t count;
+  };
+  struct DeepChecks {
+    std::string_view answer;  // "ham", … "failed"
+    SpamAction action;
+    std::uint64_t count;
+  };
+  // What was never counted is left out. These throw std::bad_alloc.
+  std::vector<Messages> messages() const;
+  std::vector<Confirmations> confirmations() const;
+  std::vector<DeepChecks> deep_checks() const;
+
+  std::uint64_t messages(Verdict verdict) const noexcept;
+  std::uint64_t refusals() const noexcept { return read(refusals_); }
+  std::uint64_t look_ups() const noexcept { return read(look_ups_); }
+  std::uint64_t hits() const noexcept { return read(hits_); }
+  std::uint64_t reloads(bool accepted) const noexcept { return read(reloads_[accepted ? 1 : 0]); }
+  std::uint64_t sessions() const noexcept { return read(sessions_begun_); }
+  std::uint64_t open_sessions() const noexcept;
+  const TimeHistogram& decision_times() const noexcept { return decision_times_; }
+  const TimeHistogram& confirmation_times() const noexcept { return confirmation_times_; }
+  const TimeHistogram& deep_check_times() const noexcept { return deep_check_times_; }
+
+ private:
+  using Count = std::atomic<std::uint64_t>;
+  static constexpr std::size_t kVerdicts = 2, kIdentities = 4, kConfirmations = 6, kDeepAnswers = 5, kActions = 4;
+
+  struct OfName {
+    FixedText<kMaxListNameBytes> name = {};
+    std::array<Count, kVerdicts* kReasonCount* kIdentities> messages = {};
+    std::array<Count, kConfirmations> confirmations = {};
+  };
+
+  static void add(Count& count, std::uint64_t more = 1) noexcept { count.fetch_add(more, std::memory_order_relaxed); }
+  static std::uint64_t read(const Count& count) noexcept { return count.load(std::memory_order_relaxed); }
+  OfName& of(std::string_view name) noexcept;
+  OfName* find(std::string_view name) noexcept;
+
+  // The first is for no name, and the last for those beyond. A name is written before names_in_use_ says that it is
+  // there, and never changes.
+  std::array<OfName, kMostNames + 2> names_;
+  std::atomic<std::size_t> names_in_use_{1};
+  std::mutex new_name_;
+
+  Count refusals_{0}, look_ups_{0}, hits_{0}, sessions_begun_{0}, sessions_ended_{0};
+  std::array<Count, 2> reloads_ = {};
+  std::array<Count, kDeepAnswers* kActions> deep_checks_ = {};
+  TimeHistogram decision_times_, confirmation_times_, deep_check_times_;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,243 @@
+"""What the daemon shows of itself, after real mail through a real Postfix: figures for Prometheus, and the status page."""
+
+import contextlib
+import http.client
+import json
+import re
+import shutil
+import socket
+import subprocess
+import time
+import urllib.parse
+
+import pytest
+from conftest import LISTED, UNLISTED
+from private_mail.client import Message
+from private_mail.filter import REPOSITORY
+from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
+from private_mail.processes import Program, accepts_connections, free_port, wait_until
+
+SAMPLE = re.compile(r'^(\w+)(?:\{(.*)\})? (\S+)$')
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=20)
+        self.path = str(path)
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+def get(address, target, method="GET", **headers):
+    """The status and the text of a page. `address` is a port, or the path of a unix socket."""
+    connection = (http.client.HTTPConnection("127.0.0.1", address, timeout=20) if isinstance(address, int)
+                  else UnixConnection(address))
+    with contextlib.closing(connection):
+        connection.request(method, target, headers=headers)
+        reply = connection.getresponse()
+        return reply.status, reply.read().decode()
+
+
+def figures(address):
+    """{(name, labels in their order): value}"""
+    status, text = get(address, "/metrics")
+    assert status == 200
+    samples = [SAMPLE.match(line).groups() for line in text.splitlines() if not line.startswith("#")]
+    return {(name, labels or ""): float(value) for name, labels, value in samples}
+
+
+def messages(found):
+    """{(decision, reason): count}"""
+    counts = {}
+    for (name, labels), value in found.items():
+        if name == "bloomgate_messages_total":
+            key = tuple(re.findall(r'(?:decision|reason)="(.*?)"', labels))
+            counts[key] = counts.get(key, 0) + value
+    return counts
+
+
+@pytest.fixture
+def start(start_gateway):
+    """gateway, port = start(): a gateway whose daemon shows what it does on that port."""
+    def start_watched(**settings):
+        port = free_port()
+        return start_gateway(settings={"metrics": f"127.0.0.1:{port}", **settings}), port
+    return start_watched
+
+
+def test_the_figures_are_those_of_the_mail_that_was_sent(start):
+    gateway, port = start()
+    assert messages(figures(port)) == {}
+    gateway.send(*[Message(LISTED)] * 7, *[Message(UNLISTED)] * 4, Message(""))
+    found = figures(port)
+    assert messages(found) == {("deliver", "listed"): 7, ("check", "not-listed"): 4, ("check", "null-sender"): 1}
+    assert found["bloomgate_decision_seconds_count", ""] == 12
+    assert found["bloomgate_decision_seconds_sum", ""] < 1
+    assert found["bloomgate_look_ups_total", ""] >= 11
+    assert found["bloomgate_hits_total", ""] >= 7
+    assert found["bloomgate_sessions_total", ""] >= 1
+    assert found["bloomgate_whitelist_entries", 'whitelist="whitelist"'] > 0
+    assert 0 < found["bloomgate_whitelist_fill_ratio", 'whitelist="whitelist"'] < 1
+    assert abs(found["bloomgate_whitelist_loaded_timestamp_seconds", 'whitelist="whitelist"'] - time.time()) < 600
+    assert found["bloomgate_whitelist_written_timestamp_seconds", 'whitelist="whitelist"'] <= time.time()
+
+
+def test_reloads_count_by_their_outcome(start):
+    gateway, port = start()
+    gateway.daemon.reload("loaded .*entries")
+    with open(gateway.daemon.config_file, "a") as config:
+        config.write("no-such-option = 1\n")
+    gateway.daemon.reload("reload refused")
+    found = figures(port)
+    assert found["bloomgate_reloads_total", 'outcome="accepted"'] == 1
+    assert found["bloomgate_reloads_total", 'outcome="refused"'] == 1
+    assert found["bloomgate_last_reload_refused", ""] == 1
+    assert "the last reload was refused" in get(port, "/")[1]
+
+
+def test_another_address_waits_for_a_restart(start):
+    gateway, port = start()
+    text = gateway.daemon.config_file.read_text()
+    gateway.daemon.config_file.write_text(text.replace(f":{port}", f":{free_port()}"))
+    gateway.daemon.reload("take effect at a restart only .*: metrics")
+    found = figures(port)
+    assert found["bloomgate_waits_for_restart", ""] == 1
+
+
+def test_the_page_tells_of_the_mail_with_masked_addresses(start):
+    gateway, port = start()
+    gateway.send(Message(LISTED), Message(UNLISTED))
+    status, page = get(port, "/")
+    assert status == 200
+    assert "<h2>Needs action</h2><p>Nothing.</p>" in page
+    assert "l\u2026@example.org" in page and LISTED not in page and UNLISTED not in page
+
+
+def test_a_unix_socket_shows_the_same_to_the_daemons_group(start_gateway, tmp_path):
+    gateway = start_gateway()
+    path = gateway.daemon.folder / "metrics.sock"
+    gateway.daemon.restart({**gateway.config.settings, "metrics": path})
+    gateway.send(Message(LISTED))
+    assert messages(figures(path)) == {("deliver", "listed"): 1}
+    assert path.stat().st_mode & 0o777 == 0o660
+    gateway.daemon.stop()
+    assert not path.exists()
+    gateway.daemon.start()
+
+
+def test_other_pages_methods_and_hosts_are_refused(start):
+    _, port = start()
+    assert get(port, "/favicon.ico")[0] == 404
+    assert get(port, "/metrics", "POST")[0] == 405
+    assert get(port, "/metrics", Host="attacker.example")[0] == 421
+    assert get(port, "/metrics", "HEAD") == (200, "")
+
+
+def test_clients_that_hang_hold_up_neither_mail_nor_the_end(start):
+    gateway, port = start()
+    with contextlib.ExitStack() as stack:
+        for number in range(200):
+            client = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            if number % 3:
+                client.send(b"GET / HTTP/1.1\r\n" if number % 3 == 1 else b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        begun = time.monotonic()
+        deliveries = gateway.send(Message(LISTED), Message(UNLISTED))
+        assert [delivery.place for delivery in deliveries] == [LIGHT_PATH, DEEP_CHECK]
+        assert gateway.daemon.stop() == 0
+        assert time.monotonic() - begun < 20
+    gateway.daemon.start()
+    assert messages(figures(port)) == {}
+
+
+def test_an_address_that_is_taken_is_said_and_mail_is_served(start_gateway):
+    gateway = start_gateway()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        gateway.daemon.restart({**gateway.config.settings, "metrics": f"127.0.0.1:{port}"})
+        gateway.daemon.logged("metrics: nothing is shown: .*another program|metrics: nothing is shown: .*cannot listen")
+        [delivery] = gateway.send(Message(LISTED))
+        assert delivery.place == LIGHT_PATH
+
+
+def test_an_address_for_all_is_warned_of_and_shows_no_senders(start_gateway):
+    gateway = start_gateway()
+    port = free_port()
+    gateway.daemon.restart({**gateway.config.settings, "metrics": f"0.0.0.0:{port}"})
+    gateway.daemon.logged("warning: metrics: .* can be reached from other machines")
+    gateway.send(Message(LISTED))
+    status, page = get(port, "/", Host="mail.example.org")
+    assert status == 200
+    assert "example.org" not in page and "unix socket only" in page
+
+
+def test_prometheus_finds_nothing_to_say_of_the_figures(start):
+    if not shutil.which("promtool"):
+        pytest.skip("promtool is missing (Debian package prometheus)")
+    gateway, port = start()
+    gateway.send(Message(LISTED), Message(UNLISTED))
+    done = subprocess.run(["promtool", "check", "metrics"], input=get(port, "/metrics")[1], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+# ---- What is shipped beside the daemon asks for figures that it has ----
+
+RULES = REPOSITORY / "config/prometheus/bloomgate.rules.yml"
+DASHBOARD = REPOSITORY / "config/grafana/bloomgate.json"
+
+
+def expressions_of_dashboard():
+    panels = json.loads(DASHBOARD.read_text())["panels"]
+    return [target["expr"] for panel in panels for target in panel["targets"]]
+
+
+def test_each_figure_of_rules_and_dashboard_is_one_that_the_daemon_shows(start):
+    _, port = start()
+    types = dict(re.findall(r"^# TYPE (\w+) (\w+)$", get(port, "/metrics")[1], re.MULTILINE))
+    shown = {name for name, kind in types.items() if kind != "histogram"}
+    shown |= {f"{name}_{end}" for name, kind in types.items() if kind == "histogram" for end in ("bucket", "sum", "count")}
+    asked = {"the rules": RULES.read_text(), "the dashboard": "\n".join(expressions_of_dashboard())}
+    for where, text in asked.items():
+        names = set(re.findall(r"\bbloomgate_\w+", text))
+        assert len(names) > 10
+        assert names - shown == set(), f"{where} ask for what is not there"
+
+
+def test_a_real_prometheus_takes_figures_rules_and_each_expression_of_the_dashboard(start, tmp_path):
+    if not shutil.which("prometheus"):
+        pytest.skip("prometheus is missing (Debian package prometheus)")
+    gateway, port = start()
+    gateway.send(Message(LISTED), Message(UNLISTED))
+    shutil.copy(RULES, tmp_path)
+    scrape = (REPOSITORY / "config/prometheus/scrape.yml").read_text().replace("127.0.0.1:9812", f"127.0.0.1:{port}")
+    (tmp_path / "prometheus.yml").write_text("global: {scrape_interval: 1s}\n" + scrape)
+    own_port = free_port()
+    prometheus = Program(["prometheus", f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/data",
+                          f"--web.listen-address=127.0.0.1:{own_port}"], tmp_path / "prometheus.log")
+    try:
+        def query(expression):
+            status, text = get(own_port, "/api/v1/query?" + urllib.parse.urlencode({"query": expression}))
+            assert status == 200, f"{expression}: {text}"
+            return json.loads(text)["data"]["result"]
+
+        prometheus.wait_until_ready(lambda: accepts_connections(("127.0.0.1", own_port)), "Prometheus")
+        delivered = wait_until(lambda: get(own_port, "/-/ready")[0] == 200 and query(
+            'bloomgate_messages_total{decision="deliver"}'), "Prometheus to read the figures")
+        assert [result["value"][1] for result in delivered] == ["1"]
+        for expression in expressions_of_dashboard():
+            query(expression.replace("$__rate_interval", "1m").replace("$instance", ".*"))
+        rules = json.loads(get(own_port, "/api/v1/rules")[1])["data"]["groups"][0]["rules"]
+        assert len(rules) == RULES.read_text().count("alert:")
+        assert query('ALERTS{alertstate="firing"}') == []
+    finally:
+        prometheus.stop()
+
+
+def test_the_alerts_fire_when_they_should_and_not_else():
+    if not shutil.which("promtool"):
+        pytest.skip("promtool is missing (Debian package prometheus)")
+    for words in (("check", "rules", RULES), ("test", "rules", RULES.with_name("bloomgate.rules.test.yml"))):
+        done = subprocess.run(["promtool", *map(str, words)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,259 @@
+#include "milter/monitoring/http_server.hpp"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+#include "filter/base/file_descriptor.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+sockaddr_un path_address(const std::string& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+template <typename Address>
+FileDescriptor listen_on(const Address& address, int family) {
+  FileDescriptor listener(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  REQUIRE(bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  REQUIRE(listen(listener.get(), SOMAXCONN) == 0);
+  return listener;
+}
+
+// A server on a unix socket whose page is the target and the host that it was asked for.
+class Server {
+ public:
+  explicit Server(HttpLimits limits = {}, HttpServer::Handlers handlers = {})
+      : socket_(listen_on(path_address(folder_.file("http.sock")), AF_UNIX)) {
+    if (!handlers.reply) {
+      handlers.reply = [](const HttpRequest& request) {
+        if (request.target == "/throws") throw std::runtime_error("no page");
+        if (request.target == "/large") return HttpReply{.body = std::string(20'000'000, 'x')};
+        return HttpReply{.body = std::string(request.target) + " of " + std::string(request.host)};
+      };
+    }
+    server_.emplace(socket_.get(), std::move(handlers), limits);
+  }
+
+  FileDescriptor connect() const {
+    FileDescriptor client(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const sockaddr_un address = path_address(folder_.file("http.sock"));
+    REQUIRE(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    return client;
+  }
+
+  void end() { server_.reset(); }
+
+ private:
+  test::TemporaryFolder folder_;
+  FileDescriptor socket_;
+  std::optional<HttpServer> server_;
+};
+
+void send_text(const FileDescriptor& client, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t sent = send(client.get(), text.data(), text.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return;  // the server has hung up, as some tests want it to
+    text.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
+// All that comes until the server hangs up, or 20 s are over.
+std::string receive_all(const FileDescriptor& client) {
+  std::string text;
+  char buffer[65536];
+  pollfd waiting = {client.get(), POLLIN, 0};
+  while (poll(&waiting, 1, 20000) == 1) {
+    const ssize_t count = recv(client.get(), buffer, sizeof buffer, 0);
+    if (count <= 0) return text;
+    text.append(buffer, static_cast<std::size_t>(count));
+  }
+  return text + "(the server has not hung up)";
+}
+
+std::string answer_to(const Server& server, std::string_view request) {
+  const FileDescriptor client = server.connect();
+  send_text(client, request);
+  return receive_all(client);
+}
+
+constexpr std::string_view kGet = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+TEST_CASE("a page is answered with its length, not to be stored, and with no right to load anything") {
+  const Server server;
+  const std::string answer = answer_to(server, kGet);
+  CHECK_THAT(answer, Catch::StartsWith("HTTP/1.1 200 OK\r\n") && Catch::EndsWith("\r\n\r\n/metrics of localhost"));
+  CHECK_THAT(answer, Catch::Contains("Content-Length: 21\r\n") && Catch::Contains("Cache-Control: no-store\r\n") &&
+                         Catch::Contains("Connection: close\r\n") &&
+                         Catch::Contains("Content-Security-Policy: default-src 'none';") &&
+                         Catch::Contains("X-Content-Type-Options: nosniff\r\n"));
+}
+
+TEST_CASE("HEAD is answered as GET is, but for the page itself") {
+  const Server server;
+  const std::string answer = answer_to(server, "HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  CHECK_THAT(answer, Catch::StartsWith("HTTP/1.1 200 OK\r\n") && Catch::Contains("Content-Length: 21\r\n") &&
+                         Catch::EndsWith("\r\n\r\n"));
+}
+
+TEST_CASE("other methods, bodies and what is no request are refused") {
+  const Server server;
+  struct Case {
+    std::string_view request, want;
+  };
+  const Case cases[] = {
+      {"POST / HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 405 "},
+      {"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 405 "},
+      {"BREW / HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 405 "},
+      {"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx", "HTTP/1.1 400 "},
+      {"GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "HTTP/1.1 400 "},
+      {"nonsense\r\n\r\n", "HTTP/1.1 400 "},
+      {"\x16\x03\x01\x02\r\n\r\n", "HTTP/1.1 400 "},  // the beginning of TLS
+      {"GET /\x01 HTTP/1.1\r\n\r\n", "HTTP/1.1 400 "},
+  };
+  for (const Case& c : cases) {
+    INFO(c.request);
+    CHECK_THAT(answer_to(server, c.request), Catch::StartsWith(std::string(c.want)));
+  }
+}
+
+TEST_CASE("a page that cannot be made is status 500, and is reported") {
+  std::string reported;
+  HttpServer::Handlers handlers;
+  handlers.reply = [](const HttpRequest&) -> HttpReply { throw std::runtime_error("no page"); };
+  handlers.on_fault = [&reported](const std::string& what) { reported = what; };
+  Server server({}, std::move(handlers));
+  CHECK_THAT(answer_to(server, kGet), Catch::StartsWith("HTTP/1.1 500 "));
+  server.end();
+  CHECK(reported == "a page could not be made: no page");
+}
+
+TEST_CASE("a header beyond the limit is cut off, whether it ends or not") {
+  const Server server({.header_bytes = 1000});
+  const std::string long_header = "GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(100'000, 'x');
+  // The answer may be lost, since the server hangs up on bytes that it has not read.
+  for (const std::string& request : {long_header, long_header + "\r\n\r\n"}) {
+    CHECK_THAT(answer_to(server, request), Catch::StartsWith("HTTP/1.1 431 ") || Catch::Equals(""));
+  }
+  CHECK_THAT(answer_to(server, kGet), Catch::StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_CASE("a client that sends a byte now and then is cut off at the deadline") {
+  const Server server({.request = 300ms});
+  const FileDescriptor client = server.connect();
+  const Clock::time_point start = Clock::now();
+  std::atomic<bool> is_over = false;
+  std::thread slow([&] {
+    for (std::size_t i = 0; !is_over; ++i) {
+      send_text(client, kGet.substr(i % 16, 1));
+      std::this_thread::sleep_for(20ms);
+    }
+  });
+  CHECK(receive_all(client).empty());
+  is_over = true;
+  slow.join();
+  CHECK(Clock::now() - start >= 300ms);
+}
+
+TEST_CASE("a client that does not take its answer is cut off, and others are served meanwhile") {
+  const Server server({.answer = 300ms});
+  const FileDescriptor deaf = server.connect();
+  send_text(deaf, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+  CHECK_THAT(answer_to(server, kGet), Catch::StartsWith("HTTP/1.1 200 "));
+  // It finds that the server has hung up once it looks: it never gets all.
+  pollfd waiting = {deaf.get(), POLLRDHUP, 0};
+  CHECK(poll(&waiting, 1, 20000) == 1);
+  CHECK(receive_all(deaf).size() < 20'000'000);
+}
+
+TEST_CASE("as many connections as the limit are served, and the next one when one of them ends") {
+  const Server server({.connections = 3, .request = 200ms});
+  std::vector<FileDescriptor> idle;
+  for (int i = 0; i < 30; ++i) idle.push_back(server.connect());
+  // All that were there before have to be cut off first, three at a time.
+  CHECK_THAT(answer_to(server, kGet), Catch::StartsWith("HTTP/1.1 200 "));
+  for (const FileDescriptor& each : idle) CHECK(receive_all(each).empty());
+}
+
+TEST_CASE("clients that vanish at each step leave a server that goes on") {
+  const Server server;
+  for (std::size_t length = 0; length <= kGet.size(); ++length) {
+    const FileDescriptor client = server.connect();
+    send_text(client, kGet.substr(0, length));
+  }
+  for (int i = 0; i < 5; ++i) send_text(server.connect(), "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+  CHECK_THAT(answer_to(server, kGet), Catch::StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_CASE("the server ends at once, whoever is connected") {
+  Server server({.request = 60000ms, .answer = 60000ms});
+  const FileDescriptor idle = server.connect();
+  const FileDescriptor deaf = server.connect();
+  send_text(deaf, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+  CHECK_THAT(answer_to(server, kGet), Catch::StartsWith("HTTP/1.1 200 "));
+  const Clock::time_point start = Clock::now();
+  server.end();
+  CHECK(Clock::now() - start < 20s);
+  CHECK(receive_all(idle).empty());
+}
+
+TEST_CASE("the server calls its owner each time the interval is over") {
+  std::atomic<int> calls = 0;
+  HttpServer::Handlers handlers;
+  handlers.reply = [](const HttpRequest&) { return HttpReply{}; };
+  handlers.tick = [&calls] { ++calls; };
+  handlers.interval = 5ms;
+  const Server server({}, std::move(handlers));
+  const Clock::time_point deadline = Clock::now() + 20s;
+  while (calls < 3 && Clock::now() < deadline) std::this_thread::sleep_for(1ms);
+  CHECK(calls >= 3);
+}
+
+TEST_CASE("only addresses of this machine are local") {
+  const test::TemporaryFolder folder;
+  CHECK(is_local_socket(listen_on(path_address(folder.file("s")), AF_UNIX).get()));
+  const auto is_local = [](const char* host) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;  // and any port
+    REQUIRE(inet_pton(AF_INET, host, &address.sin_addr) == 1);
+    return is_local_socket(listen_on(address, AF_INET).get());
+  };
+  CHECK(is_local("127.0.0.1"));
+  CHECK(is_local("127.1.2.3"));
+  CHECK_FALSE(is_local("0.0.0.0"));
+  CHECK_FALSE(is_local_socket(-1));
+}
+
+TEST_CASE("a request is for this machine if its host is a number or localhost") {
+  for (const char* const host :
+       {"", "localhost", "LocalHost:9812", "127.0.0.1", "127.0.0.1:9812", "[::1]:9812", "[::1]", "192.0.2.1:80"}) {
+    INFO(host);
+    CHECK(names_this_machine(host));
+  }
+  for (const char* const host : {"attacker.example", "attacker.example:9812", "localhost.attacker.example", "localhos",
+                                 "127.0.0.1.attacker.example", "[attacker.example]", "[::1", "x:127.0.0.1"}) {
+    INFO(host);
+    CHECK_FALSE(names_this_machine(host));
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate

@@ -1,0 +1,139 @@
+#include "milter/monitoring/tally.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+namespace bloomgate {
+namespace {
+
+Decision decision(Verdict verdict, Reason reason, IdentityKind identity, std::string_view list = {}) {
+  Decision made = {.verdict = verdict, .reason = reason, .identity = identity};
+  made.list.append(list);
+  return made;
+}
+
+TEST_CASE("a message counts under its decision, reason, identity and whitelist") {
+  Tally tally;
+  for (int i = 0; i < 3; ++i) {
+    tally.note_message(decision(Verdict::deliver, Reason::listed, IdentityKind::both, "customers"), 1e-6);
+  }
+  tally.note_message(decision(Verdict::check, Reason::internal_error, IdentityKind::none), 1e-6);
+  const std::vector<Tally::Messages> all = tally.messages();
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].list.empty());
+  CHECK(all[0].reason == Reason::internal_error);
+  CHECK(all[0].verdict == Verdict::check);
+  CHECK(all[0].count == 1);
+  CHECK(all[1].list == "customers");
+  CHECK(all[1].reason == Reason::listed);
+  CHECK(all[1].verdict == Verdict::deliver);
+  CHECK(all[1].identity == IdentityKind::both);
+  CHECK(all[1].count == 3);
+  CHECK(tally.messages(Verdict::deliver) == 3);
+  CHECK(tally.messages(Verdict::check) == 1);
+}
+
+TEST_CASE("the draws of messages add up") {
+  Tally tally;
+  Decision made = decision(Verdict::check, Reason::not_listed, IdentityKind::envelope);
+  made.draws = {.look_ups = 4, .hits = 1};
+  tally.note_message(made, 0);
+  tally.note_message(made, 0);
+  CHECK(tally.look_ups() == 8);
+  CHECK(tally.hits() == 2);
+}
+
+TEST_CASE("names of whitelists beyond the bound are counted together") {
+  Tally tally;
+  for (std::size_t i = 0; i < 3 * Tally::kMostNames; ++i) {
+    tally.note_message(decision(Verdict::deliver, Reason::listed, IdentityKind::envelope, "w" + std::to_string(i)), 0);
+  }
+  const std::vector<Tally::Messages> all = tally.messages();
+  CHECK(all.size() == Tally::kMostNames + 1);
+  CHECK(all.back().list == Tally::kOtherNames);
+  CHECK(all.back().count == 2 * Tally::kMostNames);
+  CHECK(tally.messages(Verdict::deliver) == 3 * Tally::kMostNames);
+}
+
+TEST_CASE("a store's answers count under its whitelist, and a checker's under its action") {
+  Tally tally;
+  tally.note_confirmation("a", Confirmation::no, 0.001);
+  tally.note_confirmation("a", Confirmation::unreadable, 0.001);
+  tally.note_confirmation("b", Confirmation::no, 0.001);
+  const auto answers = tally.confirmations();
+  REQUIRE(answers.size() == 3);
+  CHECK(answers[1].whitelist == "a");
+  CHECK(answers[1].answer == Confirmation::unreadable);
+  CHECK(answers[2].whitelist == "b");
+  CHECK(tally.confirmation_times().read().cumulative.back() == 3);
+
+  DeepOutcome outcome;
+  outcome.verdict = DeepVerdict::reject;
+  outcome.action = SpamAction::tempfail;
+  outcome.took = std::chrono::milliseconds(1500);
+  tally.note_deep_check(outcome);
+  outcome.verdict.reset();
+  outcome.action = SpamAction::tag;
+  tally.note_deep_check(outcome);
+  const auto checks = tally.deep_checks();
+  REQUIRE(checks.size() == 2);
+  CHECK(checks[0].answer == "reject");
+  CHECK(checks[0].action == SpamAction::tempfail);
+  CHECK(checks[1].answer == "failed");
+  CHECK(checks[1].action == SpamAction::tag);
+  CHECK(tally.deep_check_times().read().sum_seconds == Approx(3));
+}
+
+TEST_CASE("sessions that are open are those that have begun and not ended") {
+  Tally tally;
+  for (int i = 0; i < 5; ++i) tally.begin_session();
+  for (int i = 0; i < 3; ++i) tally.end_session();
+  CHECK(tally.sessions() == 5);
+  CHECK(tally.open_sessions() == 2);
+}
+
+TEST_CASE("nothing is lost when all sessions count at once, each new name among them") {
+  Tally tally;
+  constexpr int kEach = 2000;
+  std::vector<std::thread> sessions;
+  for (int thread = 0; thread < 4; ++thread) {
+    sessions.emplace_back([&tally] {
+      for (int i = 0; i < kEach; ++i) {
+        tally.note_message(
+            decision(Verdict::deliver, Reason::listed, IdentityKind::envelope, "w" + std::to_string(i % 20)), 1e-5);
+      }
+    });
+  }
+  for (std::thread& session : sessions) session.join();
+  CHECK(tally.messages(Verdict::deliver) == 4 * kEach);
+  const auto all = tally.messages();
+  CHECK(all.size() == 20);
+  for (const Tally::Messages& each : all) CHECK(each.count == 4 * kEach / 20);
+  CHECK(tally.decision_times().read().cumulative.back() == 4 * kEach);
+}
+
+TEST_CASE("a time falls into the first class whose bound it does not exceed") {
+  constexpr double kBounds[] = {0.1, 1, 10};
+  TimeHistogram times(kBounds);
+  for (const double seconds : {0.1, 0.2, 1.0, 5.0, 10.0, 11.0}) times.note(seconds);
+  const TimeHistogram::Reading reading = times.read();
+  CHECK(reading.cumulative == std::vector<std::uint64_t>{1, 3, 5, 6});
+  CHECK(reading.sum_seconds == Approx(27.3));
+}
+
+TEST_CASE("a time that cannot be one counts as none, and one without end has a bound") {
+  constexpr double kBounds[] = {1};
+  TimeHistogram times(kBounds);
+  times.note(-5);
+  times.note(std::nan(""));
+  CHECK(times.read().cumulative == std::vector<std::uint64_t>{2, 2});
+  CHECK(times.read().sum_seconds == 0);
+  times.note(std::numeric_limits<double>::infinity());
+  CHECK(times.read().cumulative == std::vector<std::uint64_t>{2, 3});
+  CHECK(times.read().sum_seconds == Approx(1e6));
+}
+
+}  // namespace
+}  // namespace bloomgate
