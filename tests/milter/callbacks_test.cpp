@@ -36,6 +36,23 @@ TEST_CASE("a listed sender's message is marked deliver, another's check") {
   CHECK(server.edits() == Edits{kCheck});
 }
 
+TEST_CASE("what the mail server leaves out is empty, and the message is decided") {
+  Parts parts;
+  FakeMailServer server;
+  server.negotiate();
+  const smfiDesc callbacks = callback_description();
+  SMFICTX* const context = &server.context();
+  CHECK(callbacks.xxfi_connect(context, nullptr, nullptr) == SMFIS_NOREPLY);
+  CHECK(callbacks.xxfi_helo(context, nullptr) == SMFIS_NOREPLY);
+  CHECK(callbacks.xxfi_envfrom(context, nullptr) == SMFIS_NOREPLY);
+  server.mail("<joe@example.org>");
+  char name[] = "From";
+  CHECK(callbacks.xxfi_header(context, name, nullptr) == SMFIS_NOREPLY);
+  CHECK(callbacks.xxfi_header(context, nullptr, nullptr) == SMFIS_NOREPLY);
+  CHECK(server.end_of_message() == SMFIS_CONTINUE);
+  CHECK(server.edits() == Edits{kDeliver});
+}
+
 TEST_CASE("connections, greetings, MAIL and headers are not replied to, as was agreed") {
   Parts parts;
   FakeMailServer server;

@@ -102,6 +102,10 @@ TEST_CASE("a configuration that is refused leaves everything as it is, and the r
     s.sources.whitelists = {{"new", s.folder.file("missing.bloom")}, {"whitelist", s.file.path()}};
     why = "missing.bloom";
   }
+  SECTION("a whitelist is to be confirmed by a store that cannot be used") {
+    s.sources.whitelists = {{"whitelist", s.file.path(), s.folder.file("missing.store")}};
+    why = "built without a store";
+  }
   SECTION("a list of revoked entries that is new in it cannot be read") {
     s.sources.revoked = s.folder.file("missing.txt");
     why = "missing.txt";
