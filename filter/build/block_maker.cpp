@@ -1,11 +1,24 @@
 #include "filter/build/block_maker.hpp"
 
+#include <algorithm>
+
 #include "filter/base/parallel.hpp"
 
 namespace bloomgate {
 
 std::uint64_t BlockMaker::block_of(KeyHash hash) const noexcept {
-  return rules_->bytes_of(shape_, hash).begin / shape_.block_bytes;
+  return rules_->bytes_of(shape_, hash).begin / bytes_of_block_;
+}
+
+// The hashes are all those of the block.
+void BlockMaker::make(BodyPart part, std::span<KeyHash> hashes) {
+  if (rules_->counts_entries()) {
+    std::ranges::sort(hashes);
+    const auto end = std::unique(hashes.begin(), hashes.end());
+    hashes = hashes.first(static_cast<std::size_t>(end - hashes.begin()));
+    counted_ += hashes.size();
+  }
+  rules_->set_bits(shape_, part, hashes);
 }
 
 void BlockMaker::take(BodyPart part, KeyHash first, KeyHash last, std::span<const KeyHash> hashes) {
@@ -22,7 +35,7 @@ void BlockMaker::take(BodyPart part, KeyHash first, KeyHash last, std::span<cons
     const auto of_block = std::span(sorted).subspan(begin, ends[i] - begin);
     begin = ends[i];
     if (i != 0 && i + 1 != blocks) {
-      rules_->set_bits(shape_, part, of_block);
+      make(part, of_block);
     } else if (!of_block.empty()) {
       const std::lock_guard lock(mutex_);
       auto& shared = shared_[first_block + i];
@@ -36,7 +49,7 @@ void BlockMaker::finish(BodyPart part, std::uint64_t end_block, unsigned threads
   const auto end = shared_.lower_bound(end_block);
   for (auto block = shared_.begin(); block != end; ++block) complete.push_back(std::move(block->second));
   shared_.erase(shared_.begin(), end);
-  for_each_parallel(threads, complete.size(), [&](std::size_t i) { rules_->set_bits(shape_, part, complete[i]); });
+  for_each_parallel(threads, complete.size(), [&](std::size_t i) { make(part, complete[i]); });
 }
 
 }  // namespace bloomgate

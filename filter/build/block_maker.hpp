@@ -1,4 +1,4 @@
-// Makes the blocks of layouts that need all entries of a block at once (LayoutRules::needs_whole_blocks), from hashes
+// Makes the blocks of layouts that need all entries of a block at once (LayoutRules::is_made_by_blocks), from hashes
 // that are sorted into partitions. A partition's first and last block may have entries in its neighbours; their hashes
 // are kept until the last of these has been taken.
 //
@@ -6,6 +6,7 @@
 // does.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -19,7 +20,8 @@ namespace bloomgate {
 class BlockMaker {
  public:
   // The shape is known, with its number of blocks.
-  explicit BlockMaker(const FilterShape& shape) noexcept : shape_(shape), rules_(&layout_rules(shape.layout)) {}
+  explicit BlockMaker(const FilterShape& shape) noexcept
+      : shape_(shape), rules_(&layout_rules(shape.layout)), bytes_of_block_(rules_->parts(shape).bytes) {}
 
   // All hashes of a partition, from `first` up to and including `last`. Makes the blocks that lie within it.
   void take(BodyPart part, KeyHash first, KeyHash last, std::span<const KeyHash> hashes);
@@ -29,9 +31,16 @@ class BlockMaker {
 
   std::uint64_t block_of(KeyHash hash) const noexcept;
 
+  // Of the blocks that were made, in layouts that count entries: how many different ones.
+  std::uint64_t counted() const noexcept { return counted_; }
+
  private:
+  void make(BodyPart part, std::span<KeyHash> hashes);
+
   FilterShape shape_;
   const LayoutRules* rules_;
+  std::uint64_t bytes_of_block_;
+  std::atomic<std::uint64_t> counted_{0};
   std::mutex mutex_;
   std::map<std::uint64_t, std::vector<KeyHash>> shared_;  // hashes of blocks that several partitions may share
 };

@@ -4,6 +4,7 @@
 
 #include "filter/base/parallel.hpp"
 #include "filter/build/stop_check.hpp"
+#include "filter/layout/counters.hpp"
 #include "filter/layout/filter_view.hpp"
 
 namespace bloomgate {
@@ -20,7 +21,13 @@ void BodyWriter::write(std::uint64_t begin, std::span<const std::byte> bytes) {
     check_stop(stop_);
     const std::uint64_t at = chunk * kChecksumChunkBytes;
     const auto piece = bytes.subspan(at, std::min<std::uint64_t>(kChecksumChunkBytes, bytes.size() - at));
-    ones_ += FilterView(shape_, piece).count_ones();
+    if (layout_rules(shape_.layout).counts_entries()) {
+      const CounterCounts counts = count_counters(piece);
+      ones_ += counts.used;
+      saturated_ += counts.saturated;
+    } else {
+      ones_ += FilterView(shape_, piece).count_ones();
+    }
     writer_.write(SectionKind::bits, begin + at, piece);
     progress_.done_bytes += piece.size();
   });

@@ -1,5 +1,5 @@
-// Writes parts of the bit array with several threads, and counts its ones. Used by FilterBuilder and BodyStream, in one
-// thread.
+// Writes parts of the array with several threads, and counts its ones, or its counters. Used by FilterBuilder and
+// BodyStream, in one thread.
 #pragma once
 
 #include <atomic>
@@ -28,8 +28,9 @@ class BodyWriter {
   // BloomgateError{cannot_write}, and {interrupted} if `stop` turned true.
   void write(std::uint64_t begin, std::span<const std::byte> bytes);
 
-  // In all that was written.
+  // In all that was written (FilterHeader::bits_set and saturated).
   std::uint64_t ones() const noexcept { return ones_; }
+  std::uint64_t saturated() const noexcept { return saturated_; }
 
  private:
   FilterWriter& writer_;
@@ -38,6 +39,7 @@ class BodyWriter {
   const std::atomic<bool>& stop_;
   WriteProgress& progress_;
   std::atomic<std::uint64_t> ones_{0};
+  std::atomic<std::uint64_t> saturated_{0};
 };
 
 }  // namespace bloomgate

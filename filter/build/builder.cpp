@@ -33,11 +33,14 @@ FilterShape shape_of(const BuildOptions& options) {
                                                       std::to_string(block_bytes));
   }
   const bool has_store = !options.store_path.empty() || options.store_seed;
-  if (has_store && !rules.value_is_hash()) {
-    throw BloomgateError(ErrorCode::bad_argument,
-                         "the layout " + std::string(rules.name()) +
-                             " has no hash of 64 bits that a store could keep; take the layout "
-                             "page, line or ribbon");
+  if (has_store && !rules.can_have_store()) {
+    throw BloomgateError(
+        ErrorCode::bad_argument,
+        "the layout " + std::string(rules.name()) +
+            (rules.counts_entries() ? " goes without stores: what has a store is changed by 'bloomgate "
+                                      "update', exactly; take the layout page, line or ribbon"
+                                    : " has no hash of 64 bits that a store could keep; take the "
+                                      "layout page, line or ribbon"));
   }
   blocks_for(1, options.bits_per_entry, block_bytes);  // refuses bits per entry out of range
   return {.layout = options.layout,
@@ -50,7 +53,7 @@ FilterShape shape_of(const BuildOptions& options) {
 }
 
 bool keeps_all_hashes(const BuildOptions& options) noexcept {
-  return !options.store_path.empty() || layout_rules(options.layout).needs_whole_blocks();
+  return !options.store_path.empty() || layout_rules(options.layout).is_made_by_blocks();
 }
 
 FilterBuilder::FilterBuilder(const BuildOptions& options) : options_(options), shape_(shape_of(options)) {
@@ -74,6 +77,11 @@ void FilterBuilder::expect(std::uint64_t entries) {
 }
 
 void FilterBuilder::set_strangers(KnownStrangers& strangers, std::function<void()> review) {
+  if (layout_rules(shape_.layout).counts_entries()) {
+    throw BloomgateError(ErrorCode::bad_argument,
+                         "the layout " + std::string(layout_rules(shape_.layout).name()) +
+                             " goes without known strangers, as whom it lists changes; take another layout");
+  }
   strangers.start_again();
   strangers_ = &strangers;
   review_ = std::move(review);
@@ -182,7 +190,7 @@ void FilterBuilder::for_each_value_run(std::size_t partition, Visit visit) const
 
 void FilterBuilder::set_bits(BodyPart part, std::size_t first_partition, std::size_t end_partition) {
   const LayoutRules& rules = layout_rules(shape_.layout);
-  if (rules.needs_whole_blocks()) return make_blocks(part, first_partition, end_partition);
+  if (rules.is_made_by_blocks()) return make_blocks(part, first_partition, end_partition);
   const std::size_t partitions = end_partition - first_partition;
   // There are more partitions than blocks, so even partitions two apart may share a block.
   const unsigned threads = partitions_->partition_count() > shape_.block_count ? 1 : options_.threads;
@@ -316,6 +324,8 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   BodyWriter body(writer, shape_, options_.threads, stop, progress);
   write_parts(body);
   header.bits_set = body.ones();
+  header.saturated = body.saturated();
+  if (layout_rules(shape_.layout).counts_entries()) header.addresses = block_maker_->counted();
   header.domains = write_domains(writer, stop);
   write_excluded(writer, header);
   check_stop(stop);

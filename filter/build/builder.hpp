@@ -12,7 +12,8 @@
 // sets their bits. Otherwise it keeps them until write(), in the working memory, or in a temporary file when that is
 // full: 8 bytes per address in the layouts page, line and ribbon, 8 bytes for each of its k probes in the others.
 // write() then makes and writes the array in parts that fit into memory. In the layout ribbon it always does so, since
-// a block is made of all its entries at once. Of a domain entry it always keeps 8 bytes until write().
+// a block is made of all its entries at once, and in the layout counting, where each entry must count once however
+// often it was added. Of a domain entry it always keeps 8 bytes until write().
 //
 // Known strangers (known_strangers.hpp) are compared with the entries wherever bits are set, as these are at hand
 // there.
@@ -153,7 +154,7 @@ class FilterBuilder {
 
   // Addresses that must not be taken for listed; settled, made for shape_of(), and there until write() ends. Only
   // before the first entry. write() calls `review` when it has noted all that it notes about them, and before it puts
-  // anything in place: what that throws ends the build.
+  // anything in place: what that throws ends the build. Throws BloomgateError{bad_argument} in the layout counting.
   void set_strangers(KnownStrangers& strangers, std::function<void()> review = {});
 
   // For one thread: adds an entry through the first lane, and calls flush() when needed.

@@ -169,6 +169,7 @@ void require_same_shape(const MappedFilter& a, const MappedFilter& b) {
 
 FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combination combination,
                              const std::string& path, unsigned threads, const std::atomic<bool>& stop) {
+  for (const MappedFilter* filter : filters) filter->require_no_counters();
   require_bits(*filters.front());
   for (const MappedFilter* filter : filters.subspan(1)) require_same_shape(*filters.front(), *filter);
   for (const MappedFilter* filter : filters) require_no_strangers(*filter);
@@ -197,6 +198,7 @@ FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combi
 }
 
 Overlap estimate_overlap(const MappedFilter& a, const MappedFilter& b, unsigned threads) {
+  for (const MappedFilter* filter : {&a, &b}) filter->require_no_counters();
   require_bits(a);
   require_same_shape(a, b);
   const FilterShape& shape = a.header().shape;

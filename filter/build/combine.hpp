@@ -1,9 +1,9 @@
 // The union and the intersection of filters, and how much two have in common, without the lists they were built from.
 //
-// Not possible in the layout ribbon. No combination of filters that were built with known strangers is written.
-// Otherwise only for filters of one shape: the same layout, size, number of hashes, hash family, seed and profile, so
-// that an entry has the same bits in all. Used by `bloomgate merge`, `intersect` and `compare`. Work at the speed of
-// memory, in parallel.
+// Not possible in the layouts ribbon and counting. No combination of filters that were built with known strangers is
+// written. Otherwise only for filters of one shape: the same layout, size, number of hashes, hash family, seed and
+// profile, so that an entry has the same bits in all. Used by `bloomgate merge`, `intersect` and `compare`. Work at the
+// speed of memory, in parallel.
 #pragma once
 
 #include <atomic>

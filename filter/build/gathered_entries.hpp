@@ -28,8 +28,9 @@ class GatheredEntries {
     void add(const Entry& entry) {
       (entry.kind() == EntryKind::address ? addresses_ : domains_)->add(hash(entry.key()));
     }
-    // The key of an address.
+    // The key of an address, or of a domain entry.
     void add_address(std::string_view key) { addresses_->add(hash(key)); }
+    void add_domain(std::string_view key) { domains_->add(hash(key)); }
     // Hashes of addresses, or of domain entries, that a store of the same shape has kept.
     void add_stored(std::span<const KeyHash> hashes) {
       for (const KeyHash hash : hashes) addresses_->add(hash);

@@ -27,6 +27,9 @@ struct Command {
 constexpr std::array kCommands = {
     Command{"build", "build a filter from lists of addresses", run_build},
     Command{"update", "change a store, and make the filter that goes with it", run_update},
+    Command{"add", "add entries to a filter of the layout counting", run_add},
+    Command{"remove", "remove entries from a filter of the layout counting", run_remove},
+    Command{"export", "make the filter of one of the layout counting", run_export},
     Command{"harvest", "make a list of those to whom our users write", run_harvest},
     Command{"query", "tell whether addresses are listed", run_query},
     Command{"info", "show what a filter file holds", run_info},

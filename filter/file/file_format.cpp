@@ -33,7 +33,7 @@ constexpr Field kStrangersField = {"strangers", 88};
 constexpr Field kStrangerEntriesField = {"stranger_entries", 96};
 constexpr Field kStrangersByDomainField = {"strangers_by_domain", 104};
 constexpr Field kStoreSeedField = {"store_seed", 112};
-constexpr std::size_t kReservedOffset = 120;  // up to the section table
+constexpr Field kSaturatedField = {"saturated", 120};
 
 // Flags that only filters have.
 constexpr std::uint32_t kFlagFromStore = 1U << 1;
@@ -51,7 +51,7 @@ std::string layout_codes() {
 
 // In most layouts an address sets one bit for each hash, or finds it set.
 std::uint64_t most_bits_set(const FilterHeader& header) noexcept {
-  const std::uint64_t bits = 8 * body_bytes(header.shape);
+  const std::uint64_t bits = 8 * body_bytes(header.shape) / bits_of_place(header.shape.layout);
   const std::uint64_t of_one = layout_rules(header.shape.layout).most_bits_of_entry(header.shape);
   return header.addresses > bits / of_one ? bits : header.addresses * of_one;
 }
@@ -63,7 +63,8 @@ std::optional<std::uint64_t> read_store_seed(ConstHeaderBytes bytes, const std::
 }
 
 // None is counted twice, neither as excluded and as an entry nor as an entry and as one by its domain.
-KnownStrangerCounts read_strangers(ConstHeaderBytes bytes, std::uint64_t excluded, const std::string& path) {
+KnownStrangerCounts read_strangers(ConstHeaderBytes bytes, Layout layout, std::uint64_t excluded,
+                                   const std::string& path) {
   const KnownStrangerCounts counts = {.known = get<std::uint64_t>(bytes, kStrangersField),
                                       .entries = get<std::uint64_t>(bytes, kStrangerEntriesField),
                                       .by_domain = get<std::uint64_t>(bytes, kStrangersByDomainField)};
@@ -72,6 +73,8 @@ KnownStrangerCounts read_strangers(ConstHeaderBytes bytes, std::uint64_t exclude
       reject_field(ErrorCode::bad_header_field, path, field, "at most " + std::to_string(most), std::to_string(got));
     }
   };
+  // Others may become strangers, and whom it lists changes.
+  if (layout_rules(layout).counts_entries()) expect_at_most(kStrangersField, 0, counts.known);
   if (counts.known < excluded) {
     reject_field(ErrorCode::bad_header_field, path, kStrangersField, "at least " + std::to_string(excluded),
                  std::to_string(counts.known));
@@ -79,6 +82,15 @@ KnownStrangerCounts read_strangers(ConstHeaderBytes bytes, std::uint64_t exclude
   expect_at_most(kStrangerEntriesField, counts.known - excluded, counts.entries);
   expect_at_most(kStrangersByDomainField, counts.known - counts.entries, counts.by_domain);
   return counts;
+}
+
+// Only counters are saturated, and of these only some that are not 0.
+std::uint64_t read_saturated(ConstHeaderBytes bytes, const FilterHeader& header, const std::string& path) {
+  const auto saturated = get<std::uint64_t>(bytes, kSaturatedField);
+  const std::uint64_t most = layout_rules(header.shape.layout).counts_entries() ? header.bits_set : 0;
+  if (saturated <= most) return saturated;
+  reject_field(ErrorCode::bad_header_field, path, kSaturatedField, "at most " + std::to_string(most),
+               std::to_string(saturated));
 }
 
 }  // namespace
@@ -133,7 +145,7 @@ void validate_shape(const FilterShape& shape, const std::string& path) {
     reject_field(ErrorCode::bad_header_field, path, kBlockBytesField, rules->block_bytes_rule(shape.hashes),
                  std::to_string(shape.block_bytes));
   }
-  if (shape.store_seed && !rules->value_is_hash()) {
+  if (shape.store_seed && !rules->can_have_store()) {
     reject_field(ErrorCode::bad_header_field, path, kFlagsField,
                  "without bit 1 in the layout " + std::string(rules->name()), "with it");
   }
@@ -157,6 +169,7 @@ void encode_header(const FilterHeader& header, const Sections& sections,
   put(out, kExpectedEntriesField, header.expected_entries);
   put(out, kBitsSetField, header.bits_set);
   put(out, kStoreIdentityField, header.store_identity);
+  put(out, kSaturatedField, header.saturated);
   put(out, kStrangersField, header.strangers.known);
   put(out, kStrangerEntriesField, header.strangers.entries);
   put(out, kStrangersByDomainField, header.strangers.by_domain);
@@ -173,7 +186,6 @@ DecodedHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, cons
                "build'");
   check_common_fields(bytes, path);
   const AddressProfile profile = read_profile(bytes, path, kFlagFromStore);
-  expect_zeros(bytes, kReservedOffset, kSectionTableOffset, path);
 
   FilterHeader header;
   header.shape = {.layout = static_cast<Layout>(get<std::uint32_t>(bytes, kLayoutField)),
@@ -201,7 +213,7 @@ DecodedHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, cons
   };
   header.domains = items_of(SectionKind::domains);
   header.excluded = items_of(SectionKind::excluded);
-  header.strangers = read_strangers(bytes, header.excluded, path);
+  header.strangers = read_strangers(bytes, header.shape.layout, header.excluded, path);
   header.bits_set = get<std::uint64_t>(bytes, kBitsSetField);
   header.store_identity = get<std::uint64_t>(bytes, kStoreIdentityField);
   const std::uint64_t most = most_bits_set(header);
@@ -209,6 +221,7 @@ DecodedHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, cons
     reject_field(ErrorCode::bad_header_field, path, kBitsSetField, "at most " + std::to_string(most),
                  std::to_string(header.bits_set));
   }
+  header.saturated = read_saturated(bytes, header, path);
   return {header, std::move(sections)};
 }
 

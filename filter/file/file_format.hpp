@@ -27,10 +27,13 @@ struct KnownStrangerCounts {
 struct FilterHeader {
   FilterShape shape;
   std::uint64_t expected_entries = 0;  // addresses that the bit array was sized for
-  std::uint64_t addresses = 0;         // inserted into the bits, duplicates counted each time
-  std::uint64_t domains = 0;           // domain entries, each once
-  std::uint64_t bits_set = 0;          // ones in the bit array
-  std::uint64_t excluded = 0;          // known strangers whose bits are all set, and who are no entries
+  // Inserted into the bits, duplicates counted each time. In the layout counting those that are in it now: each once
+  // for each command that has added it.
+  std::uint64_t addresses = 0;
+  std::uint64_t domains = 0;    // domain entries, each once
+  std::uint64_t bits_set = 0;   // ones in the bit array; in the layout counting, counters that are not 0
+  std::uint64_t saturated = 0;  // of these counters, those that stay as they are (counters.hpp)
+  std::uint64_t excluded = 0;   // known strangers whose bits are all set, and who are no entries
   KnownStrangerCounts strangers = {};
   std::uint64_t store_identity = 0;  // of the store with the same entries; 0: there is none
 

@@ -269,6 +269,15 @@ void MappedFilter::require_whole() const {
   if (damaged()) throw_changed(path_);
 }
 
+void MappedFilter::require_no_counters() const {
+  if (!layout_rules(header_.shape.layout).counts_entries()) return;
+  throw BloomgateError(ErrorCode::unsupported_layout,
+                       path_ +
+                           " has the layout counting, which is kept to add and remove entries; make a filter from " +
+                           "it with 'bloomgate export " + path_ + " --output FILTER', and name that",
+                       {.path = path_, .expected = "a filter of another layout", .got = "counting"});
+}
+
 int MappedFilter::descriptor() const noexcept {
   return mapping_->descriptor();
 }

@@ -66,6 +66,10 @@ class MappedFilter {
   bool damaged() const noexcept { return state() != State::whole; }
   void require_whole() const;  // throws BloomgateError{changed_while_open} if it is damaged
 
+  // Throws BloomgateError{unsupported_layout}, with what to do, for a file that is kept to be changed: of the layout
+  // counting. Mail is decided by a filter that is made from it, and so are filters compared and combined.
+  void require_no_counters() const;
+
   // The descriptor of the mapped file, which `path` may no longer lead to; open as long as the object.
   int descriptor() const noexcept;
   const FileStamp& stamp() const noexcept;  // as of the opening

@@ -9,7 +9,7 @@ namespace bloomgate {
 
 bool has_possible_size(const FilterShape& shape) noexcept {
   constexpr auto kLargestBody = std::numeric_limits<std::uint64_t>::max() / 8;
-  return shape.block_bytes != 0 && shape.block_count <= kLargestBody / shape.block_bytes;
+  return shape.block_bytes != 0 && shape.block_count <= kLargestBody / bits_of_place(shape.layout) / shape.block_bytes;
 }
 
 std::uint64_t body_bytes(const FilterShape& shape) {
@@ -18,7 +18,7 @@ std::uint64_t body_bytes(const FilterShape& shape) {
                                                        std::to_string(shape.block_bytes) +
                                                        " bytes is larger than a file can be");
   }
-  return shape.block_count * shape.block_bytes;
+  return shape.block_count * shape.block_bytes * bits_of_place(shape.layout);
 }
 
 }  // namespace bloomgate

@@ -17,11 +17,18 @@ enum class Layout : std::uint32_t {
   classic = 3,      // one block: the whole array
   partitioned = 4,  // one bit in each of k slices
   ribbon = 5,       // equations instead of bits, in blocks of one page of memory
+  counting = 6,     // those of page, with a counter in the place of each bit: entries can be removed
 };
 
 inline constexpr std::uint32_t kMaxHashes = 32;
 
-// The bit array has block_bytes * block_count bytes in every layout; the layout says what a block is.
+// Bits of the array in the place of each bit of a filter: one, or those of a counter.
+constexpr std::uint32_t bits_of_place(Layout layout) noexcept {
+  return layout == Layout::counting ? 4 : 1;
+}
+
+// The filter has block_bytes * block_count bytes of bits in every layout; the layout says what a block is. The array
+// has as many, or bits_of_place() times as many.
 struct FilterShape {
   Layout layout = Layout::page;
   HashFamily hash_family = HashFamily::xxh3;
@@ -37,7 +44,7 @@ struct FilterShape {
   friend bool operator==(const FilterShape&, const FilterShape&) = default;
 };
 
-// Whether the number of every bit fits in 64 bits. Such a size is far below the range of off_t.
+// Whether the number of every bit of the array fits in 64 bits. Such a size is far below the range of off_t.
 bool has_possible_size(const FilterShape& shape) noexcept;
 
 // The hash of a key as a store keeps it: with the store's seed, where the filter is made from one.
@@ -56,7 +63,7 @@ inline KeyHash hash_of_domain(const FilterShape& shape, std::string_view key) no
   return stored_hash(shape, key);
 }
 
-// The size of the bit array. Throws BloomgateError{size_overflow} for a shape without a possible size.
+// The size of the array. Throws BloomgateError{size_overflow} for a shape without a possible size.
 std::uint64_t body_bytes(const FilterShape& shape);
 
 }  // namespace bloomgate

@@ -4,6 +4,7 @@
 
 #include "filter/address/domain_tree.hpp"
 #include "filter/base/little_endian.hpp"
+#include "filter/layout/counters.hpp"
 
 namespace bloomgate {
 
@@ -82,6 +83,7 @@ namespace {
 }  // namespace
 
 std::uint64_t FilterView::count_ones() const noexcept {
+  if (rules_->counts_entries()) return count_counters(body_).used;
 #ifdef __SSE2__
   if (__builtin_cpu_supports("popcnt") != 0) return count_ones_with_popcnt(body_);
 #endif

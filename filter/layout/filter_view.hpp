@@ -93,7 +93,7 @@ class FilterView {
   // key, from the '@', and must outlive the result.
   FoundEntry find_by_domain(std::string_view domain_key) const noexcept;
 
-  // How many bits of the body are 1. Reads all of it.
+  // How many bits of the body are 1; in the layout counting, how many counters are not 0. Reads all of it.
   std::uint64_t count_ones() const noexcept;
 
  private:

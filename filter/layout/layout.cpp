@@ -18,6 +18,8 @@ const LayoutRules* find_layout(Layout layout) noexcept {
       return &partitioned_layout();
     case Layout::ribbon:
       return &ribbon_layout();
+    case Layout::counting:
+      return &counting_layout();
   }
   return nullptr;
 }

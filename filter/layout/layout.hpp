@@ -13,7 +13,8 @@
 
 namespace bloomgate {
 
-inline constexpr Layout kLayouts[] = {Layout::page, Layout::line, Layout::classic, Layout::partitioned, Layout::ribbon};
+inline constexpr Layout kLayouts[] = {Layout::page,        Layout::line,   Layout::classic,
+                                      Layout::partitioned, Layout::ribbon, Layout::counting};
 
 // The rules of a layout; null for one that this version does not know.
 const LayoutRules* find_layout(Layout layout) noexcept;

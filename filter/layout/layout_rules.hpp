@@ -73,7 +73,14 @@ class LayoutRules {
   // `part` must contain all bytes that bytes_of() gives for these values. If needs_whole_blocks(), they must be all the
   // values of one block; then it may throw std::bad_alloc.
   virtual void set_bits(const FilterShape& shape, BodyPart part, std::span<const std::uint64_t> values) const = 0;
-  // The most ones that an entry can add to the array.
+  // Whether the array counts the entries. Then set_bits() must get each entry once, and not once for each time that it
+  // stands in a list.
+  virtual bool counts_entries() const noexcept { return false; }
+  // Whether a builder makes the array block by block, out of all the entries of each.
+  bool is_made_by_blocks() const noexcept { return needs_whole_blocks() || counts_entries(); }
+  // Whether a store can go with it. One that counts is changed without a store, which would no longer agree with it.
+  bool can_have_store() const noexcept { return value_is_hash() && !counts_entries(); }
+  // The most ones that an entry can add to the array; in one that counts, the most counters that are no longer 0.
   virtual std::uint64_t most_bits_of_entry(const FilterShape& shape) const noexcept { return shape.hashes; }
 
   // Whether all bits of one entry are set in `body`, which has the shape's size. `values` are those of the entry. Stops

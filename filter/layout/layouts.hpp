@@ -10,5 +10,6 @@ const LayoutRules& line_layout() noexcept;
 const LayoutRules& classic_layout() noexcept;
 const LayoutRules& partitioned_layout() noexcept;
 const LayoutRules& ribbon_layout() noexcept;
+const LayoutRules& counting_layout() noexcept;
 
 }  // namespace bloomgate

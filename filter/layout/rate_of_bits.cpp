@@ -9,10 +9,11 @@
 namespace bloomgate {
 namespace {
 
-// The share of ones in a part of the array.
+// The share of ones in a part of the array, or of counters that are not 0.
 double fill_of(const FilterView& view, std::uint64_t begin, std::uint64_t bytes) noexcept {
   const FilterView part(view.shape(), view.body().subspan(begin, bytes));
-  return static_cast<double>(part.count_ones()) / (8 * static_cast<double>(bytes));
+  const double places = 8 * static_cast<double>(bytes) / bits_of_place(view.shape().layout);
+  return static_cast<double>(part.count_ones()) / places;
 }
 
 }  // namespace
@@ -28,7 +29,9 @@ RateOfBits rate_of_bits(const FilterView& view) noexcept {
     sum += std::pow(fill, shape.hashes);
     product *= fill;
   }
-  if (shape.layout == Layout::page || shape.layout == Layout::line) return {sum / static_cast<double>(parts.count), 0};
+  if (shape.layout != Layout::classic && shape.layout != Layout::partitioned) {
+    return {sum / static_cast<double>(parts.count), 0};
+  }
   const double double_hashing = 2 / (8 * static_cast<double>(view.body().size()));
   // The one part of the layout classic is the whole array.
   return {shape.layout == Layout::classic ? sum : product, double_hashing};

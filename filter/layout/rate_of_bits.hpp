@@ -16,12 +16,12 @@ struct RateOfBits {
 
 // Reads the whole array.
 //
-// Layout ribbon: see ribbon_rate.hpp. Page and line: a key falls into each of the blocks alike, and its k probes all
-// hit ones with the k-th power of the block's fill; the mean of these. Partitioned: the product of the slices' fills.
-// Classic: the k-th power of the fill. In the last two the probes are a + b, a + 2b, … (double_hashing.hpp): where b is
-// close to a multiple of a small part of 2^64, several fall together, which happens to some 1 in m keys for m bits.
-// Measured over some thirty arrays of 20 to 200 entries, the rate strays by at most about 1 / m from the product; twice
-// as much is allowed for.
+// Layout ribbon: see ribbon_rate.hpp. Page, line and counting: a key falls into each of the blocks alike, and its k
+// probes all hit ones with the k-th power of the block's fill; the mean of these. Partitioned: the product of the
+// slices' fills. Classic: the k-th power of the fill. In the last two the probes are a + b, a + 2b, …
+// (double_hashing.hpp): where b is close to a multiple of a small part of 2^64, several fall together, which happens to
+// some 1 in m keys for m bits. Measured over some thirty arrays of 20 to 200 entries, the rate strays by at most about
+// 1 / m from the product; twice as much is allowed for.
 RateOfBits rate_of_bits(const FilterView& view) noexcept;
 
 }  // namespace bloomgate

@@ -101,6 +101,7 @@ void examine_whitelist(const WhitelistSource& source, const std::vector<std::str
   }
   try {
     const MappedFilter whitelist(path);
+    whitelist.require_no_counters();
     const std::chrono::seconds age(time(nullptr) - info.st_mtime);
     const std::string text = path + ": " + std::to_string(entries_of(whitelist.header())) + " entries, " + days(age) +
                              " old, fingerprint " + fingerprint_of(whitelist);

@@ -33,6 +33,7 @@ std::string_view damage_text(Damage damage) noexcept {
 
 LoadedFilter::LoadedFilter(const std::string& path, bool lock, FilterCheck check, const std::string& store_path)
     : file_(path) {
+  file_.require_no_counters();
   // Before the filter is checked, which takes longer: the two are replaced one after the other.
   if (!store_path.empty()) {
     store_ = open_store(store_path, file_.header().store_identity, path);

@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 using Image = std::vector<std::byte>;
 
 // Header, one block, its table; and on a page of their own three domain entries and their table.
-Image sound_file(const fs::path& folder) {
-  FilterBuilder builder({.seed = 42});
+Image sound_file(const fs::path& folder, Layout layout) {
+  FilterBuilder builder({.layout = layout, .seed = 42});
   for (const char* line : {"joe@example.org", "ann@example.net", "@example.com", "@example.org", "@.example.net"}) {
     builder.add(canonicalize_line(line));
   }
@@ -168,6 +168,7 @@ struct BadFile {
   std::string name;
   ErrorCode want;
   Damage damage;
+  Layout layout = Layout::page;  // of the sound file
 };
 
 std::vector<BadFile> bad_files() {
@@ -200,8 +201,9 @@ std::vector<BadFile> bad_files() {
       {"header-bytes-0", bad_header_field, field32(12, 0)},
       {"header-bytes-8192", bad_header_field, field32(12, 8192)},
       {"layout-0", unsupported_layout, field32(16, 0)},
-      {"layout-6", unsupported_layout, field32(16, 6)},
+      {"layout-7", unsupported_layout, field32(16, 7)},
       {"layout-ribbon-with-six-hashes", bad_header_field, field32(16, 5)},
+      {"layout-counting-with-the-array-of-a-page", bad_header_field, field32(16, 6)},
       {"layout-unknown", unsupported_layout, field32(16, 0xffffffff)},
       {"hash-0", unsupported_hash, field32(20, 0)},
       {"hash-4", unsupported_hash, field32(20, 4)},
@@ -249,8 +251,8 @@ std::vector<BadFile> bad_files() {
       {"bits-set-largest", bad_header_field, field64(64, kBig)},
       {"tag-separators-unknown", bad_header_field, field32(52, 1 << 19)},
       {"tag-separators-all", bad_header_field, field32(52, 0xffffffff)},
-      {"reserved-not-zero", bad_header_field, field32(120, 1)},
-      {"reserved-before-the-sections-not-zero", bad_header_field, field32(124, 0x01000000)},
+      {"saturated-one-without-counters", bad_header_field, field64(120, 1)},
+      {"saturated-largest-without-counters", bad_header_field, field64(120, kBig)},
       {"reserved-behind-the-sections-not-zero", bad_header_field, field32(kThird, 1)},
       {"reserved-last-byte-not-zero", bad_header_field, field32(kHeaderBytes - 12, 0x01000000)},
       {"table-checksum-wrong", bad_table_checksum, field64(kBits + kTableChecksum, 0)},
@@ -349,6 +351,20 @@ std::vector<BadFile> bad_files() {
       {"body-last-bit", bad_body_checksum, flip(kTable - 1)},
       {"body-all-ones", bad_body_checksum,
        [](Image& image) { std::fill_n(image.begin() + kBody, 4096, std::byte{0xff}); }},
+      {"counting-taken-for-page", bad_header_field, field32(16, 1), Layout::counting},
+      {"counting-with-half-a-page", bad_header_field, shape(Layout::counting, 2048, 2), Layout::counting},
+      {"counting-one-block-more", bad_header_field, field64(32, 2), Layout::counting},
+      {"counting-bits-past-64-bits", size_overflow, field64(32, std::uint64_t{1} << 47), Layout::counting},
+      {"counting-product-wraps-to-0", size_overflow, field64(32, std::uint64_t{1} << 50), Layout::counting},
+      {"counting-product-wraps-to-16384", size_overflow, field64(32, (std::uint64_t{1} << 50) + 1), Layout::counting},
+      {"counting-made-from-a-store", bad_header_field, field32(48, 2), Layout::counting},
+      {"counting-with-known-strangers", bad_header_field, field64(kStrangers, 1), Layout::counting},
+      {"counting-bits-set-one-more-than-there-are", bad_header_field,
+       both(field64(kBits + kItems, kBig), field64(64, 4096 * 8 + 1)), Layout::counting},
+      {"counting-saturated-one-more-than-are-used", bad_header_field, field64(120, 13), Layout::counting},
+      {"counting-saturated-largest", bad_header_field, field64(120, kBig), Layout::counting},
+      {"counting-first-bit", bad_body_checksum, flip(kBody), Layout::counting},
+      {"counting-last-bit", bad_body_checksum, flip(kBody + 4 * 4096 - 1), Layout::counting},
   };
 }
 
@@ -366,10 +382,11 @@ int main(int argc, char** argv) {
     return 64;
   }
   const fs::path folder = argv[1];
-  const Image sound = sound_file(folder);
+  const Image sound = sound_file(folder, Layout::page);
+  const Image sound_counting = sound_file(folder, Layout::counting);
   std::ofstream expected(folder / "expected.tsv");
   for (const BadFile& bad : bad_files()) {
-    Image image = sound;
+    Image image = bad.layout == Layout::counting ? sound_counting : sound;
     bad.damage(image);
     write(folder / (bad.name + ".bloom"), image);
     expected << bad.name << ".bloom\t" << error_code_name(bad.want) << '\n';

@@ -17,12 +17,21 @@
 #include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "filter/layout/counters.hpp"
+#include "filter/layout/counting_layout.hpp"
 
 namespace {
 
 using namespace bloomgate;
 
-enum Mend : unsigned { kMagicAndVersion = 1, kTables = 2, kHeaderChecksum = 4, kSections = 8, kStrangers = 16 };
+enum Mend : unsigned {
+  kMagicAndVersion = 1,
+  kTables = 2,
+  kHeaderChecksum = 4,
+  kSections = 8,
+  kStrangers = 16,
+  kCounters = 32
+};
 
 constexpr std::size_t kSectionCount = 76;
 constexpr std::size_t kSectionTable = 128;
@@ -32,14 +41,15 @@ std::uint64_t number_at(const std::vector<std::byte>& image, std::size_t offset)
   return load_little_endian<std::uint64_t>(image.data() + offset);
 }
 
-// One block of bits, and in the rest as many domain entries or known strangers as fit, where the header says so in
-// full.
-void mend_sections(std::vector<std::byte>& image, bool has_strangers) {
+// One block of bits or counters, and in the rest as many domain entries or known strangers as fit, where the header
+// says so in full.
+void mend_sections(std::vector<std::byte>& image, bool has_strangers, bool has_counters) {
   FilterHeader sound = {.shape = {.block_count = 1}, .expected_entries = 1, .addresses = 100};
-  const std::uint64_t domains_at = 3 * 4096;
+  const std::uint64_t domains_at = (has_counters ? 6 : 3) * 4096;
+  if (has_counters) sound.shape.layout = Layout::counting;
   if (image.size() > domains_at + 16) sound.domains = (image.size() - domains_at) / 8 - 1;
   if (sound.domains > kChecksumChunkBytes / 8) return;
-  if (has_strangers) sound.excluded = sound.strangers.known = std::exchange(sound.domains, 0);
+  if (has_strangers && !has_counters) sound.excluded = sound.strangers.known = std::exchange(sound.domains, 0);
   std::array<std::byte, kHeaderBytes> header;
   const Sections sections = sections_of(sound);
   encode_header(sound, sections, header);
@@ -69,7 +79,8 @@ void mend_tables(std::vector<std::byte>& image) {
 void mend(std::vector<std::byte>& image, unsigned what) {
   if (image.size() < kHeaderBytes + 4096 + 8) what &= ~unsigned{kSections};
   if (image.size() < kHeaderBytes) return;
-  if ((what & kSections) != 0) mend_sections(image, (what & kStrangers) != 0);
+  const bool has_counters = (what & kCounters) != 0 && image.size() >= kHeaderBytes + 4 * 4096 + 8;
+  if ((what & kSections) != 0) mend_sections(image, (what & kStrangers) != 0, has_counters);
   if ((what & kMagicAndVersion) != 0) {
     const FilterHeader sound = {.shape = {.block_count = 1}};
     std::array<std::byte, kHeaderBytes> header;
@@ -82,12 +93,29 @@ void mend(std::vector<std::byte>& image, unsigned what) {
   }
 }
 
+// Counters are changed and exported by programs that have opened a file with them.
+void use_counters(const MappedFilter& filter) {
+  const FilterShape& shape = filter.header().shape;
+  const std::span<const std::byte> counters = filter.view().body();
+  if (counters.size() > kChecksumChunkBytes) return;
+  std::vector<std::byte> bits(counters.size() / 4);
+  bits_of_counters(counters, bits);
+  if (FilterView(exported_shape(shape), bits).count_ones() != filter.view().count_ones()) std::abort();
+  std::vector<std::byte> changed(counters.begin(), counters.end());
+  const KeyHash hash = counters.size();
+  const bool was_there = layout_rules(shape.layout).has_bits(shape, counters.data(), &hash);
+  const bool is_removed = discount_entry(shape, {changed.data()}, hash);
+  if (is_removed && !was_there) std::abort();
+  if (!is_removed && !std::ranges::equal(changed, counters)) std::abort();
+}
+
 void use(const MappedFilter& filter, const std::string& key) {
   if (filter.view().body().size() != body_bytes(filter.header().shape)) std::abort();
   if (filter.view().domains().size() != filter.header().domains) std::abort();
   if (filter.view().excluded().size() != filter.header().excluded) std::abort();
   if (filter.view().may_contain(key) && filter.view().is_excluded(key)) std::abort();
   filter.view().contains_domain(key);
+  if (filter.header().shape.layout == Layout::counting) use_counters(filter);
   filter.view().find(canonicalize_path(key, filter.header().shape.profile));
   filter.view().find(canonicalize_line(key, filter.header().shape.profile));
   filter.view().find(canonicalize_path("<joe@a.b.c.example.org>", filter.header().shape.profile));

@@ -14,12 +14,12 @@ import xxhash
 GOLDEN = pathlib.Path(__file__).parent
 MULTIPLIER = 0xF1357AEA2E62A9C5
 MASK = 2**64 - 1
-HEADER = struct.Struct("<8sIIIIIIQQIIQQIIQQQQQ8x")
+HEADER = struct.Struct("<8sIIIIIIQQIIQQIIQQQQQQ")
 STORE_HEADER = struct.Struct("<8sIIIII12xQIIQ8xII48x")
 FIELDS = (
     "magic version header_bytes layout hash_family hashes block_bytes block_count seed flags tag_separators"
     " expected_entries bits_set chunk_bytes section_count store_identity strangers stranger_entries strangers_by_domain"
-    " store_seed"
+    " store_seed saturated"
 ).split()
 SECTION = struct.Struct("<IIQQQQ24x")
 SECTION_TABLE = 128
@@ -27,7 +27,7 @@ BITS, DOMAINS, EXCLUDED, PAGES, INDEX, STORED_DOMAINS = 1, 2, 3, 4, 5, 6
 SEPARATORS = "!#$%&'*+-/=?^_`{|}~"
 
 
-PAGE, LINE, CLASSIC, PARTITIONED, RIBBON = 1, 2, 3, 4, 5
+PAGE, LINE, CLASSIC, PARTITIONED, RIBBON, COUNTING = 1, 2, 3, 4, 5, 6
 XXH3, MURMUR3, FNV1A_MURMUR3 = 1, 2, 3
 
 
@@ -102,7 +102,7 @@ def address_hash(family, key, seed, store_seed):
 
 def probes(key, shape, store_seed=None):
     layout, family, hashes, block_bytes, block_count, seed = shape
-    if layout in (PAGE, LINE):
+    if layout in (PAGE, LINE, COUNTING):
         block_bits = 8 * block_bytes
         x = address_hash(family, key, seed, store_seed)
         block = multiply_high(x, block_count)
@@ -249,9 +249,37 @@ def values(key, shape, store_seed):
 
 
 def has_bits(body, key, shape, store_seed):
+    if shape[0] == COUNTING:
+        return all(body[p // 2] >> p % 2 * 4 & 15 for p in probes(key, shape, None))
     if shape[0] == RIBBON:
         return ribbon_test(body, shape[4], address_hash(shape[1], key, shape[5], store_seed))
     return all(body[p // 8] >> p % 8 & 1 for p in probes(key, shape, store_seed))
+
+
+def counting_body(addresses, shape):
+    """Counters of four bits for the probes of the layout page; each key counts once."""
+    counters = bytearray(2 * shape[3] * shape[4] * 4)
+    for key in set(addresses):
+        for p in probes(key, shape, None):
+            counters[p] = min(counters[p] + 1, 15)
+    return bytes(low | high << 4 for low, high in zip(counters[::2], counters[1::2]))
+
+
+def counters_of(body):
+    return [half for byte in body for half in (byte & 15, byte >> 4)]
+
+
+def export(image):
+    """The filter of a counting one, as a file."""
+    fields = dict(zip(FIELDS, HEADER.unpack_from(image)))
+    fields.update(layout=PAGE, saturated=0)
+    bits, *others = [SECTION.unpack_from(image, SECTION_TABLE + 64 * i) for i in range(fields["section_count"])]
+    used = [count > 0 for count in counters_of(image[bits[2] : bits[2] + bits[3]])]
+    body = bytes(sum(bit << i for i, bit in enumerate(used[at : at + 8])) for at in range(0, len(used), 8))
+    sections = [(BITS, bits[4], body)] + [(kind, items, image[at : at + size]) for kind, _, at, size, items, _ in others]
+    entries, content = place_sections(sections)
+    header = (HEADER.pack(*fields.values()).ljust(SECTION_TABLE, b"\0") + entries).ljust(4088, b"\0")
+    return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + content
 
 
 def levels_of(key):
@@ -278,18 +306,21 @@ def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, bloc
     key_seed = seed if store_seed is None else store_seed
     domains = sorted({hash_of(family, key, key_seed) for key in keys if key.startswith(b"@")})
     expected = expected_entries or max(1, len(addresses))
-    block_bytes = block_bytes or {PAGE: 4096, LINE: 64, CLASSIC: 8, PARTITIONED: 8 * hashes, RIBBON: 4096}[layout]
+    block_bytes = block_bytes or {LINE: 64, CLASSIC: 8, PARTITIONED: 8 * hashes}.get(layout, 4096)
     block_count = max(1, math.ceil(expected * bits_per_entry / (8 * block_bytes)))
     body = bytearray(block_count * block_bytes)
     if layout == RIBBON:
         body = ribbon_body([address_hash(family, key, seed, store_seed) for key in addresses], block_count, seed)
-    for key in addresses if layout != RIBBON else []:
-        for p in probes(key, (layout, family, hashes, block_bytes, block_count, seed), store_seed):
+    shape = (layout, family, hashes, block_bytes, block_count, seed)
+    if layout == COUNTING:
+        body = counting_body(addresses, shape)
+    for key in addresses if layout not in (RIBBON, COUNTING) else []:
+        for p in probes(key, shape, store_seed):
             body[p // 8] |= 1 << p % 8
-    sections = [(BITS, len(addresses), bytes(body))]
+    sections = [(BITS, len(set(addresses)) if layout == COUNTING else len(addresses), bytes(body))]
+    counters = counters_of(body) if layout == COUNTING else []
     if domains:
         sections.append((DOMAINS, len(domains), struct.pack(f"<{len(domains)}Q", *domains)))
-    shape = (layout, family, hashes, block_bytes, block_count, seed)
     excluded, counts = known_strangers(addresses, domains, set(strangers), bytes(body), shape, store_seed)
     if excluded:
         sections.append((EXCLUDED, len(excluded), struct.pack(f"<{len(excluded)}Q", *excluded)))
@@ -298,8 +329,8 @@ def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, bloc
         bytes.fromhex("89424C4D0D0A1A0A"), 1, 4096, layout, family, hashes, block_bytes, block_count, seed,
         flags if store_seed is None else flags | 2,
         sum(1 << SEPARATORS.index(character) for character in separators), expected,
-        sum(byte.bit_count() for byte in body), 2**20, len(sections), store_identity, *counts,
-        store_seed or 0,
+        sum(map(bool, counters)) or sum(byte.bit_count() for byte in body), 2**20, len(sections), store_identity, *counts,
+        store_seed or 0, counters.count(15),
     )  # fmt: skip
     header = header.ljust(SECTION_TABLE, b"\0") + entries
     header = header.ljust(4088, b"\0")
@@ -478,7 +509,7 @@ class FormatTest(unittest.TestCase):
         keys = [f"user{i}@example.org".encode() for i in range(5_000)]
         checksums = [
             xxhash.xxh3_64_intdigest(build(keys, seed=7, layout=layout, family=family, hashes=1 if layout == RIBBON else 6))
-            for layout in (PAGE, LINE, CLASSIC, PARTITIONED, RIBBON)
+            for layout in (PAGE, LINE, CLASSIC, PARTITIONED, RIBBON, COUNTING)
             for family in (XXH3, MURMUR3, FNV1A_MURMUR3)
         ]
         # The same numbers stand in tests/filter/file/golden_test.cpp.
@@ -490,6 +521,7 @@ class FormatTest(unittest.TestCase):
                 0x16D30E65BFD15C22, 0xCBA1AE473C0C8D68, 0xB330BD85F75F90D7,
                 0x3786FBF538D15060, 0xF43950E83608FC11, 0x5AD4361963657644,
                 0x138BB13A1408DB82, 0x5539C1D9097DE9AB, 0xADE57FCA4667C7D9,
+                0xD289487E85EE5FFA, 0x3C14A28DCC602174, 0x7B5FAB2AF1E097C5,
             ],
         )
 
@@ -500,6 +532,15 @@ class FormatTest(unittest.TestCase):
         for key in self.addresses:
             self.assertEqual(find(image, key), key)
         self.assertIsNone(find(image, b"nobody@example.org"))
+
+    def test_counting(self):
+        image = self.golden("counting")
+        self.assertEqual(build(self.addresses, seed=42, layout=COUNTING), image)
+        for key in self.addresses:
+            self.assertEqual(find(image, key), key)
+        self.assertIsNone(find(image, b"nobody@example.org"))
+        # Without its duplicate it is, to the byte, what a build of the layout page makes of the same list.
+        self.assertEqual(export(image), build(sorted(set(self.addresses)), seed=42, expected_entries=11))
 
     def test_a_filter_and_its_store(self):
         keys = [b"joe@example.org", b"@example.net", b"@.example.com", b"@.xn--strae-oqa.example"]

@@ -14,6 +14,7 @@
 #include "filter/build/builder.hpp"
 #include "filter/cli/available_memory.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/kept_output.hpp"
 #include "filter/cli/commands/known_strangers_text.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/shape_options.hpp"
@@ -208,6 +209,12 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
     throw UsageError("--hashes does not go with --layout " + command.shape.layout +
                      ", which has no bits to set; leave it out");
   }
+  if (layout_rules(command.options.layout).counts_entries() && !command.strangers.empty()) {
+    throw UsageError(
+        "--not does not go with --layout counting, as whom such a filter lists changes; build a filter of another "
+        "layout "
+        "from the lists");
+  }
   command.options.block_bytes = command.shape.chosen_block_bytes();
   command.options.hash_family = command.shape.chosen_hash_family();
   command.inputs = list_files(command.inputs);
@@ -224,9 +231,7 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   }
   if (values->count("threads") == 0) command.options.threads = default_threads();
   checked_threads(command.options.threads);
-  if (command.keep > kMostGenerations) {
-    throw UsageError("--keep takes a number from 0 to " + std::to_string(kMostGenerations));
-  }
+  checked_keep(command.keep);
   if (command.keep != 0 && !command.options.store_path.empty()) {
     throw UsageError("--keep and --store cannot go together: a store goes with one filter only");
   }
@@ -272,25 +277,13 @@ void require_output(const BuildCommand& command, const BuildOptions& options) {
     const LayoutRules& rules = layout_rules(options.layout);
     const std::uint32_t block_bytes = options.block_bytes.value_or(rules.default_block_bytes(options.hashes));
     bytes = blocks_for(std::max<std::uint64_t>(1, *options.expected_entries), options.bits_per_entry, block_bytes) *
-            block_bytes;
+            block_bytes * bits_of_place(options.layout);
   }
   require_can_write(command.output, bytes);
   if (!options.store_path.empty()) require_can_write(options.store_path, 0);
   if (command.keep != 0) require_can_keep(resolve_link(command.output));
   const std::string& scratch = options.scratch_folder;
   if (access(scratch.c_str(), W_OK | X_OK) != 0) throw folder_error(scratch, scratch + " (--scratch)", errno);
-}
-
-// Only a good filter is worth a generation: a bad one would push out a good one.
-unsigned generations_to_keep(const BuildCommand& command, const std::function<void(std::string_view)>& show) {
-  if (command.keep == 0 || access(command.output.c_str(), F_OK) != 0) return command.keep;
-  try {
-    MappedFilter(command.output).verify_body(command.options.threads);
-    return command.keep;
-  } catch (const BloomgateError& error) {
-    show(std::string("warning: the old filter is not kept: ") + error.what());
-    return 0;
-  }
 }
 
 struct Report {
@@ -475,7 +468,8 @@ int run_build(const Arguments& arguments) {
     options.expected_entries = estimate = estimate_addresses(first, *command->stores, options.profile);
   }
   require_output(*command, options);
-  options.kept_generations = generations_to_keep(*command, [&](std::string_view line) { progress.show(line); });
+  options.kept_generations = generations_to_keep(command->output, command->keep, options.threads,
+                                                 [&](std::string_view line) { progress.show(line); });
   StrangerCheck strangers(*command, options, [&](std::string_view line) { progress.show(line); });
   auto builder = read_into_builder(first, options, exceptions, broad_domains, strangers, rejects, *command->stores);
   if (estimate && is_off(*estimate, builder->addresses())) {

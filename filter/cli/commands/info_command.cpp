@@ -25,7 +25,8 @@ namespace {
 namespace po = boost::program_options;
 
 double fill(const FilterHeader& header) {
-  return static_cast<double>(header.bits_set) / (8 * static_cast<double>(body_bytes(header.shape)));
+  const double places = 8 * static_cast<double>(body_bytes(header.shape)) / bits_of_place(header.shape.layout);
+  return static_cast<double>(header.bits_set) / places;
 }
 
 std::string profile_text(const AddressProfile& profile) {
@@ -39,6 +40,10 @@ std::string layout_text(const FilterShape& shape) {
   const LayoutParts parts = rules.parts(shape);
   return std::string(rules.name()) + ": " + format_count(parts.count) + " " + std::string(parts.name) + " of " +
          format_count(parts.bytes) + " bytes";
+}
+
+bool has_counters(const FilterHeader& header) {
+  return layout_rules(header.shape.layout).counts_entries();
 }
 
 // "bits: 4,096 bytes at offset 4,096".
@@ -70,6 +75,10 @@ void print_text(const MappedFilter& filter) {
   }
   std::cout << "\ndomain entries   " << format_count(header.domains) << " (kept exactly)";
   if (header.strangers.known != 0) std::cout << "\nknown strangers  " << known_strangers_text(header);
+  if (has_counters(header)) {
+    std::cout << "\nsaturated        " << format_count(header.saturated) << " of " << format_count(header.bits_set)
+              << " counters in use";
+  }
   std::cout << "\nfill             " << format_rate(fill(header)) << "\nFPR              " << format_rate(fpr)
             << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses")
             << ")\nmessages         " << message_rates_text(fpr) << "\nfingerprint      " << fingerprint_of(filter)
@@ -120,6 +129,7 @@ void print_json(const MappedFilter& filter) {
       {"known_strangers", known_strangers_json(header)},
       {"distinct_entries", std::isfinite(distinct) ? nlohmann::ordered_json(std::round(distinct)) : nullptr},
       {"bits_set", header.bits_set},
+      {"saturated", has_counters(header) ? nlohmann::ordered_json(header.saturated) : nlohmann::ordered_json(nullptr)},
       {"fill", fill(header)},
       {"fpr", fpr},
       {"fpr_either", either_fpr(fpr)},

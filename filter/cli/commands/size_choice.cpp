@@ -20,11 +20,11 @@ std::uint32_t block_bytes_for(const SizeWishes& wishes, std::uint32_t hashes) {
   return wishes.block_bytes.value_or(layout_rules(wishes.layout).default_block_bytes(hashes));
 }
 
-// How large a body the file of that size can have, with a block kept back for the rounding up.
+// How many bytes of bits the file of that size can have, with a block kept back for the rounding up.
 double body_bytes_for(const SizeWishes& wishes, std::uint64_t memory_bytes) {
   // The table adds 8 bytes to each MiB.
   const double body = (static_cast<double>(memory_bytes) - double{kHeaderBytes} - 8) / (1 + 8.0 / kChecksumChunkBytes);
-  return body - block_bytes_for(wishes, wishes.hashes.value_or(kMaxHashes));
+  return body / bits_of_place(wishes.layout) - block_bytes_for(wishes, wishes.hashes.value_or(kMaxHashes));
 }
 
 double bits_for_memory(const SizeWishes& wishes, std::uint64_t entries, std::uint64_t memory_bytes) {

@@ -18,12 +18,12 @@
 #include "filter/cli/commands/shape_options.hpp"
 #include "filter/cli/lists/add_entries.hpp"
 #include "filter/cli/lists/broad_domains.hpp"
+#include "filter/cli/lists/change_lock.hpp"
 #include "filter/cli/lists/input_files.hpp"
 #include "filter/cli/lists/list_options.hpp"
 #include "filter/cli/lists/progress_states.hpp"
 #include "filter/cli/lists/reject_log.hpp"
 #include "filter/cli/lists/store_inputs.hpp"
-#include "filter/cli/lists/store_lock.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/progress.hpp"
 #include "filter/cli/stop_signal.hpp"
@@ -297,7 +297,7 @@ int run_update(const Arguments& arguments) {
   require_can_write(command->output, 0);
   require_can_write(command->store_path(), 0);
 
-  const StoreLock lock(command->store);
+  const ChangeLock lock(command->store);
   const std::unique_ptr<StoreFile> old = open_old(*command);
   Changes add(command->add, command->format, *old);
   Changes remove(command->remove, command->format, *old);

@@ -36,7 +36,8 @@ constexpr std::uint64_t kMuch = std::uint64_t{1} << 30;
 
 TEST_CASE("no known stranger passes, no entry is missing, and the bytes are the same whatever the way there") {
   const std::uint64_t entries = test::kIsSanitized ? 20'000 : 100'000;
-  const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
+  const Layout layout = GENERATE(filter([](Layout each) { return !layout_rules(each).counts_entries(); },
+                                        from_range(std::begin(kLayouts), std::end(kLayouts))));
   const auto hashes = std::min(GENERATE(1U, 4U), layout_rules(layout).most_hashes());
   CAPTURE(layout_rules(layout).name(), hashes);
   // Either strangers that hit, or an array that is larger than the memory for it: three MiB.

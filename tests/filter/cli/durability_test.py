@@ -57,6 +57,7 @@ COMMANDS = {
     "build in parallel": ["build", "--seed", "1", "--threads", "3", "--layout", "classic", "a.txt", "b.txt"],
     "merge": ["merge", "a", "b"],
     "intersect": ["intersect", "a", "b"],
+    "export": ["export", "counting"],
 }
 SPILLED = ["build", "--seed", "1", "--threads", "1", "--memory", "1M", "--scratch", "scratch", "--layout",
            "partitioned", "--hashes", "3", "--bits-per-entry", "32", "large.txt"]  # fmt: skip
@@ -74,6 +75,8 @@ def lists():
         # More than two MiB of bits: several pieces, and one that is not whole.
         subprocess.run([BLOOMGATE, "build", "-o", name, "--seed", "1", "--expected-entries", "2200000", f"{name}.txt"],
                        cwd=path, check=True, capture_output=True, timeout=60)  # fmt: skip
+    subprocess.run([BLOOMGATE, "build", "-o", "counting", "--seed", "1", "--layout", "counting", "--expected-entries", "2200000",
+                    "a.txt"], cwd=path, check=True, capture_output=True, timeout=60)  # fmt: skip
     (path / "large.txt").write_text("".join(f"user{i}@example.org\n@{i}.example\n" for i in range(450_000)))
     return folder
 

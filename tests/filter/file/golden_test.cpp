@@ -43,6 +43,7 @@ const std::vector<Golden> kGoldenFiles = {
     {"classic", "addresses", {.layout = Layout::classic, .seed = 42}},
     {"partitioned", "addresses", {.layout = Layout::partitioned, .seed = 42}},
     {"ribbon", "addresses", {.layout = Layout::ribbon, .hashes = 1, .seed = 42}},
+    {"counting", "addresses", {.layout = Layout::counting, .seed = 42}},
     {"murmur3", "addresses", {.hash_family = HashFamily::murmur3, .seed = 42}},
     {"fnv1a-murmur3", "addresses", {.hash_family = HashFamily::fnv1a_murmur3, .seed = 42}},
     {"classic-murmur3",
@@ -98,13 +99,14 @@ TEST_CASE("the golden filter with known strangers is built again byte for byte, 
   }
 }
 
-TEST_CASE("in every layout a filter of 5,000 entries and 1,010 known strangers has the frozen checksum") {
+TEST_CASE("in every layout but counting a filter of 5,000 entries and 1,010 known strangers has the frozen checksum") {
   // The same numbers stand in tests/golden/format_test.py, which comes to them by itself.
   const std::vector<std::uint64_t> want = {0x8b2d82227076daf2, 0x348499676350144d, 0xa825eb684f300d61,
                                            0xfa1f2ef0f4c111bb, 0x2860ef466d4125a7};
   std::vector<std::uint64_t> got;
   const TemporaryFolder folder;
   for (const Layout layout : kLayouts) {
+    if (layout_rules(layout).counts_entries()) continue;  // goes without strangers
     test::build_with_strangers(
         folder.file("filter"), numbered_addresses(0, 5000), numbered_addresses(4990, 1010),
         {.layout = layout, .hashes = std::min(3U, layout_rules(layout).most_hashes()), .seed = 7});
@@ -140,6 +142,7 @@ TEST_CASE("in every layout and hash family a filter of 5,000 entries has the fro
       0x7e738544dd0ac392, 0x5866edb79f38a617, 0x0fdd61d26b865611, 0xbb39c150ffb053bf, 0xb08a514f847322cf,
       0xd2fa93a8dfb0e88c, 0x16d30e65bfd15c22, 0xcba1ae473c0c8d68, 0xb330bd85f75f90d7, 0x3786fbf538d15060,
       0xf43950e83608fc11, 0x5ad4361963657644, 0x138bb13a1408db82, 0x5539c1d9097de9ab, 0xade57fca4667c7d9,
+      0xd289487e85ee5ffa, 0x3c14a28dcc602174, 0x7b5fab2af1e097c5,
   };
   std::vector<std::uint64_t> got;
   const TemporaryFolder folder;

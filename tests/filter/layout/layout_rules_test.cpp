@@ -162,7 +162,8 @@ TEST_CASE("the parts of an array are those that its layout has, and all of it") 
                                                             {Layout::line, 7, "blocks"},
                                                             {Layout::classic, 1, "array"},
                                                             {Layout::partitioned, 3, "slices"},
-                                                            {Layout::ribbon, 7, "blocks"}}) {
+                                                            {Layout::ribbon, 7, "blocks"},
+                                                            {Layout::counting, 7, "blocks"}}) {
     const FilterShape shape = shape_of(layout);
     const LayoutParts parts = layout_rules(layout).parts(shape);
     CAPTURE(layout_rules(layout).name());

@@ -29,7 +29,7 @@ std::string_view key_of(const std::uint64_t& number) {
 }
 
 double measure(const FilterShape& shape, std::uint64_t members, std::uint64_t probes) {
-  std::vector<std::byte> body(shape.block_bytes * shape.block_count);
+  std::vector<std::byte> body(body_bytes(shape));
   const FilterView view(shape, body);
   test::insert_keys(shape, body, members, [](const std::uint64_t& i) { return key_of(i); });
   for (std::uint64_t i = 0; i < members; ++i) {
@@ -188,12 +188,12 @@ TEST_CASE("layouts and hash families are found by the names that they give thems
   }
   for (const HashFamily family : kHashFamilies) CHECK(find_hash_family(hash_family_name(family)) == family);
   // What operators type, and what is written down of a filter.
-  const std::string_view layouts[] = {"page", "line", "classic", "partitioned", "ribbon"};
+  const std::string_view layouts[] = {"page", "line", "classic", "partitioned", "ribbon", "counting"};
   for (std::size_t i = 0; i < std::size(kLayouts); ++i) CHECK(layout_rules(kLayouts[i]).name() == layouts[i]);
   const std::string_view families[] = {"xxh3", "murmur3", "fnv1a-murmur3"};
   for (std::size_t i = 0; i < std::size(kHashFamilies); ++i) CHECK(hash_family_name(kHashFamilies[i]) == families[i]);
   CHECK(find_layout("pages") == nullptr);
-  CHECK(find_layout(static_cast<Layout>(6)) == nullptr);
+  CHECK(find_layout(static_cast<Layout>(7)) == nullptr);
   CHECK_FALSE(find_hash_family("md5"));
 }
 

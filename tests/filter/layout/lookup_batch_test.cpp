@@ -22,7 +22,7 @@ TEST_CASE("a batch says of every key, in their order, what a look-up of its own 
   FilterShape shape = {.layout = layout, .hash_family = family, .hashes = hashes, .seed = 5};
   shape.block_bytes = layout_rules(layout).default_block_bytes(hashes);
   shape.block_count = blocks_for(kMembers, 8, shape.block_bytes);
-  std::vector<std::byte> body(shape.block_bytes * shape.block_count);
+  std::vector<std::byte> body(body_bytes(shape));
   const auto key_of = [](std::uint64_t i) { return "user" + std::to_string(i) + "@example.org"; };
   test::insert_keys(shape, body, kMembers, key_of);
 

@@ -43,6 +43,15 @@ TEST_CASE("blocks that are filled unevenly have a higher rate than the fill of a
   CHECK(rate_of_bits(FilterView(shape, body)).rate == Approx(1.0 / 16));
 }
 
+TEST_CASE("the rate of counters is that of the bits in whose place they stand") {
+  const FilterShape shape = {.layout = Layout::counting, .hashes = 4, .block_bytes = 4096, .block_count = 2};
+  std::vector<std::byte> body(body_bytes(shape));
+  // Of the first block one counter of two, and none of the second.
+  std::fill_n(body.begin(), body.size() / 2, std::byte{0x30});
+  CHECK(rate_of_bits(FilterView(shape, body)).rate == Approx(1.0 / 32));
+  CHECK(rate_of_bits(FilterView(shape, body)).uncertainty == 0);
+}
+
 TEST_CASE(
     "the rate of the bits is uncertain by two bits of the array where two hashes make all probes, and nowhere else") {
   for (const Layout layout : kLayouts) {

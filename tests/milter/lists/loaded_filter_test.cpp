@@ -34,6 +34,14 @@ TEST_CASE("each damage is told in words of its own") {
   CHECK(texts.size() == 5);
 }
 
+TEST_CASE("a whitelist of counters is not loaded, and the message says what to do") {
+  const test::TemporaryFolder folder;
+  test::build_filter(folder.file("counting"), {"joe@example.org"}, {.layout = Layout::counting, .seed = 1});
+  CHECK(test::error_code_of([&] { LoadedFilter(folder.file("counting"), false); }) == ErrorCode::unsupported_layout);
+  CHECK_THROWS_WITH(LoadedFilter(folder.file("counting"), false),
+                    Catch::Contains("'bloomgate export " + folder.file("counting") + " --output FILTER'"));
+}
+
 TEST_CASE("a whitelist with one bad bit in its body is not loaded") {
   const test::WhitelistFile file({"joe@example.org"});
   {

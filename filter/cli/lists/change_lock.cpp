@@ -1,4 +1,4 @@
-#include "filter/cli/lists/store_lock.hpp"
+#include "filter/cli/lists/change_lock.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,7 +11,7 @@
 namespace bloomgate::cli {
 namespace {
 
-// An update that ended meanwhile has put another file there.
+// A change that ended meanwhile has put another file there.
 bool is_at(int file, const std::string& path) {
   struct stat own = {};
   struct stat there = {};
@@ -21,14 +21,13 @@ bool is_at(int file, const std::string& path) {
 
 }  // namespace
 
-StoreLock::StoreLock(const std::string& path) {
+ChangeLock::ChangeLock(const std::string& path) {
   do {
     file_.reset(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!file_.is_open()) throw system_error(ErrorCode::cannot_open, "open", path, errno);
     if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       throw BloomgateError(ErrorCode::cannot_write,
-                           path + " is being changed by another 'bloomgate update'; wait until that has ended",
-                           {.path = path});
+                           path + " is being changed by another command; wait until that has ended", {.path = path});
     }
   } while (!is_at(file_.get(), path));
 }

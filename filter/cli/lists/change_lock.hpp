@@ -1,4 +1,5 @@
-// Keeps two updates of one store from running at once: the second would lose the changes of the first.
+// Keeps two changes of one store, or of one counting filter, from running at once: the second would lose the changes of
+// the first.
 #pragma once
 
 #include <string>
@@ -7,11 +8,11 @@
 
 namespace bloomgate::cli {
 
-class StoreLock {
+class ChangeLock {
  public:
   // Locks the file at `path` (flock(2)) as long as the object, or the process, lives. Where the file system has no
   // locks, it does without. Throws BloomgateError{cannot_open}, and {cannot_write} if another process has the lock.
-  explicit StoreLock(const std::string& path);
+  explicit ChangeLock(const std::string& path);
 
  private:
   FileDescriptor file_;

@@ -1,0 +1,310 @@
+// `bloomgate add` and `remove`: change a filter of the layout counting by lists.
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "filter/base/error.hpp"
+#include "filter/base/file_paths.hpp"
+#include "filter/build/counting_update.hpp"
+#include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/kept_output.hpp"
+#include "filter/cli/commands/message_rates.hpp"
+#include "filter/cli/lists/add_entries.hpp"
+#include "filter/cli/lists/broad_domains.hpp"
+#include "filter/cli/lists/change_lock.hpp"
+#include "filter/cli/lists/entries_there.hpp"
+#include "filter/cli/lists/input_files.hpp"
+#include "filter/cli/lists/list_options.hpp"
+#include "filter/cli/lists/progress_states.hpp"
+#include "filter/cli/lists/reject_log.hpp"
+#include "filter/cli/lists/store_inputs.hpp"
+#include "filter/cli/numbers.hpp"
+#include "filter/cli/progress.hpp"
+#include "filter/cli/stop_signal.hpp"
+#include "filter/file/generations.hpp"
+#include "filter/file/output_check.hpp"
+#include "filter/layout/sizing.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+struct ChangeCommand {
+  CountingChange change = CountingChange::add;
+  std::string file;
+  std::vector<std::string> lists;
+  std::string format;
+  std::string memory;
+  std::string free_mail_domains;
+  std::string reject_file;
+  unsigned keep = 0;
+  bool strict = false;
+  bool quiet = false;
+  bool json = false;
+  CountingUpdate::Options options = {};
+
+  bool adds() const noexcept { return change == CountingChange::add; }
+};
+
+void add_options(ChangeCommand& command, po::options_description& visible) {
+  visible.add_options()  //
+      ("format", po::value(&command.format)->default_value("text")->value_name("FORMAT"),
+       "how the lists are written, as for build")  //
+      ("threads", po::value(&command.options.threads)->value_name("N"),
+       "use N threads (default: one for each processor)")  //
+      ("memory", po::value(&command.memory)->value_name("M"),
+       "working memory for the changes (default: 256M); what does not fit goes to disk")  //
+      ("scratch", po::value(&command.options.scratch_folder)->value_name("FOLDER"),
+       "where to put what does not fit into memory (default: the folder of the filter)")                        //
+      ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
+      ("keep", po::value(&command.keep)->default_value(0)->value_name("N"),
+       "keep the file as it was as FILE.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
+      ("strict", po::bool_switch(&command.strict),
+       command.adds() ? "change nothing if any line is rejected" : "change nothing if any entry is not there")  //
+      ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")    //
+      ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
+  if (!command.adds()) return;
+  visible.add_options()("free-mail-domains", po::value(&command.free_mail_domains)->value_name("FILE"),
+                        "warn of @domain entries for these free-mail domains (default: " BLOOMGATE_CONFIG_FOLDER
+                        "/free-mail-domains.txt)");
+}
+
+constexpr HelpText kAddHelp = {
+    .synopsis = "bloomgate add FILE LIST... [OPTION...]",
+    .purpose =
+        "Adds the entries of lists to FILE, which was built with --layout counting. LIST is what is a list for\n"
+        "build. Each entry counts once, however often the lists name it. One that is there already counts once\n"
+        "more, and must be removed as often as it was added. After a change, 'bloomgate export' makes the\n"
+        "filter that the daemon loads.",
+    .examples =
+        "  bloomgate add whitelist.counting new.txt\n"
+        "  bloomgate export whitelist.counting --output /var/lib/bloomgate/whitelist.bloom\n"};
+
+constexpr HelpText kRemoveHelp = {
+    .synopsis = "bloomgate remove FILE LIST... [OPTION...]",
+    .purpose =
+        "Removes the entries of lists from FILE, which was built with --layout counting. LIST is what is a list\n"
+        "for build. An entry that is not there is reported, and the others are removed; but at the\n"
+        "false-positive rate an address that was never added looks as if it were there. To remove such a one\n"
+        "takes others off the list without notice. So remove only what was added; where you do not know that,\n"
+        "keep a store (build --store), which 'bloomgate update' changes exactly.",
+    .examples =
+        "  bloomgate remove whitelist.counting gone.txt --keep 3\n"
+        "  bloomgate export whitelist.counting --output /var/lib/bloomgate/whitelist.bloom\n"};
+
+void refuse_to_overwrite(const ChangeCommand& command) {
+  const std::string& rejected = command.reject_file;
+  for (const std::string& list : command.lists) {
+    if (is_same_file(list, command.file)) throw UsageError(command.file + " is the filter, and cannot be a list");
+    if (is_same_file(list, rejected)) throw UsageError("--reject-file would overwrite the list " + list);
+  }
+  if (rejected == command.file || is_same_file(rejected, command.file)) {
+    throw UsageError("--reject-file would overwrite " + command.file);
+  }
+}
+
+// Nothing given: --help was.
+std::optional<ChangeCommand> parse(const Arguments& arguments, CountingChange change) {
+  ChangeCommand command;
+  command.change = change;
+  std::vector<std::string> operands;
+  po::options_description visible("options");
+  add_options(command, visible);
+  const auto values = parse_command_line(arguments, visible, &operands, command.adds() ? kAddHelp : kRemoveHelp);
+  if (!values) return std::nullopt;
+  if (operands.size() < 2) throw UsageError("name the filter, and then at least one list, or - for standard input");
+  command.file = operands.front();
+  command.lists = list_files({operands.begin() + 1, operands.end()});
+  refuse_to_overwrite(command);
+  if (!StoreInputs(command.lists).empty()) {
+    throw UsageError("a store cannot be a list here; 'bloomgate update' changes a store by lists, exactly");
+  }
+  if (values->count("threads") == 0) command.options.threads = default_threads();
+  checked_threads(command.options.threads);
+  checked_keep(command.keep);
+  command.options.memory_bytes = parse_bytes(command.memory.empty() ? "256M" : command.memory, "--memory");
+  if (values->count("scratch") == 0) command.options.scratch_folder = folder_of(command.file);
+  return command;
+}
+
+struct Report {
+  const ChangeCommand& command;
+  FilterHeader old;
+  FilterHeader header;
+  CountingCounts counts;
+  std::uint64_t not_there;  // lines
+  std::uint64_t rejected;   // the other lines
+  std::uint64_t spilled_bytes;
+  double seconds;
+};
+
+void print_added(const Report& report) {
+  const CountingCounts& counts = report.counts;
+  std::cout << "added     " << format_count(counts.addresses + counts.domains);
+  if (counts.domains_there != 0) {
+    std::cout << ", and " << format_count(counts.domains_there) << " domain entries were there already";
+  }
+  if (counts.looked_present != 0) {
+    std::cout << "\nagain     " << format_count(counts.looked_present) << " of them were there already, or looked so ("
+              << format_rate(expected_fpr_of(report.old))
+              << " of new ones do); what was there must now be removed once more";
+  }
+}
+
+void print_removed(const Report& report) {
+  const CountingCounts& counts = report.counts;
+  std::cout << "removed   " << format_count(counts.addresses + counts.domains) << "\nnot there "
+            << format_count(report.not_there) << " lines";
+  if (counts.addresses_not_there != 0) {
+    std::cout << ", and " << format_count(counts.addresses_not_there)
+              << " addresses that share counters with others of the lists: some of these were never added";
+  }
+  if (counts.still_listed != 0) {
+    std::cout << "\nlisted    " << format_count(counts.still_listed)
+              << " of those that were removed are still found: they were added more than once, or look so";
+  }
+  std::cout << "\ncaution   " << format_rate(expected_fpr_of(report.old))
+            << " of addresses that were never added look as if they were there. If one was removed, others are no "
+               "longer listed; a store has no such danger (build --store, update)";
+}
+
+void print_text(const Report& report) {
+  const FilterHeader& header = report.header;
+  std::cout << "changed   " << report.command.file << '\n';
+  (report.command.adds() ? print_added : print_removed)(report);
+  const double fpr = expected_fpr_of(header);
+  std::cout << "\nrejected  " << format_count(report.rejected) << "\nentries   " << format_count(entries_of(header));
+  if (header.domains != 0) std::cout << "\ndomains   " << format_count(header.domains) << " of them, kept exactly";
+  std::cout << "\nsaturated " << format_count(header.saturated) << " of " << format_count(header.bits_set)
+            << " counters in use\nFPR       " << format_rate(fpr)
+            << " for a look-up (expected from the fill)\nmessages  " << message_rates_text(fpr) << '\n';
+  if (report.spilled_bytes != 0) {
+    std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
+  }
+  std::cout << "time      " << format_decimal(report.seconds, 2) << " s\n";
+}
+
+void print_json(const Report& report) {
+  const FilterHeader& header = report.header;
+  const CountingCounts& counts = report.counts;
+  const double fpr = expected_fpr_of(header);
+  using Json = nlohmann::ordered_json;
+  Json json = {{"file", report.command.file}};
+  const std::uint64_t changed = counts.addresses + counts.domains;
+  if (report.command.adds()) {
+    json["added"] = changed;
+    json["looked_present"] = counts.looked_present;
+    json["domains_there"] = counts.domains_there;
+  } else {
+    json["removed"] = changed;
+    json["still_listed"] = counts.still_listed;
+    json["not_there"] = report.not_there;
+    json["counters_used_up"] = counts.addresses_not_there;
+  }
+  json.update(Json{{"rejected", report.rejected},
+                   {"entries", entries_of(header)},
+                   {"addresses", header.addresses},
+                   {"domain_entries", header.domains},
+                   {"saturated", header.saturated},
+                   {"file_bytes", file_bytes(header)},
+                   {"seed", format_seed(header.shape.seed)},
+                   {"fpr", fpr},
+                   {"fpr_either", either_fpr(fpr)},
+                   {"fpr_both", both_fpr(fpr)},
+                   {"spilled_bytes", report.spilled_bytes},
+                   {"seconds", report.seconds}});
+  // A path need not be UTF-8; other bytes are replaced.
+  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+// Whoever is to be removed by a line that cannot be read would stay listed.
+void require_entries(const ChangeCommand& command, std::uint64_t rejected, RejectLog& rejects) {
+  if (rejected == 0 || (command.adds() && !command.strict)) return;
+  rejects.keep();
+  throw BloomgateError(
+      ErrorCode::bad_input,
+      format_count(rejected) + (command.adds() ? " lines were rejected and --strict was given; nothing was changed"
+                                               : " lines were rejected, so that whom they name would stay listed; "
+                                                 "correct them; nothing was changed"));
+}
+
+void require_all_there(const ChangeCommand& command, std::uint64_t not_there, RejectLog& rejects) {
+  if (not_there == 0 || !command.strict) return;
+  rejects.keep();
+  throw BloomgateError(ErrorCode::bad_input,
+                       format_count(not_there) + " entries are not there and --strict was given; nothing was changed");
+}
+
+// Gives the number of entries that are not there, of those that are to be removed.
+std::uint64_t read_changes(const ChangeCommand& command, OpenLists& lists, const MappedFilter& old,
+                           CountingUpdate& update, const std::function<void(std::string_view)>& show,
+                           RejectLog& rejects) {
+  const unsigned threads = command.options.threads;
+  if (!command.adds()) return gather_entries_there(lists, old.view(), update.entries(), threads, rejects);
+  const BuildOptions reading = {.profile = old.header().shape.profile, .threads = threads};
+  add_entries(lists.blocks, *lists.format, update.entries(), reading, {},
+              usual_broad_domains(command.free_mail_domains, show), rejects);
+  return 0;
+}
+
+int run_change(const Arguments& arguments, CountingChange change) {
+  const std::optional<ChangeCommand> command = parse(arguments, change);
+  if (!command) return EX_OK;
+  const std::atomic<bool>& stop = stop_flag();
+  // The work goes on if nobody reads the progress or the report.
+  std::signal(SIGPIPE, SIG_IGN);
+  const auto start = std::chrono::steady_clock::now();
+  require_can_write(command->file, 0);
+  if (command->keep != 0) require_can_keep(resolve_link(command->file));
+
+  const ChangeLock lock(command->file);
+  const MappedFilter old(command->file);
+  CountingUpdate::Options options = command->options;
+  options.kept_generations = command->keep;
+  CountingUpdate update(old, change, options);
+  old.verify_body(options.threads);  // damage must not spread into another file
+  OpenLists lists(command->lists, command->format);
+  std::atomic<bool> is_writing{false};
+  WriteProgress written;
+  const auto look = [&]() -> Progress::State { return is_writing ? state_of(written) : lists.state(); };
+  const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
+  Progress progress(style, look, Progress::interval_of(style));
+  const auto show = [&](std::string_view line) { progress.show(line); };
+  RejectLog rejects(command->reject_file, names_of(lists.blocks), show);
+  const std::uint64_t not_there = read_changes(*command, lists, old, update, show, rejects);
+  const std::uint64_t rejected = rejects.count() - not_there;
+  require_entries(*command, rejected, rejects);
+  require_all_there(*command, not_there, rejects);
+  is_writing = true;
+  const FilterHeader header = update.write(command->file, stop, written, [&](const CountingCounts& counts) {
+    require_all_there(*command, counts.addresses_not_there + counts.domains_not_there, rejects);
+  });
+  rejects.keep();
+  progress.stop();
+  if (command->adds() && header.addresses > header.expected_entries) {
+    std::cerr << "warning: " << command->file
+              << " holds more addresses than it was built for, so the false-positive rate is higher; build it again "
+                 "with a greater --expected-entries\n";
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  (command->json ? print_json : print_text)(
+      {*command, old.header(), header, update.counts(), not_there, rejected, update.spilled_bytes(), elapsed.count()});
+  return EX_OK;
+}
+
+}  // namespace
+
+int run_add(const Arguments& arguments) {
+  return run_change(arguments, CountingChange::add);
+}
+
+int run_remove(const Arguments& arguments) {
+  return run_change(arguments, CountingChange::remove);
+}
+
+}  // namespace bloomgate::cli

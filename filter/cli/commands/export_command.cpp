@@ -1,0 +1,100 @@
+// `bloomgate export`: from a filter of the layout counting to the one that the daemon loads.
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "filter/base/file_paths.hpp"
+#include "filter/build/counting_update.hpp"
+#include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/kept_output.hpp"
+#include "filter/cli/commands/message_rates.hpp"
+#include "filter/cli/lists/list_options.hpp"
+#include "filter/cli/lists/progress_states.hpp"
+#include "filter/cli/numbers.hpp"
+#include "filter/cli/stop_signal.hpp"
+#include "filter/file/generations.hpp"
+#include "filter/file/output_check.hpp"
+#include "filter/layout/sizing.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+void print_text(const std::string& path, const FilterHeader& header) {
+  const double fpr = expected_fpr_of(header);
+  std::cout << "built     " << path << "\nentries   " << format_count(entries_of(header));
+  if (header.domains != 0) std::cout << "\ndomains   " << format_count(header.domains) << " of them, kept exactly";
+  std::cout << "\nsize      " << format_bytes(file_bytes(header)) << "\nFPR       " << format_rate(fpr)
+            << " for a look-up (expected from the fill)\nmessages  " << message_rates_text(fpr) << '\n';
+}
+
+void print_json(const std::string& path, const FilterHeader& header) {
+  const double fpr = expected_fpr_of(header);
+  const nlohmann::ordered_json json = {
+      {"file", path},
+      {"entries", entries_of(header)},
+      {"addresses", header.addresses},
+      {"domain_entries", header.domains},
+      {"file_bytes", file_bytes(header)},
+      {"seed", format_seed(header.shape.seed)},
+      {"fpr", fpr},
+      {"fpr_either", either_fpr(fpr)},
+      {"fpr_both", both_fpr(fpr)},
+  };
+  // A path need not be UTF-8; other bytes are replaced.
+  std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace
+
+int run_export(const Arguments& arguments) {
+  std::vector<std::string> operands;
+  std::string output;
+  unsigned threads = default_threads();
+  unsigned keep = 0;
+  bool quiet = false;
+  bool json = false;
+  po::options_description visible("options");
+  visible.add_options()  //
+      ("output,o", po::value(&output)->required()->value_name("FILTER"),
+       "where to put the filter; an old file is replaced once the new one is complete")  //
+      ("keep", po::value(&keep)->default_value(0)->value_name("N"),
+       "keep the filter that is replaced as FILTER.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
+      ("threads", po::value(&threads)->value_name("N"), "use N threads (default: one for each processor)")           //
+      ("quiet", po::bool_switch(&quiet), "show no progress")                                                         //
+      ("json", po::bool_switch(&json), "print the report as JSON, for scripts");
+  const auto values = parse_command_line(
+      arguments, visible, &operands,
+      {.synopsis = "bloomgate export FILE --output FILTER [OPTION...]",
+       .purpose =
+           "Makes the filter that the daemon loads from FILE, which was built with --layout counting: a quarter\n"
+           "of the size, in the layout page. It is the filter that 'bloomgate build' makes of the same entries\n"
+           "with the same seed and --expected-entries.",
+       .examples = "  bloomgate export whitelist.counting --output /var/lib/bloomgate/whitelist.bloom --keep 3\n"});
+  if (!values) return EX_OK;
+  const std::string& path = only_filter(operands);
+  checked_threads(threads);
+  checked_keep(keep);
+  if (path == output || is_same_file(path, output)) throw UsageError("--output would overwrite " + path);
+  // The work goes on if nobody reads the progress or the report.
+  std::signal(SIGPIPE, SIG_IGN);
+  require_can_write(output, 0);
+  if (keep != 0) require_can_keep(resolve_link(output));
+  const MappedFilter counting(path);
+  WriteProgress written;
+  const Progress::Style style = quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
+  Progress progress(
+      style, [&] { return state_of(written); }, Progress::interval_of(style));
+  counting.verify_body(threads);  // damage must not spread into another file
+  const unsigned kept = generations_to_keep(output, keep, threads, [&](std::string_view line) { progress.show(line); });
+  const FilterHeader header = export_filter(counting, output, threads, kept, stop_flag(), written);
+  progress.stop();
+  (json ? print_json : print_text)(output, header);
+  return EX_OK;
+}
+
+}  // namespace bloomgate::cli

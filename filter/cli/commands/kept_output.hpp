@@ -1,0 +1,18 @@
+// What becomes of a filter that is replaced: the option --keep.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace bloomgate::cli {
+
+// The argument, if it is a number of generations. Throws UsageError that names the option --keep.
+unsigned checked_keep(unsigned keep);
+
+// `keep`, or 0 where the filter at `path` is damaged: a bad one would push out a good one. Says so with `show`. Reads
+// all of it, with `threads` threads.
+unsigned generations_to_keep(const std::string& path, unsigned keep, unsigned threads,
+                             const std::function<void(std::string_view)>& show);
+
+}  // namespace bloomgate::cli
