@@ -4,7 +4,6 @@
 #include <atomic>
 
 #include "filter/base/parallel.hpp"
-#include "filter/build/sort_hashes.hpp"
 
 namespace bloomgate {
 
@@ -17,7 +16,8 @@ void StoreBuild::take(std::size_t first, std::size_t end, const Gather& gather) 
     for (std::size_t i; (i = next.fetch_add(1)) < count;) {
       gathered.clear();
       gather(first + i, gathered);
-      sort_hashes(gathered, partition_bits_, sorted_[i]);
+      sorted_[i].clear();
+      sorters_[thread].sort(gathered, partition_bits_, sorted_[i]);
     }
   });
   for (std::size_t i = 0; i < count; ++i) writer_.add(sorted_[i]);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "filter/build/sort_hashes.hpp"
 #include "filter/file/store_writer.hpp"
 #include "filter/hash/hash.hpp"
 
@@ -18,7 +19,7 @@ class StoreBuild {
 
   // There are 2^partition_bits partitions.
   StoreBuild(StoreWriter& writer, unsigned partition_bits, unsigned threads)
-      : writer_(writer), partition_bits_(partition_bits), threads_(threads), gathered_(threads) {}
+      : writer_(writer), partition_bits_(partition_bits), threads_(threads), gathered_(threads), sorters_(threads) {}
 
   // Takes these partitions, which come behind those that it took before. Throws what `gather` and StoreWriter throw.
   void take(std::size_t first, std::size_t end, const Gather& gather);
@@ -28,6 +29,7 @@ class StoreBuild {
   unsigned partition_bits_;
   unsigned threads_;
   std::vector<std::vector<KeyHash>> gathered_;  // for each thread
+  std::vector<HashSorter> sorters_;             // for each thread
   std::vector<std::vector<KeyHash>> sorted_;    // for each partition that is taken at once
 };
 

@@ -21,9 +21,14 @@ std::vector<KeyHash> random_hashes(std::size_t count, unsigned common_bits) {
 
 void expect_sorted(const std::vector<KeyHash>& hashes, unsigned common_bits) {
   const std::set<KeyHash> want(hashes.begin(), hashes.end());
-  std::vector<KeyHash> out = {1, 2, 3};
-  sort_hashes(hashes, common_bits, out);
-  CHECK(std::ranges::equal(out, want));
+  HashSorter sorter;
+  std::vector<KeyHash> out = {1};
+  for (int time = 0; time < 2; ++time) {  // the second one finds the memory of the first
+    out.resize(1);
+    sorter.sort(hashes, common_bits, out);
+    CHECK(out.front() == 1);
+    CHECK(std::ranges::equal(std::span(out).subspan(1), want));
+  }
 }
 
 TEST_CASE("sorted hashes ascend, and each of them comes once") {
@@ -38,6 +43,10 @@ TEST_CASE("uneven hashes are sorted, too") {
   for (KeyHash i = 50'000; i > 0; --i) neighbours.push_back(i);
   expect_sorted(neighbours, 0);
   expect_sorted(std::vector<KeyHash>(50'000, 42), 4);
+  // As many as fit into one group, in descending order within one bucket of it.
+  std::vector<KeyHash> bucket;
+  for (KeyHash i = 4'000; i > 0; --i) bucket.push_back(i);
+  expect_sorted(bucket, 0);
 }
 
 }  // namespace
