@@ -61,7 +61,7 @@ bool can_be_read(const std::string& path, std::vector<std::string>& faults) {
 // Whether a file was refused for what is in it, rather than for what the daemon lacks, or for what is in another file.
 bool is_about_content(ErrorCode code) {
   return code != ErrorCode::cannot_open && code != ErrorCode::out_of_memory && code != ErrorCode::too_many_mappings &&
-         code != ErrorCode::bad_argument;
+         code != ErrorCode::bad_input;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -343,7 +343,7 @@ std::shared_ptr<const LoadedFilter> Supervisor::open_whitelist(const WhitelistSo
     try {
       return std::make_shared<const LoadedFilter>(source.path, sources_.lock_memory, FilterCheck::all, source.store);
     } catch (const BloomgateError& error) {
-      if (error.code() != ErrorCode::bad_argument || tries == kMostTriesOfPair) throw;
+      if (error.code() != ErrorCode::bad_input || tries == kMostTriesOfPair) throw;
     }
   }
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "filter/build/known_strangers.hpp"
+
 namespace bloomgate {
 namespace {
 
@@ -35,16 +37,17 @@ std::vector<BodyStream::Chunk> BodyStream::cut(std::span<const KeyHash>& hashes,
   return chunks;
 }
 
-std::span<const std::byte> BodyStream::make(const Chunk& chunk,
-                                            std::span<std::byte, kChecksumChunkBytes> memory) const {
+std::span<const std::byte> BodyStream::make(const Chunk& chunk, std::span<std::byte, kChecksumChunkBytes> memory,
+                                            KnownStrangers* strangers) const {
   const std::span<std::byte> bytes = memory.first(chunk.bytes);
   std::ranges::fill(bytes, std::byte{0});
   const BodyPart part = {bytes.data(), chunk.begin};
-  rules_->needs_whole_blocks() ? make_blocks(chunk, part) : set_bits(chunk, part);
+  rules_->needs_whole_blocks() ? make_blocks(chunk, part, strangers) : set_bits(chunk, part, strangers);
+  if (strangers != nullptr) strangers->note_bits_here(shape_, {bytes.data(), chunk.begin}, chunk.begin + chunk.bytes);
   return bytes;
 }
 
-void BodyStream::set_bits(const Chunk& chunk, BodyPart part) const {
+void BodyStream::set_bits(const Chunk& chunk, BodyPart part, KnownStrangers* strangers) const {
   const std::uint64_t end = chunk.begin + chunk.bytes;
   std::array<KeyHash, 1024> mixed;  // stays in the smallest cache
   for (std::span<const KeyHash> rest = chunk.hashes; !rest.empty();) {
@@ -62,10 +65,11 @@ void BodyStream::set_bits(const Chunk& chunk, BodyPart part) const {
       inside = {mixed.begin(), left};
     }
     rules_->set_bits(shape_, part, inside);
+    if (strangers != nullptr) strangers->note_entries(inside);
   }
 }
 
-void BodyStream::make_blocks(const Chunk& chunk, BodyPart part) const {
+void BodyStream::make_blocks(const Chunk& chunk, BodyPart part, KnownStrangers* strangers) const {
   std::vector<KeyHash> mixed(chunk.hashes.size());
   mix_hashes(chunk.hashes, shape_.seed, mixed.data());
   // All but those with the same high bits are in order already.
@@ -73,6 +77,7 @@ void BodyStream::make_blocks(const Chunk& chunk, BodyPart part) const {
   const auto place_of = [this](KeyHash hash) { return begin_of(hash); };
   auto at = std::ranges::lower_bound(mixed, chunk.begin, {}, place_of);
   const auto end = std::ranges::lower_bound(mixed, chunk.begin + chunk.bytes, {}, place_of);
+  if (strangers != nullptr) strangers->note_entries({at, end});
   while (at != end) {
     const auto behind =
         std::find_if(at, end, [&, block = begin_of(*at)](KeyHash hash) { return begin_of(hash) != block; });

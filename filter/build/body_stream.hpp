@@ -15,6 +15,8 @@
 
 namespace bloomgate {
 
+class KnownStrangers;
+
 class BodyStream {
  public:
   // Bytes of the array, and hashes as a store keeps them: all whose bits are there, and perhaps some others. Blocks lie
@@ -33,13 +35,15 @@ class BodyStream {
   // hashes will come. `hashes` ascend strictly. What is left of them belongs before the later ones.
   std::vector<Chunk> cut(std::span<const KeyHash>& hashes, bool is_last);
 
-  // Makes the bytes of a chunk in `memory`, whatever is in there, and gives them. Throws std::bad_alloc.
-  std::span<const std::byte> make(const Chunk& chunk, std::span<std::byte, kChecksumChunkBytes> memory) const;
+  // Makes the bytes of a chunk in `memory`, whatever is in there, and gives them. Notes its entries and bits for the
+  // known strangers, if there are any. Throws std::bad_alloc.
+  std::span<const std::byte> make(const Chunk& chunk, std::span<std::byte, kChecksumChunkBytes> memory,
+                                  KnownStrangers* strangers = nullptr) const;
 
  private:
   std::uint64_t begin_of(KeyHash hash) const noexcept { return rules_->bytes_of(shape_, hash).begin; }
-  void set_bits(const Chunk& chunk, BodyPart part) const;
-  void make_blocks(const Chunk& chunk, BodyPart part) const;
+  void set_bits(const Chunk& chunk, BodyPart part, KnownStrangers* strangers) const;
+  void make_blocks(const Chunk& chunk, BodyPart part, KnownStrangers* strangers) const;
 
   FilterShape shape_;
   const LayoutRules* rules_;

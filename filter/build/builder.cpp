@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
+#include "filter/build/excluded_section.hpp"
 #include "filter/build/known_strangers.hpp"
 #include "filter/build/publish_pair.hpp"
 #include "filter/build/stop_check.hpp"
@@ -289,20 +290,6 @@ std::uint64_t FilterBuilder::write_domains(FilterWriter& writer, const std::atom
   return section.finish();
 }
 
-// Behind the domain entries, whose number is known now.
-void FilterBuilder::write_excluded(FilterWriter& writer, FilterHeader& header) {
-  if (strangers_ == nullptr) return;
-  strangers_->end_notes();
-  if (review_) review_();
-  const std::vector<KeyHash> excluded = strangers_->excluded();
-  header.strangers = strangers_->counts();
-  header.excluded = excluded.size();
-  writer.place(header);
-  SectionStream section(writer.file(), SectionKind::excluded);
-  section.add(excluded);
-  section.finish();
-}
-
 FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress) {
   check_stop(stop);
   for (Lane& lane : lanes_) lane.settle();
@@ -327,7 +314,7 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   header.saturated = body.saturated();
   if (layout_rules(shape_.layout).counts_entries()) header.addresses = block_maker_->counted();
   header.domains = write_domains(writer, stop);
-  write_excluded(writer, header);
+  if (strangers_ != nullptr) write_excluded(writer, header, *strangers_, review_);
   check_stop(stop);
   if (store_) {
     publish_pair(writer, header, path, *store_, options_.store_path, options_.threads);

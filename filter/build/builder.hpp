@@ -204,7 +204,6 @@ class FilterBuilder {
   void make_part(BodyPart part, std::size_t first_partition, std::size_t end_partition);
   void write_parts(BodyWriter& writer);
   std::uint64_t write_domains(FilterWriter& writer, const std::atomic<bool>& stop);
-  void write_excluded(FilterWriter& writer, FilterHeader& header);
 
   BuildOptions options_;
   FilterShape shape_;

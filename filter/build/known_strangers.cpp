@@ -90,18 +90,33 @@ void KnownStrangers::note_bits(const FilterShape& shape, ConstBodyPart part, std
 }
 
 // The blocks of ascending hashes lie one behind the other, so that the part is read from its front to its end.
-void KnownStrangers::note_bits_of_marks(const FilterShape& shape, ConstBodyPart part, std::uint64_t end) {
+KnownStrangers::Range KnownStrangers::marks_in(const FilterShape& shape, ConstBodyPart part,
+                                               std::uint64_t end) const noexcept {
   const std::span<const KeyHash> hashes = index_.hashes();
-  const auto place_of = [&](KeyHash hash) { return rules_->bytes_of(shape, hash).begin; };
-  const auto first =
-      static_cast<std::size_t>(std::ranges::lower_bound(hashes, part.begin, {}, place_of) - hashes.begin());
-  const auto last = static_cast<std::size_t>(std::ranges::lower_bound(hashes, end, {}, place_of) - hashes.begin());
-  for_each_parallel(threads_, (last - first + kStrangersAtOnce - 1) / kStrangersAtOnce, [&](std::size_t piece) {
-    const std::size_t begin = first + piece * kStrangersAtOnce;
-    for (std::size_t i = begin; i < std::min(begin + kStrangersAtOnce, last); ++i) {
-      if (!rules_->has_bits_of(shape, part, hashes[i])) states_[i] |= kMissed;
-    }
-  });
+  const auto first_from = [&](std::uint64_t place) {
+    const auto place_of = [&](KeyHash hash) { return rules_->bytes_of(shape, hash).begin; };
+    return static_cast<std::size_t>(std::ranges::lower_bound(hashes, place, {}, place_of) - hashes.begin());
+  };
+  return {first_from(part.begin), first_from(end)};
+}
+
+void KnownStrangers::note_marks(const FilterShape& shape, ConstBodyPart part, Range range) noexcept {
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    if (!rules_->has_bits_of(shape, part, index_.hashes()[i])) states_[i] |= kMissed;
+  }
+}
+
+void KnownStrangers::note_bits_here(const FilterShape& shape, ConstBodyPart part, std::uint64_t end) noexcept {
+  note_marks(shape, part, marks_in(shape, part, end));
+}
+
+void KnownStrangers::note_bits_of_marks(const FilterShape& shape, ConstBodyPart part, std::uint64_t end) {
+  const Range range = marks_in(shape, part, end);
+  for_each_parallel(threads_, (range.end - range.begin + kStrangersAtOnce - 1) / kStrangersAtOnce,
+                    [&](std::size_t piece) {
+                      const std::size_t begin = range.begin + piece * kStrangersAtOnce;
+                      note_marks(shape, part, {begin, std::min(begin + kStrangersAtOnce, range.end)});
+                    });
 }
 
 void KnownStrangers::note_bits_of_values(const FilterShape& shape, ConstBodyPart part, std::uint64_t end) {

@@ -67,6 +67,9 @@ class KnownStrangers {
   // The bits of all entries in a part of the array, up to `end`; each byte of the array is in one part. `shape` is the
   // filter's.
   void note_bits(const FilterShape& shape, ConstBodyPart part, std::uint64_t end);
+  // The same in this thread alone, in layouts with one value for each entry. Several threads may call it at once, for
+  // different parts, and each may note the entries of its part before.
+  void note_bits_here(const FilterShape& shape, ConstBodyPart part, std::uint64_t end) noexcept;
 
   // The hashes of the domain entries, in ascending order, each once.
   void note_domains(std::vector<KeyHash> hashes) { domains_ = HashIndex(std::move(hashes)); }
@@ -86,6 +89,13 @@ class KnownStrangers {
  private:
   enum State : std::uint8_t { kEntry = 1, kByDomain = 2, kMissed = 4 };
 
+  // Indices into the marks.
+  struct Range {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  Range marks_in(const FilterShape& shape, ConstBodyPart part, std::uint64_t end) const noexcept;
+  void note_marks(const FilterShape& shape, ConstBodyPart part, Range range) noexcept;
   void note_bits_of_marks(const FilterShape& shape, ConstBodyPart part, std::uint64_t end);
   void note_bits_of_values(const FilterShape& shape, ConstBodyPart part, std::uint64_t end);
   Match domain_match(std::string_view key) const noexcept;

@@ -9,8 +9,8 @@
 namespace bloomgate {
 
 // Completes both, which are written, and has the filter name the store. At any moment the store of the filter at `path`
-// is at `store_path` or staged beside it, so that open_store() finds it. Throws as FilterWriter::commit() and
-// StoreWriter::complete(); then the old pair is in place, or the new one.
+// is at `store_path` or staged beside it, so that open_store() finds it. Of two writers of one pair the second waits.
+// Throws as FilterWriter::commit() and StoreWriter::complete(); then the old pair is in place, or the new one.
 void publish_pair(FilterWriter& filter, FilterHeader& header, const std::string& path, StoreWriter& store,
                   const std::string& store_path, unsigned threads);
 

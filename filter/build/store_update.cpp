@@ -1,11 +1,13 @@
 #include "filter/build/store_update.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "filter/base/parallel.hpp"
 #include "filter/base/write_behind.hpp"
 #include "filter/build/body_stream.hpp"
+#include "filter/build/excluded_section.hpp"
 #include "filter/build/publish_pair.hpp"
 #include "filter/build/stop_check.hpp"
 #include "filter/file/filter_writer.hpp"
@@ -15,17 +17,13 @@
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate {
-namespace {
-
-BuildOptions options_for(const StoreFile& old, BuildOptions options) {
+BuildOptions StoreUpdate::options_for(const StoreFile& old, BuildOptions options) {
   const StoreShape& shape = old.header().shape;
   options.hash_family = shape.hash_family;
   options.profile = shape.profile;
   options.store_seed = shape.seed;
   return options;
 }
-
-}  // namespace
 
 StoreUpdate::StoreUpdate(const StoreFile& old, const BuildOptions& options, std::uint64_t hashes_of_round)
     : old_(old),
@@ -60,6 +58,11 @@ UpdateCounts StoreUpdate::merge_domains(const std::function<void(std::span<const
   return counts;
 }
 
+void StoreUpdate::set_strangers(KnownStrangers& strangers, std::function<void()> review) {
+  strangers_ = &strangers;
+  review_ = std::move(review);
+}
+
 UpdateCounts StoreUpdate::count(const std::atomic<bool>& stop) {
   UpdateCounts counts = merge_.count(stop);
   addresses_ = old_.header().addresses + counts.added - counts.removed;
@@ -74,11 +77,12 @@ UpdateCounts StoreUpdate::count(const std::atomic<bool>& stop) {
 class StoreUpdate::Pipeline {
  public:
   Pipeline(StoreMerge& merge, FilterWriter& filter, StoreWriter& store, const FilterShape& shape, unsigned threads,
-           const std::atomic<bool>& stop, WriteProgress& progress)
+           KnownStrangers* strangers, const std::atomic<bool>& stop, WriteProgress& progress)
       : merge_(merge),
         filter_(filter),
         store_(store),
         shape_(shape),
+        strangers_(strangers),
         stop_(stop),
         progress_(progress),
         body_(shape),
@@ -151,7 +155,7 @@ class StoreUpdate::Pipeline {
   void make(const BodyStream::Chunk& chunk) {
     disk_.add(
         [&](std::span<std::byte> memory) {
-          const auto made = body_.make(chunk, memory.first<kChecksumChunkBytes>());
+          const auto made = body_.make(chunk, memory.first<kChecksumChunkBytes>(), strangers_);
           ones_ += FilterView(shape_, made).count_ones();
           return made;
         },
@@ -171,6 +175,7 @@ class StoreUpdate::Pipeline {
   FilterWriter& filter_;
   StoreWriter& store_;
   FilterShape shape_;
+  KnownStrangers* strangers_;
   const std::atomic<bool>& stop_;
   WriteProgress& progress_;
   BodyStream body_;
@@ -187,7 +192,7 @@ class StoreUpdate::Pipeline {
 // Gives the number of ones in the array.
 std::uint64_t StoreUpdate::write_addresses(FilterWriter& filter, StoreWriter& store, const std::atomic<bool>& stop,
                                            WriteProgress& progress) {
-  Pipeline pipeline(merge_, filter, store, shape_, options_.threads, stop, progress);
+  Pipeline pipeline(merge_, filter, store, shape_, options_.threads, strangers_, stop, progress);
   pipeline.run();
   old_.require_addresses(pipeline.found());
   return pipeline.ones();
@@ -201,12 +206,18 @@ FilterHeader StoreUpdate::write(const std::string& path, const std::atomic<bool>
   StoreWriter store(options_.store_path, old_.header().shape, addresses_, domains_, options_.threads);
   header.bits_set = write_addresses(writer, store, stop, progress);
   SectionStream domains(writer.file(), SectionKind::domains);
+  std::vector<KeyHash> all;
   merge_domains([&](std::span<const KeyHash> hashes) {
     check_stop(stop);
     domains.add(hashes);
     store.add_domains(hashes);
+    if (strangers_ != nullptr) all.insert(all.end(), hashes.begin(), hashes.end());
   });
   header.domains = domains.finish();
+  if (strangers_ != nullptr) {
+    strangers_->note_domains(std::move(all));
+    write_excluded(writer, header, *strangers_, review_);
+  }
   old_.require_unchanged();
   check_stop(stop);
   publish_pair(writer, header, path, store, options_.store_path, options_.threads);

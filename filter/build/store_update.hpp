@@ -27,15 +27,22 @@ class StoreWriter;
 
 class StoreUpdate {
  public:
-  // `options` are those of a build; `store_path` says where to put the new store, and seed, family and profile of the
-  // hashes are the old store's. Half of the memory is for what is added, half for what is removed. The old store must
-  // outlive the update. Work comes in rounds of `hashes_of_round` for each thread. Throws
-  // BloomgateError{bad_argument, out_of_memory}.
+  // The options with seed, family and profile of the hashes as the store has them.
+  static BuildOptions options_for(const StoreFile& old, BuildOptions options);
+
+  // `options` are those of options_for(); `store_path` says where to put the new store. Half of the memory is for what
+  // is added, half for what is removed. The old store must outlive the update. Work comes in rounds of
+  // `hashes_of_round` for each thread. Throws BloomgateError{bad_argument, out_of_memory}.
   StoreUpdate(const StoreFile& old, const BuildOptions& options,
               std::uint64_t hashes_of_round = StoreMerge::kHashesOfRound);
 
   GatheredEntries& added() noexcept { return added_; }
   GatheredEntries& removed() noexcept { return removed_; }
+
+  // Addresses that must not be taken for listed, as FilterBuilder::set_strangers() has it; made for shape().
+  void set_strangers(KnownStrangers& strangers, std::function<void()> review = {});
+  // The filter's, but for the number of blocks.
+  const FilterShape& shape() const noexcept { return shape_; }
 
   // Compares the changes with the old store, of which it reads what they touch. Throws BloomgateError{interrupted}, and
   // what reading the store throws.
@@ -65,6 +72,8 @@ class StoreUpdate {
   StoreMerge merge_;  // of the addresses
   std::uint64_t addresses_ = 0;
   std::uint64_t domains_ = 0;
+  KnownStrangers* strangers_ = nullptr;  // if there are any
+  std::function<void()> review_;
 };
 
 }  // namespace bloomgate

@@ -31,6 +31,10 @@ BloomgateError space_error(const std::string& folder, const std::string& path, s
 
 }  // namespace
 
+void require_scratch(const std::string& folder) {
+  if (access(folder.c_str(), W_OK | X_OK) != 0) throw folder_error(folder, folder + " (--scratch)", errno);
+}
+
 BloomgateError folder_error(const std::string& folder, const std::string& path, int error) {
   const std::string what = "cannot write " + path + ": ";
   const std::string why = std::generic_category().message(error);

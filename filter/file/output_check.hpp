@@ -1,5 +1,5 @@
-// Finds out before a long build whether its result can be written at all. Called by `bloomgate build` before it reads
-// its lists; FilterWriter has the last word.
+// Finds out before a long build whether its result can be written at all. Called by `bloomgate build` and `update`
+// before they read their lists; FilterWriter has the last word.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,9 @@ namespace bloomgate {
 // for it (0: the size is not known yet). A quota is seen, too. Leaves nothing behind. Throws
 // BloomgateError{cannot_write} with the remedy, and {not_a_regular_file} if `path` is something else.
 void require_can_write(const std::string& path, std::uint64_t bytes);
+
+// Whether temporary files can be made in the folder of --scratch. Throws BloomgateError{cannot_write}.
+void require_scratch(const std::string& folder);
 
 // Why no file can be made in `folder`, with what to do about it: errno was `error`.
 BloomgateError folder_error(const std::string& folder, const std::string& path, int error);

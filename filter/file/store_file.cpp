@@ -285,7 +285,7 @@ bool is_store(const std::string& path) noexcept {
 
 std::unique_ptr<StoreFile> open_store(const std::string& path, std::uint64_t identity, const std::string& filter_path) {
   if (identity == 0) {
-    throw BloomgateError(ErrorCode::bad_argument,
+    throw BloomgateError(ErrorCode::bad_input,
                          filter_path + " was built without a store; build it with 'bloomgate build --store'",
                          {.path = filter_path});
   }
@@ -308,7 +308,7 @@ std::unique_ptr<StoreFile> open_store(const std::string& path, std::uint64_t ide
   }
   if (store->identity() == identity) return store;
   if (auto other = open_staged()) return other;
-  throw BloomgateError(ErrorCode::bad_argument,
+  throw BloomgateError(ErrorCode::bad_input,
                        path + " is not the store of " + filter_path +
                            ": the two are of different builds; copy both files of one build, or build again with "
                            "--store",

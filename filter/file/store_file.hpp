@@ -124,7 +124,7 @@ class StoreFile {
 bool is_store(const std::string& path) noexcept;
 
 // Opens the store with that identity: at `path`, or, where the writer of a pair was stopped between its two files, the
-// one beside it that was to take its place (StoreWriter). Throws as StoreFile(), and BloomgateError{bad_argument} if
+// one beside it that was to take its place (StoreWriter). Throws as StoreFile(), and BloomgateError{bad_input} if
 // the store there belongs to another filter. `filter_path` is for the message.
 std::unique_ptr<StoreFile> open_store(const std::string& path, std::uint64_t identity, const std::string& filter_path);
 

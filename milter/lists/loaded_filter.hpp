@@ -41,7 +41,7 @@ class LoadedFilter final : public Whitelist {
  public:
   // Opens the files, checks every byte of the filter, which also brings it into memory, and keeps it there if `lock` is
   // set. Of the store it checks what open_store() checks; each page is checked when it is read. Throws BloomgateError,
-  // with changed_while_open if somebody writes to the filter meanwhile, and bad_argument if the two do not belong
+  // with changed_while_open if somebody writes to the filter meanwhile, and bad_input if the two do not belong
   // together. Without a path for the store there is none. Cost: the time to read the filter and the store's index once.
   LoadedFilter(const std::string& path, bool lock, FilterCheck check = FilterCheck::all,
                const std::string& store_path = {});

@@ -1,6 +1,7 @@
 """A whitelist whose hits a store confirms: no false positive is delivered, and nothing that goes wrong with the store
 delivers anybody either."""
 
+import os
 import re
 import subprocess
 import threading
@@ -161,7 +162,7 @@ def test_a_pair_that_does_not_belong_together_is_refused_at_the_start(start):
         other.build()
         command = gateway.daemon.command("--confirm", other.store, "--check-config")
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-    assert done.returncode != 0
+    assert done.returncode == os.EX_DATAERR
     assert "is not the store of" in done.stderr and "copy both files of one build" in done.stderr
 
 

@@ -5,22 +5,20 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <filesystem>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "filter/base/error.hpp"
 #include "filter/base/file_paths.hpp"
 #include "filter/build/builder.hpp"
 #include "filter/cli/available_memory.hpp"
+#include "filter/cli/commands/build_report.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/kept_output.hpp"
-#include "filter/cli/commands/known_strangers_text.hpp"
-#include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/shape_options.hpp"
 #include "filter/cli/lists/add_entries.hpp"
 #include "filter/cli/lists/blocks.hpp"
 #include "filter/cli/lists/broad_domains.hpp"
+#include "filter/cli/lists/change_lock.hpp"
 #include "filter/cli/lists/dated_lists.hpp"
 #include "filter/cli/lists/except_list.hpp"
 #include "filter/cli/lists/input_files.hpp"
@@ -28,7 +26,7 @@
 #include "filter/cli/lists/progress_states.hpp"
 #include "filter/cli/lists/reject_log.hpp"
 #include "filter/cli/lists/store_inputs.hpp"
-#include "filter/cli/lists/stranger_lists.hpp"
+#include "filter/cli/lists/stranger_check.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/progress.hpp"
 #include "filter/cli/stop_signal.hpp"
@@ -282,98 +280,7 @@ void require_output(const BuildCommand& command, const BuildOptions& options) {
   require_can_write(command.output, bytes);
   if (!options.store_path.empty()) require_can_write(options.store_path, 0);
   if (command.keep != 0) require_can_keep(resolve_link(command.output));
-  const std::string& scratch = options.scratch_folder;
-  if (access(scratch.c_str(), W_OK | X_OK) != 0) throw folder_error(scratch, scratch + " (--scratch)", errno);
-}
-
-struct Report {
-  std::string output;
-  FilterHeader header;
-  std::uint64_t rejected;
-  std::uint64_t excepted;
-  BroadCounts broad;
-  StrangerReview strangers;
-  std::uint64_t spilled_bytes;
-  double seconds;
-
-  std::string store_path;  // empty: there is none
-  std::uint64_t store_bytes() const { return std::filesystem::file_size(store_path); }
-
-  double entries_per_second() const { return static_cast<double>(entries_of(header)) / std::max(seconds, 1e-9); }
-  double bits_per_entry() const {  // of an address; infinite if there are none
-    return static_cast<double>(body_bytes(header.shape)) * 8 / static_cast<double>(header.addresses);
-  }
-};
-
-void print_text(const Report& report) {
-  const FilterHeader& header = report.header;
-  std::cout << "built     " << report.output << "\nentries   " << format_count(entries_of(header));
-  if (header.domains != 0) std::cout << "\ndomains   " << format_count(header.domains) << " of them, kept exactly";
-  std::cout << "\nrejected  " << format_count(report.rejected);
-  if (report.excepted != 0) std::cout << "\nexcepted  " << format_count(report.excepted) << " entries left out";
-  if (report.broad.sum() != 0) {
-    std::cout << "\nbroad     " << format_count(report.broad.public_suffixes) << " public suffixes, "
-              << format_count(report.broad.free_mail_domains) << " free-mail domains";
-  }
-  if (header.strangers.known != 0) std::cout << "\nstrangers " << known_strangers_text(header);
-  if (report.strangers.rejected != 0) {
-    std::cout << "\nno entry  " << format_count(report.strangers.rejected) << " lines of the lists of --not";
-  }
-  const double fpr = expected_fpr_of(header);
-  const bool fill_tells = !std::isnan(distinct_entries_of(header));
-  if (fill_tells) {
-    std::cout << "\ndistinct  " << format_count(distinct_entries_of(header)) << " (estimated from the fill)";
-  }
-  std::cout << "\nsize      " << format_bytes(file_bytes(header));
-  if (header.addresses != 0) std::cout << ", " << format_decimal(report.bits_per_entry(), 2) << " bits per entry";
-  std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       " << format_rate(fpr)
-            << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses") << ")\nmessages  "
-            << message_rates_text(fpr) << '\n';
-  if (!report.store_path.empty()) {
-    std::cout << "store     " << report.store_path << ", " << format_bytes(report.store_bytes()) << ", seed "
-              << format_seed(*header.shape.store_seed) << '\n';
-  }
-  if (report.spilled_bytes != 0) {
-    std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
-  }
-  std::cout << "time      " << format_decimal(report.seconds, 2) << " s, " << format_count(report.entries_per_second())
-            << " entries per second\n";
-}
-
-void print_json(const Report& report) {
-  const FilterHeader& header = report.header;
-  const double distinct = distinct_entries_of(header);
-  const double fpr = expected_fpr_of(header);
-  using Json = nlohmann::ordered_json;
-  Json strangers = known_strangers_json(header);
-  strangers["rejected"] = report.strangers.rejected;
-  // The seed is a string: many readers of JSON keep 53 bits of a number only.
-  const Json json = {
-      {"file", report.output},
-      {"entries", entries_of(header)},
-      {"addresses", header.addresses},
-      {"domain_entries", header.domains},
-      {"rejected", report.rejected},
-      {"excepted", report.excepted},
-      {"public_suffixes", report.broad.public_suffixes},
-      {"free_mail_domains", report.broad.free_mail_domains},
-      {"known_strangers", strangers},
-      {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : Json(nullptr)},
-      {"file_bytes", file_bytes(header)},
-      {"bits_per_entry", header.addresses != 0 ? Json(report.bits_per_entry()) : Json(nullptr)},
-      {"seed", format_seed(header.shape.seed)},
-      {"fpr", fpr},
-      {"fpr_either", either_fpr(fpr)},
-      {"fpr_both", both_fpr(fpr)},
-      {"store", report.store_path.empty() ? Json(nullptr) : Json(report.store_path)},
-      {"store_seed", header.shape.store_seed ? Json(format_seed(*header.shape.store_seed)) : Json(nullptr)},
-      {"store_bytes", report.store_path.empty() ? Json(nullptr) : Json(report.store_bytes())},
-      {"spilled_bytes", report.spilled_bytes},
-      {"seconds", report.seconds},
-      {"entries_per_second", std::round(report.entries_per_second())},
-  };
-  // A path need not be UTF-8; other bytes are replaced.
-  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  require_scratch(options.scratch_folder);
 }
 
 // How far the bits per entry may be from what was asked for.
@@ -383,41 +290,6 @@ bool is_off(std::uint64_t estimate, std::uint64_t addresses) {
   return std::abs(static_cast<double>(estimate) - static_cast<double>(addresses)) >
          kSizeTolerance * static_cast<double>(addresses);
 }
-
-// The known strangers of a build, if there are any, and what is found out about them.
-class StrangerCheck {
- public:
-  StrangerCheck(const BuildCommand& command, BuildOptions& options, std::function<void(std::string_view)> show)
-      : lists_(command.strangers, options.profile, options.threads, stop_flag()),
-        is_strict_(command.strict),
-        show_(std::move(show)) {
-    if (lists_.empty()) return;
-    options.memory_bytes /= 2;
-    strangers_ = std::make_unique<KnownStrangers>(shape_of(options), options.threads, options.memory_bytes);
-    lists_.read_into(*strangers_);
-  }
-
-  const StrangerReview& review() const noexcept { return review_; }
-
-  void attach_to(FilterBuilder& builder) {
-    if (!strangers_) return;
-    builder.set_strangers(*strangers_, [this] {
-      review_ = lists_.review(*strangers_, show_);
-      if (!is_strict_ || review_.listed + review_.rejected == 0) return;
-      throw BloomgateError(ErrorCode::bad_input, "of what the lists of --not name, " + format_count(review_.listed) +
-                                                     " are entries and " + format_count(review_.rejected) +
-                                                     " are no addresses, and --strict was given; no filter "
-                                                     "was built");
-    });
-  }
-
- private:
-  StrangerLists lists_;
-  bool is_strict_;
-  std::function<void(std::string_view)> show_;
-  std::unique_ptr<KnownStrangers> strangers_;
-  StrangerReview review_;
-};
 
 std::unique_ptr<FilterBuilder> read_into_builder(OpenLists& lists, const BuildOptions& options,
                                                  const ExceptList& exceptions, const BroadDomains& broad_domains,
@@ -468,9 +340,10 @@ int run_build(const Arguments& arguments) {
     options.expected_entries = estimate = estimate_addresses(first, *command->stores, options.profile);
   }
   require_output(*command, options);
-  options.kept_generations = generations_to_keep(command->output, command->keep, options.threads,
-                                                 [&](std::string_view line) { progress.show(line); });
-  StrangerCheck strangers(*command, options, [&](std::string_view line) { progress.show(line); });
+  const std::optional<ChangeLock> lock = ChangeLock::if_there(options.store_path);
+  const auto show = [&](std::string_view line) { progress.show(line); };
+  options.kept_generations = generations_to_keep(command->output, command->keep, options.threads, show);
+  StrangerCheck strangers(command->strangers, options, command->strict, show);
   auto builder = read_into_builder(first, options, exceptions, broad_domains, strangers, rejects, *command->stores);
   if (estimate && is_off(*estimate, builder->addresses())) {
     // The samples were not like the rest. Now the number is known, and only a second run can size the filter as asked.

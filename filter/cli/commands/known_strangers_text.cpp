@@ -1,5 +1,6 @@
 #include "filter/cli/commands/known_strangers_text.hpp"
 
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "filter/cli/numbers.hpp"
@@ -13,6 +14,13 @@ std::uint64_t hits_of(const FilterHeader& header) noexcept {
 }
 
 }  // namespace
+
+void print_strangers(const FilterHeader& header, const StrangerReview& review) {
+  if (header.strangers.known != 0) std::cout << "\nstrangers " << known_strangers_text(header);
+  if (review.rejected != 0) {
+    std::cout << "\nno entry  " << format_count(review.rejected) << " lines of the lists of --not";
+  }
+}
 
 std::string known_strangers_text(const FilterHeader& header) {
   std::string text = format_count(header.strangers.known) + "; " + format_count(hits_of(header)) +

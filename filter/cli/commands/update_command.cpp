@@ -14,6 +14,7 @@
 #include "filter/build/store_update.hpp"
 #include "filter/cli/commands/bits_of_filter.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/known_strangers_text.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/shape_options.hpp"
 #include "filter/cli/lists/add_entries.hpp"
@@ -24,6 +25,7 @@
 #include "filter/cli/lists/progress_states.hpp"
 #include "filter/cli/lists/reject_log.hpp"
 #include "filter/cli/lists/store_inputs.hpp"
+#include "filter/cli/lists/stranger_check.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/progress.hpp"
 #include "filter/cli/stop_signal.hpp"
@@ -42,6 +44,7 @@ struct UpdateCommand {
   std::string new_store;  // empty: in the place of the old one
   std::vector<std::string> add;
   std::vector<std::string> remove;
+  std::vector<std::string> strangers;
   std::string format;
   std::string expected_entries;
   std::string seed;
@@ -67,6 +70,9 @@ void add_options(UpdateCommand& command, po::options_description& visible) {
        "add the entries of LIST; may be given several times")  //
       ("remove", po::value(&command.remove)->composing()->value_name("LIST"),
        "remove the entries of LIST, also those that are added; may be given several times")  //
+      ("not", po::value(&command.strangers)->composing()->value_name("LIST"),
+       "never take the addresses of LIST, a text list, for listed, unless they are entries; may be given several "
+       "times")  //
       ("new-store", po::value(&command.new_store)->value_name("FILE"),
        "put the new store there, and leave the old one as it is")  //
       ("bits-per-entry", po::value(&command.options.bits_per_entry)->value_name("B"),
@@ -87,8 +93,9 @@ void add_options(UpdateCommand& command, po::options_description& visible) {
        "where to put what does not fit into memory (default: the folder of the filter)")  //
       ("free-mail-domains", po::value(&command.free_mail_domains)->value_name("FILE"),
        "warn of @domain entries for these free-mail domains (default: " BLOOMGATE_CONFIG_FOLDER
-       "/free-mail-domains.txt)")                                                                             //
-      ("strict", po::bool_switch(&command.strict), "fail if any line of --add is rejected")                   //
+       "/free-mail-domains.txt)")  //
+      ("strict", po::bool_switch(&command.strict),
+       "fail if any line of --add or --not is rejected, or an entry among --not")                             //
       ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")  //
       ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
   command.shape.add_layout_to(visible);
@@ -130,7 +137,7 @@ void refuse_to_overwrite_inputs(const UpdateCommand& command) {
   if (!command.is_in_place() && same_file(command.new_store, command.output)) {
     throw UsageError("--new-store and --output are the same file");
   }
-  for (const std::vector<std::string>* lists : {&command.add, &command.remove}) {
+  for (const std::vector<std::string>* lists : {&command.add, &command.remove, &command.strangers}) {
     for (const std::string& list : *lists) {
       if (same_file(list, command.output)) throw UsageError("--output would overwrite the list " + list);
       if (same_file(list, command.store_path())) throw UsageError("the store would overwrite the list " + list);
@@ -165,6 +172,7 @@ std::optional<UpdateCommand> parse(const Arguments& arguments) {
   if (values->count("scratch") == 0) options.scratch_folder = folder_of(command.output);
   command.add = list_files(command.add);
   command.remove = list_files(command.remove);
+  command.strangers = list_files(command.strangers);
   refuse_to_overwrite_inputs(command);
   choose_shape(command, *values);
   return command;
@@ -178,11 +186,11 @@ std::unique_ptr<StoreFile> open_old(const UpdateCommand& command) {
                      " in --output, or with --new-store where to put a new pair");
   }
   const FilterHeader old = MappedFilter(command.output).header();
-  if (old.strangers.known != 0) {
+  if (old.strangers.known != 0 && command.strangers.empty()) {
     throw BloomgateError(ErrorCode::bad_argument,
                          command.output +
-                             " keeps known strangers out, and update has no list of them: they might pass. Build a new "
-                             "pair from the store with 'bloomgate build --not', which takes the store as an input",
+                             " keeps known strangers out, and has no list of them: with another seed they might pass. "
+                             "Name their lists with --not",
                          {.path = command.output});
   }
   return open_store(command.store, old.store_identity, command.output);
@@ -212,6 +220,7 @@ struct Report {
   FilterHeader header;
   UpdateCounts counts;
   std::uint64_t rejected;
+  StrangerReview strangers;
   std::uint64_t spilled_bytes;
   double seconds;
 };
@@ -233,10 +242,11 @@ void print_text(const Report& report) {
               << " were to be added and to be removed, and are not listed";
   }
   const double fpr = expected_fpr_of(header);
-  std::cout << "\nrejected  " << format_count(report.rejected) << "\nsize      " << format_bytes(file_bytes(header))
-            << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       " << format_rate(fpr)
-            << " for a look-up\nmessages  " << message_rates_text(fpr) << "\ntime      "
-            << format_decimal(report.seconds, 2) << " s\n";
+  std::cout << "\nrejected  " << format_count(report.rejected);
+  print_strangers(header, report.strangers);
+  std::cout << "\nsize      " << format_bytes(file_bytes(header)) << "\nseed      " << format_seed(header.shape.seed)
+            << "\nFPR       " << format_rate(fpr) << " for a look-up\nmessages  " << message_rates_text(fpr)
+            << "\ntime      " << format_decimal(report.seconds, 2) << " s\n";
 }
 
 void print_json(const Report& report) {
@@ -244,6 +254,8 @@ void print_json(const Report& report) {
   const std::string& store = report.command.store_path();
   const double fpr = expected_fpr_of(header);
   using Json = nlohmann::ordered_json;
+  Json strangers = known_strangers_json(header);
+  strangers["rejected"] = report.strangers.rejected;
   // Seeds are strings: many readers of JSON keep 53 bits of a number only.
   const Json json = {
       {"file", report.command.output},
@@ -257,6 +269,7 @@ void print_json(const Report& report) {
       {"not_there", report.counts.not_there},
       {"both", report.counts.both},
       {"rejected", report.rejected},
+      {"known_strangers", strangers},
       {"file_bytes", file_bytes(header)},
       {"store_bytes", std::filesystem::file_size(store)},
       {"seed", format_seed(header.shape.seed)},
@@ -296,14 +309,13 @@ int run_update(const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   require_can_write(command->output, 0);
   require_can_write(command->store_path(), 0);
+  require_scratch(command->options.scratch_folder);
 
   const ChangeLock lock(command->store);
   const std::unique_ptr<StoreFile> old = open_old(*command);
   Changes add(command->add, command->format, *old);
   Changes remove(command->remove, command->format, *old);
-  BuildOptions options = command->options;
-  options.profile = old->header().shape.profile;
-  StoreUpdate update(*old, options);
+  BuildOptions options = StoreUpdate::options_for(*old, command->options);
   std::atomic<const Changes*> read_now{&add};  // null: writing
   WriteProgress written;
   const auto look = [&]() -> Progress::State {
@@ -315,6 +327,9 @@ int run_update(const Arguments& arguments) {
   const auto show = [&](std::string_view line) { progress.show(line); };
   RejectLog rejected_of_add("", names_of(add.lists.blocks), show);
   RejectLog rejected_of_remove("", names_of(remove.lists.blocks), show);
+  StrangerCheck strangers(command->strangers, options, command->strict, show);
+  StoreUpdate update(*old, options);
+  strangers.attach_to(update);
   read_changes(add, update.added(), options, usual_broad_domains(command->free_mail_domains, show), rejected_of_add);
   read_now = &remove;
   read_changes(remove, update.removed(), options, {}, rejected_of_remove);
@@ -328,7 +343,7 @@ int run_update(const Arguments& arguments) {
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   (command->json ? print_json : print_text)(
-      {*command, header, counts, rejected_of_add.count(), update.spilled_bytes(), elapsed.count()});
+      {*command, header, counts, rejected_of_add.count(), strangers.review(), update.spilled_bytes(), elapsed.count()});
   return EX_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -30,6 +31,11 @@ ChangeLock::ChangeLock(const std::string& path) {
                            path + " is being changed by another command; wait until that has ended", {.path = path});
     }
   } while (!is_at(file_.get(), path));
+}
+
+std::optional<ChangeLock> ChangeLock::if_there(const std::string& path) {
+  if (path.empty() || access(path.c_str(), F_OK) != 0) return std::nullopt;
+  return ChangeLock(path);
 }
 
 }  // namespace bloomgate::cli

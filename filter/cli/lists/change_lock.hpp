@@ -2,6 +2,7 @@
 // the first.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "filter/base/file_descriptor.hpp"
@@ -13,6 +14,9 @@ class ChangeLock {
   // Locks the file at `path` (flock(2)) as long as the object, or the process, lives. Where the file system has no
   // locks, it does without. Throws BloomgateError{cannot_open}, and {cannot_write} if another process has the lock.
   explicit ChangeLock(const std::string& path);
+
+  // The same if there is such a file: otherwise there are no changes to lose.
+  static std::optional<ChangeLock> if_there(const std::string& path);
 
  private:
   FileDescriptor file_;

@@ -1,5 +1,6 @@
-// The lists of `bloomgate build --not`: who must not be taken for listed. They are read twice: before the entries, and
-// again for the names of those who are entries in spite of it, as a hash tells no name. Used by one thread.
+// The lists of `--not` of `bloomgate build` and `update`: who must not be taken for listed. They are read twice: before
+// the entries, and again for the names of those who are entries in spite of it, as a hash tells no name. Used by one
+// thread.
 #pragma once
 
 #include <atomic>

@@ -9,6 +9,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "tests/support/build_with_strangers.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/sanitized.hpp"
@@ -51,7 +52,7 @@ struct Updated {
 Updated update(const TemporaryFolder& folder, const BuildOptions& options, const std::vector<std::string>& added,
                const std::vector<std::string>& removed, std::uint64_t hashes_of_round) {
   const StoreFile old(folder.file("old.store"));
-  StoreUpdate update(old, options, hashes_of_round);
+  StoreUpdate update(old, StoreUpdate::options_for(old, options), hashes_of_round);
   add_to(update.added(), added);
   add_to(update.removed(), removed);
   WriteProgress progress;
@@ -104,6 +105,42 @@ TEST_CASE("an update gives the bytes of a build from the changed list, whatever 
   CHECK((read_file(folder.file("new.store")) == read_file(folder.file("want.store"))));
 }
 
+TEST_CASE(
+    "an update keeps out the known strangers that a build with its seeds keeps out, whatever threads and rounds") {
+  const auto layout = GENERATE(Layout::page, Layout::ribbon);
+  const unsigned threads = GENERATE(1U, 3U);
+  CAPTURE(layout_rules(layout).name(), threads);
+  const TemporaryFolder folder;
+  auto lines = numbered_addresses(0, 20'000);
+  test::build_filter(folder.file("old"), lines, options_in(folder, layout, "old"));
+  const auto added = numbered_addresses(20'000, 1000);
+  lines.insert(lines.end(), added.begin(), added.end());
+  lines.push_back("@corp.example");
+  auto strangers = numbered_addresses(20'990, 20'000);  // ten are entries
+  strangers.insert(strangers.end(), {"eve@corp.example", "user0@example.org"});
+
+  BuildOptions built = options_in(folder, layout, "want");
+  built.bits_per_entry = 4;
+  const FilterHeader want = test::build_with_strangers(folder.file("want"), lines, strangers, built);
+  CHECK(want.strangers == KnownStrangerCounts{.known = 20'002, .entries = 11, .by_domain = 1});
+  CHECK(want.excluded > 100);
+
+  BuildOptions options = options_in(folder, layout, "new");
+  options.bits_per_entry = 4;
+  options.threads = threads;
+  const StoreFile old(folder.file("old.store"));
+  options = StoreUpdate::options_for(old, options);
+  const auto known = test::strangers_of(options, strangers);
+  StoreUpdate update(old, options, 1);
+  update.set_strangers(*known, [&] { known->entry_of(EntryKind::address, "eve@corp.example"); });
+  add_to(update.added(), added);
+  add_to(update.added(), {"@corp.example"});
+  WriteProgress progress;
+  update.count(kNeverStop);
+  CHECK(update.write(folder.file("new"), kNeverStop, progress) == want);
+  CHECK((read_file(folder.file("new")) == read_file(folder.file("want"))));
+}
+
 TEST_CASE("an update takes the hashes' family, profile and seed from the store, and its size from the new number") {
   const TemporaryFolder folder;
   BuildOptions options = options_in(folder, Layout::page, "old");
@@ -141,7 +178,7 @@ TEST_CASE("a damaged page of the old store ends an update, and nothing is writte
   }
   test::flip_byte(folder.file("old.store"), offset);
   const StoreFile old(folder.file("old.store"));
-  StoreUpdate update(old, options_in(folder, Layout::page, "new"));
+  StoreUpdate update(old, StoreUpdate::options_for(old, options_in(folder, Layout::page, "new")));
   const bool is_touched = GENERATE(true, false);
   if (is_touched) {
     add_to(update.added(), numbered_addresses(30'000, 500));
@@ -159,7 +196,7 @@ TEST_CASE("an update that is stopped leaves nothing behind") {
   const TemporaryFolder folder;
   test::build_filter(folder.file("old"), numbered_addresses(0, 1000), options_in(folder, Layout::page, "old"));
   const StoreFile old(folder.file("old.store"));
-  StoreUpdate update(old, options_in(folder, Layout::page, "new"));
+  StoreUpdate update(old, StoreUpdate::options_for(old, options_in(folder, Layout::page, "new")));
   const std::atomic<bool> stop{true};
   WriteProgress progress;
   CHECK_THROWS_AS(update.count(stop), BloomgateError);

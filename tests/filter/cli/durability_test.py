@@ -326,7 +326,9 @@ class PairTest(DurabilityTest):
     """A filter and its store, of which only one can get its name at a time."""
 
     OLD_PAIR = ["build", "-o", "filter", "--store", "filter.store", "--seed", "1", "--threads", "1", "a.txt"]
-    NEW_PAIR = ["build", "-o", "filter", "--store", "filter.store", "--seed", "2", "--threads", "1", "b.txt"]
+    NEW_PAIR = ["-o", "filter", "--store", "filter.store", "--seed", "2", "--threads", "1"]
+    NEW_PAIRS = {"build": ["build", *NEW_PAIR, "b.txt"],
+                 "update": ["update", *NEW_PAIR, "--add", "b.txt", "--remove", "gone.txt"]}  # fmt: skip
     CALLS = ("fsync", "rename")  # between which the names change
 
     def setUp(self):
@@ -334,6 +336,8 @@ class PairTest(DurabilityTest):
         self.folder.mkdir()
         for path in pathlib.Path(lists().name).glob("?.txt"):
             os.link(path, self.folder / path.name)
+        a, b = ((self.folder / name).read_text().splitlines() for name in ("a.txt", "b.txt"))
+        (self.folder / "gone.txt").write_text("".join(f"{line}\n" for line in sorted(set(a) - set(b))))
         self.build(self.OLD_PAIR)
         self.old = [(self.folder / name).read_bytes() for name in ("filter", "filter.store")]
 
@@ -362,7 +366,13 @@ class PairTest(DurabilityTest):
         return listed[0]
 
     def check_each_call(self, fault):
-        sound = self.build(self.NEW_PAIR)
+        for command, arguments in self.NEW_PAIRS.items():
+            with self.subTest(command=command):
+                self.start_again()
+                self.check_each_call_of(arguments, fault)
+
+    def check_each_call_of(self, arguments, fault):
+        sound = self.build(arguments)
         self.assertEqual(sound.status, 0, sound.errors)
         ends = set()
         for name in self.CALLS:
@@ -370,19 +380,19 @@ class PairTest(DurabilityTest):
             for number in range(1, len(sound.of(name)) + 1):
                 with self.subTest(call=name, number=number):
                     self.start_again()
-                    result = self.build(self.NEW_PAIR, f"{name} {number} {fault}")
+                    result = self.build(arguments, f"{name} {number} {fault}")
                     listed = self.check_pair()
                     if result.status == 0:
                         self.assertEqual(listed, "b")
                     ends.add(listed)
                     # Whatever was left, the next build goes on from there, and tidies up.
-                    again = self.build(self.NEW_PAIR)
+                    again = self.build(arguments)
                     self.assertEqual(again.status, 0, again.errors)
                     self.assertEqual(self.check_pair(), "b")
                     self.assertEqual(sorted(path.name for path in self.folder.glob("*filter*")), ["filter", "filter.store"])
         self.assertEqual(ends, {"a", "b"})
 
-    def test_killed_at_any_call_a_build_leaves_the_old_pair_or_the_new_one(self):
+    def test_killed_at_any_call_a_build_or_an_update_leaves_the_old_pair_or_the_new_one(self):
         self.check_each_call("kill")
 
     def test_a_pair_that_was_left_half_replaced_stays_one_whenever_the_next_build_is_killed(self):
@@ -409,14 +419,16 @@ class PairTest(DurabilityTest):
         self.check_each_call(errno.EIO)
 
     def test_a_disk_that_is_full_from_some_write_on_leaves_the_old_pair_alone(self):
-        writes = len(self.build(self.NEW_PAIR).of("pwrite"))
-        for number in (1, writes // 2, writes):
-            with self.subTest(number=number):
-                self.start_again()
-                result = self.build(self.NEW_PAIR, f"pwrite {number}+ {errno.ENOSPC}")
-                self.assertEqual(result.status, EX_CANTCREAT, result.errors)
-                self.assertEqual(self.check_pair(), "a")
-                self.assertEqual(sorted(path.name for path in self.folder.glob("*filter*")), ["filter", "filter.store"])
+        for command, arguments in self.NEW_PAIRS.items():
+            self.start_again()
+            writes = len(self.build(arguments).of("pwrite"))
+            for number in (1, writes // 2, writes):
+                with self.subTest(command=command, number=number):
+                    self.start_again()
+                    result = self.build(arguments, f"pwrite {number}+ {errno.ENOSPC}")
+                    self.assertEqual(result.status, EX_CANTCREAT, result.errors)
+                    self.assertEqual(self.check_pair(), "a")
+                    self.assertEqual(sorted(path.name for path in self.folder.glob("*filter*")), ["filter", "filter.store"])
 
 
 class ReadBackTest(DurabilityTest):

@@ -240,8 +240,8 @@ TEST_CASE("a filter is opened with its own store only, at its path or staged bes
   const std::uint64_t new_identity = MappedFilter(folder.file("new")).header().store_identity;
   REQUIRE(old_identity != new_identity);
   CHECK(open_store(path, new_identity, "new")->identity() == new_identity);
-  CHECK(error_code_of([&] { open_store(path, old_identity, "old"); }) == ErrorCode::bad_argument);
-  CHECK(error_code_of([&] { open_store(path, 0, "none"); }) == ErrorCode::bad_argument);
+  CHECK(error_code_of([&] { open_store(path, old_identity, "old"); }) == ErrorCode::bad_input);
+  CHECK(error_code_of([&] { open_store(path, 0, "none"); }) == ErrorCode::bad_input);
 
   // As if the writer of the new pair had been stopped before its last step.
   std::filesystem::rename(path, path + ".next");

@@ -1,0 +1,82 @@
+#include "filter/cli/commands/build_report.hpp"
+
+#include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "filter/cli/commands/known_strangers_text.hpp"
+#include "filter/cli/commands/message_rates.hpp"
+#include "filter/cli/numbers.hpp"
+#include "filter/layout/sizing.hpp"
+
+namespace bloomgate::cli {
+
+void print_text(const BuildReport& report) {
+  const FilterHeader& header = report.header;
+  std::cout << "built     " << report.output << "\nentries   " << format_count(entries_of(header));
+  if (header.domains != 0) std::cout << "\ndomains   " << format_count(header.domains) << " of them, kept exactly";
+  std::cout << "\nrejected  " << format_count(report.rejected);
+  if (report.excepted != 0) std::cout << "\nexcepted  " << format_count(report.excepted) << " entries left out";
+  if (report.broad.sum() != 0) {
+    std::cout << "\nbroad     " << format_count(report.broad.public_suffixes) << " public suffixes, "
+              << format_count(report.broad.free_mail_domains) << " free-mail domains";
+  }
+  print_strangers(header, report.strangers);
+  const double fpr = expected_fpr_of(header);
+  const bool fill_tells = !std::isnan(distinct_entries_of(header));
+  if (fill_tells) {
+    std::cout << "\ndistinct  " << format_count(distinct_entries_of(header)) << " (estimated from the fill)";
+  }
+  std::cout << "\nsize      " << format_bytes(file_bytes(header));
+  if (header.addresses != 0) std::cout << ", " << format_decimal(report.bits_per_entry(), 2) << " bits per entry";
+  std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       " << format_rate(fpr)
+            << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses") << ")\nmessages  "
+            << message_rates_text(fpr) << '\n';
+  if (!report.store_path.empty()) {
+    std::cout << "store     " << report.store_path << ", " << format_bytes(report.store_bytes()) << ", seed "
+              << format_seed(*header.shape.store_seed) << '\n';
+  }
+  if (report.spilled_bytes != 0) {
+    std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
+  }
+  std::cout << "time      " << format_decimal(report.seconds, 2) << " s, " << format_count(report.entries_per_second())
+            << " entries per second\n";
+}
+
+void print_json(const BuildReport& report) {
+  const FilterHeader& header = report.header;
+  const double distinct = distinct_entries_of(header);
+  const double fpr = expected_fpr_of(header);
+  using Json = nlohmann::ordered_json;
+  Json strangers = known_strangers_json(header);
+  strangers["rejected"] = report.strangers.rejected;
+  // The seed is a string: many readers of JSON keep 53 bits of a number only.
+  const Json json = {
+      {"file", report.output},
+      {"entries", entries_of(header)},
+      {"addresses", header.addresses},
+      {"domain_entries", header.domains},
+      {"rejected", report.rejected},
+      {"excepted", report.excepted},
+      {"public_suffixes", report.broad.public_suffixes},
+      {"free_mail_domains", report.broad.free_mail_domains},
+      {"known_strangers", strangers},
+      {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : Json(nullptr)},
+      {"file_bytes", file_bytes(header)},
+      {"bits_per_entry", header.addresses != 0 ? Json(report.bits_per_entry()) : Json(nullptr)},
+      {"seed", format_seed(header.shape.seed)},
+      {"fpr", fpr},
+      {"fpr_either", either_fpr(fpr)},
+      {"fpr_both", both_fpr(fpr)},
+      {"store", report.store_path.empty() ? Json(nullptr) : Json(report.store_path)},
+      {"store_seed", header.shape.store_seed ? Json(format_seed(*header.shape.store_seed)) : Json(nullptr)},
+      {"store_bytes", report.store_path.empty() ? Json(nullptr) : Json(report.store_bytes())},
+      {"spilled_bytes", report.spilled_bytes},
+      {"seconds", report.seconds},
+      {"entries_per_second", std::round(report.entries_per_second())},
+  };
+  // A path need not be UTF-8; other bytes are replaced.
+  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,28 @@
+#include "filter/cli/lists/stranger_check.hpp"
+
+#include <utility>
+
+#include "filter/base/error.hpp"
+#include "filter/cli/numbers.hpp"
+#include "filter/cli/stop_signal.hpp"
+
+namespace bloomgate::cli {
+
+StrangerCheck::StrangerCheck(const std::vector<std::string>& files, BuildOptions& options, bool is_strict,
+                             std::function<void(std::string_view)> show)
+    : lists_(files, options.profile, options.threads, stop_flag()), is_strict_(is_strict), show_(std::move(show)) {
+  if (lists_.empty()) return;
+  options.memory_bytes /= 2;
+  strangers_ = std::make_unique<KnownStrangers>(shape_of(options), options.threads, options.memory_bytes);
+  lists_.read_into(*strangers_);
+}
+
+void StrangerCheck::look_at_entries() {
+  review_ = lists_.review(*strangers_, show_);
+  if (!is_strict_ || review_.listed + review_.rejected == 0) return;
+  throw BloomgateError(ErrorCode::bad_input, "of what the lists of --not name, " + format_count(review_.listed) +
+                                                 " are entries and " + format_count(review_.rejected) +
+                                                 " are no addresses, and --strict was given; nothing was changed");
+}
+
+}  // namespace bloomgate::cli
