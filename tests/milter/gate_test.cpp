@@ -105,6 +105,8 @@ TEST_CASE("without a whitelist all is check") {
   MessageRecorder message;
   message.begin_message("<joe@example.org>");
   CHECK(parts.gate.judge(message, "").decision.reason == Reason::no_whitelist);
+  parts.slot.set(std::make_shared<const LoadedLists>(ListParts{.whitelists = {{"missing", nullptr}}}));
+  CHECK(parts.gate.judge(message, "").decision.reason == Reason::no_whitelist);
   CHECK(parts.damage_reports == 0);
 }
 
@@ -265,6 +267,20 @@ TEST_CASE("of several stores each is asked, as far as one of them has the sender
   confirmed.parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
   CHECK(confirmed.decide("<eve@example.org>").list.view() == "other");
   CHECK(confirmed.decide("<user7@example.org>").list.view() == "whitelist");
+}
+
+TEST_CASE("a sender who is a false positive of one whitelist and an entry of another is delivered by both answers") {
+  ConfirmedParts confirmed;
+  const test::PairFiles other(test::numbered_addresses(10'000, 10'000));
+  ListParts lists = confirmed.parts.slot.get()->parts();
+  lists.whitelists.insert(lists.whitelists.begin(), {"other", other.load()});
+  const FilterView& first = lists.whitelists.front().filter->view();
+  int number = 0;
+  const auto sender = [&] { return "user" + std::to_string(number) + "@example.org"; };
+  while (!first.may_contain(sender())) ++number;
+  REQUIRE(number < 10'000);
+  confirmed.parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  CHECK(confirmed.decide("<" + sender() + ">").list.view() == "whitelist");
 }
 
 }  // namespace
