@@ -107,7 +107,7 @@ TEST_CASE("a store that cannot be used is refused at the start") {
   Supervisor other(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
   CHECK(test::error_code_of([&] { other.load_first(); }) == ErrorCode::cannot_open);
   s.files.replace_store_first({"ann@example.org"});
-  CHECK(test::error_code_of([&] { other.load_first(); }) == ErrorCode::bad_argument);
+  CHECK(test::error_code_of([&] { other.load_first(); }) == ErrorCode::bad_input);
 }
 
 TEST_CASE("a whitelist that may be missing is loaded when its store has come, too") {

@@ -57,7 +57,7 @@ COMMANDS = {
     "build in parallel": ["build", "--seed", "1", "--threads", "3", "--layout", "classic", "a.txt", "b.txt"],
     "merge": ["merge", "a", "b"],
     "intersect": ["intersect", "a", "b"],
-    "export": ["export", "counting"],
+    "export": ["export", "--threads", "1", "counting"],
 }
 SPILLED = ["build", "--seed", "1", "--threads", "1", "--memory", "1M", "--scratch", "scratch", "--layout",
            "partitioned", "--hashes", "3", "--bits-per-entry", "32", "large.txt"]  # fmt: skip
@@ -117,7 +117,7 @@ class DurabilityTest(unittest.TestCase):
         self.assertEqual(result.written, OLD)
         self.assertEqual(result.names, ["filter"])
         self.assertRegex(result.errors, rf"(?m)^bloomgate {result.command}: .*{reason}")
-        self.assertRegex(result.errors, r"filter|scratch|\.txt|\b[ab]\b")
+        self.assertRegex(result.errors, r"filter|counting|scratch|\.txt|\b[ab]\b")
 
     def is_of_output(self, call):
         return os.path.basename(call.path).startswith(".filter.tmp-")
@@ -396,7 +396,7 @@ class PairTest(DurabilityTest):
         self.check_each_call("kill")
 
     def test_a_pair_that_was_left_half_replaced_stays_one_whenever_the_next_build_is_killed(self):
-        self.assertEqual(self.build(self.NEW_PAIR).status, 0)
+        self.assertEqual(self.build(self.NEW_PAIRS["build"]).status, 0)
         filter_, store = ((self.folder / name).read_bytes() for name in ("filter", "filter.store"))
 
         def leave_half_replaced():

@@ -432,7 +432,7 @@ TEST_CASE("a store that is to take the place of another is opened only by its ow
   CHECK(error_code_of([&] { open_store(path, identity + 1, "other"); }) == ErrorCode::cannot_open);
   build_filter(folder.file("old"), {"joe@example.org"}, {.seed = 1, .store_path = folder.file("third")});
   std::filesystem::rename(folder.file("third"), path);
-  CHECK(error_code_of([&] { open_store(path, identity + 1, "other"); }) == ErrorCode::bad_argument);
+  CHECK(error_code_of([&] { open_store(path, identity + 1, "other"); }) == ErrorCode::bad_input);
 }
 
 TEST_CASE("whose filter was built without a store is told so") {
@@ -441,7 +441,7 @@ TEST_CASE("whose filter was built without a store is told so") {
     open_store(folder.file("store"), 0, "filter");
     FAIL("it was opened");
   } catch (const BloomgateError& error) {
-    CHECK(error.code() == ErrorCode::bad_argument);
+    CHECK(error.code() == ErrorCode::bad_input);
     CHECK(error.what() == std::string("filter was built without a store; build it with 'bloomgate build --store'"));
   }
 }

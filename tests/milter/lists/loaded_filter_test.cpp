@@ -173,7 +173,7 @@ TEST_CASE("a filter and a store that do not belong together are refused with wha
   const auto load = [&](const std::string& filter, const std::string& store) {
     LoadedFilter(filter, false, FilterCheck::header, store);
   };
-  CHECK(test::error_code_of([&] { load(files.path(), others.store_path()); }) == ErrorCode::bad_argument);
+  CHECK(test::error_code_of([&] { load(files.path(), others.store_path()); }) == ErrorCode::bad_input);
   CHECK_THROWS_WITH(load(files.path(), others.store_path()), Catch::Contains("copy both files of one build"));
   const test::WhitelistFile without({"joe@example.org"});
   CHECK_THROWS_WITH(load(without.path(), files.store_path()), Catch::Contains("bloomgate build --store"));
