@@ -1,5 +1,5 @@
-// The decisions of the last day as a picture, SVG for an HTML page: a bar for each quarter of an hour, or for each minute
-// as long as the daemon runs for an hour and a half.
+// The decisions of the last day as a picture, SVG for an HTML page: a bar for each quarter of an hour, or for each
+// minute as long as the daemon runs for an hour and a half.
 #pragma once
 
 #include <string>
