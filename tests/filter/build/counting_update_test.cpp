@@ -161,7 +161,8 @@ TEST_CASE("whatever is added and removed, nobody is lost as long as only what wa
     build_filter(folder.file("page"), all, {.hashes = hashes, .expected_entries = options.expected_entries, .seed = 5});
     if (read_file(folder.file("export")) != read_file(folder.file("page"))) FAIL("another filter in step " << step);
   }
-  CHECK((most_saturated != 0) == (hashes == 32));
+  // A sanitized run has too few steps for some seeds.
+  if (hashes == 6 || !test::kIsSanitized) CHECK((most_saturated != 0) == (hashes == 32));
 }
 
 TEST_CASE("the same changes give the same bytes, whatever the threads and the memory, in an array of several parts") {
