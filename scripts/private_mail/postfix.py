@@ -74,6 +74,23 @@ while kill -0 "$master" 2>/dev/null; do wait "$master"; done
 """
 
 
+def without_overridden(main_cf):
+    """The last entry of each parameter. Postfix takes the last one anyhow, but every process that starts warns of the
+    earlier ones, postlogd too, before it reads what the others log. The kernel's queue for that may have room for ten
+    lines: if they fill it first, postlogd waits for itself, and so does all of Postfix."""
+    entries = {}
+    for line in main_cf.splitlines(keepends=True):
+        if line.startswith("#") or not line.strip():
+            continue
+        if line[0].isspace():  # goes on
+            entries[name] += line
+            continue
+        name = line.split("=")[0].strip()
+        entries.pop(name, None)
+        entries[name] = line
+    return "".join(entries.values())
+
+
 @dataclass(frozen=True)
 class PostfixConfig:
     next_hop: str  # [address]:port for mail that has been checked
@@ -139,7 +156,7 @@ class Postfix:
                       next_hop=self.config.next_hop)
         (etc / "master.cf").write_text(MASTER_CF.format(**values) + self.config.master_cf)
         main_cf = etc / "main.cf"
-        main_cf.write_text(MAIN_CF.format(**values) + self.config.main_cf)
+        main_cf.write_text(without_overridden(MAIN_CF.format(**values) + self.config.main_cf))
         os.utime(main_cf, (0, 0))  # Postfix reads a new file again and again until it is a second old
 
 
