@@ -24,4 +24,9 @@ inline bool is_same_file(const std::string& a, const std::string& b) noexcept {
          FileStamp(status_a).is_same_file(FileStamp(status_b));
 }
 
+// Whether what is written to one is found at the other: also where there is no file yet, if the paths are the same.
+inline bool are_same_place(const std::string& a, const std::string& b) noexcept {
+  return a == b || is_same_file(a, b);
+}
+
 }  // namespace bloomgate

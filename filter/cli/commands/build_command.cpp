@@ -210,8 +210,7 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   if (layout_rules(command.options.layout).counts_entries() && !command.strangers.empty()) {
     throw UsageError(
         "--not does not go with --layout counting, as whom such a filter lists changes; build a filter of another "
-        "layout "
-        "from the lists");
+        "layout from the lists");
   }
   command.options.block_bytes = command.shape.chosen_block_bytes();
   command.options.hash_family = command.shape.chosen_hash_family();
@@ -259,11 +258,11 @@ void refuse_to_overwrite_inputs(const BuildCommand& command) {
     }
   }
   for (const std::string& other : {command.output, command.reject_file}) {
-    if (!store.empty() && (store == other || is_same_file(store, other))) {
+    if (!store.empty() && are_same_place(store, other)) {
       throw UsageError("--store and " + other + " are the same file");
     }
   }
-  if (command.reject_file == command.output || is_same_file(command.reject_file, command.output)) {
+  if (are_same_place(command.reject_file, command.output)) {
     throw UsageError("--reject-file and --output are the same file");
   }
 }

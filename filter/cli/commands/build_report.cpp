@@ -6,6 +6,7 @@
 
 #include "filter/cli/commands/known_strangers_text.hpp"
 #include "filter/cli/commands/message_rates.hpp"
+#include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/layout/sizing.hpp"
 
@@ -13,8 +14,7 @@ namespace bloomgate::cli {
 
 void print_text(const BuildReport& report) {
   const FilterHeader& header = report.header;
-  std::cout << "built     " << report.output << "\nentries   " << format_count(entries_of(header));
-  if (header.domains != 0) std::cout << "\ndomains   " << format_count(header.domains) << " of them, kept exactly";
+  std::cout << "built     " << report.output << '\n' << entries_text(header);
   std::cout << "\nrejected  " << format_count(report.rejected);
   if (report.excepted != 0) std::cout << "\nexcepted  " << format_count(report.excepted) << " entries left out";
   if (report.broad.sum() != 0) {
@@ -75,8 +75,7 @@ void print_json(const BuildReport& report) {
       {"seconds", report.seconds},
       {"entries_per_second", std::round(report.entries_per_second())},
   };
-  // A path need not be UTF-8; other bytes are replaced.
-  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  print_report(json);
 }
 
 }  // namespace bloomgate::cli

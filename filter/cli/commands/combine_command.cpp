@@ -9,6 +9,7 @@
 #include "filter/build/combine.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/message_rates.hpp"
+#include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/layout/sizing.hpp"
@@ -75,7 +76,7 @@ void print_json(const Overlap& overlap, const std::vector<std::string>& /*paths*
                                            {"b", overlap.domains_of_b},
                                            {"either", domains_of_either(overlap)},
                                            {"both", overlap.domains_of_both}}}};
-  std::cout << report.dump(2) << '\n';
+  print_report(report);
 }
 
 }  // namespace

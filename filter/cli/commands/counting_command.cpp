@@ -13,6 +13,7 @@
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/kept_output.hpp"
 #include "filter/cli/commands/message_rates.hpp"
+#include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/lists/add_entries.hpp"
 #include "filter/cli/lists/broad_domains.hpp"
 #include "filter/cli/lists/change_lock.hpp"
@@ -103,9 +104,7 @@ void refuse_to_overwrite(const ChangeCommand& command) {
     if (is_same_file(list, command.file)) throw UsageError(command.file + " is the filter, and cannot be a list");
     if (is_same_file(list, rejected)) throw UsageError("--reject-file would overwrite the list " + list);
   }
-  if (rejected == command.file || is_same_file(rejected, command.file)) {
-    throw UsageError("--reject-file would overwrite " + command.file);
-  }
+  if (are_same_place(rejected, command.file)) throw UsageError("--reject-file would overwrite " + command.file);
 }
 
 // Nothing given: --help was.
@@ -178,8 +177,7 @@ void print_text(const Report& report) {
   std::cout << "changed   " << report.command.file << '\n';
   (report.command.adds() ? print_added : print_removed)(report);
   const double fpr = expected_fpr_of(header);
-  std::cout << "\nrejected  " << format_count(report.rejected) << "\nentries   " << format_count(entries_of(header));
-  if (header.domains != 0) std::cout << "\ndomains   " << format_count(header.domains) << " of them, kept exactly";
+  std::cout << "\nrejected  " << format_count(report.rejected) << '\n' << entries_text(header);
   std::cout << "\nsaturated " << format_count(header.saturated) << " of " << format_count(header.bits_set)
             << " counters in use\nFPR       " << format_rate(fpr)
             << " for a look-up (expected from the fill)\nmessages  " << message_rates_text(fpr) << '\n';
@@ -218,8 +216,7 @@ void print_json(const Report& report) {
                    {"fpr_both", both_fpr(fpr)},
                    {"spilled_bytes", report.spilled_bytes},
                    {"seconds", report.seconds}});
-  // A path need not be UTF-8; other bytes are replaced.
-  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  print_report(json);
 }
 
 // Whoever is to be removed by a line that cannot be read would stay listed.

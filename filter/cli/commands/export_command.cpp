@@ -11,6 +11,7 @@
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/kept_output.hpp"
 #include "filter/cli/commands/message_rates.hpp"
+#include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/lists/list_options.hpp"
 #include "filter/cli/lists/progress_states.hpp"
 #include "filter/cli/numbers.hpp"
@@ -26,8 +27,7 @@ namespace po = boost::program_options;
 
 void print_text(const std::string& path, const FilterHeader& header) {
   const double fpr = expected_fpr_of(header);
-  std::cout << "built     " << path << "\nentries   " << format_count(entries_of(header));
-  if (header.domains != 0) std::cout << "\ndomains   " << format_count(header.domains) << " of them, kept exactly";
+  std::cout << "built     " << path << '\n' << entries_text(header);
   std::cout << "\nsize      " << format_bytes(file_bytes(header)) << "\nFPR       " << format_rate(fpr)
             << " for a look-up (expected from the fill)\nmessages  " << message_rates_text(fpr) << '\n';
 }
@@ -45,8 +45,7 @@ void print_json(const std::string& path, const FilterHeader& header) {
       {"fpr_either", either_fpr(fpr)},
       {"fpr_both", both_fpr(fpr)},
   };
-  // A path need not be UTF-8; other bytes are replaced.
-  std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  print_report(json);
 }
 
 }  // namespace
@@ -79,7 +78,7 @@ int run_export(const Arguments& arguments) {
   const std::string& path = only_filter(operands);
   checked_threads(threads);
   checked_keep(keep);
-  if (path == output || is_same_file(path, output)) throw UsageError("--output would overwrite " + path);
+  if (are_same_place(path, output)) throw UsageError("--output would overwrite " + path);
   // The work goes on if nobody reads the progress or the report.
   std::signal(SIGPIPE, SIG_IGN);
   require_can_write(output, 0);

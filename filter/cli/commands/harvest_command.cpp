@@ -13,6 +13,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/harvest/contact_sorter.hpp"
 #include "filter/cli/harvest/dated_list_writer.hpp"
 #include "filter/cli/harvest/harvest.hpp"
@@ -234,8 +235,7 @@ void print_json(const Report& report) {
       {"spilled_bytes", report.spilled_bytes},
       {"seconds", report.seconds},
   };
-  // A path need not be UTF-8; other bytes are replaced.
-  std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  print_report(json);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "filter/cli/commands/generation_text.hpp"
 #include "filter/cli/commands/known_strangers_text.hpp"
 #include "filter/cli/commands/message_rates.hpp"
+#include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/file/fingerprint.hpp"
 #include "filter/file/generations.hpp"
@@ -140,8 +141,7 @@ void print_json(const MappedFilter& filter) {
       {"written", format_time(describe(filter.path()).written)},
       {"kept", kept},
   };
-  // A path need not be UTF-8; other bytes are replaced.
-  std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  print_report(json);
 }
 
 double bytes_per_entry(const StoreFile& store) {
@@ -179,7 +179,7 @@ void print_json(const StoreFile& store) {
       {"identity", identity_text(store.identity())},
       {"written", format_time(describe(store.path()).written)},
   };
-  std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  print_report(json);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "filter/base/parallel.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/generation_text.hpp"
+#include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/file/generations.hpp"
 #include "filter/file/mapped_filter.hpp"
@@ -34,8 +35,7 @@ void print_text(const std::string& path, const std::string& replaced) {
 void print_json(const std::string& path, const std::string& replaced) {
   nlohmann::ordered_json json = {{"in_place", generation_json(describe(path))}, {"replaced", nullptr}};
   if (access(replaced.c_str(), F_OK) == 0) json["replaced"] = generation_json(describe(replaced));
-  // A path need not be UTF-8; other bytes are replaced.
-  std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  print_report(json);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/fpr_plot.hpp"
 #include "filter/cli/commands/message_rates.hpp"
+#include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/commands/shape_options.hpp"
 #include "filter/cli/commands/size_choice.hpp"
 #include "filter/cli/numbers.hpp"
@@ -182,7 +183,7 @@ void print_json(const Table& table) {
     }
     json["table"].push_back(line);
   }
-  std::cout << json.dump(2) << '\n';
+  print_report(json);
 }
 
 FprPlot make_plot(const SizeWishes& wishes, const SizeChoice& choice) {

@@ -16,6 +16,7 @@
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/known_strangers_text.hpp"
 #include "filter/cli/commands/message_rates.hpp"
+#include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/commands/shape_options.hpp"
 #include "filter/cli/lists/add_entries.hpp"
 #include "filter/cli/lists/broad_domains.hpp"
@@ -124,23 +125,19 @@ void choose_shape(UpdateCommand& command, const po::variables_map& values) {
   }
 }
 
-bool same_file(const std::string& a, const std::string& b) {
-  return a == b || is_same_file(a, b);
-}
-
 // A typing mistake must not cost the operator a list.
 void refuse_to_overwrite_inputs(const UpdateCommand& command) {
-  if (same_file(command.output, command.store)) throw UsageError("--store and --output are the same file");
-  if (!command.is_in_place() && same_file(command.new_store, command.store)) {
+  if (are_same_place(command.output, command.store)) throw UsageError("--store and --output are the same file");
+  if (!command.is_in_place() && are_same_place(command.new_store, command.store)) {
     throw UsageError("--new-store and --store are the same file; leave --new-store out");
   }
-  if (!command.is_in_place() && same_file(command.new_store, command.output)) {
+  if (!command.is_in_place() && are_same_place(command.new_store, command.output)) {
     throw UsageError("--new-store and --output are the same file");
   }
   for (const std::vector<std::string>* lists : {&command.add, &command.remove, &command.strangers}) {
     for (const std::string& list : *lists) {
-      if (same_file(list, command.output)) throw UsageError("--output would overwrite the list " + list);
-      if (same_file(list, command.store_path())) throw UsageError("the store would overwrite the list " + list);
+      if (are_same_place(list, command.output)) throw UsageError("--output would overwrite the list " + list);
+      if (are_same_place(list, command.store_path())) throw UsageError("the store would overwrite the list " + list);
     }
   }
 }
@@ -230,8 +227,8 @@ void print_text(const Report& report) {
   const UpdateCounts& counts = report.counts;
   const std::string& store = report.command.store_path();
   std::cout << "built     " << report.command.output << "\nstore     " << store << ", "
-            << format_bytes(std::filesystem::file_size(store)) << "\nentries   " << format_count(entries_of(header));
-  if (header.domains != 0) std::cout << "\ndomains   " << format_count(header.domains) << " of them, kept exactly";
+            << format_bytes(std::filesystem::file_size(store)) << '\n'
+            << entries_text(header);
   std::cout << "\nadded     " << format_count(counts.added);
   if (counts.already_there != 0)
     std::cout << ", " << format_count(counts.already_there) << " others were there already";
@@ -280,8 +277,7 @@ void print_json(const Report& report) {
       {"spilled_bytes", report.spilled_bytes},
       {"seconds", report.seconds},
   };
-  // A path need not be UTF-8; other bytes are replaced.
-  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  print_report(json);
 }
 
 // Whoever is to be removed by a line that cannot be read would stay listed.

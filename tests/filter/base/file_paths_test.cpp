@@ -31,5 +31,15 @@ TEST_CASE("two paths are of one file if it is there and both lead to it") {
   CHECK_FALSE(is_same_file(folder.file("missing"), folder.file("missing")));
 }
 
+TEST_CASE("two paths are one place if one file is there, or if they are the same and none is there yet") {
+  const test::TemporaryFolder folder;
+  test::write_file(folder.file("a"), "text");
+  std::filesystem::create_symlink("a", folder.file("link"));
+  CHECK(are_same_place(folder.file("a"), folder.file("link")));
+  CHECK(are_same_place(folder.file("missing"), folder.file("missing")));
+  CHECK_FALSE(are_same_place(folder.file("missing"), folder.file("other")));
+  CHECK_FALSE(are_same_place(folder.file("a"), folder.file("missing")));
+}
+
 }  // namespace
 }  // namespace bloomgate

@@ -1,0 +1,17 @@
+// What the reports of several commands have in common.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "filter/file/file_format.hpp"
+
+namespace bloomgate::cli {
+
+// The lines "entries" and, where there are any, "domains", without a line break at the end.
+std::string entries_text(const FilterHeader& header);
+
+// On standard output. A path need not be UTF-8: bytes that are not are replaced.
+void print_report(const nlohmann::ordered_json& json);
+
+}  // namespace bloomgate::cli
