@@ -120,7 +120,9 @@ NewFile::NewFile(const std::string& path, const Sections& sections) : path_(reso
         fchmod(file_.get(), old->st_mode & 0777) != 0) {
       throw system_error(ErrorCode::cannot_write, "set the permissions of", temporary_path_, errno);
     }
-    const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(most_bytes));
+    const int error = surely_lacks_room(folder_, most_bytes)
+                          ? ENOSPC
+                          : posix_fallocate(file_.get(), 0, static_cast<off_t>(most_bytes));
     // Some file systems cannot reserve space; there a full disk shows on writing.
     if (error != 0 && error != EOPNOTSUPP && error != EINVAL) {
       throw system_error(ErrorCode::cannot_write, "reserve " + std::to_string(most_bytes) + " bytes for", path_, error);

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "filter/base/file_descriptor.hpp"
@@ -17,19 +18,29 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-BloomgateError space_error(const std::string& folder, const std::string& path, std::uint64_t bytes, int error) {
+// Where the file system does not tell how large it is, it does not know.
+std::optional<std::uint64_t> free_bytes(const std::string& folder) noexcept {
   struct statvfs status = {};
-  const bool known = statvfs(folder.c_str(), &status) == 0;
-  return {
-      ErrorCode::cannot_write,
-      "the filter will take " + std::to_string((bytes + kMiB - 1) / kMiB) +
-          " MiB, and there is no room for it beside " + path + ": " + std::generic_category().message(error) +
-          (known ? ", " + std::to_string(status.f_bavail * status.f_frsize / kMiB) + " MiB are free" : std::string()) +
-          "; make room in " + folder + ", put it elsewhere (--output), or take fewer --bits-per-entry",
-      {.path = path}};
+  if (statvfs(folder.c_str(), &status) != 0 || status.f_blocks == 0) return std::nullopt;
+  return status.f_bavail * status.f_frsize;
+}
+
+BloomgateError space_error(const std::string& folder, const std::string& path, std::uint64_t bytes, int error) {
+  const std::optional<std::uint64_t> free = free_bytes(folder);
+  return {ErrorCode::cannot_write,
+          "the filter will take " + std::to_string((bytes + kMiB - 1) / kMiB) +
+              " MiB, and there is no room for it beside " + path + ": " + std::generic_category().message(error) +
+              (free ? ", " + std::to_string(*free / kMiB) + " MiB are free" : std::string()) + "; make room in " +
+              folder + ", put it elsewhere (--output), or take fewer --bits-per-entry",
+          {.path = path}};
 }
 
 }  // namespace
+
+bool surely_lacks_room(const std::string& folder, std::uint64_t bytes) noexcept {
+  const std::optional<std::uint64_t> free = free_bytes(folder);
+  return free && bytes > *free;
+}
 
 void require_scratch(const std::string& folder) {
   if (access(folder.c_str(), W_OK | X_OK) != 0) throw folder_error(folder, folder + " (--scratch)", errno);
@@ -68,6 +79,7 @@ void require_can_write(const std::string& path, std::uint64_t bytes) {
   const std::string folder = folder_of(target);
   const FileDescriptor file = unnamed_file(folder);
   if (!file.is_open()) throw folder_error(folder, target, errno);
+  if (surely_lacks_room(folder, bytes)) throw space_error(folder, target, bytes, ENOSPC);
   // Not posix_fallocate(3), which writes it all where the file system cannot reserve.
   if (bytes == 0 || fallocate(file.get(), 0, 0, static_cast<off_t>(bytes)) == 0) return;
   if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) throw space_error(folder, target, bytes, errno);

@@ -14,6 +14,11 @@ namespace bloomgate {
 // BloomgateError{cannot_write} with the remedy, and {not_a_regular_file} if `path` is something else.
 void require_can_write(const std::string& path, std::uint64_t bytes);
 
+// Whether the file system has less than `bytes` left, as far as it tells. To be asked before space is reserved: ext4
+// takes all that there is before it finds out that it is not enough, and who else writes to the disk, a mail queue
+// perhaps, meets a full one meanwhile.
+bool surely_lacks_room(const std::string& folder, std::uint64_t bytes) noexcept;
+
 // Whether temporary files can be made in the folder of --scratch. Throws BloomgateError{cannot_write}.
 void require_scratch(const std::string& folder);
 

@@ -20,6 +20,15 @@ std::string refusal_of(const std::string& path, std::uint64_t bytes) {
   return {};
 }
 
+TEST_CASE("a folder surely lacks room for more bytes than are free, and for no fewer") {
+  const test::TemporaryFolder folder;
+  const std::uint64_t free = std::filesystem::space(folder.path()).available;
+  CHECK_FALSE(surely_lacks_room(folder.path().string(), 0));
+  CHECK_FALSE(surely_lacks_room(folder.path().string(), free / 2));  // others write at the same time
+  CHECK(surely_lacks_room(folder.path().string(), free + (std::uint64_t{1} << 40)));
+  CHECK_FALSE(surely_lacks_room(folder.file("missing"), std::uint64_t{1} << 62));  // nobody knows
+}
+
 TEST_CASE("whether a file can be written is found out beforehand, and nothing is left of the trial") {
   const test::TemporaryFolder folder;
   CHECK(refusal_of(folder.file("filter"), 0).empty());
