@@ -210,7 +210,8 @@ class MonitoringServer {
       : socket_(address, kMode, ""),
         server_(socket_.descriptor(),
                 {.reply = replies(*daemon.monitor, is_local_socket(socket_.descriptor())),
-                 .tick = [monitor = daemon.monitor.get()] { monitor->end_minute(); },
+                 .tick = [monitor = daemon.monitor.get()] { monitor->end_second(); },
+                 .interval = std::chrono::seconds(1),
                  .on_fault =
                      [log = daemon.log](const std::string& what) { log_error(*log, "metrics: " + printable(what)); }}) {
     daemon.log->info("figures and status page at {}", printable(to_string(address)));

@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::string_view kLoadGoodFile =
     "Put a good file in its place (bloomgate verify tells), then: systemctl reload bloomgate-milter";
+constexpr std::string_view kBuildAnew =
+    "Build it anew, with room for all of its entries, and see what bloomgate info and bloomgate verify say of it.";
 constexpr std::string_view kMissingWhitelist =
     "Build it with bloomgate build, or copy it there; it is loaded as soon as it is there and good.";
 
@@ -22,6 +24,20 @@ void add_missing(const ListParts& parts, std::vector<Advice>& advice) {
   }
 }
 
+void add_too_many_hits(const ListParts& parts, const RateProbes& probes, std::vector<Advice>& advice) {
+  for (const NamedFilter& each : parts.whitelists) {
+    if (!each.filter) continue;
+    const Probes seen = probes.of(*each.filter);
+    const double expected = expected_rate_of_bits(*each.filter);
+    if (!has_too_many_hits(seen, expected)) continue;
+    advice.push_back(
+        {fmt::format("the bits of whitelist {} have {} of {} random keys that no list can hold, instead of "
+                     "{}: strangers pass for listed",
+                     each.name, seen.hits, seen.probes, rate_text(expected, false)),
+         std::string(kBuildAnew)});
+  }
+}
+
 }  // namespace
 
 std::vector<Advice> advice_on(const Monitor& monitor) {
@@ -30,6 +46,7 @@ std::vector<Advice> advice_on(const Monitor& monitor) {
   const auto standing = monitor.standing();
   for (std::string& fault : list_faults(*lists)) advice.push_back({std::move(fault), std::string(kLoadGoodFile)});
   add_missing(lists->parts(), advice);
+  add_too_many_hits(lists->parts(), monitor.probes(), advice);
   if (!standing->refused_reload.empty()) {
     advice.push_back({"the last reload was refused: " + standing->refused_reload,
                       "What was in use goes on. Mend what is named, then: systemctl reload bloomgate-milter"});

@@ -13,7 +13,7 @@ struct Advice {
   std::string how;  // empty: `what` says it
 };
 
-// The gravest first; empty if all is well. Throws std::bad_alloc.
+// The gravest first; empty if all is well. For the thread that calls Monitor::end_second(). Throws std::bad_alloc.
 std::vector<Advice> advice_on(const Monitor& monitor);
 
 }  // namespace bloomgate

@@ -153,13 +153,31 @@ void add_service(Families& families, const Monitor& monitor) {
                 {label("version", BLOOMGATE_VERSION)}, 1);
 }
 
-using FigureOf = double (*)(const LoadedFilter&);
-
-void add_figure(Families& families, const LoadedLists& lists, const char* name, const char* help, FigureOf figure) {
-  MetricFamily& family = families.gauge(name, help);
+template <typename FigureOf>
+void put_figures(MetricFamily& family, const LoadedLists& lists, FigureOf figure) {
   for (const NamedFilter& each : lists.parts().whitelists) {
     if (each.filter) Families::put(family, {label("whitelist", each.name)}, figure(*each.filter));
   }
+}
+
+using FigureOf = double (*)(const LoadedFilter&);
+
+void add_figure(Families& families, const LoadedLists& lists, const char* name, const char* help, FigureOf figure) {
+  put_figures(families.gauge(name, help), lists, figure);
+}
+
+void add_probes(Families& families, const LoadedLists& lists, const RateProbes& probes) {
+  put_figures(
+      families.counter("bloomgate_whitelist_probes_total",
+                       "Random keys that no list can hold and that were looked up in the whitelist's bits, one a "
+                       "second since it was loaded."),
+      lists, [&](const LoadedFilter& filter) { return number(probes.of(filter).probes); });
+  put_figures(families.counter("bloomgate_whitelist_probe_hits_total",
+                               "Of these keys, those that the bits had: observed false positives, no store asked."),
+              lists, [&](const LoadedFilter& filter) { return number(probes.of(filter).hits); });
+  put_figures(families.gauge("bloomgate_whitelist_probe_expected_ratio",
+                             "Share of these keys that the bits are expected to have, by their fill."),
+              lists, expected_rate_of_bits);
 }
 
 void add_whitelists(Families& families, const LoadedLists& lists) {
@@ -193,6 +211,7 @@ void add_lists(Families& families, const Monitor& monitor) {
   const auto lists = monitor.lists();
   const ListParts& parts = lists->parts();
   add_whitelists(families, *lists);
+  add_probes(families, *lists, monitor.probes());
   if (const auto rate = false_positive_rate_of_message(*lists, monitor.standing()->identity)) {
     families.one_gauge("bloomgate_message_false_positive_ratio",
                        "Expected share of messages from strangers that pass for listed, by the rule in force.", *rate);

@@ -14,7 +14,8 @@ namespace bloomgate {
 
 inline constexpr const char* kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-// Throws std::bad_alloc. Cost: a millisecond for each whitelist at most.
+// For the thread that calls Monitor::end_second(). Throws std::bad_alloc. Cost: two milliseconds for each whitelist at
+// most.
 std::string metrics_text(const Monitor& monitor);
 
 }  // namespace bloomgate

@@ -1,6 +1,11 @@
 #include "milter/monitoring/monitor.hpp"
 
 namespace bloomgate {
+namespace {
+
+constexpr unsigned kSecondsOfMinute = 60;
+
+}  // namespace
 
 void Monitor::note_reload(bool accepted) noexcept {
   tally_.note_reload(accepted);
@@ -13,7 +18,10 @@ std::optional<Monitor::SystemClock::time_point> Monitor::reloaded_at() const noe
   return SystemClock::time_point(SystemClock::duration(since_epoch));
 }
 
-void Monitor::end_minute() noexcept {
+void Monitor::end_second() noexcept {
+  probes_.probe(*sources_.lists.get());
+  if (++seconds_of_minute_ < kSecondsOfMinute) return;
+  seconds_of_minute_ = 0;
   minutes_.close({.delivered = tally_.messages(Verdict::deliver),
                   .checked = tally_.messages(Verdict::check),
                   .refused = tally_.refusals()});

@@ -15,6 +15,7 @@
 #include "milter/lists/list_slot.hpp"
 #include "milter/monitoring/last_decisions.hpp"
 #include "milter/monitoring/minute_ring.hpp"
+#include "milter/monitoring/rate_probes.hpp"
 #include "milter/monitoring/tally.hpp"
 #include "milter/policy/facts.hpp"
 #include "milter/policy/policy.hpp"
@@ -66,10 +67,12 @@ class Monitor {
   SystemClock::time_point started_at() const noexcept { return started_at_; }
   std::optional<SystemClock::time_point> reloaded_at() const noexcept;
 
-  // Closes the present minute. For the thread that makes the pages, which calls it once a minute.
-  void end_minute() noexcept;
+  // A second is over: probes each whitelist once, and closes the present minute each 60th time. For the thread that
+  // makes the pages, which calls it once a second.
+  void end_second() noexcept;
   // For that thread only.
   const MinuteRing& minutes() const noexcept { return minutes_; }
+  const RateProbes& probes() const noexcept { return probes_; }
 
  private:
   const Sources sources_;
@@ -79,6 +82,8 @@ class Monitor {
   LastDecisions last_;
   Slot<Standing> standing_;
   MinuteRing minutes_;
+  unsigned seconds_of_minute_ = 0;
+  RateProbes probes_;
 };
 
 }  // namespace bloomgate

@@ -10,6 +10,7 @@
 #include "filter/base/printable.hpp"
 #include "milter/monitoring/advice.hpp"
 #include "milter/monitoring/decisions_plot.hpp"
+#include "milter/monitoring/proportion.hpp"
 #include "milter/monitoring/service_status.hpp"
 
 namespace bloomgate {
@@ -144,7 +145,22 @@ std::string reasons_section(const Tally& tally) {
   return html + "</table></section>\n";
 }
 
-std::string whitelist_html(const NamedFilter& named, SystemClock::time_point now) {
+std::string percent(double share) {
+  return fmt::format("{:.3g}\u202f%", 100 * share);
+}
+
+// What the probes of a whitelist have shown, beside what they should.
+std::string probes_html(const LoadedFilter& filter, const Probes& seen) {
+  if (seen.probes == 0) return {};
+  const Interval rate = wilson_interval(seen.hits, seen.probes);
+  const std::string expected = filter.store() == nullptr ? "" : ", expected " + percent(expected_rate_of_bits(filter));
+  return fact(percent(static_cast<double>(seen.hits) / static_cast<double>(seen.probes)),
+              fmt::format("observed{}{}: {} of {} random keys, so {} to {}",
+                          filter.store() == nullptr ? "" : " before the store is asked", expected, grouped(seen.hits),
+                          grouped(seen.probes), percent(rate.lower), percent(rate.upper)));
+}
+
+std::string whitelist_html(const NamedFilter& named, const RateProbes& probes, SystemClock::time_point now) {
   std::string html = "<h2>" + escaped(named.name) + "</h2>\n";
   if (!named.filter) return html + "<p class=\"refuse\">not loaded</p>\n";
   const LoadedFilter& filter = *named.filter;
@@ -156,6 +172,7 @@ std::string whitelist_html(const NamedFilter& named, SystemClock::time_point now
   html += fact(fmt::format("{:.1f}\u202f%", 100 * static_cast<double>(header.bits_set) / bits), "fill");
   html +=
       fact(escaped(rate_text(filter.false_positive_rate(), filter.store() != nullptr)), "false positives, a look-up");
+  html += probes_html(filter, probes.of(filter));
   html += "</div>\n<p class=\"soft\">" + escaped(printable(filter.path()));
   if (filter.store() != nullptr) html += ", confirmed by " + escaped(printable(filter.store()->path()));
   html += fmt::format("; written {} ago, loaded {} ago</p>\n", age(now - written), age(now - filter.loaded_at()));
@@ -166,7 +183,8 @@ std::string lists_section(const Monitor& monitor, SystemClock::time_point now) {
   const auto lists = monitor.lists();
   const ListParts& parts = lists->parts();
   std::string html;
-  for (const NamedFilter& each : parts.whitelists) html += "<section>" + whitelist_html(each, now) + "</section>\n";
+  for (const NamedFilter& each : parts.whitelists)
+    html += "<section>" + whitelist_html(each, monitor.probes(), now) + "</section>\n";
   html += "<section><h2>Rates promised</h2>\n";
   const std::string rate = message_rate(*lists, monitor.standing()->identity);
   html += "<p>" + escaped(rate.empty() ? "none: no whitelist serves" : rate) + "</p>\n";

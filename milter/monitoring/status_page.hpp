@@ -12,7 +12,7 @@ namespace bloomgate {
 
 inline constexpr const char* kPageContentType = "text/html; charset=utf-8";
 
-// If not `with_senders`, the last decisions are left out. For the thread that calls Monitor::end_minute(). Throws
+// If not `with_senders`, the last decisions are left out. For the thread that calls Monitor::end_second(). Throws
 // std::bad_alloc.
 std::string status_page(const Monitor& monitor, bool with_senders);
 

@@ -85,6 +85,16 @@ def test_the_figures_are_those_of_the_mail_that_was_sent(start):
     assert found["bloomgate_whitelist_written_timestamp_seconds", 'whitelist="whitelist"'] <= time.time()
 
 
+def test_each_whitelist_is_probed_while_it_is_in_use(start):
+    _, port = start()
+    whitelist = 'whitelist="whitelist"'
+    wait_until(lambda: figures(port)["bloomgate_whitelist_probes_total", whitelist] >= 2, "two probes of the whitelist")
+    found = figures(port)
+    assert found["bloomgate_whitelist_probe_hits_total", whitelist] <= found["bloomgate_whitelist_probes_total", whitelist]
+    assert 0 < found["bloomgate_whitelist_probe_expected_ratio", whitelist] < 0.1
+    assert "observed" in get(port, "/")[1]
+
+
 def test_reloads_count_by_their_outcome(start):
     gateway, port = start()
     gateway.daemon.reload("loaded .*entries")

@@ -11,6 +11,7 @@
 #include "milter/monitoring/status_page.hpp"
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/support/flip_byte.hpp"
+#include "tests/support/full_filter.hpp"
 
 namespace bloomgate {
 namespace {
@@ -141,6 +142,49 @@ TEST_CASE("a hit that a store is asked about counts under the store's answer") {
   const std::string text = daemon.metrics();
   CHECK_THAT(text, Catch::Contains("bloomgate_confirmations_total{whitelist=\"pair\",answer=\"no\"} 1\n") &&
                        Catch::Contains("bloomgate_confirmation_seconds_count 1\n"));
+}
+
+TEST_CASE("the observed rate of false positives stands beside the expected one, and is told of where it is too high") {
+  const test::TemporaryFolder folder;
+  test::build_full_filter(folder.file("full.bloom"));
+  Watched daemon;
+  ListParts lists = daemon.parts.slot.get()->parts();
+  lists.whitelists.push_back(
+      {"full", std::make_shared<const LoadedFilter>(folder.file("full.bloom"), false, FilterCheck::header)});
+  daemon.parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  CHECK_THAT(daemon.html(), !Catch::Contains("observed"));
+  for (int i = 0; i < 30; ++i) daemon.monitor.end_second();
+  CHECK(advice_on(daemon.monitor).empty());
+  daemon.monitor.end_second();
+  CHECK_THAT(daemon.metrics(),
+             Catch::Contains("bloomgate_whitelist_probes_total{whitelist=\"whitelist\"} 31\n") &&
+                 Catch::Contains("bloomgate_whitelist_probe_hits_total{whitelist=\"whitelist\"} 0\n") &&
+                 Catch::Contains("bloomgate_whitelist_probe_hits_total{whitelist=\"full\"} 31\n") &&
+                 Catch::Contains("bloomgate_whitelist_probe_expected_ratio{whitelist=\"full\"} "));
+  REQUIRE(advice_on(daemon.monitor).size() == 1);
+  CHECK_THAT(advice_on(daemon.monitor).front().what,
+             Catch::StartsWith("the bits of whitelist full have 31 of 31 random keys that no list can hold"));
+  CHECK_THAT(daemon.html(), Catch::Contains("observed: 31 of 31 random keys, so 89\u202f% to 100\u202f%") &&
+                                Catch::Contains("observed: 0 of 31 random keys, so 0\u202f% to 11\u202f%"));
+}
+
+TEST_CASE("of a pair the page tells the rate of the bits, observed and expected, beside that of both") {
+  const test::PairFiles pair(test::numbered_addresses(0, 4096));
+  Watched daemon;
+  ListParts lists;
+  lists.whitelists.push_back({"pair", pair.load()});
+  daemon.parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  daemon.monitor.end_second();
+  CHECK_THAT(daemon.html(),
+             Catch::Contains("observed before the store is asked, expected 2.1") && Catch::Contains("below 1 in 10^9"));
+}
+
+TEST_CASE("a minute is over after each 60 seconds") {
+  Watched daemon;
+  for (int second = 1; second <= 120; ++second) {
+    daemon.monitor.end_second();
+    CHECK(daemon.monitor.minutes().size() == static_cast<std::size_t>(second / 60));
+  }
 }
 
 TEST_CASE("a reload shows in figures and advice, with what it was refused for") {

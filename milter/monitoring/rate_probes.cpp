@@ -1,0 +1,60 @@
+#include "milter/monitoring/rate_probes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <string>
+
+#include "filter/hash/hash.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr double kTimesTooMany = 2;
+constexpr double kChance = 30;
+
+// As long as many an address. Hexadecimal digits, so no at sign.
+std::string key_of_nobody() {
+  return fmt::format("{:016x}{:016x}", random_seed(), random_seed());
+}
+
+}  // namespace
+
+void RateProbes::probe(const LoadedLists& lists) noexcept {
+  try {
+    std::vector<Seen> now;
+    for (const NamedFilter& each : lists.parts().whitelists) {
+      if (!each.filter) continue;
+      Seen seen = {each.filter, of(*each.filter)};
+      const bool is_hit = each.filter->view().may_contain(key_of_nobody());
+      // This look-up may itself have met the damage.
+      if (!each.filter->damaged()) {
+        ++seen.probes.probes;
+        seen.probes.hits += is_hit ? 1 : 0;
+      }
+      now.push_back(std::move(seen));
+    }
+    seen_ = std::move(now);
+  } catch (const std::exception&) {
+    return;  // no memory, or no random numbers: a probe less
+  }
+}
+
+Probes RateProbes::of(const LoadedFilter& whitelist) const noexcept {
+  // Two objects may have had one address, but not while both are there.
+  const auto found =
+      std::ranges::find_if(seen_, [&whitelist](const Seen& seen) { return seen.whitelist.lock().get() == &whitelist; });
+  return found == seen_.end() ? Probes{} : found->probes;
+}
+
+double expected_rate_of_bits(const LoadedFilter& whitelist) noexcept {
+  return expected_fpr_of(whitelist.header());
+}
+
+bool has_too_many_hits(const Probes& seen, double expected_rate) noexcept {
+  const double expected = static_cast<double>(seen.probes) * expected_rate;
+  return static_cast<double>(seen.hits) > kTimesTooMany * expected + kChance;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,93 @@
+// Probes of filters whose bits are all set, or none of them: what they find does not depend on chance.
+#include "milter/monitoring/rate_probes.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/milter/daemon_parts.hpp"
+#include "tests/support/full_filter.hpp"
+
+namespace bloomgate {
+namespace {
+
+std::shared_ptr<const LoadedLists> lists_of(std::vector<NamedFilter> filters) {
+  return std::make_shared<const LoadedLists>(ListParts{.whitelists = std::move(filters)});
+}
+
+// No address is in its bits.
+std::shared_ptr<const LoadedFilter> empty_filter() {
+  return test::WhitelistFile({"@corp.example"}).load();
+}
+
+std::shared_ptr<const LoadedFilter> full_filter() {
+  const test::TemporaryFolder folder;
+  test::build_full_filter(folder.file("full.bloom"));
+  return std::make_shared<const LoadedFilter>(folder.file("full.bloom"), false, FilterCheck::header);
+}
+
+TEST_CASE("each probe of a full filter is a hit, and none of an empty one; a missing whitelist is not probed") {
+  const auto full = full_filter(), empty = empty_filter();
+  const auto lists = lists_of({{"full", full}, {"missing", nullptr}, {"empty", empty}});
+  RateProbes probes;
+  CHECK(probes.of(*full).probes == 0);
+  for (int i = 0; i < 50; ++i) probes.probe(*lists);
+  CHECK(probes.of(*full).probes == 50);
+  CHECK(probes.of(*full).hits == 50);
+  CHECK(probes.of(*empty).probes == 50);
+  CHECK(probes.of(*empty).hits == 0);
+}
+
+TEST_CASE("the counts begin anew with another load of a whitelist, and go on for the others") {
+  const auto stays = full_filter();
+  RateProbes probes;
+  probes.probe(*lists_of({{"stays", stays}, {"goes", full_filter()}}));
+  const auto other = full_filter();
+  const auto after = lists_of({{"goes", other}, {"stays", stays}});
+  CHECK(probes.of(*other).probes == 0);
+  probes.probe(*after);
+  CHECK(probes.of(*other).probes == 1);
+  CHECK(probes.of(*stays).probes == 2);
+  CHECK(probes.of(*stays).hits == 2);
+}
+
+TEST_CASE("probes keep no filter in memory that is in use no more") {
+  auto goes = full_filter();
+  const std::weak_ptr<const LoadedFilter> watched = goes;
+  RateProbes probes;
+  probes.probe(*lists_of({{"goes", goes}}));
+  goes.reset();
+  CHECK(watched.expired());
+}
+
+TEST_CASE("a damaged filter is probed no more, and keeps its counts") {
+  const auto filter = full_filter();
+  const auto lists = lists_of({{"w", filter}});
+  RateProbes probes;
+  probes.probe(*lists);
+  filter->note_damage(Damage::spoiled);
+  probes.probe(*lists);
+  CHECK(probes.of(*filter).probes == 1);
+  CHECK(probes.of(*filter).hits == 1);
+}
+
+TEST_CASE("a store is not asked, and the bits beside it have a rate of their own") {
+  const test::PairFiles pair(test::numbered_addresses(0, 4096));
+  const auto filter = pair.load();
+  CHECK(filter->false_positive_rate() < 1e-9);
+  CHECK(expected_rate_of_bits(*filter) == Approx(0.0216).epsilon(0.1));
+  RateProbes probes;
+  for (int i = 0; i < 200; ++i) probes.probe(*lists_of({{"pair", filter}}));
+  CHECK(probes.of(*filter).probes == 200);
+  CHECK(probes.of(*filter).hits < 100);  // with the expected rate, once in more than 10^100 runs
+  CHECK_FALSE(filter->store_had(Confirmation::no));
+}
+
+TEST_CASE("only hits that chance does not explain are too many") {
+  CHECK_FALSE(has_too_many_hits({0, 0}, 0.02));
+  CHECK_FALSE(has_too_many_hits({30, 30}, 0.001));
+  CHECK(has_too_many_hits({31, 31}, 0.001));
+  CHECK_FALSE(has_too_many_hits({10'000, 430}, 0.02));
+  CHECK(has_too_many_hits({10'000, 431}, 0.02));
+}
+
+}  // namespace
+}  // namespace bloomgate
