@@ -97,6 +97,19 @@ TEST_CASE("a line is written without anybody asking for it") {
   REQUIRE(log.paper->wait_until_begun(2));
 }
 
+TEST_CASE("a line that comes after a long silence is written, too") {
+  Log log;
+  std::size_t lines = 0;
+  for (const auto silence : {std::chrono::milliseconds(100), std::chrono::milliseconds(1'000)}) {
+    log.logger.info("line");
+    REQUIRE(log.paper->wait_until_begun(++lines));
+    // Much longer than the writer gathers lines. That it rests nothing tells; where it does not yet, no harm is done.
+    std::this_thread::sleep_for(silence);
+  }
+  log.logger.info("last");
+  CHECK(log.paper->wait_until_begun(++lines));
+}
+
 TEST_CASE("flush returns when what came before is written, and the writer has been flushed") {
   Log log;
   for (int i = 0; i < 100; ++i) {

@@ -2,7 +2,6 @@
 #include "milter/dkim/child_verifier.hpp"
 
 #include <signal.h>
-#include <sys/resource.h>
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -18,6 +17,7 @@
 #include "milter/dkim/library_verifier.hpp"
 #include "tests/milter/dkim/signing.hpp"
 #include "tests/milter/dkim/verifying.hpp"
+#include "tests/support/no_descriptors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
@@ -137,30 +137,14 @@ TEST_CASE("a body longer than is verified does not go to the child") {
   CHECK(outcome_of(verification->finish()) == "body-too-large");
 }
 
-#ifndef __SANITIZE_ADDRESS__  // UndefinedBehaviorSanitizer, which is with it, opens a pipe to look at an object's type
-// No new descriptor can be made while it lives.
-class NoDescriptors {
- public:
-  NoDescriptors() {
-    getrlimit(RLIMIT_NOFILE, &before_);
-    const rlimit standard_ones = {.rlim_cur = 3, .rlim_max = before_.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &standard_ones);
-  }
-  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
-  NoDescriptors(const NoDescriptors&) = delete;
-  NoDescriptors& operator=(const NoDescriptors&) = delete;
-
- private:
-  rlimit before_ = {};
-};
-
+#ifndef __SANITIZE_ADDRESS__  // See NoDescriptors.
 TEST_CASE(
     "without a descriptor a message is not verified, a crashed child waits, and all is well once there are some") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
   WithChild verifier;
   const pid_t crashed = (*verifier).child();
   {
-    const NoDescriptors none;
+    const test::NoDescriptors none;
     CHECK(outcome(*verifier, message.header, message.body) == "verifier-failed");
     REQUIRE(kill(crashed, SIGKILL) == 0);
     verifier.wait_for_fault("cannot make a pair of sockets");
