@@ -28,6 +28,8 @@ inline int bloomgate_chosen_fault() noexcept {{
 SKIPPED = re.compile(r"""//[^\n]*|/\*.*?\*/|R"\((?:.*?)\)"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'|^\#[^\n]*""",
                      re.DOTALL | re.MULTILINE)
 SCOPE = re.compile(r"\b(namespace|class|struct|union|extern)\b")
+# Of a class, whose parentheses are no parameters.
+ALIGNMENT = re.compile(r"\balignas\s*\([^()]*\)")
 
 
 def blank(source: str) -> str:
@@ -44,7 +46,7 @@ def function_bodies(source: str) -> list:
         inside = stack[-1] if stack else "scope"
         if character == "{":
             kind = "other"
-            header = code[header_from:at]
+            header = ALIGNMENT.sub("", code[header_from:at])
             if inside == "scope":
                 # Such as b_{1} in the list of a constructor.
                 is_member = "(" in header and re.search(r"\w$", header)
