@@ -78,6 +78,7 @@ TEST_CASE("a damaged body is found by verify, with the place, and by nothing els
     CHECK(error.code() == ErrorCode::bad_body_checksum);
     CHECK(error.details().offset == kHeaderBytes + (place & ~(kChecksumChunkBytes - 1)));
     CHECK(error.details().path == path);
+    CHECK_THAT(error.what(), Catch::Contains("the bit array is damaged"));
   }
 }
 

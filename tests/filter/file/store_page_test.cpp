@@ -180,6 +180,16 @@ TEST_CASE("a page whose head and bits do not go together is refused, and nothing
     page.set_head(3, 1026);
     CHECK_FALSE(is_decoded(page, 40));
   }
+  SECTION("a first hash that is not where the head says") {
+    const LastPage page;
+    page.set_head(1, 2);
+    page.bytes()[16] = std::byte{0b001};
+    CHECK(is_decoded(page, 40));
+    page.bytes()[16] = std::byte{0b101};  // its low part, which begins at bit 2, is 1
+    CHECK_FALSE(is_decoded(page, 40));
+    page.bytes()[16] = std::byte{0b010};  // its high part is 1
+    CHECK_FALSE(is_decoded(page, 40));
+  }
   SECTION("more low bits than there is room for") {
     const LastPage page;
     page.set_head(600, 600);
