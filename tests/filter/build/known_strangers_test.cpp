@@ -185,6 +185,9 @@ TEST_CASE("the strangers of one build serve another, which forgets what was foun
     CHECK(builder.write(folder.file("filter"), test::kNeverStop).strangers ==
           KnownStrangerCounts{.known = 2, .entries = 1});
     CHECK(MappedFilter(folder.file("filter")).view().may_contain(line));
+    for (const std::string_view each : {"eve@example.org", "joe@example.org"}) {
+      CHECK(strangers->entry_of(EntryKind::address, each) == (each == line ? Match::address : Match::none));
+    }
   }
 }
 
