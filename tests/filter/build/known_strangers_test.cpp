@@ -147,6 +147,7 @@ TEST_CASE("an entry is told by its own key, by its domain, and as a domain entry
   CHECK(strangers->counts() == KnownStrangerCounts{.known = 2});
   strangers->end_notes();
   CHECK(strangers->entry_of(EntryKind::address, "joe@example.org") == Match::none);
+  CHECK(strangers->entry_of(EntryKind::domain, "@corp.example") == Match::none);
 }
 
 TEST_CASE("an entry that has the mark of a stranger by chance stays listed") {
