@@ -35,6 +35,7 @@ TEST_CASE("the bits of tag separators are frozen") {
   CHECK(separators("-").bits() == 1U << 8);
   CHECK(separators("=").bits() == 1U << 10);
   CHECK(separators("~").bits() == 1U << 18);
+  CHECK(TagSeparators::from_bits(~std::uint32_t{0}).bits() == (1U << 19) - 1);  // of others nothing is taken
 }
 
 TEST_CASE("an address loses its tag where the profile has its separator") {
