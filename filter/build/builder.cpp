@@ -317,7 +317,7 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   if (strangers_ != nullptr) write_excluded(writer, header, *strangers_, review_);
   check_stop(stop);
   if (store_) {
-    publish_pair(writer, header, path, *store_, options_.store_path, options_.threads);
+    publish_pair(writer, header, path, *store_, options_.store_path, options_.threads, options_.kept_generations);
   } else {
     writer.commit(header, options_.threads, options_.kept_generations);
   }

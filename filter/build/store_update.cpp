@@ -220,7 +220,7 @@ FilterHeader StoreUpdate::write(const std::string& path, const std::atomic<bool>
   }
   old_.require_unchanged();
   check_stop(stop);
-  publish_pair(writer, header, path, store, options_.store_path, options_.threads);
+  publish_pair(writer, header, path, store, options_.store_path, options_.threads, options_.kept_generations);
   return header;
 }
 

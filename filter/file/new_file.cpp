@@ -221,10 +221,10 @@ void NewFile::stage() {
 }
 
 void NewFile::publish(unsigned kept) {
-  keep_generation(path_, kept);
   const std::string from = temporary_path_;
   // What goes with a staged file is published: the file must not be lost.
   if (from == staged_path(path_)) temporary_path_.clear();
+  keep_generation(path_, kept);
   rename_or_throw(from, path_);
   temporary_path_.clear();
   sync_folder(folder_);

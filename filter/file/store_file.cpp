@@ -315,16 +315,4 @@ std::unique_ptr<StoreFile> open_store(const std::string& path, std::uint64_t ide
                        {path, std::nullopt, std::to_string(identity), std::to_string(store->identity())});
 }
 
-void settle_store(const std::string& path, const std::string& filter_path) {
-  const std::string staged = staged_path(resolve_link(path));
-  if (access(staged.c_str(), F_OK) != 0) return;
-  try {
-    if (StoreFile(staged).identity() != MappedFilter(filter_path).header().store_identity) return;
-  } catch (const BloomgateError&) {
-    return;  // one of the two cannot be used, so there is no pair to save
-  }
-  if (rename(staged.c_str(), resolve_link(path).c_str()) != 0)
-    throw system_error(ErrorCode::cannot_write, "rename to", path, errno);
-}
-
 }  // namespace bloomgate

@@ -128,8 +128,4 @@ bool is_store(const std::string& path) noexcept;
 // the store there belongs to another filter. `filter_path` is for the message.
 std::unique_ptr<StoreFile> open_store(const std::string& path, std::uint64_t identity, const std::string& filter_path);
 
-// Puts a store in its place that was staged for the filter at `filter_path`, if a writer of the two was stopped in
-// between. Before another store is staged there. Throws BloomgateError{cannot_write}.
-void settle_store(const std::string& path, const std::string& filter_path);
-
 }  // namespace bloomgate

@@ -57,7 +57,7 @@ class StoreWriter {
 
   // See above. Throw BloomgateError{cannot_write}.
   void stage() { file_->stage(); }
-  void publish() { file_->publish(); }
+  void publish(unsigned kept = 0) { file_->publish(kept); }
 
   // As completed.
   const StoreHeader& header() const noexcept { return header_; }

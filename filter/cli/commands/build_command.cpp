@@ -229,9 +229,6 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   if (values->count("threads") == 0) command.options.threads = default_threads();
   checked_threads(command.options.threads);
   checked_keep(command.keep);
-  if (command.keep != 0 && !command.options.store_path.empty()) {
-    throw UsageError("--keep and --store cannot go together: a store goes with one filter only");
-  }
   share_memory(command);
   if (values->count("scratch") == 0) command.options.scratch_folder = folder_of(command.output);
   return command;
@@ -278,7 +275,7 @@ void require_output(const BuildCommand& command, const BuildOptions& options) {
   }
   require_can_write(command.output, bytes);
   if (!options.store_path.empty()) require_can_write(options.store_path, 0);
-  if (command.keep != 0) require_can_keep(resolve_link(command.output));
+  if (command.keep != 0) require_can_keep_pair(command.output, options.store_path);
   require_scratch(options.scratch_folder);
 }
 
@@ -341,7 +338,8 @@ int run_build(const Arguments& arguments) {
   require_output(*command, options);
   const std::optional<ChangeLock> lock = ChangeLock::if_there(options.store_path);
   const auto show = [&](std::string_view line) { progress.show(line); };
-  options.kept_generations = generations_to_keep(command->output, command->keep, options.threads, show);
+  options.kept_generations =
+      generations_to_keep(command->output, options.store_path, command->keep, options.threads, show);
   StrangerCheck strangers(command->strangers, options, command->strict, show);
   auto builder = read_into_builder(first, options, exceptions, broad_domains, strangers, rejects, *command->stores);
   if (estimate && is_off(*estimate, builder->addresses())) {

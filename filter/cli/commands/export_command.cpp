@@ -89,7 +89,8 @@ int run_export(const Arguments& arguments) {
   Progress progress(
       style, [&] { return state_of(written); }, Progress::interval_of(style));
   counting.verify_body(threads);  // damage must not spread into another file
-  const unsigned kept = generations_to_keep(output, keep, threads, [&](std::string_view line) { progress.show(line); });
+  const unsigned kept =
+      generations_to_keep(output, {}, keep, threads, [&](std::string_view line) { progress.show(line); });
   const FilterHeader header = export_filter(counting, output, threads, kept, stop_flag(), written);
   progress.stop();
   (json ? print_json : print_text)(output, header);

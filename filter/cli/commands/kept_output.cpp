@@ -6,6 +6,8 @@
 #include "filter/cli/command_line.hpp"
 #include "filter/file/generations.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "filter/file/output_check.hpp"
+#include "filter/file/store_file.hpp"
 
 namespace bloomgate::cli {
 
@@ -14,11 +16,20 @@ unsigned checked_keep(unsigned keep) {
   throw UsageError("--keep takes a number from 0 to " + std::to_string(kMostGenerations));
 }
 
-unsigned generations_to_keep(const std::string& path, unsigned keep, unsigned threads,
+void require_can_keep_pair(const std::string& path, const std::string& store_path) {
+  require_can_keep(resolve_link(path));
+  if (!store_path.empty()) require_can_keep(resolve_link(store_path));
+}
+
+unsigned generations_to_keep(const std::string& path, const std::string& store_path, unsigned keep, unsigned threads,
                              const std::function<void(std::string_view)>& show) {
   if (keep == 0 || access(path.c_str(), F_OK) != 0) return keep;
   try {
-    MappedFilter(path).verify_body(threads);
+    const MappedFilter filter(path);
+    filter.verify_body(threads);
+    if (!store_path.empty() && access(store_path.c_str(), F_OK) == 0 && filter.header().store_identity != 0) {
+      open_store(store_path, filter.header().store_identity, path)->verify(threads);
+    }
     return keep;
   } catch (const BloomgateError& error) {
     show(std::string("warning: the old filter is not kept: ") + error.what());

@@ -11,6 +11,7 @@
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/file/generations.hpp"
+#include "filter/file/kept_pairs.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
 
@@ -20,9 +21,14 @@ namespace {
 namespace po = boost::program_options;
 
 // What is damaged would be refused by the daemon; better here, while the other one is in place.
-void require_sound(const std::string& path, unsigned number) {
+void require_sound(const std::string& path, unsigned number, const std::string& store_path) {
   const std::string generation = generation_path(path, number);
-  if (access(generation.c_str(), F_OK) == 0) MappedFilter(generation).verify_body(default_threads());
+  if (access(generation.c_str(), F_OK) != 0) return;  // exchange_generation() says what to do
+  const MappedFilter filter(generation);
+  filter.verify_body(default_threads());
+  if (filter.header().store_identity != 0 && store_path.empty()) {
+    throw UsageError(generation + " goes with a store; name its place with --store, so that both are put back");
+  }
 }
 
 void print_text(const std::string& path, const std::string& replaced) {
@@ -43,15 +49,18 @@ void print_json(const std::string& path, const std::string& replaced) {
 int run_rollback(const Arguments& arguments) {
   std::vector<std::string> operands;
   unsigned number = 1;
+  std::string store;
   bool json = false;
   po::options_description visible("options");
   visible.add_options()  //
       ("to", po::value(&number)->default_value(1)->value_name("N"),
        "the number of the generation to put back: FILE.N")  //
+      ("store", po::value(&store)->value_name("FILE"),
+       "where the store of the filter is: the one of that generation is put back with it")  //
       ("json", po::bool_switch(&json), "print JSON, for scripts");
   const auto values = parse_command_line(
       arguments, visible, &operands,
-      {.synopsis = "bloomgate rollback FILE [--to N] [--json]",
+      {.synopsis = "bloomgate rollback FILE [--to N] [--store FILE] [--json]",
        .purpose = "Puts back a filter that 'bloomgate build --keep' has kept, in one step: FILE and FILE.N exchange\n"
                   "their names. So the same command takes it back, and nothing is lost.",
        .examples = "  bloomgate rollback /var/lib/bloomgate/whitelist.bloom && systemctl reload bloomgate-milter\n"
@@ -61,8 +70,12 @@ int run_rollback(const Arguments& arguments) {
     throw UsageError("--to takes a number from 1 to " + std::to_string(kMostGenerations));
   }
   const std::string path = resolve_link(only_filter(operands));
-  require_sound(path, number);
-  exchange_generation(path, number);
+  require_sound(path, number, store);
+  if (store.empty()) {
+    exchange_generation(path, number);
+  } else {
+    exchange_pair(path, number, store, default_threads());
+  }
   (json ? print_json : print_text)(path, generation_path(path, number));
   return EX_OK;
 }

@@ -14,6 +14,7 @@
 #include "filter/build/store_update.hpp"
 #include "filter/cli/commands/bits_of_filter.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/kept_output.hpp"
 #include "filter/cli/commands/known_strangers_text.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
@@ -51,6 +52,7 @@ struct UpdateCommand {
   std::string seed;
   std::string memory;
   std::string free_mail_domains;
+  unsigned keep = 0;
   bool strict = false;
   bool quiet = false;
   bool json = false;
@@ -95,6 +97,10 @@ void add_options(UpdateCommand& command, po::options_description& visible) {
       ("free-mail-domains", po::value(&command.free_mail_domains)->value_name("FILE"),
        "warn of @domain entries for these free-mail domains (default: " BLOOMGATE_CONFIG_FOLDER
        "/free-mail-domains.txt)")  //
+      ("keep", po::value(&command.keep)->default_value(0)->value_name("N"),
+       "keep the filter and the store that are replaced as FILE.1, and up to N earlier pairs; 'bloomgate rollback' "
+       "puts "
+       "them back")  //
       ("strict", po::bool_switch(&command.strict),
        "fail if any line of --add or --not is rejected, or an entry among --not")                             //
       ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")  //
@@ -165,6 +171,7 @@ std::optional<UpdateCommand> parse(const Arguments& arguments) {
   }
   if (values->count("threads") == 0) options.threads = default_threads();
   checked_threads(options.threads);
+  checked_keep(command.keep);
   options.memory_bytes = parse_bytes(command.memory.empty() ? "256M" : command.memory, "--memory");
   if (values->count("scratch") == 0) options.scratch_folder = folder_of(command.output);
   command.add = list_files(command.add);
@@ -305,6 +312,7 @@ int run_update(const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   require_can_write(command->output, 0);
   require_can_write(command->store_path(), 0);
+  if (command->keep != 0) require_can_keep_pair(command->output, command->store_path());
   require_scratch(command->options.scratch_folder);
 
   const ChangeLock lock(command->store);
@@ -323,6 +331,8 @@ int run_update(const Arguments& arguments) {
   const auto show = [&](std::string_view line) { progress.show(line); };
   RejectLog rejected_of_add("", names_of(add.lists.blocks), show);
   RejectLog rejected_of_remove("", names_of(remove.lists.blocks), show);
+  options.kept_generations =
+      generations_to_keep(command->output, command->store_path(), command->keep, options.threads, show);
   StrangerCheck strangers(command->strangers, options, command->strict, show);
   StoreUpdate update(*old, options);
   strangers.attach_to(update);

@@ -322,14 +322,13 @@ class KeepTest(DurabilityTest):
         self.assertEqual(found, filters)
 
 
-class PairTest(DurabilityTest):
-    """A filter and its store, of which only one can get its name at a time."""
+class Pairs(DurabilityTest):
+    """A filter and its store, of which only one can get its name at a time: what the tests of these have in common."""
 
     OLD_PAIR = ["build", "-o", "filter", "--store", "filter.store", "--seed", "1", "--threads", "1", "a.txt"]
     NEW_PAIR = ["-o", "filter", "--store", "filter.store", "--seed", "2", "--threads", "1"]
     NEW_PAIRS = {"build": ["build", *NEW_PAIR, "b.txt"],
                  "update": ["update", *NEW_PAIR, "--add", "b.txt", "--remove", "gone.txt"]}  # fmt: skip
-    CALLS = ("fsync", "rename")  # between which the names change
 
     def setUp(self):
         super().setUp()
@@ -364,6 +363,10 @@ class PairTest(DurabilityTest):
                                 cwd=self.folder, capture_output=True, timeout=60)  # fmt: skip
         self.assertEqual(verify.returncode, 0, verify.stderr)
         return listed[0]
+
+
+class PairTest(Pairs):
+    CALLS = ("fsync", "rename")  # between which the names change
 
     def check_each_call(self, fault):
         for command, arguments in self.NEW_PAIRS.items():
@@ -416,6 +419,70 @@ class PairTest(DurabilityTest):
                     self.check_pair()
 
     def test_whichever_call_fails_there_is_the_old_pair_or_the_new_one(self):
+        self.check_each_call(errno.EIO)
+
+
+class KeptPairTest(Pairs):
+    """Pairs that stay under further names, and come back."""
+
+    KEEPING = {"build": ["build", "--keep", "1", *Pairs.NEW_PAIR, "b.txt"],
+               "update": ["update", "--keep", "1", *Pairs.NEW_PAIR, "--add", "b.txt", "--remove", "gone.txt"],
+               "rollback": ["rollback", "filter", "--store", "filter.store"]}  # fmt: skip
+    NAMES = ("rename", "link", "renameat2", "unlink")
+
+    def start_with(self, command):
+        """The pair of the list `a`, and where one is to be put back, that of `b` beside it."""
+        self.start_again()
+        if command == "rollback":
+            for name, content in zip(("filter.1", "filter.store.1"), self.new):
+                (self.folder / name).write_bytes(content)
+
+    def check_kept(self):
+        """No kept filter has lost its store."""
+        places = [path.name for path in self.folder.glob("filter.store*")]
+        for filter_ in self.folder.glob("filter.[0-9]"):
+            asked = (subprocess.run([BLOOMGATE, "query", filter_.name, "--confirm", place, "x@example.org"],
+                                    cwd=self.folder, capture_output=True, timeout=60) for place in places)  # fmt: skip
+            self.assertTrue(any(each.returncode in (0, 1) for each in asked), (filter_, places))
+
+    def check_each_call_of(self, arguments, fault):
+        command = arguments[0]
+        self.start_with(command)
+        sound = self.build(arguments)
+        self.assertEqual(sound.status, 0, sound.errors)
+        ends = set()
+        # Between two changes of names nothing is written that a kill could cut; but whatever fails is reported.
+        names = self.NAMES if fault == "kill" else ("fsync", *self.NAMES)
+        calls = [(name, number) for name in names for number in range(1, len(sound.of(name)) + 1)]
+        self.assertIn("link", [name for name, _ in calls])
+        for name, number in calls:
+            with self.subTest(call=name, number=number):
+                self.start_with(command)
+                self.build(arguments, f"{name} {number} {fault}")
+                before = self.check_pair()
+                ends.add(before)
+                self.check_kept()
+                if fault != "kill":
+                    continue
+                # Whatever was left, a build goes on from there, and what it replaces can be put back.
+                again = self.build(self.KEEPING["build"])
+                self.assertEqual(again.status, 0, again.errors)
+                self.assertEqual(self.build(self.KEEPING["rollback"]).status, 0)
+                self.assertEqual(self.check_pair(), before)
+        self.assertEqual(ends, {"a", "b"})
+
+    def check_each_call(self, fault):
+        self.start_again()
+        self.assertEqual(self.build(self.NEW_PAIRS["build"]).status, 0)
+        self.new = [(self.folder / name).read_bytes() for name in ("filter", "filter.store")]
+        for command, arguments in self.KEEPING.items():
+            with self.subTest(command=command):
+                self.check_each_call_of(arguments, fault)
+
+    def test_killed_at_any_call_a_pair_is_in_place_and_no_kept_one_is_parted(self):
+        self.check_each_call("kill")
+
+    def test_whichever_call_fails_a_pair_is_in_place_and_no_kept_one_is_parted(self):
         self.check_each_call(errno.EIO)
 
     def test_a_disk_that_is_full_from_some_write_on_leaves_the_old_pair_alone(self):

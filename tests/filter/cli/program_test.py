@@ -137,6 +137,89 @@ class GenerationsTest(ProgramTest):
         self.assertIn("filter.1", self.check(0, "info", "filter")[0])
 
 
+class KeptPairsTest(ProgramTest):
+    """build and update with --store and --keep, and rollback --store."""
+
+    PAIR = ("-o", "filter", "--store", "filter.store", "--bits-per-entry", "64")
+
+    def pairs_of(self, names="abc", keep="2"):
+        for name in names:
+            self.check(0, "build", *self.PAIR, "--keep", keep, self.write("list", f"{name}@example.org\n"))
+
+    def listed(self, filter_="filter", store="filter.store"):
+        """Each is asked of the pair, so that a store of another filter is an error."""
+        found = ""
+        for name in "abcd":
+            done = self.run_program("query", filter_, "--confirm", store, f"{name}@example.org")
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            found += name if done.returncode == 0 else ""
+        return found
+
+    def test_a_kept_pair_can_be_put_back_and_that_taken_back(self):
+        self.pairs_of()
+        pairs = ["filter", "filter.1", "filter.2", "filter.store", "filter.store.1", "filter.store.2"]
+        self.assertEqual(self.names(), [*pairs, "list"])
+        kept = [self.listed(*pair) for pair in zip(pairs[1:3], pairs[4:])]
+        self.assertEqual((self.listed(), *kept), ("c", "b", "a"))
+        for options, now in (((), "b"), ((), "c"), (("--to", "2"), "a"), (("--to", "2"), "c")):
+            self.check(0, "rollback", "filter", "--store", "filter.store", *options)
+            self.assertEqual(self.listed(), now)
+            self.assertEqual(self.names(), [*pairs, "list"])
+
+    def test_an_update_keeps_the_pair_that_it_replaces(self):
+        self.pairs_of("a")
+        added = self.write("added", "d@example.org\n")
+        self.check(0, "update", "-o", "filter", "--store", "filter.store", "--keep", "1", "--add", added)
+        self.assertEqual(self.listed(), "ad")
+        self.check(0, "rollback", "filter", "--store", "filter.store")
+        self.assertEqual(self.listed(), "a")
+        self.check(EX_USAGE, "update", "-o", "filter", "--store", "filter.store", "--keep", "100", "--add", added)
+
+    def test_no_more_pairs_are_kept_than_asked_for(self):
+        self.pairs_of("abcd", keep="1")
+        self.assertEqual(self.names(), ["filter", "filter.1", "filter.store", "filter.store.1", "list"])
+        self.check(0, "rollback", "filter", "--store", "filter.store")
+        self.assertEqual(self.listed(), "c")
+
+    def test_a_filter_without_a_store_in_between_does_not_part_the_others(self):
+        self.pairs_of("a")
+        self.check(0, "build", "-o", "filter", "--keep", "9", self.write("list", "b@example.org\n"))
+        self.assertNotIn("filter.store.1", self.names())  # nothing has replaced it
+        self.pairs_of("c", keep="9")
+        self.assertEqual(self.listed(), "c")
+        self.check(0, "rollback", "filter", "--to", "2", "--store", "filter.store")
+        self.assertEqual(self.listed(), "a")
+        self.check(0, "rollback", "filter", "--to", "1", "--store", "filter.store")  # it has none
+        self.assertIn("listed\tb@example.org", self.check(0, "query", "filter", "b@example.org")[0])
+        self.check(0, "rollback", "filter", "--to", "2", "--store", "filter.store")
+        self.assertEqual(self.listed(), "c")
+
+    def test_a_pair_is_put_back_whole_or_not_at_all(self):
+        self.pairs_of()
+        _, err = self.check(EX_USAGE, "rollback", "filter")
+        self.assertIn("filter.1 goes with a store; name its place with --store", err)
+        with open(self.folder / "filter.store.1", "r+b") as file:
+            file.seek(-1, os.SEEK_END)
+            last = file.read(1)[0]
+            file.seek(-1, os.SEEK_END)
+            file.write(bytes([last ^ 1]))
+        self.check(EX_DATAERR, "rollback", "filter", "--store", "filter.store")
+        self.assertEqual(self.listed(), "c")
+        os.unlink(self.folder / "filter.store.2")
+        _, err = self.check(EX_DATAERR, "rollback", "filter", "--store", "filter.store", "--to", "2")
+        self.assertIn("the store of filter.2 is neither filter.store nor kept beside it", err)
+        self.assertEqual(self.listed(), "c")
+
+    def test_a_damaged_store_pushes_no_good_one_out(self):
+        self.pairs_of("ab", keep="1")
+        with open(self.folder / "filter.store", "r+b") as file:
+            file.truncate(100)
+        _, err = self.check(0, "build", *self.PAIR, "--keep", "1", self.write("list", "c@example.org\n"))
+        self.assertIn("warning: the old filter is not kept: ", err)
+        self.check(0, "rollback", "filter", "--store", "filter.store")
+        self.assertEqual(self.listed(), "a")
+
+
 class OutputTest(ProgramTest):
     """What cannot be written is found out before a list is read: here the list is a pipe that nobody writes to."""
 
@@ -1596,8 +1679,7 @@ class StoreTest(ProgramTest):
 
     def test_what_cannot_have_a_store_is_refused_before_anything_is_written(self):
         arguments = ("build", "-o", "filter", self.write("list", "a@example.org\n"))
-        for options in (("--store", "s", "--layout", "classic"), ("--store", "s", "--keep", "1"), ("--store", "filter"),
-                        ("--store", "list")):
+        for options in (("--store", "s", "--layout", "classic"), ("--store", "filter"), ("--store", "list")):
             self.check(EX_USAGE, *arguments, *options)
             self.assertEqual(self.names(), ["list"])
         self.check(EX_CANTCREAT, *arguments, "--store", "missing/s")

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "filter/base/error.hpp"
+#include "filter/file/kept_pairs.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/store_format.hpp"
 #include "filter/file/store_page.hpp"

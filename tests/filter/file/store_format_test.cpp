@@ -10,6 +10,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
+#include "filter/file/kept_pairs.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/store_file.hpp"
 #include "filter/file/store_page.hpp"
