@@ -39,14 +39,32 @@ class StandardErrorSink final : public spdlog::sinks::base_sink<spdlog::details:
   spdlog::memory_buf_t text_;
 };
 
+// Says of a warning and of an error what it is, as Postfix does: files of syslog's do not show the level.
+class LevelInFront final : public spdlog::formatter {
+  void format(const spdlog::details::log_msg& line, spdlog::memory_buf_t& text) override {
+    const auto add = [&text](spdlog::string_view_t part) { text.append(part.data(), part.data() + part.size()); };
+    if (line.level >= spdlog::level::warn) {
+      add(spdlog::level::to_string_view(line.level));
+      add(": ");
+    }
+    add(line.payload);
+  }
+  std::unique_ptr<spdlog::formatter> clone() const override { return std::make_unique<LevelInFront>(); }
+};
+
+spdlog::sink_ptr with_level_in_front(spdlog::sink_ptr sink) {
+  sink->set_formatter(std::make_unique<LevelInFront>());
+  return sink;
+}
+
 spdlog::sink_ptr make_sink(LogTarget target) {
   switch (target) {
     case LogTarget::standard_error:
       break;
     case LogTarget::syslog:
-      return std::make_shared<spdlog::sinks::syslog_sink_mt>(kName, LOG_PID, LOG_MAIL, false);
+      return with_level_in_front(std::make_shared<spdlog::sinks::syslog_sink_mt>(kName, LOG_PID, LOG_MAIL, true));
     case LogTarget::journal:
-      return std::make_shared<spdlog::sinks::systemd_sink_mt>(kName);
+      return with_level_in_front(std::make_shared<spdlog::sinks::systemd_sink_mt>(kName, true));
   }
   auto sink = std::make_shared<StandardErrorSink>();
   sink->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l: %v");

@@ -16,7 +16,4 @@ inline constexpr const char* kPageContentType = "text/html; charset=utf-8";
 // std::bad_alloc.
 std::string status_page(const Monitor& monitor, bool with_senders);
 
-// Text for HTML, between tags and in quoted attributes. Throws std::bad_alloc.
-std::string escaped(std::string_view text);
-
 }  // namespace bloomgate

@@ -1,9 +1,6 @@
 """From a real mail server's log to a whitelist: whom its users write to, and nobody else."""
 
-import re
-import socket
 import subprocess
-import threading
 from contextlib import ExitStack, contextmanager
 
 import pytest
@@ -15,6 +12,7 @@ from private_mail.postfix import Postfix, PostfixConfig
 from private_mail.processes import Program, accepts_connections, free_port, temporary_folder, wait_until
 from private_mail.sendmail import Sendmail, SendmailConfig
 from private_mail.sink import Sink
+from system_log import OWN_LOG, SystemLog
 
 BLOOMGATE = build_folder() / "filter/cli/bloomgate"
 ANN = "ann@example.net"
@@ -108,42 +106,6 @@ def test_postfix_s_log_lists_whom_users_who_logged_in_have_reached(folder, sink,
     assert entries == ['"a>,', 'b"@example.org', "joe@example.org", "person@example.org"]
     assert is_listed(folder, "joe@example.org")
     assert not is_listed(folder, "forged@example.org")
-
-
-class SystemLog:
-    """The socket that programs log to. What comes is put into a file, as syslog's daemons do."""
-
-    def __init__(self, folder):
-        self.file = folder / "mail.log"
-        self.file.touch()
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._socket.bind(str(folder / "log.socket"))
-        (folder / "log.socket").chmod(0o666)
-        threading.Thread(target=self._receive, daemon=True).start()
-
-    def _receive(self):
-        with open(self.file, "a") as file:
-            while True:
-                # <22>Nov 20 10:00:00 sm-mta[1]: text
-                date, text = re.fullmatch(r"<\d+>(.{15}) (.*)", self._socket.recv(65536).decode().rstrip("\0\n")).groups()
-                file.write(f"{date} mx {text}\n")
-                file.flush()
-
-
-# A folder of devices with our own log among them, in the place of /dev.
-OWN_LOG = """\
-set -e
-folder=$1
-shift
-mkdir "$folder/dev"
-for device in null zero random urandom; do
-  touch "$folder/dev/$device"
-  mount --bind "/dev/$device" "$folder/dev/$device"
-done
-ln -s "$folder/log.socket" "$folder/dev/log"
-mount --rbind "$folder/dev" /dev
-exec "$@"
-"""
 
 
 class LoggingSendmail(Sendmail):

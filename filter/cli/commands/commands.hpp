@@ -17,6 +17,7 @@ int run_intersect(const Arguments& arguments);
 int run_merge(const Arguments& arguments);
 int run_query(const Arguments& arguments);
 int run_remove(const Arguments& arguments);
+int run_report(const Arguments& arguments);
 int run_rollback(const Arguments& arguments);
 int run_size(const Arguments& arguments);
 int run_update(const Arguments& arguments);

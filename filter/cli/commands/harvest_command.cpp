@@ -1,5 +1,4 @@
 // `bloomgate harvest`: from logs, sent mail and address books to a dated list of those to whom our users write.
-#include <sys/stat.h>
 #include <sysexits.h>
 
 #include <algorithm>
@@ -7,7 +6,6 @@
 #include <csignal>
 #include <filesystem>
 #include <iostream>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -17,7 +15,7 @@
 #include "filter/cli/harvest/contact_sorter.hpp"
 #include "filter/cli/harvest/dated_list_writer.hpp"
 #include "filter/cli/harvest/harvest.hpp"
-#include "filter/cli/lists/input_files.hpp"
+#include "filter/cli/lists/files_by_time.hpp"
 #include "filter/cli/lists/list_options.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/progress.hpp"
@@ -105,13 +103,6 @@ std::optional<HarvestCommand> parse(const Arguments& arguments) {
   return command;
 }
 
-struct SourceFile {
-  std::string path;
-  bool named = true;  // on the command line, and not found in a folder
-  std::uint64_t bytes = 0;
-  timespec changed = {.tv_sec = std::numeric_limits<time_t>::max(), .tv_nsec = 0};  // standard input comes last
-};
-
 // Of a Maildir, what is still being delivered, and drafts.
 bool is_unsent(const std::filesystem::path& path) {
   const std::filesystem::path folder = path.parent_path();
@@ -122,32 +113,17 @@ bool is_unsent(const std::filesystem::path& path) {
   return folder.filename() == "cur" && flags != std::string::npos && name.find('D', flags) != std::string::npos;
 }
 
-// In the order in which they were written, since a message may begin in one log and end in the next: rotated logs keep
-// the time of their last line.
-std::vector<SourceFile> files_of(const std::vector<std::string>& sources) {
-  std::vector<SourceFile> files;
-  for (const std::string& source : sources) {
-    for (std::string& path : list_files({source})) {
-      SourceFile file = {.path = std::move(path)};
-      file.named = file.path == source;
-      struct stat status = {};
-      if (file.path != "-" && stat(file.path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
-        file.bytes = static_cast<std::uint64_t>(status.st_size);
-        file.changed = status.st_mtim;
-      }
-      if (file.named || !is_unsent(file.path)) files.push_back(std::move(file));
-    }
-  }
-  std::ranges::stable_sort(files, [](const SourceFile& a, const SourceFile& b) {
-    return std::pair(a.changed.tv_sec, a.changed.tv_nsec) < std::pair(b.changed.tv_sec, b.changed.tv_nsec);
-  });
+// In the order in which they were written, since a message may begin in one log and end in the next.
+std::vector<TimedFile> files_of(const std::vector<std::string>& sources) {
+  std::vector<TimedFile> files = files_by_time(sources);
+  std::erase_if(files, [](const TimedFile& file) { return !file.named && is_unsent(file.path); });
   return files;
 }
 
 // Returns how many files of folders were no sources: there may be anything beside the mail.
-std::uint64_t read_all(const std::vector<SourceFile>& files, Harvest& harvest) {
+std::uint64_t read_all(const std::vector<TimedFile>& files, Harvest& harvest) {
   std::uint64_t skipped = 0;
-  for (const SourceFile& file : files) {
+  for (const TimedFile& file : files) {
     if (harvest.read(file.path)) continue;
     if (file.named) {
       throw BloomgateError(ErrorCode::bad_input,
@@ -250,9 +226,8 @@ int run_harvest(const Arguments& arguments) {
                               .most_recipients = command->most_recipients,
                               .needs_user = command->pairs,
                               .without_login = command->without_login};
-  const std::vector<SourceFile> files = files_of(command->sources);
-  std::uint64_t total_bytes = 0;
-  for (const SourceFile& file : files) total_bytes += file.bytes;
+  const std::vector<TimedFile> files = files_of(command->sources);
+  const std::uint64_t total = total_bytes(files);
   // Before the sources are read, so that a folder that cannot be written to shows at once.
   DatedListWriter list(command->output, command->date.empty() ? today() : *parse_day(command->date));
   // Sorting takes as much again.
@@ -262,7 +237,7 @@ int run_harvest(const Arguments& arguments) {
   Progress progress(
       style,
       [&]() -> Progress::State {
-        return {.doing = "reading", .done_bytes = harvest.done_bytes(), .total_bytes = total_bytes};
+        return {.doing = "reading", .done_bytes = harvest.done_bytes(), .total_bytes = total};
       },
       Progress::interval_of(style));
   const std::uint64_t skipped = read_all(files, harvest);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "filter/base/parallel.hpp"
 #include "filter/cli/harvest/address_book.hpp"
 #include "filter/cli/harvest/mail_reader.hpp"
 #include "filter/cli/lists/turns.hpp"
@@ -45,20 +44,7 @@ void Harvest::read_log(Blocks& blocks, Block first) {
     return true;
   };
   use(read_block(std::move(first)));
-  constexpr std::uint64_t kAheadOfEach = 4;  // some MiB
-  Turns<LogBlock, decltype(use)> turns(kAheadOfEach * threads_, use);
-  run_parallel(threads_, [&](unsigned) {
-    try {
-      bool more = true;
-      for (Block block; more && blocks.next(block); block = Block()) {
-        const std::uint64_t turn = block.turn - 1;
-        more = turns.put(turn, read_block(std::move(block)));
-      }
-    } catch (...) {
-      turns.end();
-      throw;
-    }
-  });
+  for_each_block_in_turn(blocks, 1, threads_, read_block, use);
 }
 
 void Harvest::read_lines(Blocks& blocks, Block first, SourceReader& reader) {

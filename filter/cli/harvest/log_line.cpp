@@ -5,60 +5,12 @@
 #include <charconv>
 
 #include "filter/base/ascii.hpp"
+#include "filter/cli/syslog_line.hpp"
 
 namespace bloomgate::cli {
 namespace {
 
 constexpr std::size_t kMostQueueIdBytes = 32;
-constexpr std::size_t kMostHostBytes = 255;
-
-// Takes what stands before `end` off the text, and `end` as well. False if it is not there.
-bool take_until(std::string_view& text, std::string_view end, std::string_view& taken) noexcept {
-  const std::size_t at = text.find(end);
-  if (at == std::string_view::npos) return false;
-  taken = text.substr(0, at);
-  text.remove_prefix(at + end.size());
-  return true;
-}
-
-bool take(std::string_view& text, std::string_view prefix) noexcept {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
-  return true;
-}
-
-// `Nov 20 10:00:00 `, or `2026-11-20T10:00:00.123456+01:00 `.
-bool take_date(std::string_view& line) noexcept {
-  constexpr std::string_view kShort = "Nov 20 10:00:00 ";
-  constexpr std::size_t kLongest = 40;
-  if (line.size() < kShort.size()) return false;
-  if (!ascii::is_digit(line.front())) {
-    if (line[3] != ' ' || line[6] != ' ' || line[9] != ':' || line[12] != ':' || line[15] != ' ') return false;
-    line.remove_prefix(kShort.size());
-    return true;
-  }
-  if (line[4] != '-' || line[7] != '-' || line[10] != 'T' || line[13] != ':') return false;
-  std::string_view date;
-  return take_until(line, " ", date) && date.size() <= kLongest;
-}
-
-struct Origin {
-  std::string_view host;
-  std::string_view program;  // `postfix/submission/smtpd`, `sm-mta`
-  std::string_view process;
-};
-
-// Leaves what the program says.
-bool take_origin(std::string_view& line, Origin& origin) noexcept {
-  if (!take_date(line) || !take_until(line, " ", origin.host)) return false;
-  if (origin.host.empty() || origin.host.size() > kMostHostBytes) return false;
-  const std::size_t end = line.find_first_of(" [:");
-  if (end == std::string_view::npos || end == 0 || line[end] == ' ') return false;
-  origin.program = line.substr(0, end);
-  line.remove_prefix(end);
-  if (take(line, "[") && !take_until(line, "]", origin.process)) return false;
-  return take(line, ": ");
-}
 
 bool take_queue_id(std::string_view& line, std::string_view& id) noexcept {
   const auto* const stop = std::ranges::find_if_not(line, ascii::is_letter_or_digit);
@@ -211,19 +163,18 @@ std::string_view take_path(std::string_view& paths) noexcept {
 }
 
 bool is_log_line(std::string_view line) noexcept {
-  Origin origin;
-  return take_origin(line, origin);
+  return read_syslog_line(line).has_value();
 }
 
 std::optional<LogEvent> read_log_line(std::string_view line) noexcept {
   if (line.ends_with('\r')) line.remove_suffix(1);
-  Origin origin;
-  if (!take_origin(line, origin)) return std::nullopt;
-  LogEvent event = {.host = origin.host, .process = origin.process};
-  const std::size_t slash = origin.program.rfind('/');
-  event.is_sendmail = is_one_of(origin.program, "sm-mta", "sendmail", "sm-que");
+  const std::optional<SyslogLine> read = read_syslog_line(line);
+  if (!read) return std::nullopt;
+  LogEvent event = {.host = read->host, .process = read->process};
+  const std::size_t slash = read->program.rfind('/');
+  event.is_sendmail = is_one_of(read->program, "sm-mta", "sendmail", "sm-que");
   if (!event.is_sendmail && slash == std::string_view::npos) return std::nullopt;
-  std::string_view text = line;
+  std::string_view text = read->text;
   const bool has_id = take_queue_id(text, event.queue_id);
   if (event.is_sendmail && take(text, "AUTH=server, ")) {
     event.kind = LogEventKind::login;
@@ -231,7 +182,7 @@ std::optional<LogEvent> read_log_line(std::string_view line) noexcept {
     return event;
   }
   if (!has_id) return std::nullopt;
-  return event.is_sendmail ? read_sendmail(text, event) : read_postfix(origin.program.substr(slash + 1), text, event);
+  return event.is_sendmail ? read_sendmail(text, event) : read_postfix(read->program.substr(slash + 1), text, event);
 }
 
 }  // namespace bloomgate::cli

@@ -54,27 +54,37 @@ class Turns {
   bool ended_ = false;
 };
 
-// Calls `work(block)` for each block, in `threads` threads at once. Calls `use(result)` with each result, in the order
-// of the blocks and by one thread at a time, until `use` returns false. `blocks` must come in turn (BlockOrder). Throws
-// what Blocks, Format, `work` and `use` throw.
+// Calls `work(block)` for each block that is left, in `threads` threads at once: it may keep the block. Calls
+// `use(result)` with each result, in the order of the blocks and by one thread at a time, until `use` returns false.
+// `blocks` must come in turn (BlockOrder), and the turns before `first_turn` be over. Throws what Blocks, `work` and
+// `use` throw.
 template <typename Work, typename Use>
-void for_each_block_in_turn(Blocks& blocks, Format& format, unsigned threads, Work work, Use use) {
+void for_each_block_in_turn(Blocks& blocks, std::uint64_t first_turn, unsigned threads, Work work, Use use) {
   constexpr std::uint64_t kAheadOfEach = 4;  // some MiB
-  using Result = decltype(work(std::declval<const Block&>()));
+  using Result = decltype(work(std::declval<Block>()));
   Turns<Result, Use> turns(kAheadOfEach * threads, std::move(use));
   run_parallel(threads, [&](unsigned) {
     try {
-      Block block;
       bool more = true;
-      while (more && blocks.next(block)) {
-        format.start_block(block, blocks.name(block.input));
-        more = turns.put(block.turn, work(block));
+      for (Block block; more && blocks.next(block);) {
+        const std::uint64_t turn = block.turn - first_turn;
+        more = turns.put(turn, work(std::move(block)));
       }
     } catch (...) {
       turns.end();
       throw;
     }
   });
+}
+
+// The same for lists in a format, from their first block on.
+template <typename Work, typename Use>
+void for_each_block_in_turn(Blocks& blocks, Format& format, unsigned threads, Work work, Use use) {
+  const auto in_format = [&](const Block& block) {
+    format.start_block(block, blocks.name(block.input));
+    return work(block);
+  };
+  for_each_block_in_turn(blocks, 0, threads, in_format, std::move(use));
 }
 
 }  // namespace bloomgate::cli

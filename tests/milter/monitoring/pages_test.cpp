@@ -238,11 +238,6 @@ TEST_CASE("nothing that a message holds becomes HTML") {
                        Catch::Contains("a&amp;lt;b"));
 }
 
-TEST_CASE("text for HTML has no byte that ends a text or an attribute") {
-  CHECK(escaped("<a href=\"x\" b='y'>&amp;") == "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;amp;");
-  CHECK(escaped("plain, \u00fc").size() == 9);
-}
-
 TEST_CASE("a minute holds what came since the one before, and the ring one day of them") {
   MinuteRing minutes;
   CHECK(minutes.size() == 0);

@@ -1,0 +1,63 @@
+// The line that the daemon logs for each message: `queue_id=… sender=… decision=… reason=… …` (bloomgate-milter(8),
+// LOG). Pure; safe from any thread.
+//
+// Whatever a stranger has chosen is one word of it, since the daemon escapes spaces. The first word of each name
+// counts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace bloomgate::cli {
+
+enum class Outcome : std::uint8_t {
+  deliver,
+  check,
+  exempt,  // not incoming: the lists do not apply
+  refuse,  // for its forged fields
+};
+inline constexpr std::size_t kOutcomes = 4;
+
+// "deliver", "check", "exempt", "refuse". Never fails.
+std::string_view outcome_name(Outcome outcome) noexcept;
+
+// The texts are parts of the line: empty, where the line does not have them. A dash stands for none.
+struct DecisionLine {
+  Outcome outcome = Outcome::check;
+  std::string_view queue_id = {};
+  std::string_view sender = {};  // the path: `<joe@example.org>`
+  std::string_view header_from = {};
+  std::string_view reason = {};
+  std::string_view identity = {};
+  std::string_view authentication = {};
+  std::string_view whitelist = {};
+  std::string_view confirmed = {};   // what the store has said
+  std::string_view deep_check = {};  // what the checker has said
+  std::uint64_t forged_fields = 0;
+  std::optional<double> decision_seconds = {};
+  std::optional<double> confirm_seconds = {};
+  std::optional<double> check_seconds = {};
+};
+
+// The line of a delivered message that was sampled: `queue_id=… sender=… sample=spam score=… …`. The message has a
+// DecisionLine of its own.
+struct SampleLine {
+  std::string_view answer = {};  // `spam`, `ham`, `failed`
+  std::string_view sender = {};
+  std::string_view header_from = {};
+  std::string_view identity = {};
+  std::string_view whitelist = {};
+  std::string_view score = {};  // `12.3/5.0`
+  std::uint64_t samples = 1;    // this one, and those of the sender that the log was spared
+};
+
+// Nothing for another line of the daemon.
+std::optional<SampleLine> read_sample_line(std::string_view text) noexcept;
+std::optional<DecisionLine> read_decision_line(std::string_view text) noexcept;
+
+// The domain of a sender as the line has it, of a path or an address. Empty if there is none, or the daemon has cut it
+// off.
+std::string_view domain_of(std::string_view sender) noexcept;
+
+}  // namespace bloomgate::cli

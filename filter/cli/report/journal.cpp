@@ -1,0 +1,80 @@
+#include "filter/cli/report/journal.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <string>
+#include <system_error>
+
+#include "filter/base/error.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+constexpr const char* kRemedy = "; name log files instead, such as /var/log/mail.log";
+
+class FileActions {
+ public:
+  FileActions() { posix_spawn_file_actions_init(&actions_); }
+  ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+  posix_spawn_file_actions_t* get() noexcept { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_ = {};
+};
+
+}  // namespace
+
+Journal::Journal(LogTime since) {
+  std::array<int, 2> ends = {};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw system_error(ErrorCode::no_system_resource, "make a pipe", "", errno);
+  output_.reset(ends[0]);
+  const FileDescriptor input(ends[1]);
+  std::string from = "--since=@" + std::to_string(since.time_since_epoch().count());
+  std::string name = "journalctl", unit = "--unit=bloomgate-milter", form = "--output=short-iso", pager = "--no-pager",
+              quiet = "--quiet";
+  const std::array<char*, 7> words = {name.data(),  unit.data(), form.data(), pager.data(),
+                                      quiet.data(), from.data(), nullptr};
+  FileActions actions;
+  posix_spawn_file_actions_adddup2(actions.get(), input.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(actions.get(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (const int error = posix_spawnp(&process_, name.c_str(), actions.get(), nullptr, words.data(), environ)) {
+    process_ = -1;
+    throw BloomgateError(ErrorCode::cannot_open,
+                         "start journalctl: " + std::generic_category().message(error) + kRemedy,
+                         {.path = "journalctl"});
+  }
+}
+
+Journal::~Journal() {
+  if (process_ == -1) return;
+  kill(process_, SIGTERM);
+  wait();
+}
+
+std::string Journal::path() const {
+  return "/proc/self/fd/" + std::to_string(output_.get());
+}
+
+int Journal::wait() noexcept {
+  int status = -1;
+  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) continue;
+  process_ = -1;
+  return status;
+}
+
+void Journal::finish() {
+  const int status = wait();
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+  const std::string how = WIFEXITED(status) ? "exit status " + std::to_string(WEXITSTATUS(status)) : "a signal";
+  throw BloomgateError(ErrorCode::cannot_read, "journalctl ended with " + how + kRemedy, {.path = "journalctl"});
+}
+
+}  // namespace bloomgate::cli

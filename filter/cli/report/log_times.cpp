@@ -1,0 +1,143 @@
+#include "filter/cli/report/log_times.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ctime>
+
+namespace bloomgate::cli {
+namespace {
+
+constexpr std::chrono::hours kADay{24};
+
+// A number of exactly that many digits at `at`.
+std::optional<int> digits(std::string_view text, std::size_t at, std::size_t count) noexcept {
+  if (at > text.size() || text.size() - at < count) return std::nullopt;
+  int value = 0;
+  const char* const begin = text.data() + at;
+  const auto [end, error] = std::from_chars(begin, begin + count, value);
+  if (error != std::errc{} || end != begin + count || *begin == '-') return std::nullopt;
+  return value;
+}
+
+// Of `Nov`, from 1; 0: none.
+int month_of(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const auto* const month = std::ranges::find(kMonths, name);
+  return month == kMonths.end() ? 0 : static_cast<int>(month - kMonths.begin()) + 1;
+}
+
+// `Z`, `+01:00`, `+0100`: seconds east of Greenwich. A fraction of a second may stand before it.
+std::optional<std::chrono::seconds> offset_of(std::string_view zone) noexcept {
+  if (zone == "Z") return std::chrono::seconds(0);
+  const bool has_colon = zone.size() == 6 && zone[3] == ':';
+  if ((zone.size() != 5 && !has_colon) || (zone[0] != '+' && zone[0] != '-')) return std::nullopt;
+  const std::optional<int> hours = digits(zone, 1, 2);
+  const std::optional<int> minutes = digits(zone, has_colon ? 4 : 3, 2);
+  if (!hours || !minutes || *hours > 23 || *minutes > 59) return std::nullopt;
+  const std::chrono::seconds offset = std::chrono::hours(*hours) + std::chrono::minutes(*minutes);
+  return zone[0] == '+' ? offset : -offset;
+}
+
+struct Clock {
+  int hour, minute, second;
+};
+
+// `10:00:00`
+std::optional<Clock> clock_of(std::string_view text) noexcept {
+  if (text.size() < 8 || text[2] != ':' || text[5] != ':') return std::nullopt;
+  const auto hour = digits(text, 0, 2), minute = digits(text, 3, 2), second = digits(text, 6, 2);
+  if (!hour || !minute || !second || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
+  return Clock{*hour, *minute, *second};
+}
+
+std::optional<LogTime> read_long(std::string_view date) noexcept {
+  constexpr std::size_t kClockAt = 11;
+  constexpr std::size_t kClockBytes = 8;
+  if (date.size() < kClockAt + kClockBytes) return std::nullopt;
+  const auto year = digits(date, 0, 4), month = digits(date, 5, 2), day = digits(date, 8, 2);
+  const std::optional<Clock> clock = clock_of(date.substr(kClockAt));
+  if (!year || !month || !day || !clock) return std::nullopt;
+  const std::chrono::year_month_day calendar{std::chrono::year(*year),
+                                             std::chrono::month(static_cast<unsigned>(*month)),
+                                             std::chrono::day(static_cast<unsigned>(*day))};
+  if (!calendar.ok()) return std::nullopt;
+  std::string_view zone = date.substr(kClockAt + kClockBytes);
+  if (zone.starts_with('.') || zone.starts_with(',')) {
+    zone.remove_prefix(1);
+    zone.remove_prefix(std::min(zone.find_first_not_of("0123456789"), zone.size()));
+  }
+  if (zone.empty()) return local_time(*year, *month, *day, clock->hour, clock->minute, clock->second);
+  const std::optional<std::chrono::seconds> offset = offset_of(zone);
+  if (!offset) return std::nullopt;
+  return std::chrono::sys_days(calendar) + std::chrono::hours(clock->hour) + std::chrono::minutes(clock->minute) +
+         std::chrono::seconds(clock->second) - *offset;
+}
+
+std::tm local_parts(LogTime time) {
+  const std::time_t seconds = time.time_since_epoch().count();
+  std::tm parts = {};
+  localtime_r(&seconds, &parts);
+  return parts;
+}
+
+}  // namespace
+
+std::optional<LogTime> local_time(int year, int month, int day, int hour, int minute, int second) {
+  std::tm parts = {};
+  parts.tm_year = year - 1900;
+  parts.tm_mon = month - 1;
+  parts.tm_mday = day;
+  parts.tm_hour = hour;
+  parts.tm_min = minute;
+  parts.tm_sec = second;
+  parts.tm_isdst = -1;
+  const std::time_t time = std::mktime(&parts);
+  // A day that is not, such as 31 February, has become another one.
+  if (parts.tm_mon != month - 1 && second != 60) return std::nullopt;
+  return LogTime(std::chrono::seconds(time));
+}
+
+std::optional<LogTime> LogTimes::read(std::string_view date) {
+  if (date.empty()) return std::nullopt;
+  return date.front() >= '0' && date.front() <= '9' ? read_long(date) : read_short(date);
+}
+
+// mktime is slow, and lines of one hour follow one another.
+std::optional<LogTime> LogTimes::read_short(std::string_view date) {
+  constexpr std::string_view kForm = "Nov 20 10:00:00";
+  constexpr std::size_t kHourBytes = 9;
+  if (date.size() != kForm.size()) return std::nullopt;
+  const std::optional<Clock> clock = clock_of(date.substr(7));
+  if (!clock) return std::nullopt;
+  if (date.substr(0, kHourBytes) != hour_) {
+    const int month = month_of(date.substr(0, 3));
+    const std::optional<int> day = date[4] == ' ' ? digits(date, 5, 1) : digits(date, 4, 2);
+    if (month == 0 || !day || *day < 1 || *day > 31) return std::nullopt;
+    const int year = local_parts(now_).tm_year + 1900;
+    hour_ = date.substr(0, kHourBytes);
+    begins_ = local_time(year, month, *day, clock->hour, 0, 0);
+    if (!begins_ || *begins_ > now_ + kADay) begins_ = local_time(year - 1, month, *day, clock->hour, 0, 0);
+  }
+  if (!begins_) return std::nullopt;
+  return *begins_ + std::chrono::minutes(clock->minute) + std::chrono::seconds(clock->second);
+}
+
+std::string format_local(LogTime time) {
+  return format_local_day(time) + ' ' + format_local_clock(time);
+}
+
+std::string format_local_clock(LogTime time) {
+  const std::tm parts = local_parts(time);
+  return fmt::format("{:02}:{:02}", parts.tm_hour, parts.tm_min);
+}
+
+std::string format_local_day(LogTime time) {
+  const std::tm parts = local_parts(time);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+}  // namespace bloomgate::cli

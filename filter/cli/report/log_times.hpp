@@ -1,0 +1,40 @@
+// What time a date of a log means. For one thread.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bloomgate::cli {
+
+using LogTime = std::chrono::sys_seconds;
+
+class LogTimes {
+ public:
+  // A date without a year is of the last year in which it is not more than a day after `now`.
+  explicit LogTimes(LogTime now) : now_(now) {}
+
+  // `2026-11-20T10:00:00+01:00`, also with a fraction of a second, with `Z`, or `+0100`; without an offset, and of the
+  // form `Nov 20 10:00:00`, this machine's own time. Nothing if there is no such time.
+  std::optional<LogTime> read(std::string_view date);
+
+ private:
+  std::optional<LogTime> read_short(std::string_view date);
+
+  LogTime now_;
+  std::string hour_;               // of the last short date: `Nov 20 10`
+  std::optional<LogTime> begins_;  // that hour
+};
+
+// The local time, as `mktime` has it; nothing if it is out of its range. Year, month and day from 1.
+std::optional<LogTime> local_time(int year, int month, int day, int hour, int minute, int second);
+
+// "2026-11-20 06:00", in this machine's own time.
+std::string format_local(LogTime time);
+
+// "06:00", "2026-11-20": parts of it.
+std::string format_local_clock(LogTime time);
+std::string format_local_day(LogTime time);
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,130 @@
+"""From the real daemon's log to the page: what was sent is what is counted, in each form that the log has."""
+
+import json
+import struct
+import subprocess
+from collections import Counter
+
+import private_mail.gateway
+import pytest
+from browser import Browser
+from conftest import LISTED, UNLISTED
+from private_mail.client import Message
+from private_mail.daemon import USER, Daemon
+from private_mail.filter import build_folder
+from private_mail.own_mounts import may_unshare, own_mounts
+from private_mail.processes import Program, free_port, temporary_folder, wait_until
+from system_log import OWN_LOG, SystemLog
+
+BLOOMGATE = build_folder() / "filter/cli/bloomgate"
+FORGED = (b"X-Bloomgate: deliver; forged", b"X-Bloomgate: deliver; again")
+SCRIPT = '"<script>alert(1)</script>"@markup.example'
+LONG_DOMAIN = ".".join(["a" * 60] * 3) + ".example"
+MESSAGES = (*[Message(LISTED)] * 5, *[Message(UNLISTED)] * 3, Message("x@Stranger.example"), Message(SCRIPT),
+            Message(f"x@{LONG_DOMAIN}"), Message(""), Message(LISTED, headers=FORGED))
+
+
+def report(log, *options):
+    done = subprocess.run([BLOOMGATE, "report", *options, log], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+class LoggingDaemon(Daemon):
+    """Logs to syslog, in a folder of devices of its own."""
+
+    def __enter__(self):
+        self.system_log_folder = self.folder.parent / "system-log"
+        self.system_log_folder.mkdir()
+        self.system_log = SystemLog(self.system_log_folder)
+        self.mounts = own_mounts()
+        self.prefix = [*self.mounts.__enter__(), "sh", "-c", OWN_LOG, "daemon", self.system_log_folder]
+        return super().__enter__()
+
+    def __exit__(self, *parts):
+        try:
+            super().__exit__(*parts)
+        finally:
+            self.mounts.__exit__(None, None, None)
+
+    def launch(self):
+        self.may_fail = True
+        self.program = Program(self.command(), self.log_file, user=USER, prefix=self.prefix)
+        return self.program
+
+    def log(self):
+        return self.system_log.file.read_text()
+
+
+@pytest.fixture(scope="module", params=("stderr", "syslog"))
+def log(request, start_shared_gateway):
+    """A log, of as many decisions as messages were sent."""
+    settings = {"log-target": request.param, "deep-check": f"spamd:inet:{free_port()}@127.0.0.1"}  # where nobody listens
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "syslog":
+            if not may_unshare():
+                pytest.skip("a mount namespace cannot be made here")
+            patch.setattr(private_mail.gateway, "Daemon", LoggingDaemon)
+        gateway = start_shared_gateway(settings=settings, removes_forged_marks=False)
+    gateway.send(*MESSAGES)
+    wait_until(lambda: gateway.daemon.log().count("queue_id=") >= len(MESSAGES), "the daemon to log each message")
+    daemon = gateway.daemon
+    return daemon.system_log.file if request.param == "syslog" else daemon.log_file
+
+
+def test_the_figures_are_what_was_sent(log):
+    figures = json.loads(report(log, "--json"))
+    delivered = sum(message.path == LISTED for message in MESSAGES)
+    checked = len(MESSAGES) - delivered
+    assert figures["messages"] == len(MESSAGES)
+    assert figures["decisions"] == {"deliver": delivered, "check": checked, "exempt": 0, "refuse": 0}
+    reasons = {(each["decision"], each["reason"]): each["messages"] for each in figures["reasons"]}
+    assert reasons[("deliver", "listed")] == delivered
+    assert sum(reasons.values()) == len(MESSAGES)
+    assert figures["delivered_by"]["identity"] == {"envelope": delivered}
+    assert figures["delivered_by"]["whitelist"] == {"whitelist": delivered}
+    assert [(each["domain"], each["messages"]) for each in figures["listed_domains"]] == [("example.org", delivered)]
+    strangers = Counter(message.path.rpartition("@")[2].lower() for message in MESSAGES
+                        if message.path not in (LISTED, ""))
+    seen = {each["domain"]: each["messages"] for each in figures["unlisted_domains"]}
+    assert {domain: seen.get(domain) for domain in strangers} == strangers
+    assert figures["forged"]["messages"] == 1 and figures["forged"]["fields"] == len(FORGED)
+    assert figures["decision_seconds"]["count"] == len(MESSAGES)
+    assert figures["deep_checks"]["answers"] == {"failed": checked}
+    assert figures["starts"] == 1
+    assert sum(each["deliver"] + each["check"] for each in figures["hours"]) == len(MESSAGES)
+    assert sum(each["times"] for each in figures["warnings"]) >= checked
+
+
+def test_the_text_has_the_same_figures_and_no_control_byte(log):
+    text = report(log, "--since", "24h")
+    delivered = sum(message.path == LISTED for message in MESSAGES)
+    assert f"deliver: {delivered}\n" in text
+    assert "stranger.example" in text
+    assert text.isascii() and not set(text) & set(map(chr, [*range(10), *range(11, 32), 127]))
+
+
+@pytest.mark.skipif(bool(Browser.reason_for_none()), reason=Browser.reason_for_none())
+def test_the_page_is_readable_on_a_telephone_and_a_desk_by_day_and_by_night(log, tmp_path_factory):
+    with temporary_folder("report") as folder, Browser(tmp_path_factory.mktemp("chromium")) as browser:
+        page = folder / "report.html"
+        page.write_text(report(log, "--html"))
+        for width, dark in ((360, False), (360, True), (1280, False), (1280, True)):
+            browser.open_page(page.as_uri(), width, dark)
+            text = browser.value_of("document.body.innerText")
+            for words in ("Bloomgate report", "Messages by hour", "Top unlisted domains", "stranger.example",
+                          "Forged marks", "Slow decisions", "Deeper checks", "Warnings and errors", "Spared"):
+                assert words in text, f"'{words}' is missing in:\n{text}"
+            # No word of it leads sideways out of the screen.
+            assert browser.value_of("document.documentElement.scrollWidth") <= width
+            assert browser.complaints() == []
+            assert browser.requests() == [page.as_uri()]
+            assert browser.value_of("document.scripts.length") == 0
+            assert browser.value_of("document.querySelectorAll('svg rect').length") >= 2
+            picture = browser.picture()
+            [picture_width] = struct.unpack(">I", picture[16:20])
+            assert width - 20 <= picture_width <= width
+            shown = [sum(int(part) for part in browser.value_of(
+                f"getComputedStyle(document.body).{name}.match(/\\d+/g).slice(0, 3).join(' ')").split()) / 3
+                for name in ("color", "backgroundColor")]
+            assert (shown[0] - shown[1] if dark else shown[1] - shown[0]) > 150

@@ -1,0 +1,130 @@
+#include "filter/cli/report/daemon_line.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "filter/cli/report/decision_line.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+const std::string kDecision =
+    "queue_id=4XyZ1 sender=<Joe@Example.org> decision=deliver reason=listed time_us=11.4 identity=envelope "
+    "authentication=dkim whitelist=whitelist header_from=joe@example.org";
+
+TEST_CASE("the daemon's line is found in syslog's files, in the journal, and in what it writes to standard error") {
+  for (const char* start :
+       {"Nov 20 10:00:00 mx bloomgate-milter[12]: ", "Nov  2 10:00:00 mx bloomgate-milter: ",
+        "2026-11-20T10:00:00.123456+01:00 mx bloomgate-milter[12]: ",
+        "2026-11-20T10:00:00+0100 mx bloomgate-milter[12]: ", "2026-11-20T10:00:00.123+01:00 info: ",
+        "2026-11-20T10:00:00+0100 mx bloomgate-milter[12]: 2026-11-20T10:00:00.123+01:00 info: "}) {
+    CAPTURE(start);
+    for (const char* end : {"", "\r"}) {
+      const std::string whole = start + kDecision + end;
+      const auto line = read_daemon_line(whole);
+      REQUIRE(line);
+      CHECK(line->level == DaemonLevel::info);
+      CHECK(line->text == kDecision);
+      CHECK(line->date.size() >= 15);
+    }
+  }
+}
+
+TEST_CASE("a warning and an error of the daemon show in every form") {
+  for (const char* start : {"Nov 20 10:00:00 mx bloomgate-milter[12]: ", "2026-11-20T10:00:00.123+01:00 "}) {
+    const std::string whole = std::string(start) + "warning: of something";
+    const auto warning = read_daemon_line(whole);
+    REQUIRE(warning);
+    CHECK(warning->level == DaemonLevel::warning);
+    CHECK(warning->text == "of something");
+    CHECK(read_daemon_line(std::string(start) + "error: e")->level == DaemonLevel::error);
+    CHECK(read_daemon_line(std::string(start) + "critical: e")->level == DaemonLevel::error);
+  }
+}
+
+TEST_CASE("lines of other programs are none of the daemon's, whatever they quote") {
+  for (const std::string& line :
+       {"Nov 20 10:00:00 mx postfix/smtpd[12]: bloomgate-milter[1]: " + kDecision,
+        "Nov 20 10:00:00 mx bloomgate-milter-x[12]: " + kDecision,
+        "Nov 20 10:00:00 mx x bloomgate-milter[12]: " + kDecision, "bloomgate-milter[12]: " + kDecision, kDecision,
+        std::string(), std::string("-- No entries --"), "2026-11-20T10:00:00+0100 " + kDecision}) {
+    CAPTURE(line);
+    CHECK_FALSE(read_daemon_line(line));
+  }
+}
+
+TEST_CASE("a decision's line has its words, and the first of each name counts") {
+  const std::string text =
+      kDecision + " forged_headers=3 confirmed=yes confirm_us=80.5 deep_check=spam score=12.3/5.0 check_ms=85 reason=x";
+  const auto line = read_decision_line(text);
+  REQUIRE(line);
+  CHECK(line->outcome == Outcome::deliver);
+  CHECK(line->queue_id == "4XyZ1");
+  CHECK(line->sender == "<Joe@Example.org>");
+  CHECK(line->reason == "listed");
+  CHECK(line->identity == "envelope");
+  CHECK(line->authentication == "dkim");
+  CHECK(line->whitelist == "whitelist");
+  CHECK(line->header_from == "joe@example.org");
+  CHECK(line->forged_fields == 3);
+  CHECK(line->confirmed == "yes");
+  CHECK(line->deep_check == "spam");
+  CHECK(line->decision_seconds.value() == Approx(11.4e-6));
+  CHECK(line->confirm_seconds.value() == Approx(80.5e-6));
+  CHECK(line->check_seconds.value() == Approx(0.085));
+}
+
+TEST_CASE("mail that is not incoming is exempt, whether it is marked for delivery or not") {
+  for (const char* decision : {"deliver", "check"}) {
+    CHECK(read_decision_line(std::string("queue_id=1 decision=") + decision + " reason=exempt-network")->outcome ==
+          Outcome::exempt);
+  }
+  CHECK(read_decision_line("queue_id=1 decision=refuse reason=forged-fields")->outcome == Outcome::refuse);
+}
+
+TEST_CASE("what is no decision is none, and a number that is none is left out") {
+  for (const char* text :
+       {"", "queue_id=", "queue_id=1", "queue_id=1 decision=maybe reason=listed", "queue_id=1 decision=check",
+        " queue_id=1 decision=check reason=x", "x queue_id=1 decision=check reason=x", "loaded /var/lib/x"}) {
+    CAPTURE(text);
+    CHECK_FALSE(read_decision_line(text));
+  }
+  for (const char* number : {"", "x", "-1", "nan", "inf", "1e99", "1.5x", "999999999999999999999"}) {
+    CAPTURE(number);
+    const auto line = read_decision_line(std::string("queue_id=1 decision=check reason=x time_us=") + number +
+                                         " forged_headers=" + number + " check_ms=" + number);
+    REQUIRE(line);
+    CHECK_FALSE(line->decision_seconds);
+    CHECK_FALSE(line->check_seconds);
+    CHECK(line->forged_fields == 0);
+  }
+}
+
+TEST_CASE("the line of a sampled message is no decision, and the decision's no sample") {
+  const std::string_view sample =
+      "queue_id=4XyZ1 sender=<joe@example.org> sample=spam score=12.3/5.0 identity=envelope whitelist=customers "
+      "header_from=joe@example.org server=rspamd:http://127.0.0.1:11333 check_ms=42 repeats=2";
+  CHECK_FALSE(read_decision_line(sample));
+  CHECK_FALSE(read_sample_line(kDecision));
+  const auto read = read_sample_line(sample);
+  REQUIRE(read);
+  CHECK(read->answer == "spam");
+  CHECK(read->sender == "<joe@example.org>");
+  CHECK(read->whitelist == "customers");
+  CHECK(read->score == "12.3/5.0");
+  CHECK(read->samples == 3);
+}
+
+TEST_CASE("the domain of a sender is what is behind its last at-sign") {
+  CHECK(domain_of("<joe@example.org>") == "example.org");
+  CHECK(domain_of("joe@example.org") == "example.org");
+  CHECK(domain_of("<\"a@b>\"@example.org>") == "example.org");
+  CHECK(domain_of("<>").empty());
+  CHECK(domain_of("-").empty());
+  CHECK(domain_of("<joe>").empty());
+  CHECK(domain_of("<joe@example").empty());
+  CHECK(domain_of("<joe@exam\\+1200").empty());
+}
+
+}  // namespace
+}  // namespace bloomgate::cli

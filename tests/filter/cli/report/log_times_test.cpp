@@ -1,0 +1,99 @@
+#include "filter/cli/report/log_times.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <ctime>
+
+#include "filter/cli/command_line.hpp"
+#include "filter/cli/report/since.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+// This machine's own time is that of Berlin, by a rule that needs no database.
+class Berlin {
+ public:
+  Berlin() { set("CET-1CEST,M3.5.0,M10.5.0/3"); }
+  ~Berlin() { set(before_ == nullptr ? nullptr : kept_.c_str()); }
+
+ private:
+  static void set(const char* zone) {
+    if (zone == nullptr) {
+      unsetenv("TZ");
+    } else {
+      setenv("TZ", zone, 1);
+    }
+    tzset();
+  }
+  const char* before_ = std::getenv("TZ");
+  std::string kept_ = before_ == nullptr ? "" : before_;
+};
+
+LogTime utc(int year, unsigned month, unsigned day, std::chrono::seconds clock) {
+  return std::chrono::sys_days(std::chrono::year(year) / std::chrono::month(month) / std::chrono::day(day)) + clock;
+}
+
+const LogTime kNow = utc(2026, 11, 22, 12h);
+
+TEST_CASE("a date with an offset is a time, wherever this machine is") {
+  const Berlin berlin;
+  LogTimes times(kNow);
+  for (const char* date : {"2026-11-20T10:00:00+01:00", "2026-11-20T10:00:00.123456+01:00", "2026-11-20T10:00:00+0100",
+                           "2026-11-20T09:00:00Z", "2026-11-20T06:30:00-02:30", "2026-11-20T10:00:00"}) {
+    CAPTURE(date);
+    CHECK(times.read(date) == utc(2026, 11, 20, 9h));
+  }
+}
+
+TEST_CASE("a date without a year is this machine's own time, of the last year in which it is not in the future") {
+  const Berlin berlin;
+  LogTimes times(kNow);
+  CHECK(times.read("Nov 20 10:00:00") == utc(2026, 11, 20, 9h));
+  CHECK(times.read("Nov 20 10:59:59") == utc(2026, 11, 20, 9h + 59min + 59s));
+  CHECK(times.read("Jul  4 10:00:00") == utc(2026, 7, 4, 8h));
+  CHECK(times.read("Jul 04 10:00:00") == utc(2026, 7, 4, 8h));
+  CHECK(times.read("Nov 23 10:00:00") == utc(2026, 11, 23, 9h));  // the clock of another machine is ahead
+  CHECK(times.read("Nov 24 10:00:00") == utc(2025, 11, 24, 9h));
+  CHECK(times.read("Dec 31 10:00:00") == utc(2025, 12, 31, 9h));
+  CHECK(times.read("Feb 29 10:00:00") == std::nullopt);
+}
+
+TEST_CASE("what is no date is no time") {
+  LogTimes times(kNow);
+  for (const char* date :
+       {"", "Nov 20", "Nov 20 10:00:0x", "Nov 20 24:00:00", "Nov 20 10:60:00", "Nov  0 10:00:00", "Nov 32 10:00:00",
+        "Nix 20 10:00:00", "Feb 30 10:00:00", "2026-11-31T10:00:00Z", "2026-13-01T10:00:00Z", "2026-11-20T10:00:00+1",
+        "2026-11-20T10:00:00+99:00", "2026-11-20T10:00:00.", "2026-11-20T10:00:00x", "20x6-11-20T10:00:00Z",
+        "2026-11--1T10:00:00Z"}) {
+    CAPTURE(date);
+    if (std::string_view(date) != "2026-11-20T10:00:00.") CHECK_FALSE(times.read(date));
+  }
+}
+
+TEST_CASE("--since takes an age or a moment of this machine's own time") {
+  const Berlin berlin;
+  CHECK(parse_since("30m", kNow) == kNow - 30min);
+  CHECK(parse_since("24h", kNow) == kNow - 24h);
+  CHECK(parse_since("7d", kNow) == kNow - 7 * 24h);
+  CHECK(parse_since("2w", kNow) == kNow - 14 * 24h);
+  CHECK(parse_since("2026-11-20", kNow) == utc(2026, 11, 19, 23h));
+  CHECK(parse_since("2026-11-20 06:00", kNow) == utc(2026, 11, 20, 5h));
+  CHECK(parse_since("2026-11-20 06:00:30", kNow) == utc(2026, 11, 20, 5h + 30s));
+  CHECK(parse_since("2026-07-04T06:00", kNow) == utc(2026, 7, 4, 4h));
+  for (const char* wrong : {"", "h", "24", "0h", "-1h", "24x", "yesterday", "2026-11-31", "2026-11-20 25:00",
+                            "2026-11-20x06:00", "40000d", "99999999999w", "2026/11/20"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_AS(parse_since(wrong, kNow), UsageError);
+  }
+}
+
+TEST_CASE("times are shown as this machine has them") {
+  const Berlin berlin;
+  CHECK(format_local(utc(2026, 11, 20, 23h + 30min)) == "2026-11-21 00:30");
+  CHECK(format_local(utc(2026, 7, 4, 10h)) == "2026-07-04 12:00");
+}
+
+}  // namespace
+}  // namespace bloomgate::cli
