@@ -32,6 +32,13 @@ class EntryWriter {
     finish(kind, prefix.size(), domain.size());
   }
 
+  void accept_pair(const Entry& sender, const Entry& recipient) noexcept {
+    const PairKey key = pair_key(sender.key(), recipient.key());
+    std::ranges::copy(key.view(), entry_.bytes_.begin());
+    const bool is_of_addresses = sender.kind() == EntryKind::address && recipient.kind() == EntryKind::address;
+    finish(is_of_addresses ? EntryKind::pair : EntryKind::domain_pair, key.view().size(), 0);
+  }
+
   // The fast path, which nearly every address takes: an ASCII dot-string, '@', ASCII labels, and nothing to do but fold
   // case. If it meets anything else, it returns false and leaves the entry as it was, and the grammar below accepts or
   // rejects it. So anything faster may replace it that gives the same for what it accepts.
@@ -215,7 +222,58 @@ void write_path(std::string_view path, AddressProfile profile, EntryWriter& out)
   out.accept_keyless(EntryKind::null_sender);
 }
 
-void write_line(std::string_view line, AddressProfile profile, EntryWriter& out) noexcept {
+// Where the '>' of a pair stands: the first one with a space on each side that is neither quoted, nor in angle
+// brackets, nor in a comment. npos if there is none.
+std::size_t find_pair_sign(std::string_view line) noexcept {
+  constexpr std::size_t kNone = std::string_view::npos;
+  if (line.find('>') == kNone) return kNone;
+  const auto is_blank = [&](std::size_t at) { return at < line.size() && kBlanks.find(line[at]) != kNone; };
+  bool in_brackets = false;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    switch (line[at]) {
+      case '"': {
+        const std::size_t quoted_bytes = local_part_extent(line.substr(at));
+        if (quoted_bytes == kUnterminated) return kNone;
+        at += quoted_bytes - 1;
+        break;
+      }
+      case '<':
+        in_brackets = true;
+        break;
+      case '#':
+        if (!in_brackets && at > 0 && is_blank(at - 1)) return kNone;
+        break;
+      case '>':
+        if (!in_brackets && at > 0 && is_blank(at - 1) && is_blank(at + 1)) return at;
+        in_brackets = false;
+        break;
+      default:
+        break;
+    }
+  }
+  return kNone;
+}
+
+// Why an entry may not be one side of a pair.
+RejectReason reason_of_side(const Entry& side) noexcept {
+  if (side.kind() == EntryKind::blank) return RejectReason::incomplete_pair;
+  if (side.kind() == EntryKind::address || side.kind() == EntryKind::rejected) return side.reason();
+  return label_count(side.domain()) > kMaxPairLabels ? RejectReason::too_many_labels : RejectReason::none;
+}
+
+void write_pair(const Entry& sender, const Entry& recipient, EntryWriter& out) noexcept {
+  if (sender.kind() == EntryKind::blank && recipient.kind() == EntryKind::blank) {
+    return out.accept_keyless(EntryKind::blank);
+  }
+  for (const Entry* const side : {&sender, &recipient}) {
+    if (const RejectReason reason = reason_of_side(*side); reason != RejectReason::none) return out.reject(reason);
+  }
+  out.accept_pair(sender, recipient);
+}
+
+enum class Pairs : std::uint8_t { refused, taken };
+
+void write_line(std::string_view line, AddressProfile profile, Pairs pairs, EntryWriter& out) noexcept {
   if (line.ends_with('\n')) line.remove_suffix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (line.size() > kMaxInputBytes) return out.reject(RejectReason::too_long);
@@ -225,6 +283,14 @@ void write_line(std::string_view line, AddressProfile profile, EntryWriter& out)
   if (!comment && out.accept_plain_address(without_brackets(line), profile)) return;
   if (has_line_end_or_nul(line)) return out.reject(RejectReason::control_character);
   if (comment || line.empty()) return out.accept_keyless(EntryKind::blank);
+  const std::size_t sign = find_pair_sign(line);
+  if (sign != std::string_view::npos && pairs == Pairs::refused && line.substr(0, sign).find('@') < sign) {
+    return out.reject(RejectReason::pair);
+  }
+  if (sign != std::string_view::npos && pairs == Pairs::taken) {
+    return write_pair(canonicalize_line(line.substr(0, sign), profile),
+                      canonicalize_line(line.substr(sign + 1), profile), out);
+  }
   if (line.starts_with("<>")) return out.reject(RejectReason::null_sender_in_list);
   if (line.starts_with('@')) return write_domain_entry(line, out);
   const RejectReason reason = skip_display_name(line);
@@ -244,7 +310,21 @@ Entry canonicalize_path(std::string_view path, AddressProfile profile) noexcept 
 Entry canonicalize_line(std::string_view line, AddressProfile profile) noexcept {
   Entry entry;
   EntryWriter writer(entry);
-  write_line(line, profile, writer);
+  write_line(line, profile, Pairs::refused, writer);
+  return entry;
+}
+
+Entry canonicalize_list_line(std::string_view line, AddressProfile profile) noexcept {
+  Entry entry;
+  EntryWriter writer(entry);
+  write_line(line, profile, Pairs::taken, writer);
+  return entry;
+}
+
+Entry canonicalize_pair(std::string_view sender, std::string_view recipient, AddressProfile profile) noexcept {
+  Entry entry;
+  EntryWriter writer(entry);
+  write_pair(canonicalize_line(sender, profile), canonicalize_line(recipient, profile), writer);
   return entry;
 }
 

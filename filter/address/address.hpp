@@ -12,8 +12,8 @@
 // allocation; a plain address takes some 30 ns. The time is linear in the length, which is limited to kMaxInputBytes:
 // half a millisecond at worst, for 2 KiB of Unicode.
 //
-// A key is itself a spelling of its entry, and gives the same key again. In a list, an address that starts with '#'
-// needs angle brackets, or it is a comment.
+// A key is itself a spelling of its entry, and gives the same key again; of a pair, entry_text() is. In a list, an
+// address that starts with '#' needs angle brackets, or it is a comment.
 //
 // libunistring and libidn2 define which characters there are, and their cases. If a list has characters that are newer
 // than the daemon's libraries, build it with the same libraries.
@@ -29,6 +29,7 @@
 
 #include "filter/address/address_profile.hpp"
 #include "filter/address/limits.hpp"
+#include "filter/address/pair.hpp"
 #include "filter/address/reject_reason.hpp"
 
 namespace bloomgate {
@@ -40,7 +41,15 @@ enum class EntryKind : std::uint8_t {
   address,      // local-part@domain
   domain,       // list lines only: `@domain`, every address in exactly that domain
   domain_tree,  // list lines only: `@.domain`, every address in that domain and in all below it
+  pair,         // lists with pairs only: an address, for one recipient
+  domain_pair,  // lists with pairs only: a pair with a domain entry on one side or on both
 };
+
+// Whether an entry of that kind goes into the bits of a filter, as addresses do. The others have a domain in them, and
+// are kept exactly.
+constexpr bool goes_into_bits(EntryKind kind) noexcept {
+  return kind == EntryKind::address || kind == EntryKind::pair;
+}
 
 // The result for a path or a line. It holds its key in place: no allocation, and the views below live as long as it
 // does.
@@ -49,20 +58,23 @@ class Entry {
   EntryKind kind() const noexcept { return kind_; }
   RejectReason reason() const noexcept { return reason_; }
   bool is_key() const noexcept { return kind_ >= EntryKind::address; }
+  bool is_pair() const noexcept { return kind_ >= EntryKind::pair; }
 
-  // The canonical bytes: `local@domain`, `@domain` or `@.domain`; empty unless is_key().
+  // The canonical bytes: `local@domain`, `@domain` or `@.domain`, or of a pair two of these (pair.hpp); empty unless
+  // is_key().
   std::string_view key() const noexcept { return {bytes_.data(), size_}; }
   // The canonical local part, with quotes only where it needs them; empty unless kind() is address.
   std::string_view local_part() const noexcept {
     return {bytes_.data(), kind_ == EntryKind::address ? domain_at_ - std::size_t{1} : 0};
   }
-  // The canonical domain, lower-case A-labels without a trailing dot, or an address literal in its brackets.
+  // The canonical domain, lower-case A-labels without a trailing dot, or an address literal in its brackets; of a pair
+  // empty.
   std::string_view domain() const noexcept { return key().substr(is_key() ? domain_at_ : 0); }
 
  private:
   friend class EntryWriter;
   // Deliberately not zeroed: the first size_ bytes are the key, the rest is never read.
-  std::array<char, kMaxKeyBytes> bytes_;
+  std::array<char, kMaxPairKeyBytes> bytes_;
   std::uint16_t size_ = 0;
   std::uint16_t domain_at_ = 0;  // where the domain starts in the key
   EntryKind kind_ = EntryKind::rejected;
@@ -77,5 +89,12 @@ Entry canonicalize_path(std::string_view path, AddressProfile profile = {}) noex
 // display name, `Anna <anna@example.org>`), `@domain`, `@.domain`, a blank line, or a comment (`#` first, or after
 // space). A byte-order mark and surrounding space are skipped.
 Entry canonicalize_line(std::string_view line, AddressProfile profile = {}) noexcept;
+
+// The same for a list that may hold pairs: also `sender > recipient`, each of them an entry as above, with a space on
+// each side of the '>'. Both sides follow the same profile: what is a tag of a sender is one of a recipient.
+Entry canonicalize_list_line(std::string_view line, AddressProfile profile = {}) noexcept;
+
+// A pair out of two such lines: an entry of kind pair or domain_pair, blank if both are, or rejected.
+Entry canonicalize_pair(std::string_view sender, std::string_view recipient, AddressProfile profile = {}) noexcept;
 
 }  // namespace bloomgate

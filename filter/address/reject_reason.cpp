@@ -43,6 +43,11 @@ constexpr std::array<Wording, kRejectReasonCount> kWordings = {{
      "the display name before the address has an '@' or a character that needs quotes; write the address alone"},
     {RejectReason::null_sender_in_list, "null-sender-in-list",
      "the null sender <> is the sender of all bounces and cannot be listed"},
+    {RejectReason::pair, "pair", "it is a pair, sender > recipient, where one address or one domain entry is wanted"},
+    {RejectReason::incomplete_pair, "incomplete-pair",
+     "the pair has no sender or no recipient; it is written sender > recipient"},
+    {RejectReason::too_many_labels, "too-many-labels",
+     "a domain entry in the pair has more than 16 labels (parts between dots)"},
     {RejectReason::out_of_memory, "out-of-memory",
      "there was no memory left to bring the address into its canonical form"},
 }};

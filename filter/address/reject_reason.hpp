@@ -32,9 +32,12 @@ enum class RejectReason : std::uint8_t {
   address_too_long,     // over kMaxAddressBytes
   display_name,         // list lines only: a name before the address that could be taken for another entry
   null_sender_in_list,  // list lines only: `<>` cannot be whitelisted
+  pair,                 // list lines only: `sender > recipient` where no pairs are taken
+  incomplete_pair,      // list lines only: a pair without one of its sides
+  too_many_labels,      // list lines only: a domain entry in a pair with more than kMaxPairLabels
   out_of_memory,        // Unicode only: a library could not allocate
 };
-inline constexpr std::size_t kRejectReasonCount = 22;
+inline constexpr std::size_t kRejectReasonCount = 25;
 
 // The reason as a stable token ("address-too-long"), for logs and reject files. Never fails.
 std::string_view reject_reason_name(RejectReason reason) noexcept;

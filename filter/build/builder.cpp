@@ -139,6 +139,15 @@ std::uint64_t FilterBuilder::domains() const noexcept {
   return domains;
 }
 
+PairsHeld FilterBuilder::pairs() const noexcept {
+  PairsHeld pairs;
+  for (const Lane& lane : lanes_) {
+    pairs.in_bits += lane.pairs_.in_bits;
+    pairs.with_domains |= lane.pairs_.with_domains;
+  }
+  return pairs;
+}
+
 void FilterBuilder::flush() {
   if (!domains_->has_room_for(kEntriesAtOnce)) domains_->spill(options_.threads);
   if (body_) {
@@ -314,9 +323,11 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   header.saturated = body.saturated();
   if (layout_rules(shape_.layout).counts_entries()) header.addresses = block_maker_->counted();
   header.domains = write_domains(writer, stop);
+  header.pairs = limited(pairs(), header.addresses, header.domains);
   if (strangers_ != nullptr) write_excluded(writer, header, *strangers_, review_);
   check_stop(stop);
   if (store_) {
+    store_->set_pairs(pairs());
     publish_pair(writer, header, path, *store_, options_.store_path, options_.threads, options_.kept_generations);
   } else {
     writer.commit(header, options_.threads, options_.kept_generations);

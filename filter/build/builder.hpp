@@ -3,7 +3,8 @@
 // Call order: constructor, (expect | set_strangers)?, (add | lane().add | flush)*, write. The same entries (in any
 // order), options and seed give the same bytes, whatever the number of threads and the memory.
 //
-// Addresses go into the bit array, domain entries into a section of their own.
+// Addresses and pairs of addresses go into the bit array, domain entries and pairs with a domain into a section of
+// their own. Below, what is said of addresses and domain entries holds for such pairs, too.
 //
 // Hashes are kept as a store keeps them, and mixed with the filter's seed, where it has a store, when bits are set.
 //
@@ -94,12 +95,19 @@ class FilterBuilder {
 
     // `entry` must be a key (Entry::is_key()).
     void add(const Entry& entry) {
-      if (entry.kind() == EntryKind::address) {
-        add_address(entry.key());
+      if (goes_into_bits(entry.kind())) {
+        entry.is_pair() ? add_pair(entry.key()) : add_address(entry.key());
       } else {
         domain_hashes_->add(hash_of_domain(shape_, entry.key()));
         ++domains_;
+        pairs_.with_domains |= entry.is_pair();
       }
+    }
+
+    // The key of a pair of addresses.
+    void add_pair(std::string_view key) {
+      add_address(key);
+      ++pairs_.in_bits;
     }
 
     // The key of an address, as the canonicaliser makes it.
@@ -112,6 +120,11 @@ class FilterBuilder {
       ++addresses_;
     }
 
+    // What of the stored hashes are pairs.
+    void note_stored_pairs(const PairsHeld& pairs) noexcept {
+      pairs_.in_bits += pairs.in_bits;
+      pairs_.with_domains |= pairs.with_domains;
+    }
     // Hashes of addresses, or of domain entries, that a store with options.store_seed has kept.
     void add_stored(std::span<const KeyHash> hashes) {
       for (const KeyHash hash : hashes) hashes_->add(hash);
@@ -140,6 +153,7 @@ class FilterBuilder {
     std::uint32_t values_per_entry_;
     std::uint64_t addresses_ = 0;
     std::uint64_t domains_ = 0;
+    PairsHeld pairs_ = {};
   };
 
   // Throws BloomgateError{bad_argument} for options out of range, {out_of_memory, size_overflow}.
@@ -174,6 +188,7 @@ class FilterBuilder {
   // Of what was added, duplicates counted each time.
   std::uint64_t addresses() const noexcept;
   std::uint64_t domains() const noexcept;
+  PairsHeld pairs() const noexcept;
 
   // Bytes that went through temporary files.
   std::uint64_t spilled_bytes() const noexcept { return (spill_ ? spill_->bytes() : 0) + domains_->spilled_bytes(); }

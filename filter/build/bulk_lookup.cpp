@@ -40,7 +40,7 @@ std::uint64_t BulkLookup::keys() const noexcept {
 
 std::uint64_t BulkLookup::found() const noexcept {
   std::uint64_t found = found_;
-  for (const Lane& lane : lanes_) found += lane.domains_found_;
+  for (const Lane& lane : lanes_) found += lane.found_at_once_;
   return found;
 }
 

@@ -21,14 +21,19 @@ class BulkLookup {
    public:
     Lane(HashPartitions::Lane& hashes, const FilterView& view) : hashes_(&hashes), view_(&view), shape_(view.shape()) {}
 
-    // The key of an address.
+    // The key of an address, or of a pair of addresses.
     void add(std::string_view key) {
       hashes_->add(hash_of_address(shape_, key));
       ++keys_;
     }
+    // An entry that is known to be found already.
+    void add_found() noexcept {
+      ++found_at_once_;
+      ++keys_;
+    }
     // The key of a domain entry; looked up at once.
     void add_domain(std::string_view key) noexcept {
-      domains_found_ += view_->contains_domain(key) ? 1U : 0U;
+      found_at_once_ += view_->contains_domain(key) ? 1U : 0U;
       ++keys_;
     }
     // The worker calls this when it is done for now.
@@ -40,7 +45,7 @@ class BulkLookup {
     const FilterView* view_;
     FilterShape shape_;
     std::uint64_t keys_ = 0;
-    std::uint64_t domains_found_ = 0;
+    std::uint64_t found_at_once_ = 0;
   };
 
   // Whether the filter's layout allows it: an entry must be one value.

@@ -84,6 +84,14 @@ std::span<const std::byte> combined_chunk(std::span<const MappedFilter* const> f
   return buffer;
 }
 
+PairsHeld united(const PairsHeld& a, const PairsHeld& b) noexcept {
+  return {saturating_sum(a.in_bits, b.in_bits), a.with_domains || b.with_domains};
+}
+
+PairsHeld intersected(const PairsHeld& a, const PairsHeld& b) noexcept {
+  return {std::min(a.in_bits, b.in_bits), a.with_domains && b.with_domains};
+}
+
 FilterHeader combined_header(std::span<const MappedFilter* const> filters, Combination combination) {
   FilterHeader header = filters.front()->header();
   header.store_identity = 0;  // no store has what the combination has
@@ -94,6 +102,8 @@ FilterHeader combined_header(std::span<const MappedFilter* const> filters, Combi
     // At most, until they are counted.
     header.domains = combination == Combination::unite ? saturating_sum(header.domains, other.domains)
                                                        : std::min(header.domains, other.domains);
+    header.pairs =
+        combination == Combination::unite ? united(header.pairs, other.pairs) : intersected(header.pairs, other.pairs);
   }
   return header;
 }
@@ -191,6 +201,7 @@ FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combi
     domains.add(hashes);
   });
   header.domains = domains.finish();
+  header.pairs = limited(header.pairs, header.addresses, header.domains);
   for (const MappedFilter* filter : filters) filter->require_whole();
   check_stop(stop);
   writer.commit(header, threads);

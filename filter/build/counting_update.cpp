@@ -177,6 +177,11 @@ FilterHeader CountingUpdate::write(const std::string& path, const std::atomic<bo
       },
       again);
   domains.finish();
+  if (adds) {
+    header.pairs.in_bits += std::min(entries_.pairs().in_bits, counts_.addresses);
+    header.pairs.with_domains |= entries_.pairs().with_domains;
+  }
+  header.pairs = limited(header.pairs, header.addresses, header.domains);
   old_.require_whole();
   review(counts_);
   check_stop(stop);

@@ -20,6 +20,15 @@ GatheredEntries::GatheredEntries(const StoreShape& shape, unsigned threads, std:
   for (unsigned i = 0; i < threads; ++i) lanes_.emplace_back(addresses_.lane(i), domains_.lane(i), shape);
 }
 
+PairsHeld GatheredEntries::pairs() const noexcept {
+  PairsHeld pairs;
+  for (const Lane& lane : lanes_) {
+    pairs.in_bits += lane.pairs().in_bits;
+    pairs.with_domains |= lane.pairs().with_domains;
+  }
+  return pairs;
+}
+
 void GatheredEntries::flush() {
   if (!addresses_.has_room_for(kEntriesAtOnce)) addresses_.spill(threads_);
   if (!domains_.has_room_for(kEntriesAtOnce)) domains_.spill(threads_);

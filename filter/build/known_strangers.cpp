@@ -133,10 +133,15 @@ void KnownStrangers::note_bits_of_values(const FilterShape& shape, ConstBodyPart
   });
 }
 
-Match KnownStrangers::domain_match(std::string_view key) const noexcept {
+Match KnownStrangers::domain_match(EntryKind kind, std::string_view key) const noexcept {
   const auto is_entry = [this](std::string_view domain_key) {
     return domains_.find(hash_of_domain(shape_, domain_key)) != HashIndex::kAbsent;
   };
+  if (kind == EntryKind::pair) {
+    const PairSides sides = sides_of_pair(key);
+    if (!find_wider_pair(sides.sender, sides.recipient, is_entry).view().empty()) return Match::domain;
+    key = sides.sender;
+  }
   // A domain has no '@', so the last one is before it.
   const std::size_t at = key.rfind('@');
   if (is_entry(key.substr(at))) return Match::domain;
@@ -144,15 +149,15 @@ Match KnownStrangers::domain_match(std::string_view key) const noexcept {
 }
 
 Match KnownStrangers::entry_of(EntryKind kind, std::string_view key) noexcept {
-  if (kind != EntryKind::address) {
+  if (!goes_into_bits(kind)) {
     if (domains_.find(hash_of_domain(shape_, key)) == HashIndex::kAbsent) return Match::none;
-    return kind == EntryKind::domain ? Match::domain : Match::domain_tree;
+    return kind == EntryKind::domain_tree ? Match::domain_tree : Match::domain;
   }
   std::array<std::uint64_t, kMaxHashes> values;
   rules_->values_of(shape_, key, values.data());
   if (entries_.find(values[0]) != HashIndex::kAbsent) return Match::address;
   if (!has_domains()) return Match::none;
-  const Match match = domain_match(key);
+  const Match match = domain_match(kind, key);
   if (match == Match::none) return Match::none;
   const std::size_t at = index_.find(values[0]);
   if (at == HashIndex::kAbsent) return Match::none;

@@ -33,7 +33,7 @@ class KnownStrangers {
    public:
     Lane(HashPartitions::Lane& marks, const FilterShape& shape) : marks_(&marks), shape_(shape) {}
 
-    // The key of an address.
+    // The key of an address, or of a pair of addresses.
     void add(std::string_view key);
     // The worker calls this when it is done for now.
     void settle() noexcept { marks_->settle(); }
@@ -78,8 +78,9 @@ class KnownStrangers {
   // Nothing more will be noted. Throws std::bad_alloc.
   void end_notes();
 
-  // By which entry an address among the strangers is listed in spite of it, or whether a domain entry is an entry. An
-  // address that a domain entry lists is counted. Safe from any thread.
+  // By which entry an address or a pair among the strangers is listed in spite of it, or whether a domain entry is an
+  // entry. An address that a domain entry lists is counted, and so is a pair that one lists, or a wider pair. Safe from
+  // any thread.
   Match entry_of(EntryKind kind, std::string_view key) noexcept;
 
   KnownStrangerCounts counts() const noexcept;
@@ -98,7 +99,7 @@ class KnownStrangers {
   void note_marks(const FilterShape& shape, ConstBodyPart part, Range range) noexcept;
   void note_bits_of_marks(const FilterShape& shape, ConstBodyPart part, std::uint64_t end);
   void note_bits_of_values(const FilterShape& shape, ConstBodyPart part, std::uint64_t end);
-  Match domain_match(std::string_view key) const noexcept;
+  Match domain_match(EntryKind kind, std::string_view key) const noexcept;
 
   FilterShape shape_;
   const LayoutRules* rules_;

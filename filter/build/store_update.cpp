@@ -66,6 +66,10 @@ void StoreUpdate::set_strangers(KnownStrangers& strangers, std::function<void()>
 UpdateCounts StoreUpdate::count(const std::atomic<bool>& stop) {
   UpdateCounts counts = merge_.count(stop);
   addresses_ = old_.header().addresses + counts.added - counts.removed;
+  pairs_ = old_.header().pairs;
+  // Of what is new in the bits, which is no more than all of it.
+  pairs_.in_bits += std::min(added_.pairs().in_bits, counts.added);
+  pairs_.with_domains |= added_.pairs().with_domains;
   const UpdateCounts of_domains = merge_domains([](std::span<const KeyHash>) {});
   domains_ = old_.header().domains + of_domains.added - of_domains.removed;
   counts += of_domains;
@@ -214,6 +218,8 @@ FilterHeader StoreUpdate::write(const std::string& path, const std::atomic<bool>
     if (strangers_ != nullptr) all.insert(all.end(), hashes.begin(), hashes.end());
   });
   header.domains = domains.finish();
+  header.pairs = limited(pairs_, header.addresses, header.domains);
+  store.set_pairs(pairs_);
   if (strangers_ != nullptr) {
     strangers_->note_domains(std::move(all));
     write_excluded(writer, header, *strangers_, review_);

@@ -9,6 +9,7 @@
 
 #include "filter/file/sections.hpp"
 #include "filter/layout/filter_shape.hpp"
+#include "filter/layout/pairs_held.hpp"
 
 namespace bloomgate {
 
@@ -30,12 +31,13 @@ struct FilterHeader {
   // Inserted into the bits, duplicates counted each time. In the layout counting those that are in it now: each once
   // for each command that has added it.
   std::uint64_t addresses = 0;
-  std::uint64_t domains = 0;    // domain entries, each once
+  std::uint64_t domains = 0;    // domain entries, and pairs with a domain, each once
   std::uint64_t bits_set = 0;   // ones in the bit array; in the layout counting, counters that are not 0
   std::uint64_t saturated = 0;  // of these counters, those that stay as they are (counters.hpp)
   std::uint64_t excluded = 0;   // known strangers whose bits are all set, and who are no entries
   KnownStrangerCounts strangers = {};
   std::uint64_t store_identity = 0;  // of the store with the same entries; 0: there is none
+  PairsHeld pairs = {};              // of the addresses and the domain entries, those that are pairs
 
   friend bool operator==(const FilterHeader&, const FilterHeader&) = default;
 };

@@ -132,13 +132,32 @@ AddressProfile read_profile(ConstHeaderBytes bytes, const std::string& path, std
           .tag_separators = TagSeparators::from_bits(tag_separators)};
 }
 
+void put_pairs(HeaderBytes out, const PairsHeld& pairs) noexcept {
+  put(out, kPairsField, pairs.in_bits);
+  if (pairs.with_domains) put(out, kFlagsField, get<std::uint32_t>(out, kFlagsField) | kFlagDomainPairs);
+}
+
+PairsHeld read_pairs(ConstHeaderBytes bytes, std::uint64_t addresses, std::uint64_t domains, const std::string& path) {
+  const PairsHeld pairs = {.in_bits = get<std::uint64_t>(bytes, kPairsField),
+                           .with_domains = (get<std::uint32_t>(bytes, kFlagsField) & kFlagDomainPairs) != 0};
+  if (pairs.in_bits > addresses) {
+    reject_field(ErrorCode::bad_header_field, path, kPairsField, "at most " + std::to_string(addresses),
+                 std::to_string(pairs.in_bits));
+  }
+  if (pairs.with_domains && domains == 0) {
+    reject_field(ErrorCode::bad_header_field, path, kFlagsField, "without bit 2 in a file without domain entries",
+                 "with it");
+  }
+  return pairs;
+}
+
 Sections SectionReader::read(std::span<const SectionKind> kinds, std::uint32_t least_count) const {
   const auto count = get<std::uint32_t>(bytes_, kSectionCountField);
   if (count < least_count || count > kMostSections) {
     reject_field(ErrorCode::bad_header_field, path_, kSectionCountField,
                  std::to_string(least_count) + " to " + std::to_string(kMostSections), std::to_string(count));
   }
-  expect_zeros(bytes_, section_offset(count), kHeaderChecksumField.offset, path_);
+  expect_zeros(bytes_, section_offset(count), kPairsField.offset, path_);
   Sections sections;
   for (std::uint32_t i = 0; i < count; ++i) {
     sections.push_back(read_entry(i, i == 0 ? nullptr : &sections.back(), kinds));

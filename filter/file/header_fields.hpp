@@ -34,6 +34,7 @@ inline constexpr Field kTagSeparatorsField = {"tag_separators", 52};
 inline constexpr Field kChunkBytesField = {"chunk_bytes", 72};
 inline constexpr Field kSectionCountField = {"section_count", 76};
 inline constexpr std::size_t kSectionTableOffset = 128;
+inline constexpr Field kPairsField = {"pairs", kHeaderBytes - 16};
 inline constexpr Field kHeaderChecksumField = {"header_checksum", kHeaderBytes - 8};
 
 // An entry of the section table.
@@ -100,6 +101,12 @@ void check_common_fields(ConstHeaderBytes bytes, const std::string& path);
 inline constexpr std::uint32_t kProfileFlags = 1U << 0;
 // Throws BloomgateError{bad_header_field}, also for flags beside those of the profile and `others`.
 AddressProfile read_profile(ConstHeaderBytes bytes, const std::string& path, std::uint32_t others = 0);
+
+// The flag that says that pairs are among the domain entries, and the number of those among the addresses.
+inline constexpr std::uint32_t kFlagDomainPairs = 1U << 2;
+void put_pairs(HeaderBytes out, const PairsHeld& pairs) noexcept;
+// Throws BloomgateError{bad_header_field} where they are more than there are entries.
+PairsHeld read_pairs(ConstHeaderBytes bytes, std::uint64_t addresses, std::uint64_t domains, const std::string& path);
 
 // The entries of the section table, each in its range and in its place.
 class SectionReader {

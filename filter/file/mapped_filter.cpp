@@ -160,7 +160,7 @@ MappedFilter::MappedFilter(const std::string& path)
     throw;
   }
   view_ = FilterView(header_.shape, bytes_of(file, sections_.front()), hashes_in(SectionKind::domains),
-                     hashes_in(SectionKind::excluded));
+                     hashes_in(SectionKind::excluded), header_.pairs);
 }
 
 MappedFilter::~MappedFilter() = default;

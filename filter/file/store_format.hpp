@@ -34,7 +34,8 @@ struct StoreHeader {
   unsigned low_bits = 0;        // of a coded hash, see store_page.hpp
   std::uint64_t pages = 0;      // 0 if there are no addresses
   std::uint64_t addresses = 0;  // each once
-  std::uint64_t domains = 0;    // domain entries, each once
+  std::uint64_t domains = 0;    // domain entries, and pairs with a domain, each once
+  PairsHeld pairs = {};         // of these, those that are pairs
 
   friend bool operator==(const StoreHeader&, const StoreHeader&) = default;
 };

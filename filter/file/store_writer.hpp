@@ -52,6 +52,9 @@ class StoreWriter {
   // more addresses. Throws BloomgateError{cannot_write}.
   void add_domains(std::span<const KeyHash> hashes);
 
+  // Of all that is added, what are pairs. Before complete().
+  void set_pairs(const PairsHeld& pairs) noexcept { header_.pairs = pairs; }
+
   // Completes the file, reads it back and checks it. Returns its identity. Throws as NewFile::complete().
   std::uint64_t complete();
 

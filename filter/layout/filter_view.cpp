@@ -35,6 +35,8 @@ FoundEntry FilterView::find(const Entry& entry) const noexcept {
     case EntryKind::rejected:
     case EntryKind::blank:
     case EntryKind::null_sender:
+    case EntryKind::pair:
+    case EntryKind::domain_pair:
       return {};
     case EntryKind::domain:
       if (contains_domain(entry.key())) return {Match::domain, entry.domain()};
@@ -60,6 +62,25 @@ FoundEntry FilterView::find_by_domain(std::string_view domain_key) const noexcep
   const std::string_view tree = find_domain_tree(domain, [this](std::string_view key) { return contains_domain(key); });
   if (!tree.empty()) return {Match::domain_tree, tree};
   return {};
+}
+
+FoundPair FilterView::find_pair(std::string_view sender, std::string_view recipient) const noexcept {
+  bool is_excluded = false;
+  if (pairs_.in_bits != 0) {
+    const PairKey key = pair_key(sender, recipient);
+    const Hit hit = look_up(key.view());
+    if (hit == Hit::listed) return {.key = key};
+    is_excluded = hit == Hit::excluded;
+  }
+  FoundPair found = find_wider_pair(sender, recipient);
+  found.is_excluded = is_excluded;
+  return found;
+}
+
+FoundPair FilterView::find_wider_pair(std::string_view sender, std::string_view recipient) const noexcept {
+  if (!pairs_.with_domains) return {};
+  return {.key = bloomgate::find_wider_pair(sender, recipient,
+                                            [this](std::string_view key) { return contains_domain(key); })};
 }
 
 namespace {

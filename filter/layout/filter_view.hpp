@@ -8,6 +8,11 @@
 // can choose a domain that does, since the hash is seeded, and the seed is drawn for each build and known to nobody who
 // cannot read the file.
 //
+// Pairs (pair.hpp) are kept in the same way: pairs of addresses in the bits, the others among the domain entries. They
+// are asked only where the file says that it holds such pairs. One recipient costs one more look-up in the bits, and up
+// to 323 among the domain entries, whatever domains a stranger has: so with n domain entries one of these meets an
+// entry that it is not with a probability of at most n * 323 / 2^64, below 2e-9 for n = 10^8.
+//
 // Known strangers whose bits are all set are kept exactly, too, and asked after such a hit only: they are not listed.
 //
 // A view owns nothing: the bytes must outlive it. Look-ups are const, noexcept, allocate nothing and may run in any
@@ -25,6 +30,7 @@
 #include "filter/base/fixed_text.hpp"
 #include "filter/layout/filter_shape.hpp"
 #include "filter/layout/layout.hpp"
+#include "filter/layout/pairs_held.hpp"
 #include "filter/layout/sorted_hashes.hpp"
 
 namespace bloomgate {
@@ -53,20 +59,36 @@ struct FoundEntry {
   FixedText<kMaxKeyBytes> domain_entry() const noexcept;
 };
 
+// The pair that lists an address for a recipient: the most specific one found.
+struct FoundPair {
+  PairKey key = {};  // of the pair; empty if it is not listed
+  // The bits of the pair of addresses are all set, but it is a known stranger.
+  bool is_excluded = false;
+
+  bool is_listed() const noexcept { return !key.view().empty(); }
+};
+
 class FilterView {
  public:
   // `body` must be block_count * block_bytes long and the shape one that validate_shape() in file_format.hpp accepts.
   // `domains` are the hashes of the domain entries' keys, made as hash_of_domain() makes them; `excluded` are the first
-  // values (LayoutRules::values_of) of known strangers.
+  // values (LayoutRules::values_of) of known strangers; `pairs` says which pairs there are.
   FilterView(const FilterShape& shape, std::span<const std::byte> body, SortedHashes domains = {},
-             SortedHashes excluded = {}) noexcept
-      : shape_(shape), body_(body), domains_(domains), excluded_(excluded), rules_(&layout_rules(shape.layout)) {}
+             SortedHashes excluded = {}, PairsHeld pairs = {}) noexcept
+      : shape_(shape),
+        body_(body),
+        domains_(domains),
+        excluded_(excluded),
+        pairs_(pairs),
+        rules_(&layout_rules(shape.layout)) {}
 
   const FilterShape& shape() const noexcept { return shape_; }
   // The bit array.
   std::span<const std::byte> body() const noexcept { return body_; }
   const SortedHashes& domains() const noexcept { return domains_; }
   const SortedHashes& excluded() const noexcept { return excluded_; }
+  // Whether any look-up for a recipient could find anything.
+  bool holds_pairs() const noexcept { return pairs_.any(); }
 
   // Whether the key of an address may be an entry: its bits are all set, and it is no known stranger. False is certain;
   // true is wrong at the false-positive rate.
@@ -85,13 +107,22 @@ class FilterView {
 
   // How an address entry is listed. It takes one look-up in the bits for the address, and after a hit one among the
   // known strangers; and if the filter has domain entries, one among these for `@domain` and one for each label of the
-  // domain. Entries of kind domain and domain_tree are looked up as they are. Anything else is not listed. `entry` must
-  // have been made with shape().profile, and outlive the result.
+  // domain. Entries of kind domain and domain_tree are looked up as they are. Anything else is not listed, pairs
+  // neither: see find_pair(). `entry` must have been made with shape().profile, and outlive the result.
   FoundEntry find(const Entry& entry) const noexcept;
 
   // The same for an address whose own key was not found: whether its domain lists it. `domain_key` is the tail of that
   // key, from the '@', and must outlive the result.
   FoundEntry find_by_domain(std::string_view domain_key) const noexcept;
+
+  // How an address is listed for one recipient, by a pair; whether it is listed for everybody is for find() to say. The
+  // keys are those of addresses, made with shape().profile. It takes one look-up in the bits, if the filter has pairs
+  // of addresses, and after a hit one among the known strangers; and if it has pairs with domains, one among the domain
+  // entries for each form of the sender with each form of the recipient (find_wider_pair).
+  FoundPair find_pair(std::string_view sender, std::string_view recipient) const noexcept;
+
+  // The same for a pair whose own key was not found.
+  FoundPair find_wider_pair(std::string_view sender, std::string_view recipient) const noexcept;
 
   // How many bits of the body are 1; in the layout counting, how many counters are not 0. Reads all of it.
   std::uint64_t count_ones() const noexcept;
@@ -110,6 +141,7 @@ class FilterView {
   std::span<const std::byte> body_;
   SortedHashes domains_;
   SortedHashes excluded_;
+  PairsHeld pairs_;
   const LayoutRules* rules_;
 };
 

@@ -111,6 +111,13 @@ void examine_whitelist(const WhitelistSource& source, const std::vector<std::str
       findings.push_back({Level::ok, "whitelist", text});
     }
     examine_fingerprint(whitelist, fingerprints, findings);
+    if (whitelist.header().pairs.any()) {
+      findings.push_back({Level::warning, "whitelist",
+                          path +
+                              " holds pairs (sender > recipient), which this version of the daemon does not look up: "
+                              "nobody is listed by them",
+                          "expect no effect of them; list senders for everybody: bloomgate harvest --for-all"});
+    }
     examine_store(source, whitelist, user, findings);
   } catch (const BloomgateError& error) {
     findings.push_back({Level::problem, "whitelist", error.what(),

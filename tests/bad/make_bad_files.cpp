@@ -91,6 +91,7 @@ constexpr std::size_t kExcludedTable = kExcludedHashes + 2 * 8;
 constexpr std::size_t kStrangers = 88;
 constexpr std::size_t kStrangerEntries = 96;
 constexpr std::size_t kStrangersByDomain = 104;
+constexpr std::size_t kPairs = kHeaderBytes - 16;
 
 void mend_excluded(Image& image) {
   store_little_endian(image.data() + kExcludedTable, checksum(std::span(image).subspan(kExcludedHashes, 16)));
@@ -138,6 +139,16 @@ Damage with_excluded(const Damage& damage) {
     field64(kStrangerEntries, 3)(image);
     field64(kStrangersByDomain, 4)(image);
     field32(76, 3)(image);
+    damage(image);
+  };
+}
+
+// The file without its second section, and the damage.
+Damage without_domains(const Damage& damage) {
+  return [=](Image& image) {
+    image.resize(kTable + 8);
+    std::fill_n(image.begin() + kDomains, 64, std::byte{0});
+    field32(76, 1)(image);
     damage(image);
   };
 }
@@ -239,7 +250,7 @@ std::vector<BadFile> bad_files() {
       {"block-count-product-wraps-to-0", size_overflow, field64(32, std::uint64_t{1} << 52)},
       {"block-count-product-wraps-to-4096", size_overflow, field64(32, (std::uint64_t{1} << 52) + 1)},
       {"block-count-largest", size_overflow, field64(32, kBig)},
-      {"flags-unknown", bad_header_field, field32(48, 4)},
+      {"flags-unknown", bad_header_field, field32(48, 8)},
       {"flags-all", bad_header_field, field32(48, 0xffffffff)},
       {"store-seed-without-its-flag", bad_header_field, field64(112, 1)},
       {"chunk-bytes-0", bad_header_field, field32(72, 0)},
@@ -254,7 +265,10 @@ std::vector<BadFile> bad_files() {
       {"saturated-one-without-counters", bad_header_field, field64(120, 1)},
       {"saturated-largest-without-counters", bad_header_field, field64(120, kBig)},
       {"reserved-behind-the-sections-not-zero", bad_header_field, field32(kThird, 1)},
-      {"reserved-last-byte-not-zero", bad_header_field, field32(kHeaderBytes - 12, 0x01000000)},
+      {"reserved-last-byte-not-zero", bad_header_field, field32(kHeaderBytes - 20, 0x01000000)},
+      {"pairs-one-more-than-the-addresses", bad_header_field, field64(kPairs, 3)},
+      {"pairs-largest", bad_header_field, field64(kPairs, kBig)},
+      {"pairs-with-domains-without-their-section", bad_header_field, without_domains(field32(48, 4))},
       {"table-checksum-wrong", bad_table_checksum, field64(kBits + kTableChecksum, 0)},
       {"second-table-checksum-wrong", bad_table_checksum, field64(kDomains + kTableChecksum, 0)},
       {"table-damaged", bad_table_checksum, flip(kTable)},

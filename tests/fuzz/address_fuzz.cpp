@@ -126,7 +126,37 @@ void check_fast_path(const std::string& text, AddressProfile profile) {
   check_same(fast, canonicalize_path("<@x:" + text + ">", profile), "the fast path agrees with the grammar");
 }
 
+// A side of a pair is an entry by itself, and the pair's text gives the pair again.
+void check_pair(std::string_view input, AddressProfile profile) {
+  const Entry entry = canonicalize_list_line(input, profile);
+  const Entry single = canonicalize_line(input, profile);
+  require(!single.is_pair(), "a pair is taken only where pairs are", single);
+  if (single.kind() != EntryKind::rejected) return check_same(entry, single, "what is an entry is no pair");
+  if (!entry.is_pair())
+    return require(entry.kind() == EntryKind::rejected || single.reason() == RejectReason::pair, "it is rejected",
+                   entry);
+  require(single.reason() == RejectReason::pair, "a pair is rejected as one where none are taken", single);
+  require(std::ranges::count(entry.key(), kPairSeparator) == 1, "a pair has one separator", entry);
+  require(entry.key().size() <= kMaxPairKeyBytes, "a pair fits", entry);
+  const PairSides sides = sides_of_pair(entry.key());
+  bool has_domain = false;
+  for (const std::string_view side : {sides.sender, sides.recipient}) {
+    const std::string text = side.starts_with('#') ? "<" + std::string(side) + ">" : std::string(side);
+    const Entry again = canonicalize_line(text, profile);
+    check_entry(again);
+    require(again.key() == side, "a side is a key", entry);
+    has_domain = has_domain || again.kind() != EntryKind::address;
+    const PairForms forms(side);
+    require(static_cast<std::size_t>(forms.end() - forms.begin()) <= kMostPairForms, "a side has few forms", entry);
+  }
+  require(has_domain == (entry.kind() == EntryKind::domain_pair), "a domain makes it another kind", entry);
+  const bool has_comment_signs = sides.sender.starts_with('#') || sides.recipient.starts_with('#');
+  if (has_comment_signs) return;
+  check_same(entry, canonicalize_list_line(entry_text(entry.key()), profile), "its text gives it again");
+}
+
 void check_input(std::string_view input) {
+  for (const AddressProfile profile : {kFold, kKeep, kFoldUntagged}) check_pair(input, profile);
   for (const auto canonicalize : {canonicalize_path, canonicalize_line}) {
     const Entry folded = canonicalize(input, kFold);
     const Entry kept = canonicalize(input, kKeep);

@@ -1,5 +1,5 @@
-// Holds the builder's fast path against the canonicaliser: whatever lines it accepts, it gives the very same keys, and
-// it stops at the start of a line.
+// Holds the builder's fast paths, for addresses and for pairs, against the canonicaliser: whatever lines they accept,
+// they give the very same keys, and they stop at the start of a line.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -7,14 +7,16 @@
 
 #include "filter/address/address.hpp"
 #include "filter/address/plain_line.hpp"
+#include "filter/address/plain_pair_line.hpp"
 
 namespace {
 
 using namespace bloomgate;
 
-void check(const std::string& readable, std::size_t size, PlainLines::Registers registers) {
+template <typename Lines>
+void check(const std::string& readable, std::size_t size, PlainLines::Registers registers, EntryKind kind) {
   const char* const end = readable.data() + size;
-  PlainLines lines(registers);
+  Lines lines(registers);
   const char* at = readable.data();
   while (at < end) {
     const char* const stop = lines.read(at, end);
@@ -22,8 +24,8 @@ void check(const std::string& readable, std::size_t size, PlainLines::Registers 
       const auto rest = std::string_view(at, static_cast<std::size_t>(stop - at));
       const std::size_t line_end = rest.find('\n');
       if (line_end == std::string_view::npos) std::abort();
-      const Entry entry = canonicalize_line(rest.substr(0, line_end + 1));
-      if (entry.kind() != EntryKind::address || entry.key() != key) std::abort();
+      const Entry entry = canonicalize_list_line(rest.substr(0, line_end + 1));
+      if (entry.kind() != kind || entry.key() != key) std::abort();
       at += line_end + 1;
     }
     if (at != stop) std::abort();
@@ -34,13 +36,18 @@ void check(const std::string& readable, std::size_t size, PlainLines::Registers 
   }
 }
 
+void check_both(const std::string& readable, std::size_t size, PlainLines::Registers registers) {
+  check<PlainLines>(readable, size, registers, EntryKind::address);
+  check<PlainPairLines>(readable, size, registers, EntryKind::pair);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // Exactly as much as may be read, so that AddressSanitizer sees a byte more; and there are lines behind the end.
   std::string readable(reinterpret_cast<const char*>(data), size);
   for (std::size_t i = 0; i < PlainLines::kReadable; ++i) readable += "@\n"[i % 2];
-  check(readable, size, PlainLines::Registers::of_128_bits);
-  if (PlainLines::has_512_bits()) check(readable, size, PlainLines::Registers::of_512_bits);
+  check_both(readable, size, PlainLines::Registers::of_128_bits);
+  if (PlainLines::has_512_bits()) check_both(readable, size, PlainLines::Registers::of_512_bits);
   return 0;
 }

@@ -289,6 +289,24 @@ def levels_of(key):
     return [b"@" + domain] + [b"@." + level for level in levels]
 
 
+def is_kept_exactly(key):
+    """Whether an entry has a domain in place of an address: a pair may have it on either side."""
+    return any(side.startswith(b"@") for side in key.split(b"\n"))
+
+
+def forms_of(key):
+    """One side of the pairs that could list an address, the most specific one first."""
+    levels = levels_of(key)
+    return [key] + [level for level in levels if level.startswith(b"@[") or level.lstrip(b"@.").count(b".") < 16]
+
+
+def pairs_of(keys):
+    """The field `pairs`, and flag bit 2."""
+    pairs = [key for key in keys if b"\n" in key]
+    exact = [key for key in pairs if is_kept_exactly(key)]
+    return len(pairs) - len(exact), 4 if exact else 0
+
+
 def known_strangers(addresses, domains, strangers, body, shape, store_seed):
     """The section `excluded`, and the three numbers of the header."""
     of_entries = {value for key in addresses for value in values(key, shape, store_seed)} if strangers else set()
@@ -302,9 +320,11 @@ def known_strangers(addresses, domains, strangers, body, shape, store_seed):
 
 def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, block_bytes=None, expected_entries=None, flags=0,
           separators="", store_identity=0, strangers=(), store_seed=None):  # fmt: skip
-    addresses = [key for key in keys if not key.startswith(b"@")]
+    addresses = [key for key in keys if not is_kept_exactly(key)]
     key_seed = seed if store_seed is None else store_seed
-    domains = sorted({hash_of(family, key, key_seed) for key in keys if key.startswith(b"@")})
+    domains = sorted({hash_of(family, key, key_seed) for key in keys if is_kept_exactly(key)})
+    pairs, pair_flag = pairs_of(keys)
+    flags |= pair_flag
     expected = expected_entries or max(1, len(addresses))
     block_bytes = block_bytes or {LINE: 64, CLASSIC: 8, PARTITIONED: 8 * hashes}.get(layout, 4096)
     block_count = max(1, math.ceil(expected * bits_per_entry / (8 * block_bytes)))
@@ -333,7 +353,7 @@ def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, bloc
         store_seed or 0, counters.count(15),
     )  # fmt: skip
     header = header.ljust(SECTION_TABLE, b"\0") + entries
-    header = header.ljust(4088, b"\0")
+    header = header.ljust(4080, b"\0") + struct.pack("<Q", pairs)
     return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + content
 
 
@@ -350,9 +370,9 @@ def store_page(hashes, low_bits, number):
 
 def build_store(keys, seed, family=XXH3):
     """The store of these keys, and its identity."""
-    count = sum(not key.startswith(b"@") for key in keys)
+    count = sum(not is_kept_exactly(key) for key in keys)
     addresses, domains = (
-        sorted({hash_of(family, key, seed) for key in keys if key.startswith(b"@") == is_domain}) for is_domain in (False, True)
+        sorted({hash_of(family, key, seed) for key in keys if is_kept_exactly(key) == is_domain}) for is_domain in (False, True)
     )
     low_bits = min(63, (2**64 // max(1, count)).bit_length() - 1)
     pages, index, at = b"", [], 0
@@ -369,39 +389,67 @@ def build_store(keys, seed, family=XXH3):
     if domains:
         sections.append((STORED_DOMAINS, len(domains), struct.pack(f"<{len(domains)}Q", *domains)))
     entries, content = place_sections(sections)
+    pairs, flags = pairs_of(keys)
+    pairs = min(pairs, len(addresses))
     magic = bytes.fromhex("89424C530D0A1A0A")
 
     def header(identity):
-        packed = STORE_HEADER.pack(magic, 1, 4096, 4096, family, low_bits, seed, 0, 0, identity, 2**20, len(sections))
-        return (packed + entries).ljust(4088, b"\0")
+        packed = STORE_HEADER.pack(magic, 1, 4096, 4096, family, low_bits, seed, flags, 0, identity, 2**20, len(sections))
+        return (packed + entries).ljust(4080, b"\0") + struct.pack("<Q", pairs)
 
     identity = max(1, xxhash.xxh3_64_intdigest(header(0)))
     image = header(identity)
     return image + struct.pack("<Q", xxhash.xxh3_64_intdigest(image)) + content, identity
 
 
-def find(image, key):
-    """The entry by which the file lists an address, as FORMAT.md says it; None where there is none."""
+def parts_of(image):
     header = dict(zip(FIELDS, HEADER.unpack_from(image)))
     shape = tuple(header[name] for name in "layout hash_family hashes block_bytes block_count seed".split())
     sections = {}
     for i in range(header["section_count"]):
         kind, _, offset, size, items, _ = SECTION.unpack_from(image, SECTION_TABLE + 64 * i)
         sections[kind] = (items, image[offset : offset + size])
+    return shape, header["store_seed"] if header["flags"] & 2 else None, sections
+
+
+def find_in_bits(image, key):
+    shape, store_seed, sections = parts_of(image)
     excluded = struct.unpack(f"<{sections[EXCLUDED][0]}Q", sections[EXCLUDED][1]) if EXCLUDED in sections else ()
-    family, seed = header["hash_family"], header["seed"]
-    store_seed = header["store_seed"] if header["flags"] & 2 else None
-    if has_bits(sections[BITS][1], key, shape, store_seed) and values(key, shape, store_seed)[0] not in excluded:
-        return key
+    return has_bits(sections[BITS][1], key, shape, store_seed) and values(key, shape, store_seed)[0] not in excluded
+
+
+def has_domain(image, key):
+    """Whether the section `domains` has the key."""
+    shape, store_seed, sections = parts_of(image)
     if DOMAINS not in sections:
-        return None
+        return False
     items, data = sections[DOMAINS]
     hashes = struct.unpack(f"<{items}Q", data)
-    for candidate in levels_of(key):
-        x = hash_of(family, candidate, seed if store_seed is None else store_seed)
-        at = bisect.bisect_left(hashes, x)
-        if at < items and hashes[at] == x:
-            return candidate
+    x = hash_of(shape[1], key, shape[5] if store_seed is None else store_seed)
+    at = bisect.bisect_left(hashes, x)
+    return at < items and hashes[at] == x
+
+
+def find(image, key):
+    """The entry by which the file lists an address, as FORMAT.md says it; None where there is none."""
+    if find_in_bits(image, key):
+        return key
+    return next((candidate for candidate in levels_of(key) if has_domain(image, candidate)), None)
+
+
+def find_for(image, sender, recipient):
+    """The entry by which the file lists a sender for a recipient; None where there is none."""
+    if (entry := find(image, sender)) is not None:
+        return entry
+    header = dict(zip(FIELDS, HEADER.unpack_from(image)))
+    if struct.unpack_from("<Q", image, 4080)[0] and find_in_bits(image, sender + b"\n" + recipient):
+        return sender + b"\n" + recipient
+    if not header["flags"] & 4:
+        return None
+    for a in forms_of(sender):
+        for b in forms_of(recipient):
+            if (a, b) != (sender, recipient) and has_domain(image, a + b"\n" + b):
+                return a + b"\n" + b
     return None
 
 
@@ -481,6 +529,43 @@ class FormatTest(unittest.TestCase):
             with self.subTest(key=key):
                 self.assertEqual(find(image, key), entry)
         self.assertEqual(find(self.golden("addresses"), b"root@[192.0.2.1]"), b"root@[192.0.2.1]")
+
+    pairs = [
+        b"joe@example.net", b"ann.smith@example.net", b"@partner.example", b"joe@example.org\nann@ours.example",
+        b"joe@example.org\nann@ours.example", b'"a > b"@example.org\nbob@ours.example',
+        b"@example.org\nann@ours.example", b"joe@example.org\n@ours.example",
+        b"@.xn--mller-kva.example\n@.ours.example",
+    ]  # fmt: skip
+
+    def test_pairs(self):
+        self.assertEqual(build(self.pairs, seed=42), self.golden("pairs"))
+        store, identity = build_store(self.pairs, seed=42)
+        self.assertEqual(store, (GOLDEN / "pairs.store").read_bytes())
+        built = build(self.pairs, seed=7, store_seed=42, store_identity=identity)
+        self.assertEqual(built, self.golden("stored-pairs"))
+
+    def test_look_ups_of_pairs(self):
+        ann, bob, jim = b"ann@ours.example", b"bob@ours.example", b"jim@mail.ours.example"
+        deep = b"@" + b"a." * 100 + b"xn--mller-kva.example"
+        for name in "pairs", "stored-pairs":
+            image = self.golden(name)
+            self.assertIsNone(find(image, b"joe@example.org"))
+            for sender, recipient, entry in (
+                (b"joe@example.net", ann, b"joe@example.net"),
+                (b"jim@partner.example", jim, b"@partner.example"),
+                (b"joe@example.org", ann, b"joe@example.org\n" + ann),
+                (b"joe@example.org", bob, b"joe@example.org\n@ours.example"),
+                (b"joe@example.org", jim, None),
+                (b"jim@example.org", ann, b"@example.org\n" + ann),
+                (b"jim@example.org", bob, None),
+                (b"jim@mail.example.org", ann, None),
+                (b'"a > b"@example.org', bob, b'"a > b"@example.org\n' + bob),
+                (b"jim@a.xn--mller-kva.example", jim, b"@.xn--mller-kva.example\n@.ours.example"),
+                (b"jim" + deep, jim, b"@.xn--mller-kva.example\n@.ours.example"),
+                (ann, b"joe@example.org", None),
+            ):
+                with self.subTest(name=name, sender=sender, recipient=recipient):
+                    self.assertEqual(find_for(image, sender, recipient), entry)
 
     def test_keep_case(self):
         keys = ["Joe@example.org", "JÜRGEN@example.de", '"Quoted Case"@example.org']

@@ -16,8 +16,8 @@ inline std::unique_ptr<KnownStrangers> strangers_of(const BuildOptions& options,
   constexpr std::uint64_t kMemory = std::uint64_t{64} << 20;
   auto strangers = std::make_unique<KnownStrangers>(shape_of(options), options.threads, kMemory);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const Entry entry = canonicalize_line(lines[i], options.profile);
-    if (entry.kind() != EntryKind::address) continue;
+    const Entry entry = canonicalize_list_line(lines[i], options.profile);
+    if (!goes_into_bits(entry.kind())) continue;
     strangers->lane(static_cast<unsigned>(i % options.threads)).add(entry.key());
   }
   for (unsigned i = 0; i < options.threads; ++i) strangers->lane(i).settle();
@@ -32,12 +32,12 @@ inline FilterHeader build_with_strangers(const std::string& path, const std::vec
   FilterBuilder builder(options);
   builder.set_strangers(*strangers, [&] {
     for (const std::string& line : not_lines) {
-      const Entry entry = canonicalize_line(line, options.profile);
+      const Entry entry = canonicalize_list_line(line, options.profile);
       if (entry.is_key()) strangers->entry_of(entry.kind(), entry.key());
     }
   });
   for (const std::string& line : lines) {
-    const Entry entry = canonicalize_line(line, options.profile);
+    const Entry entry = canonicalize_list_line(line, options.profile);
     if (entry.is_key()) builder.add(entry);
   }
   return builder.write(path, kNeverStop);

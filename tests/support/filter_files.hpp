@@ -19,7 +19,7 @@ inline FilterHeader build_filter(const std::string& path, const std::vector<std:
                                  const BuildOptions& options = {.seed = 42}) {
   FilterBuilder builder(options);
   for (const std::string& line : lines) {
-    const Entry entry = canonicalize_line(line, options.profile);
+    const Entry entry = canonicalize_list_line(line, options.profile);
     if (entry.is_key()) builder.add(entry);
   }
   return builder.write(path, kNeverStop);

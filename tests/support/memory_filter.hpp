@@ -31,16 +31,18 @@ class MemoryFilter {
 
   void insert(const Entry& entry) {
     if (!entry.is_key()) throw std::logic_error("not an entry");
-    if (entry.kind() == EntryKind::address) {
+    if (goes_into_bits(entry.kind())) {
       insert_key(shape_, body_, entry.key());
+      pairs_.in_bits += entry.is_pair() ? 1U : 0U;
     } else {
+      pairs_.with_domains |= entry.is_pair();
       hashes_.insert(hash_of_domain(shape_, entry.key()));
       domains_ = bytes_of_hashes(hashes_);
     }
   }
 
   // The line of a list.
-  void insert(const std::string& line) { insert(canonicalize_line(line, shape_.profile)); }
+  void insert(const std::string& line) { insert(canonicalize_list_line(line, shape_.profile)); }
 
   // Makes the key of an address a known stranger, whether its bits are set or not.
   void exclude(std::string_view key) {
@@ -51,11 +53,12 @@ class MemoryFilter {
   }
 
   // Valid until the next insertion.
-  FilterView view() const noexcept { return {shape_, body_, SortedHashes(domains_), SortedHashes(excluded_)}; }
+  FilterView view() const noexcept { return {shape_, body_, SortedHashes(domains_), SortedHashes(excluded_), pairs_}; }
 
  private:
   FilterShape shape_;
   std::vector<std::byte> body_;
+  PairsHeld pairs_;
   std::set<KeyHash> hashes_;
   std::vector<std::byte> domains_;
   std::set<KeyHash> strangers_;

@@ -167,8 +167,7 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
        "treat joe+tag@example.org as joe@example.org; give + and whatever else starts a tag (default: they are two)")  //
       ("format", po::value(&command.format)->default_value("text")->value_name("FORMAT"),
        "how the lists are written: text (one entry per line), csv:COLUMN (a number from 1, or a name in the first "
-       "line) "
-       "or postfix-map (access(5), transport(5))")  //
+       "line), csv:SENDER,RECIPIENT (two columns, for pairs) or postfix-map (access(5), transport(5))")  //
       ("newest", po::value(&command.newest)->value_name("AGE"),
        "take dated lists (2026-11-20.txt.zst) of the last AGE only, such as 180d, 26w or 1y; others are taken too")  //
       ("except", po::value(&command.exceptions)->composing()->value_name("LIST"),
@@ -190,10 +189,11 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   const auto values = parse_command_line(
       arguments, visible, &command.inputs,
       {.synopsis = "bloomgate build --output FILE [OPTION...] INPUT...",
-       .purpose =
-           "Builds a filter from lists: one address, @domain or @.domain (the domain and all below it)\n"
-           "per line; # starts a comment. INPUT is a file, a folder of files, or - for standard input; gzip, zstd, xz\n"
-           "and bzip2 are recognised by their content. INPUT can also be a store.",
+       .purpose = "Builds a filter from lists: one address, @domain or @.domain (the domain and all below it)\n"
+                  "per line, or a pair of these, 'SENDER > RECIPIENT', which lists the sender for that recipient only; "
+                  "# starts\n"
+                  "a comment. INPUT is a file, a folder of files, or - for standard input; gzip, zstd, xz and bzip2\n"
+                  "are recognised by their content. INPUT can also be a store.",
        .examples =
            "  bloomgate build --output /var/lib/bloomgate/whitelist.bloom customers.txt partners.txt\n"
            "  bloomgate build --output whitelist.bloom --bits-per-entry 16 --hashes 11 lists/ partners.txt.gz\n"});

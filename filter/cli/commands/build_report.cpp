@@ -56,6 +56,7 @@ void print_json(const BuildReport& report) {
       {"entries", entries_of(header)},
       {"addresses", header.addresses},
       {"domain_entries", header.domains},
+      {"pairs", pairs_json(header.pairs)},
       {"rejected", report.rejected},
       {"excepted", report.excepted},
       {"public_suffixes", report.broad.public_suffixes},

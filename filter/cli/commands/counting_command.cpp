@@ -208,6 +208,7 @@ void print_json(const Report& report) {
                    {"entries", entries_of(header)},
                    {"addresses", header.addresses},
                    {"domain_entries", header.domains},
+                   {"pairs", pairs_json(header.pairs)},
                    {"saturated", header.saturated},
                    {"file_bytes", file_bytes(header)},
                    {"seed", format_seed(header.shape.seed)},

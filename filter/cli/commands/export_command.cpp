@@ -39,6 +39,7 @@ void print_json(const std::string& path, const FilterHeader& header) {
       {"entries", entries_of(header)},
       {"addresses", header.addresses},
       {"domain_entries", header.domains},
+      {"pairs", pairs_json(header.pairs)},
       {"file_bytes", file_bytes(header)},
       {"seed", format_seed(header.shape.seed)},
       {"fpr", fpr},

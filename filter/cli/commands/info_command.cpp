@@ -75,6 +75,7 @@ void print_text(const MappedFilter& filter) {
               << " (estimated from the fill)";
   }
   std::cout << "\ndomain entries   " << format_count(header.domains) << " (kept exactly)";
+  if (header.pairs.any()) std::cout << "\npairs            " << pairs_text(header.pairs);
   if (header.strangers.known != 0) std::cout << "\nknown strangers  " << known_strangers_text(header);
   if (has_counters(header)) {
     std::cout << "\nsaturated        " << format_count(header.saturated) << " of " << format_count(header.bits_set)
@@ -127,6 +128,7 @@ void print_json(const MappedFilter& filter) {
       {"entries", entries_of(header)},
       {"addresses", header.addresses},
       {"domain_entries", header.domains},
+      {"pairs", pairs_json(header.pairs)},
       {"known_strangers", known_strangers_json(header)},
       {"distinct_entries", std::isfinite(distinct) ? nlohmann::ordered_json(std::round(distinct)) : nullptr},
       {"bits_set", header.bits_set},
@@ -157,8 +159,10 @@ void print_text(const StoreFile& store) {
             << format_seed(header.shape.seed) << "\nlocal parts      " << profile_text(header.shape.profile);
   for (const Section& section : store.sections()) std::cout << "\nsection          " << section_text(section);
   std::cout << "\naddresses        " << format_count(header.addresses) << "\ndomain entries   "
-            << format_count(header.domains) << "\nidentity         " << identity_text(store.identity())
-            << "\nwritten          " << format_time(describe(store.path()).written) << '\n';
+            << format_count(header.domains);
+  if (header.pairs.any()) std::cout << "\npairs            " << pairs_text(header.pairs);
+  std::cout << "\nidentity         " << identity_text(store.identity()) << "\nwritten          "
+            << format_time(describe(store.path()).written) << '\n';
 }
 
 void print_json(const StoreFile& store) {
@@ -176,6 +180,7 @@ void print_json(const StoreFile& store) {
       {"tag_separators", header.shape.profile.tag_separators.text()},
       {"addresses", header.addresses},
       {"domain_entries", header.domains},
+      {"pairs", pairs_json(header.pairs)},
       {"identity", identity_text(store.identity())},
       {"written", format_time(describe(store.path()).written)},
   };

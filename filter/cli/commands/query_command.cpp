@@ -38,37 +38,50 @@ struct Answers {
   std::uint64_t rejected = 0;  // not addresses, so not listed either
 };
 
+// Whether a pair is listed, and by which entry other than itself.
+struct PairAnswer {
+  bool is_listed = false;
+  bool is_excluded = false;  // its bits are all set, but it is a known stranger
+  std::string by = {};
+};
+
 // Adds an answer. If there is no key, `entry` says why.
 class AnswerWriter {
  public:
   AnswerWriter(Answers& answers, Shown shown) : answers_(answers), shown_(shown) {}
 
   void write_key(std::string_view key, EntryKind kind, const FoundEntry& found) {
-    if (!start(found.match)) return;
-    answers_.text += key;
-    if (found.is_excluded && !found.is_listed()) answers_.text += "\texcluded";
     const auto domain_entry = found.domain_entry();
-    if (kind == EntryKind::address && !domain_entry.view().empty()) {
-      answers_.text.append("\tby ").append(domain_entry.view());
-    }
-    answers_.text += '\n';
+    const bool is_by_domain = kind == EntryKind::address && !domain_entry.view().empty();
+    write(key, {.is_listed = found.is_listed(),
+                .is_excluded = found.is_excluded,
+                .by = is_by_domain ? std::string(domain_entry.view()) : std::string()});
   }
+
+  void write_pair(std::string_view key, const PairAnswer& answer) { write(entry_text(key), answer); }
 
   void write_other(EntryKind kind, const LineFault& fault) {
     if (kind == EntryKind::blank) return;
     if (kind == EntryKind::null_sender) {
-      if (start(Match::none)) answers_.text += "<>\n";
+      if (start(false)) answers_.text += "<>\n";
       return;
     }
-    if (start(Match::none)) answers_.text.append("-\t").append(fault.name).append(": ").append(fault.text) += '\n';
+    if (start(false)) answers_.text.append("-\t").append(fault.name).append(": ").append(fault.text) += '\n';
     --answers_.not_listed;
     ++answers_.rejected;
   }
 
  private:
+  void write(std::string_view text, const PairAnswer& answer) {
+    if (!start(answer.is_listed)) return;
+    answers_.text += text;
+    if (answer.is_excluded && !answer.is_listed) answers_.text += "\texcluded";
+    if (!answer.by.empty()) answers_.text.append("\tby ").append(answer.by);
+    answers_.text += '\n';
+  }
+
   // Whether the answer is shown.
-  bool start(Match match) {
-    const bool listed = match != Match::none;
+  bool start(bool listed) {
     ++(listed ? answers_.listed : answers_.not_listed);
     if (!(listed ? shown_.listed : shown_.not_listed)) return false;
     answers_.text += listed ? "listed\t" : "not-listed\t";
@@ -86,13 +99,16 @@ class Query {
 
   const Answers& total() const noexcept { return total_; }
 
-  // Looks up what a person or a log has: an address with or without brackets, `<>`, `@domain` or `@.domain`.
+  // Looks up what a person or a log has: an address with or without brackets, `<>`, `@domain`, `@.domain`, or a pair.
   void look_up(std::string_view text) {
     const AddressProfile profile = filter_.header().shape.profile;
-    const Entry entry = text.starts_with('@') ? canonicalize_line(text, profile) : canonicalize_path(text, profile);
+    const Entry line = canonicalize_list_line(text, profile);
+    const Entry entry = line.is_pair() || text.starts_with('@') ? line : canonicalize_path(text, profile);
     Answers answers;
     AnswerWriter writer(answers, shown_);
-    if (entry.is_key()) {
+    if (entry.is_pair()) {
+      writer.write_pair(entry.key(), answer_to(entry.key(), entry.kind(), holds(entry)));
+    } else if (entry.is_key()) {
       writer.write_key(entry.key(), entry.kind(), confirmation_.find(filter_.view(), entry));
     } else {
       writer.write_other(entry.kind(), {reject_reason_name(entry.reason()), reject_reason_text(entry.reason())});
@@ -112,7 +128,7 @@ class Query {
     Progress progress(
         style, [&] { return lists.state(); }, Progress::interval_of(style));
     if (counts) {
-      const EntryCounts count = count_entries(lists, filter_.view(), options.chosen_threads());
+      const EntryCounts count = count_entries(lists, filter_.view(), options.chosen_threads(), PairFoundBy::sender_too);
       use({.text = {}, .listed = count.found, .not_listed = count.missing, .rejected = count.rejected});
       return;
     }
@@ -130,11 +146,40 @@ class Query {
     if (shown_.listed && shown_.not_listed) answers.text.reserve(block.text.size() + block.text.size() / 2);
     const FilterView& view = filter_.view();
     look_up_entries(
-        block, format, view, [&](const LookedUp& entry) { writer.write_key(entry.key, entry.kind, found_by(entry)); },
+        block, format, view,
+        [&](const LookedUp& entry) {
+          if (entry.kind == EntryKind::pair || entry.kind == EntryKind::domain_pair) {
+            writer.write_pair(entry.key, answer_to(entry.key, entry.kind, entry.found));
+          } else {
+            writer.write_key(entry.key, entry.kind, found_by(entry));
+          }
+        },
         [&](const ListLine& line, std::uint64_t, std::string_view) {
           writer.write_other(line.entry.kind(), line.fault);
         });
     return answers;
+  }
+
+  // Whether the filter has the key of a pair.
+  bool holds(const Entry& pair) const {
+    const FilterView& view = filter_.view();
+    return goes_into_bits(pair.kind()) ? view.may_contain(pair.key()) : view.contains_domain(pair.key());
+  }
+
+  // A pair that is not listed itself may be by a wider one, or its sender is listed for everybody.
+  PairAnswer answer_to(std::string_view key, EntryKind kind, bool found) const {
+    if (found && (!goes_into_bits(kind) || confirmation_.confirms(key))) return {.is_listed = true};
+    const FilterView& view = filter_.view();
+    const PairSides sides = sides_of_pair(key);
+    if (kind == EntryKind::domain_pair) return {};
+    if (view.may_contain(sides.sender) && confirmation_.confirms(sides.sender)) {
+      return {.is_listed = true, .by = std::string(sides.sender)};
+    }
+    const FoundEntry by_domain = view.find_by_domain(sides.sender.substr(sides.sender.rfind('@')));
+    if (by_domain.is_listed()) return {.is_listed = true, .by = std::string(by_domain.domain_entry().view())};
+    const FoundPair wider = view.find_wider_pair(sides.sender, sides.recipient);
+    if (wider.is_listed()) return {.is_listed = true, .by = entry_text(wider.key.view())};
+    return {.is_excluded = !found && !view.excluded().empty() && view.is_excluded(key)};
   }
 
   // An address that is not listed itself may be by its domain.
@@ -217,9 +262,11 @@ int run_query(const Arguments& arguments) {
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate query FILE [ADDRESS...|-] [--list INPUT...] [OPTION...]",
-       .purpose = "Prints one line per address: 'listed' or 'not-listed', a TAB, and the key that was looked up.\n"
-                  "- reads addresses from standard input, one per line. Without addresses, on a terminal, it asks for\n"
-                  "them. The exit status is 0 if all are listed and 1 if one is not.",
+       .purpose =
+           "Prints one line per address: 'listed' or 'not-listed', a TAB, and the key that was looked up.\n"
+           "An address is asked for everybody; 'SENDER > RECIPIENT' is listed if the sender is, for everybody or for\n"
+           "that recipient. - reads addresses from standard input, one per line. Without addresses, on a\n"
+           "terminal, it asks for them. The exit status is 0 if all are listed and 1 if one is not.",
        .examples = "  bloomgate query /var/lib/bloomgate/whitelist.bloom joe@example.org '<Ann@Example.NET>'\n"
                    "  cut -f2 senders.log | bloomgate query whitelist.bloom -\n"
                    "  bloomgate query whitelist.bloom --count --list customers.txt partners.txt.gz\n"});

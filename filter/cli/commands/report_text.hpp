@@ -8,7 +8,13 @@
 
 namespace bloomgate::cli {
 
-// The lines "entries" and, where there are any, "domains", without a line break at the end.
+// "up to 1,200 in the bits, and others with a domain, kept exactly". There must be some.
+std::string pairs_text(const PairsHeld& pairs);
+
+// {"in_bits": 1200, "with_domains": true}
+nlohmann::ordered_json pairs_json(const PairsHeld& pairs);
+
+// The lines "entries" and, where there are any, "domains" and "pairs", without a line break at the end.
 std::string entries_text(const FilterHeader& header);
 
 // On standard output. A path need not be UTF-8: bytes that are not are replaced.

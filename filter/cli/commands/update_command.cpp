@@ -267,6 +267,7 @@ void print_json(const Report& report) {
       {"entries", entries_of(header)},
       {"addresses", header.addresses},
       {"domain_entries", header.domains},
+      {"pairs", pairs_json(header.pairs)},
       {"added", report.counts.added},
       {"already_there", report.counts.already_there},
       {"removed", report.counts.removed},

@@ -53,10 +53,10 @@ BlockMembership membership_of(const Block& block, const Format& format, const Fi
   result.lines = look_up_entries(
       block, format, view,
       [&](const LookedUp& entry) {
-        if (entry.found && (entry.kind != EntryKind::address || confirmation.confirms(entry.key))) {
+        if (entry.found && (!goes_into_bits(entry.kind) || confirmation.confirms(entry.key))) {
           ++result.found;
         } else if (++result.missing <= kShown) {
-          result.first_missing.push_back({entry.line, std::string(entry.key)});
+          result.first_missing.push_back({entry.line, entry_text(entry.key)});
         }
       },
       [&](const ListLine& line, std::uint64_t, std::string_view) {
@@ -123,7 +123,7 @@ EntryCounts check_members(const MappedFilter& filter, const Confirmation& confir
   // reading.
   const bool can_be_read_again = lists->blocks.total_bytes() != 0 && std::ranges::find(files, "-") == files.end();
   if (BulkLookup::suits(filter.view()) && can_be_read_again && confirmation.store() == nullptr) {
-    const EntryCounts count = count_entries(*lists, filter.view(), options.chosen_threads());
+    const EntryCounts count = count_entries(*lists, filter.view(), options.chosen_threads(), PairFoundBy::itself);
     if (count.missing == 0) return count;
     progress.reset();
     lists = std::make_unique<OpenLists>(files, options.format, BlockOrder::in_turn);

@@ -20,8 +20,13 @@ void add_block(const Block& block, Lane& lane, const Format& format, AddressProf
   };
   report.lines = for_each_entry(
       block, format, profile,
-      [&](std::string_view key, std::uint64_t) {
-        if (!is_excepted(key)) lane.add_address(key);
+      [&](EntryKind kind, std::string_view key, std::uint64_t) {
+        if (is_excepted(key)) return;
+        if (kind == EntryKind::pair) {
+          lane.add_pair(key);
+        } else {
+          lane.add_address(key);
+        }
       },
       [&](const Entry& entry, std::uint64_t number) {
         if (is_excepted(entry.key())) return;
@@ -75,8 +80,8 @@ std::optional<std::uint64_t> estimate_addresses(Blocks& blocks, const Format& fo
       const std::uint64_t offset = file_bytes / samples * i;
       blocks.sample(input, offset, kSampleBytes, block);
       for_each_entry(
-          block, format, profile, [&](std::string_view, std::uint64_t) { ++entries; },
-          [&](const Entry& entry, std::uint64_t) { entries += entry.kind() == EntryKind::address ? 1U : 0U; },
+          block, format, profile, [&](EntryKind, std::string_view, std::uint64_t) { ++entries; },
+          [&](const Entry& entry, std::uint64_t) { entries += goes_into_bits(entry.kind()) ? 1U : 0U; },
           [](const ListLine&, std::uint64_t, std::string_view) {});
       sampled_bytes += std::min(kSampleBytes, file_bytes - offset);
     }

@@ -23,7 +23,7 @@ bool is_public_suffix(std::string_view domain) noexcept {
 }  // namespace
 
 std::string breadth_text(Breadth breadth, std::string_view key) {
-  const std::string entry(key);
+  const std::string entry = entry_text(key);
   return breadth == Breadth::public_suffix
              ? entry + " is a public suffix: anybody can have a domain below it; list single domains"
              : entry + " is a free-mail domain: anybody can have an address there; list single addresses";
@@ -51,9 +51,12 @@ BroadDomains::BroadDomains(const std::string& path, const std::function<void(std
 }
 
 Breadth BroadDomains::of(const Entry& entry) const noexcept {
-  if (entry.kind() != EntryKind::domain && entry.kind() != EntryKind::domain_tree) return Breadth::usual;
-  if (free_mail_.contains(entry.domain())) return Breadth::free_mail;
-  return is_public_suffix(entry.domain()) ? Breadth::public_suffix : Breadth::usual;
+  if (!entry.is_key()) return Breadth::usual;
+  std::string_view domain = entry.is_pair() ? sides_of_pair(entry.key()).sender : entry.key();
+  if (!domain.starts_with('@')) return Breadth::usual;
+  domain.remove_prefix(domain.starts_with("@.") ? 2 : 1);
+  if (free_mail_.contains(domain)) return Breadth::free_mail;
+  return is_public_suffix(domain) ? Breadth::public_suffix : Breadth::usual;
 }
 
 BroadDomains usual_broad_domains(const std::string& path, const std::function<void(std::string_view)>& show) {

@@ -29,7 +29,7 @@ class BroadDomains {
   // BloomgateError{cannot_open, cannot_read}.
   BroadDomains(const std::string& path, const std::function<void(std::string_view)>& show);
 
-  // Entries that are not domains are usual. Takes about a microsecond.
+  // Entries that are not domains are usual. Of a pair, the sender's side counts. Takes about a microsecond.
   Breadth of(const Entry& entry) const noexcept;
 
  private:

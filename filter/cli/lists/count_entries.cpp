@@ -9,17 +9,22 @@ namespace {
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{256} << 20;
 
 // Returns the number of rejected lines.
-std::uint64_t add_block(const Block& block, const Format& format, AddressProfile profile, BulkLookup::Lane& lane) {
+std::uint64_t add_block(const Block& block, const Format& format, const FilterView& view, PairFoundBy rule,
+                        BulkLookup::Lane& lane) {
   std::uint64_t rejected = 0;
+  const auto add = [&](EntryKind kind, std::string_view key) {
+    const bool asks_for_sender = kind == EntryKind::pair && rule == PairFoundBy::sender_too;
+    if (asks_for_sender && view.may_contain(sides_of_pair(key).sender)) {
+      lane.add_found();
+    } else if (goes_into_bits(kind)) {
+      lane.add(key);
+    } else {
+      lane.add_domain(key);
+    }
+  };
   for_each_entry(
-      block, format, profile, [&](std::string_view key, std::uint64_t) { lane.add(key); },
-      [&](const Entry& entry, std::uint64_t) {
-        if (entry.kind() == EntryKind::address) {
-          lane.add(entry.key());
-        } else {
-          lane.add_domain(entry.key());
-        }
-      },
+      block, format, view.shape().profile, [&](EntryKind kind, std::string_view key, std::uint64_t) { add(kind, key); },
+      [&](const Entry& entry, std::uint64_t) { add(entry.kind(), entry.key()); },
       [&](const ListLine& line, std::uint64_t, std::string_view) {
         if (line.entry.kind() == EntryKind::rejected) ++rejected;
       });
@@ -28,13 +33,13 @@ std::uint64_t add_block(const Block& block, const Format& format, AddressProfile
 
 }  // namespace
 
-EntryCounts count_entries(OpenLists& lists, const FilterView& view, unsigned threads) {
+EntryCounts count_entries(OpenLists& lists, const FilterView& view, unsigned threads, PairFoundBy rule) {
   BulkLookup lookup(view, threads, kMemoryBytes);
   std::atomic<std::uint64_t> rejected{0};
   for_each_block_in_rounds(
       lists.blocks, *lists.format, threads, lookup,
       [&](const Block& block, BulkLookup::Lane& lane) {
-        rejected += add_block(block, *lists.format, view.shape().profile, lane);
+        rejected += add_block(block, *lists.format, view, rule, lane);
       },
       [&] { lookup.look_up(); });
   lookup.look_up();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "filter/base/error.hpp"
 #include "filter/cli/command_line.hpp"
@@ -47,66 +48,84 @@ std::optional<std::vector<std::string>> split_csv_row(std::string_view row) {
   }
 }
 
-CsvFormat::CsvFormat(const std::string& column, std::size_t input_count) : inputs_(input_count) {
+CsvFormat::Column CsvFormat::column_of(const std::string& text) {
   std::size_t number = 0;
-  const char* const end = column.data() + column.size();
-  const auto [stopped, error] = std::from_chars(column.data(), end, number);
-  if (stopped != end || error != std::errc{}) {
-    name_ = column;
-  } else if (number == 0) {
-    throw UsageError("--format csv: counts columns from 1");
-  } else {
-    number_ = number - 1;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, number);
+  if (text.empty()) throw UsageError("--format csv: takes a column, or one of senders and one of recipients");
+  if (stopped != end || error != std::errc{}) return {.name = text};
+  if (number == 0) throw UsageError("--format csv: counts columns from 1");
+  return {.number = number - 1};
+}
+
+CsvFormat::CsvFormat(const std::string& columns, std::size_t input_count) : inputs_(input_count) {
+  const std::size_t comma = columns.find(',');
+  columns_.push_back(column_of(columns.substr(0, comma)));
+  if (comma != std::string::npos) columns_.push_back(column_of(columns.substr(comma + 1)));
+  if (columns_.back().name.find(',') != std::string::npos) {
+    throw UsageError("--format csv: takes at most two columns; give the number of one whose name has a comma");
+  }
+  for (const Column& column : columns_) {
+    has_names_ = has_names_ || !column.name.empty();
+    numbers_.push_back(column.number);
   }
 }
 
-std::size_t CsvFormat::find_column(std::string_view header, const std::string& list) const {
+CsvFormat::Numbers CsvFormat::find_columns(std::string_view header, const std::string& list) const {
   if (header.starts_with(kByteOrderMark)) header.remove_prefix(kByteOrderMark.size());
   const auto fields = split_csv_row(header);
   if (!fields) {
     throw BloomgateError(ErrorCode::bad_input, list + ":1: " + std::string(kBadQuotes.text), {.path = list});
   }
-  const auto found = std::ranges::find(*fields, name_);
-  if (found != fields->end()) return static_cast<std::size_t>(found - fields->begin());
-  std::string names;
-  for (const std::string& field : *fields) names += (names.empty() ? "'" : ", '") + field + "'";
-  throw BloomgateError(
-      ErrorCode::bad_input,
-      list + " has no column '" + name_ + "': its first line has " + names + "; name one of these, or give a number",
-      {.path = list});
+  Numbers numbers;
+  for (const Column& column : columns_) {
+    const auto found = std::ranges::find(*fields, column.name);
+    if (column.name.empty()) {
+      numbers.push_back(column.number);
+    } else if (found != fields->end()) {
+      numbers.push_back(static_cast<std::size_t>(found - fields->begin()));
+    } else {
+      std::string names;
+      for (const std::string& field : *fields) names += (names.empty() ? "'" : ", '") + field + "'";
+      throw BloomgateError(ErrorCode::bad_input,
+                           list + " has no column '" + column.name + "': its first line has " + names +
+                               "; name one of these, or give a number",
+                           {.path = list});
+    }
+  }
+  return numbers;
 }
 
 void CsvFormat::start_block(const Block& block, const std::string& name) {
-  if (name_.empty()) return;
+  if (!has_names_) return;
   Input& input = inputs_[block.input];
   if (block.index != 0) {
-    input.column.wait();
+    input.columns.wait();
     return;
   }
   // An empty list has no first line, and none after it.
-  std::size_t column = 0;
+  Numbers numbers(columns_.size());
   try {
     bool in_quotes = false;
     if (!block.text.empty())
-      column = find_column(block.text.substr(0, find_line_end(block.text, true, in_quotes)), name);
+      numbers = find_columns(block.text.substr(0, find_line_end(block.text, true, in_quotes)), name);
   } catch (...) {
     input.found.set_exception(std::current_exception());
     throw;
   }
-  input.found.set_value(column);
+  input.found.set_value(std::move(numbers));
 }
 
 ListLine CsvFormat::read(const Block& block, std::string_view line, AddressProfile profile) const {
-  const bool is_header = !name_.empty() && block.index == 0 && line.data() == block.text.data();
-  if (is_header || line.empty() || line == "\r") return read_text_line({}, profile);
-  if (name_.empty() && block.index == 0 && line.data() == block.text.data() && line.starts_with(kByteOrderMark)) {
-    line.remove_prefix(kByteOrderMark.size());
-  }
-  const std::size_t column = name_.empty() ? number_ : inputs_[block.input].column.get();
+  const bool is_first = block.index == 0 && line.data() == block.text.data();
+  if ((has_names_ && is_first) || line.empty() || line == "\r") return read_text_line({}, profile);
+  if (is_first && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  const Numbers& numbers = has_names_ ? inputs_[block.input].columns.get() : numbers_;
   const auto fields = split_csv_row(line);
   if (!fields) return {.entry = {}, .fault = kBadQuotes};
-  if (column >= fields->size()) return {.entry = {}, .fault = kMissingField};
-  return read_text_line((*fields)[column], profile);
+  if (std::ranges::max(numbers) >= fields->size()) return {.entry = {}, .fault = kMissingField};
+  if (numbers.size() == 1) return read_text_line((*fields)[numbers[0]], profile);
+  return read_pair((*fields)[numbers[0]], (*fields)[numbers[1]], profile);
 }
 
 }  // namespace bloomgate::cli

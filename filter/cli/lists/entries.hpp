@@ -8,6 +8,7 @@
 
 #include "filter/address/address.hpp"
 #include "filter/address/plain_line.hpp"
+#include "filter/address/plain_pair_line.hpp"
 #include "filter/cli/lists/blocks.hpp"
 #include "filter/cli/lists/format.hpp"
 
@@ -21,13 +22,20 @@ inline bool has_tag(std::string_view address, TagSeparators separators) noexcept
   return separators.untagged_bytes(local_part) != local_part.size();
 }
 
-// Calls one of three functions for each line of a block of text; lines are counted from 1. `on_plain(key, number)` gets
-// the key of an address, which is valid during the call; `on_entry(entry, number)` gets any other entry;
-// `on_other(line, number, text)` gets a line that is not an entry. Returns the number of lines.
+inline bool pair_has_tag(std::string_view key, TagSeparators separators) noexcept {
+  const PairSides sides = sides_of_pair(key);
+  return has_tag(sides.sender, separators) || has_tag(sides.recipient, separators);
+}
+
+// Calls one of three functions for each line of a block of text; lines are counted from 1. `on_plain(kind, key,
+// number)` gets the key of an address or of a pair of addresses, which is valid during the call; `on_entry(entry,
+// number)` gets any other entry; `on_other(line, number, text)` gets a line that is not an entry. Returns the number of
+// lines.
 template <typename OnPlain, typename OnEntry, typename OnOther>
 std::uint64_t for_each_text_entry(const Block& block, AddressProfile profile, OnPlain on_plain, OnEntry on_entry,
                                   OnOther on_other) {
   PlainLines plain;
+  PlainPairLines plain_pairs;
   const char* at = block.text.data();
   const char* const end = at + block.text.size();
   std::uint64_t lines = 0;
@@ -45,12 +53,22 @@ std::uint64_t for_each_text_entry(const Block& block, AddressProfile profile, On
       at = plain.read(at, end);
       for (const std::string_view key : plain.keys()) {
         if (profile.tag_separators.none() || !has_tag(key, profile.tag_separators)) {
-          on_plain(key, ++lines);
+          on_plain(EntryKind::address, key, ++lines);
         } else {
           read_line(key);  // a key is a spelling of its entry
         }
       }
       if (at == end) break;
+      const char* const first_pair = at;
+      at = plain_pairs.read(at, end);
+      for (const std::string_view key : plain_pairs.keys()) {
+        if (profile.tag_separators.none() || !pair_has_tag(key, profile.tag_separators)) {
+          on_plain(EntryKind::pair, key, ++lines);
+        } else {
+          read_line(entry_text(key));
+        }
+      }
+      if (at != first_pair) continue;
     }
     // A line that is not plain, or the line where the fast way stopped: read_line() takes either.
     const void* const found = std::memchr(at, '\n', static_cast<std::size_t>(end - at));

@@ -19,8 +19,8 @@ std::uint64_t gather_block(const Block& block, const Format& format, const Filte
       [&](const LookedUp& entry) {
         if (!entry.found) {
           ++not_there;
-          report.rejected.push_back({entry.line, kNotThere, std::string(entry.key)});
-        } else if (entry.kind == EntryKind::address) {
+          report.rejected.push_back({entry.line, kNotThere, entry_text(entry.key)});
+        } else if (goes_into_bits(entry.kind)) {
           lane.add_address(entry.key);
         } else {
           lane.add_domain(entry.key);

@@ -23,14 +23,26 @@ ExceptList::ExceptList(const std::vector<std::string>& files, AddressProfile pro
             }
             if (!line.entry.is_key()) return;
             keys_.emplace(line.entry.key());
-            has_domains_ = has_domains_ || line.entry.kind() != EntryKind::address;
+            has_domains_ = has_domains_ || !goes_into_bits(line.entry.kind());
+            has_senders_ = has_senders_ || !line.entry.is_pair();
+            has_domain_pairs_ = has_domain_pairs_ || line.entry.kind() == EntryKind::domain_pair;
           });
     }
   }
 }
 
+bool ExceptList::has_pair(std::string_view key) const noexcept {
+  const PairSides sides = sides_of_pair(key);
+  if (has_senders_ && has(sides.sender)) return true;
+  if (!has_domain_pairs_) return false;
+  const PairKey wider =
+      find_wider_pair(sides.sender, sides.recipient, [this](std::string_view each) { return is_key(each); });
+  return !wider.view().empty();
+}
+
 bool ExceptList::has(std::string_view key) const noexcept {
   if (is_key(key)) return true;
+  if (is_pair_key(key)) return has_pair(key);
   if (!has_domains_) return false;
   // A domain has no '@', so the last one is before it; a tree's domain has a dot before it.
   const std::size_t at = key.rfind('@');

@@ -24,11 +24,14 @@ class ExceptList {
 
   bool empty() const noexcept { return keys_.empty(); }
 
-  // Whether it has an entry for a domain.
+  // Whether it has an entry for a domain, or a pair with one.
   bool has_domains() const noexcept { return has_domains_; }
+  // Whether it has an entry that is no pair.
+  bool has_senders() const noexcept { return has_senders_; }
 
-  // Whether an entry with that key is left out: by itself, or by an entry for its domain (`@domain`, `@.domain`). The
-  // profile that made the key must be that of this list.
+  // Whether an entry with that key is left out: by itself, or by an entry for its domain (`@domain`, `@.domain`). A
+  // pair is also left out by a wider pair, and by an entry that leaves its sender out. The profile that made the key
+  // must be that of this list.
   bool has(std::string_view key) const noexcept;
 
  private:
@@ -43,9 +46,12 @@ class ExceptList {
 
  private:
   bool is_key(std::string_view key) const noexcept { return keys_.contains(key); }
+  bool has_pair(std::string_view key) const noexcept;
 
   Keys keys_;
   bool has_domains_ = false;
+  bool has_senders_ = false;
+  bool has_domain_pairs_ = false;
 };
 
 }  // namespace bloomgate::cli

@@ -21,11 +21,25 @@ class TextFormat : public Format {
 
 void Format::start_block(const Block&, const std::string&) {}
 
-ListLine read_text_line(std::string_view line, AddressProfile profile) {
-  ListLine result = {.entry = canonicalize_line(line, profile)};
+namespace {
+
+void explain(ListLine& result) noexcept {
   if (result.entry.kind() == EntryKind::rejected) {
     result.fault = {reject_reason_name(result.entry.reason()), reject_reason_text(result.entry.reason())};
   }
+}
+
+}  // namespace
+
+ListLine read_text_line(std::string_view line, AddressProfile profile) {
+  ListLine result = {.entry = canonicalize_list_line(line, profile)};
+  explain(result);
+  return result;
+}
+
+ListLine read_pair(std::string_view sender, std::string_view recipient, AddressProfile profile) {
+  ListLine result = {.entry = canonicalize_pair(sender, recipient, profile)};
+  explain(result);
   return result;
 }
 
@@ -36,7 +50,10 @@ std::unique_ptr<Format> make_format(const std::string& name, std::size_t input_c
   if (name.starts_with(kCsv) && name.size() > kCsv.size()) {
     return std::make_unique<CsvFormat>(name.substr(kCsv.size()), input_count);
   }
-  throw UsageError("--format takes text, postfix-map, or csv: with a column's number or name, not '" + name + "'");
+  throw UsageError(
+      "--format takes text, postfix-map, csv: with a column's number or name, or csv: with those "
+      "of the sender and of the recipient and a comma between them, not '" +
+      name + "'");
 }
 
 std::size_t find_line_end(std::string_view text, bool quotes, bool& in_quotes) noexcept {

@@ -42,12 +42,16 @@ class Format {
   virtual ListLine read(const Block& block, std::string_view line, AddressProfile profile) const = 0;
 };
 
-// The format of that name: "text", "csv:COLUMN" (a number from 1, or a name in each list's first line) or
-// "postfix-map", for that many lists. Throws UsageError that names the option --format.
+// The format of that name: "text", "csv:COLUMN" (a number from 1, or a name in each list's first line),
+// "csv:SENDER,RECIPIENT" (two such columns, for pairs) or "postfix-map", for that many lists. Throws UsageError that
+// names the option --format.
 std::unique_ptr<Format> make_format(const std::string& name, std::size_t input_count);
 
-// Reads a line of the format "text", for formats that contain such lines.
+// Reads a line of the format "text", pairs too, for formats that contain such lines.
 ListLine read_text_line(std::string_view line, AddressProfile profile);
+
+// Reads a pair whose sides are such lines.
+ListLine read_pair(std::string_view sender, std::string_view recipient, AddressProfile profile);
 
 // The position after the line at the start of `text`, or npos if the line does not end there. If `quotes` is true, a
 // line end between double quotes does not count. `in_quotes` says whether `text` starts between quotes, and afterwards

@@ -27,7 +27,7 @@ std::uint64_t look_up_entries(const Block& block, const Format& format, const Fi
                               OnOther on_other) {
   LookupBatch batch(view);
   std::array<LookedUp, LookupBatch::kKeys> asked;
-  std::array<char, LookupBatch::kKeys * kMaxKeyBytes> keys;
+  std::array<char, LookupBatch::kKeys * kMaxPairKeyBytes> keys;
   char* keys_end = keys.data();
   const auto answer = [&] {
     batch.test([&](std::size_t i, bool found) {
@@ -44,9 +44,9 @@ std::uint64_t look_up_entries(const Block& block, const Format& format, const Fi
   };
   const std::uint64_t lines = for_each_entry(
       block, format, view.shape().profile,
-      [&](std::string_view key, std::uint64_t line) { ask(key, EntryKind::address, line); },
+      [&](EntryKind kind, std::string_view key, std::uint64_t line) { ask(key, kind, line); },
       [&](const Entry& entry, std::uint64_t line) {
-        if (entry.kind() == EntryKind::address) return ask(entry.key(), entry.kind(), line);
+        if (goes_into_bits(entry.kind())) return ask(entry.key(), entry.kind(), line);
         answer();
         on_entry(LookedUp{entry.key(), entry.kind(), line, view.contains_domain(entry.key())});
       },

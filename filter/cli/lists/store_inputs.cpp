@@ -27,6 +27,14 @@ class ExceptHashes {
                                "left out of it; name addresses there, or leave the domain out when the store is made",
                            {.path = store.path()});
     }
+    if (exceptions.has_senders() && store.header().pairs.any()) {
+      throw BloomgateError(
+          ErrorCode::bad_argument,
+          store.path() +
+              " is a store with pairs, and has no addresses: the pairs of a sender of --except cannot "
+              "be left out of it; name each pair there, or leave the sender out when the store is made",
+          {.path = store.path()});
+    }
     for (const std::string& key : exceptions.keys()) hashes_.insert(store.hash_of(key));
   }
 
@@ -122,6 +130,7 @@ std::uint64_t StoreInputs::add_to(Builder& builder, unsigned threads, const Exce
     const ExceptHashes hashes(exceptions, *store);
     excepted += add_addresses(*store, builder, threads, hashes, stop, done_bytes_);
     excepted += add_domains(*store, builder, hashes);
+    builder.lane(0).note_stored_pairs(store->header().pairs);
     store->require_unchanged();
   }
   return excepted;

@@ -18,6 +18,7 @@ constexpr std::uint64_t kShown = 10;  // strangers that are entries
 
 struct ListedLine {
   std::uint64_t line;  // in its block, from 1
+  EntryKind kind;
   Match match;
   std::string key;
 };
@@ -36,20 +37,22 @@ BlockReview review_block(const Block& block, const Format& format, AddressProfil
   const auto look_up = [&](EntryKind kind, std::string_view key, std::uint64_t line) {
     const Match match = strangers.entry_of(kind, key);
     if (match == Match::none) return;
-    if (kind != EntryKind::address) ++review.domain_entries;
+    if (!goes_into_bits(kind)) ++review.domain_entries;
     if (++review.listed > kShown) return;
-    review.first.push_back({line, match, std::string(key)});
+    review.first.push_back({line, kind, match, std::string(key)});
   };
   review.lines = for_each_entry(
-      block, format, profile, [&](std::string_view key, std::uint64_t line) { look_up(EntryKind::address, key, line); },
+      block, format, profile,
+      [&](EntryKind kind, std::string_view key, std::uint64_t line) { look_up(kind, key, line); },
       [&](const Entry& entry, std::uint64_t line) { look_up(entry.kind(), entry.key(), line); },
       [](const ListLine&, std::uint64_t, std::string_view) {});
   return review;
 }
 
 std::string warning_of(const ListedLine& listed) {
-  const bool by_domain = listed.match != Match::address && !listed.key.starts_with('@');
-  return ": warning: " + listed.key + (by_domain ? " is listed by its domain" : " is an entry") + ", and stays listed";
+  const bool by_domain = listed.match != Match::address && goes_into_bits(listed.kind);
+  return ": warning: " + entry_text(listed.key) + (by_domain ? " is listed by its domain" : " is an entry") +
+         ", and stays listed";
 }
 
 }  // namespace
@@ -74,9 +77,9 @@ void StrangerLists::read_into(KnownStrangers& strangers) {
       blocks, *format, threads_, strangers,
       [&](const Block& block, KnownStrangers::Lane& lane) {
         for_each_entry(
-            block, *format, profile_, [&](std::string_view key, std::uint64_t) { lane.add(key); },
+            block, *format, profile_, [&](EntryKind, std::string_view key, std::uint64_t) { lane.add(key); },
             [&](const Entry& entry, std::uint64_t) {
-              if (entry.kind() == EntryKind::address) lane.add(entry.key());
+              if (goes_into_bits(entry.kind())) lane.add(entry.key());
             },
             [&](const ListLine& line, std::uint64_t, std::string_view) {
               if (line.entry.kind() == EntryKind::rejected) ++rejected;

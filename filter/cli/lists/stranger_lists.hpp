@@ -31,7 +31,8 @@ class StrangerLists {
   bool empty() const noexcept { return files_.empty(); }
 
   // Adds all addresses, and settles `strangers`, which has a lane for each thread. A domain entry (`@domain`) among
-  // them stands for itself, and not for the addresses in it: it is kept exactly, so it needs no exclusion. Throws what
+  // them stands for itself, and not for the addresses in it: it is kept exactly, so it needs no exclusion. A pair of
+  // addresses stands for itself, too, and an address not for its pairs. Throws what
   // Blocks throws, and BloomgateError{out_of_memory} if there are more addresses than `strangers` has room for.
   void read_into(KnownStrangers& strangers);
 

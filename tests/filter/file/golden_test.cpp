@@ -37,6 +37,7 @@ const std::vector<Golden> kGoldenFiles = {
     {"domains", "domains", {.bits_per_entry = 16, .hashes = 11, .seed = 0x0123456789abcdef}},
     {"keep-case", "keep-case", {.expected_entries = 5000, .seed = 1, .profile = {.keep_local_part_case = true}}},
     {"tag-separators", "tag-separators", {.seed = 1, .profile = {.tag_separators = *TagSeparators::parse("+-")}}},
+    {"pairs", "pairs", {.seed = 42}},
     {"page-8192", "addresses", {.block_bytes = 8192, .seed = 42}},
     {"line", "addresses", {.layout = Layout::line, .seed = 42}},
     {"line-256", "addresses", {.layout = Layout::line, .block_bytes = 256, .hashes = 3, .seed = 42}},
@@ -130,10 +131,24 @@ TEST_CASE("the golden files are read and every entry is found") {
   const MappedFilter filter((kGolden / (golden.name + ".bloom")).string());
   filter.verify_body();
   for (const std::string& line : lines_of(kGolden / (golden.list + ".txt"))) {
-    const Entry entry = canonicalize_line(line, filter.header().shape.profile);
+    const Entry entry = canonicalize_list_line(line, filter.header().shape.profile);
     CAPTURE(line);
-    if (entry.kind() != EntryKind::blank) CHECK(filter.view().find(entry).is_listed());
+    if (entry.kind() == EntryKind::pair) {
+      CHECK(filter.view().may_contain(entry.key()));
+    } else if (entry.kind() == EntryKind::domain_pair) {
+      CHECK(filter.view().contains_domain(entry.key()));
+    } else if (entry.kind() != EntryKind::blank) {
+      CHECK(filter.view().find(entry).is_listed());
+    }
   }
+}
+
+TEST_CASE("the golden filter with pairs and a store is built again byte for byte, and so is its store") {
+  const TemporaryFolder folder;
+  build_filter(folder.file("filter"), lines_of(kGolden / "pairs.txt"),
+               {.seed = 7, .store_path = folder.file("store"), .store_seed = 42});
+  CHECK(read_file(folder.file("filter")) == read_file(kGolden / "stored-pairs.bloom"));
+  CHECK(read_file(folder.file("store")) == read_file(kGolden / "pairs.store"));
 }
 
 TEST_CASE("in every layout and hash family a filter of 5,000 entries has the frozen checksum") {

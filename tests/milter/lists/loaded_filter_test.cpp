@@ -24,6 +24,20 @@ TEST_CASE("a loaded whitelist says what it is") {
   CHECK_FALSE(loaded.damaged());
 }
 
+TEST_CASE("a whitelist with pairs says that these are not looked up, and lists nobody by them") {
+  const test::WhitelistFile file(
+      {"ann@example.net", "joe@example.org > ann@ours.example", "@example.com > ann@ours.example"});
+  const LoadedFilter loaded(file.path(), false);
+  CHECK_THAT(loaded.description(), Catch::Contains(": 3 entries, of which pairs are not looked up, 32768 bits, "));
+  const auto is_listed = [&](std::string_view sender) {
+    return loaded.view().find(canonicalize_path(sender)).is_listed();
+  };
+  CHECK(is_listed("ann@example.net"));
+  CHECK_FALSE(is_listed("joe@example.org"));
+  CHECK_FALSE(is_listed("ann@ours.example"));
+  CHECK_FALSE(is_listed("jim@example.com"));
+}
+
 TEST_CASE("each damage is told in words of its own") {
   std::set<std::string_view> texts;
   for (const Damage damage :

@@ -45,6 +45,27 @@ TEST_CASE("without entries for domains only whole addresses are left out") {
   CHECK_FALSE(ExceptList().has("joe@example.org"));
 }
 
+TEST_CASE("a pair is left out by itself, by a wider pair, and by whatever leaves its sender out") {
+  Fixture fixture;
+  const ExceptList list = fixture.read(
+      "joe@example.org > ann@ours.example\n@.evil.example > @ours.example\ngone@example.org\n@gone.example\n");
+  CHECK(list.has_senders());
+  CHECK(list.has_domains());
+  for (const char* key :
+       {"joe@example.org\nann@ours.example", "jim@a.evil.example\nann@ours.example", "@.a.evil.example\n@ours.example",
+        "@.evil.example\n@ours.example", "gone@example.org\nann@ours.example", "jim@gone.example\n@.ours.example"}) {
+    CAPTURE(key);
+    CHECK(list.has(key));
+  }
+  for (const char* key :
+       {"joe@example.org", "joe@example.org\nbob@ours.example", "joe@example.org\n@ours.example",
+        "jim@a.evil.example\nann@mail.ours.example", "jim@example.org\ngone@example.org", "ann@ours.example"}) {
+    CAPTURE(key);
+    CHECK_FALSE(list.has(key));
+  }
+  CHECK_FALSE(fixture.read("joe@example.org > ann@ours.example\n").has_senders());
+}
+
 TEST_CASE("a line that is no entry is refused with its place") {
   Fixture fixture;
   CHECK_THROWS_WITH(fixture.read("joe@example.org\n\nnobody\n"), Catch::Contains("list:3: "));

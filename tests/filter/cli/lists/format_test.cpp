@@ -130,9 +130,31 @@ TEST_CASE("a column of CSV is taken by its number or by its name") {
   CHECK(read_all("csv:1", "\xef\xbb\xbfjoe@example.org,x\n") == "1 joe@example.org\n");
 }
 
+TEST_CASE("two columns of CSV are a pair in each row, and text in a field makes no other pair of it") {
+  const std::string text =
+      "user,contact\n"
+      "ann@ours.example,Joe@Example.ORG\n"
+      ",\n"
+      "ann@ours.example,\n"
+      "@ours.example,@example.net\n"
+      "ann@ours.example,joe@example.org > bob@ours.example\n"
+      "ann@ours.example\n";
+  const std::string rest =
+      "2 joe@example.org\nann@ours.example\n3 -\n4 ! incomplete-pair\n5 @example.net\n@ours.example\n6 ! pair\n"
+      "7 ! csv-missing-field\n";
+  CHECK(read_all("csv:contact,user", text) == "1 -\n" + rest);
+  CHECK(read_all("csv:2,1", text) == "1 ! missing-at-sign\n" + rest);
+  CHECK(read_all("csv:contact,1", text) == "1 -\n" + rest);
+  CHECK(read_all("csv:1", "joe@example.org > ann@ours.example,x\n") == "1 joe@example.org\nann@ours.example\n");
+}
+
 TEST_CASE("what stands between quotes that should not be there lists nobody") {
   CHECK(read_all("csv:1", "a@example.org,5\" disk\nb@example.org,x\nc@example.org,3\" disk\nd@example.org,x\n") ==
         "1 ! csv-bad-quotes\n4 d@example.org\n");
+}
+
+TEST_CASE("a CSV without one of two columns is refused") {
+  CHECK_THROWS_WITH(read_all("csv:contact,email", "user,contact\n"), Catch::Contains("no column 'email'"));
 }
 
 TEST_CASE("a CSV without the column is refused with the columns that it has") {
@@ -144,7 +166,8 @@ TEST_CASE("a CSV without the column is refused with the columns that it has") {
 }
 
 TEST_CASE("a format that is not there is refused") {
-  for (const std::string name : {"", "csv", "csv:", "csv:0", "TEXT", "postfix"}) {
+  for (const std::string name :
+       {"", "csv", "csv:", "csv:0", "csv:1,", "csv:,1", "csv:1,0", "csv:1,2,3", "csv:a,b,c", "TEXT", "postfix"}) {
     CAPTURE(name);
     CHECK_THROWS_AS(make_format(name, 1), UsageError);
   }

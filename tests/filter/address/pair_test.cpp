@@ -1,0 +1,159 @@
+#include "filter/address/pair.hpp"
+
+#include <catch2/catch.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "filter/address/address.hpp"
+
+namespace bloomgate {
+namespace {
+
+std::string repeated(std::string_view text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+// "pair: SENDER > RECIPIENT", "domain pair: …", "rejected: …", or "other".
+std::string described(const Entry& entry) {
+  switch (entry.kind()) {
+    case EntryKind::pair:
+      return "pair: " + entry_text(entry.key());
+    case EntryKind::domain_pair:
+      return "domain pair: " + entry_text(entry.key());
+    case EntryKind::rejected:
+      return "rejected: " + std::string(reject_reason_name(entry.reason()));
+    case EntryKind::blank:
+      return "blank";
+    default:
+      return "other";
+  }
+}
+
+struct Case {
+  std::string name;
+  std::string line;
+  std::string want;
+};
+
+TEST_CASE("a line of a list is a pair where it says so, and each side has the canonical form of an address") {
+  const Case each = GENERATE(values<Case>({
+      {"two addresses", "joe@example.org > ann@ours.example", "pair: joe@example.org > ann@ours.example"},
+      {"case, dots and a line end", "Joe@EXAMPLE.org. > ANN@Ours.Example.\r\n",
+       "pair: joe@example.org > ann@ours.example"},
+      {"brackets and names", "\"Joe > x\" <joe@example.org> > Ann <ann@ours.example>",
+       "pair: joe@example.org > ann@ours.example"},
+      {"more space and a comment", "\t joe@example.org \t> \tann@ours.example # a > b",
+       "pair: joe@example.org > ann@ours.example"},
+      {"a sign in quotes", "\"a > b\"@example.org > ann@ours.example",
+       "pair: \"a > b\"@example.org > ann@ours.example"},
+      {"an escaped quote", "\"a\\\" > b\"@example.org > ann@ours.example",
+       "pair: \"a\\\" > b\"@example.org > ann@ours.example"},
+      {"a domain of senders", "@Example.org > ann@ours.example", "domain pair: @example.org > ann@ours.example"},
+      {"a tree of senders", "@.example.org > ann@ours.example", "domain pair: @.example.org > ann@ours.example"},
+      {"a domain of recipients", "joe@example.org > @ours.example", "domain pair: joe@example.org > @ours.example"},
+      {"a tree of recipients", "joe@example.org > @.ours.example", "domain pair: joe@example.org > @.ours.example"},
+      {"two domains", "@.müller.example > @ours.example", "domain pair: @.xn--mller-kva.example > @ours.example"},
+      {"literals", "joe@[192.0.2.1] > @[192.0.2.2]", "domain pair: joe@[192.0.2.1] > @[192.0.2.2]"},
+      {"16 labels", "@" + repeated("a.", 15) + "org > ann@ours.example",
+       "domain pair: @" + repeated("a.", 15) + "org > ann@ours.example"},
+      {"17 labels", "@" + repeated("a.", 16) + "org > ann@ours.example", "rejected: too-many-labels"},
+      {"17 labels of a recipient's tree", "joe@example.org > @." + repeated("a.", 16) + "org",
+       "rejected: too-many-labels"},
+      {"17 labels of an address", "joe@" + repeated("a.", 16) + "org > ann@ours.example",
+       "pair: joe@" + repeated("a.", 16) + "org > ann@ours.example"},
+      {"no recipient", "joe@example.org > # nobody", "rejected: incomplete-pair"},
+      {"nothing behind the sign", "joe@example.org >", "rejected: trailing-text"},
+      {"no sender", " > ann@ours.example", "rejected: bad-local-part-character"},
+      {"no space before the sign", "joe@example.org> ann@ours.example", "rejected: unbalanced-brackets"},
+      {"no space behind the sign", "joe@example.org >ann@ours.example", "rejected: trailing-text"},
+      {"three sides", "joe@example.org > ann@ours.example > bob@ours.example", "rejected: pair"},
+      {"the null sender", "<> > ann@ours.example", "rejected: null-sender-in-list"},
+      {"the null sender for a recipient", "joe@example.org > <>", "rejected: null-sender-in-list"},
+      {"a bad sender", "joe > ann@ours.example", "rejected: missing-at-sign"},
+      {"a bad recipient", "joe@example.org > ann", "rejected: missing-at-sign"},
+      {"a line feed inside", "joe@example.org > ann@ours.example\nx", "rejected: control-character"},
+      {"a comment", "# joe@example.org > ann@ours.example", "blank"},
+      {"a comment behind an address", "joe@example.org # > ann@ours.example", "other"},
+  }));
+  CAPTURE(each.name);
+  CHECK(described(canonicalize_list_line(each.line, {})) == each.want);
+}
+
+TEST_CASE("where no pairs are taken a pair is rejected as one") {
+  CHECK(described(canonicalize_line("joe@example.org > ann@ours.example")) == "rejected: pair");
+  CHECK(described(canonicalize_line("@example.org > @ours.example")) == "rejected: pair");
+  // That is no pair but a name in a wrong form.
+  CHECK(described(canonicalize_line("Joe > Jim <joe@example.org>")) == "rejected: display-name");
+}
+
+TEST_CASE("a pair of two texts is made of both, is blank where both are, and lacks a side where one is") {
+  CHECK(described(canonicalize_pair("Joe@example.org", "@ours.example")) ==
+        "domain pair: joe@example.org > @ours.example");
+  CHECK(described(canonicalize_pair(" ", "# x")) == "blank");
+  CHECK(described(canonicalize_pair("", "ann@ours.example")) == "rejected: incomplete-pair");
+  CHECK(described(canonicalize_pair("joe@example.org", "")) == "rejected: incomplete-pair");
+  CHECK(described(canonicalize_pair("joe@example.org > a@b", "ann@ours.example")) == "rejected: pair");
+}
+
+TEST_CASE("the profile holds for both sides of a pair") {
+  const AddressProfile tags = {.tag_separators = *TagSeparators::parse("+")};
+  CHECK(described(canonicalize_list_line("joe+x@example.org > ann+y@ours.example", tags)) ==
+        "pair: joe@example.org > ann@ours.example");
+  CHECK(described(canonicalize_list_line("Joe@A.org > Ann@B.org", {.keep_local_part_case = true})) ==
+        "pair: Joe@a.org > Ann@b.org");
+}
+
+TEST_CASE("the longest pair has its whole key, and its text gives the same key again") {
+  const std::string label(63, 'a');
+  const std::string domain = label + "." + label + "." + label + "." + std::string(63, 'b');
+  const std::string line = "@." + domain + " > @." + domain;
+  const Entry entry = canonicalize_list_line(line, {});
+  REQUIRE(entry.kind() == EntryKind::domain_pair);
+  CHECK(entry.key() == "@." + domain + "\n@." + domain);
+  CHECK(entry_text(entry.key()) == line);
+  CHECK(entry.key().size() <= kMaxPairKeyBytes);
+  CHECK(entry.domain().empty());
+  CHECK(entry.local_part().empty());
+}
+
+std::vector<std::string> forms_of(std::string_view key) {
+  std::vector<std::string> forms;
+  for (const PairForms::Form& form : PairForms(key)) forms.push_back(std::string(form.prefix).append(form.rest));
+  return forms;
+}
+
+TEST_CASE("a side is listed by itself, by its domain, and by the trees of this and those above it") {
+  using Forms = std::vector<std::string>;
+  CHECK(forms_of("joe@a.example.org") ==
+        Forms{"joe@a.example.org", "@a.example.org", "@.a.example.org", "@.example.org", "@.org"});
+  CHECK(forms_of("\"a@b\"@org") == Forms{"\"a@b\"@org", "@org", "@.org"});
+  CHECK(forms_of("joe@[192.0.2.1]") == Forms{"joe@[192.0.2.1]", "@[192.0.2.1]"});
+  CHECK(forms_of("@example.org") == Forms{"@example.org", "@.example.org", "@.org"});
+  CHECK(forms_of("@.example.org") == Forms{"@.example.org", "@.org"});
+  CHECK(forms_of("@[192.0.2.1]") == Forms{"@[192.0.2.1]"});
+}
+
+TEST_CASE("no domain makes more than 323 look-ups for a recipient, and its last 16 labels are asked for") {
+  const std::string deep = "joe@" + repeated("a.", 120) + "b.example.org";
+  const std::vector<std::string> forms = forms_of(deep);
+  CHECK(forms.size() == 1 + kMaxPairLabels);
+  CHECK(forms[1] == "@." + repeated("a.", 13) + "b.example.org");
+  CHECK(forms.back() == "@.org");
+  CHECK(forms_of("joe@" + repeated("a.", 15) + "org").size() == kMostPairForms);
+
+  const std::string widest = "joe@" + repeated("a.", 15) + "org";
+  std::set<std::string> asked;
+  const PairKey found = find_wider_pair(widest, widest, [&](std::string_view key) {
+    asked.emplace(key);
+    return false;
+  });
+  CHECK(found.view().empty());
+  CHECK(asked.size() == kMostPairForms * kMostPairForms - 1);
+  CHECK_FALSE(asked.contains(widest + "\n" + widest));
+}
+
+}  // namespace
+}  // namespace bloomgate

@@ -1,0 +1,93 @@
+// The fast path for pairs gives what the canonicaliser gives, or leaves a line alone.
+#include "filter/address/plain_pair_line.hpp"
+
+#include <catch2/catch.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "filter/address/address.hpp"
+
+namespace bloomgate {
+namespace {
+
+struct Read {
+  std::size_t bytes = 0;  // of the lines that were read
+  std::vector<std::string> keys;
+};
+
+Read read_lines(const std::string& text) {
+  // With another pair behind the end of the text.
+  std::string readable = text + "eve@example.net > ann@ours.example\n";
+  readable.resize(text.size() + PlainLines::kReadable, 'x');
+  PlainPairLines lines;
+  const char* const stop = lines.read(readable.data(), readable.data() + text.size());
+  return {static_cast<std::size_t>(stop - readable.data()), {lines.keys().begin(), lines.keys().end()}};
+}
+
+#ifdef __SSE2__
+TEST_CASE("plain pairs are read with their line end and folded") {
+  const Read read = read_lines("Joe@Example.ORG > ann+x@ours.example\r\na@b > c@d\n" + std::string(61, 'x') + "@y > " +
+                               std::string(61, 'z') + "@w\n");
+  REQUIRE(read.keys.size() == 3);
+  CHECK(read.keys[0] == "joe@example.org\nann+x@ours.example");
+  CHECK(read.keys[1] == "a@b\nc@d");
+  CHECK(read.keys[2] == std::string(61, 'x') + "@y\n" + std::string(61, 'z') + "@w");
+}
+
+TEST_CASE("plain pairs are read up to the first line that is none, wherever it stands") {
+  const std::string plain = "joe@example.org > ann@ours.example\n";
+  const std::string other =
+      GENERATE(as<std::string>(), "joe@example.org\n", "@example.org > ann@ours.example\n",
+               "joe@example.org > @ours.example\n", "joe@example.org >  ann@ours.example\n",
+               "joe@example.org > ann@ours.example # x\n", "joe@example.org\r > ann@ours.example\n",
+               "#joe@example.org > ann@ours.example\n", "joe@example.org > ann@b > c@d\n", "a@b >\n", " > a@b\n", ">\n",
+               "\n", "> \n", "joe@example.org> ann@ours.example\n", std::string(62, 'x') + "@y > a@b\n",
+               "a@b > " + std::string(62, 'x') + "@y\n");
+  CAPTURE(other);
+  for (std::size_t before = 0; before < 130; before += 13) {
+    std::string first;
+    for (std::size_t i = 0; i < before; ++i) first += "u" + std::to_string(i) + "@b > c@d\n";
+    std::string text = first;
+    text += plain + other + plain;
+    std::size_t at = 0;
+    std::size_t keys = 0;
+    for (Read read; !(read = read_lines(text.substr(at))).keys.empty(); at += read.bytes) keys += read.keys.size();
+    CHECK(at == first.size() + plain.size());
+    CHECK(keys == before + 1);
+  }
+}
+#endif
+
+TEST_CASE("whatever plain pairs are read have the keys of the canonicaliser, over long and random text") {
+  std::mt19937 random(1);
+  const std::vector<std::string> pieces = {"joe", "@",    "example.org", " > ", ">",   " ",  "\n",  "\r\n",
+                                           "\r",  "Ann.", "x",           "#",   "a@b", "\n", " > ", "c@d > e@f\n"};
+  for (int round = 0; round < 2000; ++round) {
+    std::string text;
+    for (int i = 0; i < 60; ++i) text += pieces[random() % pieces.size()];
+    std::size_t at = 0;
+    while (at < text.size()) {
+      const Read read = read_lines(text.substr(at));
+      for (const std::string& key : read.keys) {
+        const std::size_t line_end = text.find('\n', at);
+        REQUIRE(line_end != std::string::npos);
+        const Entry entry = canonicalize_list_line(text.substr(at, line_end + 1 - at));
+        REQUIRE(entry.kind() == EntryKind::pair);
+        REQUIRE(entry.key() == key);
+        at = line_end + 1;
+      }
+      const std::size_t line_end = text.find('\n', at);
+      if (line_end == std::string::npos) break;
+      at = line_end + 1;
+    }
+  }
+}
+
+TEST_CASE("a text without a line end, and no text, have no pairs to be read") {
+  CHECK(read_lines("joe@example.org > ann@ours.example").bytes == 0);
+  CHECK(read_lines("").bytes == 0);
+}
+
+}  // namespace
+}  // namespace bloomgate
