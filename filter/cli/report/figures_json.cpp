@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "filter/base/printable.hpp"
@@ -12,8 +13,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Not by way of std::chrono::system_clock, whose nanoseconds hold the years from 1678 to 2262 only.
 Json utc(LogTime time) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
+  const std::time_t seconds = time.time_since_epoch().count();
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));
 }
 
 Json outcomes_json(const OutcomeCounts& counts) {

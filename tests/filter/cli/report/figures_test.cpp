@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "filter/cli/report/figures_json.hpp"
 #include "filter/cli/report/report_pages.hpp"
 
 namespace bloomgate::cli {
@@ -153,6 +154,15 @@ TEST_CASE("durations are said in the unit that a person would take") {
   CHECK(duration_text(59.96) == "1 min 0 s");
   CHECK(duration_text(3700) == "1 h 1 min");
   CHECK(duration_text(200'000) == "2 days 7 h");
+}
+
+TEST_CASE("a date of any year is shown as it is") {
+  for (const char* date : {"0013-11-20T10:00:00Z", "2026-11-20T10:00:00Z", "9999-12-31T23:59:59Z"}) {
+    CAPTURE(date);
+    Figures figures;
+    add(figures, decision("a@b.example", "check", "x"), LogTimes(at(0s)).read(date).value());
+    CHECK_THAT(figures_json(figures, {}, 1), Catch::Contains(std::string("\"first\": \"") + date));
+  }
 }
 
 TEST_CASE("no text of the log is more than text, on a terminal and in a browser") {
