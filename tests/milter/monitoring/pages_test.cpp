@@ -231,7 +231,9 @@ TEST_CASE("nothing that a message holds becomes HTML") {
   for (const char* const domain : {"<script>alert(1)</script>", "\"onload='x'", "a&lt;b", "\x1b[2J\n\r\t", "\u202e"}) {
     daemon.send("<x@" + std::string(domain) + ">", ("x@" + std::string(domain)).c_str());
   }
+  daemon.send("<&x@example.org>", "&x@example.net");  // what is shown of a local part
   const std::string html = daemon.html();
+  CHECK_THAT(html, Catch::Contains("&amp;\u2026@example.org") && Catch::Contains("From: &amp;\u2026@example.net"));
   CHECK_THAT(html, !Catch::Contains("<script") && !Catch::Contains("\"onload") && !Catch::Contains("\x1b") &&
                        !Catch::Contains("\u202e"));
   CHECK_THAT(html, Catch::Contains("&lt;script&gt;") && Catch::Contains("&quot;onload=&#39;x&#39;") &&
