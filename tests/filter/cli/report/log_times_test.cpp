@@ -72,7 +72,7 @@ TEST_CASE("what is no date is no time") {
   }
 }
 
-TEST_CASE("--since takes an age or a moment of this machine's own time") {
+TEST_CASE("the option --since takes an age or a moment of this machine's own time") {
   const Berlin berlin;
   CHECK(parse_since("30m", kNow) == kNow - 30min);
   CHECK(parse_since("24h", kNow) == kNow - 24h);
