@@ -141,10 +141,7 @@ std::uint64_t FilterBuilder::domains() const noexcept {
 
 PairsHeld FilterBuilder::pairs() const noexcept {
   PairsHeld pairs;
-  for (const Lane& lane : lanes_) {
-    pairs.in_bits += lane.pairs_.in_bits;
-    pairs.with_domains |= lane.pairs_.with_domains;
-  }
+  for (const Lane& lane : lanes_) pairs += lane.pairs_;
   return pairs;
 }
 

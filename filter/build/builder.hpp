@@ -121,10 +121,7 @@ class FilterBuilder {
     }
 
     // What of the stored hashes are pairs.
-    void note_stored_pairs(const PairsHeld& pairs) noexcept {
-      pairs_.in_bits += pairs.in_bits;
-      pairs_.with_domains |= pairs.with_domains;
-    }
+    void note_stored_pairs(const PairsHeld& pairs) noexcept { pairs_ += pairs; }
     // Hashes of addresses, or of domain entries, that a store with options.store_seed has kept.
     void add_stored(std::span<const KeyHash> hashes) {
       for (const KeyHash hash : hashes) hashes_->add(hash);

@@ -84,10 +84,6 @@ std::span<const std::byte> combined_chunk(std::span<const MappedFilter* const> f
   return buffer;
 }
 
-PairsHeld united(const PairsHeld& a, const PairsHeld& b) noexcept {
-  return {saturating_sum(a.in_bits, b.in_bits), a.with_domains || b.with_domains};
-}
-
 PairsHeld intersected(const PairsHeld& a, const PairsHeld& b) noexcept {
   return {std::min(a.in_bits, b.in_bits), a.with_domains && b.with_domains};
 }
@@ -102,8 +98,11 @@ FilterHeader combined_header(std::span<const MappedFilter* const> filters, Combi
     // At most, until they are counted.
     header.domains = combination == Combination::unite ? saturating_sum(header.domains, other.domains)
                                                        : std::min(header.domains, other.domains);
-    header.pairs =
-        combination == Combination::unite ? united(header.pairs, other.pairs) : intersected(header.pairs, other.pairs);
+    if (combination == Combination::unite) {
+      header.pairs += other.pairs;
+    } else {
+      header.pairs = intersected(header.pairs, other.pairs);
+    }
   }
   return header;
 }

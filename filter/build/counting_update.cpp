@@ -178,8 +178,8 @@ FilterHeader CountingUpdate::write(const std::string& path, const std::atomic<bo
       again);
   domains.finish();
   if (adds) {
-    header.pairs.in_bits += std::min(entries_.pairs().in_bits, counts_.addresses);
-    header.pairs.with_domains |= entries_.pairs().with_domains;
+    const PairsHeld added = entries_.pairs();
+    header.pairs += {std::min(added.in_bits, counts_.addresses), added.with_domains};
   }
   header.pairs = limited(header.pairs, header.addresses, header.domains);
   old_.require_whole();

@@ -22,10 +22,7 @@ GatheredEntries::GatheredEntries(const StoreShape& shape, unsigned threads, std:
 
 PairsHeld GatheredEntries::pairs() const noexcept {
   PairsHeld pairs;
-  for (const Lane& lane : lanes_) {
-    pairs.in_bits += lane.pairs().in_bits;
-    pairs.with_domains |= lane.pairs().with_domains;
-  }
+  for (const Lane& lane : lanes_) pairs += lane.pairs();
   return pairs;
 }
 

@@ -39,10 +39,7 @@ class GatheredEntries {
     void add_address(std::string_view key) { addresses_->add(hash(key)); }
     void add_domain(std::string_view key) { domains_->add(hash(key)); }
     // What of the stored hashes are pairs.
-    void note_stored_pairs(const PairsHeld& pairs) noexcept {
-      pairs_.in_bits += pairs.in_bits;
-      pairs_.with_domains |= pairs.with_domains;
-    }
+    void note_stored_pairs(const PairsHeld& pairs) noexcept { pairs_ += pairs; }
     // Hashes of addresses, or of domain entries, that a store of the same shape has kept.
     void add_stored(std::span<const KeyHash> hashes) {
       for (const KeyHash hash : hashes) addresses_->add(hash);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 namespace bloomgate {
 
@@ -13,6 +14,14 @@ struct PairsHeld {
   bool with_domains = false;
 
   bool any() const noexcept { return in_bits != 0 || with_domains; }
+
+  // Those of both; a number that a file says is too large stays the largest there is.
+  constexpr PairsHeld& operator+=(const PairsHeld& more) noexcept {
+    constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+    in_bits = in_bits > kMost - more.in_bits ? kMost : in_bits + more.in_bits;
+    with_domains = with_domains || more.with_domains;
+    return *this;
+  }
 
   friend bool operator==(const PairsHeld&, const PairsHeld&) = default;
 };

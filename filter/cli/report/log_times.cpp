@@ -7,6 +7,8 @@
 #include <charconv>
 #include <ctime>
 
+#include "filter/cli/lists/dated_lists.hpp"
+
 namespace bloomgate::cli {
 namespace {
 
@@ -58,22 +60,22 @@ std::optional<LogTime> read_long(std::string_view date) noexcept {
   constexpr std::size_t kClockAt = 11;
   constexpr std::size_t kClockBytes = 8;
   if (date.size() < kClockAt + kClockBytes) return std::nullopt;
-  const auto year = digits(date, 0, 4), month = digits(date, 5, 2), day = digits(date, 8, 2);
+  const std::optional<Day> day = parse_day(date.substr(0, kClockAt - 1));
   const std::optional<Clock> clock = clock_of(date.substr(kClockAt));
-  if (!year || !month || !day || !clock) return std::nullopt;
-  const std::chrono::year_month_day calendar{std::chrono::year(*year),
-                                             std::chrono::month(static_cast<unsigned>(*month)),
-                                             std::chrono::day(static_cast<unsigned>(*day))};
-  if (!calendar.ok()) return std::nullopt;
+  if (!day || !clock) return std::nullopt;
   std::string_view zone = date.substr(kClockAt + kClockBytes);
   if (zone.starts_with('.') || zone.starts_with(',')) {
     zone.remove_prefix(1);
     zone.remove_prefix(std::min(zone.find_first_not_of("0123456789"), zone.size()));
   }
-  if (zone.empty()) return local_time(*year, *month, *day, clock->hour, clock->minute, clock->second);
+  if (zone.empty()) {
+    const std::chrono::year_month_day parts(*day);
+    return local_time(static_cast<int>(parts.year()), static_cast<int>(static_cast<unsigned>(parts.month())),
+                      static_cast<int>(static_cast<unsigned>(parts.day())), clock->hour, clock->minute, clock->second);
+  }
   const std::optional<std::chrono::seconds> offset = offset_of(zone);
   if (!offset) return std::nullopt;
-  return std::chrono::sys_days(calendar) + std::chrono::hours(clock->hour) + std::chrono::minutes(clock->minute) +
+  return *day + std::chrono::hours(clock->hour) + std::chrono::minutes(clock->minute) +
          std::chrono::seconds(clock->second) - *offset;
 }
 

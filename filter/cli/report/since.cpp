@@ -43,9 +43,7 @@ std::optional<LogTime> moment_of(std::string text, LogTime now) {
   constexpr std::size_t kDay = 10, kMinute = 16, kSecond = 19;
   if (text.size() == kDay) text += "T00:00:00";
   if (text.size() == kMinute) text += ":00";
-  if (text.size() != kSecond || text[4] != '-' || text[7] != '-' || (text[kDay] != ' ' && text[kDay] != 'T')) {
-    return std::nullopt;
-  }
+  if (text.size() != kSecond || (text[kDay] != ' ' && text[kDay] != 'T')) return std::nullopt;
   return LogTimes(now).read(text);
 }
 
