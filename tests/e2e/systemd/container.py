@@ -162,7 +162,9 @@ def nspawn(root, *options, before=()):
     that go before the command, in its mount namespace."""
     command = [*before, "systemd-nspawn", "-q", "-D", root, *options, "--register=no", "--keep-unit",
                "--private-network", "--system-call-filter=@memlock"]
-    with own_mounts() as words:
+    # In a PID namespace that ends with the command: what a container has started outlives a systemd-nspawn that is
+    # killed, and keeps the cgroups that the next container needs.
+    with own_mounts("--pid", "--fork", "--kill-child", "--mount-proc") as words:
         yield [*words, *command]
 
 
