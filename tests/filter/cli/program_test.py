@@ -2726,7 +2726,8 @@ class ReportTest(ProgramTest):
         program.chmod(0o755)
 
         def report(status, *arguments, path=program.parent):
-            environment = {"PATH": f"{path}:/usr/bin:/bin", "STATUS": str(status), "LINES_OF_IT": self.decision(30)}
+            environment = {**os.environ, "PATH": f"{path}:/usr/bin:/bin", "STATUS": str(status),
+                           "LINES_OF_IT": self.decision(30)}
             return subprocess.run([BLOOMGATE, "report", "--json", *arguments], capture_output=True, text=True, timeout=60,
                                   cwd=self.folder, env=environment)
 
@@ -2744,7 +2745,7 @@ class ReportTest(ProgramTest):
         self.assertIn("journalctl ended with exit status 3", failed.stderr)
         program.unlink()
         missing = subprocess.run([BLOOMGATE, "report", "--journal"], capture_output=True, text=True, timeout=60,
-                                 env={"PATH": str(program.parent)})
+                                 env={**os.environ, "PATH": str(program.parent)})
         self.assertEqual(missing.returncode, EX_NOINPUT)
         self.assertIn("name log files instead", missing.stderr)
 
