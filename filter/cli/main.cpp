@@ -31,6 +31,7 @@ constexpr std::array kCommands = {
     Command{"remove", "remove entries from a filter of the layout counting", run_remove},
     Command{"export", "make the filter of one of the layout counting", run_export},
     Command{"harvest", "make a list of those to whom our users write", run_harvest},
+    Command{"learned", "show, forget or export what the daemon has learned", run_learned},
     Command{"report", "show what the daemon decided, from its log", run_report},
     Command{"query", "tell whether addresses are listed", run_query},
     Command{"info", "show what a filter file holds", run_info},

@@ -14,6 +14,7 @@ int run_export(const Arguments& arguments);
 int run_harvest(const Arguments& arguments);
 int run_info(const Arguments& arguments);
 int run_intersect(const Arguments& arguments);
+int run_learned(const Arguments& arguments);
 int run_merge(const Arguments& arguments);
 int run_query(const Arguments& arguments);
 int run_remove(const Arguments& arguments);

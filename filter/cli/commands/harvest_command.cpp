@@ -142,13 +142,9 @@ std::uint64_t write_list(ContactSorter& sorter, const HarvestCommand& command, D
   std::uint64_t entries = 0;
   std::string contact;
   std::uint64_t users = 0;
-  // In a list, a line that starts with '#' is a comment.
-  const auto as_line = [](std::string_view key) {
-    return key.starts_with('#') ? "<" + std::string(key) + ">" : std::string(key);
-  };
   const auto flush = [&] {
     if (users >= command.at_least) {
-      list.write(as_line(contact));
+      list.write(address_line(contact));
       ++entries;
     }
     users = 0;
@@ -156,7 +152,7 @@ std::uint64_t write_list(ContactSorter& sorter, const HarvestCommand& command, D
   sorter.for_each([&](std::string_view found, std::string_view user, std::uint64_t times) {
     if (command.pairs) {
       if (times < command.at_least) return;
-      list.write(as_line(found) + " > " + as_line(user));
+      list.write(pair_line(found, user));
       ++entries;
       return;
     }

@@ -27,6 +27,14 @@ int link_to(int file, const std::string& temporary, const std::string& path) {
 
 }  // namespace
 
+std::string address_line(std::string_view key) {
+  return key.starts_with('#') ? "<" + std::string(key) + ">" : std::string(key);
+}
+
+std::string pair_line(std::string_view contact, std::string_view user) {
+  return address_line(contact) + " > " + address_line(user);
+}
+
 struct DatedListWriter::Compressor {
   struct Free {
     void operator()(ZSTD_CCtx* unused) const noexcept { ZSTD_freeCCtx(unused); }

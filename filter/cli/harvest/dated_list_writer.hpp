@@ -10,6 +10,11 @@
 
 namespace bloomgate::cli {
 
+// A key of an address as a line of a list: in angle brackets where it starts as a comment does.
+std::string address_line(std::string_view key);
+// The same of a pair: `joe@example.org > ann@ours.example`.
+std::string pair_line(std::string_view contact, std::string_view user);
+
 class DatedListWriter {
  public:
   // The list will be `folder`/2026-11-20.txt.zst, or 2026-11-20.2.txt.zst where there is one of that day. It has no

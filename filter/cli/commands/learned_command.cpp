@@ -1,0 +1,193 @@
+// `bloomgate learned`: what the daemon has learned from outgoing mail, to look at, to take somebody out of, and as a
+// dated list.
+#include <sysexits.h>
+
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "filter/base/error.hpp"
+#include "filter/base/printable.hpp"
+#include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/report_text.hpp"
+#include "filter/cli/harvest/contact_sorter.hpp"
+#include "filter/cli/harvest/dated_list_writer.hpp"
+#include "filter/cli/numbers.hpp"
+#include "filter/cli/stop_signal.hpp"
+#include "filter/learned/learned_file.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+// Of what is sorted, before it goes to disk.
+constexpr std::uint64_t kSorterBytes = std::uint64_t{128} << 20;
+
+struct LearnedCommand {
+  std::string action;
+  std::string file;
+  std::vector<Entry> people;
+  std::string output;
+  std::string date;
+  std::string newest;
+  bool json = false;
+};
+
+Entry parse_person(const std::string& text) {
+  const Entry person = canonicalize_line(text);
+  if (!person.is_key()) {
+    throw UsageError("'" + text + "' is no address, @domain or @.domain (for all below it as well)");
+  }
+  return person;
+}
+
+// The first day of what --newest takes.
+Day first_day(const LearnedCommand& command) {
+  return command.newest.empty() ? Day{} : today() - parse_age(command.newest, "--newest") + std::chrono::days(1);
+}
+
+void check(const LearnedCommand& command) {
+  const bool is_export = command.action == "export";
+  if (command.action != "list" && command.action != "forget" && !is_export) {
+    throw UsageError("there is 'list', 'forget' and 'export', not '" + command.action + "'");
+  }
+  if (command.file.empty()) throw UsageError("name the file, which the daemon's option learn-file names");
+  if (is_export == command.output.empty()) throw UsageError("--output goes with 'export', and must be given there");
+  if (!is_export && !command.date.empty()) throw UsageError("--date goes with 'export'");
+  if (is_export && !command.people.empty()) throw UsageError("'export' takes one file");
+  if (command.action == "forget" && command.people.empty()) throw UsageError("name at least one address to forget");
+  if (command.action == "forget" && !command.newest.empty()) throw UsageError("'forget' takes no --newest");
+  if (!command.date.empty() && !parse_day(command.date)) {
+    throw UsageError("--date takes a day such as 2026-11-20, not '" + command.date + "'");
+  }
+  first_day(command);  // throws for an age that is none
+}
+
+// Nothing given: --help was.
+std::optional<LearnedCommand> parse(const Arguments& arguments) {
+  LearnedCommand command;
+  std::vector<std::string> operands;
+  po::options_description visible("options");
+  visible.add_options()  //
+      ("output,o", po::value(&command.output)->value_name("FOLDER"),
+       "export: where to put the list, a file such as 2026-11-20.txt.zst for each run")  //
+      ("newest", po::value(&command.newest)->value_name("AGE"),
+       "list, export: only what was used in the last time, such as 180d, 26w or 1y")  //
+      ("date", po::value(&command.date)->value_name("DAY"),
+       "export: the list's day, such as 2026-11-20 (default: today, in UTC)")  //
+      ("json", po::bool_switch(&command.json), "print JSON, for scripts");
+  const auto values = parse_command_line(
+      arguments, visible, &operands,
+      {.synopsis = "bloomgate learned list FILE [ADDRESS...] [OPTION...]\n"
+                   "       bloomgate learned forget FILE ADDRESS... [--json]\n"
+                   "       bloomgate learned export FILE --output FOLDER [OPTION...]",
+       .purpose =
+           "Shows what the daemon has learned from outgoing mail (its option learn), takes people out of it, or\n"
+           "writes it as a list of pairs for 'bloomgate build'. The daemon may run meanwhile. ADDRESS is one of\n"
+           "either side: the user's or the correspondent's. It may be @domain, or @.domain for all below it as\n"
+           "well.",
+       .examples = "  bloomgate learned list /var/lib/bloomgate/learned.db ann@example.net\n"
+                   "  bloomgate learned forget /var/lib/bloomgate/learned.db joe@example.org\n"
+                   "  bloomgate learned export /var/lib/bloomgate/learned.db --output /var/lib/bloomgate/lists\n"});
+  if (arguments == Arguments{kListOptions}) {
+    std::cout << "word\tlist\tshow what was learned\n"
+                 "word\tforget\ttake everything of a person out\n"
+                 "word\texport\twrite a dated list of pairs\n";
+  }
+  if (!values) return std::nullopt;
+  if (operands.empty()) throw UsageError("say what to do: list, forget or export");
+  command.action = operands[0];
+  if (operands.size() > 1) command.file = operands[1];
+  for (std::size_t i = 2; i < operands.size(); ++i) command.people.push_back(parse_person(operands[i]));
+  check(command);
+  return command;
+}
+
+bool is_asked_for(const LearnedPair& pair, const LearnedCommand& command, Day first) {
+  if (pair.last_use < first) return false;
+  if (command.people.empty()) return true;
+  return std::ranges::any_of(command.people, [&](const Entry& person) {
+    return is_of_person(pair.user, person) || is_of_person(pair.correspondent, person);
+  });
+}
+
+void require_no_stop() {
+  if (stop_flag()) throw BloomgateError(ErrorCode::interrupted, "stopped by a signal");
+}
+
+void list(const LearnedCommand& command) {
+  LearnedFile file(command.file, LearnedFile::Access::read);
+  const Day first = first_day(command);
+  const char* before = "";
+  if (command.json) std::cout << "{\n  \"pairs\": [";
+  file.for_each([&](const LearnedPair& pair) {
+    require_no_stop();
+    if (!is_asked_for(pair, command, first)) return;
+    const std::string first_use = format_day(pair.first_use);
+    const std::string last_use = format_day(pair.last_use);
+    if (!command.json) {
+      std::cout << last_use << '\t' << first_use << '\t' << pair_line(pair.correspondent, pair.user) << '\n';
+      return;
+    }
+    const nlohmann::ordered_json json = {{"correspondent", std::string(pair.correspondent)},
+                                         {"user", std::string(pair.user)},
+                                         {"first_use", first_use},
+                                         {"last_use", last_use}};
+    std::cout << before << "\n    " << json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    before = ",";
+  });
+  if (command.json) std::cout << "\n  ]\n}\n";
+}
+
+void forget(const LearnedCommand& command) {
+  LearnedFile file(command.file, LearnedFile::Access::write);
+  std::uint64_t forgotten = 0;
+  for (const Entry& person : command.people) forgotten += file.forget(person);
+  if (command.json) {
+    print_report({{"forgotten", forgotten}, {"left", file.count()}});
+  } else {
+    std::cout << "forgotten " << format_count(forgotten) << "\nleft      " << format_count(file.count()) << '\n';
+  }
+}
+
+void write_list(const LearnedCommand& command) {
+  LearnedFile file(command.file, LearnedFile::Access::read);
+  DatedListWriter list(command.output, command.date.empty() ? today() : *parse_day(command.date));
+  ContactSorter sorter(kSorterBytes, command.output);
+  const Day first = first_day(command);
+  file.for_each([&](const LearnedPair& pair) {
+    require_no_stop();
+    if (is_asked_for(pair, command, first)) sorter.add(pair.correspondent, pair.user);
+  });
+  std::uint64_t entries = 0;
+  sorter.for_each([&](std::string_view correspondent, std::string_view user, std::uint64_t /*times*/) {
+    list.write(pair_line(correspondent, user));
+    ++entries;
+  });
+  const std::string path = list.finish();
+  if (command.json) {
+    print_report({{"list", path}, {"entries", entries}});
+  } else {
+    std::cout << "exported  " << path << "\nentries   " << format_count(entries) << '\n';
+  }
+}
+
+}  // namespace
+
+int run_learned(const Arguments& arguments) {
+  const std::optional<LearnedCommand> command = parse(arguments);
+  if (!command) return EX_OK;
+  stop_flag();  // from now on
+  if (command->action == "list") {
+    list(*command);
+  } else if (command->action == "forget") {
+    forget(*command);
+  } else {
+    write_list(*command);
+  }
+  return EX_OK;
+}
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,298 @@
+#include "filter/learned/learned_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "filter/address/tag_separators.hpp"
+#include "filter/base/error.hpp"
+#include "filter/base/file_descriptor.hpp"
+#include "filter/base/printable.hpp"
+#include "filter/learned/sqlite.hpp"
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kPatience = 5s;
+// Who writes to whom is for the operator's eyes.
+constexpr mode_t kMode = 0640;
+constexpr std::int64_t kApplication = 0x426c4c72;  // "BlLr"
+constexpr std::int64_t kVersion = 1;
+// A number that is higher is damage: counting to it takes longer than the file will live.
+constexpr std::int64_t kHighestChange = std::int64_t{1} << 62;
+
+constexpr std::string_view kPairsTable =
+    "CREATE TABLE pairs (change INTEGER PRIMARY KEY, user TEXT NOT NULL, correspondent TEXT NOT NULL, "
+    "first_use INTEGER NOT NULL, last_use INTEGER NOT NULL, UNIQUE (user, correspondent)) STRICT";
+constexpr std::string_view kStateTable =
+    "CREATE TABLE state (one INTEGER PRIMARY KEY, last_change INTEGER NOT NULL, forgets INTEGER NOT NULL, "
+    "pairs INTEGER NOT NULL) STRICT";
+constexpr std::string_view kColumns = "SELECT change, user, correspondent, first_use, last_use FROM pairs ";
+
+std::int64_t number_of(LearnedDay day) noexcept {
+  return day.time_since_epoch().count();
+}
+
+[[noreturn]] void refuse(const Database& database, const std::string& what) {
+  throw BloomgateError(ErrorCode::bad_input,
+                       database.path() + ": " + what +
+                           "; the file is damaged: move it away, with those that end in -wal and -shm, and the daemon "
+                           "begins a new one",
+                       {.path = database.path()});
+}
+
+void require_regular(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) throw system_error(ErrorCode::cannot_open, "open", path, errno);
+  if (S_ISREG(status.st_mode)) return;
+  throw BloomgateError(ErrorCode::not_a_regular_file,
+                       path + ": expected a regular file, the database of what is learned", {.path = path});
+}
+
+void create(const std::string& path) {
+  const FileDescriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kMode));
+  if (!file.is_open()) throw system_error(ErrorCode::cannot_write, "create", path, errno);
+}
+
+std::int64_t pragma(Database& database, std::string_view statement) {
+  Query query(database, statement);
+  if (!query.next()) refuse(database, "it does not answer '" + std::string(statement) + "'");
+  return query.integer(0).value_or(-1);
+}
+
+bool is_canonical(std::string_view address) noexcept {
+  const Entry entry = canonicalize_path(address);
+  return entry.kind() == EntryKind::address && entry.key() == address;
+}
+
+bool is_day(const std::optional<std::int64_t>& day) noexcept {
+  return day && *day >= 0 && *day <= number_of(kLastLearnedDay);
+}
+
+LearnedPair pair_of(const Database& database, const Query& row) {
+  const std::optional<std::string_view> user = row.text(1);
+  const std::optional<std::string_view> correspondent = row.text(2);
+  const std::optional<std::int64_t> first = row.integer(3);
+  const std::optional<std::int64_t> last = row.integer(4);
+  const std::string place = "row " + std::to_string(row.integer(0).value_or(-1));
+  for (const auto& address : {user, correspondent}) {
+    if (!address) refuse(database, place + " has no text where an address should be");
+    if (!is_canonical(*address)) {
+      refuse(database, place + " has '" + printable(address->substr(0, kMaxKeyBytes)) +
+                           "', which is no address as it is written there");
+    }
+  }
+  if (!is_day(first) || !is_day(last) || *first > *last) refuse(database, place + " has no days of use");
+  return {*user, *correspondent, LearnedDay(std::chrono::days(*first)), LearnedDay(std::chrono::days(*last))};
+}
+
+struct State {
+  std::int64_t last_change = 0;
+  std::int64_t forgets = 0;
+  std::int64_t pairs = 0;
+};
+
+State read_state(Database& database) {
+  Query query(database, "SELECT last_change, forgets, pairs FROM state WHERE one = 1");
+  if (!query.next()) refuse(database, "its table 'state' has no row");
+  const auto number = [&](int column) {
+    const std::int64_t value = query.integer(column).value_or(-1);
+    if (value < 0 || value > kHighestChange) refuse(database, "its table 'state' has a number out of range");
+    return value;
+  };
+  return {number(0), number(1), number(2)};
+}
+
+void write_state(Database& database, const State& state) {
+  Query query(database, "UPDATE state SET last_change = ?1, forgets = ?2, pairs = ?3 WHERE one = 1");
+  query.bind(1, state.last_change);
+  query.bind(2, state.forgets);
+  query.bind(3, state.pairs);
+  query.run();
+}
+
+bool is_in_tree(std::string_view domain, std::string_view top) noexcept {
+  if (domain == top) return true;
+  return domain.size() > top.size() && domain.ends_with(top) && domain[domain.size() - top.size() - 1] == '.';
+}
+
+}  // namespace
+
+bool is_of_person(std::string_view address, const Entry& person) noexcept {
+  const std::string_view key = person.key();
+  const std::string_view domain = address.substr(address.rfind('@') + 1);
+  if (person.kind() == EntryKind::domain) return domain == key.substr(1);
+  if (person.kind() == EntryKind::domain_tree) return is_in_tree(domain, key.substr(2));
+  if (person.kind() != EntryKind::address) return false;
+  if (address == key) return true;
+  static const AddressProfile untagged = {.tag_separators = *TagSeparators::parse("+")};
+  return address.ends_with(person.domain()) && canonicalize_path(address, untagged).key() == key;
+}
+
+LearnedFile::LearnedFile(const std::string& path, Access access) {
+  if (access == Access::create) create(path);
+  require_regular(path);
+  database_ = std::make_unique<Database>(path, access != Access::read, kPatience);
+  if (access == Access::create) prepare();
+  check_schema();
+  if (access == Access::read) return;
+  // A commit is on the disk when it returns; the log does not stay as long as it once was.
+  database_->run("PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 16777216;");
+}
+
+LearnedFile::~LearnedFile() = default;
+
+void LearnedFile::prepare() {
+  if (pragma(*database_, "SELECT count(*) FROM sqlite_schema") != 0) return;
+  // Only on a file that is empty, or was left so.
+  if (pragma(*database_, "PRAGMA application_id") != 0) return;
+  Query(*database_, "PRAGMA journal_mode = WAL").next();
+  Transaction transaction(*database_, true);
+  if (pragma(*database_, "SELECT count(*) FROM sqlite_schema") != 0) return;  // another was first
+  database_->run(std::string(kPairsTable).c_str());
+  database_->run(std::string(kStateTable).c_str());
+  database_->run("INSERT INTO state VALUES (1, 0, 0, 0)");
+  database_->run(("PRAGMA application_id = " + std::to_string(kApplication)).c_str());
+  database_->run(("PRAGMA user_version = " + std::to_string(kVersion)).c_str());
+  transaction.commit();
+}
+
+void LearnedFile::check_schema() {
+  const std::string& path = database_->path();
+  if (pragma(*database_, "PRAGMA application_id") != kApplication) {
+    throw BloomgateError(ErrorCode::bad_magic,
+                         path +
+                             ": expected a database of what Bloomgate has learned, found one of another program, or "
+                             "an empty one; name the file of the option learn-file",
+                         {.path = path});
+  }
+  if (const std::int64_t version = pragma(*database_, "PRAGMA user_version"); version != kVersion) {
+    throw BloomgateError(ErrorCode::unsupported_version,
+                         path + ": expected version " + std::to_string(kVersion) +
+                             " of what is learned, found version " + std::to_string(version) +
+                             "; it needs the Bloomgate that has written it",
+                         {.path = path, .expected = std::to_string(kVersion), .got = std::to_string(version)});
+  }
+  const auto require_table = [&](std::string_view name, std::string_view want) {
+    Query query(*database_, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1");
+    query.bind(1, name);
+    if (!query.next() || query.text(0) != want) refuse(*database_, "its table '" + std::string(name) + "' is another");
+  };
+  require_table("pairs", kPairsTable);
+  require_table("state", kStateTable);
+  read_state(*database_);
+}
+
+void LearnedFile::for_each(const Use& use) {
+  Query query(*database_, std::string(kColumns) + "ORDER BY user, correspondent");
+  while (query.next()) use(pair_of(*database_, query));
+}
+
+LearnedFile::Changes LearnedFile::for_each_since(std::int64_t change, const Use& use) {
+  const Transaction one_state(*database_, false);
+  const State state = read_state(*database_);
+  Query query(*database_, std::string(kColumns) + "WHERE change > ?1 ORDER BY change");
+  query.bind(1, change);
+  while (query.next()) use(pair_of(*database_, query));
+  return {state.last_change, state.forgets};
+}
+
+LearnedFile::Changes LearnedFile::changes() {
+  const State state = read_state(*database_);
+  return {state.last_change, state.forgets};
+}
+
+std::int64_t LearnedFile::data_version() {
+  return pragma(*database_, "PRAGMA data_version");
+}
+
+LearnedFile::Recorded LearnedFile::record(std::span<const Contact> contacts, LearnedDay day) {
+  Recorded recorded;
+  Transaction transaction(*database_, true);
+  State state = read_state(*database_);
+  Query renew(*database_,
+              "UPDATE pairs SET change = ?1, last_use = max(last_use, ?2) WHERE user = ?3 AND correspondent = ?4");
+  Query add(*database_, "INSERT INTO pairs VALUES (?1, ?3, ?4, ?2, ?2)");
+  for (const Contact& contact : contacts) {
+    const auto run = [&](Query& query) {
+      query.bind(1, state.last_change + 1);
+      query.bind(2, number_of(day));
+      query.bind(3, contact.user);
+      query.bind(4, contact.correspondent);
+      query.run();
+      if (database_->changed_rows() == 0) return false;
+      ++state.last_change;
+      return true;
+    };
+    if (run(renew)) {
+      ++recorded.renewed;
+    } else if (contact.is_renewal) {
+      continue;
+    } else if (static_cast<std::uint64_t>(state.pairs) >= kMostLearned) {
+      ++recorded.no_room;
+    } else if (run(add)) {
+      ++recorded.added;
+      ++state.pairs;
+    }
+  }
+  write_state(*database_, state);
+  transaction.commit();
+  return recorded;
+}
+
+std::uint64_t LearnedFile::expire(LearnedDay day, std::uint64_t most) {
+  Transaction transaction(*database_, true);
+  State state = read_state(*database_);
+  // The first ones were used the longest ago.
+  Query query(
+      *database_,
+      "DELETE FROM pairs WHERE change IN (SELECT change FROM (SELECT change, last_use FROM pairs ORDER BY change "
+      "LIMIT ?2) WHERE last_use < ?1)");
+  query.bind(1, number_of(day));
+  query.bind(2, static_cast<std::int64_t>(most));
+  query.run();
+  const std::uint64_t expired = database_->changed_rows();
+  if (expired == 0) return 0;
+  state.pairs -= std::min(state.pairs, static_cast<std::int64_t>(expired));
+  write_state(*database_, state);
+  transaction.commit();
+  return expired;
+}
+
+std::uint64_t LearnedFile::forget(const Entry& person) {
+  std::vector<std::int64_t> rows;
+  Transaction transaction(*database_, true);
+  State state = read_state(*database_);
+  {
+    Query query(*database_, kColumns);
+    while (query.next()) {
+      const LearnedPair pair = pair_of(*database_, query);
+      if (is_of_person(pair.user, person) || is_of_person(pair.correspondent, person)) {
+        rows.push_back(query.integer(0).value_or(-1));
+      }
+    }
+  }
+  if (rows.empty()) return 0;
+  Query remove(*database_, "DELETE FROM pairs WHERE change = ?1");
+  for (const std::int64_t row : rows) {
+    remove.bind(1, row);
+    remove.run();
+  }
+  ++state.forgets;
+  state.pairs -= std::min(state.pairs, static_cast<std::int64_t>(rows.size()));
+  write_state(*database_, state);
+  transaction.commit();
+  // What the log still has of it. A daemon that reads just now keeps it a while longer; its next checkpoint ends that.
+  Query(*database_, "PRAGMA wal_checkpoint(TRUNCATE)").next();
+  return rows.size();
+}
+
+std::uint64_t LearnedFile::count() {
+  return static_cast<std::uint64_t>(read_state(*database_).pairs);
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,106 @@
+// What the daemon has learned from outgoing mail: a database of pairs, a user of ours and a correspondent to whom that
+// user has written, with the days of the first and the last use. Used by the daemon and by `bloomgate learned`, also at
+// the same time: it is an SQLite file in WAL mode. An object is for one thread.
+//
+// The file is not trusted: a row that is not as it would be written here, such as an address that is not in its
+// canonical form, is an error. What is forgotten is overwritten, in the file and in its log.
+//
+// Each row that is added or renewed gets the next number. So whoever has read the file once reads what is new from
+// there on, and rows are in the order of their last use. Rows that were forgotten are missed that way:
+// changes().forgets counts up, and the file has to be read from its beginning.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "filter/address/address.hpp"
+
+namespace bloomgate {
+
+class Database;
+
+using LearnedDay = std::chrono::sys_days;
+
+// The days that a row can have, and thus the memory of the daemon: 16 bits, until the year 2149.
+inline constexpr LearnedDay kLastLearnedDay{std::chrono::days(65535)};
+// Past it nothing is added: what the daemon's memory is made for.
+inline constexpr std::uint64_t kMostLearned = 10'000'000;
+
+// Both addresses are canonical: with case folded, and tags kept.
+struct LearnedPair {
+  std::string_view user;
+  std::string_view correspondent;
+  LearnedDay first_use;
+  LearnedDay last_use;
+};
+
+class LearnedFile {
+ public:
+  enum class Access {
+    read,    // the file must be there
+    write,   // the file must be there
+    create,  // made if it is not there, for its owner and group only
+  };
+
+  // Throws BloomgateError: cannot_open, cannot_write, bad_magic for a database of another program, unsupported_version
+  // for one of a newer Bloomgate, bad_input for a damaged one.
+  LearnedFile(const std::string& path, Access access);
+  ~LearnedFile();
+  LearnedFile(const LearnedFile&) = delete;
+  LearnedFile& operator=(const LearnedFile&) = delete;
+
+  // All others throw BloomgateError{bad_input} for a damaged file, {cannot_write} for a full or read-only disk, or
+  // where another program holds the file for longer than five seconds, {cannot_read}.
+
+  using Use = std::function<void(const LearnedPair&)>;
+  // Calls `use` with each pair, in the order of the users and then of the correspondents. Passes on what it throws.
+  void for_each(const Use& use);
+  // The same for those with a number above `change`, in the order of their last use. Returns what changes() was then.
+  struct Changes {
+    std::int64_t last = 0;     // the highest number
+    std::int64_t forgets = 0;  // how often something was forgotten
+  };
+  Changes for_each_since(std::int64_t change, const Use& use);
+  Changes changes();
+
+  // Differs from before if another process, or another object, has changed the file since. Costs microseconds.
+  std::int64_t data_version();
+
+  struct Contact {
+    std::string user;
+    std::string correspondent;
+    bool is_renewal = false;  // the last day only, and not if the pair is no longer there
+  };
+  struct Recorded {
+    std::uint64_t added = 0;
+    std::uint64_t renewed = 0;
+    std::uint64_t no_room = 0;  // left out, as there are kMostLearned
+  };
+  // In one step, which is on disk when it returns: all of them or, with an exception, none.
+  Recorded record(std::span<const Contact> contacts, LearnedDay day);
+
+  // Takes out those last used before `day`, at most `most` at once. Returns how many; fewer than `most`: that was all.
+  std::uint64_t expire(LearnedDay day, std::uint64_t most);
+
+  // Takes out every pair that has the person on either side: an address with its tags after '+', `@domain`, or
+  // `@.domain` for all below it as well. Returns how many. Takes time in proportion to the file.
+  std::uint64_t forget(const Entry& person);
+
+  std::uint64_t count();
+
+ private:
+  void prepare();
+  void check_schema();
+
+  std::unique_ptr<Database> database_;
+};
+
+// Whether the address, a canonical one, is the person's whom `entry` names: see LearnedFile::forget().
+bool is_of_person(std::string_view address, const Entry& person) noexcept;
+
+}  // namespace bloomgate

@@ -1,0 +1,356 @@
+#include "filter/learned/learned_file.hpp"
+
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <fstream>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "filter/base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using std::chrono::days;
+using Contact = LearnedFile::Contact;
+
+constexpr LearnedDay kMonday{days(20'780)};
+
+struct Days {
+  LearnedDay first;
+  LearnedDay last;
+  friend bool operator==(const Days&, const Days&) = default;
+};
+// By user and correspondent.
+using Pairs = std::map<std::pair<std::string, std::string>, Days>;
+
+Pairs pairs_of(LearnedFile& file) {
+  Pairs pairs;
+  file.for_each([&](const LearnedPair& pair) {
+    pairs[{std::string(pair.user), std::string(pair.correspondent)}] = {pair.first_use, pair.last_use};
+  });
+  return pairs;
+}
+
+// By another hand than ours.
+void run_sql(const std::string& path, const std::string& statements) {
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(path.c_str(), &database) == SQLITE_OK);
+  const int status = sqlite3_exec(database, statements.c_str(), nullptr, nullptr, nullptr);
+  INFO(sqlite3_errmsg(database));
+  sqlite3_close(database);
+  REQUIRE(status == SQLITE_OK);
+}
+
+ErrorCode code_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const BloomgateError& error) {
+    UNSCOPED_INFO(error.what());
+    return error.code();
+  }
+  FAIL("no error");
+  return {};
+}
+
+class Fixture {
+ public:
+  Fixture() : path_(folder_.file("learned.db")) {}
+  const std::string& path() const { return path_; }
+  LearnedFile create() const { return LearnedFile(path_, LearnedFile::Access::create); }
+  ErrorCode code_of_reading() const {
+    return code_of([&] { pairs_of_path(); });
+  }
+  Pairs pairs_of_path() const {
+    LearnedFile file(path_, LearnedFile::Access::read);
+    return pairs_of(file);
+  }
+
+ private:
+  const test::TemporaryFolder folder_;
+  const std::string path_;
+};
+
+TEST_CASE("what is recorded is there for whoever opens the file next, with the days of its use") {
+  const Fixture at;
+  {
+    LearnedFile file(at.path(), LearnedFile::Access::create);
+    const std::vector<Contact> two = {{"ann@ours.example", "joe@example.org"}, {"bob@ours.example", "joe@example.org"}};
+    CHECK(file.record(two, kMonday).added == 2);
+    const LearnedFile::Recorded again = file.record(std::span(two).first(1), kMonday + days(3));
+    CHECK(again.added == 0);
+    CHECK(again.renewed == 1);
+    CHECK(file.count() == 2);
+  }
+  CHECK(at.pairs_of_path() == Pairs{{{"ann@ours.example", "joe@example.org"}, {kMonday, kMonday + days(3)}},
+                                    {{"bob@ours.example", "joe@example.org"}, {kMonday, kMonday}}});
+  struct stat status = {};
+  REQUIRE(stat(at.path().c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0640);
+}
+
+TEST_CASE("a renewal adds nothing, and a clock that was put back takes no day away") {
+  const Fixture at;
+  LearnedFile file(at.path(), LearnedFile::Access::create);
+  file.record(std::vector<Contact>{{"ann@ours.example", "joe@example.org"}}, kMonday);
+  file.record(
+      std::vector<Contact>{{"ann@ours.example", "joe@example.org", true}, {"ann@ours.example", "x@y.example", true}},
+      kMonday - days(2));
+  CHECK(pairs_of(file) == Pairs{{{"ann@ours.example", "joe@example.org"}, {kMonday, kMonday}}});
+}
+
+TEST_CASE("a person is forgotten on both sides, with tags, and others are not") {
+  const std::vector<Contact> all = {
+      {"ann@ours.example", "joe@example.org"},    {"ann@ours.example", "joe+news@example.org"},
+      {"ann@ours.example", "joe2@example.org"},   {"ann@ours.example", "joe@sub.example.org"},
+      {"ann@ours.example", "joe@notexample.org"}, {"joe@example.org", "zoe@far.example"},
+      {"bob+x@ours.example", "zoe@far.example"}};
+  const auto [person, left] = GENERATE(table<const char*, std::set<std::size_t>>({
+      {"joe@example.org", {2, 3, 4, 6}},
+      {"JOE@Example.Org", {2, 3, 4, 6}},
+      {"joe+news@example.org", {0, 2, 3, 4, 5, 6}},
+      {"@example.org", {3, 4, 6}},
+      {"@.example.org", {4, 6}},
+      {"bob@ours.example", {0, 1, 2, 3, 4, 5}},
+      {"@org", {0, 1, 2, 3, 4, 5, 6}},
+      {"@.org", {6}},
+      {"nobody@example.org", {0, 1, 2, 3, 4, 5, 6}},
+  }));
+  CAPTURE(person);
+  const Fixture at;
+  LearnedFile file(at.path(), LearnedFile::Access::create);
+  file.record(all, kMonday);
+  const LearnedFile::Changes before = file.changes();
+  CHECK(file.forget(canonicalize_line(person)) == all.size() - left.size());
+  const Pairs pairs = pairs_of(file);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CAPTURE(i);
+    CHECK(pairs.contains({all[i].user, all[i].correspondent}) == left.contains(i));
+  }
+  CHECK((file.changes().forgets != before.forgets) == (left.size() != all.size()));
+  CHECK(file.count() == left.size());
+}
+
+TEST_CASE("nothing of what was forgotten stays in the file or its log") {
+  const Fixture at;
+  LearnedFile file(at.path(), LearnedFile::Access::create);
+  for (int i = 0; i < 200; ++i) {
+    file.record(std::vector<Contact>{{"ann@ours.example", "secretjoe" + std::to_string(i) + "@example.org"}}, kMonday);
+  }
+  CHECK(file.forget(canonicalize_line("@example.org")) == 200);
+  for (const std::string& name : {at.path(), at.path() + "-wal"}) {
+    std::ifstream in(name, std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+    CAPTURE(name);
+    CHECK(bytes.find("secretjoe") == std::string::npos);
+  }
+}
+
+TEST_CASE("what was used the longest ago expires first, a part at a time") {
+  const Fixture at;
+  LearnedFile file(at.path(), LearnedFile::Access::create);
+  for (int day = 0; day < 10; ++day) {
+    file.record(std::vector<Contact>{{"ann@ours.example", "d" + std::to_string(day) + "@example.org"}},
+                kMonday + days(day));
+  }
+  // The first one is used again.
+  file.record(std::vector<Contact>{{"ann@ours.example", "d0@example.org", true}}, kMonday + days(9));
+  CHECK(file.expire(kMonday + days(6), 3) == 3);
+  CHECK(file.expire(kMonday + days(6), 3) == 2);
+  CHECK(file.expire(kMonday + days(6), 3) == 0);
+  const Pairs pairs = pairs_of(file);
+  CHECK(pairs.size() == 5);
+  CHECK(pairs.contains({"ann@ours.example", "d0@example.org"}));
+  CHECK(pairs.contains({"ann@ours.example", "d6@example.org"}));
+  CHECK(file.count() == 5);
+}
+
+TEST_CASE("one who has read the file reads what is new from there on, and hears of what was forgotten") {
+  const Fixture at;
+  LearnedFile ours(at.path(), LearnedFile::Access::create);
+  LearnedFile theirs(at.path(), LearnedFile::Access::write);
+  ours.record(std::vector<Contact>{{"ann@ours.example", "joe@example.org"}}, kMonday);
+  const auto none = [](const LearnedPair&) {};
+  LearnedFile::Changes seen = ours.for_each_since(0, none);
+  const std::int64_t version = ours.data_version();
+  ours.record(std::vector<Contact>{{"ann@ours.example", "own@example.org"}}, kMonday);
+  CHECK(ours.data_version() == version);
+  seen = ours.changes();
+
+  theirs.record(std::vector<Contact>{{"bob@ours.example", "new@example.org"}, {"ann@ours.example", "joe@example.org"}},
+                kMonday + days(1));
+  CHECK(ours.data_version() != version);
+  std::vector<std::string> found;
+  seen = ours.for_each_since(seen.last, [&](const LearnedPair& pair) { found.emplace_back(pair.correspondent); });
+  CHECK(found == std::vector<std::string>{"new@example.org", "joe@example.org"});
+  theirs.forget(canonicalize_line("joe@example.org"));
+  CHECK(ours.changes().forgets == seen.forgets + 1);
+}
+
+TEST_CASE("a file that is no database of ours is refused, and its error names it") {
+  const Fixture at;
+  SECTION("it is not there") {
+    CHECK(at.code_of_reading() == ErrorCode::cannot_open);
+  }
+  SECTION("it is empty") {
+    std::ofstream(at.path()).flush();
+    CHECK(at.code_of_reading() == ErrorCode::bad_magic);
+    // As a daemon leaves it that ends before it has made its tables.
+    CHECK(LearnedFile(at.path(), LearnedFile::Access::create).count() == 0);
+  }
+  SECTION("it is no database") {
+    std::ofstream(at.path()) << std::string(5000, 'x');
+    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+    CHECK(code_of([&] { at.create(); }) == ErrorCode::bad_input);
+  }
+  SECTION("it is a folder") {
+    REQUIRE(mkdir(at.path().c_str(), 0700) == 0);
+    CHECK(at.code_of_reading() == ErrorCode::not_a_regular_file);
+  }
+  SECTION("it is another program's") {
+    run_sql(at.path(), "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
+    CHECK(at.code_of_reading() == ErrorCode::bad_magic);
+    CHECK(code_of([&] { at.create(); }) == ErrorCode::bad_magic);
+  }
+  SECTION("a newer version has written it") {
+    at.create();
+    run_sql(at.path(), "PRAGMA user_version = 2");
+    CHECK(at.code_of_reading() == ErrorCode::unsupported_version);
+    CHECK_THROWS_WITH(at.create(), Catch::Contains(at.path()) && Catch::Contains("found version 2"));
+  }
+}
+
+TEST_CASE("a row that was not written here is damage") {
+  const Fixture at;
+  at.create();
+  SECTION("an address with upper case") {
+    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'Ann@ours.example', 'joe@example.org', 1, 1)");
+    CHECK_THROWS_WITH(at.pairs_of_path(), Catch::Contains("row 1") && Catch::Contains("Ann@ours.example"));
+  }
+  SECTION("a domain") {
+    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', '@example.org', 1, 1)");
+    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+  }
+  SECTION("two lines") {
+    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org' || char(10) || 'x', 1, 1)");
+    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+  }
+  SECTION("a zero byte, which ends a text of C") {
+    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org' || char(0) || 'x', 1, 1)");
+    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+  }
+  SECTION("a day before all days") {
+    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org', -1, 1)");
+    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+  }
+  SECTION("a day after all days") {
+    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org', 1, 65536)");
+    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+  }
+  SECTION("a first day after the last") {
+    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org', 2, 1)");
+    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+  }
+  SECTION("a text that is far too long") {
+    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', hex(zeroblob(1000000)), 1, 1)");
+    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+  }
+  SECTION("a count that has run over") {
+    run_sql(at.path(), "UPDATE state SET last_change = 9223372036854775807");
+    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+  }
+  SECTION("a table with other columns") {
+    run_sql(at.path(), "DROP TABLE pairs; CREATE TABLE pairs (change, user, correspondent, first_use, last_use)");
+    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+  }
+  SECTION("a view in the place of the table") {
+    run_sql(at.path(), "DROP TABLE pairs; CREATE VIEW pairs AS SELECT 1, 'a@b.example', 'c@d.example', 1, 1");
+    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+  }
+  SECTION("no state") {
+    run_sql(at.path(), "DELETE FROM state");
+    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+  }
+}
+
+TEST_CASE("a trigger in the file does nothing") {
+  const Fixture at;
+  LearnedFile file(at.path(), LearnedFile::Access::create);
+  run_sql(at.path(), "CREATE TRIGGER t AFTER INSERT ON pairs BEGIN DELETE FROM pairs; END");
+  file.record(std::vector<Contact>{{"ann@ours.example", "joe@example.org"}}, kMonday);
+  CHECK(pairs_of(file).size() == 1);
+}
+
+TEST_CASE("a step that the disk has no room for changes nothing, and the next one goes on") {
+  const Fixture at;
+  LearnedFile file(at.path(), LearnedFile::Access::create);
+  file.record(std::vector<Contact>{{"ann@ours.example", "joe@example.org"}}, kMonday);
+  const Pairs before = pairs_of(file);
+  std::vector<Contact> many;
+  for (int i = 0; i < 5000; ++i) many.push_back({"ann@ours.example", "c" + std::to_string(i) + "@example.org"});
+  {
+    // A file that may not grow is what a full disk is.
+    std::signal(SIGXFSZ, SIG_IGN);
+    rlimit saved = {};
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &saved) == 0);
+    const rlimit small = {.rlim_cur = 100'000, .rlim_max = saved.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    const ErrorCode code = code_of([&] { file.record(many, kMonday); });
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &saved) == 0);
+    CHECK(code == ErrorCode::cannot_write);
+  }
+  CHECK(pairs_of(file) == before);
+  CHECK(file.record(many, kMonday).added == 5000);
+}
+
+TEST_CASE("random steps of two who have the file open leave what a map would have") {
+  const Fixture at;
+  LearnedFile one(at.path(), LearnedFile::Access::create);
+  LearnedFile other(at.path(), LearnedFile::Access::write);
+  std::minstd_rand random(7);
+  Pairs want;
+  const auto name = [&](const char* domain, unsigned of) { return "p" + std::to_string(random() % of) + domain; };
+  for (int step = 0; step < 600; ++step) {
+    CAPTURE(step);
+    LearnedFile& file = random() % 2 == 0 ? one : other;
+    const LearnedDay now = kMonday + days(step / 10);
+    const unsigned long what = random() % 10;
+    if (what < 8) {
+      std::vector<Contact> contacts;
+      for (unsigned i = 0; i < 1 + random() % 4; ++i) {
+        contacts.push_back({name("@ours.example", 8), name("@example.org", 12), random() % 3 == 0});
+      }
+      for (const Contact& contact : contacts) {
+        const auto found = want.find({contact.user, contact.correspondent});
+        if (found != want.end()) {
+          found->second.last = now;
+        } else if (!contact.is_renewal) {
+          want[{contact.user, contact.correspondent}] = {now, now};
+        }
+      }
+      file.record(contacts, now);
+    } else if (what == 8) {
+      const std::string person = random() % 2 == 0 ? name("@ours.example", 8) : name("@example.org", 12);
+      std::erase_if(want, [&](const auto& pair) { return pair.first.first == person || pair.first.second == person; });
+      file.forget(canonicalize_line(person));
+    } else {
+      const LearnedDay limit = now - days(5);
+      std::erase_if(want, [&](const auto& pair) { return pair.second.last < limit; });
+      while (file.expire(limit, 7) != 0) {
+      }
+    }
+    REQUIRE(pairs_of(random() % 2 == 0 ? one : other) == want);
+    REQUIRE(one.count() == want.size());
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate
