@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <vector>
 
 #include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/base/saturating_sum.hpp"
 #include "filter/build/stop_check.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/section_stream.hpp"
@@ -57,10 +57,6 @@ void require_bits(const MappedFilter& filter) {
 template <typename Value>
 void require_equal(const MappedFilter& a, const MappedFilter& b, const char* what, Value of_a, Value of_b) {
   if (of_a != of_b) refuse(a, b, what, std::to_string(of_a), std::to_string(of_b));
-}
-
-std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) noexcept {
-  return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max() : a + b;
 }
 
 std::span<const std::byte> chunk_of(const MappedFilter& filter, std::uint64_t chunk) noexcept {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
+#include "filter/base/saturating_sum.hpp"
 #include "filter/file/header_fields.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
@@ -96,9 +97,7 @@ std::uint64_t read_saturated(ConstHeaderBytes bytes, const FilterHeader& header,
 }  // namespace
 
 std::uint64_t entries_of(const FilterHeader& header) noexcept {
-  return header.addresses > std::numeric_limits<std::uint64_t>::max() - header.domains
-             ? std::numeric_limits<std::uint64_t>::max()
-             : header.addresses + header.domains;
+  return saturating_sum(header.addresses, header.domains);
 }
 
 double distinct_entries_of(const FilterHeader& header) noexcept {

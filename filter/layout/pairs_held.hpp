@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+
+#include "filter/base/saturating_sum.hpp"
 
 namespace bloomgate {
 
@@ -17,8 +18,7 @@ struct PairsHeld {
 
   // Those of both; a number that a file says is too large stays the largest there is.
   constexpr PairsHeld& operator+=(const PairsHeld& more) noexcept {
-    constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-    in_bits = in_bits > kMost - more.in_bits ? kMost : in_bits + more.in_bits;
+    in_bits = saturating_sum(in_bits, more.in_bits);
     with_domains = with_domains || more.with_domains;
     return *this;
   }
