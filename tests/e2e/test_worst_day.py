@@ -1,0 +1,397 @@
+"""The machine fails Bloomgate: memory, descriptors, threads, clock, log, files, and mail servers that misbehave.
+
+Each costs a deep check at worst. What the daemon could not do then it does again as soon as it can.
+"""
+
+import itertools
+import os
+import shutil
+import signal
+import socket
+import struct
+
+import pytest
+from conftest import LISTED, UNLISTED
+from private_mail.client import Message
+from private_mail.daemon import USER
+from private_mail.filter import REPOSITORY, build_filter_of
+from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
+from private_mail.processes import Program, output_as, run_as, temporary_folder, wait_until
+
+RELOADED = "loaded .* entries"
+REFUSED = "(?i)refused"
+
+
+@pytest.fixture
+def gateway(start_gateway):
+    return start_gateway()
+
+
+def places(gateway, *senders):
+    return [delivery.place for delivery in gateway.send(*[Message(sender) for sender in senders])]
+
+
+def assert_it_serves(gateway):
+    assert places(gateway, LISTED, UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
+
+
+def put_in_place(path, make):
+    """make(new) makes the new file or folder, which then takes the place of path in one step."""
+    new = path.with_name("new")
+    make(new)
+    path.rename(path.with_name(f"before-{path.stat().st_ino}"))
+    new.rename(path)
+
+
+def assert_refused_and_served_from_before(gateway, make, why):
+    put_in_place(gateway.config.whitelist, make)
+    gateway.daemon.reload(f"{REFUSED}.*{why}")
+    assert_it_serves(gateway)
+
+
+# Files
+
+
+def unreadable(path):
+    build_filter_of(path, ["other@example.org"])
+    path.chmod(0)
+
+
+def folder(path):
+    path.mkdir()
+
+
+def newer_version(path):
+    shutil.copy(REPOSITORY / "tests/bad/version-2.bloom", path)
+
+
+def fifo(path):
+    os.mkfifo(path, 0o644)
+
+
+@pytest.mark.parametrize("make, why", [(unreadable, "Permission denied"), (folder, "not a regular file"),
+                                       (newer_version, "version"), (fifo, "not a regular file")],
+                         ids=lambda value: getattr(value, "__name__", None))
+def test_what_is_no_whitelist_is_refused_and_the_old_one_serves(gateway, make, why):
+    assert_refused_and_served_from_before(gateway, make, why)
+
+
+@pytest.mark.parametrize("make, why", [(unreadable, "Permission denied"), (folder, "not a regular file"),
+                                       (newer_version, "version"), (fifo, "not a regular file")],
+                         ids=lambda value: getattr(value, "__name__", None))
+def test_with_what_is_no_whitelist_it_does_not_start_and_says_why(gateway, make, why):
+    gateway.daemon.kill()
+    put_in_place(gateway.config.whitelist, make)
+    assert gateway.daemon.launch().wait() != 0
+    assert why in gateway.daemon.log()
+    assert str(gateway.config.whitelist) in gateway.daemon.log()
+
+
+@pytest.mark.parametrize("make, why", [(unreadable, "Permission denied"), (folder, "not a regular file")],
+                         ids=lambda value: getattr(value, "__name__", None))
+def test_while_the_list_of_the_revoked_cannot_be_read_nobody_is_delivered(start_gateway, make, why):
+    revoked = start_gateway.enter(temporary_folder("e2e")) / "revoked.txt"
+    revoked.write_text("revoked@example.org\n")
+    gateway = start_gateway([LISTED, "revoked@example.org"], settings={"revoked": revoked})
+    put_in_place(revoked, make)
+    gateway.daemon.reload(f"{REFUSED}.*{why}")
+    assert places(gateway, LISTED, "revoked@example.org") == [DEEP_CHECK, DEEP_CHECK]
+    put_in_place(revoked, lambda new: new.write_text("revoked@example.org\n"))
+    wait_until(lambda: places(gateway, LISTED) == [LIGHT_PATH], "the list to be read again")
+    assert places(gateway, LISTED, "revoked@example.org") == [LIGHT_PATH, DEEP_CHECK]
+
+
+# Memory, descriptors, threads: the limits of a process, taken away from the running daemon and given back
+
+
+def limit(gateway, kind, value):
+    """kind: an option of prlimit(1). The limit can be raised again: only the soft one is lowered."""
+    # As the daemon's own user: in a container root may not change the limits of others.
+    done = run_as(USER, "prlimit", "--pid", gateway.daemon.program.pid, f"--{kind}={value}:")
+    assert done.returncode == 0, done.stderr
+
+
+def unlimited(gateway, kind):
+    limit(gateway, kind, run_as(USER, "prlimit", "--pid", gateway.daemon.program.pid, "--noheadings", "--raw",
+                                "--output", "HARD", f"--{kind}").stdout.strip())
+
+
+def status_bytes(pid, key):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith(f"{key}:"))
+
+
+def larger_whitelist(path):
+    build_filter_of(path, [LISTED, "new@example.org"], "--expected-entries", "100000000")
+
+
+def test_a_whitelist_that_memory_has_no_room_for_is_refused_and_comes_once_it_has(gateway):
+    # Room for work, and none for the 100 MB.
+    limit(gateway, "as", status_bytes(gateway.daemon.program.pid, "VmSize") + (64 << 20))
+    assert_refused_and_served_from_before(gateway, larger_whitelist, "Cannot allocate memory")
+    unlimited(gateway, "as")
+    gateway.daemon.reload(RELOADED)
+    assert places(gateway, "new@example.org", UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
+
+
+def open_descriptors(pid):
+    return {int(name) for name in output_as(USER, "ls", f"/proc/{pid}/fd").split()}
+
+
+def no_more_descriptors(gateway):
+    """The limit is one of numbers: the next to be given, the lowest that is free, is past it."""
+    in_use = open_descriptors(gateway.daemon.program.pid)
+    limit(gateway, "nofile", next(number for number in itertools.count() if number not in in_use))
+
+
+def test_without_descriptors_mail_is_checked_and_decided_again_when_there_are_some(gateway):
+    no_more_descriptors(gateway)
+    assert places(gateway, LISTED, UNLISTED) == [DEEP_CHECK, DEEP_CHECK]
+    assert gateway.daemon.program.alive()
+    unlimited(gateway, "nofile")
+    # libmilter waits a little longer after each failure to take a connection.
+    wait_until(lambda: places(gateway, LISTED) == [LIGHT_PATH], "the daemon to take connections again")
+    assert_it_serves(gateway)
+
+
+def test_without_descriptors_a_reload_is_refused_and_the_old_whitelist_serves(gateway):
+    with gateway.connect() as client:
+        client.send(Message(LISTED))  # its connection to the daemon stays
+        no_more_descriptors(gateway)
+        put_in_place(gateway.config.whitelist, lambda path: build_filter_of(path, ["new@example.org"]))
+        gateway.daemon.reload(f"{REFUSED}.*Too many open files")
+        sent = [(message, client.send(message)) for message in (Message(LISTED), Message(UNLISTED))]
+    assert [delivery.place for delivery in gateway.deliveries(sent)] == [LIGHT_PATH, DEEP_CHECK]
+    unlimited(gateway, "nofile")
+    gateway.daemon.reload(RELOADED)
+
+
+def test_without_threads_nobody_is_waved_through_and_it_serves_when_there_are_some(gateway):
+    limit(gateway, "nproc", 0)
+    # Several at once: each would want a worker of its own.
+    clients = [gateway.connect() for _ in range(8)]
+    try:
+        for client in clients:
+            client.begin(Message(UNLISTED))
+        sent = [(Message(UNLISTED), client.end()) for client in clients]
+    finally:
+        for client in clients:
+            client.__exit__()
+    assert {delivery.place for delivery in gateway.deliveries(sent)} == {DEEP_CHECK}
+    assert gateway.daemon.program.alive()
+    unlimited(gateway, "nproc")
+    assert_it_serves(gateway)
+
+
+def test_a_daemon_that_was_stopped_for_a_while_goes_on_where_it_was(gateway):
+    with gateway.connect() as client:
+        first = Message(LISTED), client.send(Message(LISTED))
+        gateway.daemon.program.signal(signal.SIGSTOP)
+        client.begin(Message(LISTED))
+        gateway.daemon.program.signal(signal.SIGCONT)
+        second = Message(LISTED), client.end()
+    assert [delivery.place for delivery in gateway.deliveries([first, second])] == [LIGHT_PATH, LIGHT_PATH]
+
+
+# The clock
+
+LIBFAKETIME = "/usr/$LIB/faketime/libfaketime.so.1"
+
+
+@pytest.fixture
+def set_clock(gateway):
+    """set_clock(offset) sets the daemon's clock, while it runs, back (`-2d`) or ahead (`+400d`) of the machine's.
+    The clock
+    that only counts on and the times of files are the kernel's, as they are wherever a clock is set."""
+    offset = gateway.folder / "offset"
+    offset.write_text("+0")
+    wrapper = gateway.folder / "daemon-of-another-time"
+    wrapper.write_text(f"#!/bin/sh\nLD_PRELOAD='{LIBFAKETIME}' FAKETIME_TIMESTAMP_FILE={offset} FAKETIME_NO_CACHE=1 "
+                       f"FAKETIME_DONT_FAKE_MONOTONIC=1 NO_FAKE_STAT=1 exec {gateway.daemon.binary} \"$@\"\n")
+    wrapper.chmod(0o755)
+    gateway.daemon.stop()
+    gateway.daemon.binary = wrapper
+    gateway.daemon.start()
+
+    def set_to(value):
+        new = offset.with_suffix(".new")
+        new.write_text(value)
+        new.rename(offset)
+
+    return set_to
+
+
+@pytest.mark.parametrize("offset", ["-400d", "-1h", "+1h", "+400d"])
+def test_a_clock_that_is_set_changes_no_decision_and_no_reload(gateway, set_clock, offset):
+    assert_it_serves(gateway)
+    set_clock(offset)
+    assert_it_serves(gateway)
+    build_filter_of(gateway.config.whitelist, ["new@example.org"])
+    gateway.daemon.reload(RELOADED)
+    assert places(gateway, "new@example.org", LISTED) == [LIGHT_PATH, DEEP_CHECK]
+    set_clock("+0")
+    assert places(gateway, "new@example.org", LISTED) == [LIGHT_PATH, DEEP_CHECK]
+
+
+# The log
+
+
+def start_with_log(gateway, log_file):
+    """Starts the daemon anew, with its log in the file (or device) that is open."""
+    gateway.daemon.stop()
+    gateway.daemon.log_file = log_file
+    gateway.daemon.start()
+
+
+def test_a_log_on_a_full_disk_costs_its_lines_and_no_mail(gateway):
+    before = gateway.daemon.log_file
+    start_with_log(gateway, "/dev/full")
+    assert_it_serves(gateway)
+    assert gateway.daemon.stop() == 0
+    gateway.daemon.log_file = before
+
+
+def test_a_log_whose_reader_is_gone_costs_its_lines_and_no_mail(gateway):
+    before = gateway.daemon.log_file
+    pipe = gateway.folder / "pipe"
+    os.mkfifo(pipe)
+    shutil.chown(pipe, USER)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    start_with_log(gateway, pipe)
+    os.close(reader)  # from now on a write is SIGPIPE, or EPIPE
+    assert_it_serves(gateway)
+    assert gateway.daemon.stop() == 0
+    gateway.daemon.log_file = before
+
+
+# Mail servers that misbehave, beside the real one
+
+
+class RawConnection:
+    """A mail server's connection to the daemon, byte by byte."""
+
+    def __init__(self, gateway):
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.settimeout(60)
+        self._socket.connect(str(gateway.daemon.address))
+
+    def put(self, content):
+        self._socket.sendall(content)
+
+    def ended(self):
+        """Waits until the daemon has closed it. What it says before is not looked at."""
+        try:
+            while self._socket.recv(65536):
+                pass
+        except ConnectionResetError:
+            pass
+        return True
+
+    def close(self):
+        self._socket.close()
+
+
+def frame(command, content=b""):
+    return struct.pack(">I", 1 + len(content)) + command + content
+
+
+NEGOTIATION = frame(b"O", struct.pack(">III", 6, 0x1FF, 0x1FFFFF))
+CLIENT = frame(b"C", b"client.example\x004" + struct.pack(">H", 25) + b"192.0.2.1\x00")
+STEPS = [NEGOTIATION, CLIENT, frame(b"H", b"client.example\x00"), frame(b"M", b"<" + LISTED.encode() + b">\x00"),
+         frame(b"R", b"<user@example.net>\x00"), frame(b"T"), frame(b"L", b"Subject\x00test\x00"), frame(b"N"),
+         frame(b"B", b"Hello.\r\n")]
+
+WRONG_FRAMES = {
+    "of no length": struct.pack(">I", 0),
+    "of the largest length": struct.pack(">I", 0xFFFFFFFF) + b"O",
+    "of a negative length": struct.pack(">i", -1) + b"L",
+    "of a gigabyte": struct.pack(">I", 1 << 30) + b"B" + bytes(65536),
+    "longer than a step may be": struct.pack(">I", (1 << 20) + 2) + b"M" + bytes(65536),
+    "of a step that is none": frame(b"\x00"),
+    "of another": frame(b"z", bytes(100)),
+    "a sender without an end": frame(b"M", b"<listed@example.org>"),
+    "a field without a value": frame(b"L", b"Subject"),
+    "a field without a name": frame(b"L", b"\x00\x00"),
+    "macros without an end": frame(b"D", b"Mi"),
+    "a client without an address": frame(b"C", b"client.example\x004"),
+    "a negotiation that is too short": frame(b"O", b"\x00"),
+    "a second negotiation": NEGOTIATION,
+    "text": b"EHLO client.example\r\n" * 100,
+}
+
+
+@pytest.mark.parametrize("name", WRONG_FRAMES)
+def test_a_wrong_frame_at_each_step_ends_that_connection_and_holds_up_no_other(gateway, name):
+    for steps in range(len(STEPS) + 1):
+        connection = RawConnection(gateway)
+        try:
+            connection.put(b"".join(STEPS[:steps]) + WRONG_FRAMES[name])
+        except BrokenPipeError:
+            pass  # it has been ended already
+        connection.close()
+    assert_it_serves(gateway)
+    assert gateway.daemon.program.alive()
+
+
+def test_a_mail_server_that_vanishes_at_each_step_leaves_nothing_behind(gateway):
+    assert_it_serves(gateway)
+    descriptors = len(open_descriptors(gateway.daemon.program.pid))
+    for steps in range(len(STEPS) + 1):
+        for cut in (0, 3):  # between two frames, and within one
+            connection = RawConnection(gateway)
+            content = b"".join(STEPS[:steps])
+            connection.put(content[:len(content) - cut])
+            connection.close()
+    assert_it_serves(gateway)
+    wait_until(lambda: len(open_descriptors(gateway.daemon.program.pid)) <= descriptors,
+               "their descriptors to be closed")
+
+
+def test_connections_that_say_nothing_or_a_byte_hold_up_no_other(gateway):
+    silent = [RawConnection(gateway) for _ in range(100)]
+    try:
+        for number, connection in enumerate(silent):
+            connection.put(b"".join(STEPS)[:number])
+        assert_it_serves(gateway)
+        for connection in silent:
+            connection.put(b"\x00")
+        assert_it_serves(gateway)
+        assert gateway.daemon.stop() == 0
+    finally:
+        for connection in silent:
+            connection.close()
+    gateway.daemon.start()
+
+
+def test_a_mail_server_that_dies_within_a_message_costs_that_message_only(start_gateway):
+    # Postfix waits so long after the death of a process that has not yet served.
+    gateway = start_gateway(main_cf="service_throttle_time = 1s\n")
+    with gateway.connect() as client:
+        client.command(f"MAIL FROM:<{LISTED}>")
+        client.command("RCPT TO:<user@example.net>")
+        # Its client is told nothing, so it tries again, as the protocol has it.
+        for pid in smtpd_processes(gateway):
+            os.kill(pid, signal.SIGKILL)
+    assert_it_serves(gateway)
+
+
+def smtpd_processes(gateway):
+    """Of this Postfix: children of its master."""
+    master = int((gateway.postfix.folder / "data/master.lock").read_text())
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+                name, rest = stat.read().split(") ", 1)
+        except OSError:
+            continue
+        if name.endswith("(smtpd") and int(rest.split()[1]) == master:
+            found.append(int(pid))
+    assert found
+    return found
+
+
+def test_a_second_daemon_at_the_same_socket_ends_and_the_first_goes_on(gateway):
+    second = Program(gateway.daemon.command(), gateway.folder / "second.log", user=USER)
+    assert second.wait() != 0
+    assert_it_serves(gateway)
