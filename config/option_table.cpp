@@ -23,16 +23,16 @@ constexpr std::array kTable = {
         "whitelist", "[NAME=]FILE", "/var/lib/bloomgate/whitelist.bloom", "a filter file made by 'bloomgate build'",
         "Several lines give several whitelists: a sender on any of them is listed. Logs and header fields call the\n"
         "whitelist by its name, as in partners=/srv/lists/2026.bloom; the default is the file's name up to its last\n"
-        "dot. The daemon checks the whole file when it loads it: at the start, and again on SIGUSR1 (systemctl\n"
-        "reload). To replace it, rename a new file over it, as 'bloomgate build' does. Never change it in place:\n"
-        "it then lists nobody until a good file is loaded.",
+        "dot. The daemon checks the whole file when it loads it: at the start, on SIGUSR1 (systemctl reload), and\n"
+        "whenever another file has taken its place. To replace it, rename a new file over it, as 'bloomgate build'\n"
+        "does. Never change it in place: it then lists nobody until a good file is loaded.",
         true, true},
     OptionSpec{
         "confirm", "[NAME=]FILE", "", "the store that confirms what the whitelist has found",
         "Made with the whitelist, by 'bloomgate build --store FILE'. A sender that the whitelist has found is then\n"
         "looked up on the disk too, and is listed only if it is there: a stranger passes less than once in 10^9.\n"
-        "Several whitelists: one line each, with the whitelist's NAME. Replace both files, then reload: the daemon\n"
-        "refuses a whitelist and a store that do not belong together, and keeps the two that it has.",
+        "Several whitelists: one line each, with the whitelist's NAME. Replace both files: the daemon takes them in\n"
+        "together. It refuses two that do not belong together, and keeps the two that it has.",
         true, true},
     OptionSpec{"confirm-timeout", "SECONDS", "2", "how long a message waits for its stores",
                "A message that gets no answer in time is sent to the deeper checks.", true},

@@ -1,7 +1,7 @@
 #include "milter/supervisor.hpp"
 
 #include <spdlog/fmt/fmt.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <utility>
@@ -38,13 +38,15 @@ void add_paths(const WhitelistSource& source, std::vector<std::string>& paths) {
   if (!source.store.empty()) paths.push_back(source.store);
 }
 
-// What is watched at first: a whitelist that may be missing, too, since it may come while the others are loaded.
-std::vector<std::string> first_paths(const ListSources& sources) {
+std::vector<std::string> all_paths(const ListSources& sources) {
   std::vector<std::string> paths = exact_list_paths(sources);
-  if (sources.allow_missing) {
-    for (const WhitelistSource& source : sources.whitelists) add_paths(source, paths);
-  }
+  for (const WhitelistSource& source : sources.whitelists) add_paths(source, paths);
   return paths;
+}
+
+std::optional<FileStamp> stamp_of(const std::string& path) noexcept {
+  struct stat status = {};
+  return !path.empty() && stat(path.c_str(), &status) == 0 ? std::optional(FileStamp(status)) : std::nullopt;
 }
 
 // Whether an exact list, if there is one, can be loaded.
@@ -79,7 +81,7 @@ Supervisor::Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, cons
       log_(std::move(log)),
       read_settings_(std::move(read_settings)),
       monitor_(monitor),
-      watch_(first_paths(sources_)),
+      watch_(exact_list_paths(sources_)),
       guard_(make_guard(sources_)) {}
 
 std::unique_ptr<FilterGuard> Supervisor::make_guard(const ListSources& sources) const {
@@ -104,7 +106,8 @@ void Supervisor::load_first() {
   if (!sources_.revoked.empty()) lists.revoked = load_exact(kRevoked, sources_.revoked);
   if (!sources_.extra.empty()) lists.extra = load_exact(kExtra, sources_.extra);
   put_into_use(std::move(lists));
-  look_at_folders(slot_.get()->parts());
+  look_at_folders();
+  look_for_replaced();  // which may have come while the others were loaded
   tell_monitor({});
 }
 
@@ -131,7 +134,13 @@ void Supervisor::note_changes() {
   const bool can_see_again = is_blind_ && watch_.refresh().empty();
   if (can_see_again) is_blind_ = false;
   if (can_see_again || (watch_.descriptor() >= 0 && watch_.take_events())) note_change();
+  if (Clock::now() >= next_look_) look_for_replaced();
   if (const auto left = longest_wait(); first_change_ && left && left->count() <= 0) reload_changed();
+}
+
+void Supervisor::look_for_replaced() {
+  next_look_ = Clock::now() + kLookForWhitelists;
+  if (std::ranges::any_of(sources_.whitelists, [this](const auto& each) { return is_replaced(each); })) note_change();
 }
 
 void Supervisor::note_change() {
@@ -140,8 +149,9 @@ void Supervisor::note_change() {
 }
 
 std::optional<std::chrono::milliseconds> Supervisor::longest_wait() const {
-  if (!first_change_) return is_blind_ ? std::optional(kLookForFolder) : std::nullopt;
-  const Clock::time_point due = std::min(last_change_ + kQuiet, *first_change_ + kLongestUnrest);
+  if (!first_change_ && is_blind_) return kLookForFolder;
+  const Clock::time_point due =
+      first_change_ ? std::min(last_change_ + kQuiet, *first_change_ + kLongestUnrest) : next_look_;
   return std::max(std::chrono::ceil<std::chrono::milliseconds>(due - Clock::now()), std::chrono::milliseconds(0));
 }
 
@@ -159,10 +169,9 @@ void Supervisor::reload() {
     lists = slot_.get()->parts();
   }
   // Files are watched before they are read: a change from now on counts as a new one.
-  look_at_folders(*lists);
+  look_at_folders();
   reload_exact(*lists, faults);
   put_into_use(*std::move(lists));
-  begin_waiting_for_pairs();
   const std::string refusal = fmt::format("{}", fmt::join(faults, "; "));
   std::string status = current_status();
   if (!faults.empty()) {
@@ -198,7 +207,7 @@ void Supervisor::take_in(NewSettings settings) {
 
 // Whitelists as they are wanted, and exact lists as they are in use, to be loaded again; those of another path are left
 // out. Nothing, if a list that is new cannot be used.
-std::optional<ListParts> Supervisor::load_again(const ListSources& wanted, std::vector<std::string>& faults) const {
+std::optional<ListParts> Supervisor::load_again(const ListSources& wanted, std::vector<std::string>& faults) {
   const auto in_use = slot_.get();
   const std::vector<NamedFilter>& before = in_use->parts().whitelists;
   ListParts lists = in_use->parts();
@@ -229,10 +238,11 @@ std::optional<ListParts> Supervisor::load_again(const ListSources& wanted, std::
 }
 
 bool Supervisor::load_again(const WhitelistSource& source, NamedFilter& filter, bool is_new,
-                            std::vector<std::string>& faults) const {
+                            std::vector<std::string>& faults) {
   log_->info("loading {} again", printable(source.path));
   try {
     filter.filter = load_whitelist(source);
+    filter.awaits_pair = false;
     return true;
   } catch (const BloomgateError& error) {
     faults.push_back(printable(error.what()));
@@ -274,63 +284,65 @@ void Supervisor::reload_changed() {
   ListParts lists = slot_.get()->parts();
   std::vector<std::string> faults;
   reload_exact(lists, faults);
-  if (load_missing(lists)) {
+  const bool was_tried = load_replaced(lists, faults);
+  if (was_tried) {
     put_into_use(std::move(lists));
-    look_at_folders(slot_.get()->parts());
   } else {
     slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
   }
+  const std::string refusal = fmt::format("{}", fmt::join(faults, "; "));
   const std::string status = current_status();
-  if (!faults.empty()) log_->error("{}; {}", fmt::join(faults, "; "), status);
+  if (!faults.empty()) log_->error("{}; {}", refusal, status);
+  if (was_tried) {
+    if (monitor_ != nullptr) monitor_->note_reload(faults.empty());
+    tell_monitor(refusal);
+  }
   notify_status(status);
 }
 
-bool Supervisor::load_missing(ListParts& lists) const {
-  bool found = false;
+Supervisor::Files Supervisor::files_of(const WhitelistSource& source) noexcept {
+  return {stamp_of(source.path), stamp_of(source.store)};
+}
+
+bool Supervisor::is_replaced(const WhitelistSource& source) const {
+  const Files now = files_of(source);
+  const auto tried = tried_.find(source.path);
+  // One that has gone goes on to serve.
+  return now.filter && (tried == tried_.end() || tried->second != now);
+}
+
+bool Supervisor::load_replaced(ListParts& lists, std::vector<std::string>& faults) {
+  bool was_tried = false;
   for (std::size_t i = 0; i < lists.whitelists.size(); ++i) {
-    auto& [name, filter, awaits_pair] = lists.whitelists[i];
     const WhitelistSource& source = sources_.whitelists[i];
-    if ((filter && !awaits_pair) || access(source.path.c_str(), F_OK) != 0) continue;
-    try {
-      filter = load_whitelist(source);
-      awaits_pair = false;
-      found = true;
-    } catch (const std::exception& error) {
-      log_->warn("whitelist {} is there and cannot be used: {}", source.name, printable(error.what()));
+    if (!is_replaced(source)) continue;
+    was_tried = true;
+    std::vector<std::string> why;
+    load_again(source, lists.whitelists[i], false, why);
+    for (const std::string& fault : why) {
+      faults.push_back(fmt::format("whitelist {} is there and cannot be used: {}", source.name, fault));
     }
   }
-  return found;
+  return was_tried;
 }
 
 // This comes before the files are read: a change from now on counts as a new one.
 void Supervisor::watch_again() {
   first_change_.reset();
-  look_at_folders(slot_.get()->parts());
+  look_at_folders();
 }
 
-// A refused pair is tried once more: its second file may have come while the others were loaded.
-void Supervisor::begin_waiting_for_pairs() {
-  const auto in_use = slot_.get();
-  if (std::ranges::any_of(in_use->parts().whitelists, &NamedFilter::awaits_pair)) note_change();
-}
-
-// Whitelists in use are not watched, since a new one waits for a reload; but a pair of which a reload has seen one half
-// only was to be taken then. `lists` are those of sources_.
-void Supervisor::look_at_folders(const ListParts& lists) {
+void Supervisor::look_at_folders() {
   is_blind_ = false;
-  std::vector<std::string> paths = exact_list_paths(sources_);
-  const std::vector<NamedFilter>& whitelists = lists.whitelists;
-  for (std::size_t i = 0; i < whitelists.size(); ++i) {
-    if (!whitelists[i].filter || whitelists[i].awaits_pair) add_paths(sources_.whitelists[i], paths);
-  }
-  for (const std::string& folder : watch_.watch_instead(std::move(paths))) {
+  for (const std::string& folder : watch_.watch_instead(all_paths(sources_))) {
     log_->error("cannot watch {}: its lists are read at a reload, or when it is there again", printable(folder));
     is_blind_ = true;
   }
 }
 
-std::shared_ptr<const LoadedFilter> Supervisor::load_whitelist(const WhitelistSource& source) const {
+std::shared_ptr<const LoadedFilter> Supervisor::load_whitelist(const WhitelistSource& source) {
   const Clock::time_point start = Clock::now();
+  tried_.insert_or_assign(source.path, files_of(source));
   const auto loaded = open_whitelist(source);
   log_->info("loaded {}, {}in {:.3f} s", loaded->description(), sources_.lock_memory ? "locked in memory, " : "",
              seconds_since(start));

@@ -1,6 +1,6 @@
 // The daemon's life after its start: waits for events, takes in the configuration and the lists again when asked, and
-// lists that have changed, and ends when told to. Runs in the main thread. Sessions run in libmilter's threads and see
-// only the slot's content.
+// lists that have been changed or replaced, and ends when told to. Runs in the main thread. Sessions run in libmilter's
+// threads and see only the slot's content.
 #pragma once
 
 #include <spdlog/logger.h>
@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "config/daemon_options.hpp"
+#include "filter/base/file_stamp.hpp"
 #include "milter/lists/file_watch.hpp"
 #include "milter/lists/filter_guard.hpp"
 #include "milter/lists/list_slot.hpp"
@@ -56,7 +58,7 @@ class Supervisor {
              std::shared_ptr<spdlog::logger> log, ReadSettings read_settings = nullptr, Monitor* monitor = nullptr);
 
   // The first load. Throws BloomgateError if a list cannot be used. If a whitelist may be missing, it only logs that,
-  // and the slot has no whitelist. From then on its file is watched, and loaded as soon as it is there and good.
+  // and the slot has no whitelist. It is loaded as soon as its file is there and good.
   void load_first();
 
   // Tells systemd that the daemon is ready, and handles events until the daemon is to end. Returns whether it was told
@@ -66,36 +68,47 @@ class Supervisor {
   // Reads the configuration and loads all lists again. If the configuration cannot be used, or a list that is new in
   // it, everything stays as it is, but for changed exact lists. If a whitelist in use cannot be used any more, the slot
   // keeps what it has; but a whitelist is damaged if the file that is refused is the very file in use. What became of
-  // it is left in the runtime folder (reload_outcome.hpp). If a filter or its store is refused, the two are watched,
-  // and taken in as soon as they belong together.
+  // it is left in the runtime folder (reload_outcome.hpp).
   void reload();
 
-  // The same for what is watched and has changed: revoked, extra, whitelists that are missing, and pairs of filter and
-  // store that the last reload refused. An exact list that
-  // can no longer be used is not kept: the operator may just have revoked somebody, or taken somebody out of extra.
-  // Without revoked nobody is delivered.
+  // The same for lists that have changed: revoked and extra, which are read whenever anything changes, and whitelists
+  // of which another file, or another store, is there than at the last attempt to load them; so a file that was refused
+  // is not read again and again. An exact list that can no longer be used is not kept: the operator may just have
+  // revoked somebody, or taken somebody out of extra. Without revoked nobody is delivered.
   void reload_changed();
+
+  // How often the supervisor looks for whitelists that no event has told of: their folder may be reached through a link
+  // that leads elsewhere now, or be on a file system of another machine. One stat(2) for each file.
+  static constexpr std::chrono::milliseconds kLookForWhitelists{10'000};
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  // What there is of a whitelist: its filter, and its store. Nothing where there is no file.
+  struct Files {
+    std::optional<FileStamp> filter;
+    std::optional<FileStamp> store;
+    friend bool operator==(const Files&, const Files&) = default;
+  };
+  static Files files_of(const WhitelistSource& source) noexcept;
 
   void handle(Wakeup::Events events);
   void note_changes();
   void note_change();
   void watch_again();
-  void begin_waiting_for_pairs();
-  void look_at_folders(const ListParts& lists);
+  void look_at_folders();
   void put_into_use(ListParts lists);
-  bool load_missing(ListParts& lists) const;  // whether there is one more now
+  void look_for_replaced();
+  bool is_replaced(const WhitelistSource& source) const;
+  bool load_replaced(ListParts& lists, std::vector<std::string>& faults);  // whether one was tried
   std::optional<NewSettings> read_again(std::vector<std::string>& faults) const;
-  std::optional<ListParts> load_again(const ListSources& wanted, std::vector<std::string>& faults) const;
-  bool load_again(const WhitelistSource& source, NamedFilter& filter, bool is_new,
-                  std::vector<std::string>& faults) const;
+  std::optional<ListParts> load_again(const ListSources& wanted, std::vector<std::string>& faults);
+  bool load_again(const WhitelistSource& source, NamedFilter& filter, bool is_new, std::vector<std::string>& faults);
   void take_in(NewSettings settings);
   std::unique_ptr<FilterGuard> make_guard(const ListSources& sources) const;
   void tell_outcome(const ReloadOutcome& outcome) const;
   std::optional<std::chrono::milliseconds> longest_wait() const;
-  std::shared_ptr<const LoadedFilter> load_whitelist(const WhitelistSource& source) const;
+  std::shared_ptr<const LoadedFilter> load_whitelist(const WhitelistSource& source);
   std::shared_ptr<const LoadedFilter> open_whitelist(const WhitelistSource& source) const;
   std::shared_ptr<const ExactList> load_exact(std::string_view name, const std::string& path) const;
   void reload_exact(ListParts& lists, std::vector<std::string>& faults) const;
@@ -115,8 +128,10 @@ class Supervisor {
   Monitor* const monitor_;
   FileWatch watch_;
   std::unique_ptr<FilterGuard> guard_;
-  std::string waits_for_restart_;  // for the status; empty: nothing does
-  bool is_blind_ = false;          // a folder cannot be watched
+  std::string waits_for_restart_;       // for the status; empty: nothing does
+  bool is_blind_ = false;               // a folder cannot be watched
+  std::map<std::string, Files> tried_;  // by the path of the filter: what was there when it was last to be loaded
+  Clock::time_point next_look_ = Clock::now() + kLookForWhitelists;
   // The first and the last of a series of changes.
   std::optional<Clock::time_point> first_change_;
   Clock::time_point last_change_;

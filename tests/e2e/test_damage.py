@@ -151,19 +151,24 @@ def test_a_whitelist_written_to_in_place_delivers_nobody_from_then_on(start_gate
     assert [delivery.place for delivery in deliveries] == [LIGHT_PATH, DEEP_CHECK]
 
 
-def test_a_whitelist_that_is_replaced_or_renamed_goes_on_to_serve(start_gateway):
+def test_a_whitelist_that_is_renamed_or_removed_goes_on_to_serve_and_another_in_its_place_is_taken_in(start_gateway):
     gateway = start_gateway([LISTED], "--expected-entries", "2000000", settings={"recheck-rate": "100G"})
     whitelist = gateway.config.whitelist
     with Flow(gateway) as flow:
         flow.wait_for_more(10)
         whitelist.chmod(0o600)
         whitelist.rename(whitelist.with_suffix(".old"))
-        build_filter_of(whitelist, ["other@example.org"])
+        flow.wait_for_more(10)
         whitelist.with_suffix(".old").unlink()
-        flow.wait_for_more(20)
+        flow.wait_for_more(10)
+        before = len(gateway.daemon.log())
+        build_filter_of(whitelist, [LISTED, "other@example.org"])
+        gateway.daemon.logged(RELOADED, before)
+        flow.wait_for_more(10)
     deliveries = gateway.deliveries([(message, queue_id) for message, queue_id, _ in flow.sent])
     for delivery in deliveries:
         assert delivery.place == (LIGHT_PATH if delivery.message.path == LISTED else DEEP_CHECK)
+    assert gateway.send(Message("other@example.org"))[0].place == LIGHT_PATH
     assert "damaged" not in gateway.daemon.log()
 
 

@@ -241,10 +241,13 @@ struct Watched : Supervised {
   std::jthread runner;
 };
 
-// Runs a supervisor whose whitelist may be missing, and is. There are no exact lists.
+// Runs a supervisor whose whitelist may be missing, and is. There are no exact lists but the one that is named.
 struct Waiting : Supervised {
-  explicit Waiting(const std::string& whitelist_path) : whitelist(whitelist_path) {
+  explicit Waiting(const std::string& whitelist_path, const std::string& revoked_path = {})
+      : whitelist(whitelist_path), revoked_list(revoked_path) {
     sources.whitelists = {{"whitelist", whitelist_path}};
+    sources.revoked = revoked_path;
+    if (!revoked_path.empty()) test::write_file(revoked_path, "");
     sources.allow_missing = true;
     waiting = std::make_unique<Supervisor>(sources, slot, wakeup, results, log.logger());
     waiting->load_first();
@@ -257,7 +260,14 @@ struct Waiting : Supervised {
     Watched::await([&] { return reason("<joe@example.org>") == wanted; });
   }
 
+  // Has something else change, and waits until it is taken in.
+  void change_revoked() const {
+    test::write_file(revoked_list, "eve@example.org\n");
+    Watched::await([this] { return log.text().find("loaded 1 entries of " + revoked_list) != std::string::npos; });
+  }
+
   std::string whitelist;
+  std::string revoked_list;
   std::unique_ptr<Supervisor> waiting;
   std::jthread runner;
 };
@@ -278,18 +288,58 @@ TEST_CASE("a whitelist that was missing at the start is used as soon as it is th
   CHECK_THAT(status, Contains(s.whitelist));
 }
 
-TEST_CASE("a whitelist that came later is not loaded again before a reload") {
+TEST_CASE("a whitelist that takes the place of the one in use is used, and a bad one is refused once") {
   const test::TemporaryFolder place;
-  Waiting s(place.file("whitelist.bloom"));
+  Waiting s(place.file("whitelist.bloom"), place.file("revoked.txt"));
+  std::filesystem::copy_file(s.file.path(), s.whitelist);
+  s.await(Reason::listed);
+  const auto refusals = [&s] {
+    const std::string log = s.log.text();
+    std::size_t count = 0;
+    for (std::size_t at = log.find("error: "); at != std::string::npos; at = log.find("error: ", at + 1)) ++count;
+    return count;
+  };
+
+  const std::size_t before = refusals();
+  const std::string bad = place.file("bad.bloom");
+  test::write_file(bad, "half a filter");
+  std::filesystem::rename(bad, s.whitelist);
+  Watched::await([&] { return refusals() == before + 1; });
+  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+  // Whatever else changes, it is not read again.
+  s.change_revoked();
+  CHECK(refusals() == before + 1);
+
+  s.file.replace({"ann@example.org"});
+  std::filesystem::rename(s.file.path(), s.whitelist);
+  Watched::await([&] { return s.reason("<ann@example.org>") == Reason::listed; });
+  CHECK(s.reason("<joe@example.org>") == Reason::not_listed);
+  CHECK(refusals() == before + 1);
+}
+
+TEST_CASE("a whitelist that is removed goes on to serve") {
+  const test::TemporaryFolder place;
+  Waiting s(place.file("whitelist.bloom"), place.file("revoked.txt"));
+  std::filesystem::copy_file(s.file.path(), s.whitelist);
+  s.await(Reason::listed);
+  std::filesystem::remove(s.whitelist);
+  s.change_revoked();
+  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+}
+
+TEST_CASE("a whitelist behind a link to its folder is loaded again when the link leads elsewhere") {
+  const test::TemporaryFolder place;
+  std::filesystem::create_directory(place.file("monday"));
+  std::filesystem::create_directory(place.file("tuesday"));
+  std::filesystem::create_directory_symlink("monday", place.file("today"));
+  Waiting s(place.file("today/whitelist.bloom"));
   std::filesystem::copy_file(s.file.path(), s.whitelist);
   s.await(Reason::listed);
   s.file.replace({"ann@example.org"});
-  std::filesystem::rename(s.file.path(), s.whitelist);
-  s.wakeup.post(Wakeup::kStop);
-  s.runner.join();
-  CHECK(s.reason("<joe@example.org>") == Reason::listed);
-  s.waiting->reload();
-  CHECK(s.reason("<ann@example.org>") == Reason::listed);
+  std::filesystem::copy_file(s.file.path(), place.file("tuesday/whitelist.bloom"));
+  std::filesystem::create_directory_symlink("tuesday", place.file("next"));
+  std::filesystem::rename(place.file("next"), place.file("today"));
+  Watched::await([&] { return s.reason("<ann@example.org>") == Reason::listed; });
 }
 
 TEST_CASE("an exact list is loaded again when its file changes, in whatever way") {

@@ -34,7 +34,7 @@ void require_sound(const std::string& path, unsigned number, const std::string& 
 void print_text(const std::string& path, const std::string& replaced) {
   std::cout << "in place  " << generation_text(describe(path)) << '\n';
   if (access(replaced.c_str(), F_OK) == 0) std::cout << "replaced  " << generation_text(describe(replaced)) << '\n';
-  std::cout << "A running daemon serves it after: systemctl reload bloomgate-milter\n"
+  std::cout << "A running daemon takes it in by itself; 'systemctl reload bloomgate-milter' waits until it has.\n"
                "The same command takes this back.\n";
 }
 
