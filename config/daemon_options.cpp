@@ -113,6 +113,7 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("allow-missing-whitelist", options.allow_missing_whitelist);
   merger.set("revoked", options.revoked);
   merger.set("extra", options.extra);
+  merger.set("recipient-delimiter", options.recipient_delimiter);
   merger.set("identity", options.identity);
   merger.set("authentication", options.authentication);
   merger.set("alignment", options.alignment);
@@ -146,8 +147,8 @@ DaemonOptions merged(const Merger& merger) {
   return options;
 }
 
-constexpr std::string_view kExplainOptions[] = {
-    "from", "header-from", "authentication-results", "client", "auth-login", "daemon-name", "mta-name"};
+constexpr std::string_view kExplainOptions[] = {"from",   "to",         "header-from", "authentication-results",
+                                                "client", "auth-login", "daemon-name", "mta-name"};
 constexpr std::string_view kJsonOption[] = {"json"};
 constexpr std::string_view kOtherActions[] = {"check-config", "reload", "explain", "doctor"};
 constexpr std::string_view kDoctorOptions[] = {"postfix-config", "sendmail-config", "clamd", "fingerprint",
@@ -158,6 +159,7 @@ ExplainOptions explain_options(const GivenOptions& command_line) {
   const Merger merger(no_file, command_line);
   ExplainOptions explain;
   merger.set("from", explain.from);
+  if (command_line.contains("to")) merger.set("to", explain.to);
   if (command_line.contains("header-from")) merger.set("header-from", explain.header_from);
   if (command_line.contains("authentication-results")) {
     merger.set("authentication-results", explain.authentication_results);

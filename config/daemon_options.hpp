@@ -46,8 +46,9 @@ struct DaemonOptions {
   std::vector<WhitelistSource> whitelists;  // at least one; no two of one name
   std::chrono::milliseconds confirm_timeout;
   bool allow_missing_whitelist;
-  std::string revoked;  // a path; empty: none
-  std::string extra;    // a path; empty: none
+  std::string revoked;              // a path; empty: none
+  std::string extra;                // a path; empty: none
+  std::string recipient_delimiter;  // characters, as an operator wrote them
   Identity identity;
   Authentication authentication;
   Alignment alignment;
@@ -94,6 +95,7 @@ inline bool verifies_signatures(const DaemonOptions& options) noexcept {
 // A message to explain the decision on, as far as the command line tells it.
 struct ExplainOptions {
   std::optional<std::string> from;  // the envelope sender
+  std::vector<std::string> to;      // the recipients; empty: they are not known
   std::vector<std::string> header_from;
   std::vector<std::string> authentication_results;
   std::optional<IpAddress> client;

@@ -48,6 +48,11 @@ constexpr std::array kTable = {
     OptionSpec{"extra", "FILE", "", "entries that count as listed, beside the whitelists",
                "A text file like that of 'revoked', read as often. An entry in both is revoked.", true, false,
                BLOOMGATE_CONFIG_FOLDER "/extra.txt"},
+    OptionSpec{"recipient-delimiter", "CHARACTERS", "", "what starts a tag in a recipient's address",
+               "For entries for one recipient, as joe@example.org > ann@ours.example. With '+', mail for\n"
+               "ann+shop@ours.example is looked up as mail for ann@ours.example. Set it as the mail server has it:\n"
+               "postconf -h recipient_delimiter. Empty: ann+shop@ours.example is another recipient.",
+               true},
     OptionSpec{
         "identity", "envelope|header-from|either|both", "either", "which sender has to be on the whitelist",
         "envelope: the sender in the MAIL command. header-from: the sender in the From field. either: one of the two\n"
@@ -179,6 +184,9 @@ constexpr std::array kTable = {
                false},
     OptionSpec{"from", "ADDRESS", "", "with --explain: the envelope sender",
                "Default: the sender in the message's Return-Path field.", false},
+    OptionSpec{"to", "ADDRESS", "", "with --explain: a recipient",
+               "Give one for each recipient. They make a difference where a whitelist has entries for one recipient.",
+               false, true},
     OptionSpec{"header-from", "VALUE", "", "with --explain: a From field", "", false, true},
     OptionSpec{"authentication-results", "VALUE", "", "with --explain: an Authentication-Results field", "", false,
                true},

@@ -42,6 +42,7 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
     const DeepCheck* const deep = parts.deep_check;
     const MilterUse use = {.mode = parts.mode,
                            .deep_check = deep != nullptr,
+                           .recipients = parts.gate->wants_recipients(),
                            .verify = parts.verifier != nullptr,
                            .quarantine = deep != nullptr && may_quarantine(deep->options())};
     const MilterRequest request = milter_request({actions, steps}, use);
@@ -54,7 +55,9 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
     *asked_unused_0 = 0;
     *asked_unused_1 = 0;
     if (request.choose_macros) choose_macros(context);
-    connection->set_conversation({.may_skip_body = request.may_skip_body, .leading_space = request.has_leading_space});
+    connection->set_conversation({.may_skip_body = request.may_skip_body,
+                                  .leading_space = request.has_leading_space,
+                                  .recipients = request.tells_recipients});
     return SMFIS_CONTINUE;
   } catch (...) {
     log_exception(*shared->get()->log, "while a mail server connected");
@@ -86,12 +89,16 @@ sfsistat on_mail(SMFICTX* context, char** arguments) noexcept {
 
 // A mail server that cannot leave these steps out was not asked to go on without a reply to them.
 bool wants_recipients(const Connection* connection) noexcept {
-  return (connection != nullptr ? connection->parts() : *shared->get()).deep_check != nullptr;
+  if (connection != nullptr) return connection->conversation().recipients;
+  const auto parts = shared->get();
+  return parts->deep_check != nullptr || parts->gate->wants_recipients();
 }
 
 bool wants_body(const Connection* connection) noexcept {
-  return wants_recipients(connection) ||
-         (connection != nullptr ? connection->parts() : *shared->get()).verifier != nullptr;
+  const auto has_use = [](const ConnectionParts& parts) {
+    return parts.deep_check != nullptr || parts.verifier != nullptr;
+  };
+  return has_use(connection != nullptr ? connection->parts() : *shared->get());
 }
 
 sfsistat on_recipient(SMFICTX* context, char** arguments) noexcept {

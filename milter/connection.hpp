@@ -82,10 +82,12 @@ class Connection {
   // The message is over, or was given up.
   void forget_message() noexcept;
 
-  // What was agreed with the mail server; before the first message.
+  // What was agreed with the mail server; before the first message. A session may follow another one on a connection
+  // without that: then it counts as agreed that recipients are told if they are wanted, and there are none if not.
   struct Conversation {
     bool may_skip_body = false;  // it can skip the rest of a body if told so
     bool leading_space = false;  // values of header fields come and go with the space after the colon
+    bool recipients = false;     // it tells them
   };
   void set_conversation(const Conversation& agreed) noexcept;
   const Conversation& conversation() const noexcept { return conversation_; }

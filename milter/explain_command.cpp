@@ -75,6 +75,7 @@ void record(MessageRecorder& message, const ExplainOptions& given, const std::ve
   message.begin_message(envelope_sender(given, fields),
                         {.login = given.auth_login ? std::string_view(*given.auth_login) : "",
                          .daemon_name = given.daemon_name ? std::string_view(*given.daemon_name) : ""});
+  for (const std::string& recipient : given.to) message.add_recipient(recipient);
   for (const HeaderField& field : fields) message.add_header(field.name, field.value);
 }
 
@@ -136,6 +137,7 @@ void explain(const DaemonCommand& command, std::istream* message, std::ostream& 
   MessageRecorder recorder;
   recorder.keep_header(true);
   recorder.set_leading_space(true);
+  recorder.expect_recipients(!command.explain.to.empty());
   std::string body;
   record(recorder, command.explain, fields_of(command.explain, message, body));
 

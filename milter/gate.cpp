@@ -73,7 +73,8 @@ Judgement Gate::judge(MessageRecorder& message, std::string_view mta_name, const
   return made;
 }
 
-// Ends, since each turn answers another question, and a message has at most one for each sender and whitelist.
+// Ends, since each turn answers another question, and a message has at most one for each sender and whitelist, and with
+// pairs one more for each recipient. All of them together have the time of one.
 void Gate::decide_message(Judgement& made, const LoadedLists& lists, const BeforeWaiting& before_waiting) const {
   made.decision = decide(made.facts, lists.lists(), made.rules->policy);
   if (!made.decision.question) return;
@@ -139,6 +140,9 @@ void Gate::log_message(const MessageRecorder& message, const Judgement& made, st
   }
   if (const std::size_t marks = message.forged_fields().marks(); marks != 0) {
     extra += " forged_headers=" + std::to_string(marks);
+  }
+  if (const ForRecipients& each = decision.for_recipients; each.recipients != 0) {
+    extra += fmt::format(" recipients={} listed_for={}", each.recipients, each.listed);
   }
   if (decision.confirmation) {
     extra +=

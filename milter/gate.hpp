@@ -67,6 +67,9 @@ class Gate {
   // From the next message on.
   void set_rules(std::shared_ptr<const GateRules> rules) { rules_.set(std::move(rules)); }
 
+  // Whether the recipients of messages make a difference: a list in use holds pairs.
+  bool wants_recipients() const { return slot_.get()->lists().hold_pairs(); }
+
   // Called before a session waits, may be empty; see ConnectionParts.
   using BeforeWaiting = std::function<void()>;
 
@@ -88,9 +91,9 @@ class Gate {
   //
   //     dkim=pass domain=example.org selector=s1 key_bits=2048 key_ms=12.3
   //
-  // where a store was asked `confirmed=yes confirm_us=12.3`, and then what the deeper check has to add. No byte of the
-  // sender can add a field or a line to it. The message counts in the daemon's figures from then on, whatever is
-  // logged. Throws only where memory runs out.
+  // where pairs were looked up `recipients=3 listed_for=2`, where a store was asked `confirmed=yes confirm_us=12.3`,
+  // and then what the deeper check has to add. No byte of the sender can add a field or a line to it. The message
+  // counts in the daemon's figures from then on, whatever is logged. Throws only where memory runs out.
   void log_message(const MessageRecorder& message, const Judgement& made, std::string_view queue_id,
                    std::string_view deep_check = {}) const;
 

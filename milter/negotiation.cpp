@@ -49,7 +49,8 @@ MilterRequest milter_request(const MilterOffer& offer, const MilterUse& use) {
   MilterRequest request;
   request.steps = offer.steps & kUnwantedSteps;
   for (const Need& need : kSteps) require(need, offer.steps, request.steps, request.missing);
-  if (use.deep_check) {
+  request.tells_recipients = use.deep_check || use.recipients;
+  if (request.tells_recipients) {
     require(kRecipientReply, offer.steps, request.steps, request.missing);
   } else {
     request.steps |= offer.steps & kRecipientStep;

@@ -4,6 +4,7 @@
 
 #include "config/config_error.hpp"
 #include "filter/address/address.hpp"
+#include "filter/address/tag_separators.hpp"
 #include "filter/base/printable.hpp"
 
 namespace bloomgate {
@@ -50,6 +51,13 @@ Entry domain_entry(std::string_view option, const std::string& domain, const std
       "expected a domain, got '" + printable(domain) + "': " + std::string(reject_reason_text(entry.reason())));
 }
 
+TagSeparators recipient_delimiter(const std::string& characters, const std::string& config_path) {
+  if (const auto separators = TagSeparators::parse(characters)) return *separators;
+  throw config_error({config_path}, "recipient-delimiter",
+                     "expected characters out of " + std::string(TagSeparators::kCharacters) + ", got '" +
+                         printable(characters) + "'");
+}
+
 }  // namespace
 
 Policy policy_of(const DaemonOptions& options, const std::string& config_path) {
@@ -64,6 +72,7 @@ Policy policy_of(const DaemonOptions& options, const std::string& config_path) {
   for (const std::string& domain : options.trusted_forwarders) {
     policy.trusted_forwarders.emplace_back(domain_entry("trusted-forwarders", domain, config_path).domain());
   }
+  policy.recipient_delimiter = recipient_delimiter(options.recipient_delimiter, config_path);
   std::string own_domains;
   for (const std::string& domain : options.own_domains) {
     own_domains.append(domain_entry("own-domains", domain, config_path).key()).append("\n");

@@ -103,21 +103,15 @@ void examine_whitelist(const WhitelistSource& source, const std::vector<std::str
     const MappedFilter whitelist(path);
     whitelist.require_no_counters();
     const std::chrono::seconds age(time(nullptr) - info.st_mtime);
-    const std::string text = path + ": " + std::to_string(entries_of(whitelist.header())) + " entries, " + days(age) +
-                             " old, fingerprint " + fingerprint_of(whitelist);
+    const std::string text = path + ": " + std::to_string(entries_of(whitelist.header())) + " entries, " +
+                             (whitelist.header().pairs.any() ? "with pairs, " : "") + days(age) + " old, fingerprint " +
+                             fingerprint_of(whitelist);
     if (age > kOldAfter) {
       findings.push_back({Level::warning, "whitelist", text, "find out why it is not built again: cron, a timer?"});
     } else {
       findings.push_back({Level::ok, "whitelist", text});
     }
     examine_fingerprint(whitelist, fingerprints, findings);
-    if (whitelist.header().pairs.any()) {
-      findings.push_back({Level::warning, "whitelist",
-                          path +
-                              " holds pairs (sender > recipient), which this version of the daemon does not look up: "
-                              "nobody is listed by them",
-                          "expect no effect of them; list senders for everybody: bloomgate harvest --for-all"});
-    }
     examine_store(source, whitelist, user, findings);
   } catch (const BloomgateError& error) {
     findings.push_back({Level::problem, "whitelist", error.what(),

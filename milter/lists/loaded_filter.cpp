@@ -107,8 +107,8 @@ double LoadedFilter::false_positive_rate() const noexcept {
 std::string LoadedFilter::description() const {
   const FilterHeader& header = file_.header();
   return fmt::format("{}: {} entries, {}{} bits, {}expected false-positive rate {} per look-up", printable(path()),
-                     entries_of(header), header.pairs.any() ? "of which pairs are not looked up, " : "",
-                     view().body().size() * 8, store_ ? "confirmed by " + printable(store_->path()) + ", " : "",
+                     entries_of(header), header.pairs.any() ? "with pairs, " : "", view().body().size() * 8,
+                     store_ ? "confirmed by " + printable(store_->path()) + ", " : "",
                      rate_text(false_positive_rate(), store_ != nullptr));
 }
 

@@ -88,7 +88,7 @@ class LoadedFilter final : public Whitelist {
 
   // "/var/lib/bloomgate/whitelist.bloom: 10 entries, 32768 bits, expected false-positive rate 2.16 % per look-up", with
   // "confirmed by /var/lib/bloomgate/whitelist.store, " before the rate where there is a store: on one line, safe to
-  // log. Where it holds pairs, "10 entries, of which pairs are not looked up, 32768 bits".
+  // log. Where it holds pairs, "10 entries, with pairs, 32768 bits".
   std::string description() const;
 
  private:

@@ -100,7 +100,10 @@ void MessageRecorder::begin_message(std::string_view path, const ClientFacts& cl
 }
 
 void MessageRecorder::add_recipient(std::string_view path) noexcept {
-  record_text([&] { recipients_.add(address_of(path)); });
+  const std::string_view address = address_of(path);
+  bool is_whole = false;
+  record_text([&] { is_whole = recipients_.add(address) && address.size() <= kMaxRecipientBytes; });
+  has_all_recipients_ = has_all_recipients_ && is_whole;
 }
 
 void MessageRecorder::add_header(std::string_view name, std::string_view value) noexcept {
@@ -185,6 +188,7 @@ void MessageRecorder::reset() noexcept {
   path_.clear();
   has_path_ = false;
   recipients_.clear();
+  has_all_recipients_ = true;
   from_fields_.clear();
   authentication_results_.clear();
   header_.clear();
@@ -204,6 +208,11 @@ Facts MessageRecorder::facts(std::span<const std::string> trusted_ids, std::size
   std::span<const std::string_view> results = authentication_results_.views();
   if (trusted_fields != 0) results = results.first(std::min(trusted_fields, results.size()));
   if (has_path_) facts.envelope_sender = path_;
+  if (knows_recipients_ && has_all_recipients_) {
+    facts.recipients = {Recipients::State::all, recipients_.views()};
+  } else if (knows_recipients_) {
+    facts.recipients.state = Recipients::State::too_many;
+  }
   facts.header_from = parse_header_from(from_fields_.views());
   facts.authentication = Authentication::summarize(results, trusted_ids, grounds_, facts.header_from);
   facts.origin = {.client = client_, .daemon_name = daemon_name_, .logged_in = !login_.empty()};

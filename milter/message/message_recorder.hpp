@@ -47,6 +47,9 @@ class MessageRecorder {
   void set_leading_space(bool comes) noexcept { has_leading_space_ = comes; }
   void keep_header(bool is_kept) noexcept { keeps_header_ = is_kept; }
 
+  // Whether all recipients of the messages are told. If not, the facts have none.
+  void expect_recipients(bool are_told) noexcept { knows_recipients_ = are_told; }
+
   // A client has connected; everything about the previous one is forgotten. There is no address if the client is not on
   // the Internet. `name` is as the mail server gives it.
   void begin_connection(const std::optional<IpAddress>& client, std::string_view name = {}) noexcept;
@@ -57,7 +60,8 @@ class MessageRecorder {
   // A MAIL command: a new message, whatever came before. `path` is as the mail server gives it, in angle brackets.
   void begin_message(std::string_view path, const ClientFacts& client = {}) noexcept;
 
-  // The first are kept, for a checker: rspamd is told of 16 KiB of them.
+  // The first are kept, for a checker: rspamd is told of 16 KiB of them. If one is not, or is cut off, the facts say
+  // so.
   void add_recipient(std::string_view path) noexcept;
 
   // With more Authentication-Results fields than can be kept, the message has failed(), since a field that was left out
@@ -121,7 +125,10 @@ class MessageRecorder {
   std::string daemon_name_;
   std::string path_;  // of MAIL
   bool has_path_ = false;
-  KeptFields recipients_{{.fields = 1000, .bytes_each = 1024, .bytes = 32768}};
+  static constexpr std::size_t kMaxRecipientBytes = 1024;
+  KeptFields recipients_{{.fields = 1000, .bytes_each = kMaxRecipientBytes, .bytes = 32768}};
+  bool knows_recipients_ = false;
+  bool has_all_recipients_ = true;
   // Two From fields have the same effect as more, and so has one byte too many: neither is an identity.
   KeptFields from_fields_{{.fields = 2, .bytes_each = kMaxHeaderFromBytes + 1, .bytes = 2 * kMaxHeaderFromBytes + 2}};
   KeptFields authentication_results_{

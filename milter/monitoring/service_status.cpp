@@ -74,7 +74,10 @@ bool has_store_fault(const LoadedFilter& whitelist) noexcept {
 std::optional<double> false_positive_rate_of_message(const LoadedLists& lists, IdentityRule identity) {
   std::vector<double> rates;
   for (const NamedFilter& each : lists.parts().whitelists) {
-    if (serves(each)) rates.push_back(each.filter->false_positive_rate());
+    if (!serves(each)) continue;
+    rates.push_back(each.filter->false_positive_rate());
+    // A stranger writes to whom he likes, and so to one recipient: with more of them each would have to be found.
+    if (each.filter->header().pairs.in_bits != 0) rates.push_back(each.filter->false_positive_rate());
   }
   if (rates.empty()) return std::nullopt;
   const double of_sender = fpr_of_several(rates);
@@ -88,8 +91,11 @@ std::string message_rate(const LoadedLists& lists, IdentityRule identity) {
   const bool is_confirmed = std::ranges::any_of(lists.parts().whitelists, [](const NamedFilter& each) {
     return serves(each) && each.filter->store() != nullptr;
   });
-  return fmt::format("expected false-positive rate {} per message (identity = {})", rate_text(*rate, is_confirmed),
-                     identity_rule_name(identity));
+  const bool has_pairs = std::ranges::any_of(lists.parts().whitelists, [](const NamedFilter& each) {
+    return serves(each) && each.filter->header().pairs.in_bits != 0;
+  });
+  return fmt::format("expected false-positive rate {} per message (identity = {}{})", rate_text(*rate, is_confirmed),
+                     identity_rule_name(identity), has_pairs ? ", alone and with one recipient" : "");
 }
 
 std::vector<std::string> list_faults(const LoadedLists& lists) {

@@ -21,7 +21,8 @@ std::string service_status(const LoadedLists& lists, IdentityRule identity);
 
 // "expected false-positive rate 4.27 % per message (identity = either)": how often a message whose senders are on no
 // list passes for listed. It counts a look-up for each sender that the rule asks for, as if these differed, in every
-// whitelist that serves. Empty if none does.
+// whitelist that serves; and two where it has pairs of addresses, with "identity = either, alone and with one
+// recipient". Empty if none serves.
 std::string message_rate(const LoadedLists& lists, IdentityRule identity);
 
 // That rate as a number from 0 to 1; nothing if no whitelist serves.

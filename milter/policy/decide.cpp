@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "milter/policy/look_up.hpp"
+#include "milter/policy/look_up_pairs.hpp"
 #include "milter/policy/proof.hpp"
 #include "milter/policy/senders.hpp"
 #include "milter/policy/trace.hpp"
@@ -220,13 +221,17 @@ class Decider {
   }
 
   Decision by_lists(const Subject& subject, const Proof::Method& method, bool is_denied) noexcept {
-    const Listing listing = look_up(lists_, facts_, subject.path, subject.entry, trace_);
+    Listing listing = look_up(lists_, facts_, subject.path, subject.entry, trace_);
+    if (!listing.is_listed) {
+      listing = look_up_pairs(listing, lists_, facts_, policy_.recipient_delimiter, subject.path, trace_);
+    }
     draws_ += listing.draws;
     Decision decision = check(listing.reason, subject.kind);
     decision.method = method;
     decision.list.append(listing.list);
     decision.entry = listing.entry;
     decision.confirmation = listing.confirmation;
+    decision.for_recipients = listing.for_recipients;
     note("authentication", identity_kind_name(subject.kind), subject.entry.domain(),
          !method && is_denied ? "fail" : method_name(method));
     if (!listing.is_listed) return decision;

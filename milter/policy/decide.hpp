@@ -31,9 +31,9 @@ class Trace;
 //  5. own-domain: the envelope sender or the From mailbox is in a domain of ours and is not authenticated.
 //  6. dmarc-fail: of the From mailbox's domain.
 //  7. The identities that the rule asks for: each must be an address (null-sender, malformed-sender), be listed
-//     (not-listed, confirm-timeout and so on) and, as the authentication rule says, be authenticated
-//     (not-authenticated, authentication-failed). Under `either` the envelope sender comes first. If neither passes,
-//     the reason is that of the one that is at least listed, or else that of the envelope sender.
+//     (not-listed, not-listed-for-all, confirm-timeout and so on) and, as the authentication rule says, be
+//     authenticated (not-authenticated, authentication-failed). Under `either` the envelope sender comes first. If
+//     neither passes, the reason is that of the one that is at least listed, or else that of the envelope sender.
 //
 // The null sender and a malformed envelope sender are not identities, but under `either` the From mailbox may still be
 // one.
@@ -57,6 +57,9 @@ class Trace;
 // A hit of a whitelist that has a store counts only where the store has the sender's hash. Without its reply among the
 // facts, a decision may have a question: see Decision. So a store is asked only about a message that it would deliver,
 // once for each sender and whitelist at most. A store that cannot tell (confirm-timeout and so on) lists nobody.
+//
+// A sender who is not listed for everybody may be listed by pairs, for each of the message's recipients: see
+// look_up_pairs.hpp. Each identity counts for itself: a recipient who knows the one is none who knows the other.
 //
 // `trace`, if given, gets the steps.
 Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Trace* trace = nullptr) noexcept;

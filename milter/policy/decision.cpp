@@ -16,8 +16,16 @@ std::string_view reason_name(Reason reason) noexcept {
       return "listed-domain-tree";
     case Reason::listed_extra:
       return "listed-extra";
+    case Reason::listed_for_recipients:
+      return "listed-for-recipients";
     case Reason::not_listed:
       return "not-listed";
+    case Reason::not_listed_for_all:
+      return "not-listed-for-all";
+    case Reason::recipients_unknown:
+      return "recipients-unknown";
+    case Reason::too_many_recipients:
+      return "too-many-recipients";
     case Reason::null_sender:
       return "null-sender";
     case Reason::malformed_sender:

@@ -20,16 +20,20 @@ enum class Verdict : std::uint8_t { check, deliver };
 
 enum class Reason : std::uint8_t {
   // deliver, unless authentication is missing
-  listed,              // the address itself is an entry
-  listed_domain,       // its domain is an entry, as `@domain`
-  listed_domain_tree,  // its domain or one above it is an entry, as `@.domain`
-  listed_extra,        // the operator's own list `extra` has it
+  listed,                 // the address itself is an entry
+  listed_domain,          // its domain is an entry, as `@domain`
+  listed_domain_tree,     // its domain or one above it is an entry, as `@.domain`
+  listed_extra,           // the operator's own list `extra` has it
+  listed_for_recipients,  // pairs list it for each recipient
 
   // The identity
   not_listed,
-  null_sender,       // `<>`: a bounce; never on a whitelist
-  malformed_sender,  // the envelope sender is not an address; Decision::sender_fault says why not
-  no_header_from,    // no From field
+  not_listed_for_all,   // pairs list it for some of the recipients only
+  recipients_unknown,   // pairs may list it, and the mail server was not asked for the recipients
+  too_many_recipients,  // pairs may list it, and the message has more recipients than are looked up
+  null_sender,          // `<>`: a bounce; never on a whitelist
+  malformed_sender,     // the envelope sender is not an address; Decision::sender_fault says why not
+  no_header_from,       // no From field
   several_from_fields,
   several_from_mailboxes,
   no_from_mailbox,  // an empty From field, or an empty group
@@ -59,7 +63,7 @@ enum class Reason : std::uint8_t {
   confirm_unreadable,  // … and its store cannot be read, or was not asked
   internal_error,      // an exception on the way; never decided here
 };
-inline constexpr std::size_t kReasonCount = 29;
+inline constexpr std::size_t kReasonCount = 33;
 
 // "deliver", "check". Never fails.
 std::string_view verdict_name(Verdict verdict) noexcept;
@@ -77,18 +81,26 @@ std::string_view identity_kind_name(IdentityKind kind) noexcept;
 
 inline constexpr std::size_t kMaxListNameBytes = 64;
 
-// How often whitelists were asked for a sender of the message, and how often their bits had it: each look-up of a
-// stranger is a draw at a false positive.
+// How often whitelists were asked for a sender of the message, alone or with a recipient, and how often their bits had
+// it: each look-up of a stranger is a draw at a false positive.
 struct Draws {
-  std::uint16_t look_ups = 0;
-  std::uint16_t hits = 0;
+  std::uint32_t look_ups = 0;
+  std::uint32_t hits = 0;
 
   Draws& operator+=(const Draws& other) noexcept {
-    look_ups = static_cast<std::uint16_t>(look_ups + other.look_ups);
-    hits = static_cast<std::uint16_t>(hits + other.hits);
+    look_ups += other.look_ups;
+    hits += other.hits;
     return *this;
   }
   friend bool operator==(const Draws&, const Draws&) = default;
+};
+
+// For how many of the message's recipients pairs list a sender. Nobody was looked up if there are none.
+struct ForRecipients {
+  std::uint16_t recipients = 0;
+  std::uint16_t listed = 0;
+
+  friend bool operator==(const ForRecipients&, const ForRecipients&) = default;
 };
 
 struct Decision {
@@ -114,7 +126,10 @@ struct Decision {
   // The signatures that would make the decision another one, which is then only for now: get them verified, put them
   // into the facts, and ask again. If that fails, the decision holds. Empty once the facts have signatures.
   SignatureNeed need = {};
-  // What the store has said of the identity, if it was asked. For `both`: of that of the From field.
+  // Of the identity, where the lists hold pairs and it is not listed for everybody. For `both`: that of the From field.
+  ForRecipients for_recipients = {};
+  // What the store has said of the identity, if it was asked. For `both`: of that of the From field. Of several answers
+  // the one that settled the matter.
   std::optional<Confirmation> confirmation = {};
   // What a store has to be asked, since the message is delivered if it confirms a hit. The decision is only for now:
   // put the reply into the facts, and ask again. There is no need for signatures as long as there is a question.

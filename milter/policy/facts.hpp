@@ -11,6 +11,7 @@
 #include "milter/policy/authentication.hpp"
 #include "milter/policy/confirmation.hpp"
 #include "milter/policy/header_from.hpp"
+#include "milter/policy/recipients.hpp"
 #include "milter/policy/signatures.hpp"
 
 namespace bloomgate {
@@ -31,8 +32,11 @@ struct Facts {
   Origin origin = {};
   // What our own verifier found; nothing if it was not asked.
   std::optional<Signatures> signatures = {};
-  // What the stores have answered. At most one for each sender and whitelist.
+  // What the stores have answered. At most one for each sender and whitelist, and with pairs one more for each
+  // recipient.
   std::vector<StoreReply> replies = {};
+  // For pairs.
+  Recipients recipients = {};
 
   // Nothing if that was not asked.
   std::optional<Confirmation> reply_to(const StoreQuestion& question) const noexcept {

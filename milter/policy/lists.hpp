@@ -2,6 +2,7 @@
 // the decision. Everything is immutable except the damage of a whitelist; safe from any thread.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -38,6 +39,13 @@ struct Lists {
   const ExactList* revoked = nullptr;
   const ExactList* extra = nullptr;
   bool revoked_is_configured = false;
+
+  // Whether a sender may be listed for one recipient only.
+  bool hold_pairs() const noexcept {
+    return std::ranges::any_of(whitelists, [](const NamedWhitelist& each) {
+      return each.whitelist != nullptr && each.whitelist->view().holds_pairs();
+    });
+  }
 };
 
 }  // namespace bloomgate

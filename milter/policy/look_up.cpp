@@ -34,25 +34,6 @@ TagSeparators common_separators(const Lists& lists) noexcept {
   return TagSeparators::from_bits(any ? bits : 0);
 }
 
-// Why a sender is not listed whose hit has that confirmation.
-Reason reason_of(Confirmation confirmation) noexcept {
-  switch (confirmation) {
-    case Confirmation::yes:
-      return Reason::listed;
-    case Confirmation::no:
-      return Reason::not_listed;
-    case Confirmation::timeout:
-      return Reason::confirm_timeout;
-    case Confirmation::busy:
-      return Reason::confirm_busy;
-    case Confirmation::damaged:
-      return Reason::confirm_damaged;
-    case Confirmation::unreadable:
-      break;
-  }
-  return Reason::confirm_unreadable;
-}
-
 // A whitelist has the address in its bits; `sender` is its own spelling of it.
 Listing confirmed(const NamedWhitelist& named, const Facts& facts, const Entry& sender, Trace* trace) noexcept {
   Listing listing = {.is_listed = true, .reason = Reason::listed, .list = named.name};
@@ -102,11 +83,29 @@ Listing look_up(const NamedWhitelist& named, const Facts& facts, std::string_vie
   note(sender.key(), is_known_stranger ? kExcluded : match_name(found.match), listing.entry.view());
   const bool is_hit = found.match == Match::address;
   if (is_hit) listing = confirmed(named, facts, sender, trace);
-  listing.draws = {.look_ups = 1, .hits = is_hit ? std::uint16_t{1} : std::uint16_t{0}};
+  listing.draws = {.look_ups = 1, .hits = is_hit ? 1U : 0U};
   return listing;
 }
 
 }  // namespace
+
+Reason reason_of(Confirmation confirmation) noexcept {
+  switch (confirmation) {
+    case Confirmation::yes:
+      return Reason::listed;
+    case Confirmation::no:
+      return Reason::not_listed;
+    case Confirmation::timeout:
+      return Reason::confirm_timeout;
+    case Confirmation::busy:
+      return Reason::confirm_busy;
+    case Confirmation::damaged:
+      return Reason::confirm_damaged;
+    case Confirmation::unreadable:
+      break;
+  }
+  return Reason::confirm_unreadable;
+}
 
 Listing look_up(const Lists& lists, const Facts& facts, std::string_view path, const Entry& entry,
                 Trace* trace) noexcept {

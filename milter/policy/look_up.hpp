@@ -26,6 +26,7 @@ struct Listing {
   // The listing is a hit of the bits, for which the facts have no reply of this store yet.
   std::optional<StoreQuestion> question = {};
   Draws draws = {};
+  ForRecipients for_recipients = {};
 };
 
 // `path` is the sender as it came; each whitelist's own key is made from it. `entry` is the same sender with case
@@ -34,6 +35,9 @@ struct Listing {
 // fault of its whitelist, and one that was not asked yet confirms everything for now.
 Listing look_up(const Lists& lists, const Facts& facts, std::string_view path, const Entry& entry,
                 Trace* trace) noexcept;
+
+// Why a sender is listed, or not, whose hit has that confirmation.
+Reason reason_of(Confirmation confirmation) noexcept;
 
 // The fault of the lists, if none of them could list anybody.
 std::optional<Listing> find_fault(const Lists& lists) noexcept;

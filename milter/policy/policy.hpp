@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/ip_network.hpp"
+#include "filter/address/tag_separators.hpp"
 #include "milter/policy/alignment.hpp"
 #include "milter/policy/exact_list.hpp"
 
@@ -39,6 +40,8 @@ struct Policy {
   bool verify_signatures = false;  // decide() may ask for signatures: see SignatureNeed
   bool undo_batv = true;
   std::vector<std::string> trusted_forwarders = {};  // canonical domains, each for itself
+  // What starts a tag of a recipient, beside what the whitelist says of all addresses.
+  TagSeparators recipient_delimiter = {};
   // `@example.org` for exactly that domain, `@.example.org` also for all below it.
   ExactList own_domains = {};
 

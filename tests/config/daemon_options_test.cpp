@@ -51,6 +51,7 @@ TEST_CASE("without any setting every option has the default of the table") {
   CHECK_FALSE(options.allow_missing_whitelist);
   CHECK(options.revoked.empty());
   CHECK(options.extra.empty());
+  CHECK(options.recipient_delimiter.empty());
   CHECK(options.identity == DaemonOptions::Identity::either);
   CHECK(options.authentication == DaemonOptions::Authentication::required);
   CHECK(options.alignment == DaemonOptions::Alignment::relaxed);
@@ -86,6 +87,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "allow-missing-whitelist = yes\n"
       "revoked = /etc/bloomgate/revoked.txt\n"
       "extra = /etc/bloomgate/extra.txt\n"
+      "recipient-delimiter = +-\n"
       "identity = header-from\n"
       "authentication = preferred\n"
       "alignment = strict\n"
@@ -126,6 +128,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK(options.allow_missing_whitelist);
   CHECK(options.revoked == "/etc/bloomgate/revoked.txt");
   CHECK(options.extra == "/etc/bloomgate/extra.txt");
+  CHECK(options.recipient_delimiter == "+-");
   CHECK(options.identity == DaemonOptions::Identity::header_from);
   CHECK(options.authentication == DaemonOptions::Authentication::preferred);
   CHECK(options.alignment == DaemonOptions::Alignment::strict);

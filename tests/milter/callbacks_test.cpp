@@ -446,6 +446,67 @@ TEST_CASE("a mail server that cannot leave out recipients and body is answered, 
   CHECK_THAT(server.edits().back(), Catch::Contains("deliver; reason=listed;"));
 }
 
+// Of a message from `sender` to these recipients.
+std::string mark_of(FakeMailServer& server, const std::string& sender, const std::vector<std::string>& recipients) {
+  server.mail(sender);
+  for (const std::string& recipient : recipients) CHECK(server.recipient(recipient) == SMFIS_NOREPLY);
+  server.end_of_message();
+  return server.edits().back();
+}
+
+TEST_CASE("recipients are asked for where a whitelist in use holds pairs, from the next connection on") {
+  Parts parts;
+  FakeMailServer before;
+  before.negotiate();
+  CHECK((before.asked_steps() & SMFIP_NORCPT) != 0);
+
+  parts.whitelist.replace({"all@example.org", "joe@example.org > ann@ours.example"});
+  parts.slot.set(parts.whitelist.load_alone());
+  FakeMailServer server;
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  CHECK((server.asked_steps() & (SMFIP_NORCPT | SMFIP_NR_RCPT)) == SMFIP_NR_RCPT);
+  const std::string joe = "<joe@example.org>";
+  CHECK_THAT(mark_of(server, joe, {"<ann@ours.example>"}), Catch::Contains(" deliver; reason=listed-for-recipients;"));
+  CHECK_THAT(parts.log.text(), Catch::Contains(" recipients=1 listed_for=1\n"));
+  CHECK_THAT(mark_of(server, joe, {"<ann@ours.example>", "<bob@ours.example>"}),
+             Catch::Contains(" check; reason=not-listed-for-all;"));
+  CHECK_THAT(parts.log.text(), Catch::Contains(" recipients=2 listed_for=1\n"));
+  CHECK_THAT(mark_of(server, joe, {"<bob@ours.example>"}), Catch::Contains(" check; reason=not-listed;"));
+  CHECK_THAT(mark_of(server, "<all@example.org>", {"<bob@ours.example>"}), Catch::Contains(" deliver; reason=listed;"));
+
+  // The connection that was open has never told them.
+  before.mail(joe);
+  before.end_of_message();
+  CHECK_THAT(before.edits().back(), Catch::Contains(" check; reason=recipients-unknown;"));
+  before.negotiate();
+  CHECK_THAT(mark_of(before, joe, {"<ann@ours.example>"}), Catch::Contains(" deliver; reason=listed-for-recipients;"));
+
+  // Recipients are still told on connections that have begun so, where no list needs them any more.
+  parts.whitelist.replace({"joe@example.org"});
+  parts.slot.set(parts.whitelist.load_alone());
+  CHECK_THAT(mark_of(server, joe, {"<ann@ours.example>"}), Catch::Contains(" deliver; reason=listed;"));
+}
+
+TEST_CASE("the recipients of one message are not those of the next, nor those of one that was given up") {
+  Parts parts;
+  parts.whitelist.replace({"joe@example.org > ann@ours.example"});
+  parts.slot.set(parts.whitelist.load_alone());
+  FakeMailServer server;
+  server.negotiate();
+  const std::string joe = "<joe@example.org>";
+  server.mail(joe);
+  server.recipient("<bob@ours.example>");
+  SECTION("RSET") {
+    server.abort();
+  }
+  SECTION("another MAIL") {}
+  SECTION("its end") {
+    server.end_of_message();
+  }
+  CHECK_THAT(mark_of(server, joe, {"<ann@ours.example>"}), Catch::Contains(" deliver; reason=listed-for-recipients;"));
+  CHECK_THAT(mark_of(server, joe, {}), Catch::Contains(" check; reason=recipients-unknown;"));
+}
+
 TEST_CASE("a message is in progress from MAIL to its end, however it ends") {
   using namespace std::chrono_literals;
   Parts parts;

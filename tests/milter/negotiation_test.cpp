@@ -46,6 +46,19 @@ TEST_CASE("for a deeper check the recipients and the body are asked for, and rep
   CHECK(request.has_leading_space);
 }
 
+TEST_CASE("for lists with pairs the recipients are asked for, without replies to them, and nothing more") {
+  for (const Mode mode : {Mode::enforce, Mode::observe}) {
+    const MilterOffer offer = {SMFI_CURR_ACTS, SMFI_CURR_PROT};
+    const MilterRequest request = milter_request(offer, {.mode = mode, .recipients = true});
+    const MilterRequest without_pairs = milter_request(offer, {.mode = mode});
+    CHECK(request.missing.empty());
+    CHECK(request.tells_recipients);
+    CHECK_FALSE(without_pairs.tells_recipients);
+    CHECK(request.steps == (without(without_pairs.steps, SMFIP_NORCPT) | SMFIP_NR_RCPT));
+    CHECK(request.actions == without_pairs.actions);
+  }
+}
+
 TEST_CASE("to verify signatures the body is asked for and fields as they were sent, and no recipients") {
   for (const Mode mode : {Mode::enforce, Mode::observe}) {
     const MilterRequest request = milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, {.mode = mode, .verify = true});

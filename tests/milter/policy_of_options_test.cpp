@@ -70,5 +70,12 @@ TEST_CASE("a domain that cannot be one is an error of the configuration, with it
   }
 }
 
+TEST_CASE("the recipient delimiter is taken character by character, and one that starts no tag is refused") {
+  CHECK(policy_from({}).recipient_delimiter.none());
+  CHECK(policy_from({"--recipient-delimiter", "+-"}).recipient_delimiter == TagSeparators::parse("+-"));
+  CHECK_THROWS_WITH(policy_from({"--recipient-delimiter", "+a"}),
+                    Catch::Contains("recipient-delimiter") && Catch::Contains("got '+a'"));
+}
+
 }  // namespace
 }  // namespace bloomgate

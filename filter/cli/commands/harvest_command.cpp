@@ -55,8 +55,7 @@ std::optional<HarvestCommand> parse(const Arguments& arguments) {
       ("for-all", po::bool_switch(&command.for_all),
        "write addresses: whoever one user has written to is listed for all users")  //
       ("pairs", po::bool_switch(&command.pairs),
-       "write pairs: whoever a user has written to is listed for that user (this version's daemon does not look "
-       "pairs up yet)")  //
+       "write pairs: whoever a user has written to is listed for that user only")  //
       ("at-least", po::value(&command.at_least)->default_value(1)->value_name("N"),
        "leave out whom fewer than N users have written to; with --pairs, to whom a user has written less than N "
        "times")  //

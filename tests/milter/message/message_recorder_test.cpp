@@ -244,5 +244,54 @@ TEST_CASE("after a reset, and after another client has connected, nobody has sen
   CHECK(message.envelope({}).sender.empty());
 }
 
+Recipients recipients_of(MessageRecorder& message) {
+  return message.facts({}).recipients;
+}
+
+TEST_CASE("recipients are facts where the mail server tells them, and unknown where it does not") {
+  MessageRecorder message;
+  message.begin_message("<joe@example.org>");
+  message.add_recipient("<ann@example.net>");
+  CHECK(recipients_of(message).state == Recipients::State::unknown);
+  CHECK(recipients_of(message).paths.empty());
+  message.expect_recipients(true);
+  message.begin_message("<joe@example.org>");
+  CHECK_FALSE(recipients_of(message).are_known());
+  message.add_recipient("<ann@example.net>");
+  message.add_recipient("bob@example.net");
+  const Recipients told = recipients_of(message);
+  CHECK(told.are_known());
+  CHECK(std::vector<std::string_view>(told.paths.begin(), told.paths.end()) ==
+        std::vector<std::string_view>{"ann@example.net", "bob@example.net"});
+  message.begin_message("<joe@example.org>");
+  CHECK_FALSE(recipients_of(message).are_known());
+}
+
+TEST_CASE("with one recipient too many, or one too long, the recipients are too many until the next message") {
+  using enum Recipients::State;
+  MessageRecorder message;
+  message.expect_recipients(true);
+  const auto begin = [&] { message.begin_message("<joe@example.org>"); };
+  begin();
+  for (int i = 0; i < 1000; ++i) message.add_recipient("<a@b.c>");
+  CHECK(recipients_of(message).state == all);
+  message.add_recipient("<a@b.c>");
+  CHECK(recipients_of(message).state == too_many);
+  CHECK(recipients_of(message).paths.empty());
+  begin();
+  message.add_recipient("<" + std::string(1024, 'x') + ">");
+  CHECK(recipients_of(message).state == all);
+  // Cut off it would be another address.
+  message.add_recipient("<" + std::string(1015, 'x') + "@ours.example>");
+  message.add_recipient("<a@b.c>");
+  CHECK(recipients_of(message).state == too_many);
+  begin();
+  for (int i = 0; i < 33; ++i) message.add_recipient(std::string(1000, 'x'));
+  CHECK(recipients_of(message).state == too_many);
+  begin();
+  message.add_recipient("<a@b.c>");
+  CHECK(recipients_of(message).are_known());
+}
+
 }  // namespace
 }  // namespace bloomgate

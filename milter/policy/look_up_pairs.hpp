@@ -1,0 +1,29 @@
+// Whether pairs list a sender for the recipients of a message: the part of decide() for senders who are not listed for
+// everybody. Pure, noexcept; allocates nothing for ASCII except for the trace. Safe from any thread.
+#pragma once
+
+#include <string_view>
+
+#include "filter/address/tag_separators.hpp"
+#include "milter/policy/facts.hpp"
+#include "milter/policy/lists.hpp"
+#include "milter/policy/look_up.hpp"
+
+namespace bloomgate {
+
+class Trace;
+
+// `alone` is what look_up() has found of the sender: not listed. It is returned as it is where no list holds pairs.
+//
+// The sender is listed (listed-for-recipients) if each of the recipients has a pair with it, in whichever whitelist.
+// Otherwise the reason is that of `alone` if that was a fault of a list; else that of a fault met here; else
+// not-listed-for-all if there was a pair for one of them at least; else not-listed. Without knowing all recipients,
+// nobody is looked up: recipients-unknown, too-many-recipients.
+//
+// `path` is the sender as it came. Keys are made as each whitelist says, and tags of recipients are taken off by
+// `recipient_delimiter` as well. A hit that a store has to confirm counts as in look_up(); one question at a time.
+// Costs one look-up in the bits for each recipient and whitelist, and up to 323 exact ones.
+Listing look_up_pairs(const Listing& alone, const Lists& lists, const Facts& facts, TagSeparators recipient_delimiter,
+                      std::string_view path, Trace* trace) noexcept;
+
+}  // namespace bloomgate
