@@ -16,6 +16,7 @@ class Message:
     recipient: str = "user@example.net"
     subject: str = "test"
     smtputf8: bool = False
+    more_recipients: tuple = ()
 
     def content(self):
         fields = [b"From: <sender@example.com>", b"To: <" + self.recipient.encode() + b">",
@@ -66,7 +67,12 @@ class Client:
         """Sends it, and does not wait for what the mail server says of it: end() does."""
         utf8 = " SMTPUTF8" if message.smtputf8 else ""
         self.command(f"MAIL FROM:<{message.path}> BODY=8BITMIME{utf8}")
-        self.command(f"RCPT TO:<{message.recipient}>")
+        for recipient in (message.recipient, *message.more_recipients):
+            self.command(f"RCPT TO:<{recipient}>")
+        self.begin_data(message)
+
+    def begin_data(self, message):
+        """The last step of begin(), where the envelope was sent by commands."""
         self.command("DATA", expected=354)
         dotted = re.sub(rb"(?m)^\.", b"..", message.content())
         self._smtp.send(dotted + b".\r\n")
