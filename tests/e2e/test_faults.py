@@ -2,11 +2,9 @@
 
 import contextlib
 import fcntl
-import itertools
 import os
 import shutil
 import signal
-import threading
 import time
 
 import pytest
@@ -16,59 +14,13 @@ from private_mail.daemon import USER
 from private_mail.filter import build_filter_of
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
 from private_mail.processes import wait_until
-
-CONNECTIONS = 4
-SENDERS = (LISTED, UNLISTED)
+from traffic import Traffic
 
 
 @pytest.fixture
 def gateway(start_gateway):
     # 20 MB, so that a truncated file has pages that nobody has touched.
     return start_gateway([LISTED], "--expected-entries", "20000000")
-
-
-class Traffic:
-    """Listed and unlisted senders in turn, over several connections at a time, in the background, until its
-    block ends. sent: what has been, as (message, queue ID)."""
-
-    def __init__(self, gateway):
-        self.gateway = gateway
-        self.sent = []
-        self.errors = []
-        self._begun = {}  # queue ID -> when its sending began
-        self._stop = threading.Event()
-        self._threads = [threading.Thread(target=self._send) for _ in range(CONNECTIONS)]
-
-    def __enter__(self):
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
-        assert self.errors == []
-
-    def wait_for(self, count, since=0.0):
-        """Until that many have been sent whose sending began since then, by time.monotonic()."""
-        wait_until(lambda: self.errors or len(self.sent_since(since)) >= count, f"{count} messages to be sent")
-
-    def sent_since(self, moment):
-        return [(message, queue_id) for message, queue_id in list(self.sent) if self._begun[queue_id] >= moment]
-
-    def _send(self):
-        try:
-            with self.gateway.connect() as client:
-                for sender in itertools.cycle(SENDERS):
-                    if self._stop.is_set():
-                        return
-                    message, begun = Message(sender), time.monotonic()
-                    queue_id = client.send(message)
-                    self._begun[queue_id] = begun
-                    self.sent.append((message, queue_id))
-        except Exception as error:
-            self.errors.append(error)
 
 
 def assert_none_lost_and_none_waved_through(deliveries):
