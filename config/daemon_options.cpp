@@ -51,6 +51,17 @@ class Merger {
   std::array<const GivenOptions*, 2> sources_;
 };
 
+void set_sample(const Merger& merger, DeepCheckOptions& options) {
+  Percentage sample;
+  merger.set("deep-check-sample", sample);
+  if (sample.share != 0 && options.servers.empty()) {
+    throw config_error(sample.place, "deep-check-sample",
+                       "there is no checker to show delivered messages to: name one with deep-check, or leave this "
+                       "option out");
+  }
+  options.sample_share = sample.share;
+}
+
 void set_deep_check(const Merger& merger, DeepCheckOptions& options) {
   ByteSize max_size, memory;
   merger.set("deep-check", options.servers);
@@ -65,6 +76,7 @@ void set_deep_check(const Merger& merger, DeepCheckOptions& options) {
   merger.set("deep-check-failure", options.on_failure);
   options.max_bytes = max_size.bytes;
   options.memory_bytes = memory.bytes;
+  set_sample(merger, options);
 }
 
 std::string names_of(const std::vector<WhitelistSource>& whitelists) {

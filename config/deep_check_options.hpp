@@ -55,6 +55,7 @@ struct DeepCheckOptions {
   SpamAction on_reject = SpamAction::reject;
   SpamAction on_soft_reject = SpamAction::tempfail;
   CheckFailureAction on_failure = CheckFailureAction::tag;
+  double sample_share = 0;  // of delivered messages, from 0 to 1: the checker is asked about them too, afterwards
 
   friend bool operator==(const DeepCheckOptions&, const DeepCheckOptions&) = default;
 };

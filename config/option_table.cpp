@@ -121,8 +121,8 @@ constexpr std::array kTable = {
         "the spam checker that the daemon asks about mail whose decision is 'check'",
         "Use it if no later stage checks that mail. Examples: rspamd:http://127.0.0.1:11333,\n"
         "spamd:inet:783@127.0.0.1. Several lines give several servers; if one fails, the daemon asks the next. The\n"
-        "checker never sees mail that a list delivers, nor exempt mail. X-Spam fields that come with other mail are\n"
-        "removed. If 'mode' is observe, the daemon asks no checker.",
+        "checker never sees exempt mail, and of the mail that a list delivers only samples ('deep-check-sample').\n"
+        "X-Spam fields that come with other mail are removed. If 'mode' is observe, the daemon asks no checker.",
         true, true},
     OptionSpec{"deep-check-timeout", "SECONDS", "30", "how long the deeper check of a message may take",
                "This includes all servers. Keep it below the time that the mail server waits for a milter (Postfix:\n"
@@ -149,6 +149,11 @@ constexpr std::array kTable = {
     OptionSpec{"deep-check-failure", "tempfail|tag", "tag", "what the daemon does when no checker answers",
                "tempfail: the sender is asked to try again later. tag: the message goes on unchecked, and its\n"
                "X-Spam-Status field says so.",
+               true},
+    OptionSpec{"deep-check-sample", "PERCENT", "0%", "how many delivered messages the checker is asked about too",
+               "As in 0.1%: of a thousand messages that a list delivers, one is shown to the checker after it was\n"
+               "delivered, whatever the checker says. The share that it calls spam is in the figures ('metrics'), and\n"
+               "the log and 'bloomgate report' name their senders. Exempt mail is left out. 0%: none.",
                true},
     OptionSpec{"mode", "enforce|observe", "enforce", "mark messages, or only log the decisions",
                "enforce: the daemon removes every X-Bloomgate field that came with a message, and adds its own.\n"

@@ -273,6 +273,20 @@ void convert(const OptionSpec& spec, const GivenValue& given, ByteSize& out) {
   out.bytes = std::uint64_t{*number} << shift;
 }
 
+// std::from_chars() alone would also take "nan" and "-0".
+void convert(const OptionSpec& spec, const GivenValue& given, Percentage& out) {
+  const std::string_view text = given.text;
+  const std::string_view number = text.substr(0, text.empty() ? 0 : text.size() - 1);
+  const char* const end = number.data() + number.size();
+  double percent = 0;
+  const auto [stop, error] = std::from_chars(number.data(), end, percent, std::chars_format::fixed);
+  const bool is_plain = !number.empty() && number.find_first_not_of("0123456789.") == std::string_view::npos;
+  if (!text.ends_with('%') || !is_plain || error != std::errc() || stop != end || percent > 100) {
+    reject(spec, given, "a share from 0% to 100%, such as 0.1%");
+  }
+  out = {percent / 100, given.place};
+}
+
 void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::milliseconds& out) {
   const auto seconds = number_of(given.text);
   if (!seconds || *seconds == 0 || *seconds > kMaxSeconds) {

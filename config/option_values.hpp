@@ -20,6 +20,12 @@ struct ByteSize {
   std::uint64_t bytes = 0;
 };
 
+// A share of one, which an operator writes as 0.1%.
+struct Percentage {
+  double share = 0;
+  ConfigPlace place;
+};
+
 // Where the daemon shows what it does; nothing where the text is empty: nowhere.
 struct MonitoringAddress {
   std::optional<SocketAddress> socket;
@@ -51,6 +57,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, ByteSize& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::milliseconds& out);  // given in seconds
 void convert(const OptionSpec& spec, const GivenValue& given, SpamAction& out);
 void convert(const OptionSpec& spec, const GivenValue& given, CheckFailureAction& out);
+void convert(const OptionSpec& spec, const GivenValue& given, Percentage& out);
 
 // These add to the present value: a value may hold several words, and an option may be given several times.
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<std::string>& out);

@@ -97,6 +97,9 @@ Answer Connection::end_of_message(const EndOfMessage& end) noexcept {
 }
 
 void Connection::forget_message() noexcept {
+  if (sample_) parts_.sampler->offer(*std::move(sample_));
+  sample_.reset();
+  is_drawn_ = false;
   verification_.reset();
   judgement_.reset();
   deep_outcome_ = {};
@@ -112,8 +115,30 @@ void Connection::decide(std::string_view mta_name) {
   // A message that is refused is not shown to a checker.
   const bool goes_on = !refusal_for_forged_fields(is_exempt(judgement_->decision.reason));
   if (goes_on && !judgement_->decision.need.is_empty()) begin_verification();
+  is_drawn_ = goes_on && is_drawn();
   // A checker needs the text even if a signature may still make the message one that is delivered.
-  message_.end_header(goes_on && DeepCheck::is_for(judgement_->decision));
+  message_.end_header(goes_on && (is_drawn_ || DeepCheck::is_for(judgement_->decision)));
+}
+
+// A message that may be delivered, by a list, is drawn once. Exempt mail is delivered by no list.
+bool Connection::is_drawn() const noexcept {
+  const Decision& decision = judgement_->decision;
+  if (parts_.sampler == nullptr || is_exempt(decision.reason)) return false;
+  return (decision.verdict == Verdict::deliver || verification_ != nullptr) && parts_.sampler->draw();
+}
+
+// It goes to the sampler when the answer was given.
+void Connection::take_sample(const EndOfMessage& end) noexcept {
+  if (!is_drawn_ || judgement_->decision.verdict != Verdict::deliver) return;
+  if (message_.text_fault().empty()) {
+    try {
+      sample_ = Gate::sample(message_, *judgement_, end);
+      return;
+    } catch (const std::bad_alloc&) {
+      // The message is delivered all the same.
+    }
+  }
+  parts_.sampler->drop();
 }
 
 // Where the verifier knows the outcome at once, so does the rest of the message.
@@ -168,6 +193,7 @@ Answer Connection::conclude(const EndOfMessage& end) {
   }
   if (!exempt) edits.forged_results = forged.results();
   if (action == SpamAction::quarantine) edits.quarantine_reason = deep_outcome_.quarantine_reason.c_str();
+  take_sample(end);
   return edits;
 }
 

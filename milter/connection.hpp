@@ -26,6 +26,7 @@
 #include "config/daemon_options.hpp"
 #include "milter/answer.hpp"
 #include "milter/deep_check/deep_check.hpp"
+#include "milter/deep_check/delivery_sampler.hpp"
 #include "milter/dkim/verifier.hpp"
 #include "milter/gate.hpp"
 #include "milter/lists/slot.hpp"
@@ -40,6 +41,7 @@ namespace bloomgate {
 struct ConnectionParts {
   const Gate* gate = nullptr;
   const DeepCheck* deep_check = nullptr;  // null: no checker is asked; always so if `mode` is observe
+  DeliverySampler* sampler = nullptr;     // null: no delivered message is shown to the checker
   Verifier* verifier = nullptr;           // null: no signature is verified; a decision that needs one stays `check`
   MessagesInProgress* in_progress = nullptr;
   Monitor* monitor = nullptr;  // null: nobody watches
@@ -79,7 +81,7 @@ class Connection {
   // is forgotten.
   Answer end_of_message(const EndOfMessage& end) noexcept;
 
-  // The message is over, or was given up.
+  // The message is over, or was given up. One that was delivered may go to the sampler now.
   void forget_message() noexcept;
 
   // What was agreed with the mail server; before the first message. A session may follow another one on a connection
@@ -98,6 +100,8 @@ class Connection {
   void decide(std::string_view mta_name);
   void begin_verification();
   void end_verification();
+  bool is_drawn() const noexcept;
+  void take_sample(const EndOfMessage& end) noexcept;
   Answer conclude(const EndOfMessage& end);
   Answer conclude_without_memory() const noexcept;
   std::optional<Refusal> refusal_for_forged_fields(bool exempt) const noexcept;
@@ -110,6 +114,8 @@ class Connection {
   bool is_in_progress_ = false;
   std::optional<Judgement> judgement_;  // once the message is decided; with a need, for now
   std::unique_ptr<Verification> verification_;
+  bool is_drawn_ = false;                 // for the sampler, if it is delivered
+  std::optional<DeliverySample> sample_;  // once it is
   // The targets of the answer's views.
   DeepOutcome deep_outcome_;
   std::string mark_;

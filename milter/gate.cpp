@@ -159,6 +159,16 @@ void Gate::log_message(const MessageRecorder& message, const Judgement& made, st
       word_or_dash(facts.header_from.address, kMaxLoggedSenderBytes), extra);
 }
 
+DeliverySample Gate::sample(MessageRecorder& message, const Judgement& made, const EndOfMessage& end) {
+  const auto& [rules, facts, decision, microseconds, confirm_microseconds] = made;
+  return {.envelope = message.envelope(end),
+          .text = message.take_text(),
+          .who = fmt::format("queue_id={} sender={}", logged_queue_id(end.queue_id), logged_sender(facts)),
+          .why = fmt::format("identity={} whitelist={} header_from={}", identity_kind_name(decision.identity),
+                             word_or_dash(decision.list.view(), kMaxListNameBytes),
+                             word_or_dash(facts.header_from.address, kMaxLoggedSenderBytes))};
+}
+
 void Gate::log_refusal(const Judgement& made, std::string_view queue_id, std::size_t forged_fields) const {
   if (monitor_ != nullptr) monitor_->note_refusal(made.facts, made.decision);
   log_->warn("queue_id={} sender={} decision=refuse reason=forged-fields forged_headers={}", logged_queue_id(queue_id),

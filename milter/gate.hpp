@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "milter/deep_check/delivery_sampler.hpp"
 #include "milter/lists/list_slot.hpp"
 #include "milter/message/message_recorder.hpp"
 #include "milter/monitoring/monitor.hpp"
@@ -103,6 +104,9 @@ class Gate {
   //
   // Throws only where memory runs out.
   void log_refusal(const Judgement& made, std::string_view queue_id, std::size_t forged_fields) const;
+
+  // A message that is delivered, for a checker's opinion afterwards. Takes its text. Throws only where memory runs out.
+  static DeliverySample sample(MessageRecorder& message, const Judgement& made, const EndOfMessage& end);
 
  private:
   void decide_message(Judgement& made, const LoadedLists& lists, const BeforeWaiting& before_waiting) const;

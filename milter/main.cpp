@@ -159,6 +159,11 @@ struct Daemon {
   void begin_to_serve() {
     served = make_served_options(started_with, common, nullptr);
     parts.set(parts_of(served));
+    show_sample_share();
+  }
+
+  void show_sample_share() const noexcept {
+    if (monitor) monitor->tally().set_sample_share(served->sampler ? served->sampler->share() : 0);
   }
 
   // As this process was told to at its start, from the file as it is now.
@@ -175,6 +180,7 @@ struct Daemon {
       gate.set_rules(rules);
       results.begin_again();  // what was missing may be asked for no more
       served = next;
+      show_sample_share();
       log->info("configuration loaded, mode {}", mode_name(next->options.mode));
     };
     return settings;
@@ -266,6 +272,7 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
 
   daemon.log->info("stopping");
   if (told_to_stop) say_farewell(daemon);
+  if (daemon.served->sampler) daemon.served->sampler->stop();
   if (daemon.libmilter_failed) daemon.log->error("libmilter failed; its reason is in the system log");
   daemon.log->info("stopped");
   return daemon.libmilter_failed ? EX_SOFTWARE : EX_OK;

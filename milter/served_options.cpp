@@ -40,6 +40,26 @@ std::shared_ptr<const DeepCheck> make_deep_check(const DaemonOptions& options, c
   return std::make_shared<const DeepCheck>(options.deep_check);
 }
 
+// A spammer is named at level warn, whether the lines of single messages are logged or not.
+void report_sample(SampleAnswer answer, std::string_view line, const ConnectionParts& common) noexcept {
+  if (common.monitor != nullptr) common.monitor->tally().note_sample(answer);
+  if (line.empty()) return;
+  try {
+    common.log->log(answer == SampleAnswer::ham ? spdlog::level::info : spdlog::level::warn, "{}", line);
+  } catch (const std::exception&) {
+    // It is counted.
+  }
+}
+
+std::shared_ptr<DeliverySampler> make_sampler(const DaemonOptions& options, const ConnectionParts& common) {
+  if (!asks_deep_check(options) || options.deep_check.sample_share == 0) return nullptr;
+  common.log->info("deep-check-sample: {:g}% of the delivered messages are shown to the checker afterwards",
+                   100 * options.deep_check.sample_share);
+  return std::make_shared<DeliverySampler>(options.deep_check, [common](SampleAnswer answer, std::string_view line) {
+    report_sample(answer, line, common);
+  });
+}
+
 }  // namespace
 
 void require_temporary_folder(const DaemonOptions& options) {
@@ -59,10 +79,12 @@ std::shared_ptr<const ServedOptions> make_served_options(const DaemonOptions& op
   const bool keeps_check =
       in_use != nullptr && in_use->options.deep_check == options.deep_check && in_use->options.mode == options.mode;
   served->deep_check = keeps_check ? in_use->deep_check : make_deep_check(options, common);
+  served->sampler = keeps_check ? in_use->sampler : make_sampler(options, common);
   const bool keeps_verifier = in_use != nullptr && verify_alike(in_use->options, options);
   served->verifier = keeps_verifier ? in_use->verifier : make_verifier(options, common);
   served->parts = common;
   served->parts.deep_check = served->deep_check.get();
+  served->parts.sampler = served->sampler.get();
   served->parts.verifier = served->verifier.get();
   served->parts.mode = options.mode;
   served->parts.host_name = options.host_name;

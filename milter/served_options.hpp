@@ -8,6 +8,7 @@
 #include "config/daemon_options.hpp"
 #include "milter/connection.hpp"
 #include "milter/deep_check/deep_check.hpp"
+#include "milter/deep_check/delivery_sampler.hpp"
 #include "milter/dkim/child_verifier.hpp"
 
 namespace bloomgate {
@@ -16,13 +17,14 @@ namespace bloomgate {
 struct ServedOptions {
   DaemonOptions options;
   std::shared_ptr<const DeepCheck> deep_check = nullptr;
+  std::shared_ptr<DeliverySampler> sampler = nullptr;
   std::shared_ptr<ChildVerifier> verifier = nullptr;
   ConnectionParts parts = {};  // its pointers lead to the members above
 };
 
 // `common` has the parts that no option changes. `in_use` may be null: there is nothing to take over. Starts the
-// verifier's child where one is wanted. Throws BloomgateError if that cannot do its work, or if the folder for long
-// messages cannot be used.
+// verifier's child and the sampler's thread where they are wanted. Throws BloomgateError if one of these cannot be, or
+// if the folder for long messages cannot be used.
 std::shared_ptr<const ServedOptions> make_served_options(const DaemonOptions& options, const ConnectionParts& common,
                                                          const ServedOptions* in_use);
 

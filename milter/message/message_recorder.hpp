@@ -101,6 +101,9 @@ class MessageRecorder {
   // Only if texts are kept.
   const MessageText& text() const noexcept { return *text_; }
 
+  // The same, for somebody who outlives the message; leaves none. Throws std::bad_alloc.
+  MessageText take_text() { return text_->take(); }
+
   // Why a checker must not see the text, in words for a person; empty: nothing is wrong with it.
   std::string_view text_fault() const noexcept { return text_fault_; }
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "filter/base/file_io.hpp"
 #include "filter/base/printable.hpp"
@@ -98,6 +99,14 @@ void MessageText::clear() noexcept {
   if (memory_.capacity() > kMaxIdleBytes) std::vector<char>().swap(memory_);
   file_.reset();
   size_ = 0;
+}
+
+MessageText MessageText::take() {
+  MessageText taken(limits_);
+  taken.memory_.swap(memory_);
+  taken.file_ = std::move(file_);
+  taken.size_ = std::exchange(size_, 0);
+  return taken;
 }
 
 }  // namespace bloomgate

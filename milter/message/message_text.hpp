@@ -4,7 +4,7 @@
 // other.
 //
 // Filled while the message comes, then read any number of times. Used by one thread at a time. Legal order of calls:
-//     (add_field* end_of_header add_body* read* clear)*
+//     (add_field* end_of_header add_body* read* (clear | take))*
 #pragma once
 
 #include <cstddef>
@@ -57,6 +57,9 @@ class MessageText {
 
   // The message is over. Keeps some memory for the next one, and closes the file.
   void clear() noexcept;
+
+  // The text, for somebody who outlives the message; leaves none here. Throws std::bad_alloc.
+  MessageText take();
 
   // How much memory is held for the text; never more than Limits::memory_bytes.
   std::size_t memory_held() const noexcept { return memory_.capacity(); }

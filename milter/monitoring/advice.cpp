@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "milter/monitoring/proportion.hpp"
 #include "milter/monitoring/service_status.hpp"
 
 namespace bloomgate {
@@ -13,6 +16,12 @@ constexpr std::string_view kBuildAnew =
     "Build it anew, with room for all of its entries, and see what bloomgate info and bloomgate verify say of it.";
 constexpr std::string_view kMissingWhitelist =
     "Build it with bloomgate build, or copy it there; it is loaded as soon as it is there and good.";
+
+constexpr std::string_view kSpamDelivered =
+    "bloomgate report names their senders; bloomgate-milter revoke ADDRESS stops one within a second.";
+// What the share is at least, with 95 % confidence, where somebody should look: with the rate of the alert in
+// config/prometheus.
+constexpr double kMostSpamDelivered = 0.02;
 
 void add_missing(const ListParts& parts, std::vector<Advice>& advice) {
   for (const NamedFilter& each : parts.whitelists) {
@@ -38,6 +47,14 @@ void add_too_many_hits(const ListParts& parts, const RateProbes& probes, std::ve
   }
 }
 
+void add_spam_delivered(const Tally& tally, std::vector<Advice>& advice) {
+  const std::uint64_t spam = tally.samples(SampleAnswer::spam);
+  const std::uint64_t answered = std::max(tally.answered_samples(), spam);
+  if (answered == 0 || wilson_interval(spam, answered).lower <= kMostSpamDelivered) return;
+  advice.push_back({fmt::format("of {} delivered messages that were sampled the checker calls {} spam", answered, spam),
+                    std::string(kSpamDelivered)});
+}
+
 }  // namespace
 
 std::vector<Advice> advice_on(const Monitor& monitor) {
@@ -47,6 +64,7 @@ std::vector<Advice> advice_on(const Monitor& monitor) {
   for (std::string& fault : list_faults(*lists)) advice.push_back({std::move(fault), std::string(kLoadGoodFile)});
   add_missing(lists->parts(), advice);
   add_too_many_hits(lists->parts(), monitor.probes(), advice);
+  add_spam_delivered(monitor.tally(), advice);
   if (!standing->refused_reload.empty()) {
     advice.push_back({"the last reload was refused: " + standing->refused_reload,
                       "What was in use goes on. Mend what is named, then: systemctl reload bloomgate-milter"});

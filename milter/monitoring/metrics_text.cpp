@@ -3,10 +3,12 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "milter/monitoring/proportion.hpp"
 #include "milter/monitoring/service_status.hpp"
 
 namespace bloomgate {
@@ -131,6 +133,31 @@ void add_deep_checks(Families& families, const Tally& tally) {
                      tally.deep_check_times());
 }
 
+// Wilson's interval, so that a dashboard shows how sure the share is.
+void add_samples(Families& families, const Tally& tally) {
+  MetricFamily& samples = families.counter("bloomgate_delivery_samples_total",
+                                           "Delivered messages drawn to be shown to a checker, by its answer.");
+  for (std::size_t i = 0; i < kSampleAnswers; ++i) {
+    const auto answer = static_cast<SampleAnswer>(i);
+    Families::put(samples, {label("answer", sample_answer_name(answer))}, number(tally.samples(answer)));
+  }
+  families.one_gauge("bloomgate_delivery_sample_ratio", "Share of delivered messages that is drawn; 0: none.",
+                     tally.sample_share());
+  // A share of nothing has no value.
+  const std::uint64_t spam = tally.samples(SampleAnswer::spam);
+  const std::uint64_t answered = std::max(tally.answered_samples(), spam);
+  const Interval share = wilson_interval(spam, answered);
+  const auto one_share = [&](const char* name, const char* help, double value) {
+    MetricFamily& family = families.gauge(name, help);
+    if (answered != 0) Families::put(family, {}, value);
+  };
+  one_share("bloomgate_delivered_spam_ratio",
+            "Share of the delivered messages that a checker calls spam, since the start, by the samples.",
+            number(spam) / number(std::max<std::uint64_t>(answered, 1)));
+  one_share("bloomgate_delivered_spam_lower_ratio", "What that share is at least, with 95 % confidence.", share.lower);
+  one_share("bloomgate_delivered_spam_upper_ratio", "What that share is at most, with 95 % confidence.", share.upper);
+}
+
 void add_service(Families& families, const Monitor& monitor) {
   const auto standing = monitor.standing();
   MetricFamily& reloads = families.counter("bloomgate_reloads_total", "Reloads, asked for or because a list was replaced, by their outcome.");
@@ -231,6 +258,7 @@ std::string metrics_text(const Monitor& monitor) {
   add_messages(families, monitor.tally());
   add_confirmations(families, monitor.tally());
   add_deep_checks(families, monitor.tally());
+  add_samples(families, monitor.tally());
   add_lists(families, monitor);
   add_service(families, monitor);
   return families.text();

@@ -118,6 +118,29 @@ std::string probes_html(const LoadedFilter& filter, const Probes& seen) {
                           grouped(seen.probes), percent(rate.lower), percent(rate.upper)));
 }
 
+// What the lists let through, as far as samples tell.
+std::string samples_section(const Tally& tally) {
+  const std::uint64_t spam = tally.samples(SampleAnswer::spam);
+  const std::uint64_t answered = std::max(tally.answered_samples(), spam);
+  const std::uint64_t others = tally.samples(SampleAnswer::failed) + tally.samples(SampleAnswer::dropped);
+  if (tally.sample_share() == 0 && answered + others == 0) return {};
+  std::string html = "<section><h2>Delivered mail that is spam</h2>\n";
+  if (answered == 0) {
+    html += "<p class=\"soft\">No sample was answered yet.</p>\n";
+  } else {
+    const Interval share = wilson_interval(spam, answered);
+    html += "<div class=\"row\">\n" +
+            fact(percent(static_cast<double>(spam) / static_cast<double>(answered)),
+                 fmt::format("by the checker: {} of {} samples, so {} to {}", grouped(spam), grouped(answered),
+                             percent(share.lower), percent(share.upper))) +
+            "</div>\n";
+  }
+  html += fmt::format("<p class=\"soft\">{} of the delivered messages are shown to the checker afterwards",
+                      percent(tally.sample_share()));
+  if (others != 0) html += fmt::format("; {} samples were not answered", grouped(others));
+  return html + ".</p></section>\n";
+}
+
 std::string whitelist_html(const NamedFilter& named, const RateProbes& probes, SystemClock::time_point now) {
   std::string html = "<h2>" + escaped(named.name) + "</h2>\n";
   if (!named.filter) return html + "<p class=\"refuse\">not loaded</p>\n";
@@ -187,6 +210,7 @@ std::string status_page(const Monitor& monitor, bool with_senders) {
   html += advice_section(monitor);
   html += decisions_section(monitor);
   html += reasons_section(monitor.tally());
+  html += samples_section(monitor.tally());
   html += lists_section(monitor, now);
   html += last_section(monitor, with_senders);
   return html +

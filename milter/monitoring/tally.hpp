@@ -17,6 +17,7 @@
 
 #include "filter/base/fixed_text.hpp"
 #include "milter/deep_check/deep_outcome.hpp"
+#include "milter/deep_check/delivery_sampler.hpp"
 #include "milter/monitoring/time_histogram.hpp"
 #include "milter/policy/confirmation.hpp"
 #include "milter/policy/decision.hpp"
@@ -36,6 +37,9 @@ class Tally {
   // What a store has said of a hit of that whitelist.
   void note_confirmation(std::string_view whitelist, Confirmation answer, double seconds) noexcept;
   void note_deep_check(const DeepOutcome& outcome) noexcept;
+  void note_sample(SampleAnswer answer) noexcept { add(samples_[static_cast<std::size_t>(answer)]); }
+  // Of delivered messages, from 0 to 1.
+  void set_sample_share(double share) noexcept { sample_share_.store(share, std::memory_order_relaxed); }
   void note_reload(bool accepted) noexcept { add(reloads_[accepted ? 1 : 0]); }
   void begin_session() noexcept { add(sessions_begun_); }
   void end_session() noexcept { add(sessions_ended_); }
@@ -63,6 +67,10 @@ class Tally {
   std::vector<DeepChecks> deep_checks() const;
 
   std::uint64_t messages(Verdict verdict) const noexcept;
+  std::uint64_t samples(SampleAnswer answer) const noexcept { return read(samples_[static_cast<std::size_t>(answer)]); }
+  // Those that a checker has answered.
+  std::uint64_t answered_samples() const noexcept { return samples(SampleAnswer::ham) + samples(SampleAnswer::spam); }
+  double sample_share() const noexcept { return sample_share_.load(std::memory_order_relaxed); }
   std::uint64_t refusals() const noexcept { return read(refusals_); }
   std::uint64_t look_ups() const noexcept { return read(look_ups_); }
   std::uint64_t hits() const noexcept { return read(hits_); }
@@ -97,6 +105,8 @@ class Tally {
   Count refusals_{0}, look_ups_{0}, hits_{0}, sessions_begun_{0}, sessions_ended_{0};
   std::array<Count, 2> reloads_ = {};
   std::array<Count, kDeepAnswers* kActions> deep_checks_ = {};
+  std::array<Count, kSampleAnswers> samples_ = {};
+  std::atomic<double> sample_share_{0};
   TimeHistogram decision_times_, confirmation_times_, deep_check_times_;
 };
 

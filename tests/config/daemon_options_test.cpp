@@ -112,6 +112,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "deep-check-reject = tempfail\n"
       "deep-check-soft-reject = tag\n"
       "deep-check-failure = tag\n"
+      "deep-check-sample = 2.5%\n"
       "mode = observe\n"
       "host-name = mx.example.org\n"
       "lock-memory = yes\n"
@@ -157,7 +158,8 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
                        .on_spam = SpamAction::quarantine,
                        .on_reject = SpamAction::tempfail,
                        .on_soft_reject = SpamAction::tag,
-                       .on_failure = CheckFailureAction::tag});
+                       .on_failure = CheckFailureAction::tag,
+                       .sample_share = 0.025});
   CHECK(options.mode == Mode::observe);
   CHECK(options.host_name == "mx.example.org");
   CHECK(options.lock_memory);
@@ -353,6 +355,20 @@ TEST_CASE("what a file cannot say is refused with its line, its option, what was
       {"no folder", "deep-check-folder =\n", 1, "deep-check-folder", "a folder", "nothing"},
       {"deep-check-spam", "deep-check-spam = drop\n", 1, "deep-check-spam", "tag, quarantine, reject, tempfail",
        "'drop'"},
+      {"a sample without a checker", "deep-check-sample = 0.1%\n", 1, "deep-check-sample", "name one with deep-check",
+       ""},
+      {"a share without its sign", "deep-check = spamd:unix:/s\ndeep-check-sample = 0.1\n", 2, "deep-check-sample",
+       "0% to 100%", "'0.1'"},
+      {"a share of more than all", "deep-check = spamd:unix:/s\ndeep-check-sample = 100.1%\n", 2, "deep-check-sample",
+       "0% to 100%", "'100.1%'"},
+      {"a share of less than nothing", "deep-check = spamd:unix:/s\ndeep-check-sample = -0%\n", 2, "deep-check-sample",
+       "0% to 100%", "'-0%'"},
+      {"a share that is no number", "deep-check = spamd:unix:/s\ndeep-check-sample = nan%\n", 2, "deep-check-sample",
+       "0% to 100%", "'nan%'"},
+      {"a share with two points", "deep-check = spamd:unix:/s\ndeep-check-sample = 0.1.1%\n", 2, "deep-check-sample",
+       "0% to 100%", "'0.1.1%'"},
+      {"a sign alone", "deep-check = spamd:unix:/s\ndeep-check-sample = %\n", 2, "deep-check-sample", "0% to 100%",
+       "'%'"},
       {"deep-check-failure", "deep-check-failure = reject\n", 1, "deep-check-failure", "tempfail, tag", "'reject'"},
       {"yes or no", "lock-memory = true\n", 1, "lock-memory", "yes, no", "'true'"},
       {"allow-missing-whitelist", "allow-missing-whitelist = 1\n", 1, "allow-missing-whitelist", "yes, no", "'1'"},

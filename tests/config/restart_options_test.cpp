@@ -33,6 +33,8 @@ TEST_CASE("options of the sockets and the log's target wait for a restart if the
         "error",
         "--deep-check",
         "spamd:unix:/s",
+        "--deep-check-sample",
+        "1%",
         "--whitelist",
         "/w",
         "--host-name",

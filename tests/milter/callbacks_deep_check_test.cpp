@@ -3,7 +3,10 @@
 #include <libmilter/mfdef.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
+#include <mutex>
 #include <new>
 #include <span>
 #include <stdexcept>
@@ -450,6 +453,132 @@ TEST_CASE("the operator is told which checker failed though another answered, an
     REQUIRE(warnings.size() == 1);
     CHECK_THAT(warnings[0], Catch::Contains("Q1") && Catch::EndsWith(words));
   }
+}
+
+// The checker of the samples is another one; its answers come when it is asked for them.
+class Sampled {
+ public:
+  explicit Sampled(DeepCheckOptions options = {}, GateRules rules = test::envelope_rules(), double share = 1)
+      : checked(std::move(options), std::move(rules)),
+        sampler(
+            share,
+            [](const Envelope& envelope, const MessageText& text) {
+              std::string whole(static_cast<std::size_t>(text.size()), '\0');
+              for (std::size_t done = 0; done < whole.size();) done += text.read(done, std::span(whole).subspan(done));
+              DeepResult result = spam();
+              result.server = envelope.queue_id + "/" + std::to_string(envelope.recipients.size()) + "/" + whole;
+              return result;
+            },
+            [this](SampleAnswer answer, std::string_view line) { note(answer, line); }, {}) {
+    checked.parts.shared.sampler = &sampler;
+  }
+  ~Sampled() { sampler.stop(); }
+
+  std::vector<SampleAnswer> wait_for(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    REQUIRE(noted_.wait_for(lock, std::chrono::seconds(60), [&] { return answers_.size() >= count; }));
+    return answers_;
+  }
+  std::size_t count() {
+    const std::lock_guard lock(mutex_);
+    return answers_.size();
+  }
+  std::string last_line() {
+    const std::lock_guard lock(mutex_);
+    return lines_.empty() ? "" : lines_.back();
+  }
+
+  Checked checked;
+
+ private:
+  void note(SampleAnswer answer, std::string_view line) {
+    const std::lock_guard lock(mutex_);
+    answers_.push_back(answer);
+    lines_.emplace_back(line);
+    noted_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable noted_;
+  std::vector<SampleAnswer> answers_;
+  std::vector<std::string> lines_;
+
+ public:
+  DeliverySampler sampler;
+};
+
+TEST_CASE("a delivered message that is drawn is shown to the checker, and marked as it is without") {
+  Sampled s;
+  s.checked.parts.shared.before_waiting = [] { FAIL("a sample let the message wait"); };
+  FakeMailServer server;
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  const Answers answers = send(server, "<joe@example.org>", {"X-Spam-Flag", "Subject"}, "Buy.\r\n");
+  CHECK(answers.body == SMFIS_CONTINUE);
+  CHECK(answers.end == SMFIS_CONTINUE);
+  REQUIRE(server.edits().size() == 2);
+  CHECK(server.edits()[0] == "delete X-Spam-Flag 1");
+  CHECK_THAT(server.edits()[1], Catch::StartsWith("insert 0 deliver; reason=listed; "));
+  CHECK(s.wait_for(1) == std::vector{SampleAnswer::spam});
+  CHECK_THAT(s.last_line(),
+             Catch::StartsWith("queue_id=Q1 sender=<joe@example.org> sample=spam score=7.0/5.0 identity=envelope "
+                               "whitelist=whitelist header_from=- server=Q1/1/Subject:") &&
+                 Catch::Contains("Buy."));
+  CHECK(s.checked.texts.empty());
+  CHECK_THAT(s.checked.parts.log.text(), Catch::Contains("decision=deliver") && !Catch::Contains("deep_check="));
+}
+
+TEST_CASE("a delivered message that is not drawn is not kept") {
+  Sampled s({}, test::envelope_rules(), 0);
+  FakeMailServer server;
+  server.negotiate();
+  CHECK(send(server, "<joe@example.org>").body == SMFIS_SKIP);
+  CHECK(s.count() == 0);
+}
+
+TEST_CASE("neither mail that is checked, nor refused, nor exempt, nor given up is a sample") {
+  Sampled s({}, {.policy = {.identity = IdentityRule::envelope,
+                            .authentication = AuthenticationRule::off,
+                            .exempt_logged_in = true,
+                            .exempt_action = ExemptAction::deliver},
+                 .trusted_authserv_ids = {}});
+  FakeMailServer server;
+  server.negotiate();
+  send(server, "<ann@example.org>");
+  CHECK(s.checked.texts.size() == 1);
+  send(server, "<joe@example.org>", std::vector<std::string>(101, "X-Bloomgate"));
+  server.mail("<joe@example.org>");
+  server.header("Subject");
+  server.end_of_header();
+  server.body("Hello.");
+  server.abort();
+  server.context().macros["{auth_authen}"] = "joe";
+  CHECK(send(server, "<joe@example.org>").body == SMFIS_SKIP);
+  CHECK_THAT(server.edits().back(), Catch::StartsWith("insert 0 deliver; "));
+  server.context().macros.clear();
+  // Whatever is asked about comes in its turn.
+  send(server, "<a@corp.example>");
+  CHECK(s.wait_for(1).size() == 1);
+  CHECK_THAT(s.last_line(), Catch::Contains("<a@corp.example>"));
+}
+
+TEST_CASE("a sample whose text cannot be kept is dropped, and its message delivered") {
+  Sampled s({.memory_bytes = 10, .temporary_folder = "/nowhere"});
+  FakeMailServer server;
+  server.negotiate();
+  CHECK(send(server, "<joe@example.org>", {"Subject"}).end == SMFIS_CONTINUE);
+  CHECK_THAT(server.edits().back(), Catch::StartsWith("insert 0 deliver; "));
+  CHECK(s.wait_for(1) == std::vector{SampleAnswer::dropped});
+}
+
+TEST_CASE("of a sample that is too long its first bytes are shown, and the file that holds it goes with it") {
+  const test::TemporaryFolder folder;
+  Sampled s({.max_bytes = 2000, .memory_bytes = 100, .temporary_folder = folder.path().string()});
+  FakeMailServer server;
+  server.negotiate();
+  send(server, "<joe@example.org>", {}, std::string(1000, 'x'));
+  CHECK(send(server, "<joe@example.org>", {}, std::string(5000, 'y')).body == SMFIS_SKIP);
+  s.wait_for(2);
+  CHECK(s.last_line().find(std::string(150, 'y')) != std::string::npos);
 }
 
 }  // namespace

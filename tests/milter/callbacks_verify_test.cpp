@@ -3,6 +3,7 @@
 #include <libmilter/mfdef.h>
 
 #include <catch2/catch.hpp>
+#include <future>
 #include <memory>
 #include <optional>
 #include <span>
@@ -204,6 +205,41 @@ TEST_CASE("fields of results in the mail server's own name are not believed wher
   server.end_of_header();
   server.end_of_message();
   CHECK_THAT(server.edits().back(), Contains("check; reason=not-authenticated"));
+}
+
+// Drawn with its header, when it is not yet known whether it will be delivered.
+TEST_CASE("a message that a signature delivers is a sample, with the body that the verifier saw too") {
+  Verifying world;
+  world.ask_checker();
+  bool passes = false;
+  SECTION("a signature that passes") {
+    passes = true;
+  }
+  SECTION("one that is known at once") {
+    passes = true;
+    world.is_known_at_once = true;
+  }
+  SECTION("one that fails") {
+    world.outcome.all[0].outcome = SignatureOutcome::body_changed;
+  }
+  std::promise<std::string> seen;
+  DeliverySampler sampler(
+      1,
+      [&seen](const Envelope&, const MessageText& text) {
+        std::string whole(static_cast<std::size_t>(text.size()), '\0');
+        static_cast<void>(text.read(0, std::span(whole)));
+        seen.set_value(whole);
+        return DeepResult{};
+      },
+      [](SampleAnswer, std::string_view) {}, {});
+  world.parts.shared.sampler = &sampler;
+  FakeMailServer server;
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  send(server, "<joe@example.org>");
+  CHECK_THAT(server.edits().back(), Contains(passes ? "insert 0 deliver; " : "insert 0 check; "));
+  if (passes) CHECK(seen.get_future().get() == "Subject: it is\r\n\tfolded\r\n\r\nHello.\r\nBye.\r\n");
+  CHECK(world.checked.empty() == passes);
+  sampler.stop();
 }
 
 }  // namespace

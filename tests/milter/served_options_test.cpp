@@ -31,6 +31,7 @@ class Configured {
     common_.log = log.logger();
     common_.fallback_host = "fallback.example.net";
     common_.in_progress = &in_progress_;
+    common_.monitor = &monitor;
   }
 
   // Nothing is verified, so that no child is started; a checker is asked.
@@ -49,6 +50,8 @@ class Configured {
 
   test::TemporaryFolder folder;
   test::MemoryLog log;
+  ListSlot slot;
+  Monitor monitor{{.lists = slot, .results_missing = [] { return false; }, .lost_log_lines = [] { return 0; }}};
 
  private:
   MessagesInProgress in_progress_;
@@ -70,6 +73,41 @@ TEST_CASE(
   CHECK(parts->in_progress != nullptr);
   CHECK(parts->log == s.log.logger());
   CHECK_THAT(s.log.text(), Contains("info: deep-check spamd:") && !Contains("not asked"));
+}
+
+TEST_CASE("samples are taken where a share is set and a checker asked, and a reload takes another share in") {
+  Configured s;
+  CHECK(s.made(s.options())->parts.sampler == nullptr);
+  const auto sampling = [&s](double share) {
+    return s.options([share](DaemonOptions& options) { options.deep_check.sample_share = share; });
+  };
+  const auto before = s.made(sampling(0.001));
+  REQUIRE(before->sampler != nullptr);
+  CHECK(before->parts.sampler == before->sampler.get());
+  CHECK(before->sampler->share() == 0.001);
+  CHECK_THAT(s.log.text(), Contains("info: deep-check-sample: 0.1% of the delivered messages"));
+  CHECK(s.made(sampling(0.001), before.get())->sampler == before->sampler);
+  const auto after = s.made(sampling(0.5), before.get());
+  REQUIRE(after->sampler != nullptr);
+  CHECK(after->sampler != before->sampler);
+  CHECK(after->parts.sampler->share() == 0.5);
+  CHECK(s.made(s.options(), after.get())->parts.sampler == nullptr);
+  CHECK(s.made(s.options([](DaemonOptions& options) {
+           options.deep_check.sample_share = 1;
+           options.mode = Mode::observe;
+         }))->parts.sampler == nullptr);
+}
+
+// Nobody listens at the checker's address.
+TEST_CASE("what becomes of a sample is in the log and in the figures") {
+  Configured s;
+  const auto served = s.made(s.options([](DaemonOptions& options) { options.deep_check.sample_share = 1; }));
+  served->sampler->offer(
+      {.envelope = {}, .text = MessageText({10, 10, "/nowhere"}), .who = "queue_id=Q1", .why = "x=y"});
+  while (s.log.text().find("warning: queue_id=Q1 sample=failed x=y ") == std::string::npos) std::this_thread::yield();
+  served->sampler->drop();
+  CHECK(s.monitor.tally().samples(SampleAnswer::failed) == 1);
+  CHECK(s.monitor.tally().samples(SampleAnswer::dropped) == 1);
 }
 
 TEST_CASE("parts keep what their pointers lead to") {

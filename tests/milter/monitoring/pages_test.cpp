@@ -181,6 +181,37 @@ TEST_CASE("of a pair the page tells the rate of the bits, observed and expected,
   CHECK_THAT(html, Catch::Contains("below 1 in 10^9"));
 }
 
+TEST_CASE("the share of delivered mail that is spam is shown with its interval, and what is high needs action") {
+  Watched daemon;
+  CHECK_THAT(daemon.metrics(), Catch::Contains("bloomgate_delivery_samples_total{answer=\"spam\"} 0\n") &&
+                                   Catch::Contains("bloomgate_delivery_sample_ratio 0\n") &&
+                                   !Catch::Contains("\nbloomgate_delivered_spam"));
+  CHECK_THAT(daemon.html(), !Catch::Contains("Delivered mail"));
+  Tally& tally = daemon.monitor.tally();
+  tally.set_sample_share(0.001);
+  CHECK_THAT(daemon.html(), Catch::Contains("No sample was answered yet"));
+  for (int i = 0; i < 99; ++i) tally.note_sample(SampleAnswer::ham);
+  tally.note_sample(SampleAnswer::spam);
+  tally.note_sample(SampleAnswer::failed);
+  tally.note_sample(SampleAnswer::dropped);
+  CHECK_THAT(daemon.metrics(), Catch::Contains("bloomgate_delivery_samples_total{answer=\"ham\"} 99\n") &&
+                                   Catch::Contains("bloomgate_delivery_samples_total{answer=\"failed\"} 1\n") &&
+                                   Catch::Contains("bloomgate_delivery_samples_total{answer=\"dropped\"} 1\n") &&
+                                   Catch::Contains("bloomgate_delivery_sample_ratio 0.001\n") &&
+                                   Catch::Contains("bloomgate_delivered_spam_ratio 0.01\n") &&
+                                   Catch::Contains("bloomgate_delivered_spam_lower_ratio 0.0017") &&
+                                   Catch::Contains("bloomgate_delivered_spam_upper_ratio 0.054"));
+  // One in a hundred is 0.2 % at least: by chance so high, perhaps.
+  CHECK(advice_on(daemon.monitor).empty());
+  CHECK_THAT(daemon.html(), Catch::Contains("1 of 100 samples, so 0.177\u202f% to 5.45\u202f%") &&
+                                Catch::Contains("2 samples were not answered"));
+  for (int i = 0; i < 9; ++i) tally.note_sample(SampleAnswer::spam);
+  const std::vector<Advice> advice = advice_on(daemon.monitor);
+  REQUIRE(advice.size() == 1);
+  CHECK_THAT(advice[0].what, Catch::Contains("of 109 delivered messages that were sampled the checker calls 10 spam"));
+  CHECK_THAT(advice[0].how, Catch::Contains("bloomgate report"));
+}
+
 TEST_CASE("a minute is over after each 60 seconds") {
   Watched daemon;
   for (int second = 1; second <= 120; ++second) {

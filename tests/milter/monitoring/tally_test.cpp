@@ -86,6 +86,22 @@ TEST_CASE("a store's answers count under its whitelist, and a checker's under it
   CHECK(tally.deep_check_times().read().sum_seconds == Approx(3));
 }
 
+TEST_CASE("samples count by their answer, and those that were answered are the ones that count for the share") {
+  Tally tally;
+  CHECK(tally.answered_samples() == 0);
+  for (const SampleAnswer answer : {SampleAnswer::ham, SampleAnswer::ham, SampleAnswer::spam, SampleAnswer::failed,
+                                    SampleAnswer::failed, SampleAnswer::failed, SampleAnswer::dropped}) {
+    tally.note_sample(answer);
+  }
+  CHECK(tally.samples(SampleAnswer::ham) == 2);
+  CHECK(tally.samples(SampleAnswer::spam) == 1);
+  CHECK(tally.samples(SampleAnswer::failed) == 3);
+  CHECK(tally.samples(SampleAnswer::dropped) == 1);
+  CHECK(tally.answered_samples() == 3);
+  tally.set_sample_share(0.001);
+  CHECK(tally.sample_share() == 0.001);
+}
+
 TEST_CASE("sessions that are open are those that have begun and not ended") {
   Tally tally;
   for (int i = 0; i < 5; ++i) tally.begin_session();
