@@ -113,6 +113,13 @@ void set_stores(const Merger& merger, std::vector<WhitelistSource>& whitelists) 
   }
 }
 
+// Without them nobody knows who is a user.
+void require_own_domains(const DaemonOptions& options, const std::string& config_path) {
+  if (options.learn == DaemonOptions::Learn::none || !options.own_domains.empty()) return;
+  throw config_error({config_path}, "learn",
+                     "expected your own domains in own-domains, got none: only their users are learned from");
+}
+
 DaemonOptions merged(const Merger& merger) {
   DaemonOptions options = {};
   ByteSize recheck_rate;
@@ -145,6 +152,11 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("exempt-authenticated", options.exempt_authenticated);
   merger.set("exempt-daemons", options.exempt_daemons);
   merger.set("exempt-action", options.exempt_action);
+  merger.set("learn", options.learn);
+  merger.set("learn-file", options.learn_file);
+  merger.set("learn-keep", options.learn_keep);
+  merger.set("learn-max-recipients", options.learn_max_recipients);
+  merger.set("learn-rate", options.learn_rate);
   set_deep_check(merger, options.deep_check);
   merger.set("mode", options.mode);
   merger.set("host-name", options.host_name);
@@ -273,6 +285,7 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
   }
   Merger({}, command_line).set("config", command.config_path);
   command.options = merged(Merger(read_config_file(command.config_path), command_line));
+  require_own_domains(command.options, command.config_path);
   return command;
 }
 

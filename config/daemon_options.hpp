@@ -39,6 +39,7 @@ struct DaemonOptions {
   enum class Alignment { relaxed, strict };
   enum class ExemptAction { none, deliver };
   enum class VerifyDkim { automatic, yes, no };
+  enum class Learn { none, outbound };
 
   SocketAddress socket;
   mode_t socket_mode;
@@ -68,6 +69,11 @@ struct DaemonOptions {
   bool exempt_authenticated;
   std::vector<std::string> exempt_daemons;
   ExemptAction exempt_action;
+  Learn learn;
+  std::string learn_file;  // a path
+  std::chrono::days learn_keep;
+  std::size_t learn_max_recipients;
+  std::size_t learn_rate;  // entries an hour, for each login
   DeepCheckOptions deep_check;
   Mode mode;
   std::string host_name;  // empty: the name that the mail server gives

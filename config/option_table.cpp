@@ -117,6 +117,22 @@ constexpr std::array kTable = {
                "none: it is not marked. deliver: it is marked for delivery. Forged marks are removed in both cases.",
                true},
     OptionSpec{
+        "learn", "none|outbound", "none", "list for a user whom that user writes to",
+        "outbound: when a user who has logged in, or a client of exempt-networks, sends mail from an address in\n"
+        "'own-domains', each recipient is listed for that user, from the next message on. Authentication is asked\n"
+        "for as for all who are listed. The mail server must say who may use which sender (Postfix:\n"
+        "reject_sender_login_mismatch). Not learned: bounces, automatic messages and those of mailing lists.",
+        true},
+    OptionSpec{"learn-file", "FILE", "/var/lib/bloomgate/learned/learned.db", "the database of what is learned",
+               "'bloomgate learned' shows it, takes somebody out, and makes a list of it. The daemon makes the file,\n"
+               "and its user must be able to write to the folder.",
+               true},
+    OptionSpec{"learn-keep", "DAYS", "180d", "how long somebody stays listed without any message either way",
+               "In days; each message renews it.", true},
+    OptionSpec{"learn-max-recipients", "NUMBER", "20", "from messages to more recipients nothing is learned", "", true},
+    OptionSpec{"learn-rate", "NUMBER", "100", "how many new entries an hour one login may have learned",
+               "So that a hijacked account does not fill the list. The log says when a login has met it.", true},
+    OptionSpec{
         "deep-check", "none|rspamd:URL|rspamd:unix:PATH|spamd:ADDRESS", "none",
         "the spam checker that the daemon asks about mail whose decision is 'check'",
         "Use it if no later stage checks that mail. Examples: rspamd:http://127.0.0.1:11333,\n"

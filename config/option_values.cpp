@@ -118,9 +118,13 @@ struct NumberLimits {
   std::size_t least, most;
 };
 constexpr NumberLimits kNumberLimits[] = {
-    {"deep-check-connections", 1, 10'000}, {"reload", 2, 1 << 22},  // process IDs of Linux
+    {"deep-check-connections", 1, 10'000},
+    {"learn-max-recipients", 1, 1'000},
+    {"learn-rate", 1, 1'000'000},
+    {"reload", 2, 1 << 22},  // process IDs of Linux
 };
 constexpr std::size_t kMaxSeconds = 3600;
+constexpr std::size_t kMaxDays = 36'500;
 constexpr std::uint64_t kMaxByteSize = std::uint64_t{1} << 40;
 
 bool is_whitelist_name(std::string_view name) {
@@ -212,6 +216,11 @@ void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Ver
          {Choice<VerifyDkim>{"auto", VerifyDkim::automatic}, {"yes", VerifyDkim::yes}, {"no", VerifyDkim::no}}, out);
 }
 
+void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Learn& out) {
+  using Learn = DaemonOptions::Learn;
+  choose(spec, given, {Choice<Learn>{"none", Learn::none}, {"outbound", Learn::outbound}}, out);
+}
+
 void convert(const OptionSpec& spec, const GivenValue& given, SpamAction& out) {
   choose(spec, given,
          {Choice<SpamAction>{"tag", SpamAction::tag},
@@ -295,7 +304,17 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::milli
   out = std::chrono::seconds(*seconds);
 }
 
+void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::days& out) {
+  const std::string_view text = given.text;
+  const auto days = number_of(text.substr(0, text.size() - (text.ends_with('d') ? 1 : 0)));
+  if (!days || *days == 0 || *days > kMaxDays) {
+    reject(spec, given, "a number of days from 1d to " + std::to_string(kMaxDays) + "d");
+  }
+  out = std::chrono::days(*days);
+}
+
 void convert(const OptionSpec& spec, const GivenValue& given, std::string& out) {
+  if (spec.name == "learn-file" && !given.text.starts_with('/')) reject(spec, given, "the path of a file");
   if (spec.name == "host-name" && !given.text.empty() && !is_host_name(given.text)) reject(spec, given, "a host name");
   if (spec.name == "deep-check-folder" && !given.text.starts_with('/')) reject(spec, given, "the path of a folder");
   out = given.text;

@@ -53,8 +53,10 @@ void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Aut
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Alignment& out);
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::ExemptAction& out);
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::VerifyDkim& out);
+void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Learn& out);
 void convert(const OptionSpec& spec, const GivenValue& given, ByteSize& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::milliseconds& out);  // given in seconds
+void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::days& out);
 void convert(const OptionSpec& spec, const GivenValue& given, SpamAction& out);
 void convert(const OptionSpec& spec, const GivenValue& given, CheckFailureAction& out);
 void convert(const OptionSpec& spec, const GivenValue& given, Percentage& out);

@@ -5,6 +5,8 @@
 #include <chrono>
 
 #include "filter/base/printable.hpp"
+#include "milter/learning/outgoing.hpp"
+#include "milter/policy/senders.hpp"
 
 namespace bloomgate {
 namespace {
@@ -76,16 +78,45 @@ Judgement Gate::judge(MessageRecorder& message, std::string_view mta_name, const
 // Ends, since each turn answers another question, and a message has at most one for each sender and whitelist, and with
 // pairs one more for each recipient. All of them together have the time of one.
 void Gate::decide_message(Judgement& made, const LoadedLists& lists, const BeforeWaiting& before_waiting) const {
-  made.decision = decide(made.facts, lists.lists(), made.rules->policy);
+  made.decision = decide(made.facts, lists_of(lists), made.rules->policy);
   if (!made.decision.question) return;
   const Clock::time_point start = Clock::now();
   const Clock::time_point deadline = start + made.rules->confirm_timeout;
   do {
     const StoreQuestion question = *made.decision.question;
     made.facts.replies.push_back({question, ask_store(lists, question, deadline, before_waiting)});
-    made.decision = decide(made.facts, lists.lists(), made.rules->policy);
+    made.decision = decide(made.facts, lists_of(lists), made.rules->policy);
   } while (made.decision.question);
   made.confirm_microseconds += microseconds_since(start);
+}
+
+Lists Gate::lists_of(const LoadedLists& loaded) const noexcept {
+  Lists lists = loaded.lists();
+  if (is_learning()) lists.learned = learner_;
+  return lists;
+}
+
+void Gate::learn_from(const MessageRecorder& message, const Judgement& made) const noexcept {
+  if (!is_learning()) return;
+  try {
+    const std::shared_ptr<const LoadedLists> lists = slot_.get();
+    const std::size_t most_recipients = learner_->most_recipients();
+    learner_->learn(lesson_of(made.facts, lists->lists(), made.rules->policy, most_recipients), message.login());
+    if (made.decision.reason == Reason::learned) renew(made);
+  } catch (const std::exception& error) {
+    log_->error("internal error while learning: {}; the message goes on", printable(error.what()));
+  }
+}
+
+void Gate::renew(const Judgement& made) const {
+  const Policy& policy = made.rules->policy;
+  const Senders senders(made.facts, policy);
+  const IdentityKind identity = made.decision.identity;
+  for (const std::string_view path : made.facts.recipients.paths) {
+    const Entry user = user_of(path, policy);
+    if (identity != IdentityKind::header_from) learner_->renew(user.key(), senders.identity().key());
+    if (identity != IdentityKind::envelope) learner_->renew(user.key(), senders.from().key());
+  }
 }
 
 Confirmation Gate::ask_store(const LoadedLists& lists, const StoreQuestion& question, Clock::time_point deadline,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "milter/deep_check/delivery_sampler.hpp"
+#include "milter/learning/learner.hpp"
 #include "milter/lists/list_slot.hpp"
 #include "milter/message/message_recorder.hpp"
 #include "milter/monitoring/monitor.hpp"
@@ -55,21 +56,23 @@ struct Judgement {
 
 class Gate {
  public:
-  // The references must outlive the gate, as must `monitor`; null: nobody watches.
+  // The references must outlive the gate, as must `monitor` (null: nobody watches) and `learner` (null: nothing is
+  // learned).
   Gate(GateRules rules, const ListSlot& slot, ResultsWatch& results, std::shared_ptr<spdlog::logger> log,
-       GateReports reports, Monitor* monitor = nullptr)
+       GateReports reports, Monitor* monitor = nullptr, Learner* learner = nullptr)
       : rules_(std::make_shared<const GateRules>(std::move(rules))),
         slot_(slot),
         results_(results),
         log_(std::move(log)),
         reports_(std::move(reports)),
-        monitor_(monitor) {}
+        monitor_(monitor),
+        learner_(learner) {}
 
   // From the next message on.
   void set_rules(std::shared_ptr<const GateRules> rules) { rules_.set(std::move(rules)); }
 
-  // Whether the recipients of messages make a difference: a list in use holds pairs.
-  bool wants_recipients() const { return slot_.get()->lists().hold_pairs(); }
+  // Whether the recipients of messages make a difference: a list in use holds pairs, or something is learned.
+  bool wants_recipients() const { return is_learning() || slot_.get()->lists().hold_pairs(); }
 
   // Called before a session waits, may be empty; see ConnectionParts.
   using BeforeWaiting = std::function<void()>;
@@ -81,6 +84,10 @@ class Gate {
 
   // Decides it again, with the signatures that its decision needed. Throws as judge().
   void judge_again(Judgement& made, Signatures signatures, const BeforeWaiting& before_waiting = {}) const;
+
+  // The message goes on: learns from it whom a user of ours writes to, and keeps what was learned and has delivered it.
+  // A failure is logged.
+  void learn_from(const MessageRecorder& message, const Judgement& made) const noexcept;
 
   // Logs one line about the message at level info, here broken in two:
   //
@@ -109,6 +116,9 @@ class Gate {
   static DeliverySample sample(MessageRecorder& message, const Judgement& made, const EndOfMessage& end);
 
  private:
+  bool is_learning() const noexcept { return learner_ != nullptr && learner_->is_on(); }
+  Lists lists_of(const LoadedLists& loaded) const noexcept;
+  void renew(const Judgement& made) const;
   void decide_message(Judgement& made, const LoadedLists& lists, const BeforeWaiting& before_waiting) const;
   Confirmation ask_store(const LoadedLists& lists, const StoreQuestion& question,
                          std::chrono::steady_clock::time_point deadline, const BeforeWaiting& before_waiting) const;
@@ -121,6 +131,7 @@ class Gate {
   std::shared_ptr<spdlog::logger> log_;
   GateReports reports_;
   Monitor* monitor_;
+  Learner* learner_;
 };
 
 }  // namespace bloomgate

@@ -121,18 +121,23 @@ struct Daemon {
       : arguments(std::move(words)),
         started_with(options),
         log(std::move(logger)),
+        learner(learn_rules(options), log),
         monitor(make_monitor(options)),
         gate(rules, slot, results, log,
-             {[this] { wakeup.post(Wakeup::kDamage); }, [this] { wakeup.post(Wakeup::kResults); }}, monitor.get()),
+             {[this] { wakeup.post(Wakeup::kDamage); }, [this] { wakeup.post(Wakeup::kResults); }}, monitor.get(),
+             &learner),
         common(common_parts()),
         supervisor(
             list_sources(options, rules.policy), slot, wakeup, results, log, [this] { return read_settings(); },
-            monitor.get()) {}
+            monitor.get()) {
+    supervisor.set_learning_fault([this] { return learner.status().fault; });
+  }
 
   std::unique_ptr<Monitor> make_monitor(const DaemonOptions& options) {
     if (!options.metrics) return nullptr;
     return std::make_unique<Monitor>(Monitor::Sources{.lists = slot,
                                                       .results_missing = [this] { return results.missing(); },
+                                                      .learning = [this] { return learner.status(); },
                                                       .lost_log_lines = [this] { return lost_lines(*log); }});
   }
 
@@ -178,6 +183,7 @@ struct Daemon {
       set_log_level(*log, next->options.log_level);
       parts.set(parts_of(next));
       gate.set_rules(rules);
+      learner.set_rules(learn_rules(next->options));
       results.begin_again();  // what was missing may be asked for no more
       served = next;
       show_sample_share();
@@ -193,6 +199,7 @@ struct Daemon {
   ListSlot slot;
   ResultsWatch results;
   MessagesInProgress in_progress;
+  Learner learner;
   const std::unique_ptr<Monitor> monitor;  // null: nobody watches
   Gate gate;
   ConnectionParts common;  // what no option changes
@@ -260,6 +267,7 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   // (worker.c). The other session waits for the next event of any session. If the thread then waits for a checker, a
   // listed message could wait with it; a call at our own socket is an event, for which libmilter starts a thread.
   daemon.common.before_waiting = [descriptor = socket->descriptor()] { knock(descriptor); };
+  daemon.learner.start([&daemon] { daemon.wakeup.post(Wakeup::kLearning); });
   daemon.begin_to_serve();
   const auto shown = begin_to_show(daemon, options);
   const MilterServer server(daemon.parts, std::move(socket), [&daemon](bool all_was_well) {
@@ -273,6 +281,7 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   daemon.log->info("stopping");
   if (told_to_stop) say_farewell(daemon);
   if (daemon.served->sampler) daemon.served->sampler->stop();
+  daemon.learner.stop();
   if (daemon.libmilter_failed) daemon.log->error("libmilter failed; its reason is in the system log");
   daemon.log->info("stopped");
   return daemon.libmilter_failed ? EX_SOFTWARE : EX_OK;

@@ -86,6 +86,14 @@ Policy policy_of(const DaemonOptions& options, const std::string& config_path) {
   return policy;
 }
 
+LearnRules learn_rules(const DaemonOptions& options) {
+  const bool is_on = options.learn == Options::Learn::outbound;
+  return {.path = is_on ? options.learn_file : "",
+          .keep = options.learn_keep,
+          .most_recipients = options.learn_max_recipients,
+          .per_hour = options.learn_rate};
+}
+
 VerifyRules verify_rules(const DaemonOptions& options) {
   return {.alignment = alignment(options.alignment),
           .require_oversigned = options.require_oversigned,

@@ -15,6 +15,9 @@ Policy policy_of(const DaemonOptions& options, const std::string& config_path);
 // The same, and the names whose results are trusted.
 GateRules gate_rules(const DaemonCommand& command);
 
+// What is learned from outgoing mail, and where it is kept.
+LearnRules learn_rules(const DaemonOptions& options);
+
 // What signatures must be.
 VerifyRules verify_rules(const DaemonOptions& options);
 

@@ -127,6 +127,7 @@ bool Supervisor::run() {
 void Supervisor::handle(Wakeup::Events events) {
   if ((events & Wakeup::kDamage) != 0) report_damage();
   if ((events & Wakeup::kResults) != 0) report_results();
+  if ((events & Wakeup::kLearning) != 0) notify_status(current_status());
   if ((events & Wakeup::kReload) != 0) reload();
 }
 
@@ -420,6 +421,9 @@ void Supervisor::tell_monitor(std::string refusal) const {
 std::string Supervisor::current_status() const {
   std::string status = service_status(*slot_.get(), sources_.identity);
   if (results_.missing()) status.append("; ").append(kNoTrustedResults);
+  if (const std::string fault = learning_fault_ ? learning_fault_() : ""; !fault.empty()) {
+    status.append("; ").append(kNothingIsLearned).append(printable(fault));
+  }
   if (!waits_for_restart_.empty()) status.append("; ").append(kWaitsForRestart).append(waits_for_restart_);
   return status;
 }

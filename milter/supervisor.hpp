@@ -57,6 +57,9 @@ class Supervisor {
   Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, const ResultsWatch& results,
              std::shared_ptr<spdlog::logger> log, ReadSettings read_settings = nullptr, Monitor* monitor = nullptr);
 
+  // For the status, from the main thread before run(): why nothing is learned; empty: nothing is wrong.
+  void set_learning_fault(std::function<std::string()> fault) { learning_fault_ = std::move(fault); }
+
   // The first load. Throws BloomgateError if a list cannot be used. If a whitelist may be missing, it only logs that,
   // and the slot has no whitelist. It is loaded as soon as its file is there and good.
   void load_first();
@@ -126,6 +129,7 @@ class Supervisor {
   std::shared_ptr<spdlog::logger> log_;
   const ReadSettings read_settings_;
   Monitor* const monitor_;
+  std::function<std::string()> learning_fault_;
   FileWatch watch_;
   std::unique_ptr<FilterGuard> guard_;
   std::string waits_for_restart_;       // for the status; empty: nothing does

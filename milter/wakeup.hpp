@@ -17,6 +17,7 @@ class Wakeup {
   static constexpr Events kStop = 2;         // end the daemon
   static constexpr Events kDamage = 4;       // a whitelist in use turned out to be damaged
   static constexpr Events kMilterEnded = 8;  // libmilter has returned
+  static constexpr Events kLearning = 32;    // learning has stopped, or goes on again
   static constexpr Events kResults = 16;     // trusted authentication results have stopped coming, or come again
 
   // Throws BloomgateError{no_system_resource}.

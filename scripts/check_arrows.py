@@ -31,10 +31,11 @@ ARROWS = {
     "milter/deep_check": ["filter/base", "config", "milter/policy", "milter/message"],
     "milter/dkim": ["filter/base", "filter/address", "config", "milter/policy"],
     "milter/lists": [*FILTER, "config", "milter/policy"],
+    "milter/learning": ["filter/base", "filter/address", "filter/hash", "filter/learned", "config", "milter/policy"],
     "milter/monitoring": ["filter/base", "filter/html", "filter/hash", "filter/layout", "filter/file", "config",
-                          "milter/policy", "milter/lists", "milter/deep_check"],
-    "milter/doctor": ["filter/base", "filter/layout", "filter/file", "config", "milter/deep_check", "milter/dkim"],
-    "milter": [*FILTER, "config", "milter/policy", "milter/message", "milter/lists", "milter/deep_check", "milter/dkim",
+                          "milter/policy", "milter/learning", "milter/lists", "milter/deep_check"],
+    "milter/doctor": ["filter/base", "filter/layout", "filter/file", "filter/learned", "config", "milter/deep_check", "milter/dkim"],
+    "milter": [*FILTER, "filter/learned", "config", "milter/policy", "milter/message", "milter/learning", "milter/lists", "milter/deep_check", "milter/dkim",
                "milter/doctor", "milter/monitoring"],
 }
 # main() stands above all of its program.

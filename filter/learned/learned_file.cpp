@@ -206,6 +206,14 @@ LearnedFile::Changes LearnedFile::changes() {
   return {state.last_change, state.forgets};
 }
 
+std::optional<LearnedDay> LearnedFile::find(std::string_view user, std::string_view correspondent) {
+  Query query(*database_, std::string(kColumns) + "WHERE user = ?1 AND correspondent = ?2");
+  query.bind(1, user);
+  query.bind(2, correspondent);
+  if (!query.next()) return std::nullopt;
+  return pair_of(*database_, query).last_use;
+}
+
 std::int64_t LearnedFile::data_version() {
   return pragma(*database_, "PRAGMA data_version");
 }

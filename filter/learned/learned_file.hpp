@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -67,6 +68,9 @@ class LearnedFile {
   };
   Changes for_each_since(std::int64_t change, const Use& use);
   Changes changes();
+
+  // The last day of use of a pair; nothing: it is not there.
+  std::optional<LearnedDay> find(std::string_view user, std::string_view correspondent);
 
   // Differs from before if another process, or another object, has changed the file since. Costs microseconds.
   std::int64_t data_version();

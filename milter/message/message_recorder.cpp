@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "filter/base/line_ends.hpp"
+#include "milter/message/automatic_mail.hpp"
 #include "milter/policy/header_field.hpp"
 
 namespace bloomgate {
@@ -124,6 +125,7 @@ void MessageRecorder::add_header(std::string_view name, std::string_view value) 
 bool MessageRecorder::keep(std::string_view name, std::string_view value) {
   if (is_header(name, "Authentication-Results")) return authentication_results_.add(value);
   if (is_header(name, "DKIM-Signature")) grounds_.add_signature(value);
+  is_automatic_ = is_automatic_ || says_automatic(name, value);
   // The kept fields show whether there were too many.
   if (is_header(name, "From")) from_fields_.add(value);
   return true;
@@ -189,6 +191,7 @@ void MessageRecorder::reset() noexcept {
   has_path_ = false;
   recipients_.clear();
   has_all_recipients_ = true;
+  is_automatic_ = false;
   from_fields_.clear();
   authentication_results_.clear();
   header_.clear();
@@ -213,6 +216,7 @@ Facts MessageRecorder::facts(std::span<const std::string> trusted_ids, std::size
   } else if (knows_recipients_) {
     facts.recipients.state = Recipients::State::too_many;
   }
+  facts.is_automatic = is_automatic_;
   facts.header_from = parse_header_from(from_fields_.views());
   facts.authentication = Authentication::summarize(results, trusted_ids, grounds_, facts.header_from);
   facts.origin = {.client = client_, .daemon_name = daemon_name_, .logged_in = !login_.empty()};

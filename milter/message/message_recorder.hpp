@@ -95,6 +95,9 @@ class MessageRecorder {
   // there are too many, or if there was no memory for them. Valid until the message is over. Throws std::bad_alloc.
   std::optional<std::span<const std::string_view>> header();
 
+  // By SASL; empty: the client has not logged in. Valid until the message is over.
+  std::string_view login() const noexcept { return login_; }
+
   // Throws std::bad_alloc.
   Envelope envelope(const EndOfMessage& end) const;
 
@@ -131,6 +134,7 @@ class MessageRecorder {
   static constexpr std::size_t kMaxRecipientBytes = 1024;
   KeptFields recipients_{{.fields = 1000, .bytes_each = kMaxRecipientBytes, .bytes = 32768}};
   bool knows_recipients_ = false;
+  bool is_automatic_ = false;
   bool has_all_recipients_ = true;
   // Two From fields have the same effect as more, and so has one byte too many: neither is an identity.
   KeptFields from_fields_{{.fields = 2, .bytes_each = kMaxHeaderFromBytes + 1, .bytes = 2 * kMaxHeaderFromBytes + 2}};

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "milter/learning/learner.hpp"
 #include "milter/lists/list_slot.hpp"
 #include "milter/monitoring/last_decisions.hpp"
 #include "milter/monitoring/minute_ring.hpp"
@@ -37,6 +38,7 @@ class Monitor {
   struct Sources {
     const ListSlot& lists;  // must outlive the monitor
     std::function<bool()> results_missing;
+    std::function<Learner::Status()> learning = nullptr;  // empty: nothing is learned
     std::function<std::uint64_t()> lost_log_lines;
   };
 
@@ -63,6 +65,7 @@ class Monitor {
   std::shared_ptr<const Standing> standing() const { return standing_.get(); }
   std::shared_ptr<const LoadedLists> lists() const { return sources_.lists.get(); }
   bool results_missing() const { return sources_.results_missing(); }
+  Learner::Status learning() const { return sources_.learning ? sources_.learning() : Learner::Status{}; }
   std::uint64_t lost_log_lines() const { return sources_.lost_log_lines(); }
   SystemClock::time_point started_at() const noexcept { return started_at_; }
   std::optional<SystemClock::time_point> reloaded_at() const noexcept;

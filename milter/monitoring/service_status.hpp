@@ -46,6 +46,9 @@ inline constexpr std::string_view kRevokedIsLost =
 // In the status, before the names of options that a reload could not take in.
 inline constexpr std::string_view kWaitsForRestart = "waits for a restart: ";
 
+// In the status, before the reason.
+inline constexpr std::string_view kNothingIsLearned = "nothing is learned: ";
+
 // What the log and the status say when ResultsWatch finds that results are missing.
 inline constexpr std::string_view kNoTrustedResults =
     "no message of the last 1000 had an Authentication-Results field that is trusted, so none counted as "

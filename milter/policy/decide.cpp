@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "milter/policy/look_up.hpp"
+#include "milter/policy/look_up_learned.hpp"
 #include "milter/policy/look_up_pairs.hpp"
 #include "milter/policy/proof.hpp"
 #include "milter/policy/senders.hpp"
@@ -220,11 +221,22 @@ class Decider {
     return by_lists(subject, proof_.of_from(), proof_.denies_from());
   }
 
-  Decision by_lists(const Subject& subject, const Proof::Method& method, bool is_denied) noexcept {
+  Listing find(const Subject& subject) noexcept {
+    const TagSeparators delimiter = policy_.recipient_delimiter;
+    const std::optional<Listing> learned = look_up_learned(lists_, facts_, delimiter, subject.entry, trace_);
+    if (learned && learned->is_listed) return *learned;
     Listing listing = look_up(lists_, facts_, subject.path, subject.entry, trace_);
-    if (!listing.is_listed) {
-      listing = look_up_pairs(listing, lists_, facts_, policy_.recipient_delimiter, subject.path, trace_);
+    if (!listing.is_listed) listing = look_up_pairs(listing, lists_, facts_, delimiter, subject.path, trace_);
+    if (learned && listing.reason == Reason::not_listed) {
+      listing.reason = learned->reason;
+      listing.list = learned->list;
+      listing.for_recipients = learned->for_recipients;
     }
+    return listing;
+  }
+
+  Decision by_lists(const Subject& subject, const Proof::Method& method, bool is_denied) noexcept {
+    const Listing listing = find(subject);
     draws_ += listing.draws;
     Decision decision = check(listing.reason, subject.kind);
     decision.method = method;

@@ -18,6 +18,8 @@ std::string_view reason_name(Reason reason) noexcept {
       return "listed-extra";
     case Reason::listed_for_recipients:
       return "listed-for-recipients";
+    case Reason::learned:
+      return "learned";
     case Reason::not_listed:
       return "not-listed";
     case Reason::not_listed_for_all:

@@ -25,6 +25,7 @@ enum class Reason : std::uint8_t {
   listed_domain_tree,     // its domain or one above it is an entry, as `@.domain`
   listed_extra,           // the operator's own list `extra` has it
   listed_for_recipients,  // pairs list it for each recipient
+  learned,                // each recipient has written to it
 
   // The identity
   not_listed,
@@ -63,7 +64,7 @@ enum class Reason : std::uint8_t {
   confirm_unreadable,  // … and its store cannot be read, or was not asked
   internal_error,      // an exception on the way; never decided here
 };
-inline constexpr std::size_t kReasonCount = 33;
+inline constexpr std::size_t kReasonCount = 34;
 
 // "deliver", "check". Never fails.
 std::string_view verdict_name(Verdict verdict) noexcept;

@@ -30,6 +30,8 @@ struct Facts {
   HeaderFrom header_from = {};
   Authentication authentication = {};
   Origin origin = {};
+  // A program has sent it, or a mailing list: its Auto-Submitted, Precedence or List-Id field says so.
+  bool is_automatic = false;
   // What our own verifier found; nothing if it was not asked.
   std::optional<Signatures> signatures = {};
   // What the stores have answered. At most one for each sender and whitelist, and with pairs one more for each

@@ -10,6 +10,7 @@
 #include "filter/layout/filter_view.hpp"
 #include "milter/policy/confirmation.hpp"
 #include "milter/policy/exact_list.hpp"
+#include "milter/policy/learned_senders.hpp"
 
 namespace bloomgate {
 
@@ -39,6 +40,7 @@ struct Lists {
   const ExactList* revoked = nullptr;
   const ExactList* extra = nullptr;
   bool revoked_is_configured = false;
+  const LearnedSenders* learned = nullptr;  // null: nothing is
 
   // Whether a sender may be listed for one recipient only.
   bool hold_pairs() const noexcept {

@@ -133,6 +133,7 @@ Listing look_up(const Lists& lists, const Facts& facts, std::string_view path, c
 std::optional<Listing> find_fault(const Lists& lists) noexcept {
   if (lists.revoked_is_configured && lists.revoked == nullptr) return Listing{false, Reason::no_revoked_list};
   if (lists.extra != nullptr && lists.extra->size() != 0) return std::nullopt;
+  if (lists.learned != nullptr) return std::nullopt;
   Listing fault = {false, Reason::no_whitelist};
   for (const NamedWhitelist& each : lists.whitelists) {
     if (each.whitelist == nullptr) continue;

@@ -101,6 +101,11 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "exempt-authenticated = no\n"
       "exempt-daemons = ORIGINATING, MSA\n"
       "exempt-action = deliver\n"
+      "learn = outbound\n"
+      "learn-file = /srv/learned.db\n"
+      "learn-keep = 30\n"
+      "learn-max-recipients = 5\n"
+      "learn-rate = 7\n"
       "deep-check = rspamd:http://[::1]:11333/\n"
       "deep-check = spamd:unix:/run/spamd.sock\n"
       "deep-check-timeout = 7\n"
@@ -127,6 +132,11 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK(options.whitelists == Whitelists{{"with_space", "/tmp/with space.bloom", "/tmp/with space.store"}});
   CHECK(options.confirm_timeout == std::chrono::seconds(5));
   CHECK(options.allow_missing_whitelist);
+  CHECK(options.learn == DaemonOptions::Learn::outbound);
+  CHECK(options.learn_file == "/srv/learned.db");
+  CHECK(options.learn_keep == std::chrono::days(30));
+  CHECK(options.learn_max_recipients == 5);
+  CHECK(options.learn_rate == 7);
   CHECK(options.revoked == "/etc/bloomgate/revoked.txt");
   CHECK(options.extra == "/etc/bloomgate/extra.txt");
   CHECK(options.recipient_delimiter == "+-");
@@ -346,6 +356,12 @@ TEST_CASE("what a file cannot say is refused with its line, its option, what was
       {"no time at all", "deep-check-timeout = 0\n", 1, "deep-check-timeout", "seconds from 1 to 3600", "'0'"},
       {"a time with its unit", "deep-check-timeout = 30s\n", 1, "deep-check-timeout", "seconds from 1 to 3600",
        "'30s'"},
+      {"learning from nobody knows what", "learn = inbound\n", 1, "learn", "none, outbound", "'inbound'"},
+      {"kept for no day", "learn-keep = 0d\n", 1, "learn-keep", "1d to 36500d", "'0d'"},
+      {"kept for hours", "learn-keep = 7h\n", 1, "learn-keep", "number of days", "'7h'"},
+      {"a file that is no path", "learn-file = learned.db\n", 1, "learn-file", "the path of a file", "'learned.db'"},
+      {"nothing an hour", "learn-rate = 0\n", 1, "learn-rate", "from 1 to 1000000", "'0'"},
+      {"no recipient", "learn-max-recipients = 0\n", 1, "learn-max-recipients", "from 1 to 1000", "'0'"},
       {"no message at a time", "deep-check-connections = 0\n", 1, "deep-check-connections", "from 1 to 10000", "'0'"},
       {"no size at all", "deep-check-max-size = 0\n", 1, "deep-check-max-size", "K, M or G", "'0'"},
       {"a unit alone", "deep-check-max-size = K\n", 1, "deep-check-max-size", "K, M or G", "'K'"},
@@ -390,6 +406,14 @@ TEST_CASE("what a file cannot say is refused with its line, its option, what was
     CHECK_THAT(error.what(), Catch::StartsWith(config.path() + ":" + std::to_string(c.line) + ": " + option));
     CHECK_THAT(error.what(), Contains(std::string(c.expected)) && Contains(std::string(c.got)));
   }
+}
+
+TEST_CASE("nothing can be learned by one who does not know whose users to learn from") {
+  const Config config("learn = outbound\n");
+  const BloomgateError error = error_of([&] { config.read(); });
+  CHECK(error.code() == ErrorCode::bad_configuration);
+  CHECK_THAT(error.what(), Catch::Contains("learn: expected your own domains in own-domains"));
+  CHECK(config.read({"--own-domains", "one.example"}).options.learn == DaemonOptions::Learn::outbound);
 }
 
 TEST_CASE("what the command line cannot say is refused") {

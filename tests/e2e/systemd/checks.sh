@@ -108,6 +108,7 @@ check_signatures_are_verified_in_a_process_of_its_own_that_comes_back_after_a_cr
 check_it_cannot_write_the_whitelist() {
   nsenter --mount --root --target "$(main_pid)" touch /run/bloomgate/probe
   fails nsenter --mount --root --target "$(main_pid)" touch /var/lib/bloomgate/probe
+  nsenter --mount --root --target "$(main_pid)" touch /var/lib/bloomgate/learned/probe  # what is learned
 }
 
 check_postfix_sends_listed_mail_the_light_way_and_all_other_the_deep() {

@@ -89,6 +89,9 @@ TEST_CASE("what is recorded is there for whoever opens the file next, with the d
     CHECK(again.added == 0);
     CHECK(again.renewed == 1);
     CHECK(file.count() == 2);
+    CHECK(file.find("ann@ours.example", "joe@example.org") == kMonday + days(3));
+    CHECK(file.find("bob@ours.example", "joe@example.org") == kMonday);
+    CHECK_FALSE(file.find("joe@example.org", "bob@ours.example"));
   }
   CHECK(at.pairs_of_path() == Pairs{{{"ann@ours.example", "joe@example.org"}, {kMonday, kMonday + days(3)}},
                                     {{"bob@ours.example", "joe@example.org"}, {kMonday, kMonday}}});

@@ -162,6 +162,7 @@ TEST_CASE("names of verdicts and reasons are what operators match on") {
       {Reason::listed_domain_tree, "listed-domain-tree"},
       {Reason::listed_extra, "listed-extra"},
       {Reason::listed_for_recipients, "listed-for-recipients"},
+      {Reason::learned, "learned"},
       {Reason::not_listed, "not-listed"},
       {Reason::not_listed_for_all, "not-listed-for-all"},
       {Reason::recipients_unknown, "recipients-unknown"},

@@ -1,0 +1,146 @@
+#include "milter/learning/known_pairs.hpp"
+
+#include <algorithm>
+
+#include "filter/address/pair.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::size_t kFirstSlots = 16;
+constexpr KeyHash kFree = 0;
+
+// Full at 85 %, and a quarter larger from then on: at least 68 % are in use, so that a pair takes 14.7 bytes at most.
+constexpr bool is_full(std::size_t used, std::size_t slots) noexcept {
+  return used * 20 >= slots * 17;
+}
+constexpr std::size_t larger(std::size_t slots) noexcept {
+  return std::max(kFirstSlots, slots + slots / 4);
+}
+
+}  // namespace
+
+// Linear probing. The part is chosen by the lowest bits of a hash, the slot by the highest.
+class KnownPairs::Part {
+ public:
+  std::optional<Day> find(KeyHash hash) const noexcept {
+    const std::lock_guard lock(mutex_);
+    if (table_.slots == 0) return std::nullopt;
+    const std::size_t at = table_.slot_of(hash);
+    if (table_.hashes[at] == kFree) return std::nullopt;
+    return table_.days[at];
+  }
+
+  void put(KeyHash hash, Day day) {
+    const std::lock_guard lock(mutex_);
+    if (is_full(used_ + 1, table_.slots)) grow();
+    const std::size_t at = table_.slot_of(hash);
+    if (table_.hashes[at] == kFree) {
+      table_.hashes[at] = hash;
+      table_.days[at] = day;
+      ++used_;
+    } else {
+      table_.days[at] = std::max(table_.days[at], day);
+    }
+  }
+
+  void expire(Day day) {
+    const std::lock_guard lock(mutex_);
+    std::size_t stay = 0;
+    for (std::size_t at = 0; at < table_.slots; ++at)
+      stay += static_cast<std::size_t>(table_.has(at) && table_.days[at] >= day);
+    if (stay == used_) return;
+    std::size_t slots = kFirstSlots;
+    while (is_full(stay + 1, slots)) slots = larger(slots);
+    move_to(Table(slots), day);
+    used_ = stay;
+  }
+
+  std::size_t size() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return used_;
+  }
+
+  std::size_t bytes() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return table_.slots * (sizeof(KeyHash) + sizeof(Day));
+  }
+
+ private:
+  struct Table {
+    Table() = default;
+    explicit Table(std::size_t count)
+        : slots(count), hashes(std::make_unique<KeyHash[]>(count)), days(std::make_unique<Day[]>(count)) {}
+
+    bool has(std::size_t at) const noexcept { return hashes[at] != kFree; }
+    // Where the hash is, or would be. There is always a free slot.
+    std::size_t slot_of(KeyHash hash) const noexcept {
+      // Lemire, 2019: a fair choice out of any number, by a multiplication.
+      __extension__ using Wide = unsigned __int128;
+      auto at = static_cast<std::size_t>((static_cast<Wide>(hash) * slots) >> 64);
+      while (hashes[at] != kFree && hashes[at] != hash) at = at + 1 == slots ? 0 : at + 1;
+      return at;
+    }
+
+    std::size_t slots = 0;
+    std::unique_ptr<KeyHash[]> hashes;
+    std::unique_ptr<Day[]> days;
+  };
+
+  void grow() { move_to(Table(larger(table_.slots)), 0); }
+
+  void move_to(Table next, Day first_day) noexcept {
+    for (std::size_t at = 0; at < table_.slots; ++at) {
+      if (!table_.has(at) || table_.days[at] < first_day) continue;
+      const std::size_t to = next.slot_of(table_.hashes[at]);
+      next.hashes[to] = table_.hashes[at];
+      next.days[to] = table_.days[at];
+    }
+    table_ = std::move(next);
+  }
+
+  mutable std::mutex mutex_;
+  Table table_;
+  std::size_t used_ = 0;
+};
+
+KnownPairs::KnownPairs(std::uint64_t seed) : seed_(seed), parts_(std::make_unique<std::array<Part, kParts>>()) {}
+
+KnownPairs::~KnownPairs() = default;
+
+KeyHash KnownPairs::hash_of(std::string_view user, std::string_view correspondent) const noexcept {
+  const KeyHash hash = hash_key(pair_key(correspondent, user).view(), seed_);
+  return hash == kFree ? 1 : hash;
+}
+
+KnownPairs::Part& KnownPairs::part_of(KeyHash hash) const noexcept {
+  return (*parts_)[hash % kParts];
+}
+
+std::optional<KnownPairs::Day> KnownPairs::find(std::string_view user, std::string_view correspondent) const noexcept {
+  const KeyHash hash = hash_of(user, correspondent);
+  return part_of(hash).find(hash);
+}
+
+void KnownPairs::put(std::string_view user, std::string_view correspondent, Day day) {
+  const KeyHash hash = hash_of(user, correspondent);
+  part_of(hash).put(hash, day);
+}
+
+void KnownPairs::expire(Day day) {
+  for (Part& part : *parts_) part.expire(day);
+}
+
+std::size_t KnownPairs::size() const noexcept {
+  std::size_t size = 0;
+  for (const Part& part : *parts_) size += part.size();
+  return size;
+}
+
+std::size_t KnownPairs::bytes() const noexcept {
+  std::size_t bytes = sizeof(*parts_);
+  for (const Part& part : *parts_) bytes += part.bytes();
+  return bytes;
+}
+
+}  // namespace bloomgate

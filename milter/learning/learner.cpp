@@ -1,0 +1,333 @@
+#include "milter/learning/learner.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "filter/base/printable.hpp"
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A message of twenty recipients takes a millisecond on any disk that is well: this is for one that is slow for a
+// while.
+constexpr std::size_t kMostQueued = 10'000;
+constexpr std::size_t kMostAtOnce = 1'000;
+constexpr auto kBetweenPolls = 1s;
+constexpr auto kBetweenTries = 5s;
+constexpr std::uint64_t kExpiredAtOnce = 1'000;
+constexpr std::size_t kMostLoginBytes = 255;
+
+LearnedDay utc_day() {
+  return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+}
+
+KnownPairs::Day number_of(LearnedDay day) noexcept {
+  return static_cast<KnownPairs::Day>(
+      std::clamp<std::int64_t>(day.time_since_epoch().count(), 0, kLastLearnedDay.time_since_epoch().count()));
+}
+
+LearnedDay day_of(KnownPairs::Day number) noexcept {
+  return LearnedDay(std::chrono::days(number));
+}
+
+void put(KnownPairs& known, const LearnedPair& pair) {
+  known.put(pair.user, pair.correspondent, number_of(pair.last_use));
+}
+
+}  // namespace
+
+Learner::Learner(LearnRules rules, std::shared_ptr<spdlog::logger> log, std::uint64_t seed, Today today)
+    : log_(std::move(log)),
+      seed_(seed),
+      today_(today ? std::move(today) : Today(utc_day)),
+      is_on_(rules.is_on()),
+      rules_(std::move(rules)),
+      known_(std::make_shared<KnownPairs>(seed)),
+      rates_(seed) {}
+
+Learner::~Learner() {
+  stop();
+}
+
+void Learner::start(std::function<void()> on_change) {
+  on_change_ = std::move(on_change);
+  thread_ = std::thread([this] { run(); });
+}
+
+void Learner::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  wakeup_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Learner::set_rules(LearnRules rules) {
+  {
+    const std::lock_guard lock(mutex_);
+    must_reopen_ = must_reopen_ || rules.path != rules_.path;
+    is_on_ = rules.is_on();
+    rules_ = std::move(rules);
+  }
+  wakeup_.notify_one();
+}
+
+std::size_t Learner::most_recipients() const {
+  const std::lock_guard lock(mutex_);
+  return rules_.most_recipients;
+}
+
+KnownPairs::Day Learner::oldest_day() const {
+  return number_of(today_() - rules_.keep + std::chrono::days(1));
+}
+
+bool Learner::is_learned(std::string_view user, std::string_view sender) const noexcept {
+  if (!is_on()) return false;
+  std::shared_ptr<KnownPairs> known;
+  KnownPairs::Day oldest = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    known = known_;
+    oldest = oldest_day();
+  }
+  const std::optional<KnownPairs::Day> day = known->find(user, sender);
+  return day && *day >= oldest;
+}
+
+// With the mutex held. The pair is in memory from now on.
+bool Learner::enqueue(Contact contact) {
+  if (!status_.fault.empty()) {
+    ++status_.not_stored;
+    return false;
+  }
+  if (queue_.size() >= kMostQueued) {
+    ++status_.no_room;
+    return false;
+  }
+  known_->put(contact.user, contact.correspondent, number_of(today_()));
+  queue_.push_back(std::move(contact));
+  return true;
+}
+
+void Learner::learn(const Lesson& lesson, std::string_view login) {
+  if (!is_on() || lesson.is_empty()) return;
+  const std::string_view who = login.empty() ? std::string_view(lesson.user) : login;
+  bool is_first_refusal = false;
+  std::uint64_t per_hour = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    per_hour = rules_.per_hour;
+    for (const std::string& correspondent : lesson.correspondents) {
+      const std::optional<KnownPairs::Day> day = known_->find(lesson.user, correspondent);
+      // Once a day is enough, and counts at no rate.
+      if (day && *day >= number_of(today_())) continue;
+      if (!day || *day < oldest_day()) {
+        const LoginRates::Answer answer = rates_.take(who, rules_.per_hour, Clock::now());
+        is_first_refusal = is_first_refusal || answer == LoginRates::Answer::first_over;
+        if (answer != LoginRates::Answer::granted) {
+          ++status_.over_rate;
+          continue;
+        }
+      }
+      if (!enqueue({lesson.user, correspondent})) break;
+    }
+  }
+  wakeup_.notify_one();
+  if (!is_first_refusal) return;
+  log_->warn(
+      "learning: login={} has had {} new entries learned within an hour (learn-rate), no more until that is over; "
+      "is somebody else using the account?",
+      printable_word(who, kMostLoginBytes), per_hour);
+}
+
+void Learner::renew(std::string_view user, std::string_view sender) {
+  if (!is_on()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::optional<KnownPairs::Day> day = known_->find(user, sender);
+    if (!day || *day >= number_of(today_()) || *day < oldest_day()) return;
+    enqueue({std::string(user), std::string(sender), true});
+  }
+  wakeup_.notify_one();
+}
+
+Learner::Status Learner::status() const {
+  const std::lock_guard lock(mutex_);
+  Status status = status_;
+  status.is_on = is_on();
+  status.pairs = known_->size();
+  status.bytes = known_->bytes();
+  return status;
+}
+
+void Learner::run() {
+  for (bool is_last = false; !is_last;) {
+    wait_for_work();
+    {
+      const std::lock_guard lock(mutex_);
+      is_last = is_stopping_;
+    }
+    try {
+      work();
+    } catch (const std::exception& error) {
+      note_fault(error.what());
+    }
+  }
+  file_.reset();
+}
+
+void Learner::wait_for_work() {
+  std::unique_lock lock(mutex_);
+  if (!rules_.is_on()) wakeup_.wait(lock, [this] { return is_stopping_ || must_reopen_ || rules_.is_on(); });
+  wakeup_.wait_for(lock, kBetweenPolls, [this] {
+    return is_stopping_ || must_reopen_ || (status_.is_ready && !queue_.empty()) ||
+           (rules_.is_on() && !status_.is_ready && status_.fault.empty());
+  });
+}
+
+void Learner::work() {
+  bool must_reopen = false;
+  bool is_on = false;
+  {
+    const std::lock_guard lock(mutex_);
+    must_reopen = std::exchange(must_reopen_, false);
+    is_on = rules_.is_on();
+  }
+  if (must_reopen || !is_on) turn_off();
+  if (!is_on) return;
+  if (file_ == nullptr) {
+    if (Clock::now() < retry_at_) return;
+    open();
+  }
+  read_news();
+  write_queue();
+  expire();
+}
+
+// What is in the queue belongs to the file before.
+void Learner::turn_off() {
+  if (file_ != nullptr) write_queue();
+  file_.reset();
+  retry_at_ = Clock::time_point::min();
+  const std::lock_guard lock(mutex_);
+  queue_.clear();
+  known_ = std::make_shared<KnownPairs>(seed_);
+  status_.is_ready = false;
+  status_.fault.clear();
+}
+
+void Learner::open() {
+  std::string path;
+  bool is_again = false;
+  {
+    const std::lock_guard lock(mutex_);
+    path = rules_.path;
+    is_again = !status_.fault.empty();
+  }
+  retry_at_ = Clock::now() + kBetweenTries;
+  file_ = std::make_unique<LearnedFile>(path, LearnedFile::Access::create);
+  // A disk that is full or read-only shows now, and not after a long reading or with the next message.
+  file_->record({}, today_());
+  expired_until_ = 0;
+  read_all();
+  std::size_t pairs = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    status_.is_ready = true;
+    status_.fault.clear();
+    pairs = known_->size();
+  }
+  log_->info("learning: {} with {} pairs{}", printable(path), pairs, is_again ? ", goes on again" : "");
+  if (is_again && on_change_) on_change_();
+}
+
+// From the beginning, into a memory of its own: whoever is forgotten is not in it. What waits in the queue was learned
+// all the same.
+void Learner::read_all() {
+  auto known = std::make_shared<KnownPairs>(seed_);
+  version_ = file_->data_version();
+  seen_ = file_->for_each_since(0, [&](const LearnedPair& pair) { put(*known, pair); });
+  const std::lock_guard lock(mutex_);
+  for (const Contact& contact : queue_) {
+    const bool was_forgotten = contact.is_renewal && !known->find(contact.user, contact.correspondent);
+    if (!was_forgotten) known->put(contact.user, contact.correspondent, number_of(today_()));
+  }
+  known_ = std::move(known);
+}
+
+// What others have changed. The version is asked first, so that a change in between shows the next time.
+void Learner::read_news() {
+  const std::int64_t version = file_->data_version();
+  if (version == version_) return;
+  if (file_->changes().forgets != seen_.forgets) return read_all();
+  std::shared_ptr<KnownPairs> known;
+  {
+    const std::lock_guard lock(mutex_);
+    known = known_;
+  }
+  const LearnedFile::Changes changes =
+      file_->for_each_since(seen_.last, [&](const LearnedPair& pair) { put(*known, pair); });
+  version_ = version;
+  // Something was forgotten while this was read: the next time reads all.
+  seen_.last = changes.last;
+}
+
+// They stay in the queue until they are on the disk.
+void Learner::write_queue() {
+  for (;;) {
+    std::vector<Contact> contacts;
+    {
+      const std::lock_guard lock(mutex_);
+      const std::size_t count = std::min(queue_.size(), kMostAtOnce);
+      contacts.assign(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(count));
+    }
+    if (contacts.empty()) return;
+    const LearnedFile::Recorded recorded = file_->record(contacts, today_());
+    {
+      const std::lock_guard lock(mutex_);
+      queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(contacts.size()));
+      status_.learned += recorded.added;
+      status_.renewed += recorded.renewed;
+      status_.no_room += recorded.no_room;
+    }
+    // If nobody else has changed the file, all that is new in it is known.
+    const LearnedFile::Changes changes = file_->changes();
+    if (file_->data_version() == version_) seen_ = changes;
+  }
+}
+
+// By and by: so much at a turn that nobody waits for it. A look-up does not find them anyway.
+void Learner::expire() {
+  KnownPairs::Day oldest = 0;
+  std::shared_ptr<KnownPairs> known;
+  {
+    const std::lock_guard lock(mutex_);
+    oldest = oldest_day();
+    known = known_;
+  }
+  if (expired_until_ >= oldest) return;
+  if (file_->expire(day_of(oldest), kExpiredAtOnce) == kExpiredAtOnce) return;
+  known->expire(oldest);
+  expired_until_ = oldest;
+}
+
+// The file is opened again later on, since what was wrong with it may be over: a new one may be in its place.
+void Learner::note_fault(const std::string& what) {
+  file_.reset();
+  retry_at_ = Clock::now() + kBetweenTries;
+  bool is_new = false;
+  {
+    const std::lock_guard lock(mutex_);
+    status_.is_ready = false;
+    is_new = status_.fault != what;
+    status_.fault = what;
+  }
+  if (!is_new) return;
+  log_->error("learning: {}; nothing is learned until it can be used, and mail goes on", printable(what));
+  if (on_change_) on_change_();
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,133 @@
+// Learns from outgoing mail: whom a user of ours writes to is listed for that user from the next message on. Sessions
+// tell it of outgoing messages and look senders up in it; a thread of its own reads the database at the start, writes
+// what is new to it, and takes in what others change in it: `bloomgate learned forget`, or another daemon.
+//
+// No session waits for the database. What a session tells goes into memory and into a bounded queue; what does not fit
+// is not learned, and is counted. If the database cannot be opened, read or written, nothing more is learned, and the
+// thread tries again; what is in memory stays listed meanwhile. The log says both once.
+//
+// Safe from any thread, but start(), stop() and set_rules(), which are the main thread's.
+#pragma once
+
+#include <spdlog/logger.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "filter/learned/learned_file.hpp"
+#include "milter/learning/known_pairs.hpp"
+#include "milter/learning/login_rates.hpp"
+#include "milter/learning/outgoing.hpp"
+#include "milter/policy/learned_senders.hpp"
+
+namespace bloomgate {
+
+struct LearnRules {
+  std::string path = {};  // of the database; empty: nothing is learned, and nothing looked up
+  std::chrono::days keep{180};
+  std::size_t most_recipients = 20;
+  std::uint64_t per_hour = 100;  // entries, for each login
+
+  bool is_on() const noexcept { return !path.empty(); }
+};
+
+class Learner : public LearnedSenders {
+ public:
+  using Today = std::function<LearnedDay()>;
+
+  // `seed` keys the hashes in memory. `today` is called from any thread. Both are for tests; it begins with start().
+  Learner(LearnRules rules, std::shared_ptr<spdlog::logger> log, std::uint64_t seed = random_seed(),
+          Today today = nullptr);
+  ~Learner() override;
+  Learner(const Learner&) = delete;
+  Learner& operator=(const Learner&) = delete;
+
+  // `on_change` is called from the learner's thread when learning has stopped, and when it goes on again; may be empty.
+  void start(std::function<void()> on_change = nullptr);
+  // What is in the queue is written first, if the database can be written to.
+  void stop();
+
+  // From the next message on. Another file is read before its pairs are known.
+  void set_rules(LearnRules rules);
+
+  bool is_on() const noexcept { return is_on_.load(std::memory_order_relaxed); }
+  std::size_t most_recipients() const;
+
+  bool is_learned(std::string_view user, std::string_view sender) const noexcept override;
+
+  // A message of that login (or user, where the client is in an exempt network) has been taken. Throws std::bad_alloc.
+  void learn(const Lesson& lesson, std::string_view login);
+
+  // The user has got a message that was delivered since the pair is learned: it is kept from today on again. Throws
+  // std::bad_alloc.
+  void renew(std::string_view user, std::string_view sender);
+
+  struct Status {
+    bool is_on = false;
+    bool is_ready = false;    // the database was read, and can be written to
+    std::string fault = {};   // why not, in words for a person; empty: nothing is wrong
+    std::uint64_t pairs = 0;  // in memory
+    std::uint64_t bytes = 0;  // of memory, that they take
+    // Since the start.
+    std::uint64_t learned = 0;     // pairs that were new
+    std::uint64_t renewed = 0;     // and those that were used again, once a day
+    std::uint64_t over_rate = 0;   // left out: a login had its share of the hour
+    std::uint64_t no_room = 0;     // left out: the queue was full, or the database had its most
+    std::uint64_t not_stored = 0;  // left out: the database could not be used
+  };
+  Status status() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Contact = LearnedFile::Contact;
+
+  void run();
+  void work();
+  void open();
+  void read_all();
+  void read_news();
+  void write_queue();
+  void expire();
+  void note_fault(const std::string& what);
+  void wait_for_work();
+  void turn_off();
+  KnownPairs::Day oldest_day() const;
+  bool enqueue(Contact contact);
+
+  const std::shared_ptr<spdlog::logger> log_;
+  const std::uint64_t seed_;
+  const Today today_;
+  std::function<void()> on_change_;
+  std::atomic<bool> is_on_;
+
+  // Sessions hold this for as long as it takes to enter a pair in the memory and in the queue.
+  mutable std::mutex mutex_;
+  std::condition_variable wakeup_;
+  LearnRules rules_;
+  std::shared_ptr<KnownPairs>
+      known_;                  // never null; another one takes its place when the file is read from its beginning
+  std::deque<Contact> queue_;  // not written yet
+  LoginRates rates_;
+  Status status_;
+  bool must_reopen_ = false;
+  bool is_stopping_ = false;
+
+  // The thread's own.
+  std::unique_ptr<LearnedFile> file_;
+  LearnedFile::Changes seen_;
+  std::int64_t version_ = 0;
+  KnownPairs::Day expired_until_ = 0;
+  Clock::time_point retry_at_ = Clock::time_point::min();
+  std::thread thread_;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,37 @@
+#include "milter/learning/login_rates.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::chrono::hours kHour{1};
+// Looking through all of them takes a fraction of a millisecond, which nobody outside may have done at will.
+constexpr std::chrono::seconds kBetweenLooks{10};
+
+}  // namespace
+
+LoginRates::Answer LoginRates::take(std::string_view login, std::uint64_t per_hour, Clock::time_point now) {
+  const KeyHash key = hash_key(login, seed_);
+  auto found = hours_.find(key);
+  if (found == hours_.end()) {
+    if (hours_.size() >= kMostLogins) forget_past_hours(now);
+    if (hours_.size() >= kMostLogins) return Answer::over;
+    found = hours_.emplace(key, Hour{.begin = now}).first;
+  }
+  Hour& hour = found->second;
+  if (now - hour.begin >= kHour) hour = {.begin = now};
+  if (hour.taken < per_hour) {
+    ++hour.taken;
+    return Answer::granted;
+  }
+  const Answer answer = hour.was_over ? Answer::over : Answer::first_over;
+  hour.was_over = true;
+  return answer;
+}
+
+void LoginRates::forget_past_hours(Clock::time_point now) {
+  if (looked_at_ != Clock::time_point::min() && now - looked_at_ < kBetweenLooks) return;
+  looked_at_ = now;
+  std::erase_if(hours_, [now](const auto& each) { return now - each.second.begin >= kHour; });
+}
+
+}  // namespace bloomgate

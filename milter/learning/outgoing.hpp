@@ -1,0 +1,34 @@
+// Which pairs a message of a user of ours teaches: the first step of learning. Pure; safe from any thread.
+//
+// A user can list somebody for nobody but himself: the pair has the envelope sender as its user, and that must be an
+// address in one of the own domains. Whether a login may use that sender is for the mail server to say (Postfix:
+// reject_sender_login_mismatch).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "milter/policy/facts.hpp"
+#include "milter/policy/lists.hpp"
+#include "milter/policy/policy.hpp"
+
+namespace bloomgate {
+
+struct Lesson {
+  std::string user;  // a canonical address without a tag
+  std::vector<std::string> correspondents = {};
+
+  bool is_empty() const noexcept { return correspondents.empty(); }
+};
+
+// Empty unless the client has logged in or is in an exempt network; and for a null sender, a sender in no own domain,
+// an automatic message (Facts::is_automatic), and one with more than `most_recipients`, or with some that are not
+// known. Recipients in own domains, revoked ones and those that are no addresses are left out. Throws std::bad_alloc.
+Lesson lesson_of(const Facts& facts, const Lists& lists, const Policy& policy, std::size_t most_recipients);
+
+// The address of a user of ours as it is in pairs: without its tag. `path` as in a MAIL or RCPT command.
+Entry user_of(std::string_view path, const Policy& policy) noexcept;
+
+}  // namespace bloomgate

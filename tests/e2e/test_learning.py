@@ -1,0 +1,240 @@
+"""Learning from outgoing mail, with the real Postfix: a user writes to a stranger, and the stranger's answer is
+delivered to that user, and to nobody else. The stranger's domain signs its mail, and Bloomgate verifies that itself.
+
+The user's login is the mail server's macro {auth_authen}: Postfix has it from XCLIENT, as from a login of SASL.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import time
+from contextlib import contextmanager
+
+import pytest
+from dkim_world import RSA, names
+from mail_world import content
+from private_mail.client import Client, RawMessage
+from private_mail.daemon import USER
+from private_mail.filter import build_filter_of, built
+from private_mail.gateway import DEEP_CHECK, LIGHT_PATH, GatewayConfig
+from private_mail.processes import temporary_folder, wait_until
+from test_monitoring import figures
+
+STRANGER = "listed@example.org"  # of a domain with a key; on no list
+OTHER_STRANGER = "other@example.org"
+ANN, BOB = "ann@example.net", "bob@example.net"
+
+MAIN_CF = """
+mynetworks = 127.0.0.1/32
+smtpd_relay_restrictions = permit_mynetworks, reject_unauth_destination
+"""
+
+
+class World:
+    """One gateway that learns, and the database in a folder that its daemon may write to."""
+
+    def __init__(self, gateways, **settings):
+        self.folder = gateways.enter(temporary_folder("learning"))
+        server, network = gateways.enter(names(self.folder))
+        build_filter_of(self.folder / "whitelist.bloom", ["somebody@else.example"], "--bits-per-entry", "32")
+        (self.folder / "learned").mkdir()
+        shutil.chown(self.folder / "learned", USER)
+        self.file = self.folder / "learned" / "learned.db"
+        (self.folder / "revoked").write_text("revoked@example.org\n")
+        self.settings = {"authentication": "required", "dmarc-fail-veto": "yes", "dns-servers": server.option,
+                         "own-domains": "example.net", "revoked": self.folder / "revoked", "learn": "outbound",
+                         "learn-file": self.file, "recipient-delimiter": "+", **settings}
+        self.gateway = gateways.start(self.folder, GatewayConfig(
+            self.folder / "whitelist.bloom", settings=self.settings, network=network, main_cf=MAIN_CF))
+        self.wait_until_ready()
+
+    def wait_until_ready(self, since=0):
+        if "outbound" in self.settings.values():
+            self.gateway.daemon.logged(r"learning: \S+ with \d+ pairs", since)
+
+    @contextmanager
+    def connection(self, login=None):
+        with Client(self.gateway.port) as client:
+            if login:
+                client.command(f"XCLIENT LOGIN={login}", expected=220)
+                client.command("EHLO client.example")
+            yield client
+
+    def write(self, sender, *recipients, login="ann", fields=()):
+        """An outgoing message; returns once the mail server has taken it."""
+        with self.connection(login) as client:
+            client.command(f"MAIL FROM:<{sender}>")
+            for recipient in recipients:
+                client.command(f"RCPT TO:<{recipient}>")
+            client.command("DATA", expected=354)
+            client._smtp.send(content(sender, *fields) + b"\r\n.\r\n")
+            return client.end()
+
+    def answer(self, *recipients, sender=STRANGER, signed=True):
+        """What becomes of the stranger's message, as the log has it: "deliver learned"."""
+        raw = content(sender)
+        raw = RSA.sign(raw) if signed else raw
+        with self.connection() as client:
+            client.command(f"MAIL FROM:<{sender}>")
+            for recipient in recipients:
+                client.command(f"RCPT TO:<{recipient}>")
+            client.command("DATA", expected=354)
+            client._smtp.send(re.sub(rb"(?m)^\.", b"..", raw) + b"\r\n.\r\n")
+            queue_id = client.end()
+        [line] = self.gateway.daemon.lines_of(queue_id)
+        return " ".join(re.search(r"decision=(\S+) reason=(\S+)", line).groups())
+
+    def bloomgate(self, *words):
+        command = [built("filter/cli/bloomgate"), "learned", *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    def known(self):
+        """What the database has, by another program."""
+        pairs = json.loads(self.bloomgate("list", self.file, "--json"))["pairs"]
+        return {(pair["user"], pair["correspondent"]) for pair in pairs}
+
+    def is_written(self, user, correspondent):
+        wait_until(lambda: (user, correspondent) in self.known(), f"{correspondent} to be learned for {user}")
+
+
+@pytest.fixture(scope="module")
+def world(start_shared_gateway):
+    return World(start_shared_gateway)
+
+
+def test_the_answer_of_whom_a_user_wrote_to_is_delivered_to_that_user_only(world):
+    assert world.answer(ANN) == "check not-listed"
+    world.write(ANN, STRANGER)
+    assert world.answer(ANN) == "deliver learned"
+    assert world.answer("Ann+tag@Example.NET") == "deliver learned"
+    assert world.answer(BOB) == "check not-listed"
+    assert world.answer(ANN, BOB) == "check not-listed-for-all"
+    assert world.answer(ANN, signed=False) == "check not-authenticated"
+    assert world.answer(ANN, sender=OTHER_STRANGER) == "check not-listed"
+    world.write(BOB, STRANGER, login="bob")
+    assert world.answer(ANN, BOB) == "deliver learned"
+
+
+def test_a_delivered_answer_goes_the_light_path_and_its_mark_says_why(world):
+    world.write(ANN, STRANGER)
+    message = RawMessage(STRANGER, raw=RSA.sign(content(STRANGER)), recipient=ANN)
+    [delivery] = world.gateway.send(message)
+    assert delivery.place == LIGHT_PATH
+    assert delivery.marks[0].startswith("deliver; reason=learned;")
+
+
+def test_whoever_is_forgotten_is_checked_again_within_seconds(world):
+    world.write(ANN, STRANGER)
+    assert world.answer(ANN) == "deliver learned"
+    world.is_written(ANN, STRANGER)
+    assert world.bloomgate("forget", world.file, STRANGER).startswith("forgotten ")
+    wait_until(lambda: world.answer(ANN) == "check not-listed", "the daemon to forget")
+    assert STRANGER not in {correspondent for _, correspondent in world.known()}
+
+
+@pytest.mark.parametrize("sender, login, fields", [
+    (ANN, None, ()),
+    ("ann@other.example", "ann", ()),
+    ("", "ann", ()),
+    (ANN, "ann", (b"Auto-Submitted: auto-replied",)),
+    (ANN, "ann", (b"Precedence: bulk",)),
+    (ANN, "ann", (b"List-Id: <list.example.net>",)),
+], ids=["no login", "foreign sender", "bounce", "automatic answer", "bulk", "mailing list"])
+def test_nothing_is_learned_from_what_no_user_has_written(world, sender, login, fields):
+    known = world.known()
+    recipient = f"never{time.monotonic_ns()}@example.org"
+    world.write(sender, recipient, login=login, fields=fields)
+    # What is learned is written in its order: this comes after it.
+    witness = f"witness{time.monotonic_ns()}@example.org"
+    world.write(BOB, witness, login="bob")
+    world.is_written(BOB, witness)
+    assert world.known() - known == {(BOB, witness)}
+
+
+def test_own_revoked_and_too_many_recipients_are_not_learned(world):
+    witness = f"witness{time.monotonic_ns()}@example.org"
+    known = world.known()
+    world.write(ANN, *(f"many{i}@example.org" for i in range(21)))
+    world.write(ANN, BOB, "revoked@example.org", witness)
+    world.is_written(ANN, witness)
+    assert world.known() - known == {(ANN, witness)}
+
+
+def test_what_was_written_outlives_a_kill(world):
+    kept = set()
+    for i in range(5):
+        recipient = f"kill{i}.{time.monotonic_ns()}@example.org"
+        world.write(ANN, recipient)
+        world.is_written(ANN, recipient)
+        kept.add((ANN, recipient))
+        world.gateway.daemon.kill()
+        before = len(world.gateway.daemon.log())
+        world.gateway.daemon.start()
+        world.wait_until_ready(before)
+        assert kept <= world.known()
+    world.write(ANN, STRANGER)
+    assert world.answer(ANN) == "deliver learned"
+
+
+def test_a_login_past_its_rate_has_no_more_learned_and_the_log_names_it(start_gateway):
+    world = World(start_gateway, **{"learn-rate": "3"})
+    world.write(ANN, *(f"r{i}@example.org" for i in range(5)), login="hijacked")
+    world.gateway.daemon.logged(r"login=hijacked has had 3 new entries learned")
+    wait_until(lambda: len(world.known()) == 3, "three to be learned")
+    world.write(BOB, STRANGER, login="bob")
+    assert world.answer(BOB) == "deliver learned"
+
+
+def test_with_a_damaged_database_mail_goes_on_and_learning_when_it_can(start_gateway):
+    world = World(start_gateway)
+    world.gateway.daemon.kill()
+    for name in world.file.parent.iterdir():
+        name.unlink()
+    world.file.write_bytes(b"x" * 10_000)
+    shutil.chown(world.file, USER)
+    before = len(world.gateway.daemon.log())
+    world.gateway.daemon.start()
+    world.gateway.daemon.logged("nothing is learned until it can be used", before)
+    world.write(ANN, STRANGER)
+    assert world.answer(ANN) == "check not-listed"
+    world.file.rename(world.file.with_suffix(".bad"))
+    world.gateway.daemon.logged("goes on again", before)
+    world.write(ANN, STRANGER)
+    assert world.answer(ANN) == "deliver learned"
+
+
+def test_the_explanation_the_doctor_and_the_figures_tell_of_it(start_gateway):
+    world = World(start_gateway)
+    daemon = world.gateway.daemon
+    world.write(ANN, STRANGER)
+    world.write(ANN, "another@example.org", fields=(b"List-Id: <x>",))
+    assert world.answer(ANN) == "deliver learned"
+    world.is_written(ANN, STRANGER)
+
+    def explained(recipient):
+        command = daemon.command("--explain", "--from", STRANGER, "--to", recipient, "--header-from", STRANGER,
+                                 "--authentication", "off")
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert "decision: deliver reason=learned" in explained(ANN)
+    assert re.search(rf"(?m)^learned +yes +subject={ANN} key={STRANGER}$", explained(ANN))
+    assert "decision: check reason=not-listed" in explained(BOB)
+    path = daemon.folder / "metrics.sock"
+    daemon.restart({**world.gateway.config.settings, "metrics": path})
+    wait_until(path.exists, "the daemon to show its figures")
+    wait_until(lambda: figures(path)["bloomgate_learned_pairs", ""] == 1, "the pair to be read")
+    world.write(BOB, STRANGER, login="bob")
+    wait_until(lambda: figures(path)["bloomgate_learned_total", ""] == 1, "another pair to be counted")
+    assert figures(path)["bloomgate_learning_stopped", ""] == 0
+    examined = subprocess.run(daemon.command("--doctor"), capture_output=True, text=True).stdout
+    assert re.search(rf"ok +learn: {world.file}: 2 pairs", examined), examined
+
+
+def test_learning_is_off_unless_asked_for(start_gateway):
+    world = World(start_gateway, **{"learn": "none"})
+    world.write(ANN, STRANGER)
+    assert world.answer(ANN) == "check not-listed"
+    assert not world.file.exists()
+    [delivery] = world.gateway.send(RawMessage(STRANGER, raw=RSA.sign(content(STRANGER)), recipient=ANN))
+    assert delivery.place == DEEP_CHECK

@@ -1,0 +1,220 @@
+#include "milter/learning/learner.hpp"
+
+#include <spdlog/sinks/ostream_sink.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::days;
+
+constexpr LearnedDay kMonday{days(20'780)};
+const std::string kAnn = "ann@ours.example";
+const std::string kBob = "bob@ours.example";
+const std::string kJoe = "joe@example.org";
+
+// Waits for what the learner's thread brings about; half a minute is for a busy machine with a sanitizer.
+bool comes_true(const std::function<bool()>& condition) {
+  for (int i = 0; i < 6'000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(5ms);
+  }
+  return false;
+}
+
+class Fixture {
+ public:
+  explicit Fixture(LearnRules rules = {}) : path_(folder_.file("learned.db")), rules_(std::move(rules)) {
+    rules_.path = path_;
+    log_->set_pattern("%v");
+    begin();
+  }
+
+  void begin() {
+    learner_ = std::make_unique<Learner>(rules_, log_, 7, [this] { return LearnedDay(days(day_.load())); });
+    learner_->start();
+  }
+  void end() { learner_.reset(); }
+
+  Learner& learner() { return *learner_; }
+  const std::string& path() const { return path_; }
+  const test::TemporaryFolder& folder() const { return folder_; }
+  const LearnRules& rules() const { return rules_; }
+  void set_day(LearnedDay day) { day_ = day.time_since_epoch().count(); }
+  // Once the learner has ended.
+  std::string log() const { return text_.str(); }
+
+  bool is_ready() {
+    return comes_true([&] { return learner_->status().is_ready; });
+  }
+  bool is_written(std::uint64_t learned) {
+    return comes_true([&] { return learner_->status().learned >= learned; });
+  }
+  bool forgets(const std::string& user, const std::string& sender) {
+    return comes_true([&] { return !learner_->is_learned(user, sender); });
+  }
+
+ private:
+  test::TemporaryFolder folder_;
+  std::string path_;
+  LearnRules rules_;
+  std::atomic<std::int64_t> day_{kMonday.time_since_epoch().count()};
+  std::ostringstream text_;
+  std::shared_ptr<spdlog::logger> log_ =
+      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_));
+  std::unique_ptr<Learner> learner_;
+};
+
+TEST_CASE("whom a user writes to is listed for that user at once, and after a new start") {
+  Fixture at;
+  CHECK_FALSE(at.learner().is_learned(kAnn, kJoe));
+  at.learner().learn({kAnn, {kJoe}}, "ann");
+  CHECK(at.learner().is_learned(kAnn, kJoe));
+  CHECK_FALSE(at.learner().is_learned(kBob, kJoe));
+  at.end();
+  at.begin();
+  CHECK(comes_true([&] { return at.learner().is_learned(kAnn, kJoe); }));
+  CHECK_FALSE(at.learner().is_learned(kBob, kJoe));
+}
+
+TEST_CASE("what is forgotten in the file, and what another one learns there, shows without a new start") {
+  Fixture at;
+  REQUIRE(at.is_ready());
+  at.learner().learn({kAnn, {kJoe, "zoe@example.org"}}, "ann");
+  REQUIRE(at.is_written(2));
+  LearnedFile other(at.path(), LearnedFile::Access::write);
+  CHECK(other.forget(canonicalize_line(kJoe)) == 1);
+  CHECK(at.forgets(kAnn, kJoe));
+  CHECK(at.learner().is_learned(kAnn, "zoe@example.org"));
+
+  other.record(std::vector<LearnedFile::Contact>{{kBob, "new@example.org"}}, kMonday);
+  CHECK(comes_true([&] { return at.learner().is_learned(kBob, "new@example.org"); }));
+  // And what was learned here since then is not lost by that.
+  at.learner().learn({kAnn, {"last@example.org"}}, "ann");
+  other.forget(canonicalize_line("zoe@example.org"));
+  CHECK(at.forgets(kAnn, "zoe@example.org"));
+  CHECK(at.learner().is_learned(kAnn, "last@example.org"));
+}
+
+TEST_CASE("a pair lives as long as it is kept, from its last use on") {
+  Fixture at({.keep = days(10)});
+  REQUIRE(at.is_ready());
+  at.learner().learn({kAnn, {kJoe, "zoe@example.org"}}, "ann");
+  REQUIRE(at.is_written(2));
+  at.set_day(kMonday + days(9));
+  CHECK(at.learner().is_learned(kAnn, kJoe));
+  at.learner().renew(kAnn, kJoe);
+  REQUIRE(comes_true([&] { return at.learner().status().renewed == 1; }));
+  at.set_day(kMonday + days(10));
+  CHECK(at.learner().is_learned(kAnn, kJoe));
+  CHECK_FALSE(at.learner().is_learned(kAnn, "zoe@example.org"));
+  at.learner().renew(kAnn, "zoe@example.org");  // too late
+  CHECK_FALSE(at.learner().is_learned(kAnn, "zoe@example.org"));
+  // It also goes from memory and file.
+  CHECK(comes_true([&] { return at.learner().status().pairs == 1; }));
+  CHECK(LearnedFile(at.path(), LearnedFile::Access::read).count() == 1);
+  at.set_day(kMonday + days(19));
+  CHECK_FALSE(at.learner().is_learned(kAnn, kJoe));
+}
+
+TEST_CASE("a login has no more learned than its rate, and the log says so once") {
+  Fixture at({.per_hour = 2});
+  REQUIRE(at.is_ready());
+  at.learner().learn({kAnn, {"a@example.org", "b@example.org", "c@example.org"}}, "ann the user");
+  CHECK(at.learner().is_learned(kAnn, "b@example.org"));
+  CHECK_FALSE(at.learner().is_learned(kAnn, "c@example.org"));
+  at.learner().learn({kAnn, {"d@example.org"}}, "ann the user");
+  // Whom the user has written to before counts at no rate, and another login has its own.
+  at.learner().learn({kAnn, {"a@example.org"}}, "ann the user");
+  at.learner().learn({kBob, {"a@example.org"}}, "bob");
+  CHECK(at.learner().is_learned(kBob, "a@example.org"));
+  CHECK(at.learner().status().over_rate == 2);
+  at.end();
+  const std::string log = at.log();
+  const std::string said = "login=ann\\x20the\\x20user has had 2 new entries";
+  CHECK(log.find(said) != std::string::npos);
+  CHECK(log.find(said) == log.rfind(said));
+}
+
+TEST_CASE("with a damaged file nothing is learned, and it goes on when a good one can be made") {
+  Fixture at;
+  at.end();
+  for (const char* const end : {"", "-wal", "-shm"}) unlink((at.path() + end).c_str());
+  std::ofstream(at.path()) << std::string(5000, 'x');
+  at.begin();
+  REQUIRE(comes_true([&] { return !at.learner().status().fault.empty(); }));
+  CHECK(at.learner().status().fault.find("damaged: move it away") != std::string::npos);
+  CHECK_FALSE(at.learner().status().is_ready);
+  at.learner().learn({kAnn, {kJoe}}, "ann");
+  CHECK_FALSE(at.learner().is_learned(kAnn, kJoe));
+  CHECK(at.learner().status().not_stored == 1);
+  REQUIRE(rename(at.path().c_str(), (at.path() + ".bad").c_str()) == 0);
+  REQUIRE(at.is_ready());
+  CHECK(at.learner().status().fault.empty());
+  at.learner().learn({kAnn, {kJoe}}, "ann");
+  CHECK(at.learner().is_learned(kAnn, kJoe));
+  at.end();
+  const std::string log = at.log();
+  CHECK(log.find("nothing is learned until") != std::string::npos);
+  CHECK(log.find("nothing is learned until") == log.rfind("nothing is learned until"));
+  CHECK(log.find("goes on again") != std::string::npos);
+}
+
+TEST_CASE("the options of a reload count: another file, and none") {
+  Fixture at;
+  REQUIRE(at.is_ready());
+  at.learner().learn({kAnn, {kJoe}}, "ann");
+  REQUIRE(at.is_written(1));
+  LearnRules rules = at.rules();
+  rules.path = at.folder().file("other.db");
+  at.learner().set_rules(rules);
+  CHECK(at.forgets(kAnn, kJoe));
+  rules.path.clear();
+  at.learner().set_rules(rules);
+  CHECK_FALSE(at.learner().is_on());
+  at.learner().learn({kAnn, {"zoe@example.org"}}, "ann");
+  at.learner().set_rules(at.rules());
+  CHECK(comes_true([&] { return at.learner().is_learned(kAnn, kJoe); }));
+  CHECK_FALSE(at.learner().is_learned(kAnn, "zoe@example.org"));
+}
+
+TEST_CASE("two learners on one file know what either has learned") {
+  Fixture one;
+  REQUIRE(one.is_ready());
+  std::ostringstream text;
+  const auto log = std::make_shared<spdlog::logger>("other", std::make_shared<spdlog::sinks::ostream_sink_mt>(text));
+  Learner other(one.rules(), log, 8, [] { return kMonday; });
+  other.start();
+  REQUIRE(comes_true([&] { return other.status().is_ready; }));
+  std::set<std::pair<std::string, std::string>> want;
+  std::minstd_rand random(5);
+  for (int i = 0; i < 400; ++i) {
+    const std::string user = "u" + std::to_string(random() % 20) + "@ours.example";
+    const std::string sender = "c" + std::to_string(random() % 60) + "@example.org";
+    want.emplace(user, sender);
+    (i % 2 == 0 ? one.learner() : other).learn({user, {sender}}, "login" + std::to_string(i / 50));
+  }
+  for (Learner* const learner : {&one.learner(), &other}) {
+    CHECK(comes_true([&] {
+      return std::ranges::all_of(want, [&](const auto& pair) { return learner->is_learned(pair.first, pair.second); });
+    }));
+    CHECK(learner->status().pairs == want.size());
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate

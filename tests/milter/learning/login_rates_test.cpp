@@ -1,0 +1,36 @@
+#include "milter/learning/login_rates.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+using Answer = LoginRates::Answer;
+
+TEST_CASE("a login has its share in an hour, hears once that it is over, and has another an hour later") {
+  LoginRates rates(1);
+  const LoginRates::Clock::time_point start{1000h};
+  for (int i = 0; i < 3; ++i) CHECK(rates.take("ann", 3, start + i * 1s) == Answer::granted);
+  CHECK(rates.take("ann", 3, start + 3s) == Answer::first_over);
+  CHECK(rates.take("ann", 3, start + 59min) == Answer::over);
+  CHECK(rates.take("bob", 3, start + 59min) == Answer::granted);
+  CHECK(rates.take("ann", 3, start + 60min) == Answer::granted);
+  for (int i = 0; i < 2; ++i) CHECK(rates.take("ann", 3, start + 61min) == Answer::granted);
+  CHECK(rates.take("ann", 3, start + 61min) == Answer::first_over);
+}
+
+TEST_CASE("of too many logins the new ones have nothing learned, until others' hours are over") {
+  LoginRates rates(1);
+  const LoginRates::Clock::time_point start{1000h};
+  for (std::size_t i = 0; i < LoginRates::kMostLogins; ++i) {
+    REQUIRE(rates.take("login" + std::to_string(i), 1, start) == Answer::granted);
+  }
+  CHECK(rates.take("another", 1, start + 1min) == Answer::over);
+  CHECK(rates.take("login0", 2, start + 1min) == Answer::granted);
+  CHECK(rates.take("another", 1, start + 60min) == Answer::granted);
+}
+
+}  // namespace
+}  // namespace bloomgate

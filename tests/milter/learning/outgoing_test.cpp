@@ -1,0 +1,107 @@
+#include "milter/learning/outgoing.hpp"
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bloomgate {
+namespace {
+
+using Paths = std::vector<std::string_view>;
+
+// A message of ann, who has logged in, to joe.
+struct Message {
+  Facts facts = {.envelope_sender = "<Ann@ours.example>", .origin = {.logged_in = true}};
+  Paths recipients = {"Joe@Example.org"};
+  Policy policy = {.recipient_delimiter = *TagSeparators::parse("+"),
+                   .own_domains = read_exact_list("@ours.example\n@.far.example\n").list};
+  ExactList revoked = read_exact_list("gone@example.org\n@bad.example\n").list;
+  Lists lists = {};
+  std::size_t most_recipients = 3;
+
+  std::string lesson() {
+    facts.recipients.state = facts.recipients.state == Recipients::State::unknown && has_recipients
+                                 ? Recipients::State::all
+                                 : facts.recipients.state;
+    facts.recipients.paths = recipients;
+    if (lists.revoked == nullptr && !lists.revoked_is_configured) lists.revoked = &revoked;
+    const Lesson lesson = lesson_of(facts, lists, policy, most_recipients);
+    if (lesson.is_empty()) return "nothing";
+    std::string text = lesson.user + ":";
+    for (const std::string& each : lesson.correspondents) text += " " + each;
+    return text;
+  }
+  bool has_recipients = true;
+};
+
+TEST_CASE("a user's message teaches its recipients, and no other message does") {
+  const std::string kLearned = "ann@ours.example: joe@example.org";
+  struct Case {
+    const char* sentence;
+    std::function<void(Message&)> change;
+    std::string want;
+  };
+  const Case cases[] = {
+      {"as it is", [](Message&) {}, kLearned},
+      {"the user's tag goes", [](Message& m) { m.facts.envelope_sender = "<ann+shop@ours.example>"; }, kLearned},
+      {"a domain below one's own", [](Message& m) { m.facts.envelope_sender = "<ann@b.far.example>"; },
+       "ann@b.far.example: joe@example.org"},
+      {"a recipient's tag stays", [](Message& m) { m.recipients = {"joe+x@example.org"}; },
+       "ann@ours.example: joe+x@example.org"},
+      {"several",
+       [](Message& m) {
+         m.recipients = {"a@example.org", "b@example.org", "c@example.org"};
+       },
+       "ann@ours.example: a@example.org b@example.org c@example.org"},
+      {"too many",
+       [](Message& m) {
+         m.recipients = {"a@a.example", "b@a.example", "c@a.example", "d@a.example"};
+       },
+       "nothing"},
+      {"not all are known", [](Message& m) { m.facts.recipients.state = Recipients::State::too_many; }, "nothing"},
+      {"none was asked for", [](Message& m) { m.has_recipients = false; }, "nothing"},
+      {"own recipients",
+       [](Message& m) {
+         m.recipients = {"bob@ours.example", "x@y.far.example", "joe@example.org"};
+       },
+       kLearned},
+      {"revoked ones",
+       [](Message& m) {
+         m.recipients = {"gone@example.org", "gone+x@example.org", "x@bad.example"};
+       },
+       "nothing"},
+      {"nobody knows who is revoked", [](Message& m) { m.lists.revoked_is_configured = true; }, "nothing"},
+      {"no address",
+       [](Message& m) {
+         m.recipients = {"postmaster", "a@b@example.org", ""};
+       },
+       "nothing"},
+      {"not logged in", [](Message& m) { m.facts.origin.logged_in = false; }, "nothing"},
+      {"not logged in, of an exempt network",
+       [](Message& m) {
+         m.facts.origin = {.client = parse_ip_address("192.0.2.7")};
+         m.policy.exempt_networks = {*parse_ip_network("192.0.2.0/24")};
+       },
+       kLearned},
+      {"of another network",
+       [](Message& m) {
+         m.facts.origin = {.client = parse_ip_address("192.0.3.7")};
+         m.policy.exempt_networks = {*parse_ip_network("192.0.2.0/24")};
+       },
+       "nothing"},
+      {"a foreign sender", [](Message& m) { m.facts.envelope_sender = "<ann@example.org>"; }, "nothing"},
+      {"a bounce", [](Message& m) { m.facts.envelope_sender = "<>"; }, "nothing"},
+      {"no sender", [](Message& m) { m.facts.envelope_sender.reset(); }, "nothing"},
+      {"an automatic message", [](Message& m) { m.facts.is_automatic = true; }, "nothing"},
+  };
+  for (const Case& each : cases) {
+    INFO(each.sentence);
+    Message message;
+    each.change(message);
+    CHECK(message.lesson() == each.want);
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate
