@@ -1,6 +1,7 @@
 #include "milter/explain_command.hpp"
 
 #include <spdlog/fmt/fmt.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "filter/base/line_ends.hpp"
 #include "milter/dkim/library_verifier.hpp"
 #include "milter/dkim/resolver.hpp"
+#include "milter/learning/learner.hpp"
 #include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/loaded_lists.hpp"
 #include "milter/machine_name.hpp"
@@ -116,16 +118,53 @@ Signatures verified(const DaemonOptions& options, MessageRecorder& recorder, con
   return verification->finish();
 }
 
+// What the daemon has learned, in its database.
+class LearnedInFile : public LearnedSenders {
+ public:
+  explicit LearnedInFile(const LearnRules& rules)
+      : file_(rules.path, LearnedFile::Access::read),
+        oldest_(std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()) - rules.keep +
+                std::chrono::days(1)) {}
+
+  bool is_learned(std::string_view user, std::string_view sender) const noexcept override {
+    try {
+      const std::optional<LearnedDay> last_use = file_.find(user, sender);
+      return last_use && *last_use >= oldest_;
+    } catch (const std::exception& error) {
+      fault_ = error.what();
+      return false;
+    }
+  }
+
+  // What went wrong in a look-up; empty: nothing.
+  const std::string& fault() const noexcept { return fault_; }
+
+ private:
+  mutable LearnedFile file_;
+  LearnedDay oldest_;
+  mutable std::string fault_;
+};
+
+// Nothing if nothing is learned, or the daemon has not made its database yet.
+std::unique_ptr<LearnedInFile> learned_of(const DaemonOptions& options) {
+  const LearnRules rules = learn_rules(options);
+  if (!rules.is_on() || access(rules.path.c_str(), F_OK) != 0) return nullptr;
+  return std::make_unique<LearnedInFile>(rules);
+}
+
 // Takes the steps again with each reply of a store, as the daemon does; `trace` has those of the last time.
-Decision decided(Facts& facts, const LoadedLists& lists, const GateRules& rules, const Trace& first_steps,
-                 Trace& trace) {
+Decision decided(Facts& facts, const LoadedLists& loaded, const LearnedSenders* learned, const GateRules& rules,
+                 const Trace& first_steps, Trace& trace) {
+  Lists lists = loaded.lists();
+  lists.learned = learned;
   const auto deadline = StoreReaders::Clock::now() + rules.confirm_timeout;
   for (;;) {
     trace = first_steps;
-    Decision decision = decide(facts, lists.lists(), rules.policy, &trace);
+    Decision decision = decide(facts, lists, rules.policy, &trace);
     if (!decision.question) return decision;
     const StoreQuestion& question = *decision.question;
-    facts.replies.push_back({question, lists.with_store(question.store)->filter->confirm(question.hash, deadline, {})});
+    facts.replies.push_back(
+        {question, loaded.with_store(question.store)->filter->confirm(question.hash, deadline, {})});
   }
 }
 
@@ -134,6 +173,7 @@ Decision decided(Facts& facts, const LoadedLists& lists, const GateRules& rules,
 void explain(const DaemonCommand& command, std::istream* message, std::ostream& out) {
   const GateRules rules = gate_rules(command);
   const LoadedLists lists = loaded_lists(command.options);
+  const std::unique_ptr<LearnedInFile> learned = learned_of(command.options);
   MessageRecorder recorder;
   recorder.keep_header(true);
   recorder.set_leading_space(true);
@@ -149,14 +189,15 @@ void explain(const DaemonCommand& command, std::istream* message, std::ostream& 
   first_steps.add("results-of", "", "", joined(ids));
   Trace trace = first_steps;
   Decision decision;
-  if (!recorder.failed()) decision = decided(facts, lists, rules, first_steps, trace);
+  if (!recorder.failed()) decision = decided(facts, lists, learned.get(), rules, first_steps, trace);
   if (!decision.need.is_empty() && message != nullptr && !has_fields(command.explain)) {
     facts.signatures = verified(command.options, recorder, decision.need, body, *message);
     for (const Domain& domain : decision.need.domains) {
       if (!domain.view().empty()) first_steps.add("needs-signature", domain.view(), "", "yes");
     }
-    decision = decided(facts, lists, rules, first_steps, trace);
+    decision = decided(facts, lists, learned.get(), rules, first_steps, trace);
   }
+  if (learned && !learned->fault().empty()) throw BloomgateError(ErrorCode::cannot_read, learned->fault());
   out << (command.explain.json ? explanation_json(trace, decision, name) : explanation_text(trace, decision, name));
 }
 

@@ -71,6 +71,10 @@ void examine_service(std::string_view properties, std::vector<DoctorFinding>& fi
     findings.push_back({Level::warning, "service", "options have changed that a reload cannot take in",
                         std::string("see which: systemctl status ") + kUnit + "; then: systemctl restart " + kUnit});
   }
+  if (properties.find("; nothing is learned: ") != std::string_view::npos) {
+    findings.push_back({Level::problem, "service", "nothing is learned from outgoing mail: the database cannot be used",
+                        std::string("see why: systemctl status ") + kUnit + "; it goes on by itself when it can"});
+  }
   if (properties.find("the list revoked cannot be read") != std::string_view::npos) {
     findings.push_back({Level::problem, "service", "the list revoked cannot be read, so nobody is delivered",
                         "write it again; an empty file revokes nobody"});
@@ -88,6 +92,7 @@ std::vector<DoctorFinding> examine(const DaemonCommand& command) {
   const std::string user = examine_listener(options, findings);
   examine_whitelists(options, command.doctor.fingerprints, user, findings);
   examine_exact_lists(options, user, findings);
+  examine_learning(options, user, findings);
   const bool has_systemd = access("/run/systemd/system", F_OK) == 0;
   examine_service(has_systemd ? run_program({"systemctl", "show", "-p", "ActiveState,StatusText", kUnit}).output : "",
                   findings);

@@ -32,6 +32,8 @@ std::string examine_listener(const DaemonOptions& options, std::vector<DoctorFin
 void examine_whitelists(const DaemonOptions& options, const std::vector<std::string>& fingerprints,
                         const std::string& user, std::vector<DoctorFinding>& findings);
 void examine_exact_lists(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings);
+// Whether the database of what is learned can be read, and `user` can write to it.
+void examine_learning(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings);
 void examine_settings(const DaemonCommand& command, std::vector<DoctorFinding>& findings);
 // `properties` is what `systemctl show` prints of ActiveState and StatusText; empty if there is no systemd.
 void examine_service(std::string_view properties, std::vector<DoctorFinding>& findings);

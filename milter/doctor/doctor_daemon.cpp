@@ -11,6 +11,7 @@
 #include "filter/base/error.hpp"
 #include "filter/file/fingerprint.hpp"
 #include "filter/file/store_file.hpp"
+#include "filter/learned/learned_file.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/doctor/doctor_access.hpp"
 #include "milter/doctor/doctor_connection.hpp"
@@ -196,6 +197,44 @@ void examine_whitelists(const DaemonOptions& options, const std::vector<std::str
 void examine_exact_lists(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings) {
   examine_exact_list("revoked", options.revoked, "nobody is delivered without it", user, findings);
   examine_exact_list("extra", options.extra, "nobody is listed by it", user, findings);
+}
+
+void examine_learning(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings) {
+  if (options.learn == DaemonOptions::Learn::none) return;
+  const std::string& path = options.learn_file;
+  const std::string folder = folder_of(path);
+  const std::string make_folder = "make it the daemon's: install -d -o bloomgate -g bloomgate " + folder;
+  struct stat info = {};
+  if (stat(folder.c_str(), &info) != 0) {
+    findings.push_back({Level::problem, "learn", folder + " cannot be found: " + std::strerror(errno), make_folder});
+    return;
+  }
+  if (user_exists(user) && !user_may(user, folder, W_OK)) {
+    findings.push_back(
+        {Level::problem, "learn",
+         folder + " cannot be written to by " + user + ", the user that the daemon runs as: nothing is learned",
+         make_folder});
+    return;
+  }
+  if (stat(path.c_str(), &info) != 0) {
+    findings.push_back({Level::ok, "learn", path + " is not there yet: the daemon makes it"});
+    return;
+  }
+  if (user_exists(user) && !user_may(user, path, W_OK)) {
+    findings.push_back(
+        {Level::problem, "learn",
+         path + " cannot be written to by " + user + ", the user that the daemon runs as: nothing is learned",
+         "chown bloomgate:bloomgate " + path});
+    return;
+  }
+  try {
+    const std::uint64_t pairs = LearnedFile(path, LearnedFile::Access::read).count();
+    findings.push_back(
+        {Level::ok, "learn", path + ": " + std::to_string(pairs) + " pairs of a user and a correspondent"});
+  } catch (const BloomgateError& error) {
+    findings.push_back(
+        {Level::problem, "learn", error.what(), "see what it says; mail goes on, and nothing is learned"});
+  }
 }
 
 }  // namespace bloomgate

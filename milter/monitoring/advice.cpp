@@ -70,6 +70,10 @@ std::vector<Advice> advice_on(const Monitor& monitor) {
                       "What was in use goes on. Mend what is named, then: systemctl reload bloomgate-milter"});
   }
   if (monitor.results_missing()) advice.push_back({std::string(kNoTrustedResults), ""});
+  if (const Learner::Status learning = monitor.learning(); !learning.fault.empty()) {
+    advice.push_back({std::string(kNothingIsLearned) + learning.fault,
+                      "Mail goes on, and what is known stays listed. The daemon tries again every few seconds."});
+  }
   if (!standing->waits_for_restart.empty()) {
     advice.push_back({std::string(kWaitsForRestart) + standing->waits_for_restart,
                       "When it suits you: systemctl restart bloomgate-milter"});

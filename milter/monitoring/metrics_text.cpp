@@ -251,6 +251,21 @@ void add_lists(Families& families, const Monitor& monitor) {
   Families::put(lost, {label("list", "extra")}, parts.extra_is_lost ? 1 : 0);
 }
 
+void add_learning(Families& families, const Learner::Status& learning) {
+  families.one_gauge("bloomgate_learning_stopped", "Whether nothing is learned, since the database cannot be used.",
+                     learning.fault.empty() ? 0 : 1);
+  families.one_gauge("bloomgate_learned_pairs", "Pairs of a user and a correspondent that are known.",
+                     number(learning.pairs));
+  families.one_gauge("bloomgate_learned_memory_bytes", "Memory that they take.", number(learning.bytes));
+  families.one_counter("bloomgate_learned_total", "Pairs that were learned.", number(learning.learned));
+  families.one_counter("bloomgate_learned_renewed_total", "Pairs that were used again, counted once a day.",
+                       number(learning.renewed));
+  MetricFamily& left_out = families.counter("bloomgate_not_learned_total", "Pairs that were left out, by the reason.");
+  Families::put(left_out, {label("reason", "rate")}, number(learning.over_rate));
+  Families::put(left_out, {label("reason", "no-room")}, number(learning.no_room));
+  Families::put(left_out, {label("reason", "no-database")}, number(learning.not_stored));
+}
+
 }  // namespace
 
 std::string metrics_text(const Monitor& monitor) {
@@ -260,6 +275,7 @@ std::string metrics_text(const Monitor& monitor) {
   add_deep_checks(families, monitor.tally());
   add_samples(families, monitor.tally());
   add_lists(families, monitor);
+  add_learning(families, monitor.learning());
   add_service(families, monitor);
   return families.text();
 }

@@ -38,6 +38,9 @@ TEST_CASE("what systemd tells of the service becomes findings") {
       {"revoked is lost",
        "ActiveState=active\nStatusText=the list revoked cannot be read, so nobody is delivered\n",
        {Level::ok, Level::problem}},
+      {"nothing is learned",
+       "ActiveState=active\nStatusText=serving /w: 3 entries; nothing is learned: /l.db: the disk is full\n",
+       {Level::ok, Level::problem}},
       {"no trusted results",
        "ActiveState=active\nStatusText=serving /w; no message of the last 1000 had an Authentication-Results field "
        "that "
@@ -52,6 +55,30 @@ TEST_CASE("what systemd tells of the service becomes findings") {
     for (const DoctorFinding& finding : findings) levels.push_back(finding.level);
     CHECK(levels == c.want);
   }
+}
+
+TEST_CASE("the database of what is learned has to be readable, and its folder there") {
+  const test::TemporaryFolder folder;
+  DaemonOptions options = {};
+  options.learn = DaemonOptions::Learn::outbound;
+  options.learn_file = folder.file("learned.db");
+  const auto found = [&] {
+    std::vector<DoctorFinding> findings;
+    examine_learning(options, "", findings);
+    REQUIRE(findings.size() == 1);
+    return findings.front();
+  };
+  CHECK(found().level == Level::ok);
+  test::write_file(options.learn_file, "no database, but some text");
+  CHECK(found().level == Level::problem);
+  CHECK(found().text.find("learned.db") != std::string::npos);
+  options.learn_file = folder.file("missing/learned.db");
+  CHECK(found().level == Level::problem);
+  CHECK(found().remedy.find("install -d") != std::string::npos);
+  options.learn = DaemonOptions::Learn::none;
+  std::vector<DoctorFinding> findings;
+  examine_learning(options, "", findings);
+  CHECK(findings.empty());
 }
 
 TEST_CASE("a finding is one line and its remedy another, whatever bytes are in them") {
