@@ -83,8 +83,9 @@ void print_text(const MappedFilter& filter) {
   }
   std::cout << "\nfill             " << format_rate(fill(header)) << "\nFPR              " << format_rate(fpr)
             << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses")
-            << ")\nmessages         " << message_rates_text(fpr) << "\nfingerprint      " << fingerprint_of(filter)
-            << "\nwritten          " << format_time(describe(filter.path()).written) << '\n';
+            << ")\nmessages         " << message_rates_text(fpr_of_sender(fpr, header.pairs.in_bits != 0))
+            << "\nfingerprint      " << fingerprint_of(filter) << "\nwritten          "
+            << format_time(describe(filter.path()).written) << '\n';
   for (const Generation& kept : kept_generations(resolve_link(filter.path()))) {
     std::cout << "kept             " << generation_text(describe(kept.path)) << '\n';
   }
@@ -135,8 +136,8 @@ void print_json(const MappedFilter& filter) {
       {"saturated", has_counters(header) ? nlohmann::ordered_json(header.saturated) : nlohmann::ordered_json(nullptr)},
       {"fill", fill(header)},
       {"fpr", fpr},
-      {"fpr_either", either_fpr(fpr)},
-      {"fpr_both", both_fpr(fpr)},
+      {"fpr_either", either_fpr(fpr_of_sender(fpr, header.pairs.in_bits != 0))},
+      {"fpr_both", both_fpr(fpr_of_sender(fpr, header.pairs.in_bits != 0))},
       {"fingerprint", fingerprint_of(filter)},
       {"store_identity", header.store_identity != 0 ? nlohmann::ordered_json(identity_text(header.store_identity))
                                                     : nlohmann::ordered_json(nullptr)},

@@ -9,4 +9,7 @@ namespace bloomgate::cli {
 // two different senders has to be listed (identity = either), 0.0466 % where both have to be (identity = both)".
 std::string message_rates_text(double fpr);
 
+// With pairs of addresses a sender is looked up twice, alone and with a recipient; a stranger writes to one.
+double fpr_of_sender(double fpr, bool has_pairs);
+
 }  // namespace bloomgate::cli
