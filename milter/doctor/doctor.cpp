@@ -96,6 +96,7 @@ std::vector<DoctorFinding> examine(const DaemonCommand& command) {
   const bool has_systemd = access("/run/systemd/system", F_OK) == 0;
   examine_service(has_systemd ? run_program({"systemctl", "show", "-p", "ActiveState,StatusText", kUnit}).output : "",
                   findings);
+  examine_metrics(options, findings);
   examine_deep_check(options, findings);
   examine_names(options, findings);
   examine_clamd(command.doctor.clamd, findings);

@@ -39,6 +39,11 @@ void examine_settings(const DaemonCommand& command, std::vector<DoctorFinding>& 
 void examine_service(std::string_view properties, std::vector<DoctorFinding>& findings);
 // Whether the configured servers answer, and the folder can be used.
 void examine_deep_check(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
+// What the running daemon shows of itself at the address of its option `metrics`; without one nothing is found. Waits
+// some seconds for it.
+void examine_metrics(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
+// `text` is what answers there, whoever it is.
+void examine_figures(std::string_view text, std::vector<DoctorFinding>& findings);
 // Whether the keys of signatures can be looked up.
 void examine_names(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
 

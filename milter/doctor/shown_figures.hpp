@@ -1,0 +1,48 @@
+// The figures that a daemon shows at the address of its option `metrics`, read back from Prometheus' text format
+// (https://prometheus.io/docs/instrumenting/exposition_formats/). Whoever listens there may send anything: what is kept
+// is bounded, and a line that is none of ours is left out. Pure; safe from any thread.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomgate {
+
+struct ShownFigure {
+  std::string name = {};    // without `bloomgate_`
+  std::string labels = {};  // as they are shown, `whitelist="customers"`
+  double value = 0;         // finite
+};
+
+class ShownFigures {
+ public:
+  static constexpr std::size_t kMostFigures = 4096;
+  static constexpr std::size_t kMostLineBytes = 1024;
+
+  // Throws std::bad_alloc.
+  explicit ShownFigures(std::string_view text);
+
+  // Whether a daemon of ours has sent them.
+  bool are_ours() const noexcept { return value("build_info").has_value(); }
+
+  // All of that name, in their order.
+  std::vector<ShownFigure> all(std::string_view name) const;
+
+  // The first of that name with these labels.
+  std::optional<double> value(std::string_view name, std::string_view label = {}) const noexcept;
+
+  // Of all of that name that have this label among theirs, `answer="failed"`; all if it is empty. 0 without one.
+  double sum(std::string_view name, std::string_view label = {}) const noexcept;
+
+ private:
+  std::vector<ShownFigure> figures_;
+};
+
+// The value of a label, `customers` of `whitelist="customers"`; empty: there is none. The names that the daemon gives
+// have no quotes.
+std::string_view label_value(std::string_view labels, std::string_view name) noexcept;
+
+}  // namespace bloomgate

@@ -1,0 +1,123 @@
+"""bloomgate-milter --doctor reads the figures of the running daemon, and bears whatever else answers there."""
+
+import contextlib
+import socket
+import threading
+import time
+
+import pytest
+from private_mail.processes import free_port, wait_until
+from test_doctor import assert_found, texts, world  # noqa: F401 (a fixture)
+from test_monitoring import figures
+
+
+def watched(world, metrics=None):  # noqa: F811
+    """Restarts the daemon with its figures at that address, or at a new port; the address."""
+    address = metrics or f"127.0.0.1:{free_port()}"
+    world.daemon.restart({"metrics": address})
+    return address
+
+
+def about_figures(findings):
+    return [each for each in findings if each["subject"] == "metrics"]
+
+
+@pytest.mark.parametrize("is_path", [False, True], ids=["a port", "a unix socket"])
+def test_a_daemon_that_is_well_is_found_well(world, is_path):  # noqa: F811
+    watched(world, str(world.daemon.folder / "metrics.sock") if is_path else None)
+    [found] = about_figures(world.findings())
+    assert found["level"] == "ok" and "need no action; 0 messages" in found["text"]
+
+
+def test_without_the_option_nothing_is_said_of_figures(world):  # noqa: F811
+    assert about_figures(world.findings()) == []
+
+
+def test_a_reload_that_was_refused_and_a_whitelist_that_is_damaged_are_found(world):  # noqa: F811
+    address = watched(world)
+    good = world.daemon.config_file.read_text()
+    world.daemon.config_file.write_text(good + "no-such-option = 1\n")
+    world.daemon.reload("reload refused")
+    world.daemon.config_file.write_text(good)
+    assert_found(world.findings(), "the last reload was refused")
+    with open(world.whitelist, "r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * 100)
+    port = int(address.rpartition(":")[2])
+    wait_until(lambda: figures(port)["bloomgate_whitelist_usable", 'whitelist="whitelist"'] == 0, "the damage to show")
+    found = world.findings()
+    assert_found(found, "whitelist whitelist is missing or damaged: it lists nobody")
+    assert all(each["remedy"] for each in about_figures(found))
+
+
+def test_nobody_at_the_address_is_a_problem(world):  # noqa: F811
+    found = world.findings("--metrics", f"127.0.0.1:{free_port()}")
+    assert_found(found, "figures at inet:")
+    assert any("cannot be read" in text and "refused" in text for text in texts(found))
+
+
+@contextlib.contextmanager
+def server_that(answers):
+    """A server that calls answers(connection) for each client; its address."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        def serve():
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = listener.accept()
+                    with contextlib.suppress(OSError), connection:
+                        answers(connection)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        try:
+            yield "127.0.0.1:{}".format(listener.getsockname()[1])
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join(60)
+
+
+def says(reply):
+    def answer(connection):
+        connection.recv(4096)
+        connection.sendall(reply)
+    return answer
+
+
+def page(text, status=b"200 OK"):
+    return says(b"HTTP/1.1 " + status + b"\r\nContent-Length: %d\r\n\r\n" % len(text) + text)
+
+
+def says_for_ever(connection):
+    connection.recv(4096)
+    connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+    while True:
+        connection.sendall(b"bloomgate_hits_total 1\n" * 1000)
+
+
+def says_slowly(connection):
+    connection.recv(4096)
+    connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+    while True:
+        connection.sendall(b"x")
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("answers, words", {
+    "another web server": (page(b"<html>hello</html>"), "is not bloomgate-milter"),
+    "another program's figures": (page(b"up 1\nother_hits_total 5\n"), "is not bloomgate-milter"),
+    "an error": (page(b"no", b"404 Not Found"), "status 404"),
+    "somewhere else": (says(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 0\r\n\r\n"), "status 302"),
+    "no HTTP": (says(b"220 mx.example.net ESMTP\r\n"), "cannot be read"),
+    "nothing": (lambda connection: None, "cannot be read"),
+    "an answer without end": (says_for_ever, "longer than 1048576 bytes"),
+    "a byte now and then": (says_slowly, "cannot be read"),
+    "control bytes": (page(b"bloomgate_build_info{version=\"1\"} 1\nbloomgate_whitelist_usable{whitelist=\"\x1b[2J\"} 0\n"),
+                      "whitelist \\x1b[2J is missing"),
+}.values(), ids=lambda value: value if isinstance(value, str) else "")
+def test_whatever_else_answers_is_said_to_be_so_within_a_bound(world, answers, words):  # noqa: F811
+    with server_that(answers) as address:
+        begin = time.monotonic()
+        found = world.findings("--metrics", address)
+        assert time.monotonic() - begin < 60
+    assert_found(about_figures(found), words)
+    assert len(about_figures(found)) == 1
