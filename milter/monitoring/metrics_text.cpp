@@ -160,7 +160,8 @@ void add_samples(Families& families, const Tally& tally) {
 
 void add_service(Families& families, const Monitor& monitor) {
   const auto standing = monitor.standing();
-  MetricFamily& reloads = families.counter("bloomgate_reloads_total", "Reloads, asked for or because a list was replaced, by their outcome.");
+  MetricFamily& reloads = families.counter("bloomgate_reloads_total",
+                                           "Reloads, asked for or because a list was replaced, by their outcome.");
   Families::put(reloads, {label("outcome", "accepted")}, number(monitor.tally().reloads(true)));
   Families::put(reloads, {label("outcome", "refused")}, number(monitor.tally().reloads(false)));
   families.one_gauge("bloomgate_last_reload_refused", "Whether the last reload was refused.",
