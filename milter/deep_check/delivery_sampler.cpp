@@ -89,8 +89,11 @@ class DeliverySampler::Queue {
   }
 
   void stop() noexcept {
+    // What it holds ends here, not with the thread: that may wait for a checker still when the log is gone.
+    Report unused;
     const std::lock_guard lock(mutex_);
     is_stopped_ = true;
+    report_.swap(unused);
     waiting_.clear();
     arrived_.notify_one();
   }
@@ -151,7 +154,7 @@ class DeliverySampler::Queue {
   }
 
   const AskChecker ask_;
-  const Report report_;
+  Report report_;  // none once it is stopped
   const Limits limits_;
   std::mutex mutex_;
   std::condition_variable arrived_;
