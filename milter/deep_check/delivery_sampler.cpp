@@ -4,7 +4,6 @@
 #include <sys/random.h>
 
 #include <condition_variable>
-#include <csignal>
 #include <deque>
 #include <exception>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
+#include "filter/base/held_signals.hpp"
 #include "filter/base/printable.hpp"
 #include "milter/deep_check/checkers.hpp"
 
@@ -33,14 +33,6 @@ AskChecker ask_with_a_place_of_its_own(DeepCheckOptions options) {
 
 SampleAnswer answer_of(DeepVerdict verdict) noexcept {
   return verdict == DeepVerdict::spam || verdict == DeepVerdict::reject ? SampleAnswer::spam : SampleAnswer::ham;
-}
-
-// Signals to the process are for other threads; faults of this thread are its own.
-void block_signals() noexcept {
-  sigset_t all;
-  sigfillset(&all);
-  for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL}) sigdelset(&all, fault);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
 
 }  // namespace
@@ -99,7 +91,6 @@ class DeliverySampler::Queue {
   }
 
   void run() noexcept {
-    block_signals();
     while (const std::optional<DeliverySample> sample = pop()) ask_about(*sample);
   }
 
@@ -170,6 +161,7 @@ DeliverySampler::DeliverySampler(const DeepCheckOptions& options, Report report)
 DeliverySampler::DeliverySampler(double share, AskChecker ask, Report report, Limits limits)
     : share_(share), queue_(std::make_shared<Queue>(std::move(ask), std::move(report), limits)) {
   try {
+    const HeldSignals held;
     // It may wait for a checker when the sampler ends, and then ends with its share of the queue.
     std::thread([queue = queue_] { queue->run(); }).detach();
   } catch (const std::system_error& error) {

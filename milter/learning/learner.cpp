@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "filter/base/held_signals.hpp"
 #include "filter/base/printable.hpp"
 
 namespace bloomgate {
@@ -53,6 +54,7 @@ Learner::~Learner() {
 
 void Learner::start(std::function<void()> on_change) {
   on_change_ = std::move(on_change);
+  const HeldSignals held;
   thread_ = std::thread([this] { run(); });
 }
 
