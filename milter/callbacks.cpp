@@ -89,9 +89,7 @@ sfsistat on_mail(SMFICTX* context, char** arguments) noexcept {
 
 // A mail server that cannot leave these steps out was not asked to go on without a reply to them.
 bool wants_recipients(const Connection* connection) noexcept {
-  if (connection != nullptr) return connection->conversation().recipients;
-  const auto parts = shared->get();
-  return parts->deep_check != nullptr || parts->gate->wants_recipients();
+  return connection != nullptr ? connection->conversation().recipients : shared->get()->want_recipients();
 }
 
 bool wants_body(const Connection* connection) noexcept {

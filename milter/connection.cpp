@@ -49,7 +49,7 @@ void log_exception(spdlog::logger& log, std::string_view where) noexcept {
 Connection::Connection(std::shared_ptr<const ConnectionParts> parts)
     : kept_parts_(std::move(parts)), parts_(*kept_parts_), message_(text_limits(parts_.deep_check)) {
   message_.keep_header(parts_.verifier != nullptr);
-  set_conversation({.recipients = parts_.deep_check != nullptr || parts_.gate->wants_recipients()});
+  set_conversation({.recipients = parts_.want_recipients()});
   if (parts_.monitor != nullptr) parts_.monitor->tally().begin_session();
 }
 

@@ -52,6 +52,9 @@ struct ConnectionParts {
   // Called by a thread that is about to wait for a checker, a name server or the disk of a store; may be empty, must
   // not throw.
   std::function<void()> before_waiting = nullptr;
+
+  // Whether recipients of messages make a difference now.
+  bool want_recipients() const { return deep_check != nullptr || gate->wants_recipients(); }
 };
 
 using PartsSlot = Slot<ConnectionParts>;
