@@ -1,23 +1,13 @@
 #include "milter/learning/outgoing.hpp"
 
-#include <algorithm>
-
 #include "milter/policy/look_up.hpp"
 
 namespace bloomgate {
 namespace {
 
-bool is_from_us(const Origin& origin, const Policy& policy) noexcept {
-  if (origin.logged_in) return true;
-  return origin.client && std::ranges::any_of(policy.exempt_networks, [&](const IpNetwork& network) {
-           return network.contains(*origin.client);
-         });
-}
-
 bool is_revoked(const Entry& address, const Lists& lists) noexcept {
   if (lists.revoked == nullptr) return lists.revoked_is_configured;
-  const TagSeparators separators = *TagSeparators::parse("+") | all_separators(lists);
-  return lists.revoked->find(address, separators).is_listed();
+  return lists.revoked->find(address, separators_of_revoked(lists)).is_listed();
 }
 
 }  // namespace
@@ -28,7 +18,8 @@ Entry user_of(std::string_view path, const Policy& policy) noexcept {
 
 Lesson lesson_of(const Facts& facts, const Lists& lists, const Policy& policy, std::size_t most_recipients) {
   if (!facts.envelope_sender || facts.is_automatic || !facts.recipients.are_known()) return {};
-  if (facts.recipients.paths.size() > most_recipients || !is_from_us(facts.origin, policy)) return {};
+  if (facts.recipients.paths.size() > most_recipients) return {};
+  if (!facts.origin.logged_in && !policy.is_exempt_client(facts.origin.client)) return {};
   const Entry user = user_of(*facts.envelope_sender, policy);
   if (user.kind() != EntryKind::address || !policy.own_domains.find(user).is_listed()) return {};
   Lesson lesson = {.user = std::string(user.key())};

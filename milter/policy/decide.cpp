@@ -110,7 +110,7 @@ class Decider {
 
   std::optional<Decision> find_revoked() const noexcept {
     if (lists_.revoked == nullptr || lists_.revoked->size() == 0) return std::nullopt;
-    const TagSeparators separators = *TagSeparators::parse("+") | all_separators(lists_);
+    const TagSeparators separators = separators_of_revoked(lists_);
     const auto find = [&](const Entry& sender, IdentityKind identity) -> std::optional<Decision> {
       if (!sender.is_key()) return std::nullopt;
       const FoundEntry found = lists_.revoked->find(sender, separators);
@@ -310,11 +310,7 @@ void note_signatures_needed(Decision& decision, const Facts& facts, const Lists&
 // The exemption of mail that is not incoming.
 std::optional<Reason> find_exemption(const Origin& origin, const Policy& policy) noexcept {
   if (policy.exempt_logged_in && origin.logged_in) return Reason::exempt_authenticated;
-  if (origin.client && std::ranges::any_of(policy.exempt_networks, [&](const IpNetwork& network) {
-        return network.contains(*origin.client);
-      })) {
-    return Reason::exempt_network;
-  }
+  if (policy.is_exempt_client(origin.client)) return Reason::exempt_network;
   if (!origin.daemon_name.empty() &&
       std::ranges::find(policy.exempt_daemons, origin.daemon_name) != policy.exempt_daemons.end()) {
     return Reason::exempt_daemon;

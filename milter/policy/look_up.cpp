@@ -143,8 +143,8 @@ std::optional<Listing> find_fault(const Lists& lists) noexcept {
   return fault;
 }
 
-TagSeparators all_separators(const Lists& lists) noexcept {
-  TagSeparators all;
+TagSeparators separators_of_revoked(const Lists& lists) noexcept {
+  TagSeparators all = *TagSeparators::parse("+");
   for (const NamedWhitelist& each : lists.whitelists) {
     if (each.whitelist != nullptr) all = all | each.whitelist->view().shape().profile.tag_separators;
   }

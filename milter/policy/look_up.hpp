@@ -42,7 +42,7 @@ Reason reason_of(Confirmation confirmation) noexcept;
 // The fault of the lists, if none of them could list anybody.
 std::optional<Listing> find_fault(const Lists& lists) noexcept;
 
-// The separators of all whitelists together.
-TagSeparators all_separators(const Lists& lists) noexcept;
+// What starts a tag for the list `revoked`: '+', and the separators of all whitelists.
+TagSeparators separators_of_revoked(const Lists& lists) noexcept;
 
 }  // namespace bloomgate

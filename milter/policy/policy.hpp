@@ -2,7 +2,9 @@
 // them, with the defaults of a careful operator. Made once by the daemon; a plain value, safe from any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +53,12 @@ struct Policy {
   std::vector<std::string> exempt_daemons = {};
   bool exempt_logged_in = false;
   ExemptAction exempt_action = ExemptAction::none;
+
+  // Whether the client is known, and in one of exempt_networks.
+  bool is_exempt_client(const std::optional<IpAddress>& client) const noexcept {
+    return client &&
+           std::ranges::any_of(exempt_networks, [&](const IpNetwork& network) { return network.contains(*client); });
+  }
 };
 
 }  // namespace bloomgate
