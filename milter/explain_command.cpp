@@ -122,14 +122,12 @@ Signatures verified(const DaemonOptions& options, MessageRecorder& recorder, con
 class LearnedInFile : public LearnedSenders {
  public:
   explicit LearnedInFile(const LearnRules& rules)
-      : file_(rules.path, LearnedFile::Access::read),
-        oldest_(std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()) - rules.keep +
-                std::chrono::days(1)) {}
+      : file_(rules.path, LearnedFile::Access::read), first_kept_(rules.first_kept_day(utc_day())) {}
 
   bool is_learned(std::string_view user, std::string_view sender) const noexcept override {
     try {
       const std::optional<LearnedDay> last_use = file_.find(user, sender);
-      return last_use && *last_use >= oldest_;
+      return last_use && *last_use >= first_kept_;
     } catch (const std::exception& error) {
       fault_ = error.what();
       return false;
@@ -141,7 +139,7 @@ class LearnedInFile : public LearnedSenders {
 
  private:
   mutable LearnedFile file_;
-  LearnedDay oldest_;
+  LearnedDay first_kept_;
   mutable std::string fault_;
 };
 

@@ -20,10 +20,6 @@ constexpr auto kBetweenTries = 5s;
 constexpr std::uint64_t kExpiredAtOnce = 1'000;
 constexpr std::size_t kMostLoginBytes = 255;
 
-LearnedDay utc_day() {
-  return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
-}
-
 KnownPairs::Day number_of(LearnedDay day) noexcept {
   return static_cast<KnownPairs::Day>(
       std::clamp<std::int64_t>(day.time_since_epoch().count(), 0, kLastLearnedDay.time_since_epoch().count()));
@@ -38,6 +34,10 @@ void put(KnownPairs& known, const LearnedPair& pair) {
 }
 
 }  // namespace
+
+LearnedDay utc_day() noexcept {
+  return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+}
 
 Learner::Learner(LearnRules rules, std::shared_ptr<spdlog::logger> log, std::uint64_t seed, Today today)
     : log_(std::move(log)),
@@ -83,7 +83,7 @@ std::size_t Learner::most_recipients() const {
 }
 
 KnownPairs::Day Learner::oldest_day() const {
-  return number_of(today_() - rules_.keep + std::chrono::days(1));
+  return number_of(rules_.first_kept_day(today_()));
 }
 
 bool Learner::is_learned(std::string_view user, std::string_view sender) const noexcept {

@@ -38,7 +38,12 @@ struct LearnRules {
   std::uint64_t per_hour = 100;  // entries, for each login
 
   bool is_on() const noexcept { return !path.empty(); }
+  // What was last used before that day is no longer learned.
+  LearnedDay first_kept_day(LearnedDay today) const noexcept { return today - keep + std::chrono::days(1); }
 };
+
+// Today, in UTC.
+LearnedDay utc_day() noexcept;
 
 class Learner : public LearnedSenders {
  public:
