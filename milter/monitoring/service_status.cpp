@@ -75,9 +75,10 @@ std::optional<double> false_positive_rate_of_message(const LoadedLists& lists, I
   std::vector<double> rates;
   for (const NamedFilter& each : lists.parts().whitelists) {
     if (!serves(each)) continue;
-    rates.push_back(each.filter->false_positive_rate());
+    const double rate = each.filter->false_positive_rate();
+    rates.push_back(rate);
     // A stranger writes to whom he likes, and so to one recipient: with more of them each would have to be found.
-    if (each.filter->header().pairs.in_bits != 0) rates.push_back(each.filter->false_positive_rate());
+    if (each.filter->header().pairs.in_bits != 0) rates.push_back(rate);
   }
   if (rates.empty()) return std::nullopt;
   const double of_sender = fpr_of_several(rates);

@@ -61,6 +61,7 @@ void print_text(const MappedFilter& filter) {
   const FilterHeader& header = filter.header();
   const FilterShape& shape = header.shape;
   const double fpr = expected_fpr_of(header);
+  const double of_sender = fpr_of_sender(fpr, header.pairs.in_bits != 0);
   const bool fill_tells = !std::isnan(distinct_entries_of(header));
   std::cout << "file             " << filter.path() << "\nformat           version " << kFormatVersion
             << "\nsize             " << format_bytes(file_bytes(header)) << "\nlayout           " << layout_text(shape)
@@ -83,9 +84,8 @@ void print_text(const MappedFilter& filter) {
   }
   std::cout << "\nfill             " << format_rate(fill(header)) << "\nFPR              " << format_rate(fpr)
             << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses")
-            << ")\nmessages         " << message_rates_text(fpr_of_sender(fpr, header.pairs.in_bits != 0))
-            << "\nfingerprint      " << fingerprint_of(filter) << "\nwritten          "
-            << format_time(describe(filter.path()).written) << '\n';
+            << ")\nmessages         " << message_rates_text(of_sender) << "\nfingerprint      "
+            << fingerprint_of(filter) << "\nwritten          " << format_time(describe(filter.path()).written) << '\n';
   for (const Generation& kept : kept_generations(resolve_link(filter.path()))) {
     std::cout << "kept             " << generation_text(describe(kept.path)) << '\n';
   }
@@ -103,6 +103,7 @@ void print_json(const MappedFilter& filter) {
   const FilterShape& shape = header.shape;
   const double distinct = distinct_entries_of(header);
   const double fpr = expected_fpr_of(header);
+  const double of_sender = fpr_of_sender(fpr, header.pairs.in_bits != 0);
   nlohmann::ordered_json kept = nlohmann::ordered_json::array();
   for (const Generation& each : kept_generations(resolve_link(filter.path()))) {
     kept.push_back(generation_json(describe(each.path)));
@@ -136,8 +137,8 @@ void print_json(const MappedFilter& filter) {
       {"saturated", has_counters(header) ? nlohmann::ordered_json(header.saturated) : nlohmann::ordered_json(nullptr)},
       {"fill", fill(header)},
       {"fpr", fpr},
-      {"fpr_either", either_fpr(fpr_of_sender(fpr, header.pairs.in_bits != 0))},
-      {"fpr_both", both_fpr(fpr_of_sender(fpr, header.pairs.in_bits != 0))},
+      {"fpr_either", either_fpr(of_sender)},
+      {"fpr_both", both_fpr(of_sender)},
       {"fingerprint", fingerprint_of(filter)},
       {"store_identity", header.store_identity != 0 ? nlohmann::ordered_json(identity_text(header.store_identity))
                                                     : nlohmann::ordered_json(nullptr)},

@@ -104,9 +104,7 @@ class Query {
   // Looks up what a person or a log has: an address with or without brackets, `<>`, `@domain`, `@.domain`, or a pair.
   void look_up(std::string_view text) {
     const AddressProfile profile = filter_.header().shape.profile;
-    const Entry line = as_pair_of_hash(text) ? pair_of_hash(text, profile) : canonicalize_list_line(text, profile);
-    const Entry entry =
-        line.is_pair() || text.starts_with('@') || as_pair_of_hash(text) ? line : canonicalize_path(text, profile);
+    const Entry entry = entry_of(text, profile);
     Answers answers;
     AnswerWriter writer(answers, shown_);
     if (entry.is_pair()) {
@@ -163,15 +161,15 @@ class Query {
     return answers;
   }
 
-  // To a list a line that begins with '#' is a comment; to who asks, `#joe@example.org` is an address like any other,
-  // and so it is in a pair.
-  static bool as_pair_of_hash(std::string_view text) {
-    return text.starts_with('#') && text.find(kPairSign) != std::string_view::npos;
-  }
-  static Entry pair_of_hash(std::string_view text, AddressProfile profile) {
-    const std::size_t sign = text.find(kPairSign);
-    const std::string sender = "<" + std::string(text.substr(0, sign)) + ">";
-    return canonicalize_pair(sender, text.substr(sign + kPairSign.size()), profile);
+  static Entry entry_of(std::string_view text, AddressProfile profile) {
+    // To a list a line that begins with '#' is a comment; to who asks, `#joe@example.org` is an address like any other,
+    // and so it is in a pair.
+    if (const std::size_t sign = text.find(kPairSign); text.starts_with('#') && sign != std::string_view::npos) {
+      const std::string sender = "<" + std::string(text.substr(0, sign)) + ">";
+      return canonicalize_pair(sender, text.substr(sign + kPairSign.size()), profile);
+    }
+    const Entry line = canonicalize_list_line(text, profile);
+    return line.is_pair() || text.starts_with('@') ? line : canonicalize_path(text, profile);
   }
 
   // Whether the filter has the key of a pair.
