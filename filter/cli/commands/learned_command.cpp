@@ -88,9 +88,10 @@ std::optional<LearnedCommand> parse(const Arguments& arguments) {
            "writes it as a list of pairs for 'bloomgate build'. The daemon may run meanwhile. ADDRESS is one of\n"
            "either side: the user's or the correspondent's. It may be @domain, or @.domain for all below it as\n"
            "well.",
-       .examples = "  bloomgate learned list /var/lib/bloomgate/learned.db ann@example.net\n"
-                   "  bloomgate learned forget /var/lib/bloomgate/learned.db joe@example.org\n"
-                   "  bloomgate learned export /var/lib/bloomgate/learned.db --output /var/lib/bloomgate/lists\n"});
+       .examples =
+           "  bloomgate learned list /var/lib/bloomgate/learned/learned.db ann@example.net\n"
+           "  bloomgate learned forget /var/lib/bloomgate/learned/learned.db joe@example.org\n"
+           "  bloomgate learned export /var/lib/bloomgate/learned/learned.db --output /var/lib/bloomgate/lists\n"});
   if (arguments == Arguments{kListOptions}) {
     std::cout << "word\tlist\tshow what was learned\n"
                  "word\tforget\ttake everything of a person out\n"
