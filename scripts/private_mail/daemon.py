@@ -12,6 +12,10 @@ from .processes import Program, accepts_connections, free_port, runs_as, wait_un
 
 USER = "nobody"
 
+# What it logs of a whitelist, for Daemon.reload() and logged().
+RELOADED = "loaded .* entries"
+REFUSED = "(?i)refused"
+
 
 @dataclass(frozen=True)
 class DaemonConfig:

@@ -1,23 +1,23 @@
 """A whitelist whose file changes under the daemon, while mail flows: nobody is waved through by what is left of it."""
 
+import itertools
 import mmap
 import os
 import random
 import re
-import threading
 import time
 
 import pytest
 from conftest import LISTED, UNLISTED
 from private_mail.client import Message
+from private_mail.daemon import REFUSED, RELOADED
 from private_mail.filter import build_filter_of
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
 from private_mail.processes import wait_until
+from traffic import Traffic
 
 HEADER_BYTES = 4096  # FORMAT.md
 DAMAGED = "check; reason=whitelist-damaged"
-RELOADED = "loaded .* entries"
-REFUSED = "(?i)refused"
 
 
 def in_place(path, offset, content):
@@ -71,45 +71,17 @@ def through_a_mapping(path):
 KINDS = [all_ones, whole_file_all_ones, zeros, random_bytes, one_bit, truncated, longer, through_a_mapping]
 
 
-class Flow:
-    """Messages of strangers and of LISTED in turn, on two connections, from the beginning to the end of the block."""
+CONNECTIONS = 2
 
-    CONNECTIONS = 2
 
-    def __init__(self, gateway):
-        self.gateway = gateway
-        self.sent = []  # (message, queue ID, when it was given to the mail server)
-        self.errors = []
-        self.ending = threading.Event()
-        self.threads = [threading.Thread(target=self._send, args=(number,)) for number in range(self.CONNECTIONS)]
+def strangers_and_listed(number):
+    """LISTED is one of five. Another stranger each time: every one is a draw of its own at the spoiled bits."""
+    return (LISTED if count % 5 == 0 else f"stranger{count}@example.net"
+            for count in itertools.count(number, CONNECTIONS))
 
-    def __enter__(self):
-        for thread in self.threads:
-            thread.start()
-        return self
 
-    def __exit__(self, *_):
-        self.ending.set()
-        for thread in self.threads:
-            thread.join()
-        assert self.errors == []
-
-    def wait_for_more(self, count):
-        wanted = len(self.sent) + count
-        wait_until(lambda: len(self.sent) >= wanted or self.errors, f"{wanted} messages to be sent")
-
-    def _send(self, number):
-        try:
-            with self.gateway.connect() as client:
-                for count in range(number, 1_000_000, self.CONNECTIONS):
-                    if self.ending.is_set():
-                        return
-                    # Another stranger each time: every one is a draw of its own at the spoiled bits.
-                    sender = LISTED if count % 5 == 0 else f"stranger{count}@example.net"
-                    start = time.monotonic()
-                    self.sent.append((Message(sender), client.send(Message(sender)), start))
-        except Exception as error:
-            self.errors.append(error)
+def flow(gateway):
+    return Traffic(gateway, strangers_and_listed, CONNECTIONS)
 
 
 def place_and_mark(delivery):
@@ -120,21 +92,21 @@ def place_and_mark(delivery):
 def test_a_whitelist_written_to_in_place_delivers_nobody_from_then_on(start_gateway, record_property, spoil):
     # 2 MB. Without rechecks: what is seen here is seen at once.
     gateway = start_gateway([LISTED], "--expected-entries", "2000000", settings={"recheck-rate": "0"})
-    with Flow(gateway) as flow:
-        flow.wait_for_more(20)
+    with flow(gateway) as flowing:
+        flowing.wait_for_more(20)
         written = time.monotonic()
         spoil(gateway.config.whitelist)
         done = time.monotonic()
         gateway.daemon.logged("damaged: ")
         noticed = time.monotonic()
-        flow.wait_for_more(40)
+        flowing.wait_for_more(40)
         gateway.daemon.reload(REFUSED)
-        flow.wait_for_more(40)
-    sent = [(message, queue_id) for message, queue_id, _ in flow.sent]
-    deliveries = gateway.deliveries(sent)
+        flowing.wait_for_more(40)
+    deliveries = gateway.deliveries(flowing.sent)
     waved_through = [delivery for delivery in deliveries
                      if delivery.message.path != LISTED and delivery.place != DEEP_CHECK]
-    after = [delivery for delivery, (_, _, start) in zip(deliveries, flow.sent) if start >= done]
+    begun_after = {queue_id for _, queue_id in flowing.sent_since(done)}
+    after = [delivery for delivery in deliveries if delivery.queue_id in begun_after]
     record_property("sent", len(deliveries))
     record_property("strangers_delivered", len(waved_through))
     print(f"{spoil.__name__}: {len(deliveries)} messages, {len(waved_through)} strangers delivered; "
@@ -154,18 +126,18 @@ def test_a_whitelist_written_to_in_place_delivers_nobody_from_then_on(start_gate
 def test_a_whitelist_that_is_renamed_or_removed_goes_on_to_serve_and_another_in_its_place_is_taken_in(start_gateway):
     gateway = start_gateway([LISTED], "--expected-entries", "2000000", settings={"recheck-rate": "100G"})
     whitelist = gateway.config.whitelist
-    with Flow(gateway) as flow:
-        flow.wait_for_more(10)
+    with flow(gateway) as flowing:
+        flowing.wait_for_more(10)
         whitelist.chmod(0o600)
         whitelist.rename(whitelist.with_suffix(".old"))
-        flow.wait_for_more(10)
+        flowing.wait_for_more(10)
         whitelist.with_suffix(".old").unlink()
-        flow.wait_for_more(10)
+        flowing.wait_for_more(10)
         before = len(gateway.daemon.log())
         build_filter_of(whitelist, [LISTED, "other@example.org"])
         gateway.daemon.logged(RELOADED, before)
-        flow.wait_for_more(10)
-    deliveries = gateway.deliveries([(message, queue_id) for message, queue_id, _ in flow.sent])
+        flowing.wait_for_more(10)
+    deliveries = gateway.deliveries(flowing.sent)
     for delivery in deliveries:
         assert delivery.place == (LIGHT_PATH if delivery.message.path == LISTED else DEEP_CHECK)
     assert gateway.send(Message("other@example.org"))[0].place == LIGHT_PATH

@@ -10,7 +10,7 @@ import time
 import pytest
 from conftest import LISTED, LISTED_BY, UNLISTED
 from private_mail.client import Message
-from private_mail.daemon import USER
+from private_mail.daemon import REFUSED, RELOADED, USER
 from private_mail.filter import build_filter_of
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
 from private_mail.processes import wait_until
@@ -113,10 +113,6 @@ def test_a_truncated_whitelist_costs_the_deep_check_and_not_the_daemon(gateway):
     build_filter_of(gateway.config.whitelist, [LISTED])
     gateway.daemon.reload(RELOADED)
     assert gateway.send(Message(LISTED))[0].place == LIGHT_PATH
-
-
-RELOADED = "loaded .* entries"
-REFUSED = "(?i)refused"
 
 
 def test_a_bad_whitelist_is_refused_and_the_old_one_serves(gateway):

@@ -54,7 +54,8 @@ def test_a_socket_in_use_is_not_taken_over(start_gateway, inet, words):
     second = Program(gateway.daemon.command(), gateway.folder / "second.log", user=USER)
     assert second.wait() != 0
     assert words in second.log()
-    assert gateway.send(Message(LISTED))[0].place == LIGHT_PATH
+    deliveries = gateway.send(Message(LISTED), Message(UNLISTED))
+    assert [delivery.place for delivery in deliveries] == [LIGHT_PATH, DEEP_CHECK]
 
 
 def test_a_file_that_is_no_socket_is_not_removed(start_gateway):

@@ -13,13 +13,10 @@ import struct
 import pytest
 from conftest import LISTED, UNLISTED
 from private_mail.client import Message
-from private_mail.daemon import USER
+from private_mail.daemon import REFUSED, RELOADED, USER
 from private_mail.filter import REPOSITORY, build_filter_of
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
-from private_mail.processes import Program, output_as, run_as, temporary_folder, wait_until
-
-RELOADED = "loaded .* entries"
-REFUSED = "(?i)refused"
+from private_mail.processes import output_as, run_as, temporary_folder, wait_until
 
 
 @pytest.fixture
@@ -389,9 +386,3 @@ def smtpd_processes(gateway):
             found.append(int(pid))
     assert found
     return found
-
-
-def test_a_second_daemon_at_the_same_socket_ends_and_the_first_goes_on(gateway):
-    second = Program(gateway.daemon.command(), gateway.folder / "second.log", user=USER)
-    assert second.wait() != 0
-    assert_it_serves(gateway)
