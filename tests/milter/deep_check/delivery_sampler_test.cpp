@@ -2,6 +2,7 @@
 #include "milter/deep_check/delivery_sampler.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <condition_variable>
 #include <cstdlib>
@@ -27,11 +28,10 @@ class Sampling {
   explicit Sampling(DeliverySampler::Limits limits = {}, double share = 1)
       : sampler(std::make_unique<DeliverySampler>(
             share,
-            [this, alive = std::shared_ptr<const bool>(alive_)](const Envelope& envelope, const MessageText& text) {
+            [this, alive = alive_](const Envelope& envelope, const MessageText& text) {
               return answer(envelope, text);
             },
             [this](SampleAnswer made, std::string_view line) { note(made, line); }, limits)) {
-    thread_ = alive_;
     alive_.reset();
   }
   ~Sampling() {
@@ -70,7 +70,7 @@ class Sampling {
     const std::lock_guard lock(mutex_);
     return answers_.size();
   }
-  bool thread_ended() const { return thread_.expired(); }
+  bool thread_ended() const { return *ended_; }
 
   DeepResult result = {.score = 7, .spam_threshold = 5, .server = "spamd:unix:/s"};
   bool fails = false;
@@ -98,8 +98,9 @@ class Sampling {
   bool is_held_ = false;
   std::vector<std::string> asked_, lines_;
   Answers answers_;
-  std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
-  std::weak_ptr<const bool> thread_;  // gone with the thread's checker
+  std::shared_ptr<std::atomic<bool>> ended_ = std::make_shared<std::atomic<bool>>(false);
+  // Gone with the thread's checker. What the thread did before that is then seen, which a weak_ptr does not promise.
+  std::shared_ptr<void> alive_{nullptr, [ended = ended_](void*) { *ended = true; }};
 
  public:
   std::unique_ptr<DeliverySampler> sampler;  // last: its thread uses the others
