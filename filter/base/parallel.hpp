@@ -9,11 +9,9 @@
 
 namespace bloomgate {
 
-// The default number of threads: one for each processor.
-inline unsigned default_threads() noexcept {
-  const unsigned processors = std::thread::hardware_concurrency();
-  return processors == 0 ? 1 : processors;
-}
+// The default number of threads: one for each processor that this thread may run on (sched_getaffinity(2)), which
+// taskset(1), a cpuset or systemd's CPUAffinity= may have made fewer than the machine has.
+unsigned default_threads() noexcept;
 
 // Calls `work(index)` for every index in [0, threads), each in its own thread (the last one in this thread), and waits
 // for all. If some of them throw, the first exception is thrown here, after all have ended.

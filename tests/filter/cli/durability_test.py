@@ -243,7 +243,7 @@ class FailureTest(DurabilityTest):
     def test_a_stop_at_any_write_ends_the_command_before_the_next_and_leaves_the_old_file(self):
         allowed = os.sched_getaffinity(0)
         self.addCleanup(os.sched_setaffinity, 0, allowed)
-        os.sched_setaffinity(0, {min(allowed)})  # one thread, unless a command asks for more
+        os.sched_setaffinity(0, {min(allowed)})  # one thread, where a command is not told how many
         for name, arguments in COMMANDS.items():
             sound = self.check_sound(arguments)
             writes = sound.of("pwrite")
