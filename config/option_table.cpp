@@ -25,7 +25,8 @@ constexpr std::array kTable = {
         "whitelist by its name, as in partners=/srv/lists/2026.bloom; the default is the file's name up to its last\n"
         "dot. The daemon checks the whole file when it loads it: at the start, on SIGUSR1 (systemctl reload), and\n"
         "whenever another file has taken its place. To replace it, rename a new file over it, as 'bloomgate build'\n"
-        "does. Never change it in place: it then lists nobody until a good file is loaded.",
+        "does. Never change it in place: it then lists nobody until a good file is loaded. FILE may also be a folder:\n"
+        "each file in it whose name ends in .bloom is then a layer of the whitelist, and all are loaded together.",
         true, true},
     OptionSpec{
         "confirm", "[NAME=]FILE", "", "the store that confirms what the whitelist has found",

@@ -16,6 +16,7 @@
 #include "milter/learning/learner.hpp"
 #include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/loaded_lists.hpp"
+#include "milter/lists/whitelist_files.hpp"
 #include "milter/machine_name.hpp"
 #include "milter/message/message_header.hpp"
 #include "milter/message/message_recorder.hpp"
@@ -36,8 +37,9 @@ LoadedLists loaded_lists(const DaemonOptions& options) {
   ListParts parts;
   for (const WhitelistSource& source : options.whitelists) {
     try {
-      parts.whitelists.push_back(
-          {source.name, std::make_shared<const LoadedFilter>(source.path, false, FilterCheck::header, source.store)});
+      for (NamedFilter& each : load_whitelist_files(source, false, FilterCheck::header)) {
+        parts.whitelists.push_back(std::move(each));
+      }
     } catch (const BloomgateError&) {
       if (!options.allow_missing_whitelist) throw;
       parts.whitelists.push_back({source.name, nullptr});

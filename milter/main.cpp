@@ -30,6 +30,7 @@
 #include "milter/explain_command.hpp"
 #include "milter/list_command.hpp"
 #include "milter/lists/exact_list_file.hpp"
+#include "milter/lists/whitelist_files.hpp"
 #include "milter/logging.hpp"
 #include "milter/machine_name.hpp"
 #include "milter/milter_server.hpp"
@@ -71,10 +72,11 @@ int check_config(const DaemonCommand& command) {
   std::cout << "configuration " << printable(command.config_path) << ": good\n";
   for (const WhitelistSource& source : options.whitelists) {
     try {
-      const LoadedFilter whitelist(source.path, false, FilterCheck::header, source.store);
-      std::cout << "whitelist " << printable(source.path) << ": " << entries_of(whitelist.header())
-                << " entries; its header is good (all of it is checked when it is loaded)\n";
-      if (whitelist.store() != nullptr) {
+      for (const NamedFilter& each : load_whitelist_files(source, false, FilterCheck::header)) {
+        const LoadedFilter& whitelist = *each.filter;
+        std::cout << "whitelist " << printable(whitelist.path()) << ": " << entries_of(whitelist.header())
+                  << " entries; its header is good (all of it is checked when it is loaded)\n";
+        if (whitelist.store() == nullptr) continue;
         std::cout << "confirm " << printable(source.store) << ": the store of this whitelist; its header and index are "
                   << "good\n";
       }

@@ -4,11 +4,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/file/layer_folder.hpp"
 #include "milter/lists/exact_list_file.hpp"
+#include "milter/lists/whitelist_files.hpp"
 #include "milter/monitoring/service_status.hpp"
 
 namespace bloomgate {
@@ -70,6 +73,22 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// What a whitelist of that name in the configuration consists of.
+std::vector<NamedFilter> filters_of(std::string_view name, const std::vector<NamedFilter>& all) {
+  std::vector<NamedFilter> filters;
+  std::ranges::copy_if(all, std::back_inserter(filters),
+                       [name](const NamedFilter& each) { return configured_name(each.name) == name; });
+  return filters;
+}
+
+void give_name(const std::string& name, std::vector<NamedFilter>& filters) {
+  for (NamedFilter& each : filters) each.name.replace(0, configured_name(each.name).size(), name);
+}
+
+void append(std::vector<NamedFilter>& all, std::vector<NamedFilter> filters) {
+  std::ranges::move(filters, std::back_inserter(all));
+}
+
 }  // namespace
 
 Supervisor::Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, const ResultsWatch& results,
@@ -92,7 +111,7 @@ void Supervisor::load_first() {
   ListParts lists;
   for (const WhitelistSource& source : sources_.whitelists) {
     try {
-      lists.whitelists.push_back({source.name, load_whitelist(source)});
+      append(lists.whitelists, load_whitelist(source));
     } catch (const BloomgateError& error) {
       if (!sources_.allow_missing) throw;
       lists.whitelists.push_back({source.name, nullptr});
@@ -215,14 +234,16 @@ std::optional<ListParts> Supervisor::load_again(const ListSources& wanted, std::
   lists.whitelists.clear();
   bool are_good = true;
   for (const WhitelistSource& source : wanted.whitelists) {
-    NamedFilter filter = {source.name, nullptr};
+    std::vector<NamedFilter> filters;
     const auto known = std::ranges::find_if(sources_.whitelists, [&source](const WhitelistSource& each) {
       return each.path == source.path && each.store == source.store;
     });
     const bool is_new = known == sources_.whitelists.end();
-    if (!is_new) filter.filter = before[static_cast<std::size_t>(known - sources_.whitelists.begin())].filter;
-    are_good = load_again(source, filter, is_new, faults) && are_good;
-    lists.whitelists.push_back(std::move(filter));
+    if (!is_new) filters = filters_of(known->name, before);
+    give_name(source.name, filters);
+    const bool is_good = load_again(source, filters, Reuse::none, faults) || !is_new;
+    are_good = is_good && are_good;
+    append(lists.whitelists, std::move(filters));
   }
   if (wanted.revoked != sources_.revoked) {
     lists.revoked = nullptr;
@@ -238,25 +259,26 @@ std::optional<ListParts> Supervisor::load_again(const ListSources& wanted, std::
   return lists;
 }
 
-bool Supervisor::load_again(const WhitelistSource& source, NamedFilter& filter, bool is_new,
+bool Supervisor::load_again(const WhitelistSource& source, std::vector<NamedFilter>& filters, Reuse reuse,
                             std::vector<std::string>& faults) {
   log_->info("loading {} again", printable(source.path));
   try {
-    filter.filter = load_whitelist(source);
-    filter.awaits_pair = false;
+    filters = load_whitelist(source, reuse == Reuse::sound_layers ? filters : std::vector<NamedFilter>());
     return true;
   } catch (const BloomgateError& error) {
     faults.push_back(printable(error.what()));
-    const auto& in_use = filter.filter;
-    if (in_use && is_about_content(error.code()) && in_use->is_used(error.details().path)) {
-      in_use->note_damage(Damage::spoiled);
+    for (const NamedFilter& each : filters) {
+      if (each.filter && is_about_content(error.code()) && each.filter->is_used(error.details().path)) {
+        each.filter->note_damage(Damage::spoiled);
+      }
     }
   } catch (const std::exception& error) {
     // Neither a bad file nor a lack of memory for it may end a daemon that has a good whitelist.
     faults.push_back(printable(error.what()));
   }
-  filter.awaits_pair = !source.store.empty();
-  return !is_new;
+  if (filters.empty()) filters.push_back({source.name, nullptr});
+  for (NamedFilter& each : filters) each.awaits_pair = !source.store.empty();
+  return false;
 }
 
 void Supervisor::tell_outcome(const ReloadOutcome& outcome) const {
@@ -301,25 +323,31 @@ void Supervisor::reload_changed() {
   notify_status(status);
 }
 
-Supervisor::Files Supervisor::files_of(const WhitelistSource& source) noexcept {
-  return {stamp_of(source.path), stamp_of(source.store)};
+Supervisor::Files Supervisor::files_of(const WhitelistSource& source) {
+  if (!is_folder(source.path)) return {stamp_of(source.path), stamp_of(source.store), {}};
+  Files files;
+  for (const Layer& layer : layers_in(source.path)) files.layers.emplace_back(layer.name, stamp_of(layer.path));
+  return files;
 }
 
 bool Supervisor::is_replaced(const WhitelistSource& source) const {
   const Files now = files_of(source);
   const auto tried = tried_.find(source.path);
   // One that has gone goes on to serve.
-  return now.filter && (tried == tried_.end() || tried->second != now);
+  return now.are_there() && (tried == tried_.end() || tried->second != now);
 }
 
 bool Supervisor::load_replaced(ListParts& lists, std::vector<std::string>& faults) {
   bool was_tried = false;
-  for (std::size_t i = 0; i < lists.whitelists.size(); ++i) {
-    const WhitelistSource& source = sources_.whitelists[i];
-    if (!is_replaced(source)) continue;
-    was_tried = true;
+  const std::vector<NamedFilter> before = std::exchange(lists.whitelists, {});
+  for (const WhitelistSource& source : sources_.whitelists) {
+    std::vector<NamedFilter> filters = filters_of(source.name, before);
     std::vector<std::string> why;
-    load_again(source, lists.whitelists[i], false, why);
+    if (is_replaced(source)) {
+      was_tried = true;
+      load_again(source, filters, Reuse::sound_layers, why);
+    }
+    append(lists.whitelists, std::move(filters));
     for (const std::string& fault : why) {
       faults.push_back(fmt::format("whitelist {} is there and cannot be used: {}", source.name, fault));
     }
@@ -341,20 +369,28 @@ void Supervisor::look_at_folders() {
   }
 }
 
-std::shared_ptr<const LoadedFilter> Supervisor::load_whitelist(const WhitelistSource& source) {
+std::vector<NamedFilter> Supervisor::load_whitelist(const WhitelistSource& source,
+                                                    const std::vector<NamedFilter>& in_use) {
   const Clock::time_point start = Clock::now();
   tried_.insert_or_assign(source.path, files_of(source));
-  const auto loaded = open_whitelist(source);
-  log_->info("loaded {}, {}in {:.3f} s", loaded->description(), sources_.lock_memory ? "locked in memory, " : "",
-             seconds_since(start));
+  std::vector<NamedFilter> loaded = open_whitelist(source, in_use);
+  const double seconds = seconds_since(start);
+  for (const NamedFilter& each : loaded) {
+    const bool is_new = std::ranges::find(in_use, each.filter, &NamedFilter::filter) == in_use.end();
+    if (!is_new) continue;
+    log_->info("loaded {}, {}in {:.3f} s", each.filter->description(), sources_.lock_memory ? "locked in memory, " : "",
+               seconds);
+  }
+  if (is_folder(source.path)) log_->info("whitelist {} has {} layers", source.name, loaded.size());
   return loaded;
 }
 
 // Both files of a pair may be replaced between the opening of the one and of the other: then the next try has both.
-std::shared_ptr<const LoadedFilter> Supervisor::open_whitelist(const WhitelistSource& source) const {
+std::vector<NamedFilter> Supervisor::open_whitelist(const WhitelistSource& source,
+                                                    const std::vector<NamedFilter>& in_use) const {
   for (int tries = 1;; ++tries) {
     try {
-      return std::make_shared<const LoadedFilter>(source.path, sources_.lock_memory, FilterCheck::all, source.store);
+      return load_whitelist_files(source, sources_.lock_memory, FilterCheck::all, in_use);
     } catch (const BloomgateError& error) {
       if (error.code() != ErrorCode::bad_input || tries == kMostTriesOfPair) throw;
     }

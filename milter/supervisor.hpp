@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/daemon_options.hpp"
@@ -91,9 +92,11 @@ class Supervisor {
   struct Files {
     std::optional<FileStamp> filter;
     std::optional<FileStamp> store;
+    std::vector<std::pair<std::string, std::optional<FileStamp>>> layers;  // instead of them: of a folder
+    bool are_there() const noexcept { return filter || !layers.empty(); }
     friend bool operator==(const Files&, const Files&) = default;
   };
-  static Files files_of(const WhitelistSource& source) noexcept;
+  static Files files_of(const WhitelistSource& source);
 
   void handle(Wakeup::Events events);
   void note_changes();
@@ -106,13 +109,15 @@ class Supervisor {
   bool load_replaced(ListParts& lists, std::vector<std::string>& faults);  // whether one was tried
   std::optional<NewSettings> read_again(std::vector<std::string>& faults) const;
   std::optional<ListParts> load_again(const ListSources& wanted, std::vector<std::string>& faults);
-  bool load_again(const WhitelistSource& source, NamedFilter& filter, bool is_new, std::vector<std::string>& faults);
+  enum class Reuse : std::uint8_t { none, sound_layers };
+  bool load_again(const WhitelistSource& source, std::vector<NamedFilter>& filters, Reuse reuse,
+                  std::vector<std::string>& faults);
   void take_in(NewSettings settings);
   std::unique_ptr<FilterGuard> make_guard(const ListSources& sources) const;
   void tell_outcome(const ReloadOutcome& outcome) const;
   std::optional<std::chrono::milliseconds> longest_wait() const;
-  std::shared_ptr<const LoadedFilter> load_whitelist(const WhitelistSource& source);
-  std::shared_ptr<const LoadedFilter> open_whitelist(const WhitelistSource& source) const;
+  std::vector<NamedFilter> load_whitelist(const WhitelistSource& source, const std::vector<NamedFilter>& in_use = {});
+  std::vector<NamedFilter> open_whitelist(const WhitelistSource& source, const std::vector<NamedFilter>& in_use) const;
   std::shared_ptr<const ExactList> load_exact(std::string_view name, const std::string& path) const;
   void reload_exact(ListParts& lists, std::vector<std::string>& faults) const;
   void reload_exact(std::string_view name, const std::string& path, std::shared_ptr<const ExactList>& list,

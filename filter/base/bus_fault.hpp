@@ -11,7 +11,7 @@
 
 namespace bloomgate {
 
-inline constexpr std::size_t kMaxGuardedMappings = 64;
+inline constexpr std::size_t kMaxGuardedMappings = 256;
 
 // Not thread-safe: call it before other threads start. Replaces the process's SIGBUS action. Throws
 // BloomgateError{cannot_open} if sigaction(2) refuses.

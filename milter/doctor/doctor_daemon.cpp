@@ -10,6 +10,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/file/fingerprint.hpp"
+#include "filter/file/layer_folder.hpp"
 #include "filter/file/store_file.hpp"
 #include "filter/learned/learned_file.hpp"
 #include "milter/doctor/doctor.hpp"
@@ -23,6 +24,8 @@ using Level = DoctorFinding::Level;
 
 // Lists are rebuilt every hour or every night; after a week something must have stopped.
 constexpr std::chrono::hours kOldAfter{24 * 7};
+// Each layer is one more draw for a stranger, and the folder takes kMostLayers.
+constexpr std::size_t kManyLayers = kMostLayers * 3 / 4;
 constexpr const char* kAsRoot = "run this as root: sudo bloomgate-milter --doctor";
 
 std::string days(std::chrono::seconds age) {
@@ -92,7 +95,9 @@ void examine_store(const WhitelistSource& source, const MappedFilter& whitelist,
   }
 }
 
-void examine_whitelist(const WhitelistSource& source, const std::vector<std::string>& fingerprints,
+enum class Age : bool { may_be_any, counts };
+
+void examine_whitelist(const WhitelistSource& source, Age of_file, const std::vector<std::string>& fingerprints,
                        const std::string& user, std::vector<DoctorFinding>& findings) {
   const std::string& path = source.path;
   struct stat info = {};
@@ -107,7 +112,7 @@ void examine_whitelist(const WhitelistSource& source, const std::vector<std::str
     const std::string text = path + ": " + std::to_string(entries_of(whitelist.header())) + " entries, " +
                              (whitelist.header().pairs.any() ? "with pairs, " : "") + days(age) + " old, fingerprint " +
                              fingerprint_of(whitelist);
-    if (age > kOldAfter) {
+    if (age > kOldAfter && of_file == Age::counts) {
       findings.push_back({Level::warning, "whitelist", text, "find out why it is not built again: cron, a timer?"});
     } else {
       findings.push_back({Level::ok, "whitelist", text});
@@ -119,6 +124,35 @@ void examine_whitelist(const WhitelistSource& source, const std::vector<std::str
                         "build it again: bloomgate build; or put the last one back: bloomgate rollback " + path});
   }
   examine_permissions(path, info, user, findings);
+}
+
+// A folder of layers: each of them, of which only the newest need not be old, and what is wrong with the folder.
+void examine_layers(const WhitelistSource& source, const std::vector<std::string>& fingerprints,
+                    const std::string& user, std::vector<DoctorFinding>& findings) {
+  try {
+    const std::vector<Layer> layers = usable_layers_in(source.path);
+    if (!source.store.empty()) {
+      findings.push_back({Level::problem, "confirm", source.path + " is a folder of layers, which no store can confirm",
+                          "take confirm out, or name one filter file and its store"});
+    }
+    const auto written = [](const Layer& layer) {
+      struct stat info = {};
+      return stat(layer.path.c_str(), &info) == 0 ? info.st_mtime : 0;
+    };
+    const auto newest = std::ranges::max_element(layers, {}, written);
+    for (const Layer& layer : layers) {
+      examine_whitelist({source.name, layer.path}, &layer == &*newest ? Age::counts : Age::may_be_any, fingerprints,
+                        user, findings);
+    }
+    if (layers.size() > kManyLayers) {
+      findings.push_back(
+          {Level::warning, "whitelist",
+           source.path + " has " + std::to_string(layers.size()) + " layers, of at most " + std::to_string(kMostLayers),
+           "make one of them: bloomgate fold " + source.path + " LIST..."});
+    }
+  } catch (const BloomgateError& error) {
+    findings.push_back({Level::problem, "whitelist", error.what(), "then reload: systemctl reload bloomgate-milter"});
+  }
 }
 
 void examine_exact_list(const std::string& name, const std::string& path, const std::string& means,
@@ -190,7 +224,11 @@ std::string examine_listener(const DaemonOptions& options, std::vector<DoctorFin
 void examine_whitelists(const DaemonOptions& options, const std::vector<std::string>& fingerprints,
                         const std::string& user, std::vector<DoctorFinding>& findings) {
   for (const WhitelistSource& source : options.whitelists) {
-    examine_whitelist(source, fingerprints, user, findings);
+    if (is_folder(source.path)) {
+      examine_layers(source, fingerprints, user, findings);
+    } else {
+      examine_whitelist(source, Age::counts, fingerprints, user, findings);
+    }
   }
 }
 

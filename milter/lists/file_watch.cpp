@@ -8,6 +8,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/file_paths.hpp"
+#include "filter/file/layer_folder.hpp"
 #include "milter/lists/inotify_events.hpp"
 
 namespace bloomgate {
@@ -32,9 +33,11 @@ FileWatch::FileWatch(std::vector<std::string> paths) : paths_(std::move(paths)) 
 bool FileWatch::take_events() {
   bool changed = false;
   for_each_inotify_event(inotify_.get(), [&](const inotify_event& event, const char* name) {
-    const auto names = names_.find(event.wd);
-    const bool is_watched = names != names_.end();
-    const bool ours = is_watched && ((event.mask & kFolder) != 0 || (event.len != 0 && names->second.contains(name)));
+    const auto watched = watched_.find(event.wd);
+    const auto is_about_ours = [&](const Watched& folder) {
+      return event.len != 0 && (folder.names.contains(name) || (folder.layers && is_layer_name(name)));
+    };
+    const bool ours = watched != watched_.end() && ((event.mask & kFolder) != 0 || is_about_ours(watched->second));
     changed = changed || ours || (event.mask & IN_Q_OVERFLOW) != 0;
   });
   return changed;
@@ -43,15 +46,15 @@ bool FileWatch::take_events() {
 std::vector<std::string> FileWatch::refresh() {
   std::vector<std::string> failed;
   if (!paths_.empty() && !inotify_.is_open()) inotify_ = FileDescriptor(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  const auto old = std::exchange(names_, {});
+  const auto old = std::exchange(watched_, {});
   for (const std::string& path : paths_) {
     watch(path, failed);
     std::error_code error;
     const std::filesystem::path target = std::filesystem::canonical(path, error);
     if (!error && target != std::filesystem::path(path)) watch(target.string(), failed);
   }
-  for (const auto& [number, names] : old) {
-    if (!names_.contains(number)) inotify_rm_watch(inotify_.get(), number);  // of a folder that was moved away
+  for (const auto& [number, folder] : old) {
+    if (!watched_.contains(number)) inotify_rm_watch(inotify_.get(), number);  // of a folder that was moved away
   }
   return failed;
 }
@@ -61,15 +64,22 @@ std::vector<std::string> FileWatch::watch_instead(std::vector<std::string> paths
   return refresh();
 }
 
-void FileWatch::watch(const std::string& path, std::vector<std::string>& failed) {
-  const std::string folder = folder_of(path);
+FileWatch::Watched* FileWatch::watch_folder(const std::string& folder, std::vector<std::string>& failed) {
   const int number =
       inotify_add_watch(inotify_.get(), folder.c_str(), kChanges | IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR);
   if (number < 0) {
     failed.push_back(folder);
-  } else {
-    names_[number].insert(std::filesystem::path(path).filename().string());
+    return nullptr;
   }
+  return &watched_[number];
+}
+
+void FileWatch::watch(const std::string& path, std::vector<std::string>& failed) {
+  if (Watched* const folder = watch_folder(folder_of(path), failed)) {
+    folder->names.insert(std::filesystem::path(path).filename().string());
+  }
+  if (!is_folder(path)) return;
+  if (Watched* const layers = watch_folder(path, failed)) layers->layers = true;
 }
 
 }  // namespace bloomgate

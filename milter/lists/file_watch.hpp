@@ -1,5 +1,6 @@
 // Notices changes of a few files, by inotify(7) on their folders: a file is written and closed, renamed into place,
-// made, removed, or gets other permissions. A symbolic link is watched where it is and where it leads to.
+// made, removed, or gets other permissions. A symbolic link is watched where it is and where it leads to, and of a
+// folder of layers (layer_folder.hpp) each layer.
 //
 // Used by the supervisor, in one thread: it waits for descriptor() to be readable, then asks take_events(). Other files
 // of these folders wake it up as well, which costs some microseconds each.
@@ -35,11 +36,17 @@ class FileWatch {
   std::vector<std::string> watch_instead(std::vector<std::string> paths);
 
  private:
+  struct Watched {
+    std::set<std::string> names;  // of files
+    bool layers = false;          // and each layer
+  };
+
   void watch(const std::string& path, std::vector<std::string>& failed);
+  Watched* watch_folder(const std::string& folder, std::vector<std::string>& failed);
 
   std::vector<std::string> paths_;
   FileDescriptor inotify_;
-  std::map<int, std::set<std::string>> names_;  // by the number of the watch: the files of that folder
+  std::map<int, Watched> watched_;  // by the number of the watch: what is watched in that folder
 };
 
 }  // namespace bloomgate

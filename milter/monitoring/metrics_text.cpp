@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <vector>
 
+#include "filter/layout/sizing.hpp"
+#include "milter/lists/whitelist_files.hpp"
 #include "milter/monitoring/proportion.hpp"
 #include "milter/monitoring/service_status.hpp"
 
@@ -181,58 +184,111 @@ void add_service(Families& families, const Monitor& monitor) {
                 {label("version", BLOOMGATE_VERSION)}, 1);
 }
 
+// A whitelist as it is configured: its filter, or its layers. One label for all of them, since layers come and go.
+struct WhitelistLayers {
+  std::string_view name;
+  std::vector<const LoadedFilter*> filters;
+};
+
+std::vector<WhitelistLayers> whitelists_of(const LoadedLists& lists) {
+  std::vector<WhitelistLayers> whitelists;
+  for (const NamedFilter& each : lists.parts().whitelists) {
+    const std::string_view name = configured_name(each.name);
+    if (whitelists.empty() || whitelists.back().name != name) whitelists.push_back({name, {}});
+    if (each.filter) whitelists.back().filters.push_back(each.filter.get());
+  }
+  return whitelists;
+}
+
 template <typename FigureOf>
 void put_figures(MetricFamily& family, const LoadedLists& lists, FigureOf figure) {
-  for (const NamedFilter& each : lists.parts().whitelists) {
-    if (each.filter) Families::put(family, {label("whitelist", each.name)}, figure(*each.filter));
+  for (const WhitelistLayers& each : whitelists_of(lists)) {
+    if (!each.filters.empty()) Families::put(family, {label("whitelist", each.name)}, figure(each.filters));
   }
 }
 
-using FigureOf = double (*)(const LoadedFilter&);
+using Filters = std::vector<const LoadedFilter*>;
 
-void add_figure(Families& families, const LoadedLists& lists, const char* name, const char* help, FigureOf figure) {
-  put_figures(families.gauge(name, help), lists, figure);
+// Makes of a figure of one filter that of several.
+template <typename FigureOf>
+auto sum_of(FigureOf figure) {
+  return [figure](const Filters& filters) {
+    double sum = 0;
+    for (const LoadedFilter* const each : filters) sum += figure(*each);
+    return sum;
+  };
+}
+
+template <typename FigureOf>
+auto mean_of(FigureOf figure) {
+  return [figure](const Filters& filters) { return sum_of(figure)(filters) / number(filters.size()); };
+}
+
+template <typename FigureOf>
+auto latest_of(FigureOf figure) {
+  return [figure](const Filters& filters) {
+    double latest = figure(*filters.front());
+    for (const LoadedFilter* const each : filters) latest = std::max(latest, figure(*each));
+    return latest;
+  };
+}
+
+double rate_of_all(const Filters& filters) {
+  std::vector<double> rates;
+  for (const LoadedFilter* const each : filters) rates.push_back(each->false_positive_rate());
+  return rates.size() == 1 ? rates.front() : fpr_of_several(rates);
+}
+
+double bits_of(const LoadedFilter& filter) {
+  return 8 * number(filter.view().body().size());
 }
 
 void add_probes(Families& families, const LoadedLists& lists, const RateProbes& probes) {
   put_figures(
       families.counter("bloomgate_whitelist_probes_total",
                        "Random keys that no list can hold and that were looked up in the whitelist's bits, one a "
-                       "second since it was loaded."),
-      lists, [&](const LoadedFilter& filter) { return number(probes.of(filter).probes); });
+                       "second in each layer since it was loaded."),
+      lists, sum_of([&](const LoadedFilter& filter) { return number(probes.of(filter).probes); }));
   put_figures(families.counter("bloomgate_whitelist_probe_hits_total",
                                "Of these keys, those that the bits had: observed false positives, no store asked."),
-              lists, [&](const LoadedFilter& filter) { return number(probes.of(filter).hits); });
+              lists, sum_of([&](const LoadedFilter& filter) { return number(probes.of(filter).hits); }));
   put_figures(families.gauge("bloomgate_whitelist_probe_expected_ratio",
                              "Share of these keys that the bits are expected to have, by their fill."),
-              lists, expected_rate_of_bits);
+              lists, mean_of(expected_rate_of_bits));
 }
 
 void add_whitelists(Families& families, const LoadedLists& lists) {
-  MetricFamily& usable =
-      families.gauge("bloomgate_whitelist_usable", "Whether the whitelist is loaded and not damaged.");
-  for (const NamedFilter& each : lists.parts().whitelists) {
-    const bool is_usable = each.filter && each.filter->damage() == Damage::none;
+  MetricFamily& usable = families.gauge("bloomgate_whitelist_usable",
+                                        "Whether the whitelist is loaded and not damaged, each layer of it.");
+  for (const WhitelistLayers& each : whitelists_of(lists)) {
+    const bool is_usable = !each.filters.empty() && std::ranges::all_of(each.filters, [](const LoadedFilter* filter) {
+      return filter->damage() == Damage::none;
+    });
     Families::put(usable, {label("whitelist", each.name)}, is_usable ? 1 : 0);
   }
-  add_figure(families, lists, "bloomgate_whitelist_entries", "Entries of the whitelist, domains among them.",
-             [](const LoadedFilter& filter) { return number(entries_of(filter.header())); });
-  add_figure(families, lists, "bloomgate_whitelist_size_bytes", "Size of the whitelist's file.",
-             [](const LoadedFilter& filter) { return number(filter.file().stamp().size_bytes()); });
-  add_figure(families, lists, "bloomgate_whitelist_fill_ratio", "Share of the whitelist's bits that are set.",
-             [](const LoadedFilter& filter) {
-               return number(filter.header().bits_set) / (8 * number(filter.view().body().size()));
-             });
-  add_figure(families, lists, "bloomgate_whitelist_false_positive_ratio",
-             "Expected share of strangers that one look-up takes for listed, stores included.",
-             [](const LoadedFilter& filter) { return filter.false_positive_rate(); });
-  add_figure(families, lists, "bloomgate_whitelist_written_timestamp_seconds", "When the whitelist's file was written.",
-             [](const LoadedFilter& filter) { return seconds_of(written_at(filter).value_or(filter.loaded_at())); });
-  add_figure(families, lists, "bloomgate_whitelist_loaded_timestamp_seconds", "When the whitelist was loaded.",
-             [](const LoadedFilter& filter) { return seconds_of(filter.loaded_at()); });
-  add_figure(families, lists, "bloomgate_whitelist_store_faulty",
-             "Whether the whitelist's store had a bad page, could not be read, or did not answer in time.",
-             [](const LoadedFilter& filter) { return has_store_fault(filter) ? 1.0 : 0.0; });
+  const auto add = [&](const char* name, const char* help, auto figure) {
+    put_figures(families.gauge(name, help), lists, figure);
+  };
+  add("bloomgate_whitelist_layers", "Layers of the whitelist; 1 for a single file.",
+      sum_of([](const LoadedFilter&) { return 1.0; }));
+  add("bloomgate_whitelist_entries", "Entries of the whitelist, domains among them.",
+      sum_of([](const LoadedFilter& filter) { return number(entries_of(filter.header())); }));
+  add("bloomgate_whitelist_size_bytes", "Size of the whitelist's file, or of all its layers.",
+      sum_of([](const LoadedFilter& filter) { return number(filter.file().stamp().size_bytes()); }));
+  add("bloomgate_whitelist_fill_ratio", "Share of the whitelist's bits that are set.", [](const Filters& filters) {
+    return sum_of([](const LoadedFilter& filter) { return number(filter.header().bits_set); })(filters) /
+           sum_of(bits_of)(filters);
+  });
+  add("bloomgate_whitelist_false_positive_ratio",
+      "Expected share of strangers that one look-up, in all layers, takes for listed, stores included.", rate_of_all);
+  add("bloomgate_whitelist_written_timestamp_seconds", "When the whitelist's file, or its newest layer, was written.",
+      latest_of(
+          [](const LoadedFilter& filter) { return seconds_of(written_at(filter).value_or(filter.loaded_at())); }));
+  add("bloomgate_whitelist_loaded_timestamp_seconds", "When the whitelist, or its newest layer, was loaded.",
+      latest_of([](const LoadedFilter& filter) { return seconds_of(filter.loaded_at()); }));
+  add("bloomgate_whitelist_store_faulty",
+      "Whether the whitelist's store had a bad page, could not be read, or did not answer in time.",
+      latest_of([](const LoadedFilter& filter) { return has_store_fault(filter) ? 1.0 : 0.0; }));
 }
 
 void add_lists(Families& families, const Monitor& monitor) {

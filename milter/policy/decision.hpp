@@ -80,7 +80,8 @@ enum class IdentityKind : std::uint8_t { none, envelope, header_from, both };
 // "none", "envelope", "header-from", "both". Never fails.
 std::string_view identity_kind_name(IdentityKind kind) noexcept;
 
-inline constexpr std::size_t kMaxListNameBytes = 64;
+// Of a whitelist, a slash and a layer of it.
+inline constexpr std::size_t kMaxListNameBytes = 128;
 
 // How often whitelists were asked for a sender of the message, alone or with a recipient, and how often their bits had
 // it: each look-up of a stranger is a draw at a false positive.
@@ -115,8 +116,8 @@ struct Decision {
   IdentityKind identity = IdentityKind::none;
   // What authenticated the identity; nothing if nothing did. For `both`: that of the From field.
   std::optional<AuthenticationMethod> method = {};
-  // The whitelist that lists the identity, or "extra"; or the damaged whitelist. For `both`: that of the From field.
-  // Empty: none.
+  // The whitelist that lists the identity, with its layer if it has some, or "extra"; or the damaged whitelist. For
+  // `both`: that of the From field. Empty: none.
   FixedText<kMaxListNameBytes> list = {};
   // The domain entry that lists or revokes the identity: "@.partner.example". Printable ASCII; empty where it is an
   // address that does, and where nothing does. Of both: the From field's.

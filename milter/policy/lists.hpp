@@ -28,7 +28,8 @@ class Whitelist {
 };
 
 struct NamedWhitelist {
-  std::string_view name;                 // for header fields and logs: letters, digits, dots, hyphens, underscores
+  std::string_view
+      name;  // for header fields and logs: letters, digits, dots, hyphens, underscores; with layers a slash
   const Whitelist* whitelist = nullptr;  // null: configured, but not loaded
 };
 

@@ -1,0 +1,25 @@
+// Loads a whitelist as it is configured: one filter file, or a folder of them, its layers (layer_folder.hpp), which are
+// loaded together or not at all. Used by the supervisor, by --explain and by --check-config.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/daemon_options.hpp"
+#include "milter/lists/loaded_lists.hpp"
+
+namespace bloomgate {
+
+// The name in the configuration of a whitelist, or of that which a layer is of: `customers` of `customers/0001`.
+std::string_view configured_name(std::string_view name) noexcept;
+
+// One filter, or one for each layer in the order of their names, called NAME/LAYER. A layer whose file is still that of
+// a sound one of `in_use` is not loaded again. Where layers come and go meanwhile, it begins again, so that the result
+// is what was there at one moment. Throws what LoadedFilter and usable_layers_in() throw, {bad_configuration} for a
+// folder with a store, and {changed_while_open} if the folder does not come to rest.
+std::vector<NamedFilter> load_whitelist_files(const WhitelistSource& source, bool lock, FilterCheck check,
+                                              const std::vector<NamedFilter>& in_use = {});
+
+}  // namespace bloomgate
