@@ -30,6 +30,8 @@ constexpr std::array kCommands = {
     Command{"add", "add entries to a filter of the layout counting", run_add},
     Command{"remove", "remove entries from a filter of the layout counting", run_remove},
     Command{"export", "make the filter of one of the layout counting", run_export},
+    Command{"append", "add entries to a folder of layers, as a new one", run_append},
+    Command{"fold", "make one layer of all in a folder", run_fold},
     Command{"harvest", "make a list of those to whom our users write", run_harvest},
     Command{"learned", "show, forget or export what the daemon has learned", run_learned},
     Command{"report", "show what the daemon decided, from its log", run_report},

@@ -8,9 +8,11 @@ namespace bloomgate::cli {
 // Each gets the arguments after its name on the command line and returns the exit status. Throws UsageError,
 // BloomgateError and std::bad_alloc, which main() reports.
 int run_add(const Arguments& arguments);
+int run_append(const Arguments& arguments);
 int run_build(const Arguments& arguments);
 int run_compare(const Arguments& arguments);
 int run_export(const Arguments& arguments);
+int run_fold(const Arguments& arguments);
 int run_harvest(const Arguments& arguments);
 int run_info(const Arguments& arguments);
 int run_intersect(const Arguments& arguments);

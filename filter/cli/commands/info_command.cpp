@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "filter/base/saturating_sum.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/generation_text.hpp"
 #include "filter/cli/commands/known_strangers_text.hpp"
@@ -14,6 +16,7 @@
 #include "filter/cli/numbers.hpp"
 #include "filter/file/fingerprint.hpp"
 #include "filter/file/generations.hpp"
+#include "filter/file/layer_folder.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
 #include "filter/file/store_file.hpp"
@@ -98,7 +101,7 @@ nlohmann::ordered_json json_of(const Section& section) {
           {"items", section.items}};
 }
 
-void print_json(const MappedFilter& filter) {
+nlohmann::ordered_json json_of(const MappedFilter& filter) {
   const FilterHeader& header = filter.header();
   const FilterShape& shape = header.shape;
   const double distinct = distinct_entries_of(header);
@@ -112,7 +115,7 @@ void print_json(const MappedFilter& filter) {
   nlohmann::ordered_json sections = nlohmann::ordered_json::array();
   for (const Section& section : filter.sections()) sections.push_back(json_of(section));
   // The seed is a string: many readers of JSON keep 53 bits of a number only.
-  nlohmann::ordered_json json = {
+  return {
       {"file", filter.path()},
       {"format_version", kFormatVersion},
       {"file_bytes", file_bytes(header)},
@@ -145,7 +148,55 @@ void print_json(const MappedFilter& filter) {
       {"written", format_time(describe(filter.path()).written)},
       {"kept", kept},
   };
-  print_report(json);
+}
+
+struct SumOfLayers {
+  std::uint64_t entries = 0;
+  std::uint64_t file_bytes = 0;
+  double fpr = 0;        // of a look-up in all of them
+  double of_sender = 0;  // alone, and with one recipient where layers hold pairs
+};
+
+SumOfLayers sum_of(const std::vector<std::unique_ptr<MappedFilter>>& layers) {
+  SumOfLayers sum;
+  std::vector<double> rates;
+  std::vector<double> of_sender;
+  for (const auto& layer : layers) {
+    const FilterHeader& header = layer->header();
+    sum.entries = saturating_sum(sum.entries, entries_of(header));
+    sum.file_bytes = saturating_sum(sum.file_bytes, file_bytes(header));
+    rates.push_back(expected_fpr_of(header));
+    of_sender.push_back(fpr_of_sender(rates.back(), header.pairs.in_bits != 0));
+  }
+  sum.fpr = fpr_of_several(rates);
+  sum.of_sender = fpr_of_several(of_sender);
+  return sum;
+}
+
+void print_layers(const std::string& folder, bool as_json) {
+  std::vector<std::unique_ptr<MappedFilter>> layers;
+  for (const Layer& each : usable_layers_in(folder)) layers.push_back(std::make_unique<MappedFilter>(each.path));
+  const SumOfLayers sum = sum_of(layers);
+  if (as_json) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const auto& layer : layers) all.push_back(json_of(*layer));
+    print_report(nlohmann::ordered_json{{"folder", folder},
+                                        {"layers", std::move(all)},
+                                        {"entries", sum.entries},
+                                        {"file_bytes", sum.file_bytes},
+                                        {"fpr", sum.fpr},
+                                        {"fpr_either", either_fpr(sum.of_sender)},
+                                        {"fpr_both", both_fpr(sum.of_sender)}});
+    return;
+  }
+  for (const auto& layer : layers) {
+    print_text(*layer);
+    std::cout << '\n';
+  }
+  std::cout << "folder           " << folder << "\nlayers           " << layers.size() << "\nentries          "
+            << format_count(sum.entries) << " (duplicates counted)\nsize             " << format_bytes(sum.file_bytes)
+            << "\nFPR              " << format_rate(sum.fpr) << " for a look-up in all layers\nmessages         "
+            << message_rates_text(sum.of_sender) << '\n';
 }
 
 double bytes_per_entry(const StoreFile& store) {
@@ -199,17 +250,22 @@ int run_info(const Arguments& arguments) {
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate info FILE [--json]",
-       .purpose = "Shows what a filter or a store holds, from its header; the sections are not read (see verify).",
+       .purpose = "Shows what a filter or a store holds, from its header; the sections are not read (see verify).\n"
+                  "Of a folder of layers it shows each, and the sum.",
        .examples = "  bloomgate info /var/lib/bloomgate/whitelist.bloom\n"
                    "  bloomgate info whitelist.bloom --json | jq .fpr\n"});
   if (!values) return EX_OK;
   const std::string& path = only_filter(operands);
+  if (is_folder(path)) {
+    print_layers(path, json);
+    return EX_OK;
+  }
   if (is_store(path)) {
     const StoreFile store(path);
     json ? print_json(store) : print_text(store);
   } else {
     const MappedFilter filter(path);
-    json ? print_json(filter) : print_text(filter);
+    json ? print_report(json_of(filter)) : print_text(filter);
   }
   return EX_OK;
 }

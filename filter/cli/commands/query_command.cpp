@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <memory>
 
 #include "filter/base/error.hpp"
 #include "filter/build/bulk_lookup.hpp"
@@ -13,6 +14,7 @@
 #include "filter/cli/lists/list_options.hpp"
 #include "filter/cli/lists/look_up_entries.hpp"
 #include "filter/cli/lists/turns.hpp"
+#include "filter/file/layer_folder.hpp"
 #include "filter/file/mapped_filter.hpp"
 
 namespace bloomgate::cli {
@@ -102,7 +104,9 @@ class Query {
   const Answers& total() const noexcept { return total_; }
 
   // Looks up what a person or a log has: an address with or without brackets, `<>`, `@domain`, `@.domain`, or a pair.
-  void look_up(std::string_view text) {
+  void look_up(std::string_view text) { use(answers_to(text)); }
+
+  Answers answers_to(std::string_view text) const {
     const AddressProfile profile = filter_.header().shape.profile;
     const Entry entry = entry_of(text, profile);
     Answers answers;
@@ -114,7 +118,19 @@ class Query {
     } else {
       writer.write_other(entry.kind(), {reject_reason_name(entry.reason()), reject_reason_text(entry.reason())});
     }
-    use(answers);
+    return answers;
+  }
+
+  // Prints answers and counts them. False if nobody reads them any more.
+  bool use(const Answers& answers) {
+    filter_.require_whole();
+    total_.listed += answers.listed;
+    total_.not_listed += answers.not_listed;
+    total_.rejected += answers.rejected;
+    if (answers.text.empty()) return true;
+    // Flushes after each block, for a reader at the other end of a pipe.
+    std::cout << answers.text << std::flush;
+    return std::cout.good();
   }
 
   // Looks up the lines of lists; skips blank lines and comments.
@@ -208,18 +224,6 @@ class Query {
     return found;
   }
 
-  // Prints answers and counts them. False if nobody reads them any more.
-  bool use(const Answers& answers) {
-    filter_.require_whole();
-    total_.listed += answers.listed;
-    total_.not_listed += answers.not_listed;
-    total_.rejected += answers.rejected;
-    if (answers.text.empty()) return true;
-    // Flushes after each block, for a reader at the other end of a pipe.
-    std::cout << answers.text << std::flush;
-    return std::cout.good();
-  }
-
   MappedFilter filter_;
   Confirmation confirmation_;
   Shown shown_;
@@ -251,6 +255,56 @@ void look_up_all(Query& query, const std::vector<std::string>& addresses, const 
   if (!lists.empty()) query.look_up_lists(lists, options);
 }
 
+// The layers of a folder: who is listed by one of them is listed.
+class LayeredQuery {
+ public:
+  LayeredQuery(const std::string& folder, Shown shown) {
+    for (const Layer& layer : usable_layers_in(folder)) {
+      layers_.push_back(std::make_unique<Query>(layer.path, std::string(), shown));
+    }
+  }
+
+  void look_up(std::string_view text) {
+    for (const auto& layer : layers_) {
+      const Answers answers = layer->answers_to(text);
+      // The last one has the last word.
+      if (answers.listed == 0 && layer != layers_.back()) continue;
+      layer->use(answers);
+      return;
+    }
+  }
+
+  void look_up_lines(std::istream& lines) {
+    for (std::string line; std::getline(lines, line);) look_up(line);
+  }
+
+  Answers total() const {
+    Answers total;
+    for (const auto& layer : layers_) {
+      total.listed += layer->total().listed;
+      total.not_listed += layer->total().not_listed;
+      total.rejected += layer->total().rejected;
+    }
+    return total;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Query>> layers_;
+};
+
+Answers look_up_in_layers(const std::vector<std::string>& operands, Shown shown) {
+  LayeredQuery query(operands.front(), shown);
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    if (operands[i] == "-") {
+      query.look_up_lines(std::cin);
+    } else {
+      query.look_up(operands[i]);
+    }
+  }
+  if (operands.size() == 1) query.look_up_lines(std::cin);
+  return query.total();
+}
+
 }  // namespace
 
 int run_query(const Arguments& arguments) {
@@ -278,7 +332,8 @@ int run_query(const Arguments& arguments) {
            "Prints one line per address: 'listed' or 'not-listed', a TAB, and the key that was looked up.\n"
            "An address is asked for everybody; 'SENDER > RECIPIENT' is listed if the sender is, for everybody or for\n"
            "that recipient. - reads addresses from standard input, one per line. Without addresses, on a\n"
-           "terminal, it asks for them. The exit status is 0 if all are listed and 1 if one is not.",
+           "terminal, it asks for them. FILE may be a folder of layers: listed is who is by one of them.\n"
+           "The exit status is 0 if all are listed and 1 if one is not.",
        .examples = "  bloomgate query /var/lib/bloomgate/whitelist.bloom joe@example.org '<Ann@Example.NET>'\n"
                    "  cut -f2 senders.log | bloomgate query whitelist.bloom -\n"
                    "  bloomgate query whitelist.bloom --count --list customers.txt partners.txt.gz\n"});
@@ -286,10 +341,19 @@ int run_query(const Arguments& arguments) {
   if (operands.empty()) throw UsageError("name a filter file");
   if (count + only_listed + only_not_listed > 1) throw UsageError("give one of --count, --listed and --not-listed");
   options.chosen_threads();
-  Query query(operands.front(), store_path,
-              {.listed = !count && !only_not_listed, .not_listed = !count && !only_listed});
-  look_up_all(query, {operands.begin() + 1, operands.end()}, lists, options);
-  const Answers& total = query.total();
+  const Shown shown = {.listed = !count && !only_not_listed, .not_listed = !count && !only_listed};
+  Answers total;
+  if (is_folder(operands.front())) {
+    if (!lists.empty() || !store_path.empty()) {
+      throw UsageError("--list and --confirm go with one filter; name a layer of " + operands.front() +
+                       ", or give addresses on standard input");
+    }
+    total = look_up_in_layers(operands, shown);
+  } else {
+    Query query(operands.front(), store_path, shown);
+    look_up_all(query, {operands.begin() + 1, operands.end()}, lists, options);
+    total = query.total();
+  }
   if (count) {
     std::cout << "listed\t" << total.listed << "\nnot-listed\t" << total.not_listed << "\nrejected\t" << total.rejected
               << '\n';

@@ -17,6 +17,7 @@
 #include "filter/cli/lists/look_up_entries.hpp"
 #include "filter/cli/lists/turns.hpp"
 #include "filter/cli/numbers.hpp"
+#include "filter/file/layer_folder.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/layout/rate_of_bits.hpp"
 
@@ -233,6 +234,13 @@ std::string sections_text(const MappedFilter& filter) {
   return text;
 }
 
+void verify_sound(const MappedFilter& filter, const ListOptions& options) {
+  verify_filter(filter, options);
+  check_bits_set(filter);
+  std::cout << "sound      " << filter.path() << ": header, tables and " << format_bytes(filter.body_bytes()) << " in "
+            << sections_text(filter) << " match their checksums\n";
+}
+
 }  // namespace
 
 int run_verify(const Arguments& arguments) {
@@ -250,7 +258,8 @@ int run_verify(const Arguments& arguments) {
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate verify FILE [--against INPUT...] [OPTION...]",
-       .purpose = "Reads the whole file, a filter or a store, and checks every checksum. With lists, also checks that\n"
+       .purpose = "Reads the whole file, a filter or a store, or each layer of a folder, and checks every checksum. "
+                  "With lists, also checks that\n"
                   "each of their entries is found, and counts how many of 1,000,000 unlisted addresses are found too.\n"
                   "The exit status is 0 for a sound file, 1 if an entry is missing, 65 for a damaged file.",
        .examples = "  bloomgate verify /var/lib/bloomgate/whitelist.bloom\n"
@@ -258,6 +267,13 @@ int run_verify(const Arguments& arguments) {
   if (!values) return EX_OK;
   const std::string& path = only_filter(operands);
   options.chosen_threads();
+  if (is_folder(path)) {
+    if (!inputs.empty() || !store_path.empty()) {
+      throw UsageError("--against and --confirm go with one filter; name a layer of " + path);
+    }
+    for (const Layer& layer : usable_layers_in(path)) verify_sound(MappedFilter(layer.path), options);
+    return EX_OK;
+  }
   if (is_store(path)) {
     if (!inputs.empty() || !store_path.empty()) throw UsageError("name the filter first, and its store with --confirm");
     verify_store(StoreFile(path), options);
@@ -265,10 +281,7 @@ int run_verify(const Arguments& arguments) {
   }
   const MappedFilter filter(path);
   const Confirmation confirmation(store_path, filter);
-  verify_filter(filter, options);
-  check_bits_set(filter);
-  std::cout << "sound      " << path << ": header, tables and " << format_bytes(filter.body_bytes()) << " in "
-            << sections_text(filter) << " match their checksums\n";
+  verify_sound(filter, options);
   if (confirmation.store() != nullptr) verify_store(*confirmation.store(), options);
   return inputs.empty() ? EX_OK : verify_against(filter, confirmation, inputs, options);
 }

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Folders of layers: `bloomgate append` and `fold`, and `info`, `query` and `verify` of a folder.
+
+usage: layers_test.py PATH-OF-BLOOMGATE [unittest arguments]
+
+BLOOMGATE_KILLS=500 kills append and fold that often instead of a few times.
+"""
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BLOOMGATE = None
+EX_USAGE, EX_CONFIG = 64, 78
+KILLS = int(os.environ.get("BLOOMGATE_KILLS", "12"))
+
+
+class Layers(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="bloomgate-layers-")
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.layers = self.root / "layers"
+        self.lists = 0
+
+    def run_it(self, *arguments, status=0, given=""):
+        done = subprocess.run([BLOOMGATE, *map(str, arguments)], input=given, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def new_list(self, count):
+        self.lists += 1
+        path = self.root / f"list{self.lists}.txt"
+        path.write_text("".join(f"u{i}@list{self.lists}.example\n" for i in range(count)))
+        return path
+
+    def names(self):
+        return sorted(path.name for path in self.layers.glob("*.bloom"))
+
+    def assert_all_listed(self, lists):
+        text = "".join(path.read_text() for path in lists)
+        found = self.run_it("query", self.layers, "--count", "-", given=text).stdout
+        self.assertEqual(found, f"listed\t{text.count(chr(10))}\nnot-listed\t0\nrejected\t0\n")
+
+
+class CommandsTest(Layers):
+    def test_each_append_makes_the_next_layer_and_the_sum_of_rates_stays_bounded(self):
+        lists = [self.new_list(150_000) for _ in range(6)]
+        for path in lists:
+            self.run_it("append", self.layers, path, "--quiet")
+        self.assertEqual(self.names(), [f"000{i}.bloom" for i in range(1, 7)])
+        told = json.loads(self.run_it("info", self.layers, "--json").stdout)
+        rates = [layer["fpr"] for layer in told["layers"]]
+        for one, next_one in zip(rates, rates[1:]):
+            self.assertLess(next_one, 0.6 * one)
+        self.assertLess(told["fpr"], 2 * rates[0])
+        self.assertLess(told["fpr"], sum(rates))
+        self.assertEqual(told["entries"], 900_000)
+        self.assertEqual(len({layer["seed"] for layer in told["layers"]}), 6)
+        self.assert_all_listed(lists)
+        self.assertIn("layers           6", self.run_it("info", self.layers).stdout)
+        self.assertEqual(self.run_it("verify", self.layers, "--quiet").stdout.count("sound "), 6)
+
+    def test_a_stranger_is_listed_by_no_layer(self):
+        self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        answer = self.run_it("query", self.layers, "u1@list1.example", "u1@list2.example", "who@other.example", status=1)
+        self.assertEqual(answer.stdout, "listed\tu1@list1.example\nlisted\tu1@list2.example\nnot-listed\twho@other.example\n")
+
+    def test_a_bound_that_is_met_is_told_with_the_remedy_and_nothing_is_made(self):
+        self.run_it("append", self.layers, self.new_list(30_000), "--quiet")
+        refused = self.run_it("append", self.layers, self.new_list(10), "--fpr", "1%", status=EX_USAGE)
+        self.assertIn("bloomgate fold", refused.stderr)
+        self.assertEqual(self.names(), ["0001.bloom"])
+
+    def test_a_layer_spells_addresses_as_the_last_one_does(self):
+        self.run_it("append", self.layers, self.new_list(10), "--tag-separators", "+", "--keep-case", "--quiet")
+        self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        self.run_it("query", self.layers, "u1+tag@list2.example")
+        self.run_it("query", self.layers, "U1@list2.example", status=1)
+
+    def test_a_fold_of_lists_holds_them_and_nothing_else(self):
+        kept, dropped = self.new_list(1000), self.new_list(1000)
+        for path in (kept, dropped):
+            self.run_it("append", self.layers, path, "--quiet")
+        self.run_it("fold", self.layers, kept, "--bits-per-entry", "24", "--hashes", "16", "--quiet")
+        self.assertEqual(self.names(), ["0001.bloom"])
+        self.assert_all_listed([kept])
+        found = self.run_it("query", self.layers, "--count", "-", given=dropped.read_text(), status=1).stdout
+        self.assertIn("not-listed\t1000\n", found)
+
+    def test_a_fold_without_lists_is_the_union_of_layers_of_one_shape_and_refuses_others(self):
+        lists = [self.new_list(1000), self.new_list(1000)]
+        self.layers.mkdir()
+        shape = ["--seed", "1", "--expected-entries", "4000", "--quiet"]
+        for path, name in zip(lists, ("one", "two")):
+            self.run_it("build", "--output", self.layers / f"{name}.bloom", *shape, path)
+        self.run_it("fold", self.layers)
+        self.assertEqual(self.names(), ["one.bloom"])
+        self.assert_all_listed(lists)
+        self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        refused = self.run_it("fold", self.layers, status=EX_USAGE)
+        self.assertIn("bloomgate fold", refused.stderr)
+        self.assertEqual(self.names(), ["0001.bloom", "one.bloom"])
+
+    def test_what_cannot_be_is_refused_and_changes_nothing(self):
+        self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        bad = self.root / "bad.txt"
+        bad.write_text("no address\n")
+        cases = [(["append", self.layers], EX_USAGE), (["append", self.layers, "--strict", "--quiet", bad], 65),
+                 (["append", self.layers, self.root / "none.txt"], 66), (["fold"], EX_USAGE),
+                 (["fold", self.layers, self.layers / "0001.bloom"], EX_USAGE),
+                 (["fold", self.layers, "--json"], EX_USAGE), (["verify", self.layers, "--against", bad], EX_USAGE),
+                 (["append", self.layers, "--layout", "counting", bad], EX_USAGE),
+                 (["fold", self.layers, "--layout", "counting", bad], EX_USAGE),
+                 (["query", self.layers, "--list", bad], EX_USAGE), (["fold", self.root / "none"], 66)]
+        before = (self.layers / "0001.bloom").read_bytes()
+        for arguments, status in cases:
+            with self.subTest(arguments=arguments):
+                self.run_it(*arguments, status=status)
+                self.assertEqual([path.name for path in self.layers.iterdir()], ["0001.bloom"])
+                self.assertEqual((self.layers / "0001.bloom").read_bytes(), before)
+        (self.root / "empty").mkdir()
+        self.run_it("info", self.root / "empty", status=EX_CONFIG)
+
+    def test_appends_at_once_lose_nothing(self):
+        lists = [self.new_list(2000) for _ in range(6)]
+        running = [subprocess.Popen([BLOOMGATE, "append", self.layers, path, "--quiet"], stdout=subprocess.DEVNULL)
+                   for path in lists]
+        self.assertEqual([each.wait(120) for each in running], [0] * 6)
+        self.assertEqual(len(self.names()), 6)
+        self.assert_all_listed(lists)
+
+
+class ModelTest(Layers):
+    def test_appended_folded_and_expired_layers_list_what_an_exact_set_lists(self):
+        chance = random.Random(14)
+        model = {}  # the name of a layer: its lists
+        for _ in range(40):
+            action = chance.choices(["append", "fold", "expire"], [6, 1, 2])[0]
+            if action == "append" and len(model) < 8:
+                path = self.new_list(chance.choice([1, 100, 5000, 20_000]))
+                before = set(self.names())
+                self.run_it("append", self.layers, path, "--fpr", "6%", "--quiet")
+                (made,) = set(self.names()) - before
+                model[made] = [path]
+            elif action == "fold" and model:
+                lists = [path for layer in model.values() for path in layer]
+                self.run_it("fold", self.layers, "--quiet", *lists)
+                model = {min(model): lists}
+            elif action == "expire" and len(model) > 1:
+                oldest = chance.choice(sorted(model))
+                (self.layers / oldest).unlink()
+                del model[oldest]
+            if not model:
+                continue
+            self.assertEqual(self.names(), sorted(model))
+            self.assert_all_listed([path for layer in model.values() for path in layer])
+            told = json.loads(self.run_it("info", self.layers, "--json").stdout)
+            self.assertLess(told["fpr"], 0.06)
+
+
+class KilledTest(Layers):
+    def kill_after(self, seconds, *arguments):
+        """Whether it was done before it was killed."""
+        running = subprocess.Popen([BLOOMGATE, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(seconds)  # where it is killed is left to chance
+        running.send_signal(signal.SIGKILL)
+        return running.wait(60) == 0
+
+    def assert_sound(self, lists):
+        self.run_it("verify", self.layers, "--quiet")
+        self.assert_all_listed(lists)
+
+    def test_killed_at_any_moment_an_append_and_a_fold_leave_a_folder_that_lists_all(self):
+        kept = [self.new_list(20_000)]
+        began = time.monotonic()
+        self.run_it("append", self.layers, kept[0], "--quiet")
+        takes = time.monotonic() - began
+        for i in range(KILLS):
+            path = self.new_list(2000)
+            if self.kill_after(takes * i / KILLS, "append", self.layers, path, "--fpr", "10%", "--quiet"):
+                kept.append(path)
+            self.assert_sound(kept)
+            if len(self.names()) > 3 or i % 5 == 4:
+                self.kill_after(takes * i / KILLS, "fold", self.layers, "--quiet", *kept)
+                self.assert_sound(kept)
+            if len(self.names()) > 12:
+                self.run_it("fold", self.layers, "--quiet", *kept)
+        self.run_it("append", self.layers, kept[0], "--fpr", "20%", "--quiet")
+        self.run_it("fold", self.layers, "--quiet", *kept)
+        self.assertEqual(len(self.names()), 1)
+        self.assert_sound(kept)
+
+
+if __name__ == "__main__":
+    BLOOMGATE = sys.argv.pop(1)
+    unittest.main()
