@@ -143,6 +143,9 @@ TEST_CASE("a login has no more learned than its rate, and the log says so once")
   at.learner().learn({kBob, {"a@example.org"}}, "bob");
   CHECK(at.learner().is_learned(kBob, "a@example.org"));
   CHECK(at.learner().status().over_rate == 2);
+  at.set_day(kMonday + days(1));  // on another day neither
+  at.learner().learn({kAnn, {"a@example.org"}}, "ann the user");
+  CHECK(at.learner().status().over_rate == 2);
   at.end();
   const std::string log = at.log();
   const std::string said = "login=ann\\x20the\\x20user has had 2 new entries";

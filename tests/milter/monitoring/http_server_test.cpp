@@ -1,6 +1,7 @@
 #include "milter/monitoring/http_server.hpp"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -33,6 +34,8 @@ sockaddr_un path_address(const std::string& path) {
 template <typename Address>
 FileDescriptor listen_on(const Address& address, int family) {
   FileDescriptor listener(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int on = 1;  // an address need not be this machine's
+  if (family == AF_INET) REQUIRE(setsockopt(listener.get(), IPPROTO_IP, IP_FREEBIND, &on, sizeof on) == 0);
   REQUIRE(bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
   REQUIRE(listen(listener.get(), SOMAXCONN) == 0);
   return listener;
@@ -150,9 +153,10 @@ TEST_CASE("a header beyond the limit is cut off, whether it ends or not") {
   const Server server({.header_bytes = 1000});
   const std::string long_header = "GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(100'000, 'x');
   // The answer may be lost, since the server hangs up on bytes that it has not read.
-  for (const std::string& request : {long_header, long_header + "\r\n\r\n"}) {
+  for (const std::string& request : {long_header, long_header + "\r\n\r\n", long_header.substr(0, 1200) + "\r\n\r\n"}) {
     CHECK_THAT(answer_to(server, request), Catch::StartsWith("HTTP/1.1 431 ") || Catch::Equals(""));
   }
+  CHECK_THAT(answer_to(server, long_header.substr(0, 900) + "\r\n\r\n"), Catch::StartsWith("HTTP/1.1 200 "));
   CHECK_THAT(answer_to(server, kGet), Catch::StartsWith("HTTP/1.1 200 "));
 }
 
@@ -174,7 +178,7 @@ TEST_CASE("a client that sends a byte now and then is cut off at the deadline") 
 }
 
 TEST_CASE("a client that does not take its answer is cut off, and others are served meanwhile") {
-  const Server server({.answer = 300ms});
+  const Server server({.request = 60000ms, .answer = 300ms});
   const FileDescriptor deaf = server.connect();
   send_text(deaf, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
   CHECK_THAT(answer_to(server, kGet), Catch::StartsWith("HTTP/1.1 200 "));
@@ -191,6 +195,25 @@ TEST_CASE("as many connections as the limit are served, and the next one when on
   // All that were there before have to be cut off first, three at a time.
   CHECK_THAT(answer_to(server, kGet), Catch::StartsWith("HTTP/1.1 200 "));
   for (const FileDescriptor& each : idle) CHECK(receive_all(each).empty());
+}
+
+TEST_CASE("a connection past the limit is served when another has ended, and not before") {
+  std::atomic<int> turns = 0;  // of the server, in which it would take up whom it may
+  HttpServer::Handlers handlers;
+  handlers.reply = [](const HttpRequest&) { return HttpReply{}; };
+  handlers.tick = [&turns] { ++turns; };
+  handlers.interval = 1ms;
+  const Server server({.connections = 1, .request = 60000ms}, std::move(handlers));
+  const FileDescriptor first = server.connect();
+  const FileDescriptor second = server.connect();
+  send_text(second, kGet);
+  const Clock::time_point deadline = Clock::now() + 20s;
+  while (turns < 50 && Clock::now() < deadline) std::this_thread::sleep_for(1ms);
+  CHECK(turns >= 50);
+  pollfd waiting = {second.get(), POLLIN, 0};
+  CHECK(poll(&waiting, 1, 0) == 0);
+  REQUIRE(shutdown(first.get(), SHUT_RDWR) == 0);
+  CHECK_THAT(receive_all(second), Catch::StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_CASE("clients that vanish at each step leave a server that goes on") {
@@ -239,6 +262,9 @@ TEST_CASE("only addresses of this machine are local") {
   CHECK(is_local("127.0.0.1"));
   CHECK(is_local("127.1.2.3"));
   CHECK_FALSE(is_local("0.0.0.0"));
+  CHECK_FALSE(is_local("192.0.2.1"));
+  CHECK_FALSE(is_local("126.255.255.255"));
+  CHECK_FALSE(is_local("128.0.0.1"));
   CHECK_FALSE(is_local_socket(-1));
 }
 

@@ -234,6 +234,8 @@ TEST_CASE("a whitelist that is missing or damaged lists nobody for anybody, and 
   world.take_away_other();
   CHECK(world.sum("<joe@example.org>", {"ann@ours.example"}) == "deliver listed-for-recipients envelope @main");
   CHECK(world.sum("<joe@example.org>", {"eve@ours.example"}) == "check no-whitelist envelope @other");
+  CHECK(world.sum("<joe@example.org>", {"ann@ours.example", "eve@ours.example"}) ==
+        "check no-whitelist envelope @other");
 
   PairWorld damaged;
   damaged.main().damage_after(0);
