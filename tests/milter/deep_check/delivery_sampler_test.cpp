@@ -217,14 +217,14 @@ TEST_CASE("a sample that cannot be offered counts as dropped") {
 }
 
 TEST_CASE("a sampler that ends waits for no checker, reports nothing any more, and forgets what waits") {
-  Sampling s;
+  Sampling s({.messages = 1});
   s.hold();
   s.sampler->offer(sample("joe@example.org"));
-  s.sampler->offer(sample("ann@example.org"));
   s.wait_for_asked(1);
+  s.sampler->offer(sample("ann@example.org"));
   SECTION("told to stop") {
     s.sampler->stop();
-    s.sampler->offer(sample("bob@example.org"));
+    for (int i = 0; i < 3; ++i) s.sampler->offer(sample("bob@example.org"));  // more than there is room for
     s.sampler->drop();
   }
   SECTION("destroyed") {

@@ -189,10 +189,40 @@ TEST_CASE("the options of a reload count: another file, and none") {
   rules.path.clear();
   at.learner().set_rules(rules);
   CHECK_FALSE(at.learner().is_on());
+  CHECK(comes_true([&] { return at.learner().status().pairs == 0; }));
   at.learner().learn({kAnn, {"zoe@example.org"}}, "ann");
   at.learner().set_rules(at.rules());
   CHECK(comes_true([&] { return at.learner().is_learned(kAnn, kJoe); }));
   CHECK_FALSE(at.learner().is_learned(kAnn, "zoe@example.org"));
+}
+
+TEST_CASE("what is learned while the file is still to be read is in memory and file afterwards") {
+  Fixture at;
+  at.end();
+  const auto log = std::make_shared<spdlog::logger>("test");
+  Learner learner(at.rules(), log, 7, [] { return kMonday; });
+  learner.learn({kAnn, {kJoe}}, "ann");
+  learner.start();
+  REQUIRE(comes_true([&] { return learner.status().learned == 1; }));
+  CHECK(learner.is_learned(kAnn, kJoe));
+  CHECK(LearnedFile(at.path(), LearnedFile::Access::read).count() == 1);
+}
+
+TEST_CASE("what was learned just before another file is named is in the file before") {
+  Fixture at;
+  LearnRules other = at.rules();
+  other.path = at.folder().file("other.db");
+  REQUIRE(at.is_ready());
+  // Most of the times the learner's thread hears of both at once.
+  for (int i = 0; i < 5; ++i) {
+    const std::string sender = "c" + std::to_string(i) + "@example.org";
+    at.learner().learn({kAnn, {sender}}, "ann");
+    at.learner().set_rules(other);
+    REQUIRE(at.forgets(kAnn, sender));
+    at.learner().set_rules(at.rules());
+    REQUIRE(comes_true([&] { return at.learner().is_learned(kAnn, sender); }));
+    REQUIRE(at.is_ready());
+  }
 }
 
 TEST_CASE("two learners on one file know what either has learned") {
