@@ -126,6 +126,10 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("socket", options.socket);
   merger.set("socket-mode", options.socket_mode);
   merger.set("socket-group", options.socket_group);
+  merger.set("max-connections", options.max_connections);
+  std::size_t connection_timeout = 0;
+  merger.set("connection-timeout", connection_timeout);
+  options.connection_timeout = std::chrono::seconds(connection_timeout);
   merger.set("whitelist", options.whitelists);
   set_stores(merger, options.whitelists);
   merger.set("confirm-timeout", options.confirm_timeout);

@@ -44,6 +44,8 @@ struct DaemonOptions {
   SocketAddress socket;
   mode_t socket_mode;
   std::string socket_group;                 // empty: leave it as it is
+  std::size_t max_connections;              // at least 1
+  std::chrono::seconds connection_timeout;  // from 1 s to 7,200 s, libmilter's own
   std::vector<WhitelistSource> whitelists;  // at least one; no two of one name
   std::chrono::milliseconds confirm_timeout;
   bool allow_missing_whitelist;

@@ -19,6 +19,16 @@ constexpr std::array kTable = {
                "Empty: the group that the daemon runs as. Put the mail server's user into that group:\n"
                "usermod -a -G bloomgate postfix. Takes effect at a restart.",
                true},
+    OptionSpec{"max-connections", "NUMBER", "2000", "how many connections of mail servers may be open at once",
+               "A further one is ended at once, and the mail server goes by what it is told to do without the daemon\n"
+               "(Postfix: milter_default_action). The log and the figures count them. Each takes a descriptor, and a\n"
+               "second one while a long message is kept for a checker (LimitNOFILE= in the systemd unit).",
+               true},
+    OptionSpec{"connection-timeout", "SECONDS", "7200", "how long a connection may stay without a whole step",
+               "A byte now and then is none. Mail servers keep a connection while their client is slow, so keep it\n"
+               "longer than they wait for a client (Sendmail: an hour). At most 7200. A connection that has taken no\n"
+               "step at all is ended after 30 seconds.",
+               true},
     OptionSpec{
         "whitelist", "[NAME=]FILE", "/var/lib/bloomgate/whitelist.bloom", "a filter file made by 'bloomgate build'",
         "Several lines give several whitelists: a sender on any of them is listed. Logs and header fields call the\n"

@@ -38,6 +38,8 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
     close_connection(context);  // its parts may be others by now
     Connection* const connection = connection_of(context);
     if (connection == nullptr) throw std::bad_alloc();  // its messages would be misread
+    // The mail server finds the connection ended, as if the daemon were down. libmilter logs no line of its own for it.
+    if (!connection->place().is_within_limit()) return connection->place().hang_up() ? SMFIS_CONTINUE : SMFIS_REJECT;
     const ConnectionParts& parts = connection->parts();
     const DeepCheck* const deep = parts.deep_check;
     const MilterUse use = {.mode = parts.mode,
@@ -140,7 +142,9 @@ sfsistat on_end_of_message(SMFICTX* context) noexcept {
   Connection* const connection = connection_of(context);
   sfsistat answer = shared->get()->mode == Mode::observe ? SMFIS_CONTINUE : SMFIS_TEMPFAIL;
   if (connection != nullptr) {
+    connection->place().begin_work();
     answer = say(context, connection->end_of_message({macro(context, "i"), macro(context, "j")}));
+    connection->place().heard();
   } else {
     log_error(*shared->get()->log, "out of memory: a message was not decided");
   }

@@ -46,8 +46,11 @@ void log_exception(spdlog::logger& log, std::string_view where) noexcept {
   }
 }
 
-Connection::Connection(std::shared_ptr<const ConnectionParts> parts)
-    : kept_parts_(std::move(parts)), parts_(*kept_parts_), message_(text_limits(parts_.deep_check)) {
+Connection::Connection(std::shared_ptr<const ConnectionParts> parts, int socket)
+    : kept_parts_(std::move(parts)),
+      parts_(*kept_parts_),
+      place_(parts_.watch, socket),
+      message_(text_limits(parts_.deep_check)) {
   message_.keep_header(parts_.verifier != nullptr);
   set_conversation({.recipients = parts_.want_recipients()});
   if (parts_.monitor != nullptr) parts_.monitor->tally().begin_session();

@@ -25,6 +25,7 @@
 
 #include "config/daemon_options.hpp"
 #include "milter/answer.hpp"
+#include "milter/connection_watch.hpp"
 #include "milter/deep_check/deep_check.hpp"
 #include "milter/deep_check/delivery_sampler.hpp"
 #include "milter/dkim/verifier.hpp"
@@ -44,7 +45,8 @@ struct ConnectionParts {
   DeliverySampler* sampler = nullptr;     // null: no delivered message is shown to the checker
   Verifier* verifier = nullptr;           // null: no signature is verified; a decision that needs one stays `check`
   MessagesInProgress* in_progress = nullptr;
-  Monitor* monitor = nullptr;  // null: nobody watches
+  Monitor* monitor = nullptr;        // null: nobody watches
+  ConnectionWatch* watch = nullptr;  // null: connections are not bounded
   std::shared_ptr<spdlog::logger> log;
   Mode mode = Mode::enforce;
   std::string host_name;      // put into the header field; empty: the mail server's macro j
@@ -61,11 +63,14 @@ using PartsSlot = Slot<ConnectionParts>;
 
 class Connection {
  public:
-  // Throws std::bad_alloc.
-  explicit Connection(std::shared_ptr<const ConnectionParts> parts);
+  // `socket` is the mail server's, or -1. Throws std::bad_alloc.
+  explicit Connection(std::shared_ptr<const ConnectionParts> parts, int socket = -1);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
+
+  // Among all connections.
+  ConnectionWatch::Place& place() noexcept { return place_; }
 
   // Takes what the mail server tells, except for the events of the functions below.
   MessageRecorder& message() noexcept { return message_; }
@@ -112,6 +117,7 @@ class Connection {
 
   const std::shared_ptr<const ConnectionParts> kept_parts_;
   const ConnectionParts& parts_;
+  ConnectionWatch::Place place_;
   MessageRecorder message_;
   Conversation conversation_;
   bool is_in_progress_ = false;

@@ -1,7 +1,9 @@
 #include "milter/libmilter_context.hpp"
 
 #include <libmilter/mfapi.h>
+#include <pthread.h>
 
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -12,9 +14,17 @@ namespace {
 // Its address stands for a connection for which there was no memory: what came with its message is not known.
 char lost_connection;
 
-std::unique_ptr<Connection> make_connection(std::shared_ptr<const ConnectionParts> parts) noexcept {
+// libmilter has no function for it. In every release since 8.10 a context begins with its thread's id and this
+// descriptor. It is believed only where it is a connection to our own socket (ConnectionWatch).
+int socket_of(const SMFICTX* context) noexcept {
+  int descriptor = -1;
+  std::memcpy(&descriptor, reinterpret_cast<const char*>(context) + sizeof(pthread_t), sizeof descriptor);
+  return descriptor;
+}
+
+std::unique_ptr<Connection> make_connection(std::shared_ptr<const ConnectionParts> parts, int socket) noexcept {
   try {
-    return std::make_unique<Connection>(std::move(parts));
+    return std::make_unique<Connection>(std::move(parts), socket);
   } catch (const std::exception&) {
     return nullptr;
   }
@@ -24,9 +34,12 @@ std::unique_ptr<Connection> make_connection(std::shared_ptr<const ConnectionPart
 
 Connection* connection_of(SMFICTX* context, const PartsSlot& parts) noexcept {
   if (void* const known = smfi_getpriv(context); known != nullptr) {
-    return known == &lost_connection ? nullptr : static_cast<Connection*>(known);
+    if (known == &lost_connection) return nullptr;
+    auto* const connection = static_cast<Connection*>(known);
+    connection->place().heard();
+    return connection;
   }
-  auto* const made = make_connection(parts.get()).release();
+  auto* const made = make_connection(parts.get(), socket_of(context)).release();
   smfi_setpriv(context, made == nullptr ? static_cast<void*>(&lost_connection) : made);
   return made;
 }

@@ -19,7 +19,7 @@ inline char* unconst(const char* text) noexcept {
 
 // The connection, which is made when first asked for: a mail server may use a connection for another session without
 // negotiating again (SMFIC_QUIT_NC), and close_connection() comes in between. Null where there is no memory for it;
-// what came with its message is then not known.
+// what came with its message is then not known. A step of the protocol has come on it.
 Connection* connection_of(smfi_str* context, const PartsSlot& parts) noexcept;
 
 // The message is over, or given up. A connection that was lost for want of memory gets another chance with the next

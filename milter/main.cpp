@@ -131,7 +131,8 @@ struct Daemon {
         common(common_parts()),
         supervisor(
             list_sources(options, rules.policy), slot, wakeup, results, log, [this] { return read_settings(); },
-            monitor.get()) {
+            monitor.get()),
+        watch(connection_limits(options), log, monitor ? &monitor->tally() : nullptr) {
     supervisor.set_learning_fault([this] { return learner.status().fault; });
   }
 
@@ -153,8 +154,13 @@ struct Daemon {
             policy.identity};
   }
 
+  static ConnectionWatch::Limits connection_limits(const DaemonOptions& options) {
+    return {.connections = options.max_connections, .timeout = options.connection_timeout};
+  }
+
   ConnectionParts common_parts() {
     ConnectionParts made;
+    made.watch = &watch;
     made.gate = &gate;
     made.in_progress = &in_progress;
     made.monitor = monitor.get();
@@ -186,6 +192,7 @@ struct Daemon {
       parts.set(parts_of(next));
       gate.set_rules(rules);
       learner.set_rules(learn_rules(next->options));
+      watch.set_limits(connection_limits(next->options));
       results.begin_again();  // what was missing may be asked for no more
       served = next;
       show_sample_share();
@@ -208,6 +215,7 @@ struct Daemon {
   std::shared_ptr<const ServedOptions> served;
   PartsSlot parts;
   Supervisor supervisor;
+  ConnectionWatch watch;
   std::atomic<bool> libmilter_failed{false};
 };
 
@@ -268,6 +276,14 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   // libmilter's pool may wake one thread for two sessions, since it counts a thread as idle until that thread runs
   // (worker.c). The other session waits for the next event of any session. If the thread then waits for a checker, a
   // listed message could wait with it; a call at our own socket is an event, for which libmilter starts a thread.
+  if (const std::size_t room = make_room_for_connections(options.max_connections); room < options.max_connections) {
+    daemon.log->warn(
+        "max-connections: there are descriptors for {} connections, and not for {}: raise the limit (LimitNOFILE= of "
+        "the unit, ulimit -n), or lower max-connections",
+        room, options.max_connections);
+  }
+  daemon.watch.listen_on(socket->descriptor());
+  daemon.watch.start();
   daemon.common.before_waiting = [descriptor = socket->descriptor()] { knock(descriptor); };
   daemon.learner.start([&daemon] { daemon.wakeup.post(Wakeup::kLearning); });
   daemon.begin_to_serve();

@@ -106,6 +106,13 @@ class Reader {
       add(Level::warning, fmt::format("the log has lost {:.0f} lines since the daemon started", lost),
           "see whether its disk is full or slow; log-level = warning writes fewer lines");
     }
+    if (const double count = figures_.value("sessions_turned_away_total").value_or(0); count > 0) {
+      add(Level::warning,
+          fmt::format("{:.0f} connections of the mail server were turned away since the daemon started, for "
+                      "max-connections ({:.0f})",
+                      count, figures_.value("sessions_limit").value_or(0)),
+          "raise max-connections, if the mail server may have so many; or see why they stay open (ss -xp, ss -tp)");
+    }
   }
 
   void checkers() {

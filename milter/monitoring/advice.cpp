@@ -82,6 +82,12 @@ std::vector<Advice> advice_on(const Monitor& monitor) {
     advice.push_back({fmt::format("{} log lines were lost since the start", lost),
                       "See whether the disk of the log is full or slow; log-level = warning writes fewer lines."});
   }
+  if (const std::uint64_t count = monitor.tally().turned_away(); count != 0) {
+    advice.push_back({fmt::format("{} connections were turned away since the start: their mail was sent to the deeper "
+                                  "checks, or waits at its sender",
+                                  count),
+                      "Raise max-connections, if the mail server may have so many; or see why they stay open."});
+  }
   return advice;
 }
 

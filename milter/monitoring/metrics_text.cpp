@@ -112,6 +112,12 @@ void add_messages(Families& families, const Tally& tally) {
                      number(tally.open_sessions()));
   families.one_counter("bloomgate_sessions_total", "Connections of mail servers since the start.",
                        number(tally.sessions()));
+  families.one_gauge("bloomgate_sessions_limit", "How many connections may be open: the option max-connections.",
+                     number(tally.session_limit()));
+  families.one_counter("bloomgate_sessions_turned_away_total", "Connections turned away, since too many were open.",
+                       number(tally.turned_away()));
+  families.one_counter("bloomgate_sessions_cut_off_total",
+                       "Connections ended, since no whole step of the protocol came in time.", number(tally.cut_off()));
 }
 
 void add_confirmations(Families& families, const Tally& tally) {

@@ -43,6 +43,9 @@ class Tally {
   void note_reload(bool accepted) noexcept { add(reloads_[accepted ? 1 : 0]); }
   void begin_session() noexcept { add(sessions_begun_); }
   void end_session() noexcept { add(sessions_ended_); }
+  void note_turned_away() noexcept { add(turned_away_); }  // a connection past the limit
+  void note_cut_off() noexcept { add(cut_off_); }          // a connection on which nothing whole came in time
+  void set_session_limit(std::uint64_t limit) noexcept { session_limit_.store(limit, std::memory_order_relaxed); }
 
   struct Messages {
     Verdict verdict;
@@ -77,6 +80,9 @@ class Tally {
   std::uint64_t reloads(bool accepted) const noexcept { return read(reloads_[accepted ? 1 : 0]); }
   std::uint64_t sessions() const noexcept { return read(sessions_begun_); }
   std::uint64_t open_sessions() const noexcept;
+  std::uint64_t turned_away() const noexcept { return read(turned_away_); }
+  std::uint64_t cut_off() const noexcept { return read(cut_off_); }
+  std::uint64_t session_limit() const noexcept { return read(session_limit_); }
   const TimeHistogram& decision_times() const noexcept { return decision_times_; }
   const TimeHistogram& confirmation_times() const noexcept { return confirmation_times_; }
   const TimeHistogram& deep_check_times() const noexcept { return deep_check_times_; }
@@ -102,7 +108,8 @@ class Tally {
   std::atomic<std::size_t> names_in_use_{1};
   std::mutex new_name_;
 
-  Count refusals_{0}, look_ups_{0}, hits_{0}, sessions_begun_{0}, sessions_ended_{0};
+  Count refusals_{0}, look_ups_{0}, hits_{0}, sessions_begun_{0}, sessions_ended_{0}, turned_away_{0}, cut_off_{0},
+      session_limit_{0};
   std::array<Count, 2> reloads_ = {};
   std::array<Count, kDeepAnswers* kActions> deep_checks_ = {};
   std::array<Count, kSampleAnswers> samples_ = {};

@@ -46,6 +46,8 @@ TEST_CASE("without any setting every option has the default of the table") {
   CHECK(to_string(options.socket) == "unix:/run/bloomgate/milter.sock");
   CHECK(options.socket_mode == 0660);
   CHECK(options.socket_group.empty());
+  CHECK(options.max_connections == 2000);
+  CHECK(options.connection_timeout == std::chrono::seconds(7200));
   CHECK(options.whitelists == Whitelists{{"whitelist", "/var/lib/bloomgate/whitelist.bloom"}});
   CHECK(options.confirm_timeout == std::chrono::seconds(2));
   CHECK_FALSE(options.allow_missing_whitelist);
@@ -81,6 +83,8 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "socket = inet:8891@127.0.0.1   # behind a value\n"
       "socket-mode=0600\n"
       "  socket-group  =  mail  \r\n"
+      "max-connections = 500\n"
+      "connection-timeout = 60\n"
       "whitelist = /tmp/with space.bloom\n"
       "confirm = /tmp/with space.store\n"
       "confirm-timeout = 5\n"
@@ -129,6 +133,8 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK(to_string(options.socket) == "inet:8891@127.0.0.1");
   CHECK(options.socket_mode == 0600);
   CHECK(options.socket_group == "mail");
+  CHECK(options.max_connections == 500);
+  CHECK(options.connection_timeout == std::chrono::seconds(60));
   CHECK(options.whitelists == Whitelists{{"with_space", "/tmp/with space.bloom", "/tmp/with space.store"}});
   CHECK(options.confirm_timeout == std::chrono::seconds(5));
   CHECK(options.allow_missing_whitelist);
@@ -362,6 +368,9 @@ TEST_CASE("what a file cannot say is refused with its line, its option, what was
       {"a file that is no path", "learn-file = learned.db\n", 1, "learn-file", "the path of a file", "'learned.db'"},
       {"nothing an hour", "learn-rate = 0\n", 1, "learn-rate", "from 1 to 1000000", "'0'"},
       {"no recipient", "learn-max-recipients = 0\n", 1, "learn-max-recipients", "from 1 to 1000", "'0'"},
+      {"no connection", "max-connections = 0\n", 1, "max-connections", "from 1 to 100000", "'0'"},
+      {"no time", "connection-timeout = 0\n", 1, "connection-timeout", "from 1 to 7200", "'0'"},
+      {"longer than libmilter's", "connection-timeout = 7201\n", 1, "connection-timeout", "from 1 to 7200", "'7201'"},
       {"no message at a time", "deep-check-connections = 0\n", 1, "deep-check-connections", "from 1 to 10000", "'0'"},
       {"no size at all", "deep-check-max-size = 0\n", 1, "deep-check-max-size", "K, M or G", "'0'"},
       {"a unit alone", "deep-check-max-size = K\n", 1, "deep-check-max-size", "K, M or G", "'K'"},

@@ -70,6 +70,9 @@ TEST_CASE("the figures count each message under its decision, reason, identity a
            "bloomgate_whitelist_usable{whitelist=\"whitelist\"} 1\n",
            "bloomgate_reloads_total{outcome=\"refused\"} 0\n",
            "bloomgate_log_lines_lost_total 0\n",
+           "bloomgate_sessions_turned_away_total 0\n",
+           "bloomgate_sessions_cut_off_total 0\n",
+           "bloomgate_sessions_limit 0\n",
            "bloomgate_trusted_results_missing 0\n",
            "bloomgate_build_info{version=\"" BLOOMGATE_VERSION "\"} 1\n",
        }) {

@@ -1,0 +1,157 @@
+"""Many connections, slow ones, and ones too many: those that behave go on, and what the others took comes back."""
+
+import resource
+import time
+from contextlib import closing
+
+import pytest
+from conftest import LISTED, UNLISTED
+from private_mail.client import Message
+from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
+from private_mail.processes import wait_until
+from raw_connection import (CONNECTION_STEPS, END, HEADER, NEGOTIATION, SENDER, MilterConnection, descriptors,
+                            has_sanitizer, resident_bytes, threads)
+
+pytestmark = pytest.mark.usefixtures("many_descriptors")
+
+MANY = 2000
+
+
+@pytest.fixture(scope="module")
+def many_descriptors():
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, before[1]), before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def places(gateway, *senders):
+    return [delivery.place for delivery in gateway.send(*[Message(sender) for sender in senders])]
+
+
+def assert_it_serves(gateway):
+    assert places(gateway, LISTED, UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
+
+
+def connect(gateway, count):
+    return [MilterConnection(gateway.daemon.address) for _ in range(count)]
+
+
+def close(connections):
+    for connection in connections:
+        connection.close()
+
+
+def decided(connection):
+    """The mark that a message gets on it."""
+    connection.put(END)
+    return connection.mark()
+
+
+def test_two_thousand_connections_within_a_message_are_served_and_leave_nothing_behind(start_gateway):
+    # The real Postfix beside them needs a few of its own.
+    gateway = start_gateway(settings={"max-connections": MANY + 50})
+    pid = gateway.daemon.program.pid
+    assert_it_serves(gateway)
+    before = {"descriptors": descriptors(pid), "threads": threads(pid), "resident": resident_bytes(pid)}
+    bounds_memory = not has_sanitizer(gateway.daemon.binary)
+    assert not bounds_memory or before["resident"] <= 32 << 20
+    connections = connect(gateway, MANY)
+    for connection in connections:
+        connection.put(NEGOTIATION)
+    for connection in connections:
+        assert connection.answer() == b"O"
+    for connection in connections:
+        connection.put(CONNECTION_STEPS + SENDER + HEADER)
+    wait_until(lambda: threads(pid) <= before["threads"] + 50, "the steps to be taken in")
+    assert not bounds_memory or resident_bytes(pid) - before["resident"] <= MANY * (64 << 10)
+    assert_it_serves(gateway)
+    for connection in connections:
+        assert decided(connection).startswith(b"deliver; reason=listed")
+    close(connections)
+    wait_until(lambda: descriptors(pid) <= before["descriptors"] and threads(pid) <= before["threads"] + 8,
+               "their descriptors and threads to come back")
+    assert_it_serves(gateway)
+
+
+def test_past_max_connections_mail_goes_to_the_deep_check_and_back_when_there_is_room(start_gateway):
+    gateway = start_gateway(settings={"max-connections": 20})
+    assert_it_serves(gateway)
+    # Those of Postfix may still be among the twenty.
+    connections = [wait_until(lambda: served_connection(gateway), "a place") for _ in range(20)]
+    assert places(gateway, LISTED, UNLISTED) == [DEEP_CHECK, DEEP_CHECK]
+    gateway.daemon.logged(r"max-connections: \d+ connections were turned away, since 20 were open")
+    close(connections)
+    wait_until(lambda: places(gateway, LISTED) == [LIGHT_PATH], "there to be room again")
+    assert_it_serves(gateway)
+
+
+def open_ones(connections):
+    return sum(connection.is_open() for connection in connections)
+
+
+def served_connection(gateway):
+    """A connection that is not turned away, or None."""
+    connection = MilterConnection(gateway.daemon.address)
+    connection.put(NEGOTIATION)
+    if connection.answer() == b"O":
+        return connection
+    connection.close()
+    return None
+
+
+def test_a_connection_past_the_limit_is_ended_at_once(start_gateway):
+    gateway = start_gateway(settings={"max-connections": 1})
+    first = wait_until(lambda: served_connection(gateway), "the place to be free")
+    for _ in range(300):
+        with closing(MilterConnection(gateway.daemon.address)) as connection:
+            connection.put(NEGOTIATION)
+            assert connection.answer() is None
+    first.put(CONNECTION_STEPS + SENDER + HEADER + END)
+    assert first.mark().startswith(b"deliver")
+    first.close()
+    # Three hundred, and a line or two.
+    gateway.daemon.logged("max-connections: .* were turned away")
+    assert gateway.daemon.log().count("were turned away") <= 3
+
+
+@pytest.mark.parametrize("steps", [b"", NEGOTIATION, NEGOTIATION + CONNECTION_STEPS,
+                                   NEGOTIATION + CONNECTION_STEPS + SENDER],
+                         ids=["before the first step", "after the first step", "before a message", "within a message"])
+def test_clients_that_send_a_byte_a_second_are_ended_and_hold_up_no_other(start_gateway, steps):
+    gateway = start_gateway(settings={"connection-timeout": 3})
+    pid = gateway.daemon.program.pid
+    assert_it_serves(gateway)
+    before = descriptors(pid), threads(pid)
+    slow = connect(gateway, 100)
+    for connection in slow:
+        connection.put(steps)
+    deadline = time.monotonic() + 60
+    # libmilter waits anew after each byte: a field of a thousand would take it a quarter of an hour.
+    trickle = b"\x00\x00\x03\xe8L" + b"X" * 1000
+    for number in range(len(trickle)):
+        for connection in slow:
+            connection.put(trickle[number:number + 1])
+        if not any(connection.is_open() for connection in slow):
+            break
+        assert time.monotonic() < deadline, f"{open_ones(slow)} are open"
+        if number == 1:
+            assert_it_serves(gateway)
+        time.sleep(1)  # what is tested is a client that sends so slowly
+    gateway.daemon.logged("connections were ended, since no(thing)? whole")
+    close(slow)
+    wait_until(lambda: (descriptors(pid), threads(pid)) <= (before[0], before[1] + 8),
+               "descriptors and threads to come back")
+    assert_it_serves(gateway)
+
+
+def test_a_reload_takes_in_another_limit(start_gateway):
+    gateway = start_gateway(settings={"max-connections": 1})
+    gateway.daemon.config.settings["max-connections"] = 100
+    gateway.daemon.write_config()
+    gateway.daemon.reload("configuration loaded")
+    connections = connect(gateway, 50)
+    for connection in connections:
+        connection.put(NEGOTIATION)
+    assert [connection.answer() for connection in connections] == [b"O"] * 50
+    close(connections)
