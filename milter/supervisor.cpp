@@ -381,7 +381,7 @@ std::vector<NamedFilter> Supervisor::load_whitelist(const WhitelistSource& sourc
     log_->info("loaded {}, {}in {:.3f} s", each.filter->description(), sources_.lock_memory ? "locked in memory, " : "",
                seconds);
   }
-  if (is_folder(source.path)) log_->info("whitelist {} has {} layers", source.name, loaded.size());
+  if (is_folder(source.path)) log_->info("layers of whitelist {}: {}", source.name, loaded.size());
   return loaded;
 }
 
