@@ -186,6 +186,7 @@ TEST_CASE("the options of a reload count: another file, and none") {
   rules.path = at.folder().file("other.db");
   at.learner().set_rules(rules);
   CHECK(at.forgets(kAnn, kJoe));
+  at.learner().learn({kBob, {kJoe}}, "bob");
   rules.path.clear();
   at.learner().set_rules(rules);
   CHECK_FALSE(at.learner().is_on());
