@@ -169,9 +169,12 @@ DaemonOptions merged(const Merger& merger) {
   options.recheck_bytes_per_hour = recheck_rate.bytes;
   merger.set("log-target", options.log_target);
   merger.set("log-level", options.log_level);
-  MonitoringAddress monitoring;
-  merger.set("metrics", monitoring);
-  options.metrics = monitoring.socket;
+  OptionalAddress metrics;
+  merger.set("metrics", metrics);
+  options.metrics = metrics.socket;
+  OptionalAddress lookup_socket;
+  merger.set("lookup-socket", lookup_socket);
+  options.lookup_socket = lookup_socket.socket;
   return options;
 }
 

@@ -240,7 +240,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, SocketAddress& out
   out = *address;
 }
 
-void convert(const OptionSpec& spec, const GivenValue& given, MonitoringAddress& out) {
+void convert(const OptionSpec& spec, const GivenValue& given, OptionalAddress& out) {
   out.socket.reset();
   if (given.text.empty()) return;
   out.socket = parse_http_address(given.text);

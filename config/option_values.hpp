@@ -26,8 +26,8 @@ struct Percentage {
   ConfigPlace place;
 };
 
-// Where the daemon shows what it does; nothing where the text is empty: nowhere.
-struct MonitoringAddress {
+// Where the daemon listens beside the mail server's socket; nothing where the text is empty: nowhere.
+struct OptionalAddress {
   std::optional<SocketAddress> socket;
 };
 
@@ -43,7 +43,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, Mode& out);
 void convert(const OptionSpec& spec, const GivenValue& given, LogTarget& out);
 void convert(const OptionSpec& spec, const GivenValue& given, LogLevel& out);
 void convert(const OptionSpec& spec, const GivenValue& given, SocketAddress& out);
-void convert(const OptionSpec& spec, const GivenValue& given, MonitoringAddress& out);
+void convert(const OptionSpec& spec, const GivenValue& given, OptionalAddress& out);
 void convert(const OptionSpec& spec, const GivenValue& given, mode_t& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::size_t& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::string& out);

@@ -65,7 +65,7 @@ Judgement Gate::judge(MessageRecorder& message, std::string_view mta_name, const
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
   Judgement made = {.rules = rules_.get()};
   made.facts = message.facts(trusted_ids(*made.rules, mta_name), made.rules->trusted_fields);
-  if (!message.failed()) decide_message(made, *lists, before_waiting);
+  if (!message.failed()) decide_message(made, *lists, start + made.rules->confirm_timeout, before_waiting);
   made.microseconds = microseconds_since(start);
   if (!message.exception_at().empty()) {
     log_->error("internal error {}; the message is sent to the deeper checks", message.exception_at());
@@ -77,17 +77,39 @@ Judgement Gate::judge(MessageRecorder& message, std::string_view mta_name, const
 
 // Ends, since each turn answers another question, and a message has at most one for each sender and whitelist, and with
 // pairs one more for each recipient. All of them together have the time of one.
-void Gate::decide_message(Judgement& made, const LoadedLists& lists, const BeforeWaiting& before_waiting) const {
+void Gate::decide_message(Judgement& made, const LoadedLists& lists, Clock::time_point deadline,
+                          const BeforeWaiting& before_waiting) const {
   made.decision = decide(made.facts, lists_of(lists), made.rules->policy);
   if (!made.decision.question) return;
   const Clock::time_point start = Clock::now();
-  const Clock::time_point deadline = start + made.rules->confirm_timeout;
   do {
     const StoreQuestion question = *made.decision.question;
     made.facts.replies.push_back({question, ask_store(lists, question, deadline, before_waiting)});
     made.decision = decide(made.facts, lists_of(lists), made.rules->policy);
   } while (made.decision.question);
   made.confirm_microseconds += microseconds_since(start);
+}
+
+// Whoever asks has no message, so nothing in it can be proven or denied: the identity is the sender that was named.
+std::shared_ptr<const GateRules> Gate::look_up_rules(const GateRules& rules) {
+  auto own = std::make_shared<GateRules>(rules);
+  own->policy.identity = IdentityRule::envelope;
+  own->policy.authentication = AuthenticationRule::off;
+  own->policy.verify_signatures = false;
+  own->policy.dmarc_fail_vetoes = false;
+  return own;
+}
+
+Decision Gate::look_up(std::string_view sender, std::string_view recipient, Clock::time_point deadline) const {
+  const std::shared_ptr<const LoadedLists> lists = slot_.get();
+  Judgement made = {.rules = look_up_rules_.get()};
+  made.facts.envelope_sender = sender;
+  // A From field of the same address: `revoked` and the own domains are asked of that, too.
+  made.facts.header_from = {HeaderFromKind::one_mailbox, std::string(sender)};
+  if (!recipient.empty()) made.facts.recipients = {Recipients::State::all, {&recipient, 1}};
+  decide_message(made, *lists, deadline, {});
+  report_damage(lists->parts());
+  return made.decision;
 }
 
 Lists Gate::lists_of(const LoadedLists& loaded) const noexcept {
@@ -133,7 +155,7 @@ void Gate::judge_again(Judgement& made, Signatures signatures, const BeforeWaiti
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
   made.facts.signatures = std::move(signatures);
-  decide_message(made, *lists, before_waiting);
+  decide_message(made, *lists, start + made.rules->confirm_timeout, before_waiting);
   made.microseconds += microseconds_since(start);
   report_damage(lists->parts());
 }

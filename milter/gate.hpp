@@ -61,6 +61,7 @@ class Gate {
   Gate(GateRules rules, const ListSlot& slot, ResultsWatch& results, std::shared_ptr<spdlog::logger> log,
        GateReports reports, Monitor* monitor = nullptr, Learner* learner = nullptr)
       : rules_(std::make_shared<const GateRules>(std::move(rules))),
+        look_up_rules_(look_up_rules(*rules_.get())),
         slot_(slot),
         results_(results),
         log_(std::move(log)),
@@ -69,7 +70,10 @@ class Gate {
         learner_(learner) {}
 
   // From the next message on.
-  void set_rules(std::shared_ptr<const GateRules> rules) { rules_.set(std::move(rules)); }
+  void set_rules(std::shared_ptr<const GateRules> rules) {
+    look_up_rules_.set(look_up_rules(*rules));
+    rules_.set(std::move(rules));
+  }
 
   // Whether the recipients of messages make a difference: a list in use holds pairs, or something is learned.
   bool wants_recipients() const { return is_learning() || slot_.get()->lists().hold_pairs(); }
@@ -81,6 +85,13 @@ class Gate {
   // the stores that the decision needs, and waits for them as long as the rules allow. Throws only where memory runs
   // out.
   Judgement judge(MessageRecorder& message, std::string_view mta_name, const BeforeWaiting& before_waiting = {}) const;
+
+  // What the lists say of a sender about whose message nothing is known: `deliver` if a message that is proven to be
+  // his would be delivered, else `check`, with the reason. For one recipient, or for none that is known (empty).
+  // `sender` and `recipient` are paths as a mail server gives them. Waits for stores until `deadline` at most. It is in
+  // no log and no figure of messages. Throws only where memory runs out.
+  Decision look_up(std::string_view sender, std::string_view recipient,
+                   std::chrono::steady_clock::time_point deadline) const;
 
   // Decides it again, with the signatures that its decision needed. Throws as judge().
   void judge_again(Judgement& made, Signatures signatures, const BeforeWaiting& before_waiting = {}) const;
@@ -119,13 +130,17 @@ class Gate {
   bool is_learning() const noexcept { return learner_ != nullptr && learner_->is_on(); }
   Lists lists_of(const LoadedLists& loaded) const noexcept;
   void renew(const Judgement& made) const;
-  void decide_message(Judgement& made, const LoadedLists& lists, const BeforeWaiting& before_waiting) const;
+  void decide_message(Judgement& made, const LoadedLists& lists, std::chrono::steady_clock::time_point deadline,
+                      const BeforeWaiting& before_waiting) const;
   Confirmation ask_store(const LoadedLists& lists, const StoreQuestion& question,
                          std::chrono::steady_clock::time_point deadline, const BeforeWaiting& before_waiting) const;
   void report_damage(const ListParts& parts) const;
   void report_results(const Judgement& made) const;
 
+  static std::shared_ptr<const GateRules> look_up_rules(const GateRules& rules);
+
   Slot<GateRules> rules_;
+  Slot<GateRules> look_up_rules_;  // the same for look_up()
   const ListSlot& slot_;
   ResultsWatch& results_;
   std::shared_ptr<spdlog::logger> log_;

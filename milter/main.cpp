@@ -32,6 +32,7 @@
 #include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/whitelist_files.hpp"
 #include "milter/logging.hpp"
+#include "milter/lookup/lookup_server.hpp"
 #include "milter/machine_name.hpp"
 #include "milter/milter_server.hpp"
 #include "milter/monitoring/pages.hpp"
@@ -267,6 +268,48 @@ std::unique_ptr<MonitoringServer> begin_to_show(Daemon& daemon, const DaemonOpti
   }
 }
 
+// Answers other programs at the address of the option `lookup-socket`.
+class SenderLookups {
+ public:
+  SenderLookups(Daemon& daemon, const DaemonOptions& options)
+      : socket_(*options.lookup_socket, options.socket_mode, options.socket_group),
+        server_(socket_.descriptor(),
+                {.answer = [&daemon](const SenderQuestion& question,
+                                     auto deadline) { return standing(daemon.gate, question, deadline); },
+                 .on_fault = [log = daemon.log](
+                                 const std::string& what) { log_error(*log, "lookup-socket: " + printable(what)); }}) {
+    const std::string address = printable(to_string(*options.lookup_socket));
+    daemon.log->info("look-ups of senders at {}", address);
+    if (is_local_socket(socket_.descriptor())) return;
+    daemon.log->warn(
+        "lookup-socket: {} can be reached from other machines: who reaches it may ask for any address whether it is "
+        "listed, so let a firewall say who may, or use 127.0.0.1",
+        address);
+  }
+
+ private:
+  static SenderStanding standing(const Gate& gate, const SenderQuestion& question,
+                                 std::chrono::steady_clock::time_point deadline) {
+    const Decision decision = gate.look_up(question.sender, question.recipient, deadline);
+    if (decision.verdict == Verdict::deliver) return SenderStanding::listed;
+    return decision.reason == Reason::revoked ? SenderStanding::revoked : SenderStanding::neither;
+  }
+
+  ListeningSocket socket_;
+  LookupServer server_;
+};
+
+// Mail goes on without it, too.
+std::unique_ptr<SenderLookups> begin_to_answer(Daemon& daemon, const DaemonOptions& options) {
+  if (!options.lookup_socket) return nullptr;
+  try {
+    return std::make_unique<SenderLookups>(daemon, options);
+  } catch (const BloomgateError& error) {
+    daemon.log->error("lookup-socket: nobody is answered: {}; mail is served all the same", printable(error.what()));
+    return nullptr;
+  }
+}
+
 int serve(Daemon& daemon, const DaemonOptions& options) {
   daemon.log->info("bloomgate-milter " BLOOMGATE_VERSION " starting, mode {}", mode_name(options.mode));
   daemon.supervisor.load_first();
@@ -288,6 +331,7 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   daemon.learner.start([&daemon] { daemon.wakeup.post(Wakeup::kLearning); });
   daemon.begin_to_serve();
   const auto shown = begin_to_show(daemon, options);
+  const auto answered = begin_to_answer(daemon, options);
   const MilterServer server(daemon.parts, std::move(socket), [&daemon](bool all_was_well) {
     daemon.libmilter_failed = !all_was_well;
     daemon.wakeup.post(Wakeup::kMilterEnded);

@@ -128,6 +128,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "recheck-rate = 0\n"
       "log-target = journal\n"
       "log-level = debug\n"
+      "lookup-socket = /run/bloomgate/lookup.sock\n"
       "metrics = 127.0.0.1:9812");  // and no line end
   const DaemonOptions options = config.read().options;
   CHECK(to_string(options.socket) == "inet:8891@127.0.0.1");
@@ -183,6 +184,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK(options.log_target == LogTarget::journal);
   CHECK(options.log_level == LogLevel::debug);
   CHECK(options.metrics == parse_socket_address("inet:9812@127.0.0.1"));
+  CHECK(options.lookup_socket == parse_socket_address("unix:/run/bloomgate/lookup.sock"));
 }
 
 TEST_CASE("the command line goes before the file, option by option") {
@@ -401,6 +403,7 @@ TEST_CASE("what a file cannot say is refused with its line, its option, what was
       {"host-name", "host-name = mx; x\n", 1, "host-name", "host name", "'mx; x'"},
       {"log-target", "log-target = file\n", 1, "log-target", "stderr, syslog, journal", "'file'"},
       {"metrics", "metrics = 9812\n", 1, "metrics", "HOST:PORT", "'9812'"},
+      {"lookup-socket", "lookup-socket = run/lookup.sock\n", 1, "lookup-socket", "HOST:PORT", "'run/lookup.sock'"},
       {"log-level", "log-level = notice\n", 1, "log-level", "error, warning, info, debug", "'notice'"},
       {"control bytes", "log-level = \x1b[2J\n", 1, "log-level", "debug", "'\\x1b[2J'"},
   };

@@ -121,6 +121,62 @@ TEST_CASE("the exact lists are asked beside the whitelist") {
   CHECK(parts.gate.judge(message, "").decision.reason == Reason::listed_extra);
 }
 
+// A moment that is over: whoever asks a store until then gets no answer but what is in memory.
+const auto kNoTime = std::chrono::steady_clock::time_point();
+
+TEST_CASE("a sender without a message is looked up as the envelope sender of one that is proven to be his") {
+  Parts parts;
+  parts.set_exact_lists("eve@example.org\n@bad.example\n", "ann@example.org\n");
+  const auto reason_of = [&](std::string_view sender) {
+    const Decision decision = parts.gate.look_up(sender, "", kNoTime);
+    CHECK((decision.verdict == Verdict::deliver) ==
+          (decision.reason == Reason::listed || decision.reason == Reason::listed_domain ||
+           decision.reason == Reason::listed_extra));
+    return decision.reason;
+  };
+  CHECK(reason_of("joe@example.org") == Reason::listed);
+  CHECK(reason_of("<JOE@Example.org>") == Reason::listed);
+  CHECK(reason_of("anybody@corp.example") == Reason::listed_domain);
+  CHECK(reason_of("ann@example.org") == Reason::listed_extra);
+  CHECK(reason_of("eve@example.org") == Reason::revoked);
+  CHECK(reason_of("anybody@bad.example") == Reason::revoked);
+  CHECK(reason_of("stranger@example.org") == Reason::not_listed);
+  for (const std::string_view no_address : {"", "<>", "corp.example", "@corp.example", "joe@example.org\n", "joe"}) {
+    INFO(no_address);
+    CHECK(parts.gate.look_up(no_address, "", kNoTime).verdict == Verdict::check);
+  }
+  CHECK(parts.log.text().empty());
+  parts.slot.set(std::make_shared<const LoadedLists>());
+  CHECK(reason_of("joe@example.org") == Reason::no_whitelist);
+}
+
+TEST_CASE("whatever the rules ask of a message, a sender without one is looked up by the lists alone") {
+  GateRules rules;
+  rules.policy.identity = GENERATE(IdentityRule::header_from, IdentityRule::either, IdentityRule::both);
+  rules.policy.authentication = GENERATE(AuthenticationRule::required, AuthenticationRule::preferred);
+  rules.policy.verify_signatures = true;
+  rules.policy.own_domains = read_exact_list("@corp.example\n").list;
+  Parts parts(rules);
+  CHECK(parts.gate.look_up("joe@example.org", "", kNoTime).reason == Reason::listed);
+  CHECK(parts.gate.look_up("stranger@example.org", "", kNoTime).reason == Reason::not_listed);
+  // Anybody can name a sender of ours.
+  CHECK(parts.gate.look_up("anybody@corp.example", "", kNoTime).reason == Reason::own_domain);
+
+  auto next = std::make_shared<GateRules>(rules);
+  next->policy.own_domains = {};
+  parts.gate.set_rules(next);
+  CHECK(parts.gate.look_up("anybody@corp.example", "", kNoTime).reason == Reason::listed_domain);
+}
+
+TEST_CASE("a sender without a message is looked up for one recipient where lists hold pairs") {
+  Parts parts;
+  parts.whitelist.replace({"joe@example.org > ann@ours.example"});
+  parts.slot.set(parts.whitelist.load_alone());
+  CHECK(parts.gate.look_up("joe@example.org", "ann@ours.example", kNoTime).reason == Reason::listed_for_recipients);
+  CHECK(parts.gate.look_up("joe@example.org", "pam@ours.example", kNoTime).verdict == Verdict::check);
+  CHECK(parts.gate.look_up("joe@example.org", "", kNoTime).reason == Reason::recipients_unknown);
+}
+
 TEST_CASE("messages without trusted results are counted where authentication is asked for, and incoming ones only") {
   GateRules rules;
   rules.trusted_authserv_ids = {"mx.example.net"};
@@ -283,6 +339,14 @@ TEST_CASE("a sender who is a false positive of one whitelist and an entry of ano
   const Decision decision = confirmed.decide("<" + sender() + ">");
   CHECK(decision.verdict == Verdict::deliver);
   CHECK(decision.list.view() == "whitelist");
+}
+
+TEST_CASE("a store confirms a sender without a message, too") {
+  ConfirmedParts confirmed;
+  const LoadedFilter& filter = *confirmed.parts.slot.get()->parts().whitelists.front().filter;
+  const auto in_a_minute = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  CHECK(confirmed.parts.gate.look_up("user7@example.org", "", in_a_minute).confirmation == Confirmation::yes);
+  CHECK(confirmed.parts.gate.look_up(test::false_positive_of(filter), "", in_a_minute).reason == Reason::not_listed);
 }
 
 }  // namespace

@@ -1,21 +1,16 @@
 #include "milter/monitoring/http_server.hpp"
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <cstring>
-#include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <thread>
 
 #include "filter/base/file_descriptor.hpp"
+#include "tests/support/stream_sockets.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
@@ -23,23 +18,10 @@ namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-
-sockaddr_un path_address(const std::string& path) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.data(), path.size());
-  return address;
-}
-
-template <typename Address>
-FileDescriptor listen_on(const Address& address, int family) {
-  FileDescriptor listener(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const int on = 1;  // an address need not be this machine's
-  if (family == AF_INET) REQUIRE(setsockopt(listener.get(), IPPROTO_IP, IP_FREEBIND, &on, sizeof on) == 0);
-  REQUIRE(bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
-  REQUIRE(listen(listener.get(), SOMAXCONN) == 0);
-  return listener;
-}
+using test::listen_on;
+using test::path_address;
+using test::receive_all;
+using test::send_text;
 
 // A server on a unix socket whose page is the target and the host that it was asked for.
 class Server {
@@ -56,12 +38,7 @@ class Server {
     server_.emplace(socket_.get(), std::move(handlers), limits);
   }
 
-  FileDescriptor connect() const {
-    FileDescriptor client(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const sockaddr_un address = path_address(folder_.file("http.sock"));
-    REQUIRE(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
-    return client;
-  }
+  FileDescriptor connect() const { return test::connect_to(folder_.file("http.sock")); }
 
   void end() { server_.reset(); }
 
@@ -70,27 +47,6 @@ class Server {
   FileDescriptor socket_;
   std::optional<HttpServer> server_;
 };
-
-void send_text(const FileDescriptor& client, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t sent = send(client.get(), text.data(), text.size(), MSG_NOSIGNAL);
-    if (sent <= 0) return;  // the server has hung up, as some tests want it to
-    text.remove_prefix(static_cast<std::size_t>(sent));
-  }
-}
-
-// All that comes until the server hangs up, or 20 s are over.
-std::string receive_all(const FileDescriptor& client) {
-  std::string text;
-  char buffer[65536];
-  pollfd waiting = {client.get(), POLLIN, 0};
-  while (poll(&waiting, 1, 20000) == 1) {
-    const ssize_t count = recv(client.get(), buffer, sizeof buffer, 0);
-    if (count <= 0) return text;
-    text.append(buffer, static_cast<std::size_t>(count));
-  }
-  return text + "(the server has not hung up)";
-}
 
 std::string answer_to(const Server& server, std::string_view request) {
   const FileDescriptor client = server.connect();

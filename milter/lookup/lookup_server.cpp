@@ -1,0 +1,228 @@
+#include "milter/lookup/lookup_server.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/basic_stream.hpp>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <list>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "filter/base/error.hpp"
+#include "filter/base/held_signals.hpp"
+#include "milter/lookup/socketmap.hpp"
+
+namespace bloomgate {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+using Protocol = asio::generic::stream_protocol;
+using Fault = boost::system::error_code;
+
+constexpr std::chrono::milliseconds kAfterFault{1000};
+constexpr std::string_view kMap = "senders";
+constexpr std::string_view kNotFound = "NOTFOUND ";
+
+int duplicate(int descriptor) {
+  const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (copy >= 0) return copy;
+  throw BloomgateError(ErrorCode::no_system_resource,
+                       "cannot duplicate the socket for look-ups: " + std::generic_category().message(errno));
+}
+
+int family_of(int descriptor) noexcept {
+  sockaddr_storage address = {};
+  socklen_t bytes = sizeof address;
+  getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes);
+  return address.ss_family;
+}
+
+}  // namespace
+
+// All of it runs in one thread, but for the constructor and the destructor, which run before and after it.
+class LookupServer::Loop {
+ public:
+  Loop(int descriptor, Handlers handlers, const LookupLimits& limits)
+      : handlers_(std::move(handlers)),
+        limits_(limits),
+        acceptor_(context_, Protocol(family_of(descriptor), 0), duplicate(descriptor)),
+        pause_(context_) {
+    accept();
+    const HeldSignals held;
+    try {
+      thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error& error) {
+      throw BloomgateError(ErrorCode::no_system_resource,
+                           std::string("cannot start the thread for look-ups: ") + error.what());
+    }
+  }
+
+  ~Loop() {
+    context_.stop();
+    thread_.join();
+  }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+ private:
+  class Client;
+
+  void run() noexcept {
+    for (;;) {
+      try {
+        while (context_.run_one() != 0) {
+          if (!is_accepting_) accept();
+        }
+        return;
+      } catch (const std::exception& error) {
+        // Out of memory, most likely. The connection that it was about is closed.
+        report(error.what());
+      }
+    }
+  }
+
+  void report(const std::string& what) const noexcept {
+    if (handlers_.on_fault) handlers_.on_fault(what);
+  }
+
+  void accept();
+
+  const Handlers handlers_;
+  const LookupLimits limits_;
+  bool is_accepting_ = false;      // or pausing, to do so again
+  std::list<Client*> by_silence_;  // those that are served, the one that has been silent longest first
+  asio::io_context context_{1};
+  asio::basic_socket_acceptor<Protocol> acceptor_;
+  asio::steady_timer pause_;
+  std::thread thread_;
+};
+
+// One connection, which lives as long as an operation of it is under way: it reads what comes, answers all requests
+// that are whole, and reads again once the answers are taken.
+class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
+ public:
+  Client(Loop& loop, Protocol::socket socket)
+      : loop_(loop), stream_(std::move(socket)), place_(loop.by_silence_.insert(loop.by_silence_.end(), this)) {}
+  ~Client() { leave(); }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  void read() {
+    // The bytes of a request that has begun do not move its deadline.
+    if (held_ == 0) stream_.expires_never();
+    stream_.async_read_some(
+        asio::buffer(buffer_.data() + held_, buffer_.size() - held_),
+        [self = shared_from_this()](const Fault& fault, std::size_t count) { self->take(fault, count); });
+  }
+
+  void hang_up() {
+    leave();
+    stream_.close();
+  }
+
+ private:
+  void leave() noexcept {
+    if (is_served_) loop_.by_silence_.erase(place_);
+    is_served_ = false;
+  }
+
+  void take(const Fault& fault, std::size_t count) {
+    if (fault || !is_served_) return;
+    loop_.by_silence_.splice(loop_.by_silence_.end(), loop_.by_silence_, place_);
+    const bool has_begun = held_ != 0;
+    held_ += count;
+    const bool is_well = answer_requests();
+    if (!answers_.empty()) return send(is_well);
+    if (!has_begun) stream_.expires_after(loop_.limits_.request);
+    read();
+  }
+
+  // False: what is left is no request, and never will be.
+  bool answer_requests() {
+    const auto wait_until = std::chrono::steady_clock::now() + loop_.limits_.waiting;
+    std::string_view rest(buffer_.data(), held_);
+    Netstring next = read_netstring(rest);
+    for (; next.state == Netstring::State::complete; next = read_netstring(rest)) {
+      answers_ += netstring_of(reply_to(socketmap_request(next.payload), wait_until));
+      rest.remove_prefix(next.bytes);
+    }
+    if (next.state == Netstring::State::malformed) {
+      answers_ += netstring_of("PERM expected a netstring of at most " + std::to_string(kMaxSocketmapRequestBytes) +
+                               " bytes, as in 23:senders joe@example.org,");
+      return false;
+    }
+    std::memmove(buffer_.data(), rest.data(), rest.size());
+    held_ = rest.size();
+    return true;
+  }
+
+  std::string reply_to(const SocketmapRequest& request, std::chrono::steady_clock::time_point wait_until) const {
+    if (request.map != kMap) return "PERM the only map here is 'senders'";
+    const std::string_view name = standing_name(standing_of(sender_question(request.key), wait_until));
+    return name.empty() ? std::string(kNotFound) : std::string("OK ").append(name);
+  }
+
+  SenderStanding standing_of(const SenderQuestion& question, std::chrono::steady_clock::time_point wait_until) const {
+    try {
+      return loop_.handlers_.answer(question, wait_until);
+    } catch (const std::exception& error) {
+      loop_.report(std::string("a sender could not be looked up: ") + error.what());
+      return SenderStanding::neither;
+    }
+  }
+
+  void send(bool goes_on) {
+    stream_.expires_after(loop_.limits_.answer);
+    asio::async_write(stream_, asio::buffer(answers_),
+                      [self = shared_from_this(), goes_on](const Fault& fault, std::size_t) {
+                        self->answers_.clear();
+                        if (fault || !goes_on || !self->is_served_) return;
+                        if (self->held_ != 0) self->stream_.expires_after(self->loop_.limits_.request);
+                        self->read();
+                      });
+  }
+
+  Loop& loop_;
+  beast::basic_stream<Protocol> stream_;
+  std::list<Client*>::iterator place_;
+  bool is_served_ = true;
+  // Room for many requests at once; the longest one alone always fits.
+  std::array<char, 16384> buffer_;
+  std::size_t held_ = 0;  // at the front of the buffer: what is not answered yet
+  std::string answers_;
+};
+
+// run() takes up the next connection, also after a handler that threw.
+void LookupServer::Loop::accept() {
+  acceptor_.async_accept([this](const Fault& fault, Protocol::socket socket) {
+    if (!fault) {
+      is_accepting_ = false;
+      if (by_silence_.size() >= limits_.connections) by_silence_.front()->hang_up();
+      return std::make_shared<Client>(*this, std::move(socket))->read();
+    }
+    // No descriptor is left, most likely. Others need them more, so this can wait.
+    report("cannot take a connection: " + fault.message());
+    pause_.expires_after(kAfterFault);
+    pause_.async_wait([this](const Fault&) { is_accepting_ = false; });
+  });
+  is_accepting_ = true;
+}
+
+LookupServer::LookupServer(int descriptor, Handlers handlers, LookupLimits limits)
+    : loop_(std::make_unique<Loop>(descriptor, std::move(handlers), limits)) {}
+
+LookupServer::~LookupServer() = default;
+
+}  // namespace bloomgate

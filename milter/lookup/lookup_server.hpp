@@ -1,0 +1,50 @@
+// Answers other programs of the mail system who ask for senders, over a socket of its own and in a thread of its own:
+// no session of the mail server waits for it. It speaks Postfix's socketmap protocol (socketmap.hpp), and has one map,
+// `senders`: its key is an address, or `SENDER > RECIPIENT`, its value `listed` or `revoked`.
+//
+// A client may be hostile or slow, and the others must not wait for it: a request has a size and a deadline, however
+// slowly its bytes come, and so has the taking of the answers. A client that breaks the protocol is told so, and hung
+// up on. Where there are too many clients, the one that has been silent longest has to go: Postfix opens its connection
+// again, and a flood of idle clients shuts nobody out.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "milter/lookup/sender_question.hpp"
+
+namespace bloomgate {
+
+struct LookupLimits {
+  std::size_t connections = 256;
+  std::chrono::milliseconds request{5000};  // from its first byte to its last
+  std::chrono::milliseconds answer{5000};   // until the client has taken what it asked for
+  std::chrono::milliseconds waiting{1000};  // for stores, for all requests of a client that came at once
+};
+
+class LookupServer {
+ public:
+  struct Handlers {
+    // Called by the server's thread, for one question at a time, with the time until when it may wait for a disk. If
+    // it throws, the answer is that of a sender who is not listed.
+    std::function<SenderStanding(const SenderQuestion&, std::chrono::steady_clock::time_point)> answer;
+    // Called by the server's thread with what went wrong, on one line; must not throw.
+    std::function<void(const std::string&)> on_fault = nullptr;
+  };
+
+  // Serves the socket that listens on `descriptor`, which is duplicated. Throws BloomgateError{no_system_resource}.
+  LookupServer(int descriptor, Handlers handlers, LookupLimits limits = {});
+  // Ends all connections at once, and waits only for an answer that is being made.
+  ~LookupServer();
+  LookupServer(const LookupServer&) = delete;
+  LookupServer& operator=(const LookupServer&) = delete;
+
+ private:
+  class Loop;
+  std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace bloomgate

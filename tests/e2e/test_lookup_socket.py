@@ -1,0 +1,138 @@
+"""Other programs ask the daemon for senders: the real Postfix, by its tables, and clients of every kind."""
+
+import contextlib
+import re
+import socket
+import subprocess
+
+import pytest
+from conftest import LISTED, UNLISTED
+from private_mail.client import Message
+from private_mail.filter import REPOSITORY, build_filter_of
+from private_mail.gateway import DEEP_CHECK
+from private_mail.processes import free_port, temporary_folder
+
+REVOKED = "eve@example.org"
+
+
+@pytest.fixture
+def start(start_gateway):
+    """gateway, port = start(): a gateway whose daemon answers look-ups on that port."""
+    with temporary_folder("revoked") as folder:
+        revoked = folder / "revoked.txt"
+        revoked.write_text(f"{REVOKED}\n")
+
+        def start_answering(main_cf_of=lambda port: ""):
+            port = free_port()
+            settings = {"lookup-socket": f"127.0.0.1:{port}", "revoked": revoked}
+            return start_gateway(settings=settings, main_cf=main_cf_of(port)), port
+
+        yield start_answering
+
+
+def postmap(gateway, key, port):
+    """The exit status and what `postmap -q` prints."""
+    run = subprocess.run(["postmap", "-c", gateway.postfix.folder / "etc", "-q", key, f"socketmap:inet:127.0.0.1:{port}:senders"], capture_output=True,
+                         text=True, timeout=60)  # fmt: skip
+    assert run.stderr == ""
+    return run.returncode, run.stdout.strip()
+
+
+def netstring(text):
+    return f"{len(text.encode())}:{text},".encode()
+
+
+def ask(connection, key):
+    connection.sendall(netstring(f"senders {key}"))
+    length = b""
+    while not length.endswith(b":"):
+        byte = connection.recv(1)
+        assert byte
+        length += byte
+    left = int(length[:-1]) + 1
+    reply = b""
+    while len(reply) < left:
+        part = connection.recv(left - len(reply))
+        assert part
+        reply += part
+    return reply[:-1].decode()
+
+
+def restrictions_of_the_manual(port):
+    """The lines of main.cf that the manual page shows, for that port."""
+    text = (REPOSITORY / "milter/bloomgate-milter.8").read_text()
+    lines = re.search(r"^smtpd_restriction_classes = .*?(?=^\.Ed)", text, re.MULTILINE | re.DOTALL).group()
+    assert lines.count(":9813:") == 1
+    return "\n" + lines.replace(":9813:", f":{port}:")
+
+
+def test_postfix_asks_whether_a_sender_is_listed(start):
+    gateway, port = start()
+    assert postmap(gateway, LISTED, port) == (0, "listed")
+    assert postmap(gateway, LISTED.upper(), port) == (0, "listed")
+    assert postmap(gateway, REVOKED, port) == (0, "revoked")
+    for nobody in (UNLISTED, "example.org", "<>", "listed@"):
+        assert postmap(gateway, nobody, port) == (1, "")
+
+
+def test_the_lines_of_the_manual_log_listed_and_revoked_senders_and_change_nothing(start):
+    gateway, _ = start(restrictions_of_the_manual)
+    for sender in (LISTED, UNLISTED, REVOKED, ""):
+        gateway.send(Message(sender))
+    log = gateway.logs()
+    told = re.findall(r"NOQUEUE: info: RCPT from .*: Bloomgate: (\w+); from=<(.*?)>", log)
+    assert [(sender, word) for word, sender in told] == [(LISTED, "listed"), (REVOKED, "revoked")]
+
+
+def test_a_swapped_whitelist_answers_at_once_on_a_connection_that_is_open(start):
+    gateway, port = start()
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        assert ask(connection, "new@example.org") == "NOTFOUND "
+        build_filter_of(gateway.config.whitelist, ["new@example.org"])
+        gateway.daemon.reload("loaded .*entries")
+        assert ask(connection, "new@example.org") == "OK listed"
+        assert ask(connection, LISTED) == "NOTFOUND "
+
+
+def test_pairs_answer_for_their_recipient(start):
+    gateway, port = start()
+    build_filter_of(gateway.config.whitelist, ["joe@example.org > ann@ours.example"])
+    gateway.daemon.reload("loaded .*entries")
+    assert postmap(gateway, "joe@example.org > ann@ours.example", port) == (0, "listed")
+    assert postmap(gateway, "joe@example.org > pam@ours.example", port) == (1, "")
+    assert postmap(gateway, "joe@example.org", port) == (1, "")
+
+
+def test_a_flood_of_idle_clients_and_nonsense_shut_nobody_out(start):
+    gateway, port = start()
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20)) for _ in range(300)]
+        assert clients[0].recv(100) == b""  # the one that has been silent longest
+        clients[299].sendall(b"\x16\x03\x01nonsense")
+        assert b"PERM expected a netstring" in clients[299].recv(1000)
+        assert postmap(gateway, LISTED, port) == (0, "listed")
+        [delivery] = gateway.send(Message(UNLISTED))
+        assert delivery.place == DEEP_CHECK
+        assert ask(clients[298], LISTED) == "OK listed"
+
+
+def test_a_unix_socket_has_the_mode_of_the_mail_servers_socket(start_gateway):
+    gateway = start_gateway()
+    path = gateway.daemon.folder / "lookup.sock"
+    gateway.daemon.restart({**gateway.config.settings, "lookup-socket": path, "socket-mode": "0600"})
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(20)
+        connection.connect(str(path))
+        assert ask(connection, LISTED) == "OK listed"
+    assert path.stat().st_mode & 0o777 == 0o600
+    gateway.daemon.stop()
+    assert not path.exists()
+    gateway.daemon.start()
+
+
+def test_mail_goes_on_where_the_address_is_taken(start_gateway):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        gateway = start_gateway(settings={"lookup-socket": f"127.0.0.1:{taken.getsockname()[1]}"})
+        gateway.daemon.logged("error: lookup-socket: nobody is answered: .*Address already in use")
+        [delivery] = gateway.send(Message(UNLISTED))
+        assert delivery.place == DEEP_CHECK

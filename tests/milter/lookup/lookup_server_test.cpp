@@ -1,0 +1,241 @@
+#include "milter/lookup/lookup_server.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "milter/lookup/socketmap.hpp"
+#include "tests/support/stream_sockets.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using test::receive_all;
+using test::send_text;
+
+const std::string kListed = netstring_of("OK listed");
+const std::string kRevoked = netstring_of("OK revoked");
+const std::string kNotFound = netstring_of("NOTFOUND ");
+
+std::string request(std::string_view key) {
+  return netstring_of(std::string("senders ").append(key));
+}
+
+// A server on a unix socket for which joe is listed, for ann pam too, and eve is revoked.
+class Server {
+ public:
+  explicit Server(LookupLimits limits = {}) : socket_(test::listen_on(test::path_address(path()), AF_UNIX)) {
+    server_.emplace(
+        socket_.get(),
+        LookupServer::Handlers{.answer = [this](const SenderQuestion& question,
+                                                Clock::time_point deadline) { return answer(question, deadline); },
+                               .on_fault =
+                                   [this](const std::string& what) {
+                                     const std::lock_guard lock(mutex_);
+                                     faults_.push_back(what);
+                                   }},
+        limits);
+  }
+
+  FileDescriptor connect() const { return test::connect_to(path()); }
+  void end() { server_.reset(); }
+  std::vector<std::string> faults() const {
+    const std::lock_guard lock(mutex_);
+    return faults_;
+  }
+  std::vector<Clock::time_point> deadlines() const {
+    const std::lock_guard lock(mutex_);
+    return deadlines_;
+  }
+
+ private:
+  std::string path() const { return folder_.file("lookup.sock"); }
+
+  SenderStanding answer(const SenderQuestion& question, Clock::time_point deadline) {
+    {
+      const std::lock_guard lock(mutex_);
+      deadlines_.push_back(deadline);
+    }
+    if (question.sender == "fault@example.org") throw std::runtime_error("no answer");
+    if (question.sender == "joe@example.org") return SenderStanding::listed;
+    if (question.sender == "pam@example.org" && question.recipient == "ann@ours.example") return SenderStanding::listed;
+    return question.sender == "eve@example.org" ? SenderStanding::revoked : SenderStanding::neither;
+  }
+
+  test::TemporaryFolder folder_;
+  FileDescriptor socket_;
+  mutable std::mutex mutex_;
+  std::vector<std::string> faults_;
+  std::vector<Clock::time_point> deadlines_;
+  std::optional<LookupServer> server_;
+};
+
+// So many bytes, or less if the server hangs up or 20 s are over.
+std::string receive(const FileDescriptor& client, std::size_t bytes) {
+  std::string text(bytes, '\0');
+  std::size_t held = 0;
+  pollfd waiting = {client.get(), POLLIN, 0};
+  while (held < bytes && poll(&waiting, 1, 20000) == 1) {
+    const ssize_t count = recv(client.get(), text.data() + held, bytes - held, 0);
+    if (count <= 0) break;
+    held += static_cast<std::size_t>(count);
+  }
+  text.resize(held);
+  return text;
+}
+
+std::string ask(const FileDescriptor& client, std::string_view key, std::string_view want) {
+  send_text(client, request(key));
+  return receive(client, want.size());
+}
+
+TEST_CASE("each question of a connection is answered") {
+  const Server server;
+  const FileDescriptor client = server.connect();
+  CHECK(ask(client, "joe@example.org", kListed) == kListed);
+  CHECK(ask(client, "eve@example.org", kRevoked) == kRevoked);
+  CHECK(ask(client, "pam@example.org", kNotFound) == kNotFound);
+  CHECK(ask(client, "pam@example.org > ann@ours.example", kListed) == kListed);
+  CHECK(ask(client, "", kNotFound) == kNotFound);
+  CHECK(ask(client, "example.org", kNotFound) == kNotFound);
+}
+
+TEST_CASE("questions that come at once, or byte by byte, are answered in their order") {
+  const Server server;
+  std::string questions;
+  std::string answers;
+  for (int i = 0; i < 5000; ++i) {
+    questions += request("pam@example.org").append(request("joe@example.org"));
+    answers += kNotFound + kListed;
+  }
+  const FileDescriptor fast = server.connect();
+  std::thread sender([&] { send_text(fast, questions); });
+  CHECK(receive(fast, answers.size()) == answers);
+  sender.join();
+
+  const FileDescriptor slow = server.connect();
+  for (const char byte : request("joe@example.org")) send_text(slow, {&byte, 1});
+  CHECK(receive(slow, kListed.size()) == kListed);
+}
+
+TEST_CASE("another map is refused, and the connection goes on") {
+  const Server server;
+  const FileDescriptor client = server.connect();
+  for (const std::string_view payload : {"domains joe@example.org", "senders", "", "SENDERS joe@example.org"}) {
+    INFO(payload);
+    const std::string want = netstring_of("PERM the only map here is 'senders'");
+    send_text(client, netstring_of(payload));
+    CHECK(receive(client, want.size()) == want);
+  }
+  CHECK(ask(client, "joe@example.org", kListed) == kListed);
+}
+
+TEST_CASE("a client that breaks the protocol gets the answers to what came before, is told so, and is hung up on") {
+  const Server server;
+  for (const std::string& bytes : {std::string("GET / HTTP/1.1\r\n\r\n"), std::string("5000:"), std::string("3:abc;"),
+                                   std::string(100'000, '9')}) {
+    INFO(bytes.substr(0, 20));
+    const FileDescriptor client = server.connect();
+    send_text(client, request("joe@example.org") + bytes);
+    // The answer to a flood may be lost, since the server hangs up on bytes that it has not read.
+    const std::string got = receive_all(client);
+    if (bytes.size() < 100) CHECK_THAT(got, Catch::StartsWith(kListed) && Catch::Contains("PERM expected a netstring"));
+    CHECK_THAT(got, !Catch::Contains("has not hung up"));
+  }
+}
+
+TEST_CASE("a question that cannot be answered is that of a sender who is not listed, and is reported") {
+  const Server server;
+  const FileDescriptor client = server.connect();
+  CHECK(ask(client, "fault@example.org", kNotFound) == kNotFound);
+  CHECK(server.faults() == std::vector<std::string>{"a sender could not be looked up: no answer"});
+}
+
+TEST_CASE("all questions that come at once have the time of one to wait for a disk") {
+  const Server server({.waiting = 60000ms});
+  const FileDescriptor client = server.connect();
+  const Clock::time_point start = Clock::now();
+  send_text(client, request("a") + request("b"));
+  CHECK(receive(client, 2 * kNotFound.size()) == kNotFound + kNotFound);
+  const std::vector<Clock::time_point> deadlines = server.deadlines();
+  REQUIRE(deadlines.size() == 2);
+  CHECK(deadlines[0] == deadlines[1]);
+  CHECK(deadlines[0] >= start + 60000ms);
+}
+
+TEST_CASE("a client that sends a request byte by byte is cut off at the deadline, and one that is silent is not") {
+  const Server server({.request = 300ms});
+  const FileDescriptor silent = server.connect();
+  CHECK(ask(silent, "joe@example.org", kListed) == kListed);
+  const FileDescriptor slow = server.connect();
+  const Clock::time_point start = Clock::now();
+  std::atomic<bool> is_over = false;
+  std::thread sender([&] {
+    send_text(slow, "1000:");
+    while (!is_over) {
+      send_text(slow, "x");
+      std::this_thread::sleep_for(20ms);
+    }
+  });
+  CHECK(receive_all(slow).empty());
+  is_over = true;
+  sender.join();
+  CHECK(Clock::now() - start >= 300ms);
+  CHECK(ask(silent, "joe@example.org", kListed) == kListed);
+}
+
+TEST_CASE("a client that does not take its answers is cut off, and others are answered meanwhile") {
+  const Server server({.answer = 300ms});
+  const FileDescriptor deaf = server.connect();
+  std::string questions;
+  for (int i = 0; i < 500; ++i) questions += netstring_of("x");  // with long answers
+  std::thread sender([&] {
+    // Until the server hangs up; its answers fill the socket first.
+    while (send(deaf.get(), questions.data(), questions.size(), MSG_NOSIGNAL) > 0) continue;
+  });
+  CHECK(ask(server.connect(), "joe@example.org", kListed) == kListed);
+  sender.join();
+}
+
+TEST_CASE("where there are too many clients, the one that has been silent longest has to go") {
+  const Server server({.connections = 3});
+  const FileDescriptor first = server.connect();
+  CHECK(ask(first, "joe@example.org", kListed) == kListed);
+  const FileDescriptor second = server.connect();
+  CHECK(ask(second, "joe@example.org", kListed) == kListed);
+  CHECK(ask(first, "joe@example.org", kListed) == kListed);
+  const FileDescriptor third = server.connect();
+  const FileDescriptor fourth = server.connect();
+  CHECK(ask(fourth, "joe@example.org", kListed) == kListed);
+  CHECK(receive_all(second).empty());
+  CHECK(ask(first, "joe@example.org", kListed) == kListed);
+  CHECK(ask(third, "joe@example.org", kListed) == kListed);
+}
+
+TEST_CASE("clients that vanish at each byte leave a server that goes on") {
+  const Server server;
+  const std::string whole = request("joe@example.org");
+  for (std::size_t length = 0; length <= whole.size(); ++length) send_text(server.connect(), whole.substr(0, length));
+  CHECK(ask(server.connect(), "joe@example.org", kListed) == kListed);
+}
+
+TEST_CASE("the server for look-ups ends at once, whoever is connected") {
+  Server server;
+  const FileDescriptor idle = server.connect();
+  const FileDescriptor half = server.connect();
+  send_text(half, "20:");
+  CHECK(ask(idle, "joe@example.org", kListed) == kListed);
+  server.end();
+  CHECK(receive_all(idle).empty());
+  CHECK(receive_all(half).empty());
+}
+
+}  // namespace
+}  // namespace bloomgate

@@ -1,0 +1,63 @@
+// Sockets for tests of our own servers: one that listens, and a client that sends bytes and takes what comes.
+#pragma once
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "filter/base/file_descriptor.hpp"
+
+namespace bloomgate::test {
+
+inline sockaddr_un path_address(const std::string& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+template <typename Address>
+FileDescriptor listen_on(const Address& address, int family) {
+  FileDescriptor listener(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int on = 1;  // an address need not be this machine's
+  if (family == AF_INET) REQUIRE(setsockopt(listener.get(), IPPROTO_IP, IP_FREEBIND, &on, sizeof on) == 0);
+  REQUIRE(bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  REQUIRE(listen(listener.get(), SOMAXCONN) == 0);
+  return listener;
+}
+
+inline FileDescriptor connect_to(const std::string& path) {
+  FileDescriptor client(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_un address = path_address(path);
+  REQUIRE(connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  return client;
+}
+
+inline void send_text(const FileDescriptor& client, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t sent = send(client.get(), text.data(), text.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return;  // the server has hung up, as some tests want it to
+    text.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
+// All that comes until the server hangs up, or 20 s are over.
+inline std::string receive_all(const FileDescriptor& client) {
+  std::string text;
+  char buffer[65536];
+  pollfd waiting = {client.get(), POLLIN, 0};
+  while (poll(&waiting, 1, 20000) == 1) {
+    const ssize_t count = recv(client.get(), buffer, sizeof buffer, 0);
+    if (count <= 0) return text;
+    text.append(buffer, static_cast<std::size_t>(count));
+  }
+  return text + "(the server has not hung up)";
+}
+
+}  // namespace bloomgate::test
