@@ -31,7 +31,7 @@ void print_text(const BuildReport& report) {
   if (header.addresses != 0) std::cout << ", " << format_decimal(report.bits_per_entry(), 2) << " bits per entry";
   std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       " << format_rate(fpr)
             << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses") << ")\nmessages  "
-            << message_rates_text(fpr) << '\n';
+            << message_rates_text(fpr_of_sender(header)) << '\n';
   if (!report.store_path.empty()) {
     std::cout << "store     " << report.store_path << ", " << format_bytes(report.store_bytes()) << ", seed "
               << format_seed(*header.shape.store_seed) << '\n';
@@ -67,8 +67,8 @@ void print_json(const BuildReport& report) {
       {"bits_per_entry", header.addresses != 0 ? Json(report.bits_per_entry()) : Json(nullptr)},
       {"seed", format_seed(header.shape.seed)},
       {"fpr", fpr},
-      {"fpr_either", either_fpr(fpr)},
-      {"fpr_both", both_fpr(fpr)},
+      {"fpr_either", either_fpr(fpr_of_sender(header))},
+      {"fpr_both", both_fpr(fpr_of_sender(header))},
       {"store", report.store_path.empty() ? Json(nullptr) : Json(report.store_path)},
       {"store_seed", header.shape.store_seed ? Json(format_seed(*header.shape.store_seed)) : Json(nullptr)},
       {"store_bytes", report.store_path.empty() ? Json(nullptr) : Json(report.store_bytes())},

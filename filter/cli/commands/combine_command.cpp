@@ -46,7 +46,8 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
             << "\ndistinct  " << format_count(distinct_entries(header.bits_set, header.shape))
             << " (estimated from the fill)\ndomains   " << format_count(header.domains) << " domain entries\nsize      "
             << format_bytes(file_bytes(header)) << "\nFPR       " << format_rate(fpr)
-            << " for a look-up (expected from the fill)\nmessages  " << message_rates_text(fpr) << '\n';
+            << " for a look-up (expected from the fill)\nmessages  " << message_rates_text(fpr_of_sender(header))
+            << '\n';
   return EX_OK;
 }
 
@@ -54,19 +55,22 @@ std::uint64_t domains_of_either(const Overlap& overlap) {
   return overlap.domains_of_a + overlap.domains_of_b - overlap.domains_of_both;
 }
 
-void print_text(const Overlap& overlap, const std::vector<std::string>& paths) {
+void print_text(const Overlap& overlap, const MappedFilter& a, const MappedFilter& b) {
   const auto print = [](const std::string& where, double addresses, std::uint64_t domains) {
     std::cout << "in " << where << ": " << format_count(addresses) << " addresses, " << format_count(domains)
               << " domain entries\n";
   };
-  print(paths[0], overlap.a, overlap.domains_of_a);
-  print(paths[1], overlap.b, overlap.domains_of_b);
+  print(a.path(), overlap.a, overlap.domains_of_a);
+  print(b.path(), overlap.b, overlap.domains_of_b);
   print("either", overlap.either, domains_of_either(overlap));
   print("both", overlap.both, overlap.domains_of_both);
-  std::cout << "(addresses are estimated from the fill, domain entries are counted)\n";
+  const bool with_pairs = a.header().pairs.any() || b.header().pairs.any();
+  std::cout << (with_pairs ? "(addresses and pairs of them are estimated from the fill; domain entries and pairs with "
+                             "one are counted)\n"
+                           : "(addresses are estimated from the fill, domain entries are counted)\n");
 }
 
-void print_json(const Overlap& overlap, const std::vector<std::string>& /*paths*/) {
+void print_json(const Overlap& overlap) {
   const nlohmann::ordered_json report = {{"a", overlap.a},
                                          {"b", overlap.b},
                                          {"either", overlap.either},
@@ -116,7 +120,7 @@ int run_compare(const Arguments& arguments) {
   const MappedFilter a(paths[0]);
   const MappedFilter b(paths[1]);
   const Overlap overlap = estimate_overlap(a, b, default_threads());
-  (json ? print_json : print_text)(overlap, paths);
+  json ? print_json(overlap) : print_text(overlap, a, b);
   return EX_OK;
 }
 

@@ -180,7 +180,8 @@ void print_text(const Report& report) {
   std::cout << "\nrejected  " << format_count(report.rejected) << '\n' << entries_text(header);
   std::cout << "\nsaturated " << format_count(header.saturated) << " of " << format_count(header.bits_set)
             << " counters in use\nFPR       " << format_rate(fpr)
-            << " for a look-up (expected from the fill)\nmessages  " << message_rates_text(fpr) << '\n';
+            << " for a look-up (expected from the fill)\nmessages  " << message_rates_text(fpr_of_sender(header))
+            << '\n';
   if (report.spilled_bytes != 0) {
     std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
   }
@@ -213,8 +214,8 @@ void print_json(const Report& report) {
                    {"file_bytes", file_bytes(header)},
                    {"seed", format_seed(header.shape.seed)},
                    {"fpr", fpr},
-                   {"fpr_either", either_fpr(fpr)},
-                   {"fpr_both", both_fpr(fpr)},
+                   {"fpr_either", either_fpr(fpr_of_sender(header))},
+                   {"fpr_both", both_fpr(fpr_of_sender(header))},
                    {"spilled_bytes", report.spilled_bytes},
                    {"seconds", report.seconds}});
   print_report(json);

@@ -29,7 +29,8 @@ void print_text(const std::string& path, const FilterHeader& header) {
   const double fpr = expected_fpr_of(header);
   std::cout << "built     " << path << '\n' << entries_text(header);
   std::cout << "\nsize      " << format_bytes(file_bytes(header)) << "\nFPR       " << format_rate(fpr)
-            << " for a look-up (expected from the fill)\nmessages  " << message_rates_text(fpr) << '\n';
+            << " for a look-up (expected from the fill)\nmessages  " << message_rates_text(fpr_of_sender(header))
+            << '\n';
 }
 
 void print_json(const std::string& path, const FilterHeader& header) {
@@ -43,8 +44,8 @@ void print_json(const std::string& path, const FilterHeader& header) {
       {"file_bytes", file_bytes(header)},
       {"seed", format_seed(header.shape.seed)},
       {"fpr", fpr},
-      {"fpr_either", either_fpr(fpr)},
-      {"fpr_both", both_fpr(fpr)},
+      {"fpr_either", either_fpr(fpr_of_sender(header))},
+      {"fpr_both", both_fpr(fpr_of_sender(header))},
   };
   print_report(json);
 }

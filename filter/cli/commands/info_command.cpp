@@ -64,7 +64,7 @@ void print_text(const MappedFilter& filter) {
   const FilterHeader& header = filter.header();
   const FilterShape& shape = header.shape;
   const double fpr = expected_fpr_of(header);
-  const double of_sender = fpr_of_sender(fpr, header.pairs.in_bits != 0);
+  const double of_sender = fpr_of_sender(header);
   const bool fill_tells = !std::isnan(distinct_entries_of(header));
   std::cout << "file             " << filter.path() << "\nformat           version " << kFormatVersion
             << "\nsize             " << format_bytes(file_bytes(header)) << "\nlayout           " << layout_text(shape)
@@ -106,7 +106,7 @@ nlohmann::ordered_json json_of(const MappedFilter& filter) {
   const FilterShape& shape = header.shape;
   const double distinct = distinct_entries_of(header);
   const double fpr = expected_fpr_of(header);
-  const double of_sender = fpr_of_sender(fpr, header.pairs.in_bits != 0);
+  const double of_sender = fpr_of_sender(header);
   nlohmann::ordered_json kept = nlohmann::ordered_json::array();
   for (const Generation& each : kept_generations(resolve_link(filter.path()))) {
     kept.push_back(generation_json(describe(each.path)));
@@ -166,7 +166,7 @@ SumOfLayers sum_of(const std::vector<std::unique_ptr<MappedFilter>>& layers) {
     sum.entries = saturating_sum(sum.entries, entries_of(header));
     sum.file_bytes = saturating_sum(sum.file_bytes, file_bytes(header));
     rates.push_back(expected_fpr_of(header));
-    of_sender.push_back(fpr_of_sender(rates.back(), header.pairs.in_bits != 0));
+    of_sender.push_back(fpr_of_sender(header));
   }
   sum.fpr = fpr_of_several(rates);
   sum.of_sender = fpr_of_several(of_sender);

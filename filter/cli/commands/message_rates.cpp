@@ -5,13 +5,15 @@
 
 namespace bloomgate::cli {
 
-double fpr_of_sender(double fpr, bool has_pairs) {
-  return has_pairs ? either_fpr(fpr) : fpr;
+double fpr_of_sender(const FilterHeader& header) {
+  const double fpr = expected_fpr_of(header);
+  return header.pairs.in_bits != 0 ? either_fpr(fpr) : fpr;
 }
 
-std::string message_rates_text(double fpr) {
-  return format_rate(either_fpr(fpr)) + " where one of two different senders has to be listed (identity = either), " +
-         format_rate(both_fpr(fpr)) + " where both have to be (identity = both)";
+std::string message_rates_text(double of_sender) {
+  return format_rate(either_fpr(of_sender)) +
+         " where one of two different senders has to be listed (identity = either), " +
+         format_rate(both_fpr(of_sender)) + " where both have to be (identity = both)";
 }
 
 }  // namespace bloomgate::cli

@@ -3,13 +3,17 @@
 
 #include <string>
 
+#include "filter/file/file_format.hpp"
+
 namespace bloomgate::cli {
 
-// By the rule for the two senders that a message has, which the daemon's configuration chooses: "4.27 % where one of
-// two different senders has to be listed (identity = either), 0.0466 % where both have to be (identity = both)".
-std::string message_rates_text(double fpr);
+// How often a stranger is taken for listed who sends under one sender. With pairs of addresses a sender is looked up
+// twice, alone and with a recipient; a stranger writes to one.
+double fpr_of_sender(const FilterHeader& header);
 
-// With pairs of addresses a sender is looked up twice, alone and with a recipient; a stranger writes to one.
-double fpr_of_sender(double fpr, bool has_pairs);
+// `of_sender` is that rate. By the rule for the two senders that a message has, which the daemon's configuration
+// chooses: "4.27 % where one of two different senders has to be listed (identity = either), 0.0466 % where both have to
+// be (identity = both)".
+std::string message_rates_text(double of_sender);
 
 }  // namespace bloomgate::cli

@@ -249,8 +249,9 @@ void print_text(const Report& report) {
   std::cout << "\nrejected  " << format_count(report.rejected);
   print_strangers(header, report.strangers);
   std::cout << "\nsize      " << format_bytes(file_bytes(header)) << "\nseed      " << format_seed(header.shape.seed)
-            << "\nFPR       " << format_rate(fpr) << " for a look-up\nmessages  " << message_rates_text(fpr)
-            << "\ntime      " << format_decimal(report.seconds, 2) << " s\n";
+            << "\nFPR       " << format_rate(fpr) << " for a look-up\nmessages  "
+            << message_rates_text(fpr_of_sender(header)) << "\ntime      " << format_decimal(report.seconds, 2)
+            << " s\n";
 }
 
 void print_json(const Report& report) {
@@ -280,8 +281,8 @@ void print_json(const Report& report) {
       {"seed", format_seed(header.shape.seed)},
       {"store_seed", format_seed(*header.shape.store_seed)},
       {"fpr", fpr},
-      {"fpr_either", either_fpr(fpr)},
-      {"fpr_both", both_fpr(fpr)},
+      {"fpr_either", either_fpr(fpr_of_sender(header))},
+      {"fpr_both", both_fpr(fpr_of_sender(header))},
       {"spilled_bytes", report.spilled_bytes},
       {"seconds", report.seconds},
   };

@@ -1107,6 +1107,34 @@ class PairsTest(ProgramTest):
     def query(self, status, *pairs, arguments=()):
         return self.check(status, "query", "filter", *arguments, *pairs)[0].splitlines()
 
+    def test_every_report_tells_that_a_sender_is_looked_up_alone_and_with_a_recipient(self):
+        pairs = self.write("pairs", "".join(f"user{i}@example.org > ann@ours.example\n" for i in range(1000)))
+        more = self.write("more", "jim@example.org > ann@ours.example\n")
+        reports = [
+            json.loads(self.check(0, "build", "-o", "filter", "--store", "store", "--json", pairs)[0]),
+            json.loads(self.check(0, "info", "filter", "--json")[0]),
+            json.loads(self.check(0, "update", "-o", "filter", "--store", "store", "--add", more, "--json")[0]),
+        ]
+        self.check(0, "build", "-o", "counting", "--layout", "counting", pairs)
+        reports.append(json.loads(self.check(0, "add", "counting", "--json", more)[0]))
+        reports.append(json.loads(self.check(0, "export", "counting", "-o", "exported", "--json")[0]))
+        for report in reports:
+            fpr = report["fpr"]
+            self.assertAlmostEqual(report["fpr_either"] / (1 - (1 - fpr) ** 4), 1, places=6)
+            self.assertAlmostEqual(report["fpr_both"] / (1 - (1 - fpr) ** 2) ** 2, 1, places=6)
+        merged = self.check(0, "merge", "-o", "merged", "exported", "exported")[0]
+        self.assertEqual(re.search(r"(?m)^messages +(.*)$", merged)[1],
+                         re.search(r"(?m)^messages +(.*)$", self.check(0, "info", "merged")[0])[1])
+
+    def test_filters_with_pairs_are_compared(self):
+        both = "joe@example.org > ann@ours.example\n@example.net > ann@ours.example\n"
+        for name, more in (("a", "jim@example.org > ann@ours.example\n"), ("b", "@example.com > ann@ours.example\n")):
+            self.check(0, "build", "-o", name, "--seed", "1", "--expected-entries", "100", self.write(name + ".txt", both + more))
+        out = self.check(0, "compare", "a", "b")[0]
+        self.assertIn("in a: 2 addresses, 1 domain entries\nin b: 1 addresses, 2 domain entries\n"
+                      "in either: 2 addresses, 2 domain entries\nin both: 1 addresses, 1 domain entries\n", out)
+        self.assertIn("(addresses and pairs of them are estimated from the fill; domain entries and pairs with one are counted)", out)
+
     def test_a_pair_asks_for_one_recipient_and_an_address_for_everybody(self):
         out, err = self.build(self.LIST)
         self.assertEqual(err, "")
