@@ -316,9 +316,6 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   auto socket = std::make_unique<ListeningSocket>(options.socket, options.socket_mode, options.socket_group);
   route_signals(daemon.wakeup);
   hold_signals();
-  // libmilter's pool may wake one thread for two sessions, since it counts a thread as idle until that thread runs
-  // (worker.c). The other session waits for the next event of any session. If the thread then waits for a checker, a
-  // listed message could wait with it; a call at our own socket is an event, for which libmilter starts a thread.
   if (const std::size_t room = make_room_for_connections(options.max_connections); room < options.max_connections) {
     daemon.log->warn(
         "max-connections: there are descriptors for {} connections, and not for {}: raise the limit (LimitNOFILE= of "
@@ -327,6 +324,9 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   }
   daemon.watch.listen_on(socket->descriptor());
   daemon.watch.start();
+  // libmilter's pool may wake one thread for two sessions, since it counts a thread as idle until that thread runs
+  // (worker.c). The other session waits for the next event of any session. If the thread then waits for a checker, a
+  // listed message could wait with it; a call at our own socket is an event, for which libmilter starts a thread.
   daemon.common.before_waiting = [descriptor = socket->descriptor()] { knock(descriptor); };
   daemon.learner.start([&daemon] { daemon.wakeup.post(Wakeup::kLearning); });
   daemon.begin_to_serve();
