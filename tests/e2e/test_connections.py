@@ -119,7 +119,7 @@ def test_a_connection_past_the_limit_is_ended_at_once(start_gateway):
                                    NEGOTIATION + CONNECTION_STEPS + SENDER],
                          ids=["before the first step", "after the first step", "before a message", "within a message"])
 def test_clients_that_send_a_byte_a_second_are_ended_and_hold_up_no_other(start_gateway, steps):
-    gateway = start_gateway(settings={"connection-timeout": 3})
+    gateway = start_gateway(settings={"connection-timeout": 8})  # longer than Postfix ever takes for a step here
     pid = gateway.daemon.program.pid
     assert_it_serves(gateway)
     before = descriptors(pid), threads(pid)

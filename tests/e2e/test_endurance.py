@@ -4,8 +4,7 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 
 import pytest
-from private_mail.filter import REPOSITORY, build_folder, built
-from raw_connection import has_sanitizer
+from private_mail.filter import REPOSITORY, build_folder
 
 
 def load(path):
@@ -19,7 +18,6 @@ endurance = load(REPOSITORY / "tests/bench/endurance")
 CONNECTIONS = 16
 
 
-@pytest.mark.skipif(has_sanitizer(built("milter/bloomgate-milter")), reason="memory is the sanitizer's")
 @pytest.mark.parametrize("settings", ["log-level = warning\n", "log-level = info\nmetrics = {folder}/metrics.sock\n"],
                          ids=["quiet", "with its log and its figures"])
 def test_many_messages_leave_descriptors_threads_and_memory_as_they_were(settings, tmp_path):
