@@ -66,14 +66,14 @@ def fifo(path):
     os.mkfifo(path, 0o644)
 
 
-@pytest.mark.parametrize("make, why", [(unreadable, "Permission denied"), (folder, "not a regular file"),
+@pytest.mark.parametrize("make, why", [(unreadable, "Permission denied"), (folder, "without a layer"),
                                        (newer_version, "version"), (fifo, "not a regular file")],
                          ids=lambda value: getattr(value, "__name__", None))
 def test_what_is_no_whitelist_is_refused_and_the_old_one_serves(gateway, make, why):
     assert_refused_and_served_from_before(gateway, make, why)
 
 
-@pytest.mark.parametrize("make, why", [(unreadable, "Permission denied"), (folder, "not a regular file"),
+@pytest.mark.parametrize("make, why", [(unreadable, "Permission denied"), (folder, "without a layer"),
                                        (newer_version, "version"), (fifo, "not a regular file")],
                          ids=lambda value: getattr(value, "__name__", None))
 def test_with_what_is_no_whitelist_it_does_not_start_and_says_why(gateway, make, why):
