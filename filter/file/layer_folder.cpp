@@ -19,20 +19,8 @@ bool can_stand_in_header(std::string_view name) noexcept {
          });
 }
 
-}  // namespace
-
-bool is_layer_name(std::string_view file_name) noexcept {
-  return file_name.size() > kLayerSuffix.size() && file_name.ends_with(kLayerSuffix) && file_name.front() != '.';
-}
-
-bool is_folder(const std::string& path) noexcept {
-  struct stat status = {};
-  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-std::vector<Layer> layers_in(const std::string& folder) {
+std::vector<Layer> read_layers(const std::string& folder, std::error_code& error) {
   std::vector<Layer> layers;
-  std::error_code error;
   std::filesystem::directory_iterator at(folder, error);
   for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
     const std::string name = at->path().filename().string();
@@ -45,11 +33,31 @@ std::vector<Layer> layers_in(const std::string& folder) {
   return layers;
 }
 
-std::vector<Layer> usable_layers_in(const std::string& folder) {
+}  // namespace
+
+bool is_layer_name(std::string_view file_name) noexcept {
+  return file_name.size() > kLayerSuffix.size() && file_name.ends_with(kLayerSuffix) && file_name.front() != '.';
+}
+
+bool is_folder(const std::string& path) noexcept {
+  struct stat status = {};
+  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+std::vector<Layer> layers_in(const std::string& folder) {
+  std::error_code ignored;
+  return read_layers(folder, ignored);
+}
+
+std::vector<Layer> all_layers_in(const std::string& folder) {
   std::error_code error;
-  const std::filesystem::directory_iterator can_be_read(folder, error);
-  if (error) throw system_error(ErrorCode::cannot_open, "open the folder", folder, error.value());
-  std::vector<Layer> layers = layers_in(folder);
+  std::vector<Layer> layers = read_layers(folder, error);
+  if (error) throw system_error(ErrorCode::cannot_open, "read the folder", folder, error.value());
+  return layers;
+}
+
+std::vector<Layer> usable_layers_in(const std::string& folder) {
+  std::vector<Layer> layers = all_layers_in(folder);
   if (layers.empty()) {
     throw BloomgateError(ErrorCode::bad_configuration,
                          folder + " is a folder without a layer, a file whose name ends in " +

@@ -32,6 +32,9 @@ struct Layer {
 // The layers of a folder, in the order of their names; nothing is checked. None where the folder cannot be read. While
 // others put layers in and take them out, one that is there all the time is never left out.
 std::vector<Layer> layers_in(const std::string& folder);
+// The same, for whoever must not miss one. Throws BloomgateError{cannot_open} where the folder cannot be read to its
+// end.
+std::vector<Layer> all_layers_in(const std::string& folder);
 
 // The same, of a folder that can be used: with at least one layer, not more than kMostLayers, and names that can stand
 // in a header field: at most kMaxLayerNameBytes letters, digits, dots, hyphens and underscores. Throws

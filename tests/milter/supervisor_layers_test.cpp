@@ -67,7 +67,8 @@ TEST_CASE("a sender is listed where any layer lists him, and the decision names 
   CHECK(s.decision("<ann@example.org>").list.view() == "all/0002");
   CHECK(s.reason("<who@corp.example>") == Reason::listed_domain);
   CHECK(s.reason("<stranger@example.net>") == Reason::not_listed);
-  CHECK_THAT(s.log.text(), Contains(s.path("0001")) && Contains(s.path("0002")) && Contains("layers of whitelist all: 2"));
+  CHECK_THAT(s.log.text(),
+             Contains(s.path("0001")) && Contains(s.path("0002")) && Contains("layers of whitelist all: 2"));
 }
 
 TEST_CASE("each layer is a draw for a stranger, and the rates told are of all layers together") {

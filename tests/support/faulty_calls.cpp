@@ -298,6 +298,13 @@ int fchmod(int file, mode_t mode) {
   return static_cast<int>(syscall(SYS_fchmod, file, mode));
 }
 
+// Under another name here, since a struct has that one.
+int lock_file(int file, int operation) __asm__("flock");
+int lock_file(int file, int operation) {
+  if (fails(fault_of("flock", 0, 0, file))) return -1;
+  return static_cast<int>(syscall(SYS_flock, file, operation));
+}
+
 int rename(const char* from, const char* to) {
   if (fails(fault_of("rename", 0, 0, to))) return -1;
   return static_cast<int>(syscall(SYS_rename, from, to));

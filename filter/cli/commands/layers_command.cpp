@@ -112,7 +112,9 @@ class FolderLock {
   explicit FolderLock(const std::string& folder)
       : folder_(folder), file_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     if (!file_.is_open()) throw system_error(ErrorCode::cannot_open, "open the folder", folder, errno);
-    while (flock(file_.get(), LOCK_EX) != 0 && errno == EINTR) {  // some file systems have no locks
+    while (flock(file_.get(), LOCK_EX) != 0) {
+      // Without a lock two commands could give their layers one name, and one of them would be lost.
+      if (errno != EINTR) throw system_error(ErrorCode::cannot_write, "lock the folder", folder, errno);
       if (stop_flag()) throw BloomgateError(ErrorCode::interrupted, "interrupted while another command had " + folder);
     }
   }
@@ -268,7 +270,7 @@ int run_append(const Arguments& arguments) {
   const std::string folder = operands.front();
   make_folder(folder);
   const FolderLock lock(folder);
-  const std::vector<Layer> layers = layers_in(folder);
+  const std::vector<Layer> layers = all_layers_in(folder);
   if (layers.size() >= kMostLayers) {
     throw BloomgateError(ErrorCode::bad_argument, folder + " has " + std::to_string(layers.size()) +
                                                       " layers, as many as a whitelist may have; make one of them "
@@ -303,7 +305,7 @@ int run_fold(const Arguments& arguments) {
   if (operands.empty()) throw UsageError("name a folder");
   const std::string folder = operands.front();
   const FolderLock lock(folder);
-  const std::vector<Layer> layers = layers_in(folder);
+  const std::vector<Layer> layers = all_layers_in(folder);
   const std::string output = layers.empty() ? next_layer(folder, layers) : layers.front().path;
   if (operands.size() > 1) {
     for (const std::string& input : operands) {

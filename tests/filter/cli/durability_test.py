@@ -179,6 +179,22 @@ class OrderTest(DurabilityTest):
                     self.assertRegex(result.errors, "sync|open the folder")
 
 
+class LayersTest(DurabilityTest):
+    def test_where_the_folder_cannot_be_locked_no_layer_is_made_or_folded(self):
+        layers = self.folder / "layers"
+        layers.mkdir(parents=True)
+        (self.folder / "a.txt").write_text("a@example.org\n")
+        for command in (["append", "layers", "a.txt"], ["append", "layers", "a.txt"], ["fold", "layers", "a.txt"]):
+            before = sorted(os.listdir(layers))
+            refused = run_faulty([BLOOMGATE, *command], FAULTY_CALLS, self.folder, f"flock 1 {errno.ENOLCK}")
+            self.assertEqual(refused.status, EX_CANTCREAT, refused.errors)
+            self.assertRegex(refused.errors, rf"lock the folder layers.*{os.strerror(errno.ENOLCK)}")
+            self.assertEqual(sorted(os.listdir(layers)), before)
+            waited = run_faulty([BLOOMGATE, *command], FAULTY_CALLS, self.folder, f"flock 1 {errno.EINTR}")
+            self.assertEqual(waited.status, 0, waited.errors)
+        self.assertEqual(os.listdir(layers), ["0001.bloom"])
+
+
 class FailureTest(DurabilityTest):
     # In which a failure is no fault of the file: where another way is taken, or after the rename.
     HARMLESS = {"unlink"}
