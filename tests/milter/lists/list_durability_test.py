@@ -55,7 +55,8 @@ class ListDurabilityTest(unittest.TestCase):
     def test_whichever_call_fails_the_list_is_the_old_one_or_the_new_one(self):
         for words, want in COMMANDS.items():
             sound, _, _ = self.change(words)
-            for name in sorted({call.name for call in sound.calls} - {"unlink"}):
+            # Some file systems have no locks: there a second look at the file has to do.
+            for name in sorted({call.name for call in sound.calls} - {"unlink", "flock"}):
                 for number in range(1, len(sound.of(name)) + 1):
                     with self.subTest(words=words, call=name, number=number):
                         run, text, names = self.change(words, f"{name} {number} {errno.EIO}")
