@@ -1,112 +1,56 @@
 #include "milter/lookup/lookup_server.hpp"
 
-#include <fcntl.h>
-#include <sys/socket.h>
-
 #include <array>
-#include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/basic_stream.hpp>
-#include <cerrno>
 #include <cstring>
 #include <exception>
 #include <list>
-#include <system_error>
-#include <thread>
 #include <utility>
 
-#include "filter/base/error.hpp"
-#include "filter/base/held_signals.hpp"
 #include "milter/lookup/socketmap.hpp"
+#include "milter/serving/socket_loop.hpp"
 
 namespace bloomgate {
 namespace {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
-using Protocol = asio::generic::stream_protocol;
+using Protocol = SocketLoop::Protocol;
 using Fault = boost::system::error_code;
 
-constexpr std::chrono::milliseconds kAfterFault{1000};
 constexpr std::string_view kMap = "senders";
 constexpr std::string_view kNotFound = "NOTFOUND ";
 
-int duplicate(int descriptor) {
-  const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  if (copy >= 0) return copy;
-  throw BloomgateError(ErrorCode::no_system_resource,
-                       "cannot duplicate the socket for look-ups: " + std::generic_category().message(errno));
-}
-
-int family_of(int descriptor) noexcept {
-  sockaddr_storage address = {};
-  socklen_t bytes = sizeof address;
-  getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes);
-  return address.ss_family;
-}
-
 }  // namespace
 
-// All of it runs in one thread, but for the constructor and the destructor, which run before and after it.
+// All of it runs in the loop's thread, but for the constructor and the destructor, which run before and after it.
 class LookupServer::Loop {
  public:
   Loop(int descriptor, Handlers handlers, const LookupLimits& limits)
       : handlers_(std::move(handlers)),
         limits_(limits),
-        acceptor_(context_, Protocol(family_of(descriptor), 0), duplicate(descriptor)),
-        pause_(context_) {
-    accept();
-    const HeldSignals held;
-    try {
-      thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error& error) {
-      throw BloomgateError(ErrorCode::no_system_resource,
-                           std::string("cannot start the thread for look-ups: ") + error.what());
-    }
+        socket_(descriptor, "for look-ups",
+                {.has_room = [] { return true; },  // somebody goes
+                 .take = [this](Protocol::socket socket) { take(std::move(socket)); },
+                 .on_fault = handlers_.on_fault}) {
+    socket_.start();
   }
 
-  ~Loop() {
-    context_.stop();
-    thread_.join();
-  }
+  ~Loop() { socket_.stop(); }
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
  private:
   class Client;
 
-  void run() noexcept {
-    for (;;) {
-      try {
-        while (context_.run_one() != 0) {
-          if (!is_accepting_) accept();
-        }
-        return;
-      } catch (const std::exception& error) {
-        // Out of memory, most likely. The connection that it was about is closed.
-        report(error.what());
-      }
-    }
-  }
-
-  void report(const std::string& what) const noexcept {
-    if (handlers_.on_fault) handlers_.on_fault(what);
-  }
-
-  void accept();
+  void take(Protocol::socket socket);
 
   const Handlers handlers_;
   const LookupLimits limits_;
-  bool is_accepting_ = false;      // or pausing, to do so again
   std::list<Client*> by_silence_;  // those that are served, the one that has been silent longest first
-  asio::io_context context_{1};
-  asio::basic_socket_acceptor<Protocol> acceptor_;
-  asio::steady_timer pause_;
-  std::thread thread_;
+  SocketLoop socket_;
 };
 
 // One connection, which lives as long as an operation of it is under way: it reads what comes, answers all requests
@@ -178,7 +122,7 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
     try {
       return loop_.handlers_.answer(question, wait_until);
     } catch (const std::exception& error) {
-      loop_.report(std::string("a sender could not be looked up: ") + error.what());
+      loop_.socket_.report(std::string("a sender could not be looked up: ") + error.what());
       return SenderStanding::neither;
     }
   }
@@ -204,20 +148,9 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
   std::string answers_;
 };
 
-// run() takes up the next connection, also after a handler that threw.
-void LookupServer::Loop::accept() {
-  acceptor_.async_accept([this](const Fault& fault, Protocol::socket socket) {
-    if (!fault) {
-      is_accepting_ = false;
-      if (by_silence_.size() >= limits_.connections) by_silence_.front()->hang_up();
-      return std::make_shared<Client>(*this, std::move(socket))->read();
-    }
-    // No descriptor is left, most likely. Others need them more, so this can wait.
-    report("cannot take a connection: " + fault.message());
-    pause_.expires_after(kAfterFault);
-    pause_.async_wait([this](const Fault&) { is_accepting_ = false; });
-  });
-  is_accepting_ = true;
+void LookupServer::Loop::take(Protocol::socket socket) {
+  if (by_silence_.size() >= limits_.connections) by_silence_.front()->hang_up();
+  std::make_shared<Client>(*this, std::move(socket))->read();
 }
 
 LookupServer::LookupServer(int descriptor, Handlers handlers, LookupLimits limits)

@@ -1,27 +1,19 @@
 #include "milter/monitoring/http_server.hpp"
 
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <boost/asio/basic_socket_acceptor.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
-#include <cerrno>
 #include <exception>
 #include <optional>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "config/ip_network.hpp"
-#include "filter/base/error.hpp"
-#include "filter/base/held_signals.hpp"
+#include "milter/serving/socket_loop.hpp"
 
 namespace bloomgate {
 namespace {
@@ -29,10 +21,8 @@ namespace {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
-using Protocol = asio::generic::stream_protocol;
+using Protocol = SocketLoop::Protocol;
 using Fault = boost::system::error_code;
-
-constexpr std::chrono::milliseconds kAfterFault{1000};
 
 // The pages have no outside part and no script, so nothing that gets into one in spite of all could do anything.
 constexpr const char* kContentPolicy =
@@ -66,69 +56,29 @@ std::optional<HttpReply> refusal_of(const http::request<http::empty_body>& reque
   return std::nullopt;
 }
 
-int duplicate(int descriptor) {
-  const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  if (copy >= 0) return copy;
-  throw BloomgateError(ErrorCode::no_system_resource,
-                       "cannot duplicate the socket of the status page: " + std::generic_category().message(errno));
-}
-
-int family_of(int descriptor) noexcept {
-  sockaddr_storage address = {};
-  socklen_t bytes = sizeof address;
-  getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes);
-  return address.ss_family;
-}
-
 }  // namespace
 
-// All of it runs in one thread, but for the constructor and the destructor, which run before and after it.
+// All of it runs in the loop's thread, but for the constructor and the destructor, which run before and after it.
 class HttpServer::Loop {
  public:
   Loop(int descriptor, Handlers handlers, const HttpLimits& limits)
       : handlers_(std::move(handlers)),
         limits_(limits),
-        acceptor_(context_, Protocol(family_of(descriptor), 0), duplicate(descriptor)),
-        pause_(context_),
-        clock_(context_) {
-    accept();
+        socket_(descriptor, "of the status page",
+                {.has_room = [this] { return open_ < limits_.connections; },
+                 .take = [this](Protocol::socket socket) { take(std::move(socket)); },
+                 .on_fault = handlers_.on_fault}),
+        clock_(socket_.context()) {
     if (handlers_.tick) wait_for_tick();
-    const HeldSignals held;
-    try {
-      thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error& error) {
-      throw BloomgateError(ErrorCode::no_system_resource,
-                           std::string("cannot start the thread of the status page: ") + error.what());
-    }
+    socket_.start();
   }
 
-  ~Loop() {
-    context_.stop();
-    thread_.join();
-  }
+  ~Loop() { socket_.stop(); }
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
  private:
   class Exchange;
-
-  void run() noexcept {
-    for (;;) {
-      try {
-        while (context_.run_one() != 0) {
-          if (!is_accepting_ && open_ < limits_.connections) accept();
-        }
-        return;
-      } catch (const std::exception& error) {
-        // Out of memory, most likely. The connection that it was about is closed.
-        report(error.what());
-      }
-    }
-  }
-
-  void report(const std::string& what) const noexcept {
-    if (handlers_.on_fault) handlers_.on_fault(what);
-  }
 
   void wait_for_tick() {
     clock_.expires_after(handlers_.interval);
@@ -139,17 +89,13 @@ class HttpServer::Loop {
     });
   }
 
-  void accept();
+  void take(Protocol::socket socket);
 
   const Handlers handlers_;
   const HttpLimits limits_;
   std::size_t open_ = 0;
-  bool is_accepting_ = false;  // or pausing, to do so again
-  asio::io_context context_{1};
-  asio::basic_socket_acceptor<Protocol> acceptor_;
-  asio::steady_timer pause_;
+  SocketLoop socket_;
   asio::steady_timer clock_;
-  std::thread thread_;
 };
 
 // One connection: a request, an answer, the end. It lives as long as an operation of it is under way.
@@ -190,7 +136,7 @@ class HttpServer::Loop::Exchange : public std::enable_shared_from_this<Exchange>
     try {
       return loop_.handlers_.reply({view(request.target()), view(request[http::field::host])});
     } catch (const std::exception& error) {
-      loop_.report(std::string("a page could not be made: ") + error.what());
+      loop_.socket_.report(std::string("a page could not be made: ") + error.what());
       return plain(500, "the page could not be made; the daemon's log says why");
     }
   }
@@ -222,19 +168,8 @@ class HttpServer::Loop::Exchange : public std::enable_shared_from_this<Exchange>
   std::optional<http::response_serializer<http::string_body>> serializer_;
 };
 
-// run() takes up the next connection as soon as there is room for it, also after a handler that threw.
-void HttpServer::Loop::accept() {
-  acceptor_.async_accept([this](const Fault& fault, Protocol::socket socket) {
-    if (!fault) {
-      is_accepting_ = false;
-      return std::make_shared<Exchange>(*this, std::move(socket))->begin();
-    }
-    // No descriptor is left, most likely. Others need them more, so this can wait.
-    report("cannot take a connection: " + fault.message());
-    pause_.expires_after(kAfterFault);
-    pause_.async_wait([this](const Fault&) { is_accepting_ = false; });
-  });
-  is_accepting_ = true;
+void HttpServer::Loop::take(Protocol::socket socket) {
+  std::make_shared<Exchange>(*this, std::move(socket))->begin();
 }
 
 HttpServer::HttpServer(int descriptor, Handlers handlers, HttpLimits limits)

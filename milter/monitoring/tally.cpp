@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "milter/lists/whitelist_files.hpp"
+
 namespace bloomgate {
 namespace {
 
@@ -27,7 +29,7 @@ void Tally::note_message(const Decision& decision, double seconds) noexcept {
   const std::size_t cell =
       (number(decision.verdict) * kReasonCount + number(decision.reason)) * kIdentities + number(decision.identity);
   // Layers come and go, and what is counted of them stays with their whitelist.
-  add(of(decision.list.view().substr(0, decision.list.view().find('/'))).messages[cell]);
+  add(of(configured_name(decision.list.view())).messages[cell]);
   if (decision.draws.look_ups != 0) add(look_ups_, decision.draws.look_ups);
   if (decision.draws.hits != 0) add(hits_, decision.draws.hits);
   decision_times_.note(seconds);

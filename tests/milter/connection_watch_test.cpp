@@ -2,17 +2,16 @@
 
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <memory>
 #include <vector>
 
 #include "milter/listening_socket.hpp"
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/fake_libmilter.hpp"
+#include "tests/support/stream_sockets.hpp"
 
 namespace bloomgate::test {
 namespace {
@@ -25,12 +24,8 @@ class Door {
   };
 
   Ends connect() const {
-    sockaddr_un address = {};
-    address.sun_family = AF_UNIX;
-    std::strcpy(address.sun_path, path_.c_str());
     Ends ends;
-    ends.caller.reset(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    REQUIRE(::connect(ends.caller.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    ends.caller = connect_to(path_);
     ends.taken.reset(accept4(listener_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC));
     REQUIRE(ends.taken.is_open());
     return ends;
