@@ -208,12 +208,14 @@ constexpr std::array kTable = {
                "for people at http://127.0.0.1:9812/. A path: the same on a unix socket. Anybody who reaches the\n"
                "address may read both, so keep it on loopback. Takes effect at a restart.",
                true},
-    OptionSpec{"lookup-socket", "HOST:PORT|PATH", "", "where other programs ask whether a sender is listed",
-               "Empty: nowhere. 127.0.0.1:9813: Postfix asks there with 'socketmap:inet:127.0.0.1:9813:senders'. The\n"
-               "answer is 'listed' or 'revoked' or none. It never says that a message is from that sender, so it must\n"
-               "not permit anything by itself. Whoever reaches the address can ask who is listed, so keep it on\n"
-               "loopback. A path: a unix socket with socket-mode and socket-group. Takes effect at a restart.",
-               true},
+    OptionSpec{
+        "lookup-socket", "HOST:PORT|PATH", "", "where other programs ask whether a sender is listed",
+        "Empty: nowhere. 127.0.0.1:9813: Postfix asks there with 'socketmap:inet:127.0.0.1:9813:senders', other\n"
+        "programs by HTTP, 'http://127.0.0.1:9813/sender?address=joe@example.org'. The answer is 'listed' or\n"
+        "'revoked' or neither. It never says that a message is from that sender, so it must not permit anything\n"
+        "by itself. Whoever reaches the address can ask who is listed, so keep it on loopback. A path: a unix\n"
+        "socket with socket-mode and socket-group. Takes effect at a restart.",
+        true},
     OptionSpec{"config", "FILE", BLOOMGATE_CONFIG_FOLDER "/bloomgate-milter.conf", "the configuration file",
                "Use /dev/null to run without one.", false},
     OptionSpec{"check-config", "", "", "check the configuration and the whitelist's header, then exit", "", false},

@@ -39,6 +39,7 @@
 #include "milter/policy_of_options.hpp"
 #include "milter/reload_outcome.hpp"
 #include "milter/served_options.hpp"
+#include "milter/serving/local_socket.hpp"
 #include "milter/supervisor.hpp"
 
 namespace {
@@ -249,7 +250,7 @@ class MonitoringServer {
  private:
   static constexpr mode_t kMode = 0660;  // of a unix socket: for the daemon's group
 
-  static std::function<HttpReply(const HttpRequest&)> replies(const Monitor& monitor, bool is_local) {
+  static std::function<HttpAnswer(const HttpRequest&)> replies(const Monitor& monitor, bool is_local) {
     return [&monitor, is_local](const HttpRequest& request) { return page(monitor, request, is_local); };
   }
 

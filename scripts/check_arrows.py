@@ -34,11 +34,11 @@ ARROWS = {
     "milter/learning": ["filter/base", "filter/address", "filter/hash", "filter/learned", "config", "milter/policy"],
     "milter/monitoring": ["filter/base", "filter/html", "filter/hash", "filter/layout", "filter/file", "config",
                           "milter/policy", "milter/learning", "milter/lists", "milter/deep_check", "milter/serving"],
-    "milter/serving": ["filter/base"],
+    "milter/serving": ["filter/base", "config"],
     "milter/lookup": ["filter/base", "milter/serving"],
     "milter/doctor": ["filter/base", "filter/layout", "filter/file", "filter/learned", "config", "milter/deep_check", "milter/dkim"],
     "milter": [*FILTER, "filter/learned", "config", "milter/policy", "milter/message", "milter/learning", "milter/lists", "milter/deep_check", "milter/dkim",
-               "milter/doctor", "milter/monitoring", "milter/lookup"],
+               "milter/doctor", "milter/monitoring", "milter/lookup", "milter/serving"],
 }
 # main() stands above all of its program.
 ABOVE_ALL = {"filter/cli/main.cpp": ["filter/cli/commands"]}

@@ -9,7 +9,11 @@
 #include <list>
 #include <utility>
 
+#include "filter/base/ascii.hpp"
+#include "milter/lookup/http_lookup.hpp"
 #include "milter/lookup/socketmap.hpp"
+#include "milter/serving/http_connection.hpp"
+#include "milter/serving/local_socket.hpp"
 #include "milter/serving/socket_loop.hpp"
 
 namespace bloomgate {
@@ -31,6 +35,10 @@ class LookupServer::Loop {
   Loop(int descriptor, Handlers handlers, const LookupLimits& limits)
       : handlers_(std::move(handlers)),
         limits_(limits),
+        http_limits_({.body_bytes = kMaxPostedBytes, .request = limits.request, .answer = limits.answer}),
+        http_handlers_({.answer = [this](const HttpRequest& request) { return answer(request); },
+                        .on_fault = [this](const std::string& what) { socket_.report(what); }}),
+        is_local_(is_local_socket(descriptor)),
         socket_(descriptor, "for look-ups",
                 {.has_room = [] { return true; },  // somebody goes
                  .take = [this](Protocol::socket socket) { take(std::move(socket)); },
@@ -46,15 +54,24 @@ class LookupServer::Loop {
   class Client;
 
   void take(Protocol::socket socket);
+  HttpAnswer answer(const HttpRequest& request) const;
+  SenderStanding standing_of(const SenderQuestion& question, std::chrono::steady_clock::time_point wait_until) const;
+  std::chrono::steady_clock::time_point wait_until() const {
+    return std::chrono::steady_clock::now() + limits_.waiting;
+  }
 
   const Handlers handlers_;
   const LookupLimits limits_;
+  const HttpLimits http_limits_;
+  const HttpConnection::Handlers http_handlers_;
+  const bool is_local_;            // only programs of this machine get here
   std::list<Client*> by_silence_;  // those that are served, the one that has been silent longest first
   SocketLoop socket_;
 };
 
 // One connection, which lives as long as an operation of it is under way: it reads what comes, answers all requests
-// that are whole, and reads again once the answers are taken.
+// that are whole, and reads again once the answers are taken. A client whose first byte is a letter speaks HTTP, since
+// a netstring begins with a digit: it goes on as an HttpConnection, and keeps its place here.
 class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
  public:
   Client(Loop& loop, Protocol::socket socket)
@@ -73,6 +90,7 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
 
   void hang_up() {
     leave();
+    if (const auto http = http_.lock()) return http->hang_up();
     stream_.close();
   }
 
@@ -87,15 +105,25 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
     loop_.by_silence_.splice(loop_.by_silence_.end(), loop_.by_silence_, place_);
     const bool has_begun = held_ != 0;
     held_ += count;
+    if (is_new_ && ascii::is_letter(buffer_.front())) return go_on_by_http();
+    is_new_ = false;
     const bool is_well = answer_requests();
     if (!answers_.empty()) return send(is_well);
     if (!has_begun) stream_.expires_after(loop_.limits_.request);
     read();
   }
 
+  void go_on_by_http() {
+    const auto http =
+        std::make_shared<HttpConnection>(stream_.release_socket(), loop_.http_limits_, loop_.http_handlers_,
+                                         shared_from_this(), std::string_view(buffer_.data(), held_));
+    http_ = http;
+    http->begin();
+  }
+
   // False: what is left is no request, and never will be.
   bool answer_requests() {
-    const auto wait_until = std::chrono::steady_clock::now() + loop_.limits_.waiting;
+    const auto wait_until = loop_.wait_until();
     std::string_view rest(buffer_.data(), held_);
     Netstring next = read_netstring(rest);
     for (; next.state == Netstring::State::complete; next = read_netstring(rest)) {
@@ -114,17 +142,8 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
 
   std::string reply_to(const SocketmapRequest& request, std::chrono::steady_clock::time_point wait_until) const {
     if (request.map != kMap) return "PERM the only map here is 'senders'";
-    const std::string_view name = standing_name(standing_of(sender_question(request.key), wait_until));
+    const std::string_view name = standing_name(loop_.standing_of(sender_question(request.key), wait_until));
     return name.empty() ? std::string(kNotFound) : std::string("OK ").append(name);
-  }
-
-  SenderStanding standing_of(const SenderQuestion& question, std::chrono::steady_clock::time_point wait_until) const {
-    try {
-      return loop_.handlers_.answer(question, wait_until);
-    } catch (const std::exception& error) {
-      loop_.socket_.report(std::string("a sender could not be looked up: ") + error.what());
-      return SenderStanding::neither;
-    }
   }
 
   void send(bool goes_on) {
@@ -141,7 +160,9 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
   Loop& loop_;
   beast::basic_stream<Protocol> stream_;
   std::list<Client*>::iterator place_;
+  std::weak_ptr<HttpConnection> http_;  // which holds us
   bool is_served_ = true;
+  bool is_new_ = true;  // nothing has come yet
   // Room for many requests at once; the longest one alone always fits.
   std::array<char, 16384> buffer_;
   std::size_t held_ = 0;  // at the front of the buffer: what is not answered yet
@@ -151,6 +172,25 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
 void LookupServer::Loop::take(Protocol::socket socket) {
   if (by_silence_.size() >= limits_.connections) by_silence_.front()->hang_up();
   std::make_shared<Client>(*this, std::move(socket))->read();
+}
+
+HttpAnswer LookupServer::Loop::answer(const HttpRequest& request) const {
+  if (is_local_ && !names_this_machine(request.host)) {
+    return {.status = 421, .body = "ask this address by number, or as localhost\n"};
+  }
+  const auto until = wait_until();
+  return answer_over_http(request,
+                          [this, until](const SenderQuestion& question) { return standing_of(question, until); });
+}
+
+SenderStanding LookupServer::Loop::standing_of(const SenderQuestion& question,
+                                               std::chrono::steady_clock::time_point wait_until) const {
+  try {
+    return handlers_.answer(question, wait_until);
+  } catch (const std::exception& error) {
+    socket_.report(std::string("a sender could not be looked up: ") + error.what());
+    return SenderStanding::neither;
+  }
 }
 
 LookupServer::LookupServer(int descriptor, Handlers handlers, LookupLimits limits)

@@ -1,6 +1,7 @@
 // Answers other programs of the mail system who ask for senders, over a socket of its own and in a thread of its own:
 // no session of the mail server waits for it. It speaks Postfix's socketmap protocol (socketmap.hpp), and has one map,
-// `senders`: its key is an address, or `SENDER > RECIPIENT`, its value `listed` or `revoked`.
+// `senders`: its key is an address, or `SENDER > RECIPIENT`, its value `listed` or `revoked`. Who begins with a letter
+// is answered by HTTP (http_lookup.hpp), one request a connection.
 //
 // A client may be hostile or slow, and the others must not wait for it: a request has a size and a deadline, however
 // slowly its bytes come, and so has the taking of the answers. A client that breaks the protocol is told so, and hung

@@ -2,10 +2,11 @@
 
 #include "milter/monitoring/metrics_text.hpp"
 #include "milter/monitoring/status_page.hpp"
+#include "milter/serving/local_socket.hpp"
 
 namespace bloomgate {
 
-HttpReply page(const Monitor& monitor, const HttpRequest& request, bool is_local) {
+HttpAnswer page(const Monitor& monitor, const HttpRequest& request, bool is_local) {
   if (is_local && !names_this_machine(request.host)) {
     return {.status = 421, .body = "ask this address by number, or as localhost\n"};
   }

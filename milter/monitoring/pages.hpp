@@ -9,6 +9,6 @@ namespace bloomgate {
 // `is_local`: only programs of this machine reach the server. Then the request must be for this machine, too
 // (names_this_machine()); else the page leaves out the last decisions. Called by the server's thread. Throws
 // std::bad_alloc.
-HttpReply page(const Monitor& monitor, const HttpRequest& request, bool is_local);
+HttpAnswer page(const Monitor& monitor, const HttpRequest& request, bool is_local);
 
 }  // namespace bloomgate

@@ -1,9 +1,11 @@
 """Other programs ask the daemon for senders: the real Postfix, by its tables, and clients of every kind."""
 
 import contextlib
+import http.client
 import re
 import socket
 import subprocess
+from urllib.parse import quote
 
 import pytest
 from conftest import LISTED, UNLISTED
@@ -58,6 +60,14 @@ def ask(connection, key):
     return reply[:-1].decode()
 
 
+def ask_by_http(port, method, target, body=None):
+    """The status and the lines of the answer."""
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+        connection.request(method, target, body)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode().splitlines()
+
+
 def restrictions_of_the_manual(port):
     """The lines of main.cf that the manual page shows, for that port."""
     text = (REPOSITORY / "milter/bloomgate-milter.8").read_text()
@@ -103,14 +113,34 @@ def test_pairs_answer_for_their_recipient(start):
     assert postmap(gateway, "joe@example.org", port) == (1, "")
 
 
+def test_programs_that_speak_http_get_one_word_for_each_sender(start):
+    gateway, port = start()
+    build_filter_of(gateway.config.whitelist, [LISTED, "joe@example.org > ann@ours.example"])
+    gateway.daemon.reload("loaded .*entries")
+    for target, word in ((f"address={LISTED}", "listed"), (f"address={quote(LISTED.upper(), safe='')}", "listed"),
+                         (f"address={UNLISTED}", "neither"), (f"address={REVOKED}", "revoked"), ("address=", "neither"),
+                         ("address=joe@example.org", "neither"),
+                         ("address=joe@example.org&recipient=ann@ours.example", "listed"),
+                         ("address=joe@example.org&recipient=pam@ours.example", "neither")):
+        assert ask_by_http(port, "GET", f"/sender?{target}") == (200, [word]), target
+    lines = [LISTED, UNLISTED, "joe@example.org > ann@ours.example", REVOKED, ""]
+    assert ask_by_http(port, "POST", "/senders", "\n".join(lines) + "\n") == (
+        200, ["listed", "neither", "listed", "revoked", "neither"])
+    assert ask_by_http(port, "GET", "/sender?adress=x")[0] == 400
+    assert ask_by_http(port, "GET", "/")[0] == 404
+    assert postmap(gateway, LISTED, port) == (0, "listed")
+
+
 def test_a_flood_of_idle_clients_and_nonsense_shut_nobody_out(start):
     gateway, port = start()
     with contextlib.ExitStack() as stack:
         clients = [stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20)) for _ in range(300)]
         assert clients[0].recv(100) == b""  # the one that has been silent longest
         clients[299].sendall(b"\x16\x03\x01nonsense")
+        clients[297].sendall(b"GET /sender?address=")
         assert b"PERM expected a netstring" in clients[299].recv(1000)
         assert postmap(gateway, LISTED, port) == (0, "listed")
+        assert ask_by_http(port, "GET", f"/sender?address={LISTED}") == (200, ["listed"])
         [delivery] = gateway.send(Message(UNLISTED))
         assert delivery.place == DEEP_CHECK
         assert ask(clients[298], LISTED) == "OK listed"

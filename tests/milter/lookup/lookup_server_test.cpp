@@ -2,21 +2,19 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <mutex>
-#include <optional>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "milter/lookup/socketmap.hpp"
+#include "tests/milter/lookup/lookup_server_of_test.hpp"
 #include "tests/support/stream_sockets.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
 namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
+using Server = test::LookupServerOfTest;
 using test::receive_all;
 using test::send_text;
 
@@ -27,55 +25,6 @@ const std::string kNotFound = netstring_of("NOTFOUND ");
 std::string request(std::string_view key) {
   return netstring_of(std::string("senders ").append(key));
 }
-
-// A server on a unix socket for which joe is listed, for ann pam too, and eve is revoked.
-class Server {
- public:
-  explicit Server(LookupLimits limits = {}) : socket_(test::listen_on(test::path_address(path()), AF_UNIX)) {
-    server_.emplace(
-        socket_.get(),
-        LookupServer::Handlers{.answer = [this](const SenderQuestion& question,
-                                                Clock::time_point deadline) { return answer(question, deadline); },
-                               .on_fault =
-                                   [this](const std::string& what) {
-                                     const std::lock_guard lock(mutex_);
-                                     faults_.push_back(what);
-                                   }},
-        limits);
-  }
-
-  FileDescriptor connect() const { return test::connect_to(path()); }
-  void end() { server_.reset(); }
-  std::vector<std::string> faults() const {
-    const std::lock_guard lock(mutex_);
-    return faults_;
-  }
-  std::vector<Clock::time_point> deadlines() const {
-    const std::lock_guard lock(mutex_);
-    return deadlines_;
-  }
-
- private:
-  std::string path() const { return folder_.file("lookup.sock"); }
-
-  SenderStanding answer(const SenderQuestion& question, Clock::time_point deadline) {
-    {
-      const std::lock_guard lock(mutex_);
-      deadlines_.push_back(deadline);
-    }
-    if (question.sender == "fault@example.org") throw std::runtime_error("no answer");
-    if (question.sender == "joe@example.org") return SenderStanding::listed;
-    if (question.sender == "pam@example.org" && question.recipient == "ann@ours.example") return SenderStanding::listed;
-    return question.sender == "eve@example.org" ? SenderStanding::revoked : SenderStanding::neither;
-  }
-
-  test::TemporaryFolder folder_;
-  FileDescriptor socket_;
-  mutable std::mutex mutex_;
-  std::vector<std::string> faults_;
-  std::vector<Clock::time_point> deadlines_;
-  std::optional<LookupServer> server_;
-};
 
 // So many bytes, or less if the server hangs up or 20 s are over.
 std::string receive(const FileDescriptor& client, std::size_t bytes) {
@@ -139,8 +88,8 @@ TEST_CASE("another map is refused, and the connection goes on") {
 
 TEST_CASE("a client that breaks the protocol gets the answers to what came before, is told so, and is hung up on") {
   const Server server;
-  for (const std::string& bytes : {std::string("GET / HTTP/1.1\r\n\r\n"), std::string("5000:"), std::string("3:abc;"),
-                                   std::string(100'000, '9')}) {
+  for (const std::string& bytes : {std::string("GET /sender?address=joe@example.org HTTP/1.1\r\n\r\n"),
+                                   std::string("5000:"), std::string("3:abc;"), std::string(100'000, '9')}) {
     INFO(bytes.substr(0, 20));
     const FileDescriptor client = server.connect();
     send_text(client, request("joe@example.org") + bytes);

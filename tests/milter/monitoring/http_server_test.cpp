@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "filter/base/file_descriptor.hpp"
+#include "milter/serving/local_socket.hpp"
 #include "tests/support/stream_sockets.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -31,8 +32,8 @@ class Server {
     if (!handlers.reply) {
       handlers.reply = [](const HttpRequest& request) {
         if (request.target == "/throws") throw std::runtime_error("no page");
-        if (request.target == "/large") return HttpReply{.body = std::string(20'000'000, 'x')};
-        return HttpReply{.body = std::string(request.target) + " of " + std::string(request.host)};
+        if (request.target == "/large") return HttpAnswer{.body = std::string(20'000'000, 'x')};
+        return HttpAnswer{.body = std::string(request.target) + " of " + std::string(request.host)};
       };
     }
     server_.emplace(socket_.get(), std::move(handlers), limits);
@@ -97,7 +98,7 @@ TEST_CASE("other methods, bodies and what is no request are refused") {
 TEST_CASE("a page that cannot be made is status 500, and is reported") {
   std::string reported;
   HttpServer::Handlers handlers;
-  handlers.reply = [](const HttpRequest&) -> HttpReply { throw std::runtime_error("no page"); };
+  handlers.reply = [](const HttpRequest&) -> HttpAnswer { throw std::runtime_error("no page"); };
   handlers.on_fault = [&reported](const std::string& what) { reported = what; };
   Server server({}, std::move(handlers));
   CHECK_THAT(answer_to(server, kGet), Catch::StartsWith("HTTP/1.1 500 "));
@@ -156,7 +157,7 @@ TEST_CASE("as many connections as the limit are served, and the next one when on
 TEST_CASE("a connection past the limit is served when another has ended, and not before") {
   std::atomic<int> turns = 0;  // of the server, in which it would take up whom it may
   HttpServer::Handlers handlers;
-  handlers.reply = [](const HttpRequest&) { return HttpReply{}; };
+  handlers.reply = [](const HttpRequest&) { return HttpAnswer{}; };
   handlers.tick = [&turns] { ++turns; };
   handlers.interval = 1ms;
   const Server server({.connections = 1, .request = 60000ms}, std::move(handlers));
@@ -197,7 +198,7 @@ TEST_CASE("the server ends at once, whoever is connected") {
 TEST_CASE("the server calls its owner each time the interval is over") {
   std::atomic<int> calls = 0;
   HttpServer::Handlers handlers;
-  handlers.reply = [](const HttpRequest&) { return HttpReply{}; };
+  handlers.reply = [](const HttpRequest&) { return HttpAnswer{}; };
   handlers.tick = [&calls] { ++calls; };
   handlers.interval = 5ms;
   const Server server({}, std::move(handlers));

@@ -1,0 +1,103 @@
+#include "milter/lookup/http_lookup.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "filter/base/ascii.hpp"
+
+namespace bloomgate {
+namespace {
+
+using LookUp = std::function<SenderStanding(const SenderQuestion&)>;
+
+unsigned hex_value(char digit) {
+  return static_cast<unsigned>(ascii::is_digit(digit) ? digit - '0' : ascii::to_lower(digit) - 'a' + 10);
+}
+
+std::optional<std::string> unescaped(std::string_view text) {
+  std::string plain;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    char byte = text[at];
+    if (byte == '%') {
+      if (text.size() - at < 3 || !ascii::is_hex_digit(text[at + 1]) || !ascii::is_hex_digit(text[at + 2])) return {};
+      byte = static_cast<char>(16 * hex_value(text[at + 1]) + hex_value(text[at + 2]));
+      at += 2;
+    }
+    if (ascii::is_control(byte)) return {};
+    plain += byte;
+  }
+  return plain;
+}
+
+// Cuts the text up to `mark` off the front of `rest`, and the mark with it; all of it where there is none.
+std::string_view next_part(std::string_view& rest, char mark) {
+  const std::string_view part = rest.substr(0, rest.find(mark));
+  rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+  return part;
+}
+
+HttpAnswer refusal(unsigned status, std::string why) {
+  return {.status = status, .body = std::move(why) + "\n"};
+}
+
+void append_word(std::string& words, SenderStanding standing) {
+  const std::string_view name = standing_name(standing);
+  words.append(name.empty() ? "neither" : name).append("\n");
+}
+
+HttpAnswer answer_one(std::string_view query, const LookUp& look_up) {
+  const std::optional<NamedSender> named = named_sender(query);
+  if (!named) return refusal(400, "expected /sender?address=joe@example.org or …&recipient=ann@ours.example");
+  HttpAnswer answer;
+  append_word(answer.body, look_up({.sender = named->address, .recipient = named->recipient}));
+  return answer;
+}
+
+HttpAnswer answer_lines(std::string_view lines, const LookUp& look_up) {
+  // The last line may have no end.
+  if (std::ranges::count(lines, '\n') + (lines.empty() || lines.ends_with('\n') ? 0 : 1) >
+      static_cast<std::ptrdiff_t>(kMaxPostedLines)) {
+    return refusal(413, "at most " + std::to_string(kMaxPostedLines) + " lines are answered at once");
+  }
+  HttpAnswer answer;
+  while (!lines.empty()) {
+    std::string_view line = next_part(lines, '\n');
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    append_word(answer.body, look_up(sender_question(line)));
+  }
+  return answer;
+}
+
+}  // namespace
+
+std::optional<NamedSender> named_sender(std::string_view query) {
+  std::optional<std::string> address;
+  std::optional<std::string> recipient;
+  while (!query.empty()) {
+    std::string_view value = next_part(query, '&');
+    const std::string_view name = next_part(value, '=');
+    if (name != "address" && name != "recipient") return {};
+    std::optional<std::string>& named = name == "address" ? address : recipient;
+    if (named) return {};
+    named = unescaped(value);
+    if (!named) return {};
+  }
+  if (!address) return {};
+  return NamedSender{.address = std::move(*address), .recipient = std::move(recipient).value_or("")};
+}
+
+HttpAnswer answer_over_http(const HttpRequest& request, const LookUp& look_up) {
+  std::string_view query = request.target;
+  const std::string_view path = next_part(query, '?');
+  const bool is_one = path == "/sender";
+  if (!is_one && path != "/senders") {
+    return refusal(404, "there is /sender?address=joe@example.org, and /senders for a POST of many");
+  }
+  if (is_one == request.posted.has_value()) {
+    return refusal(405,
+                   is_one ? "/sender is for GET; POST is for /senders" : "/senders is for POST; GET is for /sender");
+  }
+  return is_one ? answer_one(query, look_up) : answer_lines(*request.posted, look_up);
+}
+
+}  // namespace bloomgate

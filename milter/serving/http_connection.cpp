@@ -1,0 +1,137 @@
+#include "milter/serving/http_connection.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <exception>
+#include <limits>
+#include <utility>
+
+namespace bloomgate {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using Fault = boost::system::error_code;
+
+// The pages have no outside part and no script, so nothing that gets into one in spite of all could do anything.
+constexpr const char* kContentPolicy =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'";
+
+using Response = http::response<http::string_body>;
+
+Response response_of(HttpAnswer answer, bool with_body) {
+  Response response(static_cast<http::status>(answer.status), 11);
+  response.set(http::field::content_type, answer.content_type);
+  response.set(http::field::cache_control, "no-store");
+  response.set(http::field::connection, "close");
+  response.set("Content-Security-Policy", kContentPolicy);
+  response.set("X-Content-Type-Options", "nosniff");
+  response.set("Referrer-Policy", "no-referrer");
+  response.content_length(answer.body.size());
+  if (with_body) response.body() = std::move(answer.body);
+  return response;
+}
+
+HttpAnswer plain(unsigned status, std::string text) {
+  return {.status = status, .body = std::move(text) + "\n"};
+}
+
+std::string_view view(beast::string_view text) {
+  return {text.data(), text.size()};
+}
+
+}  // namespace
+
+HttpConnection::HttpConnection(SocketLoop::Protocol::socket socket, const HttpLimits& limits, const Handlers& handlers,
+                               std::shared_ptr<void> place, std::string_view read)
+    : limits_(limits),
+      handlers_(handlers),
+      place_(std::move(place)),
+      stream_(std::move(socket)),
+      buffer_(2 * limits.header_bytes) {
+  parser_.header_limit(static_cast<std::uint32_t>(limits.header_bytes));
+  // take_header() looks at the length. Boost 1.74 takes boost::none for a limit of nothing.
+  parser_.body_limit(std::numeric_limits<std::uint64_t>::max());
+  buffer_.commit(asio::buffer_copy(buffer_.prepare(read.size()), asio::buffer(read.data(), read.size())));
+}
+
+void HttpConnection::begin() {
+  stream_.expires_after(limits_.request);
+  http::async_read_header(stream_, buffer_, parser_, [self = shared_from_this()](const Fault& fault, std::size_t) {
+    if (!self->refuse(fault)) self->take_header();
+  });
+}
+
+// Whether that is the end of it: the client is gone, or told what is wrong.
+bool HttpConnection::refuse(const Fault& fault) {
+  if (!fault) return false;
+  const bool is_ours = fault.category() == http::make_error_code(http::error::bad_method).category();
+  if (!is_ours || fault == http::error::end_of_stream || fault == http::error::partial_message) return true;
+  if (fault == http::error::header_limit || fault == http::error::buffer_overflow) {
+    send(plain(431, "the header of the request is too long"));
+  } else {
+    send(plain(400, "this is no request that can be answered"));
+  }
+  return true;
+}
+
+void HttpConnection::take_header() {
+  const http::verb method = parser_.get().method();
+  const bool is_read = method == http::verb::get || method == http::verb::head;
+  const bool may_post = limits_.body_bytes != 0;
+  if (!is_read && !(may_post && method == http::verb::post)) {
+    return send(
+        plain(405, may_post ? "only GET, HEAD and POST are answered here" : "only GET and HEAD are answered here"));
+  }
+  const bool has_body = parser_.chunked() || parser_.content_length().value_or(0) != 0;
+  if (is_read) {
+    const bool with_body = method != http::verb::head;
+    return send(has_body ? plain(400, "a request must not have a body here") : answer_of(false), with_body);
+  }
+  if (parser_.chunked() || !parser_.content_length()) {
+    return send(plain(411, "the length of a body must be in the header, as Content-Length"));
+  }
+  if (*parser_.content_length() > limits_.body_bytes) {
+    return send(plain(413, "a body has at most " + std::to_string(limits_.body_bytes) + " bytes here"));
+  }
+  http::async_read(stream_, buffer_, parser_, [self = shared_from_this()](const Fault& fault, std::size_t) {
+    if (!self->refuse(fault)) self->send(self->answer_of(true));
+  });
+}
+
+HttpAnswer HttpConnection::answer_of(bool is_post) const {
+  const auto& request = parser_.get();
+  HttpRequest asked = {.target = view(request.target()), .host = view(request[http::field::host])};
+  if (is_post) asked.posted = request.body();
+  try {
+    return handlers_.answer(asked);
+  } catch (const std::exception& error) {
+    handlers_.on_fault(std::string("a page could not be made: ") + error.what());
+    return plain(500, "the page could not be made; the daemon's log says why");
+  }
+}
+
+void HttpConnection::send(HttpAnswer answer, bool with_body) {
+  response_ = response_of(std::move(answer), with_body);
+  if (response_->result_int() == 405)
+    response_->set(http::field::allow, limits_.body_bytes == 0 ? "GET, HEAD" : "GET, HEAD, POST");
+  // Without its body the length is still that of the page (RFC 9110 section 9.3.2).
+  serializer_.emplace(*response_);
+  if (!with_body) serializer_->split(true);
+  stream_.expires_after(limits_.answer);
+  const auto done = [self = shared_from_this()](const Fault& fault, std::size_t) { self->end(fault); };
+  if (with_body) {
+    http::async_write(stream_, *serializer_, done);
+  } else {
+    http::async_write_header(stream_, *serializer_, done);
+  }
+}
+
+void HttpConnection::end(const Fault& fault) {
+  if (fault) return;
+  Fault ignored;
+  stream_.socket().shutdown(SocketLoop::Protocol::socket::shutdown_send, ignored);
+}
+
+}  // namespace bloomgate

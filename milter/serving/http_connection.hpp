@@ -1,0 +1,88 @@
+// One connection of a client that speaks HTTP: a request, an answer, the end. What the daemon's own servers share; each
+// of them says who may connect, and what is answered.
+//
+// A client may be hostile: it has a deadline for its request and one for taking its answer, however slowly its bytes
+// come, and header and body have a limit. GET, HEAD and, where bodies are allowed, POST are answered. A body must have
+// its length in the header: one in chunks is refused.
+//
+// Boost.Beast and Asio speak HTTP here. They serve TCP and unix sockets alike; prometheus-cpp's own server (civetweb)
+// has no unix sockets, and no page beside the metrics.
+#pragma once
+
+#include <boost/beast/core/basic_stream.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "milter/serving/socket_loop.hpp"
+
+namespace bloomgate {
+
+struct HttpRequest {
+  std::string_view target;     // as it came: "/metrics"; any bytes but control bytes
+  std::string_view host = {};  // of the field Host, with its port if it has one; empty: there was none
+  std::optional<std::string_view> posted = std::nullopt;  // the body of a POST, which may be any bytes
+};
+
+struct HttpAnswer {
+  unsigned status = 200;
+  std::string content_type = "text/plain; charset=utf-8";
+  std::string body = {};
+};
+
+struct HttpLimits {
+  std::size_t connections = 16;
+  std::size_t header_bytes = 8192;
+  std::size_t body_bytes = 0;               // 0: a POST is refused
+  std::chrono::milliseconds request{5000};  // from the first byte to the last, and then as long for the answer
+  std::chrono::milliseconds answer{5000};
+};
+
+// It lives as long as an operation of it is under way. All of it runs in the thread of its SocketLoop.
+class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
+ public:
+  struct Handlers {
+    // If it throws, the answer is status 500.
+    std::function<HttpAnswer(const HttpRequest&)> answer;
+    // Called with what went wrong, on one line; must not throw.
+    std::function<void(const std::string&)> on_fault;
+  };
+
+  // `limits` and `handlers` must outlive it. `place` is let go at its end. `read` is what has come of the request
+  // already: at most twice header_bytes. Throws std::bad_alloc.
+  HttpConnection(SocketLoop::Protocol::socket socket, const HttpLimits& limits, const Handlers& handlers,
+                 std::shared_ptr<void> place, std::string_view read = {});
+  HttpConnection(const HttpConnection&) = delete;
+  HttpConnection& operator=(const HttpConnection&) = delete;
+
+  void begin();
+  // Ends it at once.
+  void hang_up() { stream_.close(); }
+
+ private:
+  using Fault = boost::system::error_code;
+  using Response = boost::beast::http::response<boost::beast::http::string_body>;
+
+  bool refuse(const Fault& fault);
+  void take_header();
+  HttpAnswer answer_of(bool is_post) const;
+  void send(HttpAnswer answer, bool with_body = true);
+  void end(const Fault& fault);
+
+  const HttpLimits& limits_;
+  const Handlers& handlers_;
+  const std::shared_ptr<void> place_;
+  boost::beast::basic_stream<SocketLoop::Protocol> stream_;
+  boost::beast::flat_buffer buffer_;
+  boost::beast::http::request_parser<boost::beast::http::string_body> parser_;
+  std::optional<Response> response_;
+  std::optional<boost::beast::http::response_serializer<boost::beast::http::string_body>> serializer_;
+};
+
+}  // namespace bloomgate

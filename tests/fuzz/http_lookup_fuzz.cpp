@@ -1,0 +1,45 @@
+// What a client asks of the socket for look-ups by HTTP, as a query and as a body: whatever the bytes are, a sender who
+// is looked up has no control byte of a query, and a body has a word for each line.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "filter/base/ascii.hpp"
+#include "milter/lookup/http_lookup.hpp"
+
+namespace {
+
+using namespace bloomgate;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+bool is_printable(std::string_view text) {
+  return std::ranges::none_of(text, ascii::is_control);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const HttpAnswer one = answer_over_http({.target = text}, [](const SenderQuestion& question) {
+    require(is_printable(question.sender) && is_printable(question.recipient));
+    return SenderStanding::listed;
+  });
+  require(one.status == 200 ? one.body == "listed\n" : one.status == 400 || one.status == 404 || one.status == 405);
+  if (const auto named = named_sender(text)) require(named->address.size() + named->recipient.size() <= size);
+
+  std::size_t asked = 0;
+  const HttpAnswer many =
+      answer_over_http({.target = "/senders", .posted = text}, [&asked, size](const SenderQuestion& question) {
+        require(question.sender.size() + question.recipient.size() <= size);
+        ++asked;
+        return SenderStanding::neither;
+      });
+  require(many.status == 200 || (many.status == 413 && asked == 0));
+  if (many.status == 200) require(many.body.size() == asked * 8);
+  require(asked <= kMaxPostedLines);
+  return 0;
+}
