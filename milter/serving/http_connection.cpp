@@ -132,6 +132,17 @@ void HttpConnection::end(const Fault& fault) {
   if (fault) return;
   Fault ignored;
   stream_.socket().shutdown(SocketLoop::Protocol::socket::shutdown_send, ignored);
+  if (response_->result() == http::status::payload_too_large) drain();
+}
+
+// Closed on bytes that nobody has read, the kernel would reset the connection, and a client that still sends its body
+// might lose the answer. The deadline of the answer goes on.
+void HttpConnection::drain() {
+  buffer_.clear();
+  stream_.async_read_some(buffer_.prepare(limits_.header_bytes),
+                          [self = shared_from_this()](const Fault& fault, std::size_t) {
+                            if (!fault) self->drain();
+                          });
 }
 
 }  // namespace bloomgate

@@ -74,6 +74,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HttpAnswer answer_of(bool is_post) const;
   void send(HttpAnswer answer, bool with_body = true);
   void end(const Fault& fault);
+  void drain();
 
   const HttpLimits& limits_;
   const Handlers& handlers_;
