@@ -128,6 +128,8 @@ def test_programs_that_speak_http_get_one_word_for_each_sender(start):
         200, ["listed", "neither", "listed", "revoked", "neither"])
     assert ask_by_http(port, "GET", "/sender?adress=x")[0] == 400
     assert ask_by_http(port, "GET", "/")[0] == 404
+    # Sent to its end, though it is refused at its beginning.
+    assert ask_by_http(port, "POST", "/senders", "x" * 8_000_000)[0] == 413
     assert postmap(gateway, LISTED, port) == (0, "listed")
 
 

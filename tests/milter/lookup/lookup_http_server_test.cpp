@@ -71,11 +71,6 @@ TEST_CASE("a body of the most bytes is answered, and a longer one is refused by 
   }
 }
 
-TEST_CASE("a client that sends a body that is too long to its end learns so") {
-  const Server server;
-  CHECK_THAT(answer_to(server, post(std::string(8'000'000, 'x'))), Catch::StartsWith("HTTP/1.1 413 "));
-}
-
 TEST_CASE("requests by HTTP that cannot be answered are refused") {
   const Server server;
   struct Case {
