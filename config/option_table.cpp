@@ -53,8 +53,9 @@ constexpr std::array kTable = {
                true, false, "yes"},
     OptionSpec{
         "revoked", "FILE", "", "entries that are never delivered, whatever the whitelists say",
-        "A text file of exact entries, one per line: joe@example.org, @example.org or @.example.org. Use it to take\n"
-        "out an entry, or a false positive, at once. It is read at the start, at a reload, and whenever it changes.",
+        "A text file of exact entries, one per line: joe@example.org, @example.org or @.example.org; for one\n"
+        "recipient joe@example.org > ann@ours.example. Use it to take out an entry, or a false positive, at once. It\n"
+        "is read at the start, at a reload, and whenever it changes.",
         true, false, BLOOMGATE_CONFIG_FOLDER "/revoked.txt"},
     OptionSpec{"extra", "FILE", "", "entries that count as listed, beside the whitelists",
                "A text file like that of 'revoked', read as often. An entry in both is revoked.", true, false,

@@ -13,6 +13,7 @@
 #include <set>
 #include <thread>
 
+#include "filter/address/pair.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/file_descriptor.hpp"
 #include "filter/base/file_io.hpp"
@@ -70,8 +71,11 @@ FileDescriptor lock_folder(const std::string& folder) {
 }
 
 std::string line_of(const Entry& entry) {
-  const std::string key(entry.key());
-  return key.starts_with('#') ? "<" + key + ">" : key;  // else it would be a comment
+  const auto in_brackets = [](std::string_view key) { return "<" + std::string(key) + ">"; };
+  if (!entry.key().starts_with('#')) return entry_text(entry.key());  // else it would be a comment
+  if (!entry.is_pair()) return in_brackets(entry.key());
+  const PairSides sides = sides_of_pair(entry.key());
+  return in_brackets(sides.sender) + " > " + std::string(sides.recipient);
 }
 
 // Without the lines of these keys.
@@ -79,7 +83,7 @@ std::string without(std::string_view text, const std::set<std::string_view>& key
   std::string kept;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
-    const Entry entry = canonicalize_line(text.substr(0, end));
+    const Entry entry = canonicalize_list_line(text.substr(0, end));
     if (entry.is_key() && keys.contains(entry.key())) {
       found.emplace(entry.key());
     } else {
@@ -162,6 +166,17 @@ void take_out(Change& change, std::span<const Entry> entries) {
 }
 
 std::string other_entry(const ExactList& list, const Entry& entry, TagSeparators separators) {
+  if (entry.kind() == EntryKind::pair) {
+    const PairSides sides = sides_of_pair(entry.key());
+    const Entry sender = canonicalize_path(sides.sender);
+    const FoundEntry alone = list.find(sender, separators);
+    if (alone.match == Match::address) {
+      return list.has(sender) ? std::string(sides.sender) : "the sender without its tag";
+    }
+    if (alone.is_listed()) return std::string(alone.domain_entry().view());
+    const FoundPair wider = list.find_pair(sender, canonicalize_path(sides.recipient), separators, separators);
+    return entry_text(wider.key.view());
+  }
   if (entry.kind() != EntryKind::address) return {};
   const FoundEntry found = list.find(entry, separators);
   if (found.match == Match::domain || found.match == Match::domain_tree) {
@@ -198,7 +213,7 @@ Change changed(const std::string& path, std::span<const Entry> entries, ListChan
 std::vector<Entry> entries_of_words(std::span<const std::string> words) {
   std::vector<Entry> entries;
   for (const std::string& word : words) {
-    const Entry& entry = entries.emplace_back(canonicalize_line(word));
+    const Entry& entry = entries.emplace_back(canonicalize_list_line(word));
     if (entry.is_key()) continue;
     const std::string why = entry.kind() != EntryKind::blank ? std::string(reject_reason_text(entry.reason()))
                             : word.find('#') != std::string::npos
@@ -206,7 +221,8 @@ std::vector<Entry> entries_of_words(std::span<const std::string> words) {
                                 : "it is empty";
     throw BloomgateError(ErrorCode::bad_input,
                          "'" + printable(word) + "' is no entry: " + why +
-                             "; an entry is joe@example.org, @example.org or @.example.org. Nothing was changed");
+                             "; an entry is joe@example.org, @example.org, @.example.org, or 'joe@example.org > "
+                             "ann@ours.example' for one recipient. Nothing was changed");
   }
   return entries;
 }

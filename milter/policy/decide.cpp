@@ -117,11 +117,31 @@ class Decider {
       Decision decision = check(Reason::revoked, identity);
       decision.entry = found.domain_entry();
       note("revoked", {}, sender.key(), found.is_listed() ? match_name(found.match) : "no", decision.entry.view());
-      return found.is_listed() ? std::optional(decision) : std::nullopt;
+      return found.is_listed() ? std::optional(decision) : find_revoked_pair(sender, identity, separators);
     };
     if (const auto decision = find(senders_.envelope(), IdentityKind::envelope)) return decision;
     if (const auto decision = find(senders_.behind(), IdentityKind::envelope)) return decision;
     return find(senders_.from(), IdentityKind::header_from);
+  }
+
+  // A pair takes the sender away for its recipient, so the message is checked for all. So it is where the sender is in
+  // a pair, and not every recipient is known: a name without a domain may be anybody's.
+  std::optional<Decision> find_revoked_pair(const Entry& sender, IdentityKind identity,
+                                            TagSeparators separators) const noexcept {
+    const ExactList& revoked = *lists_.revoked;
+    if (!revoked.has_pairs_of(sender, separators)) return std::nullopt;
+    std::optional<Reason> fault = fault_of(facts_.recipients);
+    if (fault) note("revoked", "recipients", sender.key(), reason_name(*fault));
+    if (fault) return check(*fault, identity);
+    for (const std::string_view path : facts_.recipients.paths) {
+      const Entry recipient = canonicalize_path(path);
+      const TagSeparators delimiter = separators | policy_.recipient_delimiter;
+      const FoundPair found = revoked.find_pair(sender, recipient, separators, delimiter);
+      note("revoked", path, sender.key(), found.is_listed() ? "pair" : "no");
+      if (found.is_listed()) return check(Reason::revoked, identity);
+      if (recipient.kind() != EntryKind::address) fault = Reason::recipients_unknown;
+    }
+    return fault ? std::optional(check(*fault, identity)) : std::nullopt;
   }
 
   bool from_matters() const noexcept {
@@ -225,14 +245,9 @@ class Decider {
     const TagSeparators delimiter = policy_.recipient_delimiter;
     const std::optional<Listing> learned = look_up_learned(lists_, facts_, delimiter, subject.entry, trace_);
     if (learned && learned->is_listed) return *learned;
-    Listing listing = look_up(lists_, facts_, subject.path, subject.entry, trace_);
-    if (!listing.is_listed) listing = look_up_pairs(listing, lists_, facts_, delimiter, subject.path, trace_);
-    if (learned && listing.reason == Reason::not_listed) {
-      listing.reason = learned->reason;
-      listing.list = learned->list;
-      listing.for_recipients = learned->for_recipients;
-    }
-    return listing;
+    const Listing alone = look_up(lists_, facts_, subject.path, subject.entry, trace_);
+    if (alone.is_listed) return alone;
+    return look_up_pairs(alone, learned, lists_, facts_, delimiter, subject.path, subject.entry, trace_);
   }
 
   Decision by_lists(const Subject& subject, const Proof::Method& method, bool is_denied) noexcept {

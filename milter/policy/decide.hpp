@@ -24,7 +24,8 @@ class Trace;
 //  that
 //     could list anybody.
 //  3. revoked: the envelope sender as it came, the sender behind BATV and SRS, or the From mailbox is revoked, whatever
-//     the identity rule. A tag (`joe+x@`) hides nobody.
+//     the identity rule, for everybody or for one of the recipients. A tag (`joe+x@`) hides nobody. Where a pair
+//     revokes it for somebody and not all recipients are known: recipients-unknown, too-many-recipients.
 //  4. A From field that is not exactly one mailbox (no-header-from and so on) hides whom the message claims to be from.
 //     That ends the matter if the identity rule needs the field, if there are revoked senders or own domains, or if a
 //     failed DMARC vetoes and authentication is not off.
@@ -58,8 +59,9 @@ class Trace;
 // facts, a decision may have a question: see Decision. So a store is asked only about a message that it would deliver,
 // once for each sender and whitelist at most. A store that cannot tell (confirm-timeout and so on) lists nobody.
 //
-// A sender who is not listed for everybody may be listed by pairs, for each of the message's recipients: see
-// look_up_pairs.hpp. Each identity counts for itself: a recipient who knows the one is none who knows the other.
+// A sender who is not listed for everybody may be listed for each of the message's recipients, by pairs or by what was
+// learned, or by both together: see look_up_pairs.hpp. Each identity counts for itself: a recipient who knows the one
+// is none who knows the other.
 //
 // `trace`, if given, gets the steps.
 Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Trace* trace = nullptr) noexcept;

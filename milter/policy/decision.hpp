@@ -24,14 +24,14 @@ enum class Reason : std::uint8_t {
   listed_domain,          // its domain is an entry, as `@domain`
   listed_domain_tree,     // its domain or one above it is an entry, as `@.domain`
   listed_extra,           // the operator's own list `extra` has it
-  listed_for_recipients,  // pairs list it for each recipient
+  listed_for_recipients,  // pairs list it for each recipient, or for those who have not written to it
   learned,                // each recipient has written to it
 
   // The identity
   not_listed,
-  not_listed_for_all,   // pairs list it for some of the recipients only
-  recipients_unknown,   // pairs may list it, and the mail server was not asked for the recipients
-  too_many_recipients,  // pairs may list it, and the message has more recipients than are looked up
+  not_listed_for_all,   // pairs list it, or it was learned, for some of the recipients only
+  recipients_unknown,   // pairs may list or revoke it, and not all recipients are known
+  too_many_recipients,  // pairs may list or revoke it, and the message has more recipients than are looked up
   null_sender,          // `<>`: a bounce; never on a whitelist
   malformed_sender,     // the envelope sender is not an address; Decision::sender_fault says why not
   no_header_from,       // no From field

@@ -1,11 +1,13 @@
 #include "milter/policy/exact_list.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 
 #include "filter/address/characters.hpp"
 #include "filter/address/domain_tree.hpp"
+#include "filter/address/pair.hpp"
 #include "filter/base/error.hpp"
 #include "filter/hash/hash.hpp"
 
@@ -13,9 +15,43 @@ namespace bloomgate {
 namespace {
 
 using KeyLength = std::uint16_t;
-static_assert(kMaxKeyBytes <= std::numeric_limits<KeyLength>::max());
+static_assert(kMaxPairKeyBytes <= std::numeric_limits<KeyLength>::max());
 
 constexpr std::size_t kFirstSlots = 16;
+
+// An address in the form of the list's own keys, with its tag and without.
+class Spellings {
+ public:
+  // A key that is too long once folded was too long in the list, too. If memory ran out, the key as it came is nearly
+  // always folded already.
+  Spellings(const Entry& entry, TagSeparators separators) noexcept
+      : folded_(canonicalize_path(entry.key())), key_(folded_.is_key() ? folded_.key() : entry.key()) {
+    if (!separators.none()) untagged_ = canonicalize_path(key_, {.tag_separators = separators});
+  }
+  Spellings(const Spellings&) = delete;
+  Spellings& operator=(const Spellings&) = delete;
+
+  std::string_view key() const noexcept { return key_; }
+  // Empty if there is no tag.
+  std::string_view untagged() const noexcept {
+    return untagged_.is_key() && untagged_.key() != key_ ? untagged_.key() : std::string_view();
+  }
+  std::array<std::string_view, 2> all() const noexcept { return {key_, untagged()}; }
+
+ private:
+  Entry folded_;
+  std::string_view key_;
+  Entry untagged_;
+};
+
+// What is before the recipient in the key of a pair.
+PairKey start_of_pair(std::string_view prefix, std::string_view rest) noexcept {
+  PairKey start;
+  start.append(prefix);
+  start.append(rest);
+  start.append(kPairSeparator);
+  return start;
+}
 
 bool is_text(std::string_view line) noexcept {
   constexpr std::string_view kWhiteSpace = " \t\n\v\f\r";
@@ -58,15 +94,9 @@ FoundEntry ExactList::find(const Entry& entry, TagSeparators separators) const n
     return {entry.kind() == EntryKind::domain ? Match::domain : Match::domain_tree, entry.domain()};
   }
   if (entry.kind() != EntryKind::address || size_ == 0) return {};
-  // Gives the key the form of the list's own keys. A key that is too long once folded was too long in the list, too. If
-  // memory ran out, the key as it came is nearly always folded already.
-  const Entry folded = canonicalize_path(entry.key());
-  const std::string_view key = folded.is_key() ? folded.key() : entry.key();
-  if (contains(key)) return {Match::address};
-  if (!separators.none()) {
-    const Entry untagged = canonicalize_path(key, {.tag_separators = separators});
-    if (untagged.is_key() && untagged.key() != key && contains(untagged.key())) return {Match::address};
-  }
+  const Spellings spellings(entry, separators);
+  if (contains(spellings.key())) return {Match::address};
+  if (!spellings.untagged().empty() && contains(spellings.untagged())) return {Match::address};
   // The key of `@domain` is the tail of the address's own key.
   if (has_domains_ && contains(entry.key().substr(entry.local_part().size()))) {
     return {Match::domain, entry.domain()};
@@ -76,6 +106,43 @@ FoundEntry ExactList::find(const Entry& entry, TagSeparators separators) const n
       find_domain_tree(entry.domain(), [this](std::string_view key_of_tree) { return contains(key_of_tree); });
   if (tree.empty()) return {};
   return {Match::domain_tree, tree};
+}
+
+bool ExactList::has_pairs_of(const Entry& sender, TagSeparators separators) const noexcept {
+  if (!has_pairs_ || sender.kind() != EntryKind::address) return false;
+  const Spellings senders(sender, separators);
+  for (const std::string_view from : senders.all()) {
+    if (from.empty()) continue;
+    for (const PairForms::Form& form : PairForms(from)) {
+      if (contains(start_of_pair(form.prefix, form.rest).view())) return true;
+    }
+  }
+  return false;
+}
+
+FoundPair ExactList::find_pair(const Entry& sender, const Entry& recipient, TagSeparators sender_separators,
+                               TagSeparators recipient_separators) const noexcept {
+  if (!has_pairs_ || sender.kind() != EntryKind::address || recipient.kind() != EntryKind::address) return {};
+  const Spellings senders(sender, sender_separators);
+  const Spellings recipients(recipient, recipient_separators);
+  const auto first = [&](const auto& find) -> FoundPair {
+    for (const std::string_view from : senders.all()) {
+      for (const std::string_view to : recipients.all()) {
+        if (from.empty() || to.empty()) continue;
+        const PairKey key = find(from, to);
+        if (!key.view().empty()) return {.key = key};
+      }
+    }
+    return {};
+  };
+  const FoundPair found = first([this](std::string_view from, std::string_view to) {
+    const PairKey key = pair_key(from, to);
+    return contains(key.view()) ? key : PairKey();
+  });
+  if (found.is_listed()) return found;
+  return first([this](std::string_view from, std::string_view to) {
+    return find_wider_pair(from, to, [this](std::string_view key) { return contains(key); });
+  });
 }
 
 // Makes a list, entry by entry.
@@ -88,12 +155,12 @@ class ExactListReader {
   }
 
   void insert(const Entry& entry) {
-    if ((list_.size_ + 1) * 2 > list_.slots_.size()) grow();
-    const std::string_view key = entry.key();
-    std::uint32_t& slot = list_.slots_[list_.slot_of(key)];
-    if (slot != 0) return;
-    slot = append(key);
+    if (!insert(entry.key())) return;
     ++list_.size_;
+    if (entry.is_pair()) {
+      list_.has_pairs_ = true;
+      insert(start_of_pair({}, sides_of_pair(entry.key()).sender).view());
+    }
     list_.has_domains_ |= entry.kind() == EntryKind::domain;
     list_.has_trees_ |= entry.kind() == EntryKind::domain_tree;
   }
@@ -104,9 +171,19 @@ class ExactListReader {
   }
 
  private:
+  // Whether it is new.
+  bool insert(std::string_view key) {
+    if ((used_ + 1) * 2 > list_.slots_.size()) grow();
+    std::uint32_t& slot = list_.slots_[list_.slot_of(key)];
+    if (slot != 0) return false;
+    slot = append(key);
+    ++used_;
+    return true;
+  }
+
   std::uint32_t append(std::string_view key) {
     std::string& keys = list_.keys_;
-    if (keys.size() > std::numeric_limits<std::uint32_t>::max() - sizeof(KeyLength) - kMaxKeyBytes) {
+    if (keys.size() > std::numeric_limits<std::uint32_t>::max() - sizeof(KeyLength) - kMaxPairKeyBytes) {
       throw BloomgateError(ErrorCode::bad_input,
                            "the keys of an exact list take more than 4 GiB; put most of its entries into a filter");
     }
@@ -126,6 +203,7 @@ class ExactListReader {
   }
 
   ExactList list_;
+  std::size_t used_ = 0;  // of the slots
 };
 
 ExactListReading read_exact_list(std::string_view text) {
@@ -135,7 +213,7 @@ ExactListReading read_exact_list(std::string_view text) {
     const std::size_t line_end = text.find('\n');
     const std::string_view line = text.substr(0, line_end == std::string_view::npos ? line_end : line_end + 1);
     text.remove_prefix(line.size());
-    const Entry entry = canonicalize_line(line);
+    const Entry entry = canonicalize_list_line(line);
     if (entry.is_key()) {
       reader.insert(entry);
     } else if (entry.kind() == EntryKind::rejected) {

@@ -1,5 +1,6 @@
 // An exact set of entries, for the operator's short lists beside the filter: `revoked` (never delivered, whatever the
-// filter says) and `extra` (counts as listed). Addresses, `@domain` and `@.domain`, written as in the builder's lists.
+// filter says) and `extra` (counts as listed). Addresses, `@domain` and `@.domain`, and pairs of these for one
+// recipient, `joe@example.org > ann@ours.example`, written as in the builder's lists.
 //
 // Immutable once read; safe from any thread. Look-ups are noexcept and allocate nothing for ASCII. They compare whole
 // keys, so there are no false positives. A million entries of 20 octets take some 30 MB.
@@ -37,6 +38,18 @@ class ExactList {
   // Whether exactly this entry is in the list, which is not whether the list covers it. Tags count, case does not.
   bool has(const Entry& entry) const noexcept;
 
+  // Whether a pair has this address as its sender, by itself or by its domain, for whichever recipient. Separators as
+  // in find(). Costs at most 2 * kMostPairForms probes; asked first, it spares nearly every sender the look-ups of
+  // find_pair().
+  bool has_pairs_of(const Entry& sender, TagSeparators separators) const noexcept;
+
+  // The pair that lists an address for a recipient, an address too: the most specific one, with or without their tags.
+  // Costs at most 4 * kMostPairForms^2 probes.
+  FoundPair find_pair(const Entry& sender, const Entry& recipient, TagSeparators sender_separators,
+                      TagSeparators recipient_separators) const noexcept;
+
+  bool holds_pairs() const noexcept { return has_pairs_; }
+
   std::size_t size() const noexcept { return size_; }  // different entries
   std::size_t memory_bytes() const noexcept { return keys_.capacity() + slots_.capacity() * sizeof(slots_[0]); }
 
@@ -48,12 +61,15 @@ class ExactList {
   std::size_t slot_of(std::string_view key) const noexcept;
   std::string_view key_at(std::uint32_t offset) const noexcept;
 
-  std::string keys_;                  // each: two bytes of length, then the key; a filling byte before the first
+  // Each: two bytes of length, then the key; a filling byte before the first. Of each pair also what is before its
+  // recipient, which is the key of nothing.
+  std::string keys_;
   std::vector<std::uint32_t> slots_;  // places in keys_, 0 for none; open addressing, a power of two, at most half full
   std::uint64_t seed_ = 0;
   std::size_t size_ = 0;
   bool has_domains_ = false;
   bool has_trees_ = false;
+  bool has_pairs_ = false;
 };
 
 struct BadLine {
@@ -73,9 +89,9 @@ struct ExactListReading {
   std::uint64_t spoiled_line = 0;
 };
 
-// Reads a list: one entry per line, in the forms of canonicalize_line(), in any order, duplicates allowed. A bad line
-// is left out and reported. Throws std::bad_alloc, and BloomgateError{bad_input} for keys of 4 GiB. Takes some 0.3 µs
-// per line.
+// Reads a list: one entry per line, in the forms of canonicalize_list_line(), in any order, duplicates allowed. A bad
+// line is left out and reported. Throws std::bad_alloc, and BloomgateError{bad_input} for keys of 4 GiB. Takes some
+// 0.3 µs per line.
 ExactListReading read_exact_list(std::string_view text);
 
 }  // namespace bloomgate

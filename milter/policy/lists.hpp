@@ -44,11 +44,15 @@ struct Lists {
   const LearnedSenders* learned = nullptr;  // null: nothing is
 
   // Whether a sender may be listed for one recipient only.
-  bool hold_pairs() const noexcept {
-    return std::ranges::any_of(whitelists, [](const NamedWhitelist& each) {
-      return each.whitelist != nullptr && each.whitelist->view().holds_pairs();
-    });
+  bool list_by_pairs() const noexcept {
+    return (extra != nullptr && extra->holds_pairs()) ||
+           std::ranges::any_of(whitelists, [](const NamedWhitelist& each) {
+             return each.whitelist != nullptr && each.whitelist->view().holds_pairs();
+           });
   }
+
+  // Whether a sender may be listed or revoked for one recipient only.
+  bool hold_pairs() const noexcept { return list_by_pairs() || (revoked != nullptr && revoked->holds_pairs()); }
 };
 
 }  // namespace bloomgate

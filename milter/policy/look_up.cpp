@@ -22,18 +22,6 @@ Reason reason_of(Match match) noexcept {
   return Reason::internal_error;
 }
 
-// The separators that all whitelists have.
-TagSeparators common_separators(const Lists& lists) noexcept {
-  std::uint32_t bits = TagSeparators::kAllBits;
-  bool any = false;
-  for (const NamedWhitelist& each : lists.whitelists) {
-    if (each.whitelist == nullptr) continue;
-    bits &= each.whitelist->view().shape().profile.tag_separators.bits();
-    any = true;
-  }
-  return TagSeparators::from_bits(any ? bits : 0);
-}
-
 // A whitelist has the address in its bits; `sender` is its own spelling of it.
 Listing confirmed(const NamedWhitelist& named, const Facts& facts, const Entry& sender, Trace* trace) noexcept {
   Listing listing = {.is_listed = true, .reason = Reason::listed, .list = named.name};
@@ -110,7 +98,7 @@ Reason reason_of(Confirmation confirmation) noexcept {
 Listing look_up(const Lists& lists, const Facts& facts, std::string_view path, const Entry& entry,
                 Trace* trace) noexcept {
   if (lists.extra != nullptr && lists.extra->size() != 0) {
-    const FoundEntry found = lists.extra->find(entry, common_separators(lists));
+    const FoundEntry found = lists.extra->find(entry, separators_of_extra(lists));
     const Listing listing = {true, Reason::listed_extra, kExtraName, found.domain_entry()};
     if (trace != nullptr) trace->add("extra", {}, entry.key(), match_name(found.match), listing.entry.view());
     if (found.is_listed()) return listing;
@@ -141,6 +129,17 @@ std::optional<Listing> find_fault(const Lists& lists) noexcept {
     if (fault.reason == Reason::no_whitelist) fault = {false, Reason::whitelist_damaged, each.name};
   }
   return fault;
+}
+
+TagSeparators separators_of_extra(const Lists& lists) noexcept {
+  std::uint32_t bits = TagSeparators::kAllBits;
+  bool any = false;
+  for (const NamedWhitelist& each : lists.whitelists) {
+    if (each.whitelist == nullptr) continue;
+    bits &= each.whitelist->view().shape().profile.tag_separators.bits();
+    any = true;
+  }
+  return TagSeparators::from_bits(any ? bits : 0);
 }
 
 TagSeparators separators_of_revoked(const Lists& lists) noexcept {

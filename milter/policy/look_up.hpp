@@ -2,6 +2,7 @@
 // the trace. Safe from any thread.
 #pragma once
 
+#include <bitset>
 #include <optional>
 #include <string_view>
 
@@ -13,6 +14,9 @@
 namespace bloomgate {
 
 class Trace;
+
+// Some of a message's recipients, by their places.
+using RecipientSet = std::bitset<kMostPairRecipients>;
 
 // What `reason` and `list` of a decision say: a listing, or why there is none. A sender that no available list has is
 // not listed; the reason is then that of the first list that was not available.
@@ -27,6 +31,7 @@ struct Listing {
   std::optional<StoreQuestion> question = {};
   Draws draws = {};
   ForRecipients for_recipients = {};
+  RecipientSet listed_for = {};  // as in for_recipients
 };
 
 // `path` is the sender as it came; each whitelist's own key is made from it. `entry` is the same sender with case
@@ -41,6 +46,9 @@ Reason reason_of(Confirmation confirmation) noexcept;
 
 // The fault of the lists, if none of them could list anybody.
 std::optional<Listing> find_fault(const Lists& lists) noexcept;
+
+// What starts a tag for the list `extra`: the separators that all whitelists have.
+TagSeparators separators_of_extra(const Lists& lists) noexcept;
 
 // What starts a tag for the list `revoked`: '+', and the separators of all whitelists.
 TagSeparators separators_of_revoked(const Lists& lists) noexcept;

@@ -1,12 +1,12 @@
 #include "milter/policy/look_up_pairs.hpp"
 
-#include <bitset>
-
 #include "filter/address/pair.hpp"
 #include "milter/policy/trace.hpp"
 
 namespace bloomgate {
 namespace {
+
+constexpr std::string_view kExtraName = "extra";
 
 // As the trace shows a pair, in one word.
 using PairText = FixedText<kMaxPairKeyBytes>;
@@ -24,6 +24,23 @@ class PairLookUp {
  public:
   PairLookUp(const Facts& facts, TagSeparators recipient_delimiter, std::string_view path, Trace* trace) noexcept
       : facts_(facts), recipient_delimiter_(recipient_delimiter), path_(path), trace_(trace) {}
+
+  // The recipients who have written to the sender.
+  void take(const Listing& learned) noexcept {
+    found_.is_listed = learned.listed_for;
+    learned_list_ = learned.list;
+  }
+
+  void ask_extra(const ExactList& extra, const Entry& sender, TagSeparators separators) noexcept {
+    if (!extra.has_pairs_of(sender, separators)) return;
+    for (std::size_t i = 0; i < facts_.recipients.paths.size(); ++i) {
+      const Entry recipient = canonicalize_path(facts_.recipients.paths[i]);
+      if (found_.is_listed.test(i) || recipient.kind() != EntryKind::address) continue;
+      const FoundPair found = extra.find_pair(sender, recipient, separators, separators | recipient_delimiter_);
+      note(kExtraName, pair_key(sender.key(), recipient.key()).view(), found);
+      if (found.is_listed()) cover(i, kExtraName);
+    }
+  }
 
   // Looks up those recipients for whom no whitelist before has listed the sender.
   void ask(const NamedWhitelist& named) noexcept {
@@ -52,7 +69,7 @@ class PairLookUp {
     } else if (alone.reason == Reason::not_listed && found_.fault.reason != Reason::not_listed) {
       result = found_.fault;
     } else if (alone.reason == Reason::not_listed && listed != 0) {
-      result = {.reason = Reason::not_listed_for_all, .list = found_.list};
+      result = {.reason = Reason::not_listed_for_all, .list = found_.list.empty() ? learned_list_ : found_.list};
     }
     if (!result.confirmation && !result.is_listed) result.confirmation = found_.fault.confirmation;
     result.draws = alone.draws;
@@ -75,15 +92,18 @@ class PairLookUp {
     const bool is_hit = found.key.view() == own_key.view();
     ++draws_.look_ups;
     draws_.hits += is_hit ? 1 : 0;
-    note(named, own_key.view(), found);
+    note(named.name, own_key.view(), found);
     if (is_hit && !is_confirmed(named, own_key.view())) {
       // A pair with a domain is exact, and lists the sender whatever became of this one.
       found = filter.find_wider_pair(sender.key(), recipient.key());
-      if (found.is_listed()) note(named, own_key.view(), found);
+      if (found.is_listed()) note(named.name, own_key.view(), found);
     }
-    if (!found.is_listed()) return;
+    if (found.is_listed()) cover(which, named.name);
+  }
+
+  void cover(std::size_t which, std::string_view list) noexcept {
     found_.is_listed.set(which);
-    if (found_.list.empty()) found_.list = named.name;
+    if (found_.list.empty()) found_.list = list;
   }
 
   // Whether a hit of the bits counts. It does for now as long as the store was not asked.
@@ -110,10 +130,10 @@ class PairLookUp {
     if (fault.reason == Reason::not_listed) fault = {.reason = reason, .list = list, .confirmation = confirmation};
   }
 
-  void note(const NamedWhitelist& named, std::string_view key, const FoundPair& found) const noexcept {
+  void note(std::string_view list, std::string_view key, const FoundPair& found) const noexcept {
     if (trace_ == nullptr) return;
     const bool is_wider = found.is_listed() && found.key.view() != key;
-    trace_->add("pair", named.name, text_of(sides_of_pair(key)).view(),
+    trace_->add("pair", list, text_of(sides_of_pair(key)).view(),
                 found.is_listed()   ? "listed"
                 : found.is_excluded ? "excluded"
                                     : match_name(Match::none),
@@ -121,8 +141,8 @@ class PairLookUp {
   }
 
   struct Found {
-    std::bitset<kMostPairRecipients> is_listed = {};
-    std::string_view list = {};  // the first that listed the sender
+    RecipientSet is_listed = {};
+    std::string_view list = {};  // the first whose pair listed the sender
     std::optional<StoreQuestion> question = {};
     bool is_confirmed = false;     // a hit was, by a store
     bool has_unconfirmed = false;  // a hit has no store
@@ -133,26 +153,33 @@ class PairLookUp {
   TagSeparators recipient_delimiter_;
   std::string_view path_;
   Trace* trace_;
+  std::string_view learned_list_ = {};
   Found found_;
   Draws draws_;
 };
 
 }  // namespace
 
-Listing look_up_pairs(const Listing& alone, const Lists& lists, const Facts& facts, TagSeparators recipient_delimiter,
-                      std::string_view path, Trace* trace) noexcept {
-  if (!lists.hold_pairs()) return alone;
-  const Recipients& recipients = facts.recipients;
+std::optional<Reason> fault_of(const Recipients& recipients) noexcept {
   const bool are_too_many =
       recipients.state == Recipients::State::too_many || recipients.paths.size() > kMostPairRecipients;
-  if (are_too_many || !recipients.are_known()) {
-    const Reason reason = are_too_many ? Reason::too_many_recipients : Reason::recipients_unknown;
-    if (trace != nullptr) trace->add("recipients", {}, {}, reason_name(reason));
+  if (are_too_many) return Reason::too_many_recipients;
+  return recipients.are_known() ? std::nullopt : std::optional(Reason::recipients_unknown);
+}
+
+Listing look_up_pairs(const Listing& alone, const std::optional<Listing>& learned, const Lists& lists,
+                      const Facts& facts, TagSeparators recipient_delimiter, std::string_view path, const Entry& entry,
+                      Trace* trace) noexcept {
+  if (!lists.list_by_pairs() && !learned) return alone;
+  if (const std::optional<Reason> fault = fault_of(facts.recipients)) {
+    if (trace != nullptr) trace->add("recipients", {}, {}, reason_name(*fault));
     Listing unknown = alone;
-    if (alone.reason == Reason::not_listed) unknown.reason = reason;
+    if (alone.reason == Reason::not_listed) unknown.reason = *fault;
     return unknown;
   }
   PairLookUp look_up(facts, recipient_delimiter, path, trace);
+  if (learned) look_up.take(*learned);
+  if (lists.extra != nullptr) look_up.ask_extra(*lists.extra, entry, separators_of_extra(lists));
   for (const NamedWhitelist& each : lists.whitelists) {
     if (each.whitelist != nullptr && each.whitelist->view().holds_pairs()) look_up.ask(each);
   }

@@ -2,6 +2,7 @@
 // everybody. Pure, noexcept; allocates nothing for ASCII except for the trace. Safe from any thread.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "filter/address/tag_separators.hpp"
@@ -13,17 +14,24 @@ namespace bloomgate {
 
 class Trace;
 
-// `alone` is what look_up() has found of the sender: not listed. It is returned as it is where no list holds pairs.
+// Why no recipient can be looked up: recipients-unknown, too-many-recipients. Nothing: each can.
+std::optional<Reason> fault_of(const Recipients& recipients) noexcept;
+
+// `alone` is what look_up() has found of the sender: not listed; `learned` is what look_up_learned() has: nothing, or
+// listed for some of the recipients. `alone` is returned as it is where no list holds pairs and nothing was learned.
 //
-// The sender is listed (listed-for-recipients) if each of the recipients has a pair with it, in whichever whitelist.
+// The sender is listed (listed-for-recipients) if each of the recipients has written to it or has a pair with it, in
+// `extra` or in whichever whitelist. The list is then the first one whose pair counts.
 // Otherwise the reason is that of `alone` if that was a fault of a list; else that of a fault met here; else
-// not-listed-for-all if there was a pair for one of them at least; else not-listed. Without knowing all recipients,
+// not-listed-for-all if it is listed for one of them at least; else not-listed. Without knowing all recipients,
 // nobody is looked up: recipients-unknown, too-many-recipients.
 //
-// `path` is the sender as it came. Keys are made as each whitelist says, and tags of recipients are taken off by
-// `recipient_delimiter` as well. A hit that a store has to confirm counts as in look_up(); one question at a time.
-// Costs one look-up in the bits for each recipient and whitelist, and up to 323 exact ones.
-Listing look_up_pairs(const Listing& alone, const Lists& lists, const Facts& facts, TagSeparators recipient_delimiter,
-                      std::string_view path, Trace* trace) noexcept;
+// `path` is the sender as it came, `entry` is the same with case folded and tags kept, for `extra`. Keys are made as
+// each whitelist says, and tags of recipients are taken off by `recipient_delimiter` as well. A hit that a store has to
+// confirm counts as in look_up(); one question at a time. Costs one look-up in the bits for each recipient and
+// whitelist, and up to 323 exact ones.
+Listing look_up_pairs(const Listing& alone, const std::optional<Listing>& learned, const Lists& lists,
+                      const Facts& facts, TagSeparators recipient_delimiter, std::string_view path, const Entry& entry,
+                      Trace* trace) noexcept;
 
 }  // namespace bloomgate

@@ -71,6 +71,24 @@ def test_what_was_done_is_told_as_text_and_as_json(start_gateway):
     assert path.read_text() == "# a comment\njoe@example.org\n@corp.example\n"
 
 
+def test_an_entry_for_one_recipient_is_put_in_and_taken_out(start_gateway):
+    gateway = start_with_lists(start_gateway)
+    path = gateway.folder / "revoked"
+    pair, wide = "joe@example.org > ann@example.net", "@example.org > @example.net"
+    put = run(gateway, "revoke", "Joe@Example.org  >  Ann@example.net", wide)
+    assert put.stdout == (f"{pair}: is in the list revoked now\n{wide}: is in the list revoked now\n"
+                          f"{path}: 2 entries\n")
+    assert path.read_text() == f"# a comment\n{pair}\n{wide}\n"
+    gateway.daemon.logged("2 entries of")
+    taken = run(gateway, "unrevoke", pair)
+    assert taken.returncode == 1
+    assert f"{pair}: is no longer in the list revoked, but {wide} is, and covers it" in taken.stdout
+    assert run(gateway, "unrevoke", wide).returncode == 0
+    bad = run(gateway, "revoke", "joe@example.org > ann@example.net > eve@example.net")
+    assert bad.returncode == EX_DATAERR and "Nothing was changed" in bad.stderr
+    assert path.read_text() == "# a comment\n"
+
+
 def test_nonsense_changes_nothing_and_is_told_the_remedy(start_gateway):
     gateway = start_with_lists(start_gateway)
     for words, status, said in [

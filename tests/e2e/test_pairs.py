@@ -1,6 +1,7 @@
 """Entries for one recipient: a sender is listed for those who know him, and for a message to all of them."""
 
 import re
+import subprocess
 
 import pytest
 from conftest import LISTED
@@ -106,6 +107,80 @@ def test_a_list_with_pairs_that_is_swapped_in_serves_the_next_connection(start_g
         sent_to(client, JOE, (ANN,))
         gateway.daemon.logged("reason=recipients-unknown")
     assert reasons_of(gateway, [(JOE, (ANN,))]) == [("deliver", "listed-for-recipients", "1", "1")]
+
+
+def with_lists(gateway, extra="", revoked=""):
+    """Starts the daemon again, with these lists beside its whitelist."""
+    for name, text in (("extra", extra), ("revoked", revoked)):
+        (gateway.folder / name).write_text(text)
+        (gateway.folder / name).chmod(0o644)
+    gateway.daemon.restart({**gateway.config.settings, "recipient-delimiter": "+",
+                            **{name: gateway.folder / name for name in ("extra", "revoked")}})
+    return gateway
+
+
+def rewrite(gateway, name, text):
+    """Replaces a list, and waits until the daemon has read it."""
+    before = len(gateway.daemon.log())
+    new = gateway.folder / f"{name}.new"
+    new.write_text(text)
+    new.chmod(0o644)
+    new.rename(gateway.folder / name)
+    gateway.daemon.logged(r"entries of", before)
+
+
+def test_a_revoked_pair_takes_a_sender_away_who_is_listed_for_everybody(start_gateway):
+    gateway = with_lists(start_gateway((EVERYBODY,)), revoked=f"{EVERYBODY} > {ANN}\n@corp.example > {ANN}\n")
+    revoked, listed = ("check", "revoked", None, None), ("deliver", "listed", None, None)
+    assert reasons_of(gateway, [
+        (EVERYBODY, (ANN,)), (EVERYBODY, ("Ann+shop@Example.NET",)), (EVERYBODY, (BOB,)), (EVERYBODY, (BOB, ANN)),
+        (EVERYBODY, (BOB, EVE)), ("x@corp.example", (ANN,)), ("x@corp.example", (BOB,))]) == [
+            revoked, revoked, listed, revoked, listed, revoked, ("check", "not-listed", None, None)]
+    kept, taken = gateway.send(Message(EVERYBODY, recipient=BOB), Message(EVERYBODY, recipient=ANN))
+    assert (kept.place, taken.place) == (LIGHT_PATH, DEEP_CHECK)
+    assert taken.marks == ["check; reason=revoked; host=mx.example.net; identity=envelope"]
+
+
+def test_a_pair_of_the_list_extra_counts_together_with_those_of_the_whitelist(start_gateway):
+    gateway = with_lists(start_gateway(LIST), extra=f"{JOE} > {EVE}\n{STRANGER} > @example.net\n")
+    assert reasons_of(gateway, [
+        (JOE, (EVE,)), (JOE, (ANN, EVE)), (JOE, (ANN, EVE, "x@example.net")), (STRANGER, (ANN, BOB)),
+        (JOE, ("eve+shop@example.net",))]) == [
+            ("deliver", "listed-for-recipients", "1", "1"), ("deliver", "listed-for-recipients", "2", "2"),
+            ("check", "not-listed-for-all", "3", "2"), ("deliver", "listed-for-recipients", "2", "2"),
+            ("deliver", "listed-for-recipients", "1", "1")]
+    [delivery] = gateway.send(Message(JOE, recipient=EVE))
+    assert delivery.place == LIGHT_PATH
+    explained = subprocess.run(
+        gateway.daemon.command("--explain", "--from", JOE, "--to", EVE, "--header-from", JOE),
+        capture_output=True, text=True, check=True).stdout
+    assert re.search(rf"(?m)^pair +listed +subject=extra key={JOE}>{EVE}$", explained), explained
+    assert "decision: deliver reason=listed-for-recipients" in explained
+    rewrite(gateway, "revoked", f"{JOE} > {EVE}\n")
+    explained = subprocess.run(
+        gateway.daemon.command("--explain", "--from", JOE, "--to", EVE, "--header-from", JOE),
+        capture_output=True, text=True, check=True).stdout
+    assert "decision: check reason=revoked" in explained
+
+
+@pytest.mark.parametrize("name, before, after", [
+    ("revoked", ("deliver", "listed", None, None), ("check", "revoked", None, None)),
+    ("extra", ("check", "not-listed", None, None), ("deliver", "listed-for-recipients", "1", "1")),
+])
+def test_a_list_that_gets_its_first_pair_has_recipients_asked_for_from_the_next_connection_on(
+        start_gateway, name, before, after):
+    gateway = with_lists(start_gateway((EVERYBODY,)))
+    sender = EVERYBODY if name == "revoked" else STRANGER
+    assert reasons_of(gateway, [(sender, (ANN,))]) == [before]
+    with gateway.connect() as client:
+        client.command("MAIL FROM:<x@example.org>")  # so that Postfix has begun to talk with the daemon
+        rewrite(gateway, name, f"{sender} > {ANN}\n")
+        client.command("RSET")
+        sent_to(client, sender, (ANN,))
+        gateway.daemon.logged("decision=check reason=recipients-unknown")
+    assert reasons_of(gateway, [(sender, (ANN,))]) == [after]
+    rewrite(gateway, name, "")
+    assert reasons_of(gateway, [(sender, (ANN,))]) == [before]
 
 
 def test_behind_sendmail_a_message_is_delivered_to_those_who_know_its_sender():

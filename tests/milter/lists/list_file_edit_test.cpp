@@ -215,5 +215,41 @@ TEST_CASE("edits at the same time wait for each other, and none is lost") {
   CHECK(load_exact_list(list.path()).list.size() == 80);
 }
 
+TEST_CASE("a pair is put in and taken out like any entry") {
+  const List list("@corp.example\n@.wide.example > ann@ours.example\n<#odd@example.org> > ann@ours.example\n");
+  const EditedList put = list.edit(
+      ListChange::put_in,
+      {"Joe@example.org > Ann@ours.example", "x@corp.example > ann@ours.example", "<#a@b.example> > @c.example"});
+  CHECK(put.size == 6);
+  CHECK(
+      list.text().ends_with("\njoe@example.org > ann@ours.example\nx@corp.example > ann@ours.example\n"
+                            "<#a@b.example> > @c.example\n"));
+  const EditedList taken =
+      list.edit(ListChange::take_out, {"joe@example.org > ann@ours.example", "x@corp.example > ann@ours.example",
+                                       "y@a.wide.example > ann@ours.example", "<#odd@example.org> > ann@ours.example"});
+  CHECK(taken.size == 3);
+  CHECK(taken.entries[0].has_changed);
+  CHECK(taken.entries[0].covered_by.empty());
+  CHECK(taken.entries[1].has_changed);
+  CHECK(taken.entries[1].covered_by == "@corp.example");
+  CHECK_FALSE(taken.entries[2].has_changed);
+  CHECK(taken.entries[2].covered_by == "@.wide.example > ann@ours.example");
+  CHECK(taken.entries[3].has_changed);
+  CHECK(list.text() == "@corp.example\n@.wide.example > ann@ours.example\n<#a@b.example> > @c.example\n");
+  CHECK(code_of([&] { list.edit(ListChange::put_in, {"joe@example.org >"}); }) == ErrorCode::bad_input);
+}
+
+TEST_CASE("of a pair that is taken out it is said that its sender is there for everybody") {
+  const List list("joe@example.org\npal@example.org > @ours.example\n");
+  const TagSeparators plus = *TagSeparators::parse("+");
+  const auto covered_by = [&](const std::string& pair) {
+    return list.edit(ListChange::take_out, {pair}, plus).entries[0].covered_by;
+  };
+  CHECK(covered_by("joe@example.org > ann@ours.example") == "joe@example.org");
+  CHECK(covered_by("joe+x@example.org > ann@ours.example") == "the sender without its tag");
+  CHECK(covered_by("pal@example.org > ann@ours.example") == "pal@example.org > @ours.example");
+  CHECK(covered_by("pal@example.org > ann@theirs.example").empty());
+}
+
 }  // namespace
 }  // namespace bloomgate

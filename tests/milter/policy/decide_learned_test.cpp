@@ -142,5 +142,64 @@ TEST_CASE("what was learned delivers without any whitelist, and the explanation 
   CHECK(world.decide(facts_of("<joe@example.org>", eve)).reason == Reason::no_whitelist);
 }
 
+TEST_CASE("recipients who have written to the sender count together with those for whom pairs list it") {
+  const MemoryWhitelist main({"joe@example.org > eve@ours.example", "all@example.org > eve@ours.example"});
+  const NamedWhitelist named[] = {{"main", &main}};
+  const ExactList extra = read_exact_list("joe@example.org > pat@ours.example\n").list;
+  const ExactList revoked = read_exact_list("all@example.org > ann@ours.example\n").list;
+  const Learned learned;
+  struct Case {
+    std::string_view sentence, path;
+    Paths recipients;
+    std::string_view want;
+    int listed_for;
+  };
+  const Case cases[] = {
+      {"a pair and what was learned",
+       "<joe@example.org>",
+       {"ann@ours.example", "eve@ours.example"},
+       "deliver listed-for-recipients envelope @main",
+       2},
+      {"extra and what was learned",
+       "<joe@example.org>",
+       {"ann@ours.example", "pat@ours.example"},
+       "deliver listed-for-recipients envelope @extra",
+       2},
+      {"all three",
+       "<joe@example.org>",
+       {"eve@ours.example", "ann@ours.example", "pat@ours.example"},
+       "deliver listed-for-recipients envelope @extra",
+       3},
+      {"learned for all",
+       "<joe@example.org>",
+       {"ann@ours.example", "bob@ours.example"},
+       "deliver learned envelope @learned",
+       2},
+      {"nobody knows one of them",
+       "<joe@example.org>",
+       {"ann@ours.example", "eve@ours.example", "x@ours.example"},
+       "check not-listed-for-all envelope @main",
+       2},
+      {"learned for some",
+       "<joe@example.org>",
+       {"ann@ours.example", "x@ours.example"},
+       "check not-listed-for-all envelope @learned",
+       1},
+      {"revoked for one of them",
+       "<all@example.org>",
+       {"ann@ours.example", "eve@ours.example"},
+       "check revoked envelope",
+       0},
+  };
+  for (const Case& each : cases) {
+    INFO(each.sentence);
+    const Decision decision = decide(facts_of(each.path, each.recipients),
+                                     {.whitelists = named, .revoked = &revoked, .extra = &extra, .learned = &learned},
+                                     {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off});
+    CHECK(summary(decision) == each.want);
+    CHECK(decision.for_recipients.listed == each.listed_for);
+  }
+}
+
 }  // namespace
 }  // namespace bloomgate

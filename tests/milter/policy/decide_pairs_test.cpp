@@ -29,7 +29,7 @@ class PairWorld {
   explicit PairWorld(Policy policy = {.authentication = AuthenticationRule::off}) : policy_(std::move(policy)) {}
 
   Decision decide(const Facts& facts, Trace* trace = nullptr) const noexcept {
-    return bloomgate::decide(facts, {.whitelists = named_, .revoked = &revoked_}, policy_, trace);
+    return bloomgate::decide(facts, {.whitelists = named_, .revoked = &revoked_, .extra = &extra_}, policy_, trace);
   }
   std::string sum(std::string_view path, const Paths& recipients,
                   std::string_view from = "nobody@stranger.example") const {
@@ -37,6 +37,8 @@ class PairWorld {
   }
 
   Policy& policy() { return policy_; }
+  void revoke(std::string_view text) { revoked_ = read_exact_list(text).list; }
+  void add(std::string_view text) { extra_ = read_exact_list(text).list; }
   MemoryWhitelist& main() { return main_; }
   MemoryWhitelist& other() { return other_; }
   void take_away_other() { named_[1].whitelist = nullptr; }
@@ -49,6 +51,7 @@ class PairWorld {
   MemoryWhitelist other_{{"joe@example.org > eve@ours.example"}, {.tag_separators = *TagSeparators::parse("+")}};
   NamedWhitelist named_[2] = {{"main", &main_}, {"other", &other_}};
   ExactList revoked_ = read_exact_list("gone@example.org\n").list;
+  ExactList extra_;
   Policy policy_;
 };
 
@@ -402,6 +405,104 @@ TEST_CASE("on random lists and messages the decision is that of a plain search t
   for (const Reason reason : {Reason::listed_for_recipients, Reason::not_listed_for_all, Reason::not_listed}) {
     CHECK(met[reason] > 100);
   }
+}
+
+TEST_CASE("a revoked pair takes the sender away from every message to that recipient") {
+  PairWorld world;
+  world.policy().recipient_delimiter = *TagSeparators::parse("-");
+  world.revoke(
+      "all@example.org > ann@ours.example\n@corp.example > ann@ours.example\n@.wide.example > @tenant.example\n");
+  struct Case {
+    std::string_view sentence, path;
+    Paths recipients;
+    std::string_view want;
+  };
+  const Case cases[] = {
+      {"for him", "<all@example.org>", {"ann@ours.example"}, "check revoked envelope"},
+      {"for others", "<all@example.org>", {"bob@ours.example"}, "deliver listed envelope @main"},
+      {"for him among others", "<all@example.org>", {"bob@ours.example", "ann@ours.example"}, "check revoked envelope"},
+      {"with tags", "<All+x@example.org>", {"Ann+y@ours.example"}, "check revoked envelope"},
+      {"with the tag of a recipient", "<all@example.org>", {"ann-y@ours.example"}, "check revoked envelope"},
+      {"by the domain", "<x@corp.example>", {"ann@ours.example"}, "check revoked envelope"},
+      {"a tenant", "<x@a.wide.example>", {"any@tenant.example"}, "check revoked envelope"},
+      {"another tenant", "<x@a.wide.example>", {"x@ours.example"}, "deliver listed-for-recipients envelope @main"},
+      {"a name that may be his", "<all@example.org>", {"ann"}, "check recipients-unknown envelope"},
+      {"a name beside him", "<all@example.org>", {"ann", "ann@ours.example"}, "check revoked envelope"},
+      {"another sender to a name", "<joe@example.org>", {"ann"}, "check not-listed envelope"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.sentence);
+    CHECK(world.sum(c.path, c.recipients) == c.want);
+  }
+  CHECK(world.sum("<bob@example.org>", {"ann@ours.example"}, "all@example.org") == "check revoked header-from");
+  Facts facts = facts_of("<all@example.org>", {});
+  facts.recipients = {};
+  CHECK(summary(world.decide(facts)) == "check recipients-unknown envelope");
+  facts.recipients.state = Recipients::State::too_many;
+  CHECK(summary(world.decide(facts)) == "check too-many-recipients envelope");
+  world.revoke("pat@example.org > ann@ours.example\n");
+  CHECK(summary(world.decide(facts)) == "deliver listed envelope @main");
+}
+
+TEST_CASE("pairs of the list extra count together with those of the whitelists") {
+  PairWorld world;
+  world.policy().recipient_delimiter = *TagSeparators::parse("-");
+  world.add("joe@example.org > new@ours.example\n@extra.example > @ours.example\n");
+  struct Case {
+    std::string_view sentence, path;
+    Paths recipients;
+    std::string_view want;
+  };
+  const Case cases[] = {
+      {"alone", "<joe@example.org>", {"new@ours.example"}, "deliver listed-for-recipients envelope @extra"},
+      {"in capitals", "<Joe@example.org>", {"New@ours.example"}, "deliver listed-for-recipients envelope @extra"},
+      {"with the tag of a recipient",
+       "<joe@example.org>",
+       {"new-x@ours.example"},
+       "deliver listed-for-recipients envelope @extra"},
+      {"with a whitelist",
+       "<joe@example.org>",
+       {"ann@ours.example", "new@ours.example"},
+       "deliver listed-for-recipients envelope @extra"},
+      {"for some",
+       "<joe@example.org>",
+       {"new@ours.example", "x@ours.example"},
+       "check not-listed-for-all envelope @extra"},
+      {"a domain", "<x@extra.example>", {"any@ours.example"}, "deliver listed-for-recipients envelope @extra"},
+      {"and not below it", "<x@sub.extra.example>", {"any@ours.example"}, "check not-listed envelope"},
+      {"a tag of the sender is another sender",
+       "<joe+x@example.org>",
+       {"new@ours.example"},
+       "check not-listed envelope"},
+      {"a name is nobody",
+       "<joe@example.org>",
+       {"new@ours.example", "new"},
+       "check not-listed-for-all envelope @extra"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.sentence);
+    CHECK(world.sum(c.path, c.recipients) == c.want);
+  }
+  world.revoke("@extra.example > any@ours.example\n");
+  CHECK(world.sum("<x@extra.example>", {"any@ours.example"}) == "check revoked envelope");
+  CHECK(world.sum("<x@extra.example>", {"ann@ours.example"}) == "deliver listed-for-recipients envelope @extra");
+  Trace trace;
+  world.decide(facts_of("<x@extra.example>", {"ann@ours.example"}), &trace);
+  CHECK(std::ranges::any_of(trace.steps(), [](const TraceStep& step) {
+    return step.name == "pair" && step.subject == "extra" && step.outcome == "listed";
+  }));
+}
+
+TEST_CASE("recipients are wanted where any list holds pairs, also one that revokes") {
+  const MemoryWhitelist plain({"joe@example.org"});
+  const NamedWhitelist named[] = {{"main", &plain}};
+  const ExactList pairs = read_exact_list("joe@example.org > ann@ours.example\n").list;
+  const ExactList none = read_exact_list("joe@example.org\n").list;
+  CHECK(Lists{.whitelists = named, .revoked = &pairs, .extra = &none}.hold_pairs());
+  CHECK_FALSE(Lists{.whitelists = named, .revoked = &pairs, .extra = &none}.list_by_pairs());
+  CHECK(Lists{.whitelists = named, .revoked = &none, .extra = &pairs}.hold_pairs());
+  CHECK(Lists{.whitelists = named, .revoked = &none, .extra = &pairs}.list_by_pairs());
+  CHECK_FALSE(Lists{.whitelists = named, .revoked = &none, .extra = &none}.hold_pairs());
 }
 
 }  // namespace

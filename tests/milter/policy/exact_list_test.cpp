@@ -190,5 +190,79 @@ TEST_CASE("an exact list of many entries finds each of them and nothing else") {
   CHECK(list.memory_bytes() < std::size_t{kEntries} * 40);
 }
 
+TEST_CASE("a pair of an exact list is found for its recipient only, the most specific one first") {
+  const ExactList list = list_of(
+      "Joe@Example.org > ann@ours.example\n"
+      "joe@example.org > @ours.example\n"
+      "joe@example.org > @.ours.example\n"
+      "@corp.example > ann@ours.example\n"
+      "@.tree.example > bob+x@ours.example\n"
+      "pal+a@example.org > bob@ours.example\n"
+      "<#odd@example.org> > bob@ours.example\n"
+      "all@example.org\n");
+  CHECK(list.size() == 8);
+  CHECK(list.holds_pairs());
+  struct Row {
+    std::string sender, recipient, want;
+    bool has_pairs = true;
+  };
+  const std::vector<Row> rows = {
+      {"joe@example.org", "ann@ours.example", "joe@example.org > ann@ours.example"},
+      {"JOE@example.org", "ANN@ours.example", "joe@example.org > ann@ours.example"},
+      {"joe+tag@example.org", "ann+tag@ours.example", "joe@example.org > ann@ours.example"},
+      {"joe@example.org", "bob@ours.example", "joe@example.org > @ours.example"},
+      {"joe@example.org", "bob@sub.ours.example", "joe@example.org > @.ours.example"},
+      {"joe@example.org", "ann@theirs.example", ""},
+      {"x@corp.example", "ann@ours.example", "@corp.example > ann@ours.example"},
+      {"x@corp.example", "bob@ours.example", ""},
+      {"x@a.b.tree.example", "bob+x@ours.example", "@.tree.example > bob+x@ours.example"},
+      {"x@a.b.tree.example", "bob@ours.example", ""},
+      {"pal+a@example.org", "bob@ours.example", "pal+a@example.org > bob@ours.example"},
+      {"pal@example.org", "bob@ours.example", "", false},
+      {"<#odd@example.org>", "bob@ours.example", "#odd@example.org > bob@ours.example"},
+      {"all@example.org", "ann@ours.example", "", false},
+      {"ann@ours.example", "joe@example.org", "", false},
+      {"jo@example.org", "ann@ours.example", "", false},
+      {"joe@example.org", "ann", ""},
+      {"<>", "ann@ours.example", "", false},
+  };
+  const TagSeparators plus = *TagSeparators::parse("+");
+  for (const Row& row : rows) {
+    INFO(row.sender << " to " << row.recipient);
+    const Entry sender = canonicalize_path(row.sender, kKeepCase);
+    const Entry recipient = canonicalize_path(row.recipient, kKeepCase);
+    CHECK(entry_text(list.find_pair(sender, recipient, plus, plus).key.view()) == row.want);
+    CHECK(list.has_pairs_of(sender, plus) == row.has_pairs);
+  }
+  const Entry tagged = canonicalize_path("joe+tag@example.org");
+  const Entry ann = canonicalize_path("ann@ours.example");
+  CHECK_FALSE(list.find_pair(tagged, ann, {}, plus).is_listed());
+  CHECK_FALSE(list.has_pairs_of(tagged, {}));
+  CHECK_FALSE(list.find_pair(canonicalize_path("x@corp.example"), canonicalize_path("ann+x@ours.example"), plus, {})
+                  .is_listed());
+  CHECK(find(list, "joe@example.org") == Match::none);
+  CHECK(find(list, "x@corp.example") == Match::none);
+  CHECK(find(list, "x@tree.example") == Match::none);
+}
+
+TEST_CASE("a list without pairs has none, and one of pairs alone lists nobody for everybody") {
+  CHECK_FALSE(list_of("joe@example.org\n").holds_pairs());
+  CHECK_FALSE(ExactList().has_pairs_of(canonicalize_path("joe@example.org"), {}));
+  std::string text;
+  for (int number = 0; number < 1000; ++number) {
+    text += "s" + std::to_string(number) + "@a.example > r" + std::to_string(number) + "@b.example\n";
+  }
+  const ExactList list = list_of(text);
+  CHECK(list.size() == 1000);
+  for (int number = 0; number < 1000; ++number) {
+    const Entry sender = canonicalize_path("s" + std::to_string(number) + "@a.example");
+    const Entry own = canonicalize_path("r" + std::to_string(number) + "@b.example");
+    const Entry next = canonicalize_path("r" + std::to_string(number + 1) + "@b.example");
+    CHECK(list.find_pair(sender, own, {}, {}).is_listed());
+    CHECK_FALSE(list.find_pair(sender, next, {}, {}).is_listed());
+    CHECK_FALSE(list.find(sender).is_listed());
+  }
+}
+
 }  // namespace
 }  // namespace bloomgate
