@@ -5,9 +5,12 @@
 namespace bloomgate {
 namespace {
 
-bool is_revoked(const Entry& address, const Lists& lists) noexcept {
+// Whether `address` is revoked, for everybody or for this user.
+bool is_revoked(const Entry& address, const Entry& user, const Lists& lists) noexcept {
   if (lists.revoked == nullptr) return lists.revoked_is_configured;
-  return lists.revoked->find(address, separators_of_revoked(lists)).is_listed();
+  const TagSeparators separators = separators_of_revoked(lists);
+  return lists.revoked->find(address, separators).is_listed() ||
+         lists.revoked->find_pair(address, user, separators, separators).is_listed();
 }
 
 }  // namespace
@@ -26,7 +29,7 @@ Lesson lesson_of(const Facts& facts, const Lists& lists, const Policy& policy, s
   for (const std::string_view path : facts.recipients.paths) {
     const Entry recipient = canonicalize_path(path);
     if (recipient.kind() != EntryKind::address || policy.own_domains.find(recipient).is_listed()) continue;
-    if (!is_revoked(recipient, lists)) lesson.correspondents.emplace_back(recipient.key());
+    if (!is_revoked(recipient, user, lists)) lesson.correspondents.emplace_back(recipient.key());
   }
   return lesson;
 }

@@ -24,6 +24,7 @@ from test_monitoring import figures
 STRANGER = "listed@example.org"  # of a domain with a key; on no list
 OTHER_STRANGER = "other@example.org"
 ANN, BOB = "ann@example.net", "bob@example.net"
+EVE, PAT = "eve@example.net", "pat@example.net"
 
 MAIN_CF = """
 mynetworks = 127.0.0.1/32
@@ -37,13 +38,15 @@ class World:
     def __init__(self, gateways, **settings):
         self.folder = gateways.enter(temporary_folder("learning"))
         server, network = gateways.enter(names(self.folder))
-        build_filter_of(self.folder / "whitelist.bloom", ["somebody@else.example"], "--bits-per-entry", "32")
+        build_filter_of(self.folder / "whitelist.bloom", ["somebody@else.example", f"{STRANGER} > {PAT}"], "--bits-per-entry", "32")
         (self.folder / "learned").mkdir()
         shutil.chown(self.folder / "learned", USER)
         self.file = self.folder / "learned" / "learned.db"
         (self.folder / "revoked").write_text("revoked@example.org\n")
+        (self.folder / "extra").write_text("")
         self.settings = {"authentication": "required", "dmarc-fail-veto": "yes", "dns-servers": server.option,
-                         "own-domains": "example.net", "revoked": self.folder / "revoked", "learn": "outbound",
+                         "own-domains": "example.net", "revoked": self.folder / "revoked", "extra": self.folder / "extra",
+                         "learn": "outbound",
                          "learn-file": self.file, "recipient-delimiter": "+", **settings}
         self.gateway = gateways.start(self.folder, GatewayConfig(
             self.folder / "whitelist.bloom", settings=self.settings, network=network, main_cf=MAIN_CF))
@@ -60,6 +63,14 @@ class World:
                 client.command(f"XCLIENT LOGIN={login}", expected=220)
                 client.command("EHLO client.example")
             yield client
+
+    def rewrite(self, name, text):
+        """Replaces a list, and waits until the daemon has read it."""
+        before = len(self.gateway.daemon.log())
+        new = self.folder / f"{name}.new"
+        new.write_text(text)
+        new.rename(self.folder / name)
+        self.gateway.daemon.logged("entries of", before)
 
     def write(self, sender, *recipients, login="ann", fields=()):
         """An outgoing message; returns once the mail server has taken it."""
@@ -159,6 +170,33 @@ def test_own_revoked_and_too_many_recipients_are_not_learned(world):
     world.write(ANN, BOB, "revoked@example.org", witness)
     world.is_written(ANN, witness)
     assert world.known() - known == {(ANN, witness)}
+
+
+def test_entries_for_one_recipient_and_what_was_learned_cover_recipients_together(start_gateway):
+    world = World(start_gateway)
+    world.rewrite("extra", f"{STRANGER} > {EVE}\n")
+    assert world.answer(EVE) == "deliver listed-for-recipients"
+    assert [world.answer(ANN, EVE), world.answer(ANN, PAT)] == ["check not-listed-for-all"] * 2
+    world.write(ANN, STRANGER)
+    assert world.answer(ANN) == "deliver learned"
+    for recipients in [(ANN, EVE), (PAT, ANN), (EVE, ANN, PAT)]:
+        assert world.answer(*recipients) == "deliver listed-for-recipients"
+    assert world.answer(ANN, EVE, BOB) == "check not-listed-for-all"
+    world.rewrite("revoked", f"{STRANGER} > {EVE}\n")
+    assert world.answer(ANN, PAT) == "deliver listed-for-recipients"
+    assert world.answer(ANN, EVE) == "check revoked"
+
+
+def test_who_is_revoked_for_a_user_is_not_learned_for_that_user(start_gateway):
+    world = World(start_gateway)
+    world.rewrite("revoked", f"{OTHER_STRANGER} > {ANN}\n")
+    world.write(ANN, OTHER_STRANGER, STRANGER)
+    world.is_written(ANN, STRANGER)
+    world.write(BOB, OTHER_STRANGER, login="bob")
+    world.is_written(BOB, OTHER_STRANGER)
+    assert world.known() == {(ANN, STRANGER), (BOB, OTHER_STRANGER)}
+    assert world.answer(BOB, sender=OTHER_STRANGER) == "deliver learned"
+    assert world.answer(ANN, BOB, sender=OTHER_STRANGER) == "check revoked"
 
 
 def test_what_was_written_outlives_a_kill(world):

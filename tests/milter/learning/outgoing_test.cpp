@@ -71,6 +71,15 @@ TEST_CASE("a user's message teaches its recipients, and no other message does") 
          m.recipients = {"gone@example.org", "gone+x@example.org", "x@bad.example"};
        },
        "nothing"},
+      {"revoked for this user",
+       [](Message& m) {
+         m.revoked = read_exact_list("joe@example.org > ann@ours.example\n@pal.example > @ours.example\n").list;
+         m.recipients = {"Joe@example.org", "joe+x@example.org", "x@pal.example", "eve@example.org"};
+         m.most_recipients = 4;
+       },
+       "ann@ours.example: eve@example.org"},
+      {"revoked for another user",
+       [](Message& m) { m.revoked = read_exact_list("joe@example.org > bob@ours.example\n").list; }, kLearned},
       {"nobody knows who is revoked", [](Message& m) { m.lists.revoked_is_configured = true; }, "nothing"},
       {"no address",
        [](Message& m) {
