@@ -40,6 +40,10 @@ std::string_view identity_rule_name(IdentityRule rule) noexcept {
   return "both";
 }
 
+std::string_view pairs_of(const ExactList& list) {
+  return list.holds_pairs() ? ", with pairs" : "";
+}
+
 void add_store_faults(const LoadedFilter& whitelist, std::vector<std::string>& faults) {
   if (whitelist.store() == nullptr) return;
   const std::string path = printable(whitelist.store()->path());
@@ -133,8 +137,8 @@ std::string service_status(const LoadedLists& lists, IdentityRule identity) {
   std::string status = fmt::format("{}", fmt::join(parts_of_status, "; "));
   if (status.empty()) status = kNoWhitelist;
   if (const std::string rate = message_rate(lists, identity); !rate.empty()) status += "; " + rate;
-  if (parts.revoked) status += "; " + std::to_string(parts.revoked->size()) + " revoked entries";
-  if (parts.extra) status += "; " + std::to_string(parts.extra->size()) + " extra entries";
+  if (parts.revoked) status += fmt::format("; {} revoked entries{}", parts.revoked->size(), pairs_of(*parts.revoked));
+  if (parts.extra) status += fmt::format("; {} extra entries{}", parts.extra->size(), pairs_of(*parts.extra));
   return status;
 }
 

@@ -50,9 +50,16 @@ TEST_CASE("the status tells of all whitelists and of the exact lists") {
   lists.whitelists = {{"one", one.load()}, {"missing", nullptr}, {"other", other.load()}};
   lists.revoked = std::make_shared<const ExactList>(read_exact_list("a@example.org\nb@example.org\n").list);
   lists.extra = std::make_shared<const ExactList>(read_exact_list("@example.net\n").list);
+  const std::string served = "serving " + one.path() + ": 1 entries, .* UTC; " + other.path() +
+                             ": 2 entries, .* UTC; expected .* per message .*; ";
   CHECK_THAT(service_status(LoadedLists(lists), kEither),
-             Catch::Matches("serving " + one.path() + ": 1 entries, .* UTC; " + other.path() +
-                            ": 2 entries, .* UTC; expected .* per message .*; 2 revoked entries; 1 extra entries"));
+             Catch::Matches(served + "2 revoked entries; 1 extra entries"));
+  lists.extra = std::make_shared<const ExactList>(read_exact_list("@example.net > ann@ours.example\n").list);
+  CHECK_THAT(service_status(LoadedLists(lists), kEither),
+             Catch::Matches(served + "2 revoked entries; 1 extra entries, with pairs"));
+  lists.revoked = lists.extra;
+  CHECK_THAT(service_status(LoadedLists(lists), kEither),
+             Catch::Matches(served + "1 revoked entries, with pairs; 1 extra entries, with pairs"));
 }
 
 TEST_CASE("the status tells of exact lists that are lost, before what is served") {
