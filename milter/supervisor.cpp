@@ -187,6 +187,7 @@ void Supervisor::reload() {
     take_in(*std::move(settings));
   } else {
     lists = slot_.get()->parts();
+    loaded_.clear();
   }
   // Files are watched before they are read: a change from now on counts as a new one.
   look_at_folders();
@@ -291,10 +292,15 @@ void Supervisor::tell_outcome(const ReloadOutcome& outcome) const {
   }
 }
 
+void Supervisor::set_lists(ListParts lists) {
+  slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  for (const std::string& line : std::exchange(loaded_, {})) log_->info("{}", line);
+}
+
 void Supervisor::put_into_use(ListParts lists) {
   FilterGuard::Filters filters;
   for (const NamedFilter& each : lists.whitelists) filters.push_back(each.filter);
-  slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  set_lists(std::move(lists));
   if (const std::string rate = message_rate(*slot_.get(), sources_.identity); !rate.empty()) log_->info("{}", rate);
   for (const std::string& path : guard_->watch(std::move(filters))) {
     log_->warn("cannot watch {} (inotify): should somebody write to it in place, the next message shows",
@@ -311,7 +317,7 @@ void Supervisor::reload_changed() {
   if (was_tried) {
     put_into_use(std::move(lists));
   } else {
-    slot_.set(std::make_shared<const LoadedLists>(std::move(lists)));
+    set_lists(std::move(lists));
   }
   const std::string refusal = fmt::format("{}", fmt::join(faults, "; "));
   const std::string status = current_status();
@@ -378,10 +384,10 @@ std::vector<NamedFilter> Supervisor::load_whitelist(const WhitelistSource& sourc
   for (const NamedFilter& each : loaded) {
     const bool is_new = std::ranges::find(in_use, each.filter, &NamedFilter::filter) == in_use.end();
     if (!is_new) continue;
-    log_->info("loaded {}, {}in {:.3f} s", each.filter->description(), sources_.lock_memory ? "locked in memory, " : "",
-               seconds);
+    loaded_.push_back(fmt::format("loaded {}, {}in {:.3f} s", each.filter->description(),
+                                  sources_.lock_memory ? "locked in memory, " : "", seconds));
   }
-  if (is_folder(source.path)) log_->info("layers of whitelist {}: {}", source.name, loaded.size());
+  if (is_folder(source.path)) loaded_.push_back(fmt::format("layers of whitelist {}: {}", source.name, loaded.size()));
   return loaded;
 }
 
@@ -397,7 +403,7 @@ std::vector<NamedFilter> Supervisor::open_whitelist(const WhitelistSource& sourc
   }
 }
 
-std::shared_ptr<const ExactList> Supervisor::load_exact(std::string_view name, const std::string& path) const {
+std::shared_ptr<const ExactList> Supervisor::load_exact(std::string_view name, const std::string& path) {
   const Clock::time_point start = Clock::now();
   ExactListReading reading = load_exact_list(path);
   for (const BadLine& line : reading.bad_lines) {
@@ -407,18 +413,18 @@ std::shared_ptr<const ExactList> Supervisor::load_exact(std::string_view name, c
     log_->warn("{}: {} more lines are not entries and are left out", printable(path),
                reading.bad_line_count - reading.bad_lines.size());
   }
-  log_->info("loaded {} entries of {} in {:.3f} s ({})", reading.list.size(), printable(path), seconds_since(start),
-             name);
+  loaded_.push_back(fmt::format("loaded {} entries of {} in {:.3f} s ({})", reading.list.size(), printable(path),
+                                seconds_since(start), name));
   return std::make_shared<const ExactList>(std::move(reading.list));
 }
 
-void Supervisor::reload_exact(ListParts& lists, std::vector<std::string>& faults) const {
+void Supervisor::reload_exact(ListParts& lists, std::vector<std::string>& faults) {
   reload_exact(kRevoked, sources_.revoked, lists.revoked, lists.revoked_is_lost, faults);
   reload_exact(kExtra, sources_.extra, lists.extra, lists.extra_is_lost, faults);
 }
 
 void Supervisor::reload_exact(std::string_view name, const std::string& path, std::shared_ptr<const ExactList>& list,
-                              bool& is_lost, std::vector<std::string>& faults) const {
+                              bool& is_lost, std::vector<std::string>& faults) {
   if (path.empty()) return;
   const std::size_t entries_before = list ? list->size() : 0;
   try {

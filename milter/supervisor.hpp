@@ -104,6 +104,7 @@ class Supervisor {
   void watch_again();
   void look_at_folders();
   void put_into_use(ListParts lists);
+  void set_lists(ListParts lists);
   void look_for_replaced();
   bool is_replaced(const WhitelistSource& source) const;
   bool load_replaced(ListParts& lists, std::vector<std::string>& faults);  // whether one was tried
@@ -118,10 +119,10 @@ class Supervisor {
   std::optional<std::chrono::milliseconds> longest_wait() const;
   std::vector<NamedFilter> load_whitelist(const WhitelistSource& source, const std::vector<NamedFilter>& in_use = {});
   std::vector<NamedFilter> open_whitelist(const WhitelistSource& source, const std::vector<NamedFilter>& in_use) const;
-  std::shared_ptr<const ExactList> load_exact(std::string_view name, const std::string& path) const;
-  void reload_exact(ListParts& lists, std::vector<std::string>& faults) const;
+  std::shared_ptr<const ExactList> load_exact(std::string_view name, const std::string& path);
+  void reload_exact(ListParts& lists, std::vector<std::string>& faults);
   void reload_exact(std::string_view name, const std::string& path, std::shared_ptr<const ExactList>& list,
-                    bool& is_lost, std::vector<std::string>& faults) const;
+                    bool& is_lost, std::vector<std::string>& faults);
   void report_damage() const;
   void report_results() const;
   std::string current_status() const;
@@ -137,8 +138,10 @@ class Supervisor {
   std::function<std::string()> learning_fault_;
   FileWatch watch_;
   std::unique_ptr<FilterGuard> guard_;
-  std::string waits_for_restart_;       // for the status; empty: nothing does
-  bool is_blind_ = false;               // a folder cannot be watched
+  std::string waits_for_restart_;  // for the status; empty: nothing does
+  bool is_blind_ = false;          // a folder cannot be watched
+  // What is to be logged of lists that were read: once they are in use, since who reads it relies on it.
+  std::vector<std::string> loaded_;
   std::map<std::string, Files> tried_;  // by the path of the filter: what was there when it was last to be loaded
   Clock::time_point next_look_ = Clock::now() + kLookForWhitelists;
   // The first and the last of a series of changes.

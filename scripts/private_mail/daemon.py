@@ -91,8 +91,16 @@ class Daemon:
 
     def start(self):
         self.launch()
-        self.program.wait_until_ready(lambda: accepts_connections(self.address), "the daemon")
+        addresses = [self.address, *self._further_addresses()]
+        self.program.wait_until_ready(lambda: all(map(accepts_connections, addresses)), "the daemon")
         self.may_fail = False
+
+    def _further_addresses(self):
+        """Where it listens beside its socket, on ports of this machine. It begins to there a little later."""
+        if self.config.network:
+            return []
+        given = [str(self.config.settings.get(option, "")) for option in ("metrics", "lookup-socket")]
+        return [("127.0.0.1", int(port)) for port in re.findall(r"(?m)^127\.0\.0\.1:(\d+)$", "\n".join(given))]
 
     def stop(self):
         """SIGTERM, as systemd does. Returns the exit code."""
