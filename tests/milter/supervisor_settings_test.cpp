@@ -127,6 +127,15 @@ TEST_CASE("a configuration that is refused leaves everything as it is, and the r
   CHECK(s.put_into_use == 1);
 }
 
+TEST_CASE("a list is not said to be loaded where the configuration that names it is refused") {
+  Configured s;
+  s.sources.whitelists = {{"new", s.other.path()}, {"missing", s.folder.file("missing.bloom")}};
+  CHECK_THAT(s.status_after_reload(), Contains("reload refused: "));
+  s.sources.whitelists = {{"whitelist", s.file.path()}};
+  CHECK_THAT(s.status_after_reload(), StartsWith("READY=1\nSTATUS=serving " + s.file.path()));
+  CHECK_THAT(s.log.text(), !Contains("loaded " + s.other.path()));
+}
+
 TEST_CASE("a faulty configuration does not hold up what was revoked meanwhile") {
   Configured s;
   s.sources.revoked = s.folder.file("revoked.txt");

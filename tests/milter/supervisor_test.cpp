@@ -1,7 +1,14 @@
 #include "milter/supervisor.hpp"
 
+#include <spdlog/sinks/base_sink.h>
+
 #include <catch2/catch.hpp>
+#include <functional>
+#include <mutex>
+#include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/notify_socket.hpp"
@@ -72,6 +79,37 @@ TEST_CASE("a reload puts the new whitelist into use and tells systemd") {
   CHECK(s.reason("<ann@example.org>") == Reason::listed);
   CHECK_THAT(s.systemd.next(), StartsWith("RELOADING=1\nMONOTONIC_USEC="));
   CHECK_THAT(s.systemd.next(), StartsWith("READY=1\nSTATUS=serving " + s.file.path()));
+}
+
+// Calls back within the call that logs a line.
+class LineWatcher : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit LineWatcher(std::function<void(std::string_view)> seen) : seen_(std::move(seen)) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    seen_({message.payload.data(), message.payload.size()});
+  }
+  void flush_() override {}
+
+  const std::function<void(std::string_view)> seen_;
+};
+
+TEST_CASE("a list is said to be loaded once messages are decided by it") {
+  Supervised s;
+  s.sources.revoked = s.folder.file("revoked.txt");
+  test::write_file(s.sources.revoked, "eve@example.org\n");
+  Supervisor supervisor(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
+  supervisor.load_first();
+  std::vector<bool> are_in_use;
+  s.log.logger()->sinks().push_back(std::make_shared<LineWatcher>([&](std::string_view line) {
+    if (!line.starts_with("loaded ")) return;
+    are_in_use.push_back(s.reason("<ann@example.org>") == Reason::listed && s.revoked("<joe@example.org>"));
+  }));
+  s.file.replace({"ann@example.org"});
+  test::write_file(s.sources.revoked, "joe@example.org\n");
+  supervisor.reload();
+  CHECK(are_in_use == std::vector<bool>{true, true});
 }
 
 TEST_CASE("a reload of a bad file is refused: the old whitelist stays, and log and status say so") {
