@@ -30,6 +30,18 @@ constexpr bool is_hex_digit(char byte) noexcept {
   return is_digit(byte) || (to_lower(byte) >= 'a' && to_lower(byte) <= 'f');
 }
 
+// Of one hexadecimal digit; -1 if it is none.
+constexpr int hex_value(char byte) noexcept {
+  if (is_digit(byte)) return byte - '0';
+  return is_hex_digit(byte) ? to_lower(byte) - 'a' + 10 : -1;
+}
+// The byte that the first two characters of `text` write in hexadecimal digits; -1 if they do not.
+constexpr int hex_byte(std::string_view text) noexcept {
+  const int high = text.empty() ? -1 : hex_value(text[0]);
+  const int low = text.size() < 2 ? -1 : hex_value(text[1]);
+  return high < 0 || low < 0 ? -1 : 16 * high + low;
+}
+
 constexpr bool is_ascii(std::string_view text) noexcept {
   return std::all_of(text.begin(), text.end(), [](char byte) { return is_ascii(byte); });
 }

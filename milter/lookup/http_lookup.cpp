@@ -10,17 +10,14 @@ namespace {
 
 using LookUp = std::function<SenderStanding(const SenderQuestion&)>;
 
-unsigned hex_value(char digit) {
-  return static_cast<unsigned>(ascii::is_digit(digit) ? digit - '0' : ascii::to_lower(digit) - 'a' + 10);
-}
-
 std::optional<std::string> unescaped(std::string_view text) {
   std::string plain;
   for (std::size_t at = 0; at < text.size(); ++at) {
     char byte = text[at];
     if (byte == '%') {
-      if (text.size() - at < 3 || !ascii::is_hex_digit(text[at + 1]) || !ascii::is_hex_digit(text[at + 2])) return {};
-      byte = static_cast<char>(16 * hex_value(text[at + 1]) + hex_value(text[at + 2]));
+      const int escaped = ascii::hex_byte(text.substr(at + 1));
+      if (escaped < 0) return {};
+      byte = static_cast<char>(escaped);
       at += 2;
     }
     if (ascii::is_control(byte)) return {};
@@ -36,10 +33,6 @@ std::string_view next_part(std::string_view& rest, char mark) {
   return part;
 }
 
-HttpAnswer refusal(unsigned status, std::string why) {
-  return {.status = status, .body = std::move(why) + "\n"};
-}
-
 void append_word(std::string& words, SenderStanding standing) {
   const std::string_view name = standing_name(standing);
   words.append(name.empty() ? "neither" : name).append("\n");
@@ -47,7 +40,7 @@ void append_word(std::string& words, SenderStanding standing) {
 
 HttpAnswer answer_one(std::string_view query, const LookUp& look_up) {
   const std::optional<NamedSender> named = named_sender(query);
-  if (!named) return refusal(400, "expected /sender?address=joe@example.org or …&recipient=ann@ours.example");
+  if (!named) return http_refusal(400, "expected /sender?address=joe@example.org or …&recipient=ann@ours.example");
   HttpAnswer answer;
   append_word(answer.body, look_up({.sender = named->address, .recipient = named->recipient}));
   return answer;
@@ -57,7 +50,7 @@ HttpAnswer answer_lines(std::string_view lines, const LookUp& look_up) {
   // The last line may have no end.
   if (std::ranges::count(lines, '\n') + (lines.empty() || lines.ends_with('\n') ? 0 : 1) >
       static_cast<std::ptrdiff_t>(kMaxPostedLines)) {
-    return refusal(413, "at most " + std::to_string(kMaxPostedLines) + " lines are answered at once");
+    return http_refusal(413, "at most " + std::to_string(kMaxPostedLines) + " lines are answered at once");
   }
   HttpAnswer answer;
   while (!lines.empty()) {
@@ -91,11 +84,11 @@ HttpAnswer answer_over_http(const HttpRequest& request, const LookUp& look_up) {
   const std::string_view path = next_part(query, '?');
   const bool is_one = path == "/sender";
   if (!is_one && path != "/senders") {
-    return refusal(404, "there is /sender?address=joe@example.org, and /senders for a POST of many");
+    return http_refusal(404, "there is /sender?address=joe@example.org, and /senders for a POST of many");
   }
   if (is_one == request.posted.has_value()) {
-    return refusal(405,
-                   is_one ? "/sender is for GET; POST is for /senders" : "/senders is for POST; GET is for /sender");
+    return http_refusal(
+        405, is_one ? "/sender is for GET; POST is for /senders" : "/senders is for POST; GET is for /sender");
   }
   return is_one ? answer_one(query, look_up) : answer_lines(*request.posted, look_up);
 }

@@ -175,9 +175,7 @@ void LookupServer::Loop::take(Protocol::socket socket) {
 }
 
 HttpAnswer LookupServer::Loop::answer(const HttpRequest& request) const {
-  if (is_local_ && !names_this_machine(request.host)) {
-    return {.status = 421, .body = "ask this address by number, or as localhost\n"};
-  }
+  if (auto refusal = foreign_host_refusal(request, is_local_)) return *std::move(refusal);
   const auto until = wait_until();
   return answer_over_http(request,
                           [this, until](const SenderQuestion& question) { return standing_of(question, until); });

@@ -130,18 +130,20 @@ class Decider {
                                             TagSeparators separators) const noexcept {
     const ExactList& revoked = *lists_.revoked;
     if (!revoked.has_pairs_of(sender, separators)) return std::nullopt;
-    std::optional<Reason> fault = fault_of(facts_.recipients);
-    if (fault) note("revoked", "recipients", sender.key(), reason_name(*fault));
-    if (fault) return check(*fault, identity);
+    if (const std::optional<Reason> fault = fault_of(facts_.recipients)) {
+      note("revoked", "recipients", sender.key(), reason_name(*fault));
+      return check(*fault, identity);
+    }
+    const TagSeparators delimiter = separators | policy_.recipient_delimiter;
+    bool are_all_known = true;
     for (const std::string_view path : facts_.recipients.paths) {
       const Entry recipient = canonicalize_path(path);
-      const TagSeparators delimiter = separators | policy_.recipient_delimiter;
       const FoundPair found = revoked.find_pair(sender, recipient, separators, delimiter);
       note("revoked", path, sender.key(), found.is_listed() ? "pair" : "no");
       if (found.is_listed()) return check(Reason::revoked, identity);
-      if (recipient.kind() != EntryKind::address) fault = Reason::recipients_unknown;
+      are_all_known = are_all_known && recipient.kind() == EntryKind::address;
     }
-    return fault ? std::optional(check(*fault, identity)) : std::nullopt;
+    return are_all_known ? std::nullopt : std::optional(check(Reason::recipients_unknown, identity));
   }
 
   bool from_matters() const noexcept {

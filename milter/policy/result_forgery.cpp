@@ -16,20 +16,14 @@ bool is_host_character(char byte) noexcept {
   return is_address_character(byte) || byte == '[' || byte == ']' || byte == ':';
 }
 
-int hexadecimal(char byte) noexcept {
-  if (ascii::is_digit(byte)) return byte - '0';
-  return ascii::is_hex_digit(byte) ? ascii::to_lower(byte) - 'a' + 10 : -1;
-}
-
 // dkim-quoted-printable, RFC 6376 section 2.11. White space is not part of it, but not all readers remove it.
 bool is_harmless_identity(std::string_view value) noexcept {
   for (std::size_t at = 0; at < value.size(); ++at) {
     char byte = value[at];
     if (byte == '=') {
-      const int high = at + 1 < value.size() ? hexadecimal(value[at + 1]) : -1;
-      const int low = at + 2 < value.size() ? hexadecimal(value[at + 2]) : -1;
-      if (high < 0 || low < 0) return false;
-      byte = static_cast<char>(16 * high + low);
+      const int escaped = ascii::hex_byte(value.substr(at + 1));
+      if (escaped < 0) return false;
+      byte = static_cast<char>(escaped);
       at += 2;
     }
     if (!is_address_character(byte)) return false;

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "milter/serving/local_socket.hpp"
+
 namespace bloomgate {
 namespace {
 
@@ -33,15 +35,20 @@ Response response_of(HttpAnswer answer, bool with_body) {
   return response;
 }
 
-HttpAnswer plain(unsigned status, std::string text) {
-  return {.status = status, .body = std::move(text) + "\n"};
-}
-
 std::string_view view(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
 }  // namespace
+
+HttpAnswer http_refusal(unsigned status, std::string why) {
+  return {.status = status, .body = std::move(why) + "\n"};
+}
+
+std::optional<HttpAnswer> foreign_host_refusal(const HttpRequest& request, bool is_local) {
+  if (!is_local || names_this_machine(request.host)) return std::nullopt;
+  return http_refusal(421, "ask this address by number, or as localhost");
+}
 
 HttpConnection::HttpConnection(SocketLoop::Protocol::socket socket, const HttpLimits& limits, const Handlers& handlers,
                                std::shared_ptr<void> place, std::string_view read)
@@ -69,9 +76,9 @@ bool HttpConnection::refuse(const Fault& fault) {
   const bool is_ours = fault.category() == http::make_error_code(http::error::bad_method).category();
   if (!is_ours || fault == http::error::end_of_stream || fault == http::error::partial_message) return true;
   if (fault == http::error::header_limit || fault == http::error::buffer_overflow) {
-    send(plain(431, "the header of the request is too long"));
+    send(http_refusal(431, "the header of the request is too long"));
   } else {
-    send(plain(400, "this is no request that can be answered"));
+    send(http_refusal(400, "this is no request that can be answered"));
   }
   return true;
 }
@@ -81,19 +88,19 @@ void HttpConnection::take_header() {
   const bool is_read = method == http::verb::get || method == http::verb::head;
   const bool may_post = limits_.body_bytes != 0;
   if (!is_read && !(may_post && method == http::verb::post)) {
-    return send(
-        plain(405, may_post ? "only GET, HEAD and POST are answered here" : "only GET and HEAD are answered here"));
+    return send(http_refusal(
+        405, may_post ? "only GET, HEAD and POST are answered here" : "only GET and HEAD are answered here"));
   }
   const bool has_body = parser_.chunked() || parser_.content_length().value_or(0) != 0;
   if (is_read) {
     const bool with_body = method != http::verb::head;
-    return send(has_body ? plain(400, "a request must not have a body here") : answer_of(false), with_body);
+    return send(has_body ? http_refusal(400, "a request must not have a body here") : answer_of(false), with_body);
   }
   if (parser_.chunked() || !parser_.content_length()) {
-    return send(plain(411, "the length of a body must be in the header, as Content-Length"));
+    return send(http_refusal(411, "the length of a body must be in the header, as Content-Length"));
   }
   if (*parser_.content_length() > limits_.body_bytes) {
-    return send(plain(413, "a body has at most " + std::to_string(limits_.body_bytes) + " bytes here"));
+    return send(http_refusal(413, "a body has at most " + std::to_string(limits_.body_bytes) + " bytes here"));
   }
   http::async_read(stream_, buffer_, parser_, [self = shared_from_this()](const Fault& fault, std::size_t) {
     if (!self->refuse(fault)) self->send(self->answer_of(true));
@@ -108,7 +115,7 @@ HttpAnswer HttpConnection::answer_of(bool is_post) const {
     return handlers_.answer(asked);
   } catch (const std::exception& error) {
     handlers_.on_fault(std::string("a page could not be made: ") + error.what());
-    return plain(500, "the page could not be made; the daemon's log says why");
+    return http_refusal(500, "the page could not be made; the daemon's log says why");
   }
 }
 

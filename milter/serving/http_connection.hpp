@@ -36,6 +36,13 @@ struct HttpAnswer {
   std::string body = {};
 };
 
+// One line of text that says why there is nothing else. Throws std::bad_alloc, as the next one does.
+HttpAnswer http_refusal(unsigned status, std::string why);
+
+// The refusal of a request that a name from elsewhere has brought to a socket that only this machine reaches; see
+// names_this_machine(). Nothing: the request may be answered.
+std::optional<HttpAnswer> foreign_host_refusal(const HttpRequest& request, bool is_local);
+
 struct HttpLimits {
   std::size_t connections = 16;
   std::size_t header_bytes = 8192;

@@ -96,11 +96,10 @@ class Daemon:
         self.may_fail = False
 
     def _further_addresses(self):
-        """Where it listens beside its socket, on ports of this machine. It begins to there a little later."""
-        if self.config.network:
-            return []
-        given = [str(self.config.settings.get(option, "")) for option in ("metrics", "lookup-socket")]
-        return [("127.0.0.1", int(port)) for port in re.findall(r"(?m)^127\.0\.0\.1:(\d+)$", "\n".join(given))]
+        """The ports of this machine at which it listens beside its socket, a little later."""
+        given = [str(self.config.settings.get(option, "")).split(":") for option in ("metrics", "lookup-socket")]
+        return [("127.0.0.1", int(words[1])) for words in given
+                if words[0] == "127.0.0.1" and not self.config.network]
 
     def stop(self):
         """SIGTERM, as systemd does. Returns the exit code."""
@@ -123,6 +122,15 @@ class Daemon:
         before = len(self.log())
         self.program.signal(signal.SIGUSR1)
         self.logged(expected, before)
+
+    def replace_list(self, path, text):
+        """Replaces one of the lists `revoked` and `extra`, and waits until it is in use."""
+        before = len(self.log())
+        new = Path(f"{path}.new")
+        new.write_text(text)
+        new.chmod(0o644)
+        new.rename(path)
+        self.logged("entries of", before)
 
     def log(self):
         """What is written so far. A line may come a little after what it tells of: see logged()."""

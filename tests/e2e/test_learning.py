@@ -65,12 +65,7 @@ class World:
             yield client
 
     def rewrite(self, name, text):
-        """Replaces a list, and waits until the daemon has read it."""
-        before = len(self.gateway.daemon.log())
-        new = self.folder / f"{name}.new"
-        new.write_text(text)
-        new.rename(self.folder / name)
-        self.gateway.daemon.logged("entries of", before)
+        self.gateway.daemon.replace_list(self.folder / name, text)
 
     def write(self, sender, *recipients, login="ann", fields=()):
         """An outgoing message; returns once the mail server has taken it."""

@@ -120,13 +120,7 @@ def with_lists(gateway, extra="", revoked=""):
 
 
 def rewrite(gateway, name, text):
-    """Replaces a list, and waits until the daemon has read it."""
-    before = len(gateway.daemon.log())
-    new = gateway.folder / f"{name}.new"
-    new.write_text(text)
-    new.chmod(0o644)
-    new.rename(gateway.folder / name)
-    gateway.daemon.logged(r"entries of", before)
+    gateway.daemon.replace_list(gateway.folder / name, text)
 
 
 def test_a_revoked_pair_takes_a_sender_away_who_is_listed_for_everybody(start_gateway):

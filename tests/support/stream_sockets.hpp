@@ -6,10 +6,14 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 
 #include "filter/base/file_descriptor.hpp"
 
@@ -58,6 +62,35 @@ inline std::string receive_all(const FileDescriptor& client) {
     text.append(buffer, static_cast<std::size_t>(count));
   }
   return text + "(the server has not hung up)";
+}
+
+struct Trickled {
+  std::string answer;
+  std::chrono::steady_clock::duration lasted;
+};
+
+// What a server says to a client that sends `front` at once, and then the bytes of `rest` over and over, one each 20
+// ms; and after which time it hangs up.
+inline Trickled trickle(const FileDescriptor& client, std::string_view front, std::string_view rest) {
+  const auto start = std::chrono::steady_clock::now();
+  std::atomic<bool> is_over = false;
+  std::thread sender([&] {
+    send_text(client, front);
+    for (std::size_t i = 0; !is_over; ++i) {
+      send_text(client, rest.substr(i % rest.size(), 1));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
+  std::string answer = receive_all(client);
+  is_over = true;
+  sender.join();
+  return {std::move(answer), std::chrono::steady_clock::now() - start};
+}
+
+// The whole answer to one request on a connection of its own.
+inline std::string answer_on(const FileDescriptor& client, std::string_view request) {
+  send_text(client, request);
+  return receive_all(client);
 }
 
 }  // namespace bloomgate::test

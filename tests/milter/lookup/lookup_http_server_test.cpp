@@ -1,7 +1,5 @@
 // HTTP on the socket for look-ups.
-#include <atomic>
 #include <catch2/catch.hpp>
-#include <thread>
 
 #include "milter/lookup/http_lookup.hpp"
 #include "tests/milter/lookup/lookup_server_of_test.hpp"
@@ -16,9 +14,7 @@ using test::receive_all;
 using test::send_text;
 
 std::string answer_to(const Server& server, std::string_view request) {
-  const FileDescriptor client = server.connect();
-  send_text(client, request);
-  return receive_all(client);
+  return test::answer_on(server.connect(), request);
 }
 
 std::string get(std::string_view target) {
@@ -121,20 +117,9 @@ TEST_CASE("a client that sends its request by HTTP byte by byte is cut off at th
   const Server server({.request = 300ms});
   for (const std::string_view front :
        {"GET /sender?address=", "POST /senders HTTP/1.1\r\nContent-Length: 5000\r\n\r\n"}) {
-    const FileDescriptor slow = server.connect();
-    const Clock::time_point start = Clock::now();
-    std::atomic<bool> is_over = false;
-    std::thread sender([&] {
-      send_text(slow, front);
-      while (!is_over) {
-        send_text(slow, "x");
-        std::this_thread::sleep_for(20ms);
-      }
-    });
-    CHECK(receive_all(slow).empty());
-    is_over = true;
-    sender.join();
-    CHECK(Clock::now() - start >= 300ms);
+    const test::Trickled slow = test::trickle(server.connect(), front, "x");
+    CHECK(slow.answer.empty());
+    CHECK(slow.lasted >= 300ms);
   }
 }
 

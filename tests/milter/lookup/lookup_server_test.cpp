@@ -1,6 +1,5 @@
 #include "milter/lookup/lookup_server.hpp"
 
-#include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
 #include <vector>
@@ -123,20 +122,9 @@ TEST_CASE("a client that sends a request byte by byte is cut off at the deadline
   const Server server({.request = 300ms});
   const FileDescriptor silent = server.connect();
   CHECK(ask(silent, "joe@example.org", kListed) == kListed);
-  const FileDescriptor slow = server.connect();
-  const Clock::time_point start = Clock::now();
-  std::atomic<bool> is_over = false;
-  std::thread sender([&] {
-    send_text(slow, "1000:");
-    while (!is_over) {
-      send_text(slow, "x");
-      std::this_thread::sleep_for(20ms);
-    }
-  });
-  CHECK(receive_all(slow).empty());
-  is_over = true;
-  sender.join();
-  CHECK(Clock::now() - start >= 300ms);
+  const test::Trickled slow = test::trickle(server.connect(), "1000:", "x");
+  CHECK(slow.answer.empty());
+  CHECK(slow.lasted >= 300ms);
   CHECK(ask(silent, "joe@example.org", kListed) == kListed);
 }
 

@@ -50,9 +50,7 @@ class Server {
 };
 
 std::string answer_to(const Server& server, std::string_view request) {
-  const FileDescriptor client = server.connect();
-  send_text(client, request);
-  return receive_all(client);
+  return test::answer_on(server.connect(), request);
 }
 
 constexpr std::string_view kGet = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -119,19 +117,9 @@ TEST_CASE("a header beyond the limit is cut off, whether it ends or not") {
 
 TEST_CASE("a client that sends a byte now and then is cut off at the deadline") {
   const Server server({.request = 300ms});
-  const FileDescriptor client = server.connect();
-  const Clock::time_point start = Clock::now();
-  std::atomic<bool> is_over = false;
-  std::thread slow([&] {
-    for (std::size_t i = 0; !is_over; ++i) {
-      send_text(client, kGet.substr(i % 16, 1));
-      std::this_thread::sleep_for(20ms);
-    }
-  });
-  CHECK(receive_all(client).empty());
-  is_over = true;
-  slow.join();
-  CHECK(Clock::now() - start >= 300ms);
+  const test::Trickled slow = test::trickle(server.connect(), "", kGet.substr(0, 16));
+  CHECK(slow.answer.empty());
+  CHECK(slow.lasted >= 300ms);
 }
 
 TEST_CASE("a client that does not take its answer is cut off, and others are served meanwhile") {

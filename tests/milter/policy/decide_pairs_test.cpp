@@ -3,6 +3,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <span>
 
 #include "milter/policy/explain.hpp"
 #include "milter/policy/trace.hpp"
@@ -55,13 +56,21 @@ class PairWorld {
   Policy policy_;
 };
 
+struct PairCase {
+  std::string_view sentence, path;
+  Paths recipients;
+  std::string_view want;
+};
+
+void check_all(const PairWorld& world, std::span<const PairCase> cases) {
+  for (const PairCase& each : cases) {
+    INFO(each.sentence);
+    CHECK(world.sum(each.path, each.recipients) == each.want);
+  }
+}
+
 TEST_CASE("a sender is delivered who is listed for everybody, or for each of the recipients") {
-  struct Case {
-    std::string_view sentence, path;
-    Paths recipients;
-    std::string_view want;
-  };
-  const Case cases[] = {
+  const PairCase cases[] = {
       {"for everybody", "<all@example.org>", {"ann@ours.example", "x@y.example"}, "deliver listed envelope @main"},
       {"for the one", "<joe@example.org>", {"ann@ours.example"}, "deliver listed-for-recipients envelope @main"},
       {"in capitals", "<Joe@Example.Org>", {"Ann@OURS.example"}, "deliver listed-for-recipients envelope @main"},
@@ -111,10 +120,7 @@ TEST_CASE("a sender is delivered who is listed for everybody, or for each of the
        "deliver listed-for-recipients envelope @main"},
   };
   const PairWorld world;
-  for (const Case& c : cases) {
-    INFO(c.sentence);
-    CHECK(world.sum(c.path, c.recipients) == c.want);
-  }
+  check_all(world, cases);
 }
 
 TEST_CASE("nobody is listed by pairs for recipients that are not known, whoever is listed for everybody is") {
@@ -412,12 +418,7 @@ TEST_CASE("a revoked pair takes the sender away from every message to that recip
   world.policy().recipient_delimiter = *TagSeparators::parse("-");
   world.revoke(
       "all@example.org > ann@ours.example\n@corp.example > ann@ours.example\n@.wide.example > @tenant.example\n");
-  struct Case {
-    std::string_view sentence, path;
-    Paths recipients;
-    std::string_view want;
-  };
-  const Case cases[] = {
+  const PairCase cases[] = {
       {"for him", "<all@example.org>", {"ann@ours.example"}, "check revoked envelope"},
       {"for others", "<all@example.org>", {"bob@ours.example"}, "deliver listed envelope @main"},
       {"for him among others", "<all@example.org>", {"bob@ours.example", "ann@ours.example"}, "check revoked envelope"},
@@ -430,10 +431,7 @@ TEST_CASE("a revoked pair takes the sender away from every message to that recip
       {"a name beside him", "<all@example.org>", {"ann", "ann@ours.example"}, "check revoked envelope"},
       {"another sender to a name", "<joe@example.org>", {"ann"}, "check not-listed envelope"},
   };
-  for (const Case& c : cases) {
-    INFO(c.sentence);
-    CHECK(world.sum(c.path, c.recipients) == c.want);
-  }
+  check_all(world, cases);
   CHECK(world.sum("<bob@example.org>", {"ann@ours.example"}, "all@example.org") == "check revoked header-from");
   Facts facts = facts_of("<all@example.org>", {});
   facts.recipients = {};
@@ -448,12 +446,7 @@ TEST_CASE("pairs of the list extra count together with those of the whitelists")
   PairWorld world;
   world.policy().recipient_delimiter = *TagSeparators::parse("-");
   world.add("joe@example.org > new@ours.example\n@extra.example > @ours.example\n");
-  struct Case {
-    std::string_view sentence, path;
-    Paths recipients;
-    std::string_view want;
-  };
-  const Case cases[] = {
+  const PairCase cases[] = {
       {"alone", "<joe@example.org>", {"new@ours.example"}, "deliver listed-for-recipients envelope @extra"},
       {"in capitals", "<Joe@example.org>", {"New@ours.example"}, "deliver listed-for-recipients envelope @extra"},
       {"with the tag of a recipient",
@@ -479,10 +472,7 @@ TEST_CASE("pairs of the list extra count together with those of the whitelists")
        {"new@ours.example", "new"},
        "check not-listed-for-all envelope @extra"},
   };
-  for (const Case& c : cases) {
-    INFO(c.sentence);
-    CHECK(world.sum(c.path, c.recipients) == c.want);
-  }
+  check_all(world, cases);
   world.revoke("@extra.example > any@ours.example\n");
   CHECK(world.sum("<x@extra.example>", {"any@ours.example"}) == "check revoked envelope");
   CHECK(world.sum("<x@extra.example>", {"ann@ours.example"}) == "deliver listed-for-recipients envelope @extra");
