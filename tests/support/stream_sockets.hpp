@@ -51,6 +51,20 @@ inline void send_text(const FileDescriptor& client, std::string_view text) {
   }
 }
 
+// So many bytes, or less if the server hangs up or 20 s are over.
+inline std::string receive(const FileDescriptor& client, std::size_t bytes) {
+  std::string text(bytes, '\0');
+  std::size_t held = 0;
+  pollfd waiting = {client.get(), POLLIN, 0};
+  while (held < bytes && poll(&waiting, 1, 20000) == 1) {
+    const ssize_t count = recv(client.get(), text.data() + held, bytes - held, 0);
+    if (count <= 0) break;
+    held += static_cast<std::size_t>(count);
+  }
+  text.resize(held);
+  return text;
+}
+
 // All that comes until the server hangs up, or 20 s are over.
 inline std::string receive_all(const FileDescriptor& client) {
   std::string text;

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "milter/lookup/http_lookup.hpp"
+#include "milter/lookup/socketmap.hpp"
 #include "tests/milter/lookup/lookup_server_of_test.hpp"
 
 namespace bloomgate {
@@ -10,6 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Server = test::LookupServerOfTest;
+using test::receive;
 using test::receive_all;
 using test::send_text;
 
@@ -99,6 +101,11 @@ TEST_CASE("requests by HTTP that cannot be answered are refused") {
 TEST_CASE("HTTP behind a netstring is none") {
   const Server server;
   CHECK_THAT(answer_to(server, "23:senders joe@example.org," + kJoe), Catch::Contains("PERM expected a netstring"));
+  const FileDescriptor client = server.connect();
+  const std::string listed = netstring_of("OK listed");
+  send_text(client, "23:senders joe@example.org,");
+  CHECK(receive(client, listed.size()) == listed);
+  CHECK_THAT(test::answer_on(client, kJoe), Catch::Contains("PERM expected a netstring"));
 }
 
 TEST_CASE("all lines of a body have the time of one to wait for a disk, and a fault is told once for each") {
@@ -124,7 +131,7 @@ TEST_CASE("a client that sends its request by HTTP byte by byte is cut off at th
 }
 
 TEST_CASE("who speaks HTTP counts among the clients, and has to go when it has been silent longest") {
-  const Server server({.connections = 2});
+  const Server server({.connections = 2, .request = 60000ms});
   const FileDescriptor half = server.connect();
   send_text(half, "GET /sender");
   const FileDescriptor second = server.connect();

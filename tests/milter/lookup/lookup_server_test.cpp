@@ -14,6 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Server = test::LookupServerOfTest;
+using test::receive;
 using test::receive_all;
 using test::send_text;
 
@@ -23,20 +24,6 @@ const std::string kNotFound = netstring_of("NOTFOUND ");
 
 std::string request(std::string_view key) {
   return netstring_of(std::string("senders ").append(key));
-}
-
-// So many bytes, or less if the server hangs up or 20 s are over.
-std::string receive(const FileDescriptor& client, std::size_t bytes) {
-  std::string text(bytes, '\0');
-  std::size_t held = 0;
-  pollfd waiting = {client.get(), POLLIN, 0};
-  while (held < bytes && poll(&waiting, 1, 20000) == 1) {
-    const ssize_t count = recv(client.get(), text.data() + held, bytes - held, 0);
-    if (count <= 0) break;
-    held += static_cast<std::size_t>(count);
-  }
-  text.resize(held);
-  return text;
 }
 
 std::string ask(const FileDescriptor& client, std::string_view key, std::string_view want) {
@@ -119,7 +106,7 @@ TEST_CASE("all questions that come at once have the time of one to wait for a di
 }
 
 TEST_CASE("a client that sends a request byte by byte is cut off at the deadline, and one that is silent is not") {
-  const Server server({.request = 300ms});
+  const Server server({.request = 300ms, .answer = 300ms});
   const FileDescriptor silent = server.connect();
   CHECK(ask(silent, "joe@example.org", kListed) == kListed);
   const test::Trickled slow = test::trickle(server.connect(), "1000:", "x");
