@@ -10,4 +10,5 @@ reload("serving [^\n]*: 1 entries, ")
 expect("the message under way", finish(conn), "deliver; reason=listed")
 expect("after", send(conn, "<joe@example.org>"), "check; reason=not-listed")
 mt.disconnect(conn)
-wait_for("daemon.log", "loading [^\n]* again\n[^\n]*loaded [^\n]*: 1 entries, ")
+-- A list is said to be loaded once the configuration that names it is in use.
+wait_for("daemon.log", "loading [^\n]* again\n[^\n]*configuration loaded, [^\n]*\n[^\n]*loaded [^\n]*: 1 entries, ")
