@@ -71,6 +71,7 @@ void Connection::begin_message(std::string_view path, const ClientFacts& client)
   forget_message();
   is_in_progress_ = true;
   parts_.in_progress->begin();
+  began_ = parts_.gate->begin_message();
   message_.begin_message(path, client);
 }
 
@@ -185,7 +186,7 @@ Answer Connection::conclude(const EndOfMessage& end) {
 
   const SpamAction action = deep_outcome_.action;
   const bool is_spam = is_asked && deep_outcome_.verdict != DeepVerdict::ham;
-  if (!is_spam && !message_.failed()) parts_.gate->learn_from(message_, *judgement_);
+  if (!is_spam && !message_.failed()) parts_.gate->learn_from(message_, *judgement_, began_);
   if (is_refusal(action)) return Refusal{.for_good = action == SpamAction::reject, .reply = deep_outcome_.reply};
   if (parts_.mode == Mode::observe) return Edits{};
   const ForgedFields& forged = message_.forged_fields();

@@ -121,6 +121,7 @@ class Connection {
   MessageRecorder message_;
   Conversation conversation_;
   bool is_in_progress_ = false;
+  LearnedBegin began_;
   std::optional<Judgement> judgement_;  // once the message is decided; with a need, for now
   std::unique_ptr<Verification> verification_;
   bool is_drawn_ = false;                 // for the sampler, if it is delivered

@@ -118,12 +118,12 @@ Lists Gate::lists_of(const LoadedLists& loaded) const noexcept {
   return lists;
 }
 
-void Gate::learn_from(const MessageRecorder& message, const Judgement& made) const noexcept {
+void Gate::learn_from(const MessageRecorder& message, const Judgement& made, const LearnedBegin& began) const noexcept {
   if (!is_learning()) return;
   try {
     const std::shared_ptr<const LoadedLists> lists = slot_.get();
     const std::size_t most_recipients = learner_->most_recipients();
-    learner_->learn(lesson_of(made.facts, lists->lists(), made.rules->policy, most_recipients), message.login());
+    learner_->learn(lesson_of(made.facts, lists->lists(), made.rules->policy, most_recipients), message.login(), began);
     if (made.decision.reason == Reason::learned) renew(made);
   } catch (const std::exception& error) {
     log_->error("internal error while learning: {}; the message goes on", printable(error.what()));

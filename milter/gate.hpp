@@ -96,9 +96,12 @@ class Gate {
   // Decides it again, with the signatures that its decision needed. Throws as judge().
   void judge_again(Judgement& made, Signatures signatures, const BeforeWaiting& before_waiting = {}) const;
 
+  // What a message notes when it begins, for learn_from().
+  LearnedBegin begin_message() const noexcept { return is_learning() ? learner_->begin_message() : LearnedBegin(); }
+
   // The message goes on: learns from it whom a user of ours writes to, and keeps what was learned and has delivered it.
   // A failure is logged.
-  void learn_from(const MessageRecorder& message, const Judgement& made) const noexcept;
+  void learn_from(const MessageRecorder& message, const Judgement& made, const LearnedBegin& began) const noexcept;
 
   // Logs one line about the message at level info, here broken in two:
   //

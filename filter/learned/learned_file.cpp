@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <vector>
 
@@ -31,6 +33,9 @@ constexpr std::string_view kPairsTable =
 constexpr std::string_view kStateTable =
     "CREATE TABLE state (one INTEGER PRIMARY KEY, last_change INTEGER NOT NULL, forgets INTEGER NOT NULL, "
     "pairs INTEGER NOT NULL) STRICT";
+constexpr std::string_view kForgottenTable =
+    "CREATE TABLE forgotten (number INTEGER PRIMARY KEY, person INTEGER NOT NULL, time INTEGER NOT NULL, "
+    "day INTEGER NOT NULL) STRICT";
 constexpr std::string_view kColumns = "SELECT change, user, correspondent, first_use, last_use FROM pairs ";
 
 std::int64_t number_of(LearnedDay day) noexcept {
@@ -115,6 +120,19 @@ void write_state(Database& database, const State& state) {
   query.run();
 }
 
+Forgets read_forgets(Database& database, const State& state) {
+  Query query(database, "SELECT number, person, time FROM forgotten ORDER BY number DESC LIMIT ?1");
+  query.bind(1, static_cast<std::int64_t>(Forgets::kMost));
+  std::vector<Forgets::Person> last;
+  for (std::int64_t number = state.forgets; query.next(); --number) {
+    if (query.integer(0) != number) refuse(database, "its table 'forgotten' is not in order");
+    last.push_back({std::bit_cast<std::uint64_t>(query.integer(1).value_or(0)),
+                    std::chrono::nanoseconds(query.integer(2).value_or(0))});
+  }
+  std::ranges::reverse(last);
+  return {state.forgets, std::move(last)};
+}
+
 bool is_in_tree(std::string_view domain, std::string_view top) noexcept {
   if (domain == top) return true;
   return domain.size() > top.size() && domain.ends_with(top) && domain[domain.size() - top.size() - 1] == '.';
@@ -155,6 +173,7 @@ void LearnedFile::prepare() {
   if (pragma(*database_, "SELECT count(*) FROM sqlite_schema") != 0) return;  // another was first
   database_->run(std::string(kPairsTable).c_str());
   database_->run(std::string(kStateTable).c_str());
+  database_->run(std::string(kForgottenTable).c_str());
   database_->run("INSERT INTO state VALUES (1, 0, 0, 0)");
   database_->run(("PRAGMA application_id = " + std::to_string(kApplication)).c_str());
   database_->run(("PRAGMA user_version = " + std::to_string(kVersion)).c_str());
@@ -184,6 +203,7 @@ void LearnedFile::check_schema() {
   };
   require_table("pairs", kPairsTable);
   require_table("state", kStateTable);
+  require_table("forgotten", kForgottenTable);
   read_state(*database_);
 }
 
@@ -225,7 +245,15 @@ LearnedFile::Recorded LearnedFile::record(std::span<const Contact> contacts, Lea
   Query renew(*database_,
               "UPDATE pairs SET change = ?1, last_use = max(last_use, ?2) WHERE user = ?3 AND correspondent = ?4");
   Query add(*database_, "INSERT INTO pairs VALUES (?1, ?3, ?4, ?2, ?2)");
+  const bool began_before = std::ranges::any_of(
+      contacts, [&](const Contact& contact) { return contact.began && contact.began->forgets != state.forgets; });
+  const Forgets forgets = began_before ? read_forgets(*database_, state) : Forgets(state.forgets, {});
   for (const Contact& contact : contacts) {
+    const bool may_be_forgotten = contact.began && !contact.is_renewal;
+    if (may_be_forgotten && forgets.name_either(contact.user, contact.correspondent, *contact.began)) {
+      ++recorded.forgotten;
+      continue;
+    }
     const auto run = [&](Query& query) {
       query.bind(1, state.last_change + 1);
       query.bind(2, number_of(day));
@@ -271,9 +299,20 @@ std::uint64_t LearnedFile::expire(LearnedDay day, std::uint64_t most) {
   return expired;
 }
 
-std::uint64_t LearnedFile::forget(const Entry& person) {
-  std::vector<std::int64_t> rows;
+std::uint64_t LearnedFile::forget(const Entry& person, LearnedDay day) {
   Transaction transaction(*database_, true);
+  // Nobody else writes from here on: what a message teaches that begins later is written later.
+  return forget(transaction, person, day, boot_time());
+}
+
+std::uint64_t LearnedFile::forget(const Entry& person, LearnedDay day, std::chrono::nanoseconds time) {
+  Transaction transaction(*database_, true);
+  return forget(transaction, person, day, time);
+}
+
+std::uint64_t LearnedFile::forget(Transaction& transaction, const Entry& person, LearnedDay day,
+                                  std::chrono::nanoseconds time) {
+  std::vector<std::int64_t> rows;
   State state = read_state(*database_);
   {
     Query query(*database_, kColumns);
@@ -284,19 +323,40 @@ std::uint64_t LearnedFile::forget(const Entry& person) {
       }
     }
   }
-  if (rows.empty()) return 0;
   Query remove(*database_, "DELETE FROM pairs WHERE change = ?1");
   for (const std::int64_t row : rows) {
     remove.bind(1, row);
     remove.run();
   }
+  // Even if there was nothing of the person: a message that is under way may teach it.
   ++state.forgets;
+  Query note(*database_, "INSERT INTO forgotten VALUES (?1, ?2, ?3, ?4)");
+  note.bind(1, state.forgets);
+  note.bind(2, std::bit_cast<std::int64_t>(Forgets::hash_of(person)));
+  note.bind(3, static_cast<std::int64_t>(time.count()));
+  note.bind(4, number_of(day));
+  note.run();
+  Query drop(*database_, "DELETE FROM forgotten WHERE number <= ?1");
+  drop.bind(1, state.forgets - static_cast<std::int64_t>(Forgets::kMost));
+  drop.run();
   state.pairs -= std::min(state.pairs, static_cast<std::int64_t>(rows.size()));
   write_state(*database_, state);
   transaction.commit();
   // What the log still has of it. A daemon that reads just now keeps it a while longer; its next checkpoint ends that.
   Query(*database_, "PRAGMA wal_checkpoint(TRUNCATE)").next();
   return rows.size();
+}
+
+Forgets LearnedFile::forgets() {
+  const Transaction one_state(*database_, false);
+  return read_forgets(*database_, read_state(*database_));
+}
+
+// The last of these, and all before it, so that no number is missing among those that stay.
+void LearnedFile::drop_forgets(LearnedDay day) {
+  Query drop(*database_, "DELETE FROM forgotten WHERE number <= (SELECT max(number) FROM forgotten WHERE day < ?1)");
+  drop.bind(1, number_of(day));
+  drop.run();
 }
 
 std::uint64_t LearnedFile::count() {

@@ -7,7 +7,8 @@
 //
 // Each row that is added or renewed gets the next number. So whoever has read the file once reads what is new from
 // there on, and rows are in the order of their last use. Rows that were forgotten are missed that way:
-// changes().forgets counts up, and the file has to be read from its beginning.
+// changes().forgets counts up, and the file has to be read from its beginning. Whom the last forgets have named is kept
+// for a while, so that a message that began before them teaches nothing of that person: see forgets.hpp.
 #pragma once
 
 #include <chrono>
@@ -20,10 +21,12 @@
 #include <string_view>
 
 #include "filter/address/address.hpp"
+#include "filter/learned/forgets.hpp"
 
 namespace bloomgate {
 
 class Database;
+class Transaction;
 
 using LearnedDay = std::chrono::sys_days;
 
@@ -78,12 +81,14 @@ class LearnedFile {
   struct Contact {
     std::string user;
     std::string correspondent;
-    bool is_renewal = false;  // the last day only, and not if the pair is no longer there
+    bool is_renewal = false;                 // the last day only, and not if the pair is no longer there
+    std::optional<LearnedBegin> began = {};  // nothing: its message begins now
   };
   struct Recorded {
     std::uint64_t added = 0;
     std::uint64_t renewed = 0;
-    std::uint64_t no_room = 0;  // left out, as there are kMostLearned
+    std::uint64_t no_room = 0;    // left out, as there are kMostLearned
+    std::uint64_t forgotten = 0;  // left out, as one of the two was forgotten since the message began
   };
   // In one step, which is on disk when it returns: all of them or, with an exception, none.
   Recorded record(std::span<const Contact> contacts, LearnedDay day);
@@ -92,14 +97,23 @@ class LearnedFile {
   std::uint64_t expire(LearnedDay day, std::uint64_t most);
 
   // Takes out every pair that has the person on either side: an address with its tags after '+', `@domain`, or
-  // `@.domain` for all below it as well. Returns how many. Takes time in proportion to the file.
-  std::uint64_t forget(const Entry& person);
+  // `@.domain` for all below it as well. Returns how many. Takes time in proportion to the file. The person is kept as
+  // a hash until drop_forgets() is called for a later day.
+  std::uint64_t forget(const Entry& person, LearnedDay day);
+  // The same at that time, for tests.
+  std::uint64_t forget(const Entry& person, LearnedDay day, std::chrono::nanoseconds time);
+
+  // How often something was forgotten, and the last persons.
+  Forgets forgets();
+  // The persons of earlier days than that are not kept any longer.
+  void drop_forgets(LearnedDay day);
 
   std::uint64_t count();
 
  private:
   void prepare();
   void check_schema();
+  std::uint64_t forget(Transaction& transaction, const Entry& person, LearnedDay day, std::chrono::nanoseconds time);
 
   std::unique_ptr<Database> database_;
 };

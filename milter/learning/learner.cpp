@@ -19,6 +19,8 @@ constexpr auto kBetweenPolls = 1s;
 constexpr auto kBetweenTries = 5s;
 constexpr std::uint64_t kExpiredAtOnce = 1'000;
 constexpr std::size_t kMostLoginBytes = 255;
+// Longer than any message is under way.
+constexpr std::chrono::days kForgetsAreKept{1};
 
 KnownPairs::Day number_of(LearnedDay day) noexcept {
   return static_cast<KnownPairs::Day>(
@@ -114,7 +116,11 @@ bool Learner::enqueue(Contact contact) {
   return true;
 }
 
-void Learner::learn(const Lesson& lesson, std::string_view login) {
+LearnedBegin Learner::begin_message() const noexcept {
+  return {.forgets = known_forgets_.load(std::memory_order_relaxed), .time = boot_time()};
+}
+
+void Learner::learn(const Lesson& lesson, std::string_view login, const LearnedBegin& began) {
   if (!is_on() || lesson.is_empty()) return;
   const std::string_view who = login.empty() ? std::string_view(lesson.user) : login;
   bool is_first_refusal = false;
@@ -123,6 +129,7 @@ void Learner::learn(const Lesson& lesson, std::string_view login) {
     const std::lock_guard lock(mutex_);
     per_hour = rules_.per_hour;
     for (const std::string& correspondent : lesson.correspondents) {
+      if (forgets_.name_either(lesson.user, correspondent, began)) continue;
       const std::optional<KnownPairs::Day> day = known_->find(lesson.user, correspondent);
       // Once a day is enough, and counts at no rate.
       if (day && *day >= number_of(today_())) continue;
@@ -134,7 +141,7 @@ void Learner::learn(const Lesson& lesson, std::string_view login) {
           continue;
         }
       }
-      if (!enqueue({lesson.user, correspondent})) break;
+      if (!enqueue({lesson.user, correspondent, false, began})) break;
     }
   }
   wakeup_.notify_one();
@@ -234,6 +241,7 @@ void Learner::open() {
   // A disk that is full or read-only shows now, and not after a long reading or with the next message.
   file_->record({}, today_());
   expired_until_ = 0;
+  read_forgets();  // for the messages that begin while all is read
   read_all();
   std::size_t pairs = 0;
   {
@@ -247,17 +255,29 @@ void Learner::open() {
 }
 
 // From the beginning, into a memory of its own: whoever is forgotten is not in it. What waits in the queue was learned
-// all the same.
+// all the same, unless its message began before that.
 void Learner::read_all() {
   auto known = std::make_shared<KnownPairs>(seed_);
   version_ = file_->data_version();
   seen_ = file_->for_each_since(0, [&](const LearnedPair& pair) { put(*known, pair); });
+  // Not before the pairs: what was forgotten in between would stay unknown.
+  read_forgets();
   const std::lock_guard lock(mutex_);
+  std::erase_if(queue_, [&](const Contact& contact) {
+    return contact.began && forgets_.name_either(contact.user, contact.correspondent, *contact.began);
+  });
   for (const Contact& contact : queue_) {
     const bool was_forgotten = contact.is_renewal && !known->find(contact.user, contact.correspondent);
     if (!was_forgotten) known->put(contact.user, contact.correspondent, number_of(today_()));
   }
   known_ = std::move(known);
+}
+
+void Learner::read_forgets() {
+  Forgets forgets = file_->forgets();
+  const std::lock_guard lock(mutex_);
+  forgets_ = std::move(forgets);
+  known_forgets_ = forgets_.count();
 }
 
 // What others have changed. The version is asked first, so that a change in between shows the next time.
@@ -312,6 +332,7 @@ void Learner::expire() {
   }
   if (expired_until_ >= oldest) return;
   if (file_->expire(day_of(oldest), kExpiredAtOnce) == kExpiredAtOnce) return;
+  file_->drop_forgets(today_() - kForgetsAreKept);
   known->expire(oldest);
   expired_until_ = oldest;
 }

@@ -69,8 +69,12 @@ class Learner : public LearnedSenders {
 
   bool is_learned(std::string_view user, std::string_view sender) const noexcept override;
 
-  // A message of that login (or user, where the client is in an exempt network) has been taken. Throws std::bad_alloc.
-  void learn(const Lesson& lesson, std::string_view login);
+  // What each message notes when it begins.
+  LearnedBegin begin_message() const noexcept;
+
+  // A message of that login (or user, where the client is in an exempt network) has been taken. Nothing is learned of
+  // whoever was forgotten since it began. Throws std::bad_alloc.
+  void learn(const Lesson& lesson, std::string_view login, const LearnedBegin& began);
 
   // The user has got a message that was delivered since the pair is learned: it is kept from today on again. Throws
   // std::bad_alloc.
@@ -99,6 +103,7 @@ class Learner : public LearnedSenders {
   void work();
   void open();
   void read_all();
+  void read_forgets();
   void read_news();
   void write_queue();
   void expire();
@@ -113,6 +118,7 @@ class Learner : public LearnedSenders {
   const Today today_;
   std::function<void()> on_change_;
   std::atomic<bool> is_on_;
+  std::atomic<std::int64_t> known_forgets_{0};
 
   // Sessions hold this for as long as it takes to enter a pair in the memory and in the queue.
   mutable std::mutex mutex_;
@@ -121,6 +127,7 @@ class Learner : public LearnedSenders {
   std::shared_ptr<KnownPairs>
       known_;                  // never null; another one takes its place when the file is read from its beginning
   std::deque<Contact> queue_;  // not written yet
+  Forgets forgets_;
   LoginRates rates_;
   Status status_;
   bool must_reopen_ = false;

@@ -139,6 +139,32 @@ def test_whoever_is_forgotten_is_checked_again_within_seconds(world):
     assert STRANGER not in {correspondent for _, correspondent in world.known()}
 
 
+def test_a_message_that_was_under_way_meanwhile_does_not_teach_it_again(world):
+    """One that ends at once after that, before the daemon may have heard of it, and one that ends later."""
+    world.write(ANN, STRANGER)
+    world.is_written(ANN, STRANGER)
+    witnesses = [f"witness{time.monotonic_ns()}.{i}@example.org" for i in range(2)]
+    with world.connection("ann") as first, world.connection("ann") as second:
+        for client, witness in zip((first, second), witnesses):
+            client.command(f"MAIL FROM:<{ANN}>")
+            for recipient in (STRANGER, witness):
+                client.command(f"RCPT TO:<{recipient}>")
+            client.command("DATA", expected=354)
+            client._smtp.send(content(ANN) + b"\r\nThere is more to come.\r\n")
+        world.bloomgate("forget", world.file, STRANGER)
+        first._smtp.send(b".\r\n")
+        first.end()
+        world.is_written(ANN, witnesses[0])
+        wait_until(lambda: world.answer(ANN) == "check not-listed", "the daemon to forget")
+        second._smtp.send(b".\r\n")
+        second.end()
+        assert world.answer(ANN) == "check not-listed"
+        world.is_written(ANN, witnesses[1])
+    assert (ANN, STRANGER) not in world.known()
+    world.write(ANN, STRANGER)
+    assert world.answer(ANN) == "deliver learned"
+
+
 @pytest.mark.parametrize("sender, login, fields", [
     (ANN, None, ()),
     ("ann@other.example", "ann", ()),

@@ -57,7 +57,7 @@ void use(const std::string& path, LearnedFile::Access access) {
       std::vector<LearnedFile::Contact>{{"ann@ours.example", "joe@example.org"}, {"x@ours.example", "y@z.example"}},
       kDay);
   file.expire(kDay, 10);
-  file.forget(canonicalize_line("@ours.example"));
+  file.forget(canonicalize_line("@ours.example"), kDay);
 }
 
 }  // namespace

@@ -145,7 +145,7 @@ void list(const LearnedCommand& command) {
 void forget(const LearnedCommand& command) {
   LearnedFile file(command.file, LearnedFile::Access::write);
   std::uint64_t forgotten = 0;
-  for (const Entry& person : command.people) forgotten += file.forget(person);
+  for (const Entry& person : command.people) forgotten += file.forget(person, today());
   if (command.json) {
     print_report({{"forgotten", forgotten}, {"left", file.count()}});
   } else {

@@ -132,14 +132,101 @@ TEST_CASE("a person is forgotten on both sides, with tags, and others are not") 
   LearnedFile file(at.path(), LearnedFile::Access::create);
   file.record(all, kMonday);
   const LearnedFile::Changes before = file.changes();
-  CHECK(file.forget(canonicalize_line(person)) == all.size() - left.size());
+  CHECK(file.forget(canonicalize_line(person), kMonday) == all.size() - left.size());
   const Pairs pairs = pairs_of(file);
   for (std::size_t i = 0; i < all.size(); ++i) {
     CAPTURE(i);
     CHECK(pairs.contains({all[i].user, all[i].correspondent}) == left.contains(i));
   }
-  CHECK((file.changes().forgets != before.forgets) == (left.size() != all.size()));
+  // Even if there was nothing: it may be in somebody's memory.
+  CHECK(file.changes().forgets == before.forgets + 1);
   CHECK(file.count() == left.size());
+
+  // Now from messages that began before that, and after it.
+  std::vector<Contact> late = all;
+  for (Contact& contact : late) contact.began = {.forgets = before.forgets};
+  const LearnedFile::Recorded recorded = file.record(late, kMonday);
+  CHECK(recorded.forgotten == all.size() - left.size());
+  CHECK(recorded.renewed == left.size());
+  CHECK(pairs_of(file) == pairs);
+  for (Contact& contact : late) contact.began = {.forgets = before.forgets + 1};
+  CHECK(file.record(late, kMonday).added == all.size() - left.size());
+}
+
+std::uint64_t added_since(LearnedFile& file, const std::string& correspondent, std::int64_t forgets) {
+  const Contact contact = {.user = "ann@ours.example", .correspondent = correspondent, .began = {{.forgets = forgets}}};
+  return file.record(std::span(&contact, 1), kMonday).added;
+}
+
+TEST_CASE("a message that began before a forget may teach others, and what came before it does not count") {
+  const Fixture at;
+  LearnedFile file(at.path(), LearnedFile::Access::create);
+  for (const char* const person : {"a@example.org", "b@example.org", "c@example.org"}) {
+    file.forget(canonicalize_line(person), kMonday);
+  }
+  CHECK(added_since(file, "c@example.org", 2) == 0);
+  CHECK(added_since(file, "b@example.org", 1) == 0);
+  CHECK(added_since(file, "a@example.org", 0) == 0);
+  CHECK(added_since(file, "b@example.org", 2) == 1);
+  CHECK(added_since(file, "a@example.org", 1) == 1);
+  CHECK(added_since(file, "x@example.org", 0) == 1);
+  // A number of another file.
+  CHECK(added_since(file, "y@example.org", 4) == 0);
+  // It may be renewed by a message that began before it was forgotten, and learned again.
+  const Contact renewal = {
+      .user = "ann@ours.example", .correspondent = "a@example.org", .is_renewal = true, .began = {{}}};
+  CHECK(file.record(std::span(&renewal, 1), kMonday).renewed == 1);
+}
+
+TEST_CASE("of the forgets that its daemon did not know yet, those count that came after the message") {
+  const Fixture at;
+  LearnedFile file(at.path(), LearnedFile::Access::create);
+  file.forget(canonicalize_line("a@example.org"), kMonday, std::chrono::seconds(10));
+  const auto added_at = [&](std::chrono::seconds time) {
+    const Contact contact = {
+        .user = "ann@ours.example", .correspondent = "a@example.org", .began = {{.forgets = 0, .time = time}}};
+    return file.record(std::span(&contact, 1), kMonday).added;
+  };
+  CHECK(added_at(std::chrono::seconds(9)) == 0);
+  CHECK(added_at(std::chrono::seconds(11)) == 1);
+  // Without a time given, it is now.
+  const std::chrono::nanoseconds before = boot_time();
+  file.forget(canonicalize_line("a@example.org"), kMonday);
+  CHECK(added_at(std::chrono::ceil<std::chrono::seconds>(boot_time())) == 1);
+  file.forget(canonicalize_line("a@example.org"), kMonday);
+  CHECK(added_at(std::chrono::floor<std::chrono::seconds>(before)) == 0);
+}
+
+TEST_CASE("whom the last forgets named is kept for a while, and earlier messages teach nothing") {
+  const Fixture at;
+  LearnedFile file(at.path(), LearnedFile::Access::create);
+  SECTION("until a later day") {
+    file.forget(canonicalize_line("a@example.org"), kMonday);
+    file.forget(canonicalize_line("b@example.org"), kMonday - days(1));  // the clock was put back
+    file.forget(canonicalize_line("c@example.org"), kMonday + days(1));
+    file.drop_forgets(kMonday - days(1));
+    CHECK(added_since(file, "x@example.org", 0) == 1);
+    file.drop_forgets(kMonday);
+    CHECK(added_since(file, "y@example.org", 1) == 0);
+    CHECK(added_since(file, "y@example.org", 2) == 1);
+    CHECK(added_since(file, "c@example.org", 2) == 0);
+    file.drop_forgets(kMonday + days(2));
+    CHECK(added_since(file, "z@example.org", 2) == 0);
+    CHECK(added_since(file, "z@example.org", 3) == 1);
+  }
+  SECTION("and no more than a number of them") {
+    const auto most = static_cast<std::int64_t>(Forgets::kMost);
+    run_sql(at.path(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " +
+                           std::to_string(most) + ") INSERT INTO forgotten SELECT i, i, 1, 20780 FROM n;" +
+                           "UPDATE state SET forgets = " + std::to_string(most));
+    file.forget(canonicalize_line("a@example.org"), kMonday);
+    CHECK(file.forgets().count() == most + 1);
+    CHECK(added_since(file, "x@example.org", 0) == 0);
+    CHECK(added_since(file, "a@example.org", 1) == 0);
+    CHECK(added_since(file, "x@example.org", 1) == 1);
+    CHECK(added_since(file, "a@example.org", most + 1) == 1);
+    CHECK_NOTHROW(file.drop_forgets(kMonday));
+  }
 }
 
 TEST_CASE("nothing of what was forgotten stays in the file or its log") {
@@ -148,7 +235,7 @@ TEST_CASE("nothing of what was forgotten stays in the file or its log") {
   for (int i = 0; i < 200; ++i) {
     file.record(std::vector<Contact>{{"ann@ours.example", "secretjoe" + std::to_string(i) + "@example.org"}}, kMonday);
   }
-  CHECK(file.forget(canonicalize_line("@example.org")) == 200);
+  CHECK(file.forget(canonicalize_line("@example.org"), kMonday) == 200);
   for (const std::string& name : {at.path(), at.path() + "-wal"}) {
     std::ifstream in(name, std::ios::binary);
     const std::string bytes((std::istreambuf_iterator<char>(in)), {});
@@ -194,7 +281,7 @@ TEST_CASE("one who has read the file reads what is new from there on, and hears 
   std::vector<std::string> found;
   seen = ours.for_each_since(seen.last, [&](const LearnedPair& pair) { found.emplace_back(pair.correspondent); });
   CHECK(found == std::vector<std::string>{"new@example.org", "joe@example.org"});
-  theirs.forget(canonicalize_line("joe@example.org"));
+  theirs.forget(canonicalize_line("joe@example.org"), kMonday);
   CHECK(ours.changes().forgets == seen.forgets + 1);
 }
 
@@ -278,6 +365,18 @@ TEST_CASE("a row that was not written here is damage") {
     run_sql(at.path(), "DROP TABLE pairs; CREATE VIEW pairs AS SELECT 1, 'a@b.example', 'c@d.example', 1, 1");
     CHECK(at.code_of_reading() == ErrorCode::bad_input);
   }
+  SECTION("a forget that is missing among others") {
+    run_sql(at.path(), "INSERT INTO forgotten VALUES (1, 5, 1, 20780), (3, 5, 1, 20780); UPDATE state SET forgets = 3");
+    LearnedFile file(at.path(), LearnedFile::Access::write);
+    CHECK(code_of([&] { file.forgets(); }) == ErrorCode::bad_input);
+    const Contact contact = {.user = "ann@ours.example", .correspondent = "joe@example.org", .began = {{}}};
+    CHECK(code_of([&] { file.record(std::span(&contact, 1), kMonday); }) == ErrorCode::bad_input);
+    CHECK(file.count() == 0);
+  }
+  SECTION("no table of what was forgotten") {
+    run_sql(at.path(), "DROP TABLE forgotten");
+    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+  }
   SECTION("no state") {
     run_sql(at.path(), "DELETE FROM state");
     CHECK(at.code_of_reading() == ErrorCode::bad_input);
@@ -343,7 +442,7 @@ TEST_CASE("random steps of two who have the file open leave what a map would hav
     } else if (what == 8) {
       const std::string person = random() % 2 == 0 ? name("@ours.example", 8) : name("@example.org", 12);
       std::erase_if(want, [&](const auto& pair) { return pair.first.first == person || pair.first.second == person; });
-      file.forget(canonicalize_line(person));
+      file.forget(canonicalize_line(person), kMonday);
     } else {
       const LearnedDay limit = now - days(5);
       std::erase_if(want, [&](const auto& pair) { return pair.second.last < limit; });

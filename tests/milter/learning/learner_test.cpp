@@ -82,7 +82,7 @@ class Fixture {
 TEST_CASE("whom a user writes to is listed for that user at once, and after a new start") {
   Fixture at;
   CHECK_FALSE(at.learner().is_learned(kAnn, kJoe));
-  at.learner().learn({kAnn, {kJoe}}, "ann");
+  at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
   CHECK(at.learner().is_learned(kAnn, kJoe));
   CHECK_FALSE(at.learner().is_learned(kBob, kJoe));
   at.end();
@@ -94,26 +94,87 @@ TEST_CASE("whom a user writes to is listed for that user at once, and after a ne
 TEST_CASE("what is forgotten in the file, and what another one learns there, shows without a new start") {
   Fixture at;
   REQUIRE(at.is_ready());
-  at.learner().learn({kAnn, {kJoe, "zoe@example.org"}}, "ann");
+  at.learner().learn({kAnn, {kJoe, "zoe@example.org"}}, "ann", at.learner().begin_message());
   REQUIRE(at.is_written(2));
   LearnedFile other(at.path(), LearnedFile::Access::write);
-  CHECK(other.forget(canonicalize_line(kJoe)) == 1);
+  CHECK(other.forget(canonicalize_line(kJoe), kMonday) == 1);
   CHECK(at.forgets(kAnn, kJoe));
   CHECK(at.learner().is_learned(kAnn, "zoe@example.org"));
 
   other.record(std::vector<LearnedFile::Contact>{{kBob, "new@example.org"}}, kMonday);
   CHECK(comes_true([&] { return at.learner().is_learned(kBob, "new@example.org"); }));
   // And what was learned here since then is not lost by that.
-  at.learner().learn({kAnn, {"last@example.org"}}, "ann");
-  other.forget(canonicalize_line("zoe@example.org"));
+  at.learner().learn({kAnn, {"last@example.org"}}, "ann", at.learner().begin_message());
+  other.forget(canonicalize_line("zoe@example.org"), kMonday);
   CHECK(at.forgets(kAnn, "zoe@example.org"));
   CHECK(at.learner().is_learned(kAnn, "last@example.org"));
+}
+
+TEST_CASE("a message that was under way when somebody was forgotten teaches nothing of that person") {
+  Fixture at;
+  REQUIRE(at.is_ready());
+  LearnedFile other(at.path(), LearnedFile::Access::write);
+  for (int i = 0; i < 5; ++i) {
+    const std::string sender = "c" + std::to_string(i) + "@example.org";
+    const std::string witness = "w" + std::to_string(i) + "@example.org";
+    const LearnedBegin began = at.learner().begin_message();
+    // Half of the times it is known already, and in others it waits to be written.
+    if (i % 2 == 0) at.learner().learn({kAnn, {sender}}, "ann", began);
+    other.forget(canonicalize_line(sender), kMonday);
+    at.learner().learn({kAnn, {sender, witness}}, "ann", began);
+    // And one that begins now does so even before that is known here.
+    at.learner().learn({kBob, {sender}}, "bob", at.learner().begin_message());
+    CHECK(at.learner().is_learned(kBob, sender));
+    REQUIRE(comes_true([&] { return at.learner().begin_message().forgets == began.forgets + 1; }));
+    CHECK(at.forgets(kAnn, sender));
+    at.learner().learn({kAnn, {sender}}, "ann", began);
+    CHECK_FALSE(at.learner().is_learned(kAnn, sender));
+    REQUIRE(comes_true([&] { return other.find(kAnn, witness).has_value(); }));
+    CHECK(at.learner().is_learned(kAnn, witness));
+    CHECK_FALSE(other.find(kAnn, sender));
+    CHECK(at.learner().is_learned(kBob, sender));
+    REQUIRE(comes_true([&] { return other.find(kBob, sender).has_value(); }));
+  }
+}
+
+TEST_CASE("what waits for a file that is still to be read is forgotten there, too") {
+  Fixture at;
+  REQUIRE(at.is_ready());
+  at.end();
+  LearnedFile other(at.path(), LearnedFile::Access::write);
+  Learner learner(at.rules(), std::make_shared<spdlog::logger>("test"), 7, [] { return kMonday; });
+  const LearnedBegin began = learner.begin_message();
+  learner.learn({kAnn, {kJoe, "zoe@example.org"}}, "ann", began);
+  other.forget(canonicalize_line(kJoe), kMonday);
+  learner.start();
+  REQUIRE(comes_true([&] { return learner.status().learned == 1; }));
+  CHECK(learner.is_learned(kAnn, "zoe@example.org"));
+  CHECK_FALSE(learner.is_learned(kAnn, kJoe));
+  CHECK_FALSE(other.find(kAnn, kJoe));
+}
+
+TEST_CASE("once it is known how often something was forgotten, all teaches again, and the names go after two days") {
+  Fixture at;
+  REQUIRE(at.is_ready());
+  LearnedFile other(at.path(), LearnedFile::Access::write);
+  other.forget(canonicalize_line(kJoe), kMonday);
+  at.end();
+  at.begin();
+  REQUIRE(at.is_ready());
+  CHECK(at.learner().begin_message().forgets == 1);
+  at.learner().learn({kAnn, {"early@example.org"}}, "ann", {});
+  CHECK(at.learner().is_learned(kAnn, "early@example.org"));
+  at.set_day(kMonday + days(2));
+  REQUIRE(comes_true([&] { return other.forgets().name_either(kAnn, "any@example.org", {}); }));
+  at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
+  CHECK(at.learner().is_learned(kAnn, kJoe));
+  REQUIRE(comes_true([&] { return other.find(kAnn, kJoe).has_value(); }));
 }
 
 TEST_CASE("a pair lives as long as it is kept, from its last use on") {
   Fixture at({.keep = days(10)});
   REQUIRE(at.is_ready());
-  at.learner().learn({kAnn, {kJoe, "zoe@example.org"}}, "ann");
+  at.learner().learn({kAnn, {kJoe, "zoe@example.org"}}, "ann", at.learner().begin_message());
   REQUIRE(at.is_written(2));
   at.set_day(kMonday + days(9));
   CHECK(at.learner().is_learned(kAnn, kJoe));
@@ -134,17 +195,18 @@ TEST_CASE("a pair lives as long as it is kept, from its last use on") {
 TEST_CASE("a login has no more learned than its rate, and the log says so once") {
   Fixture at({.per_hour = 2});
   REQUIRE(at.is_ready());
-  at.learner().learn({kAnn, {"a@example.org", "b@example.org", "c@example.org"}}, "ann the user");
+  at.learner().learn({kAnn, {"a@example.org", "b@example.org", "c@example.org"}}, "ann the user",
+                     at.learner().begin_message());
   CHECK(at.learner().is_learned(kAnn, "b@example.org"));
   CHECK_FALSE(at.learner().is_learned(kAnn, "c@example.org"));
-  at.learner().learn({kAnn, {"d@example.org"}}, "ann the user");
+  at.learner().learn({kAnn, {"d@example.org"}}, "ann the user", at.learner().begin_message());
   // Whom the user has written to before counts at no rate, and another login has its own.
-  at.learner().learn({kAnn, {"a@example.org"}}, "ann the user");
-  at.learner().learn({kBob, {"a@example.org"}}, "bob");
+  at.learner().learn({kAnn, {"a@example.org"}}, "ann the user", at.learner().begin_message());
+  at.learner().learn({kBob, {"a@example.org"}}, "bob", at.learner().begin_message());
   CHECK(at.learner().is_learned(kBob, "a@example.org"));
   CHECK(at.learner().status().over_rate == 2);
   at.set_day(kMonday + days(1));  // on another day neither
-  at.learner().learn({kAnn, {"a@example.org"}}, "ann the user");
+  at.learner().learn({kAnn, {"a@example.org"}}, "ann the user", at.learner().begin_message());
   CHECK(at.learner().status().over_rate == 2);
   at.end();
   const std::string log = at.log();
@@ -162,13 +224,13 @@ TEST_CASE("with a damaged file nothing is learned, and it goes on when a good on
   REQUIRE(comes_true([&] { return !at.learner().status().fault.empty(); }));
   CHECK(at.learner().status().fault.find("damaged: move it away") != std::string::npos);
   CHECK_FALSE(at.learner().status().is_ready);
-  at.learner().learn({kAnn, {kJoe}}, "ann");
+  at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
   CHECK_FALSE(at.learner().is_learned(kAnn, kJoe));
   CHECK(at.learner().status().not_stored == 1);
   REQUIRE(rename(at.path().c_str(), (at.path() + ".bad").c_str()) == 0);
   REQUIRE(at.is_ready());
   CHECK(at.learner().status().fault.empty());
-  at.learner().learn({kAnn, {kJoe}}, "ann");
+  at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
   CHECK(at.learner().is_learned(kAnn, kJoe));
   at.end();
   const std::string log = at.log();
@@ -180,18 +242,18 @@ TEST_CASE("with a damaged file nothing is learned, and it goes on when a good on
 TEST_CASE("the options of a reload count: another file, and none") {
   Fixture at;
   REQUIRE(at.is_ready());
-  at.learner().learn({kAnn, {kJoe}}, "ann");
+  at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
   REQUIRE(at.is_written(1));
   LearnRules rules = at.rules();
   rules.path = at.folder().file("other.db");
   at.learner().set_rules(rules);
   CHECK(at.forgets(kAnn, kJoe));
-  at.learner().learn({kBob, {kJoe}}, "bob");
+  at.learner().learn({kBob, {kJoe}}, "bob", at.learner().begin_message());
   rules.path.clear();
   at.learner().set_rules(rules);
   CHECK_FALSE(at.learner().is_on());
   CHECK(comes_true([&] { return at.learner().status().pairs == 0; }));
-  at.learner().learn({kAnn, {"zoe@example.org"}}, "ann");
+  at.learner().learn({kAnn, {"zoe@example.org"}}, "ann", at.learner().begin_message());
   at.learner().set_rules(at.rules());
   CHECK(comes_true([&] { return at.learner().is_learned(kAnn, kJoe); }));
   CHECK_FALSE(at.learner().is_learned(kAnn, "zoe@example.org"));
@@ -202,7 +264,7 @@ TEST_CASE("what is learned while the file is still to be read is in memory and f
   at.end();
   const auto log = std::make_shared<spdlog::logger>("test");
   Learner learner(at.rules(), log, 7, [] { return kMonday; });
-  learner.learn({kAnn, {kJoe}}, "ann");
+  learner.learn({kAnn, {kJoe}}, "ann", learner.begin_message());
   learner.start();
   REQUIRE(comes_true([&] { return learner.status().learned == 1; }));
   CHECK(learner.is_learned(kAnn, kJoe));
@@ -217,7 +279,7 @@ TEST_CASE("what was learned just before another file is named is in the file bef
   // Most of the times the learner's thread hears of both at once.
   for (int i = 0; i < 5; ++i) {
     const std::string sender = "c" + std::to_string(i) + "@example.org";
-    at.learner().learn({kAnn, {sender}}, "ann");
+    at.learner().learn({kAnn, {sender}}, "ann", at.learner().begin_message());
     at.learner().set_rules(other);
     REQUIRE(at.forgets(kAnn, sender));
     at.learner().set_rules(at.rules());
@@ -240,7 +302,8 @@ TEST_CASE("two learners on one file know what either has learned") {
     const std::string user = "u" + std::to_string(random() % 20) + "@ours.example";
     const std::string sender = "c" + std::to_string(random() % 60) + "@example.org";
     want.emplace(user, sender);
-    (i % 2 == 0 ? one.learner() : other).learn({user, {sender}}, "login" + std::to_string(i / 50));
+    (i % 2 == 0 ? one.learner() : other)
+        .learn({user, {sender}}, "login" + std::to_string(i / 50), one.learner().begin_message());
   }
   for (Learner* const learner : {&one.learner(), &other}) {
     CHECK(comes_true([&] {
