@@ -45,6 +45,7 @@ class GatewayConfig:
     removes_forged_marks: bool = True  # the same
     network: PrivateNetwork = None  # that the daemon is in
     main_cf: str = ""  # further lines, after the shipped ones
+    sasl: str = ""  # see PostfixConfig
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Gateway:
                             for milter in self.config.milters]
             self.reinjection_port = free_port()
             self.postfix = stack.enter_context(Postfix(self._postfix_folder(), PostfixConfig(
-                next_hop=mailbox.address, **self._shipped_files(deep, light))))
+                next_hop=mailbox.address, sasl=self.config.sasl, **self._shipped_files(deep, light))))
             self._stack = stack.pop_all()
         return self
 

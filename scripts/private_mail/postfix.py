@@ -97,6 +97,7 @@ class PostfixConfig:
     main_cf: str = ""  # further lines
     master_cf: str = ""
     host_name: str = "mx.example.net"
+    sasl: str = ""  # how passwords are checked: smtpd.conf, which Debian's Postfix looks for beside its configuration
 
 
 class Postfix:
@@ -157,6 +158,9 @@ class Postfix:
         (etc / "master.cf").write_text(MASTER_CF.format(**values) + self.config.master_cf)
         main_cf = etc / "main.cf"
         main_cf.write_text(without_overridden(MAIN_CF.format(**values) + self.config.main_cf))
+        if self.config.sasl:
+            (etc / "sasl").mkdir()
+            (etc / "sasl/smtpd.conf").write_text(self.config.sasl)
         os.utime(main_cf, (0, 0))  # Postfix reads a new file again and again until it is a second old
 
 

@@ -1,12 +1,15 @@
 """Learning from outgoing mail, with the real Postfix: a user writes to a stranger, and the stranger's answer is
 delivered to that user, and to nobody else. The stranger's domain signs its mail, and Bloomgate verifies that itself.
 
-The user's login is the mail server's macro {auth_authen}: Postfix has it from XCLIENT, as from a login of SASL.
+The user's login is the mail server's macro {auth_authen}: Postfix has it from XCLIENT, as from a login of SASL, which one
+test has.
 """
 
+import errno
 import json
 import re
 import shutil
+import smtplib
 import subprocess
 import time
 from contextlib import contextmanager
@@ -14,12 +17,12 @@ from contextlib import contextmanager
 import pytest
 from dkim_world import RSA, names
 from mail_world import content
-from private_mail.client import Client, RawMessage
+from private_mail.client import Client, RawMessage, Rejected
 from private_mail.daemon import USER
 from private_mail.filter import build_filter_of, built
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH, GatewayConfig
 from private_mail.processes import temporary_folder, wait_until
-from test_monitoring import figures
+from test_monitoring import figures, get
 
 STRANGER = "listed@example.org"  # of a domain with a key; on no list
 OTHER_STRANGER = "other@example.org"
@@ -32,14 +35,29 @@ smtpd_relay_restrictions = permit_mynetworks, reject_unauth_destination
 """
 
 
+@contextmanager
+def small_disk(folder, size_bytes):
+    """Another file system in the place of the folder."""
+    mounting = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_bytes},mode=0755", "tmpfs", folder],
+                              capture_output=True, text=True)
+    if mounting.returncode != 0:
+        pytest.skip(f"nothing can be mounted here: {mounting.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
 class World:
     """One gateway that learns, and the database in a folder that its daemon may write to."""
 
-    def __init__(self, gateways, **settings):
+    def __init__(self, gateways, main_cf=MAIN_CF, sasl="", disk_bytes=None, **settings):
         self.folder = gateways.enter(temporary_folder("learning"))
         server, network = gateways.enter(names(self.folder))
         build_filter_of(self.folder / "whitelist.bloom", ["somebody@else.example", f"{STRANGER} > {PAT}"], "--bits-per-entry", "32")
         (self.folder / "learned").mkdir()
+        if disk_bytes:
+            gateways.enter(small_disk(self.folder / "learned", disk_bytes))
         shutil.chown(self.folder / "learned", USER)
         self.file = self.folder / "learned" / "learned.db"
         (self.folder / "revoked").write_text("revoked@example.org\n")
@@ -49,7 +67,8 @@ class World:
                          "learn": "outbound",
                          "learn-file": self.file, "recipient-delimiter": "+", **settings}
         self.gateway = gateways.start(self.folder, GatewayConfig(
-            self.folder / "whitelist.bloom", settings=self.settings, network=network, main_cf=MAIN_CF))
+            self.folder / "whitelist.bloom", settings=self.settings, network=network,
+            main_cf=main_cf, sasl=sasl.format(folder=self.folder)))
         self.wait_until_ready()
 
     def wait_until_ready(self, since=0):
@@ -261,6 +280,109 @@ def test_with_a_damaged_database_mail_goes_on_and_learning_when_it_can(start_gat
     world.gateway.daemon.logged("goes on again", before)
     world.write(ANN, STRANGER)
     assert world.answer(ANN) == "deliver learned"
+
+
+def fill_up(folder):
+    """Writes into the folder until its disk is full, and returns the file."""
+    filler = folder / "filler"
+    with open(filler, "wb", buffering=0) as file:
+        for size in (4096, 1):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError as error:
+                assert error.errno == errno.ENOSPC
+    return filler
+
+
+def test_on_a_full_disk_mail_goes_on_and_learning_when_there_is_room(start_gateway):
+    world = World(start_gateway, disk_bytes=512 * 1024)
+    daemon = world.gateway.daemon
+    page = daemon.folder / "metrics.sock"
+    before = len(daemon.log())
+    daemon.restart({**world.gateway.config.settings, "metrics": page})
+    wait_until(page.exists, "the daemon to show its figures")
+    world.wait_until_ready(before)
+    world.write(ANN, STRANGER)
+    world.is_written(ANN, STRANGER)
+    assert figures(page)["bloomgate_learning_stopped", ""] == 0
+
+    filler = fill_up(world.file.parent)
+    # The log of the database may have some room left in it.
+    late = [f"late{number}@example.org" for number in range(300)]
+    for begin in range(0, len(late), 20):
+        world.write(ANN, *late[begin:begin + 20], login=f"ann{begin}")
+    daemon.logged("nothing is learned until it can be used", before)
+    assert "disk is full" in daemon.log()[before:]
+    assert figures(page)["bloomgate_learning_stopped", ""] == 1
+    assert "disk is full" in get(page, "/")[1]
+    # Whom users write to now is not learned; who was listed stays so, and all mail is taken.
+    world.write(ANN, OTHER_STRANGER)
+    assert world.answer(ANN, sender=OTHER_STRANGER) == "check not-listed"
+    assert world.answer(ANN) == "deliver learned"
+    daemon.kill()
+    daemon.start()
+    assert world.answer(BOB) == "check not-listed"
+
+    filler.unlink()
+    wait_until(lambda: figures(page)["bloomgate_learning_stopped", ""] == 0, "learning to go on")
+    wait_until(lambda: world.answer(ANN) == "deliver learned", "the pairs to be read")
+    world.write(ANN, OTHER_STRANGER)
+    assert world.answer(ANN, sender=OTHER_STRANGER) == "deliver learned"
+    world.is_written(ANN, OTHER_STRANGER)
+
+
+SASL_MAIN_CF = """
+smtpd_sasl_auth_enable = yes
+smtpd_sasl_security_options = noanonymous
+smtpd_relay_restrictions = permit_sasl_authenticated, reject_unauth_destination
+smtpd_sender_login_maps = inline:{ ann@example.net=ann, bob@example.net=bob }
+smtpd_sender_restrictions = reject_authenticated_sender_login_mismatch
+"""
+SMTPD_CONF = """\
+pwcheck_method: auxprop
+auxprop_plugin: sasldb
+sasldb_path: {folder}/passwords
+mech_list: PLAIN
+"""
+
+
+def test_a_real_login_teaches_and_a_wrong_password_and_a_foreign_sender_do_not(start_gateway):
+    if not shutil.which("saslpasswd2"):
+        pytest.skip("saslpasswd2 is missing (Debian package sasl2-bin)")
+    world = World(start_gateway, SASL_MAIN_CF, SMTPD_CONF)
+    for user in ("ann", "bob"):
+        subprocess.run(["saslpasswd2", "-p", "-c", "-f", world.folder / "passwords", "-u", "mx.example.net", user],
+                       input=f"{user}'s password", text=True, check=True)
+    shutil.chown(world.folder / "passwords", "postfix")
+
+    @contextmanager
+    def logged_in(user, password):
+        with world.connection() as client:
+            client._smtp.user, client._smtp.password = user, password
+            client._smtp.ehlo_or_helo_if_needed()
+            client._smtp.auth("PLAIN", client._smtp.auth_plain)
+            yield client
+
+    def write(client, sender, recipient):
+        client.command(f"MAIL FROM:<{sender}>")
+        client.command(f"RCPT TO:<{recipient}>")
+        client.command("DATA", expected=354)
+        client._smtp.send(content(sender) + b"\r\n.\r\n")
+        client.end()
+
+    with pytest.raises(smtplib.SMTPAuthenticationError, match="535"), logged_in("ann", "bob's password"):
+        pass
+    with world.connection() as stranger, pytest.raises(Rejected):
+        write(stranger, ANN, OTHER_STRANGER)
+    with logged_in("bob", "bob's password") as client, pytest.raises(Rejected, match="not owned by user"):
+        write(client, ANN, OTHER_STRANGER)
+    assert world.answer(ANN) == "check not-listed"
+    with logged_in("ann", "ann's password") as client:
+        write(client, ANN, STRANGER)
+    assert world.answer(ANN) == "deliver learned"
+    world.is_written(ANN, STRANGER)
+    assert world.known() == {(ANN, STRANGER)}
 
 
 def test_the_explanation_the_doctor_and_the_figures_tell_of_it(start_gateway):
