@@ -18,6 +18,7 @@ ARROWS = {
     "filter/layout": ["filter/base", "filter/address", "filter/hash"],
     "filter/file": ["filter/base", "filter/address", "filter/hash", "filter/layout"],
     "filter/build": FILTER,
+    "filter/library": [*FILTER, "filter/build"],
     "filter/learned": ["filter/base", "filter/address", "filter/hash"],
     "filter/cli": ["filter/base"],
     "filter/cli/lists": [*FILTER, "filter/build", "filter/cli"],

@@ -27,6 +27,8 @@ static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bo
 
 std::array<Slot, kMaxGuardedMappings> slots;
 std::uintptr_t page_bytes = 4096;
+// What SIGBUS did before: the standard, but in a program that uses the library and has a handler of its own.
+struct sigaction earlier_action = {};
 
 // Replaces the page around `address` by zeros. Uses the bare system call, since mmap(2) is not on POSIX's list of
 // async-signal-safe functions, and since ThreadSanitizer treats the C library's mmap as a write that races with
@@ -53,10 +55,8 @@ void on_bus_fault(int signal, siginfo_t* info, void* /*context*/) noexcept {
       return;
     }
   }
-  // Not ours: end as without a handler, when the faulting instruction runs again.
-  struct sigaction standard = {};
-  standard.sa_handler = SIG_DFL;
-  sigaction(signal, &standard, nullptr);
+  // Not ours: as without this handler, when the faulting instruction runs again.
+  sigaction(signal, &earlier_action, nullptr);
   errno = saved_errno;
 }
 
@@ -77,9 +77,11 @@ void install_bus_fault_handler() {
   action.sa_sigaction = on_bus_fault;
   action.sa_flags = SA_SIGINFO;
   sigemptyset(&action.sa_mask);
-  if (sigaction(SIGBUS, &action, nullptr) != 0) {
+  struct sigaction earlier = {};
+  if (sigaction(SIGBUS, &action, &earlier) != 0) {
     throw system_error(ErrorCode::cannot_open, "install a handler for", "SIGBUS", errno);
   }
+  if (earlier.sa_sigaction != on_bus_fault) earlier_action = earlier;
 }
 
 GuardedMapping::GuardedMapping(const void* address, std::size_t bytes) : slot_(take_slot()) {

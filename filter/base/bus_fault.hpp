@@ -3,7 +3,7 @@
 // set. The sender then counts as not listed, which is the safe side.
 //
 // A program calls install_bus_fault_handler() once, first thing in main(), before it opens a filter. MappedFilter
-// announces each mapping here. A SIGBUS anywhere else ends the program, as without the handler.
+// announces each mapping here. A SIGBUS anywhere else does what it did before, as a rule ends the program.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@ namespace bloomgate {
 
 inline constexpr std::size_t kMaxGuardedMappings = 256;
 
-// Not thread-safe: call it before other threads start. Replaces the process's SIGBUS action. Throws
-// BloomgateError{cannot_open} if sigaction(2) refuses.
+// Not thread-safe: call it before other threads start. Takes the place of the process's SIGBUS action, which comes back
+// with the first fault elsewhere. Throws BloomgateError{cannot_open} if sigaction(2) refuses.
 void install_bus_fault_handler();
 
 // Announces a mapping for as long as it lives. Making and destroying are safe from any thread; the destructor must run

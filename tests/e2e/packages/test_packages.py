@@ -42,7 +42,8 @@ def make_older(package, output):
     control = tree / "DEBIAN/control"
     control.write_text(re.sub(r"(?m)^Version: (.*)$", f"Version: {OLDER}", control.read_text())
                        .replace(f"(= {package.name.split('_')[1]})", f"(= {OLDER})"))
-    for name in (tree / "DEBIAN/conffiles").read_text().split():
+    conffiles = tree / "DEBIAN/conffiles"
+    for name in conffiles.read_text().split() if conffiles.exists() else []:
         file = tree / name.lstrip("/")
         file.write_text("# Of an older version.\n" + file.read_text())
     subprocess.run(["dpkg-deb", "-b", "--root-owner-group", tree, output], check=True, capture_output=True)
@@ -62,7 +63,7 @@ def test_the_programs_in_the_packages_are_stripped(packages):
 
 def test_the_debugging_symbols_are_packages_of_their_own(packages):
     found = {package.name.split("_")[0] for package in packages.glob("debugging-symbols/*.deb")}
-    assert found == {"bloomgate-dbgsym", "bloomgate-milter-dbgsym"}
+    assert found == {"bloomgate-dbgsym", "bloomgate-milter-dbgsym", "libbloomgate1-dbgsym"}
 
 
 def test_the_version_of_the_packages_is_that_of_the_project(packages):

@@ -1,0 +1,450 @@
+// The C interface, against the rooms that it stands on: filter/library/bloomgate.h.
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "filter/hash/hash.hpp"
+#include "filter/library/bloomgate.h"
+#include "tests/support/build_with_strangers.hpp"
+#include "tests/support/filter_files.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+namespace fs = std::filesystem;
+using test::build_filter;
+using test::numbered_addresses;
+using test::read_file;
+using test::TemporaryFolder;
+
+const fs::path kTests = BLOOMGATE_TESTS_FOLDER;
+
+struct Close {
+  void operator()(bloomgate_filter* filter) const { bloomgate_close(filter); }
+  void operator()(bloomgate_shape* shape) const { bloomgate_shape_free(shape); }
+};
+using Filter = std::unique_ptr<bloomgate_filter, Close>;
+using Shape = std::unique_ptr<bloomgate_shape, Close>;
+
+int open_error(const std::string& path, unsigned flags = BLOOMGATE_VERIFY) {
+  bloomgate_filter* filter = nullptr;
+  const int error = bloomgate_open(path.data(), path.size(), flags, &filter);
+  CHECK((filter != nullptr) == (error == BLOOMGATE_OK));
+  bloomgate_close(filter);
+  return error;
+}
+
+Filter opened(const std::string& path, unsigned flags = BLOOMGATE_VERIFY) {
+  bloomgate_filter* filter = nullptr;
+  REQUIRE(bloomgate_open(path.data(), path.size(), flags, &filter) == BLOOMGATE_OK);
+  return Filter(filter);
+}
+
+std::uint8_t look_up(const Filter& filter, const std::string& address) {
+  std::uint8_t answer = 255;
+  CHECK(bloomgate_look_up(filter.get(), address.data(), address.size(), &answer) == BLOOMGATE_OK);
+  return answer;
+}
+
+std::uint8_t look_up_entry(const Filter& filter, const std::string& entry) {
+  std::uint8_t answer = 255;
+  CHECK(bloomgate_look_up_entry(filter.get(), entry.data(), entry.size(), &answer) == BLOOMGATE_OK);
+  return answer;
+}
+
+std::uint8_t look_up_pair(const Filter& filter, const std::string& sender, const std::string& recipient) {
+  std::uint8_t answer = 255;
+  CHECK(bloomgate_look_up_pair(filter.get(), sender.data(), sender.size(), recipient.data(), recipient.size(),
+                               &answer) == BLOOMGATE_OK);
+  return answer;
+}
+
+std::uint64_t number(const Filter& filter, int which) {
+  std::uint64_t number = 0;
+  REQUIRE(bloomgate_number(filter.get(), which, &number) == BLOOMGATE_OK);
+  return number;
+}
+
+Shape shape_for(std::uint64_t entries, std::uint64_t seed) {
+  bloomgate_shape* shape = nullptr;
+  REQUIRE(bloomgate_shape_new(entries, seed, &shape) == BLOOMGATE_OK);
+  return Shape(shape);
+}
+
+int set(const Shape& shape, const std::string& option, const std::string& value) {
+  return bloomgate_shape_set(shape.get(), option.data(), option.size(), value.data(), value.size());
+}
+
+std::uint64_t shape_number(const Shape& shape, int which) {
+  std::uint64_t number = 0;
+  REQUIRE(bloomgate_shape_number(shape.get(), which, &number) == BLOOMGATE_OK);
+  return number;
+}
+
+// A column in memory: its data, and where each text begins.
+template <typename Offset>
+struct Texts {
+  explicit Texts(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      data += text;
+      offsets.push_back(static_cast<Offset>(data.size()));
+    }
+  }
+  std::string data;
+  std::vector<Offset> offsets = {0};
+};
+
+TEST_CASE("an address is listed by itself, by its domain, by a domain above it, or not at all") {
+  const TemporaryFolder folder;
+  build_filter(folder.file("f"), {"joe@example.org", "@partner.example", "@.tree.example"});
+  const Filter filter = opened(folder.file("f"));
+  CHECK(look_up(filter, "joe@example.org") == BLOOMGATE_LISTED);
+  CHECK(look_up(filter, "<Joe@EXAMPLE.org>") == BLOOMGATE_LISTED);
+  CHECK(look_up(filter, "ann@partner.example") == BLOOMGATE_BY_DOMAIN);
+  CHECK(look_up(filter, "ann@sub.partner.example") == BLOOMGATE_NOT_LISTED);
+  CHECK(look_up(filter, "ann@a.b.tree.example") == BLOOMGATE_BY_DOMAIN_TREE);
+  CHECK(look_up(filter, "ann@stranger.example") == BLOOMGATE_NOT_LISTED);
+  CHECK(look_up(filter, "<>") == BLOOMGATE_NULL_SENDER);
+  for (const std::string text : {"joe", "joe@", "@example.org", "joe@example.org\n", "", "a b@c.example",
+                                 "\xff@x.example", "@partner.example"}) {
+    CAPTURE(text);
+    CHECK(bloomgate_is_listed(look_up(filter, text)) == 0);
+  }
+  CHECK(look_up(filter, std::string("joe@example.org\0", 16)) == BLOOMGATE_MALFORMED);
+  CHECK(look_up(filter, std::string(1 << 20, 'a') + "@example.org") == BLOOMGATE_MALFORMED);
+}
+
+TEST_CASE("a pair lists a sender for its recipient alone, and entries of lists are looked up as they stand there") {
+  const TemporaryFolder folder;
+  build_filter(folder.file("f"), {"joe@example.org > ann@ours.example", "@partner.example > @ours.example",
+                                  "all@example.org", "@open.example"});
+  const Filter filter = opened(folder.file("f"));
+  CHECK(look_up(filter, "joe@example.org") == BLOOMGATE_NOT_LISTED);
+  CHECK(look_up_pair(filter, "<joe@example.org>", "<ANN@ours.example>") == BLOOMGATE_BY_PAIR);
+  CHECK(look_up_pair(filter, "joe@example.org", "bob@ours.example") == BLOOMGATE_NOT_LISTED);
+  CHECK(look_up_pair(filter, "x@partner.example", "bob@ours.example") == BLOOMGATE_BY_PAIR);
+  CHECK(look_up_pair(filter, "x@partner.example", "bob@theirs.example") == BLOOMGATE_NOT_LISTED);
+  CHECK(look_up_pair(filter, "all@example.org", "bob@theirs.example") == BLOOMGATE_LISTED);
+  CHECK(look_up_pair(filter, "x@open.example", "nonsense") == BLOOMGATE_BY_DOMAIN);
+  CHECK(look_up_pair(filter, "joe@example.org", "nonsense") == BLOOMGATE_NOT_LISTED);
+  CHECK(look_up_pair(filter, "<>", "ann@ours.example") == BLOOMGATE_NULL_SENDER);
+  CHECK(look_up_pair(filter, "nonsense", "ann@ours.example") == BLOOMGATE_MALFORMED);
+  CHECK(look_up_entry(filter, "joe@example.org > ann@ours.example") == BLOOMGATE_BY_PAIR);
+  CHECK(look_up_entry(filter, "all@example.org > ann@ours.example") == BLOOMGATE_LISTED);
+  CHECK(look_up_entry(filter, "@partner.example > @ours.example") == BLOOMGATE_BY_PAIR);
+  CHECK(look_up_entry(filter, "@partner.example > @theirs.example") == BLOOMGATE_NOT_LISTED);
+  CHECK(look_up_entry(filter, "@open.example") == BLOOMGATE_BY_DOMAIN);
+  CHECK(look_up_entry(filter, "@partner.example") == BLOOMGATE_NOT_LISTED);
+  CHECK(look_up_entry(filter, "all@example.org") == BLOOMGATE_LISTED);
+  CHECK(look_up_entry(filter, "# all@example.org") == BLOOMGATE_MALFORMED);
+}
+
+TEST_CASE("a known stranger is excluded, however it is asked for") {
+  const Filter filter = opened((kTests / "golden/excluded.bloom").string());
+  REQUIRE(number(filter, BLOOMGATE_KNOWN_STRANGERS) > 0);
+  std::ifstream lines(kTests / "golden/not.txt");
+  std::vector<std::string> strangers;
+  for (std::string line; std::getline(lines, line);) strangers.push_back(line);
+  std::uint64_t excluded = 0;
+  std::vector<std::uint8_t> want;
+  for (const std::string& stranger : strangers) {
+    want.push_back(look_up(filter, stranger));
+    excluded += want.back() == BLOOMGATE_EXCLUDED ? 1U : 0U;
+  }
+  CHECK(excluded == number(filter, BLOOMGATE_KNOWN_STRANGERS));
+  const Texts<std::int32_t> texts(strangers);
+  std::vector<std::uint8_t> answers(strangers.size(), 255);
+  REQUIRE(bloomgate_look_up_column32(filter.get(), texts.data.data(), texts.data.size(), texts.offsets.data(),
+                                     strangers.size(), answers.data()) == BLOOMGATE_OK);
+  CHECK(answers == want);
+}
+
+TEST_CASE("many look-ups give what single ones give, in every form") {
+  const TemporaryFolder folder;
+  auto members = numbered_addresses(0, 1'000);
+  members.insert(members.end(), {"@partner.example", "@.tree.example"});
+  build_filter(folder.file("f"), members);
+  const Filter filter = opened(folder.file("f"));
+  auto asked = numbered_addresses(800, 400);
+  for (std::size_t i = 0; i < asked.size(); i += 7) asked[i] = "ann" + std::to_string(i) + "@partner.example";
+  for (std::size_t i = 3; i < asked.size(); i += 11) asked[i] = i % 2 == 0 ? "" : "not an address";
+  for (std::size_t i = 5; i < asked.size(); i += 13) asked[i] = "<>";
+  std::vector<std::uint8_t> want;
+  std::vector<const char*> pointers;
+  std::vector<std::size_t> sizes;
+  std::size_t width = 0;
+  for (const std::string& text : asked) {
+    want.push_back(look_up(filter, text));
+    pointers.push_back(text.data());
+    sizes.push_back(text.size());
+    width = std::max(width, text.size());
+  }
+  std::vector<std::uint8_t> answers(asked.size(), 255);
+  REQUIRE(bloomgate_look_up_many(filter.get(), pointers.data(), sizes.data(), asked.size(), answers.data()) ==
+          BLOOMGATE_OK);
+  CHECK(answers == want);
+  const Texts<std::int32_t> small(asked);
+  answers.assign(asked.size(), 255);
+  REQUIRE(bloomgate_look_up_column32(filter.get(), small.data.data(), small.data.size(), small.offsets.data(),
+                                     asked.size(), answers.data()) == BLOOMGATE_OK);
+  CHECK(answers == want);
+  const Texts<std::int64_t> large(asked);
+  answers.assign(asked.size(), 255);
+  // A piece out of the middle, as a slice of a column is.
+  REQUIRE(bloomgate_look_up_column64(filter.get(), large.data.data(), large.data.size(), large.offsets.data() + 100,
+                                     200, answers.data() + 100) == BLOOMGATE_OK);
+  CHECK(std::equal(answers.begin() + 100, answers.begin() + 300, want.begin() + 100));
+  CHECK(answers[99] == 255);
+  CHECK(answers[300] == 255);
+  std::string fixed;
+  for (const std::string& text : asked) fixed += text + std::string(width - text.size(), '\0');
+  answers.assign(asked.size(), 255);
+  REQUIRE(bloomgate_look_up_fixed(filter.get(), fixed.data(), width, asked.size(), answers.data()) == BLOOMGATE_OK);
+  CHECK(answers == want);
+}
+
+TEST_CASE("a column that does not hold together is refused, and nobody in it is listed") {
+  const TemporaryFolder folder;
+  build_filter(folder.file("f"), {"joe@example.org"});
+  const Filter filter = opened(folder.file("f"));
+  const std::string data = "joe@example.orgjoe@example.org";
+  struct Row {
+    const char* name;
+    std::vector<std::int64_t> offsets;
+    std::size_t bytes;
+  };
+  for (const Row& row : {Row{"past the end", {0, 15, 31}, 30}, Row{"less data than said", {0, 15, 30}, 29},
+                         Row{"negative", {-1, 15, 30}, 30}, Row{"falling", {0, 16, 15}, 30},
+                         Row{"falling below zero", {0, 15, std::numeric_limits<std::int64_t>::min()}, 30},
+                         Row{"largest", {0, 15, std::numeric_limits<std::int64_t>::max()}, 30},
+                         Row{"over the end and back", {0, 40, 30}, 30}}) {
+    CAPTURE(row.name);
+    std::vector<std::uint8_t> answers(2, BLOOMGATE_LISTED);
+    CHECK(bloomgate_look_up_column64(filter.get(), data.data(), row.bytes, row.offsets.data(), 2, answers.data()) ==
+          BLOOMGATE_BAD_ARGUMENT);
+    CHECK(answers == std::vector<std::uint8_t>(2, BLOOMGATE_NOT_LISTED));
+    std::vector<std::uint64_t> hashes(2);
+    CHECK(bloomgate_hash_column64(bloomgate_shape_of(filter.get()), data.data(), row.bytes, row.offsets.data(), 2,
+                                  hashes.data(), answers.data()) == BLOOMGATE_BAD_ARGUMENT);
+  }
+  std::uint8_t answer = BLOOMGATE_LISTED;
+  CHECK(bloomgate_look_up_fixed(filter.get(), data.data(), SIZE_MAX, 0, nullptr) == BLOOMGATE_OK);
+  CHECK(bloomgate_look_up_column32(filter.get(), nullptr, 0, nullptr, 0, nullptr) == BLOOMGATE_OK);
+  CHECK(bloomgate_look_up(filter.get(), nullptr, 3, &answer) == BLOOMGATE_BAD_ARGUMENT);
+  CHECK(answer == BLOOMGATE_NOT_LISTED);
+  CHECK(bloomgate_look_up(nullptr, data.data(), 15, &answer) == BLOOMGATE_BAD_ARGUMENT);
+  CHECK(bloomgate_look_up(filter.get(), data.data(), 15, nullptr) == BLOOMGATE_BAD_ARGUMENT);
+}
+
+TEST_CASE("the width of a column times its length must fit in memory") {
+  const TemporaryFolder folder;
+  build_filter(folder.file("f"), {"joe@example.org"});
+  const Filter filter = opened(folder.file("f"));
+  // Answers to so many would not fit either: so the check must come before they are written, and there are few of them.
+  std::vector<std::uint8_t> answers(2, BLOOMGATE_LISTED);
+  CHECK(bloomgate_look_up_fixed(filter.get(), "x", SIZE_MAX, 2, answers.data()) == BLOOMGATE_BAD_ARGUMENT);
+  CHECK(answers == std::vector<std::uint8_t>(2, BLOOMGATE_NOT_LISTED));
+}
+
+TEST_CASE("every malformed file of the corpus is refused with its code, and the last error says more") {
+  std::istringstream table(read_file(kTests / "bad/expected.tsv"));
+  std::size_t count = 0;
+  for (std::string name, code; table >> name >> code; ++count) {
+    CAPTURE(name);
+    const int error = open_error((kTests / "bad" / name).string());
+    CHECK(bloomgate_error_name(error) == code);
+    CHECK(std::string(bloomgate_last_error()).find(name) != std::string::npos);
+  }
+  CHECK(count > 100);
+}
+
+TEST_CASE("every golden file opens, and its figures are those of its header") {
+  for (const auto& file : fs::directory_iterator(kTests / "golden")) {
+    if (file.path().extension() != ".bloom") continue;
+    CAPTURE(file.path());
+    const Filter filter = opened(file.path().string());
+    CHECK(number(filter, BLOOMGATE_FILE_BYTES) == fs::file_size(file.path()));
+  }
+  const Filter filter = opened((kTests / "golden/tag-separators.bloom").string(), 0);
+  CHECK(number(filter, BLOOMGATE_SEED) == 1);
+  CHECK(number(filter, BLOOMGATE_HASHES) == 6);
+  CHECK(number(filter, BLOOMGATE_BLOCK_BYTES) == 4096);
+  CHECK(number(filter, BLOOMGATE_BLOCK_COUNT) == 1);
+  CHECK(number(filter, BLOOMGATE_KEEPS_CASE) == 0);
+  CHECK(number(filter, BLOOMGATE_BITS_SET) > 0);
+  CHECK(std::string(bloomgate_text(filter.get(), BLOOMGATE_LAYOUT)) == "page");
+  CHECK(std::string(bloomgate_text(filter.get(), BLOOMGATE_HASH_FAMILY)) == "xxh3");
+  CHECK(std::string(bloomgate_text(filter.get(), BLOOMGATE_TAG_SEPARATORS)) == "+-");
+  CHECK(std::string(bloomgate_text(filter.get(), BLOOMGATE_IDENTITY)).size() == 16);
+  CHECK(bloomgate_text(filter.get(), 99) == nullptr);
+  CHECK(bloomgate_expected_rate(filter.get()) < 0.1);
+  std::uint64_t value = 7;
+  CHECK(bloomgate_number(filter.get(), 99, &value) == BLOOMGATE_BAD_ARGUMENT);
+  CHECK(value == 7);
+}
+
+TEST_CASE("what is no file is refused, as are unknown flags and a name with a NUL in it") {
+  const TemporaryFolder folder;
+  build_filter(folder.file("f"), {"joe@example.org"});
+  CHECK(open_error(folder.file("missing")) == BLOOMGATE_CANNOT_OPEN);
+  CHECK(open_error(folder.path().string()) == BLOOMGATE_NOT_A_REGULAR_FILE);
+  CHECK(open_error("") == BLOOMGATE_CANNOT_OPEN);
+  CHECK(open_error(folder.file("f") + std::string(1, '\0') + "x") == BLOOMGATE_BAD_ARGUMENT);
+  CHECK(open_error(folder.file("f"), 2) == BLOOMGATE_BAD_ARGUMENT);
+  CHECK(bloomgate_open("x", 1, 0, nullptr) == BLOOMGATE_BAD_ARGUMENT);
+  bloomgate_close(nullptr);
+  // The header alone tells nothing of damage to the bits.
+  CHECK(open_error((kTests / "bad/body-first-bit.bloom").string(), 0) == BLOOMGATE_OK);
+}
+
+TEST_CASE("after somebody has written to the file no look-up is trusted") {
+  const TemporaryFolder folder;
+  build_filter(folder.file("f"), {"joe@example.org"});
+  const Filter filter = opened(folder.file("f"));
+  CHECK(bloomgate_check(filter.get()) == BLOOMGATE_OK);
+  fs::last_write_time(folder.file("f"), fs::file_time_type::clock::now() + std::chrono::hours(1));
+  std::vector<std::uint8_t> answers(2, BLOOMGATE_LISTED);
+  CHECK(bloomgate_look_up(filter.get(), "joe@example.org", 15, answers.data()) == BLOOMGATE_CHANGED_WHILE_OPEN);
+  CHECK(answers[0] == BLOOMGATE_NOT_LISTED);
+  CHECK(bloomgate_check(filter.get()) == BLOOMGATE_CHANGED_WHILE_OPEN);
+  // Renaming another over it is what everybody does.
+  build_filter(folder.file("g"), {"ann@example.org"});
+  const Filter other = opened(folder.file("g"));
+  build_filter(folder.file("g"), {"bob@example.org"});
+  CHECK(look_up(other, "ann@example.org") == BLOOMGATE_LISTED);
+}
+
+TEST_CASE("a file that becomes shorter lists nobody, where the program wants to live on") {
+  REQUIRE(bloomgate_survive_bus_faults() == BLOOMGATE_OK);
+  const TemporaryFolder folder;
+  build_filter(folder.file("f"), {"joe@example.org"});
+  const Filter filter = opened(folder.file("f"));
+  fs::resize_file(folder.file("f"), 0);
+  std::uint8_t answer = BLOOMGATE_LISTED;
+  CHECK(bloomgate_look_up(filter.get(), "joe@example.org", 15, &answer) == BLOOMGATE_CHANGED_WHILE_OPEN);
+  CHECK(answer == BLOOMGATE_NOT_LISTED);
+}
+
+TEST_CASE("keys are made as the file has it, and say why there is none") {
+  const TemporaryFolder folder;
+  build_filter(folder.file("f"), {"joe@example.org"},
+               {.seed = 42, .profile = {.tag_separators = *TagSeparators::parse("+")}});
+  const Filter filter = opened(folder.file("f"));
+  const bloomgate_shape* const shape = bloomgate_shape_of(filter.get());
+  char key[BLOOMGATE_MAX_KEY_BYTES];
+  std::size_t bytes = 0;
+  int kind = -1;
+  const char* reason = nullptr;
+  const auto address = [&](const std::string& text, std::size_t room = sizeof key) {
+    return bloomgate_canonicalize_address(shape, text.data(), text.size(), key, room, &bytes, &kind, &reason);
+  };
+  const auto entry = [&](const std::string& text) {
+    REQUIRE(bloomgate_canonicalize_entry(shape, text.data(), text.size(), key, sizeof key, &bytes, &kind, &reason) ==
+            BLOOMGATE_OK);
+    return std::string(key, bytes);
+  };
+  REQUIRE(address("<JOE+news@Bücher.example>") == BLOOMGATE_OK);
+  CHECK(std::string(key, bytes) == "joe@xn--bcher-kva.example");
+  CHECK(kind == BLOOMGATE_KIND_ADDRESS);
+  CHECK(address("joe@example.org", 14) == BLOOMGATE_BAD_ARGUMENT);
+  CHECK(bytes == 15);
+  CHECK(address("joe@example.org", 15) == BLOOMGATE_OK);
+  REQUIRE(address("joe") == BLOOMGATE_OK);
+  CHECK(kind == BLOOMGATE_KIND_REJECTED);
+  CHECK(bytes == 0);
+  CHECK(std::string(reason) == "missing-at-sign");
+  CHECK(entry("@.Example.ORG") == "@.example.org");
+  CHECK(kind == BLOOMGATE_KIND_DOMAIN_TREE);
+  CHECK(entry("joe@a.example > ann@b.example") == "joe@a.example\nann@b.example");
+  CHECK(kind == BLOOMGATE_KIND_PAIR);
+  CHECK(entry("# a comment").empty());
+  CHECK(kind == BLOOMGATE_KIND_BLANK);
+}
+
+TEST_CASE("hashes are those of the builder, of a key and of a column") {
+  const Shape shape = shape_for(1'000, 42);
+  std::uint64_t hash = 0;
+  REQUIRE(bloomgate_hash_key(shape.get(), "joe@example.org", 15, &hash) == BLOOMGATE_OK);
+  CHECK(hash == hash_key("joe@example.org", 42));
+  const Texts<std::int64_t> texts({"Joe@example.org", "nonsense", "@example.org", "a@b.example > c@d.example", ""});
+  std::vector<std::uint64_t> hashes(5, 99);
+  std::vector<std::uint8_t> kinds(5, 99);
+  REQUIRE(bloomgate_hash_column64(shape.get(), texts.data.data(), texts.data.size(), texts.offsets.data(), 5,
+                                  hashes.data(), kinds.data()) == BLOOMGATE_OK);
+  CHECK(hashes == std::vector<std::uint64_t>{hash, 0, 0, hash_key("a@b.example\nc@d.example", 42), 0});
+  CHECK(kinds == std::vector<std::uint8_t>{BLOOMGATE_KIND_ADDRESS, BLOOMGATE_KIND_REJECTED, BLOOMGATE_KIND_DOMAIN,
+                                           BLOOMGATE_KIND_PAIR, BLOOMGATE_KIND_BLANK});
+  const Filter stored = opened((kTests / "golden/stored.bloom").string());
+  REQUIRE(bloomgate_hash_key(bloomgate_shape_of(stored.get()), "joe@example.org", 15, &hash) == BLOOMGATE_OK);
+  CHECK(hash == mix_hash(hash_key("joe@example.org", 42), 7));
+  const Filter classic = opened((kTests / "golden/classic.bloom").string());
+  CHECK(bloomgate_hash_key(bloomgate_shape_of(classic.get()), "joe@example.org", 15, &hash) ==
+        BLOOMGATE_UNSUPPORTED_LAYOUT);
+}
+
+TEST_CASE("a shape is worked out as the builder does, and a setting that does not fit changes nothing") {
+  const Shape shape = shape_for(1'000'000, 42);
+  CHECK(shape_number(shape, BLOOMGATE_BLOCK_COUNT) == 245);
+  CHECK(shape_number(shape, BLOOMGATE_HASHES) == 6);
+  REQUIRE(set(shape, "bits-per-entry", "16") == BLOOMGATE_OK);
+  CHECK(shape_number(shape, BLOOMGATE_BLOCK_COUNT) == 489);
+  CHECK(shape_number(shape, BLOOMGATE_HASHES) == 11);
+  REQUIRE(set(shape, "layout", "line") == BLOOMGATE_OK);
+  CHECK(shape_number(shape, BLOOMGATE_BLOCK_BYTES) == 64);
+  REQUIRE(set(shape, "hashes", "5") == BLOOMGATE_OK);
+  CHECK(shape_number(shape, BLOOMGATE_HASHES) == 5);
+  REQUIRE(set(shape, "keep-case", "yes") == BLOOMGATE_OK);
+  CHECK(shape_number(shape, BLOOMGATE_KEEPS_CASE) == 1);
+  const std::vector<std::pair<std::string, std::string>> wrong = {{"bits-per-entry", "0"},
+                                                                  {"bits-per-entry", "nan"},
+                                                                  {"bits-per-entry", "65"},
+                                                                  {"hashes", "0"},
+                                                                  {"hashes", "33"},
+                                                                  {"hashes", "-1"},
+                                                                  {"hashes", "5x"},
+                                                                  {"layout", "ribbon"},
+                                                                  {"layout", ""},
+                                                                  {"block-bytes", "4096"},
+                                                                  {"hash", "md5"},
+                                                                  {"keep-case", "1"},
+                                                                  {"tag-separators", "x"},
+                                                                  {"seed", "1"},
+                                                                  {"", ""}};
+  for (const auto& [option, value] : wrong) {
+    CAPTURE(option, value);
+    CHECK(set(shape, option, value) == BLOOMGATE_BAD_ARGUMENT);
+  }
+  CHECK(shape_number(shape, BLOOMGATE_HASHES) == 5);
+  CHECK(shape_number(shape, BLOOMGATE_BLOCK_BYTES) == 64);
+  bloomgate_shape* none = nullptr;
+  CHECK(bloomgate_shape_new(0, 1, &none) == BLOOMGATE_BAD_ARGUMENT);
+  CHECK(bloomgate_shape_new(UINT64_MAX, 1, &none) == BLOOMGATE_SIZE_OVERFLOW);
+  CHECK(none == nullptr);
+}
+
+TEST_CASE("every code has a name and a sentence, and each thread its own last error") {
+  for (int error = BLOOMGATE_OK; error <= BLOOMGATE_INTERRUPTED; ++error) {
+    CHECK(std::string(bloomgate_error_name(error)) != "unknown");
+    CHECK(std::string(bloomgate_strerror(error)).size() > 5);
+  }
+  CHECK(std::string(bloomgate_error_name(-1)) == "unknown");
+  CHECK(std::string(bloomgate_error_name(BLOOMGATE_INTERRUPTED + 1)) == "unknown");
+  CHECK(open_error("/nowhere/" + std::string(3'000, 'x')) == BLOOMGATE_CANNOT_OPEN);
+  CHECK(std::strlen(bloomgate_last_error()) == 1'023);
+  std::string of_other = "?";
+  std::thread([&] { of_other = bloomgate_last_error(); }).join();
+  CHECK(of_other.empty());
+  CHECK(bloomgate_version() == std::string(BLOOMGATE_VERSION));
+}
+
+}  // namespace
+}  // namespace bloomgate
