@@ -43,6 +43,8 @@ std::string_view error_code_name(ErrorCode code) noexcept {
       return "bad_body_checksum";
     case ErrorCode::bad_section:
       return "bad_section";
+    case ErrorCode::bad_signature:
+      return "bad_signature";
     case ErrorCode::changed_while_open:
       return "changed_while_open";
     case ErrorCode::bad_argument:
@@ -94,6 +96,7 @@ int exit_status(ErrorCode code) noexcept {
     case ErrorCode::bad_table_checksum:
     case ErrorCode::bad_body_checksum:
     case ErrorCode::bad_section:
+    case ErrorCode::bad_signature:
     case ErrorCode::bad_input:
       return EX_DATAERR;
     case ErrorCode::bad_argument:

@@ -31,6 +31,7 @@ enum class ErrorCode : std::uint8_t {
   bad_table_checksum,   // a checksum table was damaged
   bad_body_checksum,    // a part of a section was damaged
   bad_section,          // what is in a section, or between two, is not as the format has it
+  bad_signature,        // not signed, or not by a key that is trusted, or something else was signed
   changed_while_open,   // the file was written to, shrank or became unreadable under a mapping
   bad_argument,         // a size, rate or option of the command line that cannot be honoured
   bad_configuration,    // a setting that cannot be honoured: of a configuration file, or not so on this machine

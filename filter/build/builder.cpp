@@ -325,9 +325,10 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   check_stop(stop);
   if (store_) {
     store_->set_pairs(pairs());
-    publish_pair(writer, header, path, *store_, options_.store_path, options_.threads, options_.kept_generations);
+    publish_pair(writer, header, path, *store_, options_.store_path, options_.threads, options_.kept_generations,
+                 options_.sign_key.get());
   } else {
-    writer.commit(header, options_.threads, options_.kept_generations);
+    writer.commit(header, options_.threads, options_.kept_generations, options_.sign_key.get());
   }
   return header;
 }

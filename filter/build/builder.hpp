@@ -42,6 +42,7 @@
 #include "filter/build/hash_partitions.hpp"
 #include "filter/build/hash_spill.hpp"
 #include "filter/file/file_format.hpp"
+#include "filter/file/secret_key.hpp"
 #include "filter/layout/layout.hpp"
 
 namespace bloomgate {
@@ -64,8 +65,9 @@ struct BuildOptions {
   std::uint64_t memory_bytes = std::uint64_t{16} << 20;  // for hashes, beside the bit array; see kEntriesAtOnce
   // For the bit array, or for the part of it that is being made; at least some MiB.
   std::uint64_t body_memory_bytes = std::numeric_limits<std::uint64_t>::max();
-  std::string scratch_folder = "/var/tmp";  // of the temporary file, if one is needed
-  unsigned kept_generations = 0;            // see FilterWriter::commit()
+  std::string scratch_folder = "/var/tmp";              // of the temporary file, if one is needed
+  unsigned kept_generations = 0;                        // see FilterWriter::commit()
+  std::shared_ptr<const SecretKey> sign_key = nullptr;  // by which the filter is signed; null: it is not
   // Where to put the store, the exact set of the entries (StoreWriter); empty: there is none. Only in layouts whose
   // values are hashes. All hashes are kept until write(), then.
   std::string store_path = {};

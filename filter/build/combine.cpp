@@ -173,7 +173,8 @@ void require_same_shape(const MappedFilter& a, const MappedFilter& b) {
 }
 
 FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combination combination,
-                             const std::string& path, unsigned threads, const std::atomic<bool>& stop) {
+                             const std::string& path, unsigned threads, const std::atomic<bool>& stop,
+                             const SecretKey* key) {
   for (const MappedFilter* filter : filters) filter->require_no_counters();
   require_bits(*filters.front());
   for (const MappedFilter* filter : filters.subspan(1)) require_same_shape(*filters.front(), *filter);
@@ -199,7 +200,7 @@ FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combi
   header.pairs = limited(header.pairs, header.addresses, header.domains);
   for (const MappedFilter* filter : filters) filter->require_whole();
   check_stop(stop);
-  writer.commit(header, threads);
+  writer.commit(header, threads, 0, key);
   return header;
 }
 

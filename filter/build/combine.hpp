@@ -12,6 +12,7 @@
 #include <string>
 
 #include "filter/file/mapped_filter.hpp"
+#include "filter/file/secret_key.hpp"
 
 namespace bloomgate {
 
@@ -28,11 +29,13 @@ enum class Combination : std::uint8_t {
 void require_same_shape(const MappedFilter& a, const MappedFilter& b);
 
 // Writes the combination of at least two filters to `path` (see FilterWriter), with `threads` threads. Its number of
-// addresses is the sum for a union, and an estimate for an intersection; its domain entries are exact. Throws what
+// addresses is the sum for a union, and an estimate for an intersection; its domain entries are exact. It is signed by
+// `key` if there is one, whoever has signed the filters. Throws what
 // require_same_shape() and FilterWriter throw, and BloomgateError{interrupted} if `stop` turned true, or
 // {changed_while_open}. Returns the header as written.
 FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combination combination,
-                             const std::string& path, unsigned threads, const std::atomic<bool>& stop);
+                             const std::string& path, unsigned threads, const std::atomic<bool>& stop,
+                             const SecretKey* key = nullptr);
 
 // Numbers of distinct addresses, estimated from the bits that are set (Swamidass and Baldi, 2007; see sizing.hpp).
 // Their standard error is below one address in a hundred once there are some ten thousand. Domain entries are counted.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -83,6 +84,31 @@ KnownStrangerCounts read_strangers(ConstHeaderBytes bytes, Layout layout, std::u
   expect_at_most(kStrangerEntriesField, counts.known - excluded, counts.entries);
   expect_at_most(kStrangersByDomainField, counts.known - counts.entries, counts.by_domain);
   return counts;
+}
+
+bool is_zero(std::span<const std::byte> bytes) noexcept {
+  return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+}
+
+// The three fields of a signature are there together, or none of them.
+std::optional<ClaimedSignature> read_signature(ConstHeaderBytes bytes, const std::string& path) {
+  const auto signature = bytes.subspan<kSignerField.offset, kSignatureEnd - kSignerField.offset>();
+  expect_zeros(bytes, kSignatureEnd, kPairsField.offset, path);
+  if (is_zero(signature)) return std::nullopt;
+  const auto bytes_of = [&](Field field, std::size_t end) {
+    const auto content = bytes.subspan(field.offset, end - field.offset);
+    if (is_zero(content)) {
+      reject_field(ErrorCode::bad_header_field, path, field, "not zero, as the file has another part of a signature",
+                   "zero");
+    }
+    return content;
+  };
+  ClaimedSignature claimed;
+  std::memcpy(claimed.signer.bytes.data(), bytes_of(kSignerField, kContentField.offset).data(),
+              claimed.signer.bytes.size());
+  std::memcpy(claimed.content.data(), bytes_of(kContentField, kSignatureField.offset).data(), claimed.content.size());
+  bytes_of(kSignatureField, kSignatureEnd);
+  return claimed;
 }
 
 // Only counters are saturated, and of these only some that are not 0.
@@ -202,7 +228,7 @@ DecodedHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, cons
     reject_field(ErrorCode::bad_header_field, path, kExpectedEntriesField, "at least 1", "0");
   }
   const SectionReader reader(bytes, path);
-  Sections sections = reader.read(kKinds, 1);
+  Sections sections = reader.read(kKinds, 1, kSignerField.offset);
   reader.expect(0, kSectionKindField, SectionKind::bits, sections.front().kind);
   reader.expect(0, kSectionBytesField, body_bytes(header.shape), sections.front().bytes);
   reader.expect_places(sections);
@@ -223,7 +249,7 @@ DecodedHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, cons
                  std::to_string(header.bits_set));
   }
   header.saturated = read_saturated(bytes, header, path);
-  return {header, std::move(sections)};
+  return {header, std::move(sections), read_signature(bytes, path)};
 }
 
 std::uint64_t checksum(std::span<const std::byte> bytes) noexcept {

@@ -2,11 +2,14 @@
 // the normative description. Used by the writer and by MappedFilter; pure functions over bytes, safe from any thread.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "filter/base/public_key.hpp"
 #include "filter/file/sections.hpp"
 #include "filter/layout/filter_shape.hpp"
 #include "filter/layout/pairs_held.hpp"
@@ -68,9 +71,19 @@ void validate_shape(const FilterShape& shape, const std::string& path);
 void encode_header(const FilterHeader& header, const Sections& sections,
                    std::span<std::byte, kHeaderBytes> out) noexcept;
 
+// A BLAKE2b digest of 256 bits (RFC 7693).
+using Digest = std::array<std::uint8_t, 32>;
+
+// What a header says of who has signed the file: nothing of that is checked (signature.hpp).
+struct ClaimedSignature {
+  PublicKey signer;
+  Digest content = {};
+};
+
 struct DecodedHeader {
   FilterHeader header;
   Sections sections;
+  std::optional<ClaimedSignature> signature;  // nothing: the file is not signed
 };
 
 // Reads and checks a header: magic, version, checksum, then every field. Throws BloomgateError with the offending

@@ -32,9 +32,10 @@ class FilterWriter {
 
   // Completes the file, reads it back and checks it with `threads` threads, and puts it at its path, durably. The shape
   // must be the constructor's; there may be fewer domain entries than it was told. With `kept` the file that it
-  // replaces stays as generation 1, beside at most that many (generations.hpp). Throws BloomgateError{cannot_write,
-  // cannot_read}, and {bad_body_checksum} if the file is not what was written.
-  void commit(const FilterHeader& header, unsigned threads = 1, unsigned kept = 0);
+  // replaces stays as generation 1, beside at most that many (generations.hpp). With a key it is signed before it has
+  // its name. Throws BloomgateError{cannot_write, cannot_read}, and {bad_body_checksum} if the file is not what was
+  // written.
+  void commit(const FilterHeader& header, unsigned threads = 1, unsigned kept = 0, const SecretKey* key = nullptr);
 
  private:
   NewFile file_;

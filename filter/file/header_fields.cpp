@@ -151,13 +151,13 @@ PairsHeld read_pairs(ConstHeaderBytes bytes, std::uint64_t addresses, std::uint6
   return pairs;
 }
 
-Sections SectionReader::read(std::span<const SectionKind> kinds, std::uint32_t least_count) const {
+Sections SectionReader::read(std::span<const SectionKind> kinds, std::uint32_t least_count, std::size_t end) const {
   const auto count = get<std::uint32_t>(bytes_, kSectionCountField);
   if (count < least_count || count > kMostSections) {
     reject_field(ErrorCode::bad_header_field, path_, kSectionCountField,
                  std::to_string(least_count) + " to " + std::to_string(kMostSections), std::to_string(count));
   }
-  expect_zeros(bytes_, section_offset(count), kPairsField.offset, path_);
+  expect_zeros(bytes_, section_offset(count), end, path_);
   Sections sections;
   for (std::uint32_t i = 0; i < count; ++i) {
     sections.push_back(read_entry(i, i == 0 ? nullptr : &sections.back(), kinds));

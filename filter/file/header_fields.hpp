@@ -34,6 +34,11 @@ inline constexpr Field kTagSeparatorsField = {"tag_separators", 52};
 inline constexpr Field kChunkBytesField = {"chunk_bytes", 72};
 inline constexpr Field kSectionCountField = {"section_count", 76};
 inline constexpr std::size_t kSectionTableOffset = 128;
+// Of filters only; all zero in one that is not signed.
+inline constexpr Field kSignerField = {"signer", 3936};
+inline constexpr Field kContentField = {"content", 3968};
+inline constexpr Field kSignatureField = {"signature", 4000};
+inline constexpr std::size_t kSignatureEnd = 4064;
 inline constexpr Field kPairsField = {"pairs", kHeaderBytes - 16};
 inline constexpr Field kHeaderChecksumField = {"header_checksum", kHeaderBytes - 8};
 
@@ -113,9 +118,10 @@ class SectionReader {
  public:
   SectionReader(ConstHeaderBytes bytes, const std::string& path) noexcept : bytes_(bytes), path_(path) {}
 
-  // `kinds` are those that a file of this sort may have. Throws BloomgateError{bad_header_field, unsupported_section,
-  // size_overflow}.
-  Sections read(std::span<const SectionKind> kinds, std::uint32_t least_count) const;
+  // `kinds` are those that a file of this sort may have, and `end` is where its reserved bytes end that begin behind
+  // the table. Throws BloomgateError{bad_header_field, unsupported_section, size_overflow}.
+  Sections read(std::span<const SectionKind> kinds, std::uint32_t least_count,
+                std::size_t end = kPairsField.offset) const;
 
   // There is one place for each: so none overlaps another, and nothing lies between them. Throws as read().
   void expect_places(const Sections& sections) const;

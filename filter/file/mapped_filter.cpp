@@ -15,6 +15,7 @@
 #include "filter/base/file_descriptor.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/file/signature.hpp"
 
 namespace bloomgate {
 
@@ -88,7 +89,7 @@ namespace {
       {.path = path});
 }
 
-std::span<const std::byte> bytes_of(std::span<const std::byte> file, const Section& section) noexcept {
+std::span<const std::byte> content_of(std::span<const std::byte> file, const Section& section) noexcept {
   return file.subspan(section.offset, section.bytes);
 }
 
@@ -127,8 +128,9 @@ void check_table(std::span<const std::byte> file, const Section& section, const 
       {path, section.table_offset(), std::to_string(section.table_checksum), std::to_string(computed)});
 }
 
-DecodedHeader checked_header(std::span<const std::byte> file, const std::string& path) {
-  DecodedHeader decoded = decode_header(file.first<kHeaderBytes>(), path);
+DecodedHeader checked_header(std::span<const std::byte, kHeaderBytes> header, std::span<const std::byte> file,
+                             const std::string& path) {
+  DecodedHeader decoded = decode_header(header, path);
   check_size(file, decoded.sections.back().end(), path);
   std::uint64_t end = kHeaderBytes;
   for (const Section& section : decoded.sections) {
@@ -137,6 +139,12 @@ DecodedHeader checked_header(std::span<const std::byte> file, const std::string&
     end = section.end();
   }
   return decoded;
+}
+
+BloomgateError signature_error(const std::string& path, const std::string& fault) {
+  return {ErrorCode::bad_signature,
+          path + " " + fault + "; sign it where it is built (bloomgate sign --key KEY FILE), and copy it again",
+          {.path = path}};
 }
 
 // What a person calls the content of a section.
@@ -151,15 +159,17 @@ MappedFilter::MappedFilter(const std::string& path)
     : path_(path), mapping_(std::make_unique<Mapping>(path)), view_({}, {}) {
   const std::span<const std::byte> file = mapping_->bytes();
   try {
-    DecodedHeader decoded = checked_header(file, path);
+    std::ranges::copy(file.first<kHeaderBytes>(), header_bytes_.begin());
+    DecodedHeader decoded = checked_header(header_bytes_, file, path);
     header_ = decoded.header;
     sections_ = std::move(decoded.sections);
+    signature_ = decoded.signature;
   } catch (const BloomgateError&) {
     // The bytes just read may be the zeros that replaced a missing page.
     if (mapping_->faulted()) throw_changed(path);
     throw;
   }
-  view_ = FilterView(header_.shape, bytes_of(file, sections_.front()), hashes_in(SectionKind::domains),
+  view_ = FilterView(header_.shape, bytes_of(sections_.front()), hashes_in(SectionKind::domains),
                      hashes_in(SectionKind::excluded), header_.pairs);
 }
 
@@ -167,7 +177,11 @@ MappedFilter::~MappedFilter() = default;
 
 SortedHashes MappedFilter::hashes_in(SectionKind kind) const noexcept {
   const Section* const section = find_section(sections_, kind);
-  return section == nullptr ? SortedHashes() : SortedHashes(bytes_of(mapping_->bytes(), *section));
+  return section == nullptr ? SortedHashes() : SortedHashes(bytes_of(*section));
+}
+
+std::span<const std::byte> MappedFilter::bytes_of(const Section& section) const noexcept {
+  return content_of(mapping_->bytes(), section);
 }
 
 std::uint64_t MappedFilter::body_bytes() const noexcept {
@@ -198,7 +212,7 @@ MappedFilter::Chunk MappedFilter::chunk_at(std::uint64_t index) const noexcept {
   const std::uint64_t begin = index * kChecksumChunkBytes;
   const std::span<const std::byte> table = table_of(mapping_->bytes(), *section);
   return {section->kind, begin, section->offset + begin,
-          bytes_of(mapping_->bytes(), *section).subspan(begin, std::min(kChecksumChunkBytes, section->bytes - begin)),
+          bytes_of(*section).subspan(begin, std::min(kChecksumChunkBytes, section->bytes - begin)),
           load_little_endian<std::uint64_t>(table.data() + index * sizeof(std::uint64_t))};
 }
 
@@ -217,15 +231,35 @@ bool MappedFilter::chunk_is_sound(std::uint64_t index) const noexcept {
   return chunk.is_as_written() && !mapping_->faulted();
 }
 
-void MappedFilter::verify_body(unsigned threads, const std::function<void(std::uint64_t)>& progress) const {
+void MappedFilter::require_signer(std::span<const PublicKey> trusted) const {
+  if (!signature_) throw signature_error(path_, "is not signed, and only a signed file is trusted");
+  if (std::ranges::find(trusted, signature_->signer) == trusted.end()) {
+    throw signature_error(path_, "is signed by " + signature_->signer.text() + ", which is no trusted key");
+  }
+  if (!is_signed(header_bytes_)) {
+    throw signature_error(path_, "has a signature that " + signature_->signer.text() + " has not made");
+  }
+}
+
+void MappedFilter::verify_body(unsigned threads, const std::function<void(std::uint64_t)>& progress,
+                               std::span<const PublicKey> trusted) const {
+  if (!trusted.empty()) require_signer(trusted);
   const std::span<const std::byte> file = mapping_->bytes();
+  std::vector<Digest> pieces(trusted.empty() ? 0 : piece_count(file.size()));
   madvise(const_cast<std::byte*>(file.data()), file.size(), MADV_SEQUENTIAL);
   const std::uint64_t count = chunk_count();
   std::mutex mutex;
   std::uint64_t first_damaged = count;
   std::uint64_t first_unsorted = count;
   std::uint64_t done_bytes = 0;
-  for_each_parallel(threads == 0 ? default_threads() : threads, count, [&](std::size_t index) {
+  // In the first section, which is nearly all, a chunk and a piece of one number are the same bytes, and read once.
+  const std::uint64_t steps = std::max<std::uint64_t>(count, pieces.size());
+  for_each_parallel(threads == 0 ? default_threads() : threads, steps, [&](std::size_t index) {
+    if (index < pieces.size()) {
+      const PiecePlace place = place_of_piece(index, file.size());
+      pieces[index] = digest_of(file.subspan(place.offset, place.bytes));
+    }
+    if (index >= count) return;
     const Chunk chunk = chunk_at(index);
     const bool is_damaged = !chunk.is_as_written();
     const bool is_unsorted = !is_in_order(chunk);
@@ -247,6 +281,9 @@ void MappedFilter::verify_body(unsigned threads, const std::function<void(std::u
   };
   if (first_damaged != count) refuse(ErrorCode::bad_body_checksum, first_damaged, "damaged");
   if (first_unsorted != count) refuse(ErrorCode::bad_section, first_unsorted, "not in ascending order");
+  if (!trusted.empty() && content_of(pieces) != signature_->content) {
+    throw signature_error(path_, "does not hold what " + signature_->signer.text() + " has signed");
+  }
 }
 
 void MappedFilter::lock_in_memory() const {

@@ -9,12 +9,16 @@
 // look-up after that may be trusted, since it reads the pages that were written.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "filter/base/file_stamp.hpp"
+#include "filter/base/public_key.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/layout/filter_view.hpp"
 
@@ -41,15 +45,28 @@ class MappedFilter {
   const Sections& sections() const noexcept { return sections_; }
   const FilterView& view() const noexcept { return view_; }
 
+  // As the header has it: nothing of it is checked.
+  const std::optional<ClaimedSignature>& signature() const noexcept { return signature_; }
+
   // Of all sections together.
   std::uint64_t body_bytes() const noexcept;
+
+  // A section's content in the mapping.
+  std::span<const std::byte> bytes_of(const Section& section) const noexcept;
 
   // Checks all sections against their checksums with `threads` threads (0: one for each processor), which also brings
   // them into memory, and that the hashes of domain entries and of known strangers are in ascending order. Throws
   // BloomgateError{bad_body_checksum, bad_section} with the offset of the first damaged MiB, or
   // changed_while_open if the file was written to since it was opened. `progress`, if given, is called now and then
   // with the bytes done, from one thread at a time.
-  void verify_body(unsigned threads = 0, const std::function<void(std::uint64_t)>& progress = {}) const;
+  // With trusted keys the file must also be signed by one of them, which is seen in the same pass: a MiB takes some
+  // 1 ms of one processor then. Throws BloomgateError{bad_signature} where it is not, before or after that pass.
+  void verify_body(unsigned threads = 0, const std::function<void(std::uint64_t)>& progress = {},
+                   std::span<const PublicKey> trusted = {}) const;
+
+  // The part of that which takes no time: that the header, as it was on opening, is signed by one of these keys. Throws
+  // BloomgateError{bad_signature}.
+  void require_signer(std::span<const PublicKey> trusted) const;
 
   // The same for one piece of the sections at a time (each piece has its own checksum), for a check that runs beside
   // look-ups. False if the piece is not as it was written, or cannot be read. Cost: reading up to a MiB.
@@ -83,8 +100,10 @@ class MappedFilter {
 
   std::string path_;
   std::unique_ptr<Mapping> mapping_;
+  std::array<std::byte, kHeaderBytes> header_bytes_ = {};  // as they were decoded, whatever is in the file now
   FilterHeader header_;
   Sections sections_;
+  std::optional<ClaimedSignature> signature_;
   FilterView view_;
 };
 

@@ -20,6 +20,7 @@
 #include "filter/base/parallel.hpp"
 #include "filter/file/generations.hpp"
 #include "filter/file/output_check.hpp"
+#include "filter/file/signature.hpp"
 #include "filter/hash/hash.hpp"
 
 namespace bloomgate {
@@ -200,13 +201,42 @@ void NewFile::complete(Sections sections, const EncodeHeader& encode, unsigned t
   std::array<std::byte, kHeaderBytes> header_bytes;
   encode(sections, header_bytes);
   write_all(file_.get(), header_bytes, 0, temporary_path_);
-  const std::uint64_t file_bytes = sections.empty() ? kHeaderBytes : sections.back().end();
   // There may be less than there was room for.
-  if (ftruncate(file_.get(), static_cast<off_t>(file_bytes)) != 0) {
+  if (ftruncate(file_.get(), static_cast<off_t>(file_bytes())) != 0) {
     throw system_error(ErrorCode::cannot_write, "set the size of", temporary_path_, errno);
   }
   sync(file_.get(), temporary_path_);
   read_back(header_bytes, threads);
+}
+
+std::uint64_t NewFile::file_bytes() const noexcept {
+  return parts_.empty() ? kHeaderBytes : parts_.back().section.end();
+}
+
+Digest NewFile::digest_of_content(unsigned threads) const {
+  const std::uint64_t bytes = file_bytes();
+  std::vector<Digest> pieces(piece_count(bytes));
+  std::atomic<std::size_t> next{0};
+  run_parallel(threads, [&](unsigned) {
+    const AnonymousMemory memory(kPieceBytes, "signing what was written");
+    for (std::size_t index; (index = next.fetch_add(1)) < pieces.size();) {
+      const PiecePlace place = place_of_piece(index, bytes);
+      const auto piece = memory.bytes().first(place.bytes);
+      const std::size_t read = direct_.read(piece, place.offset);
+      read_whole(file_.get(), piece.subspan(read), place.offset + read, temporary_path_);
+      pieces[index] = digest_of(piece);
+    }
+  });
+  return content_of(pieces);
+}
+
+void NewFile::sign(const SecretKey& key, unsigned threads) {
+  std::array<std::byte, kHeaderBytes> header;
+  read_whole(file_.get(), header, 0, temporary_path_);
+  sign_header(header, digest_of_content(threads), key);
+  write_all(file_.get(), header, 0, temporary_path_);
+  sync(file_.get(), temporary_path_);
+  require_written(header, 0);
 }
 
 std::string staged_path(const std::string& path) {

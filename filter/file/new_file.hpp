@@ -6,8 +6,8 @@
 //
 // The sections go past the page cache if the file system can do that, so that they are read back from the disk itself.
 //
-// Used by FilterWriter and StoreWriter. Call order: constructor, (write | place)*, complete, stage?, publish. Destroyed
-// before publish, it leaves nothing behind. Several threads may call write at once, but nothing else.
+// Used by FilterWriter and StoreWriter. Call order: constructor, (write | place)*, complete, sign?, stage?, publish.
+// Destroyed before publish, it leaves nothing behind. Several threads may call write at once, but nothing else.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +20,7 @@
 #include "filter/base/direct_file.hpp"
 #include "filter/base/file_descriptor.hpp"
 #include "filter/file/file_format.hpp"
+#include "filter/file/secret_key.hpp"
 
 namespace bloomgate {
 
@@ -55,6 +56,10 @@ class NewFile {
   // {bad_body_checksum} if the file is not what was written.
   void complete(Sections sections, const EncodeHeader& encode, unsigned threads);
 
+  // Signs the completed file, which is a filter: reads all of it once more with `threads` threads, and puts the
+  // signature into its header. Throws BloomgateError{cannot_write, cannot_read, bad_body_checksum}.
+  void sign(const SecretKey& key, unsigned threads);
+
   // Gives the completed file the name PATH.next, durably, so that it can be found before it is published: where another
   // file that goes with it is published in between. Throws BloomgateError{cannot_write}.
   void stage();
@@ -70,6 +75,8 @@ class NewFile {
     std::vector<std::byte> table;
   };
 
+  std::uint64_t file_bytes() const noexcept;
+  Digest digest_of_content(unsigned threads) const;
   void read_back(std::span<const std::byte> header, unsigned threads) const;
   void read_back_chunk(const Part& part, std::uint64_t chunk, std::span<std::byte> memory) const;
   void require_written(std::span<const std::byte> written, std::uint64_t offset) const;

@@ -73,6 +73,7 @@ int code_of(ErrorCode code) noexcept {
     case ErrorCode::interrupted:
       return BLOOMGATE_INTERRUPTED;
     // The daemon's, which no room of the library throws.
+    case ErrorCode::bad_signature:  // no caller can ask for one
     case ErrorCode::bad_configuration:
     case ErrorCode::address_in_use:
     case ErrorCode::unknown_host:

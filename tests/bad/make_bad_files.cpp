@@ -1,10 +1,12 @@
 // Writes the corpus of malformed filter files: see README.md. Each is a sound file with one thing wrong.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +15,8 @@
 #include "filter/base/little_endian.hpp"
 #include "filter/build/builder.hpp"
 #include "filter/file/file_format.hpp"
+#include "filter/file/signature.hpp"
+#include "tests/support/test_keys.hpp"
 
 namespace {
 
@@ -383,6 +387,90 @@ std::vector<BadFile> bad_files() {
   };
 }
 
+// What becomes of a signed file, without a trusted key and where the key of the signer is trusted; nothing: it is
+// sound.
+struct SignedFile {
+  std::string name;
+  std::optional<ErrorCode> without;
+  std::optional<ErrorCode> with;
+  Damage damage;
+};
+
+Damage fill(std::size_t begin, std::size_t bytes, std::uint8_t value) {
+  return [=](Image& image) {
+    std::fill_n(image.begin() + static_cast<std::ptrdiff_t>(begin), bytes, std::byte{value});
+    mend_header_checksum(image);
+  };
+}
+
+Damage flip_in_header(std::size_t offset) {
+  return both(flip(offset), mend_header_checksum);
+}
+
+// With right checksums, but for the header's.
+void mend_tables(Image& image) {
+  store_little_endian(image.data() + kTable, checksum(std::span(image).subspan(kBody, 4096)));
+  field64(kBits + kTableChecksum, checksum(std::span(image).subspan(kTable, 8)))(image);
+  store_little_endian(image.data() + kHashTable, checksum(std::span(image).subspan(kHashes, kHashCount * 8)));
+  field64(kDomains + kTableChecksum, checksum(std::span(image).subspan(kHashTable, 8)))(image);
+}
+
+Digest content_of_image(const Image& image) {
+  return content_of({digest_of(std::span(image).subspan(kHeaderBytes))});
+}
+
+Damage signed_as(const SecretKey& key, const Damage& damage) {
+  return [=](Image& image) {
+    damage(image);
+    sign_header(std::span(image).first<kHeaderBytes>(), content_of_image(image), key);
+  };
+}
+
+std::vector<SignedFile> signed_files() {
+  using enum ErrorCode;
+  constexpr std::size_t kSigner = 3936;
+  constexpr std::size_t kContent = 3968;
+  constexpr std::size_t kSignature = 4000;
+  const Damage nothing = [](Image&) {};
+  const PublicKey trusted = test::signing_key().public_key();
+  return {
+      {"sound", {}, {}, nothing},
+      {"not-signed", {}, bad_signature, fill(kSigner, 128, 0)},
+      {"by-another-key", {}, bad_signature, signed_as(test::other_signing_key(), nothing)},
+      {"by-another-key-in-the-name-of-the-trusted-one",
+       {},
+       bad_signature,
+       both(signed_as(test::other_signing_key(), nothing),
+            [=](Image& image) {
+              std::ranges::copy(std::as_bytes(std::span(trusted.bytes)), image.begin() + kSigner);
+              mend_header_checksum(image);
+            })},
+      {"signer-first-bit", {}, bad_signature, flip_in_header(kSigner)},
+      {"signature-first-bit", {}, bad_signature, flip_in_header(kSignature)},
+      {"signature-last-bit", {}, bad_signature, flip_in_header(kSignature + 63)},
+      {"half-a-signature", {}, bad_signature, fill(kSignature + 32, 32, 0)},
+      {"content-first-bit", {}, bad_signature, flip_in_header(kContent)},
+      {"content-of-another-file",
+       {},
+       bad_signature,
+       [](Image& image) { sign_header(std::span(image).first<kHeaderBytes>(), digest_of({}), test::signing_key()); }},
+      {"header-changed", {}, bad_signature, field64(56, 3)},
+      {"body-changed", {}, bad_signature, both(flip(kBody), mend_tables)},
+      {"domains-changed", {}, bad_signature, both(flip(kHashes), mend_tables)},
+      {"body-damaged", bad_body_checksum, bad_body_checksum, flip(kBody)},
+      {"table-damaged", bad_table_checksum, bad_table_checksum, flip(kTable)},
+      {"signer-without-signature", bad_header_field, bad_header_field, fill(kSignature, 64, 0)},
+      {"signature-without-signer", bad_header_field, bad_header_field, fill(kSigner, 32, 0)},
+      {"signature-without-content", bad_header_field, bad_header_field, fill(kContent, 32, 0)},
+      {"content-alone", bad_header_field, bad_header_field, both(fill(kSigner, 32, 0), fill(kSignature, 64, 0))},
+      {"reserved-behind-the-signature-not-zero", bad_header_field, bad_header_field, flip_in_header(kSignature + 64)},
+  };
+}
+
+std::string code_name(const std::optional<ErrorCode>& code) {
+  return code ? std::string(error_code_name(*code)) : "sound";
+}
+
 void write(const fs::path& path, const Image& image) {
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<const char*>(image.data()), static_cast<std::streamsize>(image.size()));
@@ -406,5 +494,14 @@ int main(int argc, char** argv) {
     write(folder / (bad.name + ".bloom"), image);
     expected << bad.name << ".bloom\t" << error_code_name(bad.want) << '\n';
   }
-  return expected.flush() ? 0 : 1;
+  fs::create_directory(folder / "signed");
+  std::ofstream expected_signed(folder / "signed" / "expected.tsv");
+  for (const SignedFile& each : signed_files()) {
+    Image image = sound;
+    signed_as(test::signing_key(), [](Image&) {})(image);
+    each.damage(image);
+    write(folder / "signed" / (each.name + ".bloom"), image);
+    expected_signed << each.name << ".bloom\t" << code_name(each.without) << '\t' << code_name(each.with) << '\n';
+  }
+  return expected.flush() && expected_signed.flush() ? 0 : 1;
 }

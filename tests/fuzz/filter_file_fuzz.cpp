@@ -109,6 +109,22 @@ void use_counters(const MappedFilter& filter) {
   if (!is_removed && !std::ranges::equal(changed, counters)) std::abort();
 }
 
+// Nobody has the secret half of this key, so nothing is its owner's; and a file may say what it likes of its signer.
+void use_signature(const MappedFilter& filter) {
+  TrustedKeys trusted(1);
+  trusted.front().bytes.fill(0x5a);
+  for (int asked = 0; asked < 2; ++asked) {
+    try {
+      filter.verify_body(1, {}, trusted);
+      if (asked == 0) std::abort();
+    } catch (const BloomgateError& error) {
+      if (asked == 0 && error.code() != ErrorCode::bad_signature) std::abort();
+    }
+    if (!filter.signature()) return;
+    trusted.front() = filter.signature()->signer;
+  }
+}
+
 void use(const MappedFilter& filter, const std::string& key) {
   if (filter.view().body().size() != body_bytes(filter.header().shape)) std::abort();
   if (filter.view().domains().size() != filter.header().domains) std::abort();
@@ -119,6 +135,7 @@ void use(const MappedFilter& filter, const std::string& key) {
   filter.view().find(canonicalize_path(key, filter.header().shape.profile));
   filter.view().find(canonicalize_line(key, filter.header().shape.profile));
   filter.view().find(canonicalize_path("<joe@a.b.c.example.org>", filter.header().shape.profile));
+  use_signature(filter);
   bool is_sound = true;
   try {
     filter.verify_body(1);

@@ -4,10 +4,14 @@ Where it and the library agree, the page describes the format. It is short, not 
 """
 
 import bisect
+import hashlib
 import math
 import struct
 
 import xxhash
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 MULTIPLIER = 0xF1357AEA2E62A9C5
 MASK = 2**64 - 1
@@ -20,6 +24,7 @@ FIELDS = (
 ).split()
 SECTION = struct.Struct("<IIQQQQ24x")
 SECTION_TABLE = 128
+SIGNER, CONTENT, SIGNATURE, SIGNATURE_END = 3936, 3968, 4000, 4064
 BITS, DOMAINS, EXCLUDED, PAGES, INDEX, STORED_DOMAINS = 1, 2, 3, 4, 5, 6
 SEPARATORS = "!#$%&'*+-/=?^_`{|}~"
 
@@ -479,6 +484,41 @@ def is_power_of_two(number, least, most):
     return least <= number <= most and number & number - 1 == 0
 
 
+def blake2b(piece):
+    return hashlib.blake2b(piece, digest_size=32).digest()
+
+
+def content_of(image):
+    return blake2b(b"".join(blake2b(image[at : at + 2**20]) for at in range(4096, len(image), 2**20)))
+
+
+def signed_text(header):
+    return b"bloomgate filter signature 1\n" + header[:SIGNATURE] + bytes(64) + header[SIGNATURE_END:4088] + bytes(8)
+
+
+def sign(image, secret):
+    key = Ed25519PrivateKey.from_private_bytes(secret)
+    signer = key.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+    header = image[:SIGNER] + signer + content_of(image) + bytes(64) + image[SIGNATURE_END:4088]
+    header = header[:SIGNATURE] + key.sign(signed_text(header)) + header[SIGNATURE_END:]
+    return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + image[4096:]
+
+
+def check_signer(image, trusted):
+    signer = image[SIGNER:CONTENT]
+    require(signer in trusted, "bad_signature")
+    try:
+        Ed25519PublicKey.from_public_bytes(signer).verify(image[SIGNATURE:SIGNATURE_END], signed_text(image[:4096]))
+    except InvalidSignature:
+        raise BadFile("bad_signature") from None
+
+
+def check_signature_fields(image):
+    fields = image[SIGNER:CONTENT], image[CONTENT:SIGNATURE], image[SIGNATURE:SIGNATURE_END]
+    require(not any(map(any, fields)) or all(map(any, fields)), "bad_header_field")
+    require(not any(image[SIGNATURE_END:4080]), "bad_header_field")
+
+
 def check_shape(header):
     layout, hashes, block_bytes = header["layout"], header["hashes"], header["block_bytes"]
     require(PAGE <= layout <= COUNTING, "unsupported_layout")
@@ -558,8 +598,9 @@ def check_content(image, sections):
             require(all(a < b for a, b in zip(hashes, hashes[1:])), "bad_section")
 
 
-def check(image):
-    """Raises BadFile where a reader refuses the filter file, in the order of the page."""
+def check(image, trusted=()):
+    """Raises BadFile where a reader refuses the filter file, in the order of the page. `trusted` are public keys; empty:
+    a signature is not asked for."""
     require(len(image) >= 4096, "too_short")
     header = dict(zip(FIELDS, HEADER.unpack_from(image)))
     require(header["magic"] == bytes.fromhex("89424C4D0D0A1A0A"), "bad_magic")
@@ -573,8 +614,13 @@ def check(image):
         (*SECTION.unpack_from(image, SECTION_TABLE + 64 * i), image[SECTION_TABLE + 64 * i + 40 : SECTION_TABLE + 64 * i + 64])
         for i in range(count)
     ]
-    require(not any(image[SECTION_TABLE + 64 * count : 4080]), "bad_header_field")
+    require(not any(image[SECTION_TABLE + 64 * count : SIGNER]), "bad_header_field")
+    check_signature_fields(image)
     end = check_sections(sections, array_bytes)
     check_header(header, pairs, sections, array_bytes)
     require(len(image) == end, "wrong_size")
+    if trusted:
+        check_signer(image, trusted)
     check_content(image, sections)
+    if trusted:
+        require(image[CONTENT:SIGNATURE] == content_of(image), "bad_signature")

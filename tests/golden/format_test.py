@@ -8,7 +8,8 @@ import unittest
 import xxhash
 from format_from_page import (
     BadFile, CLASSIC, COUNTING, FIELDS, FNV1A_MURMUR3, HEADER, LINE, MURMUR3, PAGE, PARTITIONED, RIBBON, SECTION,
-    STORE_HEADER, XXH3, build, build_store, check, export, find, find_for, fnv1a, hash_of, mix, murmur3, untagged,
+    STORE_HEADER, XXH3, build, build_store, check, content_of, export, find, find_for, fnv1a, hash_of, mix, murmur3,
+    sign, untagged,
 )
 
 GOLDEN = pathlib.Path(__file__).parent
@@ -231,6 +232,35 @@ class FormatTest(unittest.TestCase):
                 check((BAD / name).read_bytes())
             with self.subTest(name=name):
                 self.assertEqual(refused.exception.code, code)
+
+    # The first key pair of RFC 8032, section 7.1.
+    secret = bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")
+    public = bytes.fromhex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")
+
+    def test_a_signed_file(self):
+        image = self.golden("signed")
+        self.assertEqual(sign(self.golden("addresses"), self.secret), image)
+        self.assertEqual(image[3936:3968], self.public)
+        self.assertEqual(content_of(image), content_of(self.golden("addresses")))
+        check(image, trusted=[self.public])
+        for name, trusted in ("addresses", self.public), ("signed", self.secret):
+            with self.subTest(name=name), self.assertRaises(BadFile) as refused:
+                check(self.golden(name), trusted=[trusted])
+            self.assertEqual(refused.exception.code, "bad_signature")
+
+    def test_signed_files_are_taken_and_refused_without_a_key_and_with_one(self):
+        lines = (BAD / "signed" / "expected.tsv").read_text(encoding="ascii").splitlines()
+        expected = {name: codes for name, *codes in (line.split("\t") for line in lines)}
+        self.assertEqual(sorted(expected), sorted(path.name for path in (BAD / "signed").glob("*.bloom")))
+        for name, codes in expected.items():
+            for want, trusted in zip(codes, ((), [self.public])):
+                got = "sound"
+                try:
+                    check((BAD / "signed" / name).read_bytes(), trusted)
+                except BadFile as refused:
+                    got = refused.code
+                with self.subTest(name=name, trusted=bool(trusted)):
+                    self.assertEqual(got, want)
 
     def test_header_table(self):
         header = dict(zip(FIELDS, HEADER.unpack_from(self.golden("addresses"))))

@@ -53,6 +53,7 @@ struct BuildCommand {
   std::string tag_separators;
   std::string free_mail_domains;
   std::string newest;
+  std::string sign_key;
   std::vector<std::string> exceptions;
   std::vector<std::string> strangers;
   unsigned keep = 0;
@@ -179,6 +180,8 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
        "warn of @domain entries for these free-mail domains (default: " BLOOMGATE_CONFIG_FOLDER
        "/free-mail-domains.txt)")                                                                               //
       ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
+      ("sign-key", po::value(&command.sign_key)->value_name("FILE"),
+       "sign the filter with the secret key in FILE, as 'bloomgate sign' does")  //
       ("keep", po::value(&command.keep)->default_value(0)->value_name("N"),
        "keep the filter that is replaced as FILE.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
       ("strict", po::bool_switch(&command.strict), "fail if any line is rejected")                                 //
@@ -229,6 +232,9 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
   if (values->count("threads") == 0) command.options.threads = default_threads();
   checked_threads(command.options.threads);
   checked_keep(command.keep);
+  if (values->count("sign-key") != 0) {
+    command.options.sign_key = std::make_shared<const SecretKey>(SecretKey::read_from(command.sign_key));
+  }
   share_memory(command);
   if (values->count("scratch") == 0) command.options.scratch_folder = folder_of(command.output);
   return command;

@@ -88,7 +88,12 @@ void print_text(const MappedFilter& filter) {
   std::cout << "\nfill             " << format_rate(fill(header)) << "\nFPR              " << format_rate(fpr)
             << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses")
             << ")\nmessages         " << message_rates_text(of_sender) << "\nfingerprint      "
-            << fingerprint_of(filter) << "\nwritten          " << format_time(describe(filter.path()).written) << '\n';
+            << fingerprint_of(filter);
+  if (filter.signature()) {
+    std::cout << "\nsigned by        " << filter.signature()->signer.text()
+              << " (not checked; see verify --trusted-key)";
+  }
+  std::cout << "\nwritten          " << format_time(describe(filter.path()).written) << '\n';
   for (const Generation& kept : kept_generations(resolve_link(filter.path()))) {
     std::cout << "kept             " << generation_text(describe(kept.path)) << '\n';
   }
@@ -145,6 +150,8 @@ nlohmann::ordered_json json_of(const MappedFilter& filter) {
       {"fingerprint", fingerprint_of(filter)},
       {"store_identity", header.store_identity != 0 ? nlohmann::ordered_json(identity_text(header.store_identity))
                                                     : nlohmann::ordered_json(nullptr)},
+      {"signer", filter.signature() ? nlohmann::ordered_json(filter.signature()->signer.text())
+                                    : nlohmann::ordered_json(nullptr)},
       {"written", format_time(describe(filter.path()).written)},
       {"kept", kept},
   };

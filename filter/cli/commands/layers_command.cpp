@@ -8,8 +8,6 @@
 //
 // An entry that a lower layer has is put into the new one all the same: a hit may be a false positive, and a lower
 // layer may be removed one day.
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -23,15 +21,16 @@
 #include <memory>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_descriptor.hpp"
 #include "filter/base/file_paths.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/build/combine.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/folder_lock.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/file/layer_folder.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "filter/file/sign_filter.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
 
@@ -85,7 +84,9 @@ struct PassedOptions {
         ("except", po::value(&exceptions)->composing()->value_name("LIST"),
          "leave out the entries of LIST, a text list; may be given several times")  //
         ("not", po::value(&strangers)->composing()->value_name("LIST"),
-         "never take the addresses of LIST for listed by this layer; may be given several times");
+         "never take the addresses of LIST for listed by this layer; may be given several times")  //
+        ("sign-key", po::value(&sign_key)->value_name("FILE"),
+         "sign the layer with the secret key in FILE before it has its name, as 'bloomgate sign' does");
   }
 
   Arguments arguments(const po::variables_map& values) const {
@@ -104,29 +105,12 @@ struct PassedOptions {
 
   std::vector<std::string> exceptions;
   std::vector<std::string> strangers;
+  std::string sign_key;  // not among arguments(): it also goes with a union
 };
 
-// Of two commands that change the layers of a folder, one waits for the other. A killed one leaves no lock.
-class FolderLock {
- public:
-  explicit FolderLock(const std::string& folder)
-      : folder_(folder), file_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    if (!file_.is_open()) throw system_error(ErrorCode::cannot_open, "open the folder", folder, errno);
-    while (flock(file_.get(), LOCK_EX) != 0) {
-      // Without a lock two commands could give their layers one name, and one of them would be lost.
-      if (errno != EINTR) throw system_error(ErrorCode::cannot_write, "lock the folder", folder, errno);
-      if (stop_flag()) throw BloomgateError(ErrorCode::interrupted, "interrupted while another command had " + folder);
-    }
-  }
-
-  void sync() const {
-    if (fsync(file_.get()) != 0) throw system_error(ErrorCode::cannot_write, "sync", folder_, errno);
-  }
-
- private:
-  std::string folder_;
-  FileDescriptor file_;
-};
+void add_sign_key(Arguments& build, const PassedOptions& passed) {
+  if (!passed.sign_key.empty()) build.push_back("--sign-key=" + passed.sign_key);
+}
 
 std::vector<std::unique_ptr<MappedFilter>> open_layers(const std::vector<Layer>& layers) {
   std::vector<std::unique_ptr<MappedFilter>> filters;
@@ -228,14 +212,14 @@ const HelpText kFoldHelp = {
 
 // The union, in place of the first layer.
 void unite(const std::string& folder, const std::vector<std::unique_ptr<MappedFilter>>& filters,
-           const std::string& output) {
+           const std::string& output, const SecretKey* key) {
   std::vector<const MappedFilter*> views;
   for (const auto& filter : filters) {
     filter->verify_body();  // damage must not spread into another file
     views.push_back(filter.get());
   }
   try {
-    combine_filters(views, Combination::unite, output, default_threads(), stop_flag());
+    combine_filters(views, Combination::unite, output, default_threads(), stop_flag(), key);
   } catch (const BloomgateError& error) {
     if (error.code() != ErrorCode::bad_argument && error.code() != ErrorCode::unsupported_layout) throw;
     throw BloomgateError(error.code(), std::string(error.what()) +
@@ -285,6 +269,7 @@ int run_append(const Arguments& arguments) {
   }
   Arguments build = passed.arguments(*values);
   add_shape(build, *values, rate, filters);
+  add_sign_key(build, passed);
   build.push_back("--output=" + next_layer(folder, layers));
   build.insert(build.end(), operands.begin() + 1, operands.end());
   return run_build(build);
@@ -316,6 +301,7 @@ int run_fold(const Arguments& arguments) {
     if (!bits_per_entry.empty()) build.push_back("--bits-per-entry=" + bits_per_entry);
     if (!hashes.empty()) build.push_back("--hashes=" + hashes);
     add_shape(build, *values, std::nullopt, open_layers(layers));
+    add_sign_key(build, passed);
     build.push_back("--output=" + output);
     build.insert(build.end(), operands.begin() + 1, operands.end());
     if (const int status = run_build(build); status != EX_OK) return status;
@@ -325,7 +311,13 @@ int run_fold(const Arguments& arguments) {
       throw UsageError("options of a build go with lists or stores; name these");
     }
     usable_layers_in(folder);  // says what to do where there is none
-    if (layers.size() > 1) unite(folder, open_layers(layers), output);
+    std::optional<SecretKey> key;
+    if (!passed.sign_key.empty()) key.emplace(SecretKey::read_from(passed.sign_key));
+    if (layers.size() > 1) {
+      unite(folder, open_layers(layers), output, key ? &*key : nullptr);
+    } else if (key) {
+      sign_filter(output, output, *key, default_threads());
+    }
     std::cout << "folded     " << layers.size() << " layers into " << output << '\n';
   }
   if (layers.size() > 1) remove_layers({layers.begin() + 1, layers.end()}, lock);

@@ -175,9 +175,9 @@ void verify_store(const StoreFile& store, const ListOptions& options) {
             << " domain entries; its pages match their checksums and are in order\n";
 }
 
-void verify_filter(const MappedFilter& filter, const ListOptions& options) {
+void verify_filter(const MappedFilter& filter, const TrustedKeys& trusted, const ListOptions& options) {
   show_check(filter.body_bytes(), options,
-             [&](const CallWithBytes& progress) { filter.verify_body(options.chosen_threads(), progress); });
+             [&](const CallWithBytes& progress) { filter.verify_body(options.chosen_threads(), progress, trusted); });
 }
 
 void check_bits_set(const MappedFilter& filter) {
@@ -234,11 +234,24 @@ std::string sections_text(const MappedFilter& filter) {
   return text;
 }
 
-void verify_sound(const MappedFilter& filter, const ListOptions& options) {
-  verify_filter(filter, options);
+void verify_sound(const MappedFilter& filter, const TrustedKeys& trusted, const ListOptions& options) {
+  verify_filter(filter, trusted, options);
   check_bits_set(filter);
   std::cout << "sound      " << filter.path() << ": header, tables and " << format_bytes(filter.body_bytes()) << " in "
             << sections_text(filter) << " match their checksums\n";
+  if (!filter.signature()) return;
+  std::cout << "signed     by " << filter.signature()->signer.text()
+            << (trusted.empty() ? ", which was not checked: give the keys that you trust with --trusted-key\n" : "\n");
+}
+
+TrustedKeys trusted_keys(const std::vector<std::string>& texts) {
+  TrustedKeys keys;
+  for (const std::string& text : texts) {
+    const std::optional<PublicKey> key = PublicKey::parse(text);
+    if (!key) throw UsageError("--trusted-key: " + public_key_fault(text));
+    keys.push_back(*key);
+  }
+  return keys;
 }
 
 }  // namespace
@@ -249,39 +262,48 @@ int run_verify(const Arguments& arguments) {
   ListOptions options;
   po::options_description visible("options");
   std::string store_path;
+  std::vector<std::string> key_texts;
   visible.add_options()  //
       ("against", po::value(&inputs)->multitoken()->value_name("INPUT..."),
        "lists; every entry of them must be in the filter (- is standard input)")  //
       ("confirm", po::value(&store_path)->value_name("STORE"),
-       "also check the store that was built with the filter, and look up in it what the filter finds");
+       "also check the store that was built with the filter, and look up in it what the filter finds")  //
+      ("trusted-key", po::value(&key_texts)->composing()->value_name("KEY"),
+       "the filter must be signed with the secret key that belongs to this public one; may be given several times");
   options.add_to(visible);
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate verify FILE [--against INPUT...] [OPTION...]",
-       .purpose = "Reads the whole file, a filter or a store, or each layer of a folder, and checks every checksum. "
-                  "With lists, also checks that\n"
-                  "each of their entries is found, and counts how many of 1,000,000 unlisted addresses are found too.\n"
-                  "The exit status is 0 for a sound file, 1 if an entry is missing, 65 for a damaged file.",
+       .purpose =
+           "Reads the whole file, a filter or a store, or each layer of a folder, and checks every checksum. "
+           "With lists, also checks that\n"
+           "each of their entries is found, and counts how many of 1,000,000 unlisted addresses are found too.\n"
+           "The exit status is 0 for a sound file, 1 if an entry is missing, 65 for a damaged one, or for one that no\n"
+           "trusted key has signed.",
        .examples = "  bloomgate verify /var/lib/bloomgate/whitelist.bloom\n"
                    "  bloomgate verify whitelist.bloom --against customers.txt partners.txt\n"});
   if (!values) return EX_OK;
   const std::string& path = only_filter(operands);
   options.chosen_threads();
+  const TrustedKeys trusted = trusted_keys(key_texts);
   if (is_folder(path)) {
     if (!inputs.empty() || !store_path.empty()) {
       throw UsageError("--against and --confirm go with one filter; name a layer of " + path);
     }
-    for (const Layer& layer : usable_layers_in(path)) verify_sound(MappedFilter(layer.path), options);
+    for (const Layer& layer : usable_layers_in(path)) {
+      verify_sound(MappedFilter(layer.path), trusted, options);
+    }
     return EX_OK;
   }
   if (is_store(path)) {
     if (!inputs.empty() || !store_path.empty()) throw UsageError("name the filter first, and its store with --confirm");
+    if (!trusted.empty()) throw UsageError("a store has no signature: --trusted-key goes with a filter");
     verify_store(StoreFile(path), options);
     return EX_OK;
   }
   const MappedFilter filter(path);
   const Confirmation confirmation(store_path, filter);
-  verify_sound(filter, options);
+  verify_sound(filter, trusted, options);
   if (confirmation.store() != nullptr) verify_store(*confirmation.store(), options);
   return inputs.empty() ? EX_OK : verify_against(filter, confirmation, inputs, options);
 }

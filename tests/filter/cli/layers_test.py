@@ -109,6 +109,43 @@ class CommandsTest(Layers):
         self.assertIn("bloomgate fold", refused.stderr)
         self.assertEqual(self.names(), ["0001.bloom", "one.bloom"])
 
+    def test_layers_are_signed_as_they_are_made_or_all_at_once_later(self):
+        key, lists = self.root / "key", [self.new_list(10), self.new_list(10)]
+        public = self.run_it("sign", "--new-key", key).stdout.strip()
+
+        def is_signed(status=0):
+            return self.run_it("verify", self.layers, "--quiet", "--trusted-key", public, status=status)
+
+        self.run_it("append", self.layers, lists[0], "--quiet", "--sign-key", key)
+        is_signed()
+        self.run_it("append", self.layers, lists[1], "--quiet")
+        self.assertIn("0002.bloom is not signed", is_signed(65).stderr)
+        told = self.run_it("sign", "--key", key, self.layers).stdout
+        self.assertRegex(told, r"^unchanged  .*0001.bloom.*\nsigned     .*0002.bloom\n$")
+        is_signed()
+        self.run_it("fold", self.layers, *lists, "--quiet", "--sign-key", key)
+        is_signed()
+        self.assertEqual(self.names(), ["0001.bloom"])
+        self.assert_all_listed(lists)
+        before = self.names()
+        self.run_it("append", self.layers, lists[0], "--quiet", "--sign-key", self.root / "none", status=66)
+        self.assertEqual(self.names(), before)
+
+    def test_a_union_of_layers_is_signed_with_the_key_that_is_given_and_else_not_at_all(self):
+        key, lists = self.root / "key", [self.new_list(100), self.new_list(100)]
+        public = self.run_it("sign", "--new-key", key).stdout.strip()
+        self.layers.mkdir()
+        for signing, status in ([], 65), (["--sign-key", key], 0):
+            for path, name in zip(lists, ("one", "two")):
+                self.run_it("build", "--output", self.layers / f"{name}.bloom", "--seed", "1", "--expected-entries", "400",
+                            "--sign-key", key, "--quiet", path)
+            self.run_it("fold", self.layers, *signing)
+            self.assertEqual(self.names(), ["one.bloom"])
+            self.run_it("verify", self.layers, "--quiet", "--trusted-key", public, status=status)
+        self.run_it("build", "--output", self.layers / "one.bloom", "--quiet", lists[0])
+        self.run_it("fold", self.layers, "--sign-key", key)
+        self.run_it("verify", self.layers, "--quiet", "--trusted-key", public)
+
     def test_what_cannot_be_is_refused_and_changes_nothing(self):
         self.run_it("append", self.layers, self.new_list(10), "--quiet")
         bad = self.root / "bad.txt"

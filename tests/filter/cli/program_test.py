@@ -1528,6 +1528,71 @@ class VerifyTest(ProgramTest):
         self.check(0, "info", "filter")
 
 
+class SignTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.build("joe@example.org\n@example.net\n")
+        self.public = self.check(0, "sign", "--new-key", "key")[0].strip()
+
+    def test_a_key_is_made_once_and_its_public_half_is_printed(self):
+        self.assertRegex(self.public, r"^[A-Za-z0-9+/]{43}=$")
+        self.assertEqual(self.check(0, "sign", "--public-key", "key")[0], self.public + "\n")
+        self.assertEqual((self.folder / "key").stat().st_mode & 0o7777, 0o600)
+        before = (self.folder / "key").read_bytes()
+        self.check(73, "sign", "--new-key", "key")
+        self.assertEqual((self.folder / "key").read_bytes(), before)
+        (self.folder / "key").chmod(0o644)
+        self.check(77, "sign", "--key", "key", "filter")
+
+    def test_a_filter_is_signed_and_checked_and_info_names_the_signer(self):
+        self.assertIn("is not signed", self.check(EX_DATAERR, "verify", "filter", "--trusted-key", self.public)[1])
+        self.assertIsNone(json.loads(self.check(0, "info", "filter", "--json")[0])["signer"])
+        self.assertRegex(self.check(0, "sign", "--key", "key", "filter")[0], r"^signed +filter\n")
+        self.assertIn(f"signed     by {self.public}\n", self.check(0, "verify", "filter", "--trusted-key", self.public)[0])
+        self.assertIn("which was not checked", self.check(0, "verify", "filter")[0])
+        self.assertIn(f"signed by        {self.public} (not checked", self.check(0, "info", "filter")[0])
+        self.assertEqual(json.loads(self.check(0, "info", "filter", "--json")[0])["signer"], self.public)
+        self.check(0, "query", "filter", "joe@example.org")
+        self.assertRegex(self.check(0, "sign", "--key", "key", "filter")[0], r"^unchanged +filter")
+        other = self.check(0, "sign", "--new-key", "other")[0].strip()
+        self.check(EX_DATAERR, "verify", "filter", "--trusted-key", other)
+        self.check(0, "verify", "filter", "--trusted-key", other, "--trusted-key", self.public)
+
+    def test_a_signed_copy_leaves_the_filter_as_it_is(self):
+        before = (self.folder / "filter").read_bytes()
+        self.check(0, "sign", "--key", "key", "filter", "--output", "copy")
+        self.assertEqual((self.folder / "filter").read_bytes(), before)
+        self.check(0, "verify", "copy", "--trusted-key", self.public)
+
+    def test_a_build_signs_with_its_store_and_what_is_made_from_signed_filters_is_not(self):
+        self.check(0, "build", "-o", "a", "--store", "store", "--sign-key", "key", "--seed", "1", "list")
+        self.check(0, "verify", "a", "--confirm", "store", "--trusted-key", self.public)
+        self.check(0, "merge", "-o", "both", "a", "a")
+        self.check(EX_DATAERR, "verify", "both", "--trusted-key", self.public)
+
+    def test_what_cannot_be_is_refused_and_no_key_is_shown(self):
+        secret = (self.folder / "key").read_text().splitlines()[-1]
+        self.check(0, "build", "-o", "a", "--store", "store", "list")
+        for status, *words in (
+            (EX_USAGE, "sign"), (EX_USAGE, "sign", "filter"), (EX_USAGE, "sign", "--key", "key"),
+            (EX_USAGE, "sign", "--key", "key", "--new-key", "new", "filter"),
+            (EX_USAGE, "sign", "--new-key", "new", "filter"), (EX_USAGE, "sign", "--public-key", "key", "filter"),
+            (EX_USAGE, "sign", "--key", "key", "filter", "a", "--output", "both"),
+            (EX_DATAERR, "sign", "--key", "key", "store"), (EX_DATAERR, "sign", "--key", "key", "list"),
+            (EX_DATAERR, "sign", "--key", "list", "filter"), (66, "sign", "--key", "none", "filter"),
+            (66, "sign", "--key", "key", "none"), (66, "build", "-o", "b", "--sign-key", "none", "list"),
+            (EX_USAGE, "verify", "filter", "--trusted-key", secret), (EX_USAGE, "verify", "filter", "--trusted-key", ""),
+            (EX_USAGE, "verify", "store", "--trusted-key", self.public),
+        ):  # fmt: skip
+            with self.subTest(words=words):
+                (self.folder / "list").chmod(0o600)
+                before = (self.folder / "filter").read_bytes(), self.names()
+                _, err = self.check(status, *words)
+                self.assertNotIn(secret[:12], err)
+                self.assertEqual(((self.folder / "filter").read_bytes(), self.names()), before)
+        self.assertIn("as long as a secret key", self.check(EX_USAGE, "verify", "filter", "--trusted-key", secret)[1])
+
+
 class RibbonTest(ProgramTest):
     """What is different with --layout ribbon."""
 
@@ -2897,7 +2962,7 @@ class HelpTest(ProgramTest):
     def test_every_command_has_help_with_examples(self):
         out, _ = self.check(0, "--help")
         commands = re.findall(r"(?m)^  (\w+) {2,}", out)
-        self.assertEqual(commands, ["build", "update", "add", "remove", "export", "append", "fold", "harvest", "learned", "report", "query", "info", "verify", "rollback", "merge", "intersect", "compare", "size"])
+        self.assertEqual(commands, ["build", "update", "add", "remove", "export", "append", "fold", "harvest", "learned", "report", "query", "info", "verify", "sign", "rollback", "merge", "intersect", "compare", "size"])
         for command in commands:
             out, _ = self.check(0, command, "--help")
             self.assertTrue(out.startswith(f"usage: bloomgate {command} "))

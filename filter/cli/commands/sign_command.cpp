@@ -1,0 +1,107 @@
+// `bloomgate sign`: makes keys, and signs filters with them (filter/file/signature.hpp).
+#include <sysexits.h>
+
+#include <iostream>
+
+#include "filter/base/error.hpp"
+#include "filter/base/parallel.hpp"
+#include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/folder_lock.hpp"
+#include "filter/file/layer_folder.hpp"
+#include "filter/file/output_check.hpp"
+#include "filter/file/sign_filter.hpp"
+#include "filter/file/store_file.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+struct SignCommand {
+  std::string new_key;
+  std::string public_key;
+  std::string key;
+  std::string output;
+  std::vector<std::string> filters;
+};
+
+void make_key(const std::string& path) {
+  const SecretKey key = SecretKey::make();
+  key.write_to(path);
+  std::cout << key.public_key().text() << '\n';
+}
+
+void sign_one(const std::string& path, const std::string& output, const SecretKey& key) {
+  if (is_store(path)) {
+    throw BloomgateError(ErrorCode::bad_input, path + " is a store, which has no signature; name a filter",
+                         {.path = path});
+  }
+  const Signing signing = sign_filter(path, resolve_link(output), key, default_threads());
+  std::cout << (signing == Signing::done ? "signed     " : "unchanged  ") << output
+            << (signing == Signing::done ? "" : ", which has this signature") << '\n';
+}
+
+void sign_folder(const std::string& folder, const SecretKey& key) {
+  // `fold` takes layers out, and a signed copy must not bring one back.
+  const FolderLock lock(folder);
+  for (const Layer& layer : usable_layers_in(folder)) sign_one(layer.path, layer.path, key);
+}
+
+void sign_all(const SignCommand& command) {
+  if (command.filters.empty()) throw UsageError("name at least one filter, or a folder of layers");
+  if (!command.output.empty() && (command.filters.size() != 1 || is_folder(command.filters.front()))) {
+    throw UsageError("--output goes with one filter");
+  }
+  const SecretKey key = SecretKey::read_from(command.key);
+  for (const std::string& path : command.filters) {
+    if (is_folder(path)) {
+      sign_folder(path, key);
+    } else {
+      sign_one(path, command.output.empty() ? path : command.output, key);
+    }
+  }
+}
+
+const HelpText kHelp = {
+    .synopsis =
+        "bloomgate sign --key FILE FILTER... [--output FILE]\n"
+        "       bloomgate sign --new-key FILE\n"
+        "       bloomgate sign --public-key FILE",
+    .purpose =
+        "Signs filters, or each layer of a folder, so that a daemon that is told 'trusted-key' knows whose they are.\n"
+        "A filter is checked, copied with its signature, and replaced by the copy; it is never changed in place.",
+    .examples =
+        "  bloomgate sign --new-key /etc/bloomgate/sign.key            # prints the public key, for trusted-key\n"
+        "  bloomgate sign --key /etc/bloomgate/sign.key /var/lib/bloomgate/layers\n"};
+
+}  // namespace
+
+int run_sign(const Arguments& arguments) {
+  SignCommand command;
+  po::options_description visible("options");
+  visible.add_options()  //
+      ("key", po::value(&command.key)->value_name("FILE"), "the file of the secret key to sign with")(
+          "output,o", po::value(&command.output)->value_name("FILE"),
+          "where to put the signed filter (default: in place of the filter)")  //
+      ("new-key", po::value(&command.new_key)->value_name("FILE"),
+       "make a secret key, put it into a new file that only you can read, and print its public key")  //
+      ("public-key", po::value(&command.public_key)->value_name("FILE"),
+       "print the public key that belongs to the secret key in FILE");
+  const auto values = parse_command_line(arguments, visible, &command.filters, kHelp);
+  if (!values) return EX_OK;
+  const auto actions = values->count("key") + values->count("new-key") + values->count("public-key");
+  if (actions != 1) throw UsageError("give one of --key, --new-key and --public-key");
+  if (values->count("key") != 0) {
+    sign_all(command);
+    return EX_OK;
+  }
+  if (!command.filters.empty() || !command.output.empty()) throw UsageError("filters and --output go with --key");
+  if (values->count("new-key") != 0) {
+    make_key(command.new_key);
+  } else {
+    std::cout << SecretKey::read_from(command.public_key).public_key().text() << '\n';
+  }
+  return EX_OK;
+}
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,64 @@
+#include "filter/file/signature.hpp"
+
+#include <sodium.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "filter/file/header_fields.hpp"
+
+namespace bloomgate {
+namespace {
+
+// So that no signature that the key makes elsewhere is one of a filter.
+constexpr std::string_view kPurpose = "bloomgate filter signature 1\n";
+
+using SignedText = std::array<std::byte, kPurpose.size() + kHeaderBytes>;
+
+// What is signed: all of the header but the two fields that are made of it.
+SignedText signed_text(ConstHeaderBytes header) noexcept {
+  SignedText text;
+  std::memcpy(text.data(), kPurpose.data(), kPurpose.size());
+  const std::span<std::byte, kHeaderBytes> copy = std::span(text).last<kHeaderBytes>();
+  std::ranges::copy(header, copy.begin());
+  std::ranges::fill(copy.subspan<kSignatureField.offset, kSignatureBytes>(), std::byte{0});
+  std::ranges::fill(copy.subspan<kHeaderChecksumField.offset>(), std::byte{0});
+  return text;
+}
+
+const unsigned char* raw(std::span<const std::byte> bytes) noexcept {
+  return reinterpret_cast<const unsigned char*>(bytes.data());
+}
+
+}  // namespace
+
+Digest digest_of(std::span<const std::byte> bytes) noexcept {
+  // Chooses the fastest code for this processor, once.
+  [[maybe_unused]] static const int initialised = sodium_init();
+  Digest digest;
+  static_assert(std::tuple_size_v<Digest> == crypto_generichash_BYTES);
+  crypto_generichash(digest.data(), digest.size(), raw(bytes), bytes.size(), nullptr, 0);
+  return digest;
+}
+
+Digest content_of(const std::vector<Digest>& pieces) noexcept {
+  return digest_of(std::as_bytes(std::span(pieces)));
+}
+
+bool is_signed(ConstHeaderBytes header) noexcept {
+  const SignedText text = signed_text(header);
+  return crypto_sign_verify_detached(raw(header.subspan<kSignatureField.offset, kSignatureBytes>()), raw(text),
+                                     text.size(), raw(header.subspan<kSignerField.offset, PublicKey::kBytes>())) == 0;
+}
+
+void sign_header(HeaderBytes header, const Digest& content, const SecretKey& key) noexcept {
+  const PublicKey signer = key.public_key();
+  std::memcpy(header.data() + kSignerField.offset, signer.bytes.data(), signer.bytes.size());
+  std::memcpy(header.data() + kContentField.offset, content.data(), content.size());
+  const SignatureBytes signature = key.sign(signed_text(header));
+  std::memcpy(header.data() + kSignatureField.offset, signature.data(), signature.size());
+  put_checksum(header);
+}
+
+}  // namespace bloomgate

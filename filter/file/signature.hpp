@@ -1,0 +1,51 @@
+// The signature of a filter file: FORMAT.md, "Signature". Used by the writer, by MappedFilter and by header_fields;
+// pure functions over bytes, safe from any thread.
+//
+// It is made of two steps. The content of a file is one BLAKE2b digest over those of the MiBs behind the header, which
+// are made in parallel; not the table of checksums, as XXH3 is no obstacle to somebody who looks for another file with
+// the same. The header, with that digest in it, is signed by Ed25519.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "filter/base/public_key.hpp"
+#include "filter/file/file_format.hpp"
+#include "filter/file/secret_key.hpp"
+
+namespace bloomgate {
+
+// The pieces that the content is made of. There is at least one.
+inline constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
+
+constexpr std::uint64_t piece_count(std::uint64_t file_bytes) noexcept {
+  return (file_bytes - kHeaderBytes + kPieceBytes - 1) / kPieceBytes;
+}
+
+// Where piece `index` lies in a file of that size.
+struct PiecePlace {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+constexpr PiecePlace place_of_piece(std::uint64_t index, std::uint64_t file_bytes) noexcept {
+  const std::uint64_t offset = kHeaderBytes + index * kPieceBytes;
+  return {offset, file_bytes - offset < kPieceBytes ? file_bytes - offset : kPieceBytes};
+}
+
+// Some 1 GB a second on one processor.
+Digest digest_of(std::span<const std::byte> bytes) noexcept;
+// Of the digests of all pieces, in their order.
+Digest content_of(const std::vector<Digest>& pieces) noexcept;
+
+// Whether the signature in the header is that of its signer, for this header. It says nothing of the content.
+bool is_signed(std::span<const std::byte, kHeaderBytes> header) noexcept;
+
+// Puts signer, content and signature into an encoded header, in place of what is there, and mends its checksum.
+void sign_header(std::span<std::byte, kHeaderBytes> header, const Digest& content, const SecretKey& key) noexcept;
+
+}  // namespace bloomgate

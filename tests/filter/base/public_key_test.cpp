@@ -1,0 +1,68 @@
+#include "filter/base/public_key.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/test_keys.hpp"
+
+namespace bloomgate {
+namespace {
+
+using Catch::Contains;
+
+TEST_CASE("a public key is what its text says") {
+  const PublicKey key = test::signing_key().public_key();
+  CHECK(key.text() == test::kSigningKeyText);
+  CHECK(PublicKey::parse(key.text()) == key);
+  PublicKey every;
+  for (unsigned value = 0; value < 256; ++value) {
+    every.bytes.fill(static_cast<std::uint8_t>(value));
+    CAPTURE(value);
+    CHECK(every.text().size() == PublicKey::kTextCharacters);
+    CHECK(PublicKey::parse(every.text()) == every);
+  }
+}
+
+TEST_CASE("a key has one text, and every other one is refused") {
+  const std::string text = test::kSigningKeyText;
+  const auto with = [&](std::size_t at, char character) {
+    std::string changed = text;
+    changed[at] = character;
+    return changed;
+  };
+  const std::vector<std::string> refused = {
+      "",
+      "=",
+      text.substr(0, 43),
+      text + "=",
+      " " + text.substr(0, 43),
+      text + "\n",
+      with(43, 'A'),  // no padding
+      with(42, '='),  // 31 bytes
+      with(42, 'p'),  // bits behind the last byte
+      with(3, '-'),   // of the other alphabet
+      with(3, '_'),
+      with(3, ' '),
+      with(3, '\0'),
+      with(3, '\n'),
+      with(0, '='),
+  };
+  for (const std::string& each : refused) {
+    CAPTURE(each);
+    CHECK_FALSE(PublicKey::parse(each));
+  }
+  for (int value = 128; value < 256; ++value) {
+    CAPTURE(value);
+    CHECK_FALSE(PublicKey::parse(with(3, static_cast<char>(value))));
+  }
+}
+
+TEST_CASE("what is told of a bad key does not repeat it, and says where it may be a secret one") {
+  const std::string secret(kSecretKeyTextCharacters, 'S');
+  CHECK_THAT(public_key_fault(secret), Contains("secret key") && !Contains("SS"));
+  CHECK_THAT(public_key_fault("SSSS"), Contains("of 4 characters") && !Contains("SS") && !Contains("as long as"));
+  CHECK_THAT(public_key_fault(std::string(PublicKey::kTextCharacters, '.')),
+             Contains("of that length") && !Contains("..") && !Contains("as long as"));
+}
+
+}  // namespace
+}  // namespace bloomgate

@@ -1,0 +1,100 @@
+#include "filter/file/secret_key.hpp"
+
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "tests/support/filter_files.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/test_keys.hpp"
+
+namespace bloomgate {
+namespace {
+
+namespace fs = std::filesystem;
+using Catch::Contains;
+using test::error_code_of;
+using test::read_file;
+using test::TemporaryFolder;
+using test::write_file;
+
+// A text that is to be a key's, in a file that only its owner may read.
+std::string key_file(const TemporaryFolder& folder, const std::string& text) {
+  const std::string path = folder.file("some.key");
+  write_file(path, text);
+  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+  return path;
+}
+
+std::string secret_text(const TemporaryFolder& folder, const SecretKey& key) {
+  key.write_to(folder.file("written.key"));
+  const std::string text = read_file(folder.file("written.key"));
+  fs::remove(folder.file("written.key"));
+  return text.substr(text.size() - kSecretKeyTextCharacters - 1, kSecretKeyTextCharacters);
+}
+
+TEST_CASE("a secret key signs as RFC 8032 has it") {
+  CHECK(test::signing_key().public_key().text() == test::kSigningKeyText);
+  const SignatureBytes signature = test::signing_key().sign({});
+  CHECK(base64_of(signature) ==
+        "5VZDAMNgrHKQhuLMgG6CioSHfx645dl02HPgZSJJAVVfuIIVkKM7rMYeOXAc+bRr0lv18FlbviRlUUFDjnoQCw==");
+}
+
+TEST_CASE("a secret key is kept in a file that its owner alone may read") {
+  const TemporaryFolder folder;
+  const mode_t mask = umask(0);
+  const SecretKey key = SecretKey::make();
+  key.write_to(folder.file("key"));
+  umask(mask);
+  struct stat status = {};
+  REQUIRE(stat(folder.file("key").c_str(), &status) == 0);
+  CHECK((status.st_mode & 07777) == 0600);
+  CHECK(SecretKey::read_from(folder.file("key")).public_key() == key.public_key());
+  CHECK(SecretKey::make().public_key() != key.public_key());
+}
+
+TEST_CASE("a key is never written over what is there") {
+  const TemporaryFolder folder;
+  test::signing_key().write_to(folder.file("key"));
+  const std::string before = read_file(folder.file("key"));
+  CHECK(error_code_of([&] { test::other_signing_key().write_to(folder.file("key")); }) == ErrorCode::cannot_write);
+  CHECK(read_file(folder.file("key")) == before);
+  CHECK(error_code_of([&] { test::signing_key().write_to(folder.file("no/key")); }) == ErrorCode::cannot_write);
+}
+
+TEST_CASE("what is no secret key is refused, and the message shows nothing of it") {
+  const TemporaryFolder folder;
+  const std::string good = secret_text(folder, test::signing_key());
+  const std::string other = secret_text(folder, test::other_signing_key());
+  CHECK(SecretKey::read_from(key_file(folder, good)).public_key() == test::signing_key().public_key());
+  CHECK(SecretKey::read_from(key_file(folder, "# mine\n\n" + good + "\n")).public_key() ==
+        test::signing_key().public_key());
+  const std::string long_text(5000, 'x');
+  for (const std::string& bad :
+       {std::string(), std::string("\n"), std::string("# " + good + "\n"), good.substr(0, 87), good + "=", good + good,
+        good + "\n" + other + "\n", other.substr(0, 43) + good.substr(43), std::string(kSecretKeyTextCharacters, 'A'),
+        std::string(test::kSigningKeyText), long_text, std::string("\xff\xfe") + good}) {
+    CAPTURE(bad);
+    const std::string path = key_file(folder, bad);
+    CHECK(error_code_of([&] { SecretKey::read_from(path); }) == ErrorCode::bad_input);
+    CHECK_THROWS_WITH(SecretKey::read_from(path), Contains("secret key") && !Contains(good.substr(0, 10)));
+  }
+  CHECK_THROWS_WITH(SecretKey::read_from(key_file(folder, test::kSigningKeyText)), Contains("has a public key in it"));
+}
+
+TEST_CASE("a secret key that everybody may read is refused, and so is what is no file") {
+  const TemporaryFolder folder;
+  test::signing_key().write_to(folder.file("key"));
+  for (const mode_t mode : {0604U, 0602U, 0644U}) {
+    REQUIRE(chmod(folder.file("key").c_str(), mode) == 0);
+    CHECK(error_code_of([&] { SecretKey::read_from(folder.file("key")); }) == ErrorCode::not_permitted);
+  }
+  REQUIRE(chmod(folder.file("key").c_str(), 0440) == 0);  // as systemd hands out a credential
+  CHECK_NOTHROW(SecretKey::read_from(folder.file("key")));
+  CHECK(error_code_of([&] { SecretKey::read_from(folder.file("no")); }) == ErrorCode::cannot_open);
+  CHECK(error_code_of([&] { SecretKey::read_from(folder.path().string()); }) == ErrorCode::not_a_regular_file);
+}
+
+}  // namespace
+}  // namespace bloomgate

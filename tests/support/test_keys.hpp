@@ -1,0 +1,29 @@
+// The keys that tests sign with: the first two pairs of RFC 8032, section 7.1. Everybody has them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "filter/file/secret_key.hpp"
+
+namespace bloomgate::test {
+
+inline SecretKey signing_key() {
+  constexpr std::array<std::uint8_t, 32> kSeed = {0x9d, 0x61, 0xb1, 0x9d, 0xef, 0xfd, 0x5a, 0x60, 0xba, 0x84, 0x4a,
+                                                  0xf4, 0x92, 0xec, 0x2c, 0xc4, 0x44, 0x49, 0xc5, 0x69, 0x7b, 0x32,
+                                                  0x69, 0x19, 0x70, 0x3b, 0xac, 0x03, 0x1c, 0xae, 0x7f, 0x60};
+  return SecretKey::from_seed(kSeed);
+}
+
+inline SecretKey other_signing_key() {
+  constexpr std::array<std::uint8_t, 32> kSeed = {0x4c, 0xcd, 0x08, 0x9b, 0x28, 0xff, 0x96, 0xda, 0x9d, 0xb6, 0xc3,
+                                                  0x46, 0xec, 0x11, 0x4e, 0x0f, 0x5b, 0x8a, 0x31, 0x9f, 0x35, 0xab,
+                                                  0xa6, 0x24, 0xda, 0x8c, 0xf6, 0xed, 0x4f, 0xb8, 0xa6, 0xfb};
+  return SecretKey::from_seed(kSeed);
+}
+
+// The public half of signing_key(), as RFC 8032 has it.
+inline constexpr char kSigningKeyText[] = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
+
+}  // namespace bloomgate::test
