@@ -132,6 +132,9 @@ DaemonOptions merged(const Merger& merger) {
   options.connection_timeout = std::chrono::seconds(connection_timeout);
   merger.set("whitelist", options.whitelists);
   set_stores(merger, options.whitelists);
+  TrustedKeys trusted_keys;
+  merger.set("trusted-key", trusted_keys);
+  for (WhitelistSource& whitelist : options.whitelists) whitelist.trusted_keys = trusted_keys;
   merger.set("confirm-timeout", options.confirm_timeout);
   merger.set("allow-missing-whitelist", options.allow_missing_whitelist);
   merger.set("revoked", options.revoked);

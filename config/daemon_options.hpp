@@ -16,6 +16,7 @@
 #include "config/ip_network.hpp"
 #include "config/list_commands.hpp"
 #include "config/socket_address.hpp"
+#include "filter/base/public_key.hpp"
 
 namespace bloomgate {
 
@@ -27,7 +28,8 @@ enum class LogLevel { error, warning, info, debug };
 struct WhitelistSource {
   std::string name;
   std::string path;
-  std::string store = {};  // the path of the store that confirms its hits; empty: they count as they are
+  std::string store = {};         // the path of the store that confirms its hits; empty: they count as they are
+  TrustedKeys trusted_keys = {};  // one of them must have signed the file; empty: nobody must
 
   friend bool operator==(const WhitelistSource&, const WhitelistSource&) = default;
 };

@@ -44,6 +44,13 @@ void add_given(GivenOptions& given, const po::option& option, const ConfigPlace&
   values.push_back({option.value.empty() ? std::string() : option.value.front(), place});
 }
 
+// A line, or a name, that is not understood, for a message. What may be a key is left out: it may be a secret one.
+std::string shown(const std::string& text) {
+  constexpr std::string_view kKeyOption = "trusted-key";
+  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+  return text.compare(begin, kKeyOption.size(), kKeyOption) == 0 ? std::string(kKeyOption) + " ..." : printable(text);
+}
+
 // Reads one line by itself, so that its number is known if it is wrong.
 void read_config_line(GivenOptions& given, const std::string& line, const po::options_description& options,
                       const ConfigPlace& place) {
@@ -53,12 +60,12 @@ void read_config_line(GivenOptions& given, const std::string& line, const po::op
     for (const po::option& option : parsed.options) add_given(given, option, place);
     const std::string content = line.substr(0, line.find('#'));
     if (parsed.options.empty() && content.find_first_not_of(" \t\r") != std::string::npos) {
-      throw config_error(place, "", "expected 'name = value', got '" + printable(content) + "'");
+      throw config_error(place, "", "expected 'name = value', got '" + shown(content) + "'");
     }
   } catch (const po::unknown_option& error) {
-    throw config_error(place, error.get_option_name(), "there is no such option; see bloomgate-milter.conf(5)");
+    throw config_error(place, shown(error.get_option_name()), "there is no such option; see bloomgate-milter.conf(5)");
   } catch (const po::error&) {
-    throw config_error(place, "", "expected 'name = value', got '" + printable(line) + "'");
+    throw config_error(place, "", "expected 'name = value', got '" + shown(line) + "'");
   }
 }
 

@@ -39,6 +39,12 @@ constexpr std::array kTable = {
         "each file in it whose name ends in .bloom is then a layer of the whitelist, and all are loaded together.",
         true, true},
     OptionSpec{
+        "trusted-key", "KEY...", "", "public keys, one of which must have signed each whitelist",
+        "As 'bloomgate sign --public-key FILE' prints them. A whitelist, or a layer, that none of them has signed is\n"
+        "refused as a damaged one is, and the last good one stays in use. Give two while the key is changed: the old\n"
+        "one and the new one. Stores, 'revoked' and 'extra' are not signed. Empty: any whitelist is taken.",
+        true, true},
+    OptionSpec{
         "confirm", "[NAME=]FILE", "", "the store that confirms what the whitelist has found",
         "Made with the whitelist, by 'bloomgate build --store FILE'. A sender that the whitelist has found is then\n"
         "looked up on the disk too, and is listed only if it is there: a stranger passes less than once in 10^9.\n"

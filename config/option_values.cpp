@@ -345,6 +345,15 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::vector<IpNetw
   }
 }
 
+// The value is not repeated: it may be a secret key.
+void convert(const OptionSpec& spec, const GivenValue& given, TrustedKeys& out) {
+  for (const std::string_view word : words_of(given.text)) {
+    const std::optional<PublicKey> key = PublicKey::parse(word);
+    if (!key) throw config_error(given.place, std::string(spec.name), public_key_fault(word));
+    out.push_back(*key);
+  }
+}
+
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<DeepCheckServer>& out) {
   if (given.text == "none") {
     if (out.empty()) return;

@@ -64,6 +64,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, Percentage& out);
 // These add to the present value: a value may hold several words, and an option may be given several times.
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<std::string>& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<IpNetwork>& out);
+void convert(const OptionSpec& spec, const GivenValue& given, TrustedKeys& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<WhitelistSource>& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<StoreSource>& out);  // nothing: no store
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<DeepCheckServer>& out);

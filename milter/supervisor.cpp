@@ -237,7 +237,8 @@ std::optional<ListParts> Supervisor::load_again(const ListSources& wanted, std::
   for (const WhitelistSource& source : wanted.whitelists) {
     std::vector<NamedFilter> filters;
     const auto known = std::ranges::find_if(sources_.whitelists, [&source](const WhitelistSource& each) {
-      return each.path == source.path && each.store == source.store;
+      // Another key makes it another list: that a file is not signed by this one is no damage of the one in use.
+      return each.path == source.path && each.store == source.store && each.trusted_keys == source.trusted_keys;
     });
     const bool is_new = known == sources_.whitelists.end();
     if (!is_new) filters = filters_of(known->name, before);

@@ -108,6 +108,7 @@ void examine_whitelist(const WhitelistSource& source, Age of_file, const std::ve
   try {
     const MappedFilter whitelist(path);
     whitelist.require_no_counters();
+    if (!source.trusted_keys.empty()) whitelist.require_signer(source.trusted_keys);
     const std::chrono::seconds age(time(nullptr) - info.st_mtime);
     const std::string text = path + ": " + std::to_string(entries_of(whitelist.header())) + " entries, " +
                              (whitelist.header().pairs.any() ? "with pairs, " : "") + days(age) + " old, fingerprint " +
@@ -120,8 +121,11 @@ void examine_whitelist(const WhitelistSource& source, Age of_file, const std::ve
     examine_fingerprint(whitelist, fingerprints, findings);
     examine_store(source, whitelist, user, findings);
   } catch (const BloomgateError& error) {
+    const bool is_unsigned = error.code() == ErrorCode::bad_signature;
     findings.push_back({Level::problem, "whitelist", error.what(),
-                        "build it again: bloomgate build; or put the last one back: bloomgate rollback " + path});
+                        is_unsigned
+                            ? "if it is yours; if its signer is to be trusted, add his key to trusted-key and reload"
+                            : "build it again: bloomgate build; or put the last one back: bloomgate rollback " + path});
   }
   examine_permissions(path, info, user, findings);
 }
@@ -141,8 +145,8 @@ void examine_layers(const WhitelistSource& source, const std::vector<std::string
     };
     const auto newest = std::ranges::max_element(layers, {}, written);
     for (const Layer& layer : layers) {
-      examine_whitelist({source.name, layer.path}, &layer == &*newest ? Age::counts : Age::may_be_any, fingerprints,
-                        user, findings);
+      examine_whitelist({source.name, layer.path, {}, source.trusted_keys},
+                        &layer == &*newest ? Age::counts : Age::may_be_any, fingerprints, user, findings);
     }
     if (layers.size() > kManyLayers) {
       findings.push_back(

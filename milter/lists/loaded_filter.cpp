@@ -31,7 +31,8 @@ std::string_view damage_text(Damage damage) noexcept {
   return {};
 }
 
-LoadedFilter::LoadedFilter(const std::string& path, bool lock, FilterCheck check, const std::string& store_path)
+LoadedFilter::LoadedFilter(const std::string& path, bool lock, FilterCheck check, const std::string& store_path,
+                           const TrustedKeys& trusted_keys)
     : file_(path) {
   file_.require_no_counters();
   // Before the filter is checked, which takes longer: the two are replaced one after the other.
@@ -41,7 +42,11 @@ LoadedFilter::LoadedFilter(const std::string& path, bool lock, FilterCheck check
         StoreReaders::Source{.find_cached = [store = store_](KeyHash hash) { return store->find_cached(hash); },
                              .find = [store = store_](KeyHash hash) { return store->find(hash); }});
   }
-  if (check == FilterCheck::all) file_.verify_body();
+  if (!trusted_keys.empty()) {
+    file_.require_signer(trusted_keys);
+    signer_ = file_.signature()->signer;
+  }
+  if (check == FilterCheck::all) file_.verify_body(0, {}, trusted_keys);
   if (lock) file_.lock_in_memory();
   loaded_at_ = std::chrono::system_clock::now();
 }
@@ -106,9 +111,10 @@ double LoadedFilter::false_positive_rate() const noexcept {
 
 std::string LoadedFilter::description() const {
   const FilterHeader& header = file_.header();
-  return fmt::format("{}: {} entries, {}{} bits, {}expected false-positive rate {} per look-up", printable(path()),
+  return fmt::format("{}: {} entries, {}{} bits, {}{}expected false-positive rate {} per look-up", printable(path()),
                      entries_of(header), header.pairs.any() ? "with pairs, " : "", view().body().size() * 8,
                      store_ ? "confirmed by " + printable(store_->path()) + ", " : "",
+                     signer_ ? "signed by " + signer_->text() + ", " : "",
                      rate_text(false_positive_rate(), store_ != nullptr));
 }
 

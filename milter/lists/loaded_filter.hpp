@@ -43,8 +43,10 @@ class LoadedFilter final : public Whitelist {
   // set. Of the store it checks what open_store() checks; each page is checked when it is read. Throws BloomgateError,
   // with changed_while_open if somebody writes to the filter meanwhile, and bad_input if the two do not belong
   // together. Without a path for the store there is none. Cost: the time to read the filter and the store's index once.
+  // With trusted keys one of them must have signed the filter (MappedFilter::verify_body()), not the store; of the
+  // header alone, its signature is checked.
   LoadedFilter(const std::string& path, bool lock, FilterCheck check = FilterCheck::all,
-               const std::string& store_path = {});
+               const std::string& store_path = {}, const TrustedKeys& trusted_keys = {});
 
   const FilterView& view() const noexcept override { return file_.view(); }
 
@@ -83,12 +85,16 @@ class LoadedFilter final : public Whitelist {
   // Whether `path` leads to the filter or to the store in use.
   bool is_used(const std::string& path) const noexcept;
 
+  // Who has signed it; nothing where no key was asked for when it was loaded.
+  const std::optional<PublicKey>& signer() const noexcept { return signer_; }
+
   // Of one look-up, expected from the fill; with a store, of the two together. Cost: up to a millisecond.
   double false_positive_rate() const noexcept;
 
   // "/var/lib/bloomgate/whitelist.bloom: 10 entries, 32768 bits, expected false-positive rate 2.16 % per look-up", with
   // "confirmed by /var/lib/bloomgate/whitelist.store, " before the rate where there is a store: on one line, safe to
-  // log. Where it holds pairs, "10 entries, with pairs, 32768 bits".
+  // log. Where it holds pairs, "10 entries, with pairs, 32768 bits"; with a signer, "signed by KEY, "
+  // before the rate.
   std::string description() const;
 
  private:
@@ -97,6 +103,7 @@ class LoadedFilter final : public Whitelist {
   MappedFilter file_;
   std::shared_ptr<const StoreFile> store_;  // shared with the readers
   std::unique_ptr<StoreReaders> readers_;
+  std::optional<PublicKey> signer_;
   std::chrono::system_clock::time_point loaded_at_;
   mutable std::atomic<Damage> damage_{Damage::none};
   mutable std::atomic_flag damage_reported_;

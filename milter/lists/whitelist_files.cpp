@@ -41,13 +41,13 @@ std::shared_ptr<const LoadedFilter> sound_one_of(const std::vector<NamedFilter>&
   return found == in_use.end() ? nullptr : found->filter;
 }
 
-std::vector<NamedFilter> load_seen(const std::string& name, const std::vector<SeenLayer>& seen, bool lock,
+std::vector<NamedFilter> load_seen(const WhitelistSource& source, const std::vector<SeenLayer>& seen, bool lock,
                                    FilterCheck check, const std::vector<NamedFilter>& in_use) {
   std::vector<NamedFilter> filters;
   for (const SeenLayer& each : seen) {
     auto filter = sound_one_of(in_use, each);
-    if (!filter) filter = std::make_shared<const LoadedFilter>(each.layer.path, lock, check);
-    filters.push_back({name + "/" + each.layer.name, std::move(filter)});
+    if (!filter) filter = std::make_shared<const LoadedFilter>(each.layer.path, lock, check, "", source.trusted_keys);
+    filters.push_back({source.name + "/" + each.layer.name, std::move(filter)});
   }
   return filters;
 }
@@ -60,7 +60,7 @@ std::vector<NamedFilter> load_layers(const WhitelistSource& source, bool lock, F
     const std::vector<SeenLayer> before = seen;
     try {
       // With what the last try has loaded.
-      loaded = load_seen(source.name, before, lock, check, loaded);
+      loaded = load_seen(source, before, lock, check, loaded);
       seen = seen_in(source.path);
       if (seen == before) return loaded;
     } catch (const BloomgateError&) {
@@ -82,7 +82,8 @@ std::string_view configured_name(std::string_view name) noexcept {
 std::vector<NamedFilter> load_whitelist_files(const WhitelistSource& source, bool lock, FilterCheck check,
                                               const std::vector<NamedFilter>& in_use) {
   if (!is_folder(source.path)) {
-    return {{source.name, std::make_shared<const LoadedFilter>(source.path, lock, check, source.store)}};
+    return {{source.name,
+             std::make_shared<const LoadedFilter>(source.path, lock, check, source.store, source.trusted_keys)}};
   }
   if (!source.store.empty()) {
     throw BloomgateError(ErrorCode::bad_configuration,

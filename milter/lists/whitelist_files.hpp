@@ -16,9 +16,10 @@ namespace bloomgate {
 std::string_view configured_name(std::string_view name) noexcept;
 
 // One filter, or one for each layer in the order of their names, called NAME/LAYER. A layer whose file is still that of
-// a sound one of `in_use` is not loaded again. Where layers come and go meanwhile, it begins again, so that the result
-// is what was there at one moment. Throws what LoadedFilter and usable_layers_in() throw, {bad_configuration} for a
-// folder with a store, and {changed_while_open} if the folder does not come to rest.
+// a sound one of `in_use`, which was loaded with the same trusted keys, is not loaded again. Where layers come and go
+// meanwhile, it begins again, so that the result is what was there at one moment. Throws what LoadedFilter and
+// usable_layers_in() throw, {bad_configuration} for a folder with a store, and {changed_while_open} if the folder does
+// not come to rest.
 std::vector<NamedFilter> load_whitelist_files(const WhitelistSource& source, bool lock, FilterCheck check,
                                               const std::vector<NamedFilter>& in_use = {});
 

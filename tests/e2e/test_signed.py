@@ -1,0 +1,164 @@
+"""Whitelists that a trusted key must have signed, with a real Postfix: a file without that signature is refused as a
+damaged one is, the last good one goes on, and the key can be changed."""
+
+import os
+import re
+import subprocess
+import urllib.request
+from dataclasses import replace
+
+import pytest
+from conftest import LISTED, UNLISTED
+from private_mail.client import Message
+from private_mail.daemon import REFUSED, RELOADED
+from private_mail.filter import build_filter_of, built
+from private_mail.gateway import DEEP_CHECK, LIGHT_PATH, GatewayConfig
+from private_mail.processes import free_port, temporary_folder
+
+NEW = "new@example.org"
+
+
+def bloomgate(*words):
+    done = subprocess.run([str(word) for word in (built("filter/cli/bloomgate"), *words)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+class Publisher:
+    """Who builds lists and signs them, with a key of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.key = folder / "secret.key"
+        self.public = bloomgate("sign", "--new-key", self.key).strip()
+
+    def publish(self, path, *addresses):
+        """A signed list takes the place of what is there, as rsync puts it there."""
+        made = self.folder / "made.bloom"
+        build_filter_of(made, addresses)
+        bloomgate("sign", "--key", self.key, made)
+        made.rename(path)
+
+
+@pytest.fixture
+def world(start_gateway):
+    folder = start_gateway.enter(temporary_folder("signed"))
+    places = [folder / "publisher", folder / "other", folder / "served"]
+    for place in places:
+        place.mkdir()
+        place.chmod(0o755)
+    ours, other = Publisher(places[0]), Publisher(places[1])
+    whitelist = places[2] / "whitelist.bloom"
+    ours.publish(whitelist, LISTED)
+
+    def start(**settings):
+        return start_gateway.start(folder, GatewayConfig(whitelist, settings={"trusted-key": ours.public, **settings}))
+    return start, ours, other, whitelist
+
+
+def places(gateway, *senders):
+    return [delivery.place for delivery in gateway.send(*map(Message, senders))]
+
+
+def unsigned(path, *addresses):
+    made = path.parent / "made"
+    build_filter_of(made, addresses)
+    made.rename(path)
+
+
+def test_only_what_the_trusted_key_has_signed_is_taken_in_and_the_last_good_list_goes_on(world):
+    start, ours, other, whitelist = world
+    metrics = free_port()
+    gateway = start(metrics=f"127.0.0.1:{metrics}")
+    gateway.daemon.logged("loaded .*signed by " + re.escape(ours.public))
+    assert places(gateway, LISTED, UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
+
+    for put, why in ((unsigned, "is not signed"), (other.publish, "is no trusted key")):
+        before = len(gateway.daemon.log())
+        put(whitelist, UNLISTED)
+        gateway.daemon.logged(why, before)
+        assert places(gateway, LISTED, UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
+    gateway.daemon.reload(REFUSED)
+    assert places(gateway, LISTED, UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
+    with urllib.request.urlopen(f"http://127.0.0.1:{metrics}/metrics") as answer:
+        refused, = re.findall(r'(?m)^bloomgate_reloads_total\{[^}]*refused[^}]*\} (\d+)', answer.read().decode())
+    assert int(refused) == 3
+
+    before = len(gateway.daemon.log())
+    ours.publish(whitelist, UNLISTED)
+    gateway.daemon.logged(RELOADED, before)
+    assert places(gateway, LISTED, UNLISTED) == [DEEP_CHECK, LIGHT_PATH]
+
+
+def test_a_list_whose_checksums_were_made_right_again_is_refused(world):
+    start, ours, _, whitelist = world
+    gateway = start()
+    image = bytearray(whitelist.read_bytes())
+    other = whitelist.parent / "other"
+    build_filter_of(other, [LISTED, UNLISTED])
+    forged = bytearray(other.read_bytes())
+    forged[3936:4064] = image[3936:4064]  # the signature of the other file: FORMAT.md
+    sums = pytest.importorskip("xxhash")
+    forged[4088:4096] = sums.xxh3_64_intdigest(bytes(forged[:4088])).to_bytes(8, "little")
+    other.write_bytes(forged)
+    before = len(gateway.daemon.log())
+    other.rename(whitelist)
+    gateway.daemon.logged("has not made", before)
+    assert places(gateway, LISTED, UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
+
+
+def test_the_key_is_changed_while_mail_is_served(world):
+    start, ours, other, whitelist = world
+    gateway = start()
+
+    def trust(expected, *keys):
+        daemon = gateway.daemon
+        daemon.config = replace(daemon.config, settings={**daemon.config.settings, "trusted-key": " ".join(keys)})
+        daemon.write_config()
+        daemon.reload(expected)
+
+    trust("reload refused: .*no trusted key", other.public)
+    assert places(gateway, LISTED, UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
+    trust(RELOADED, ours.public, other.public)
+    before = len(gateway.daemon.log())
+    other.publish(whitelist, NEW)
+    gateway.daemon.logged(RELOADED, before)
+    trust(RELOADED, other.public)
+    assert places(gateway, LISTED, NEW) == [DEEP_CHECK, LIGHT_PATH]
+    before = len(gateway.daemon.log())
+    ours.publish(whitelist, LISTED)
+    gateway.daemon.logged("is no trusted key", before)
+    assert places(gateway, LISTED, NEW) == [DEEP_CHECK, LIGHT_PATH]
+
+
+def test_layers_are_signed_when_they_appear_and_the_doctor_names_one_that_is_not(start_gateway):
+    folder = start_gateway.enter(temporary_folder("signed-layers"))
+    ours = Publisher(folder)
+    layers = folder / "layers"
+    layers.mkdir()
+    layers.chmod(0o755)
+
+    def append(address, *options):
+        text = folder / "new.txt"
+        text.write_text(f"{address}\n")
+        old = os.umask(0o022)
+        bloomgate("append", layers, text, "--quiet", *options)
+        os.umask(old)
+
+    append(LISTED, "--sign-key", ours.key)
+    gateway = start_gateway.start(folder, GatewayConfig(layers, settings={"trusted-key": ours.public}))
+    append(NEW, "--sign-key", ours.key)
+    gateway.daemon.logged("layers of whitelist layers: 2")
+    assert "is not signed" not in gateway.daemon.log()
+    assert places(gateway, LISTED, NEW, UNLISTED) == [LIGHT_PATH, LIGHT_PATH, DEEP_CHECK]
+
+    append(UNLISTED)
+    gateway.daemon.logged("0003.bloom is not signed")
+    assert places(gateway, LISTED, NEW, UNLISTED) == [LIGHT_PATH, LIGHT_PATH, DEEP_CHECK]
+    doctor = subprocess.run(list(map(str, gateway.daemon.command("--doctor"))), capture_output=True, text=True)
+    assert re.search(r"0003\.bloom is not signed.*bloomgate sign --key", doctor.stdout), doctor.stdout
+    assert "0002.bloom is not signed" not in doctor.stdout
+
+    bloomgate("sign", "--key", ours.key, layers)
+    gateway.daemon.logged("layers of whitelist layers: 3")
+    assert places(gateway, UNLISTED) == [LIGHT_PATH]
