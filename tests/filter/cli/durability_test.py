@@ -194,6 +194,35 @@ class LayersTest(DurabilityTest):
             self.assertEqual(waited.status, 0, waited.errors)
         self.assertEqual(os.listdir(layers), ["0001.bloom"])
 
+    def fold(self, fault=""):
+        """Makes a folder of two layers and folds it under that fault."""
+        layers = self.folder / "layers"
+        shutil.rmtree(layers, ignore_errors=True)
+        layers.mkdir(parents=True)
+        (self.folder / "a.txt").write_text("a@example.org\n")
+        for _ in range(2):
+            subprocess.run([BLOOMGATE, "append", layers, self.folder / "a.txt"], check=True, capture_output=True, timeout=60)
+        result = run_faulty([BLOOMGATE, "fold", "layers", "a.txt"], FAULTY_CALLS, self.folder, fault)
+        return result, sorted(os.listdir(layers))
+
+    def test_a_fold_takes_the_other_layers_away_when_the_new_one_is_safe_and_then_syncs_the_folder(self):
+        result, names = self.fold()
+        self.assertEqual((result.status, names), (0, ["0001.bloom"]), result.errors)
+        ends = [(call.name, pathlib.Path(call.path).name) for call in result.calls
+                if call.name in ("rename", "fsync", "unlink") and not pathlib.Path(call.path).name.startswith(".")]
+        self.assertEqual(ends[-4:], [("rename", "0001.bloom"), ("fsync", "layers"), ("unlink", "0002.bloom"),
+                                     ("fsync", "layers")])  # fmt: skip
+        synced = len(result.of("fsync"))
+        taken = len(result.of("unlink"))
+        result, names = self.fold(f"unlink {taken} {errno.EACCES}")
+        self.assertEqual((result.status, names), (EX_CANTCREAT, ["0001.bloom", "0002.bloom"]))
+        self.assertRegex(result.errors, rf"remove the layer .*0002.bloom.*{os.strerror(errno.EACCES)}")
+        # Somebody else has taken it away.
+        self.assertEqual(self.fold(f"unlink {taken} {errno.ENOENT}")[0].status, 0)
+        result, _ = self.fold(f"fsync {synced} {errno.EIO}")
+        self.assertEqual(result.status, EX_CANTCREAT)
+        self.assertRegex(result.errors, rf"sync .*layers.*{os.strerror(errno.EIO)}")
+
 
 class FailureTest(DurabilityTest):
     # In which a failure is no fault of the file: where another way is taken, or after the rename.

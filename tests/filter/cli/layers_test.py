@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -78,12 +79,76 @@ class CommandsTest(Layers):
         refused = self.run_it("append", self.layers, self.new_list(10), "--fpr", "1%", status=EX_USAGE)
         self.assertIn("bloomgate fold", refused.stderr)
         self.assertEqual(self.names(), ["0001.bloom"])
+        # The bound of a layer that has more entries than it was made for is what it has become.
+        full = self.root / "full"
+        self.run_it("append", full, self.new_list(30_000), "--expected-entries", "10000", "--quiet")
+        self.run_it("append", full, self.new_list(10), "--quiet")
 
     def test_a_layer_spells_addresses_as_the_last_one_does(self):
         self.run_it("append", self.layers, self.new_list(10), "--tag-separators", "+", "--keep-case", "--quiet")
         self.run_it("append", self.layers, self.new_list(10), "--quiet")
         self.run_it("query", self.layers, "u1+tag@list2.example")
         self.run_it("query", self.layers, "U1@list2.example", status=1)
+        third = self.new_list(10)
+        self.run_it("append", self.layers, third, "--tag-separators", "-", "--keep-case", "--quiet")
+        self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        self.run_it("query", self.layers, "u1-tag@list4.example")
+        self.run_it("query", self.layers, "u1+tag@list4.example", status=1)
+        self.run_it("fold", self.layers, third, "--quiet")
+        self.run_it("query", self.layers, "u1-tag@list3.example")
+        self.run_it("query", self.layers, "U1@list3.example", status=1)
+        plain = self.root / "plain"
+        self.run_it("append", plain, third, "--quiet")
+        self.run_it("append", plain, self.new_list(10), "--quiet")
+        self.run_it("query", plain, "U1@list5.example")
+
+    def test_names_go_on_from_the_highest_number_and_a_folder_has_64_layers_at_most(self):
+        self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        first = (self.layers / "0001.bloom").rename(self.layers / "0007.bloom")
+        for name in ("12ab", "x99", "99999999999999999999999"):
+            shutil.copy(first, self.layers / f"{name}.bloom")
+        self.run_it("append", self.layers, self.new_list(10), "--fpr", "50%", "--quiet")
+        self.assertIn("0008.bloom", self.names())
+        for i in range(63 - len(self.names())):
+            shutil.copy(first, self.layers / f"copy{i}.bloom")
+        last = self.new_list(10)
+        self.run_it("append", self.layers, last, "--fpr", "50%", "--quiet")
+        self.assertEqual(len(self.names()), 64)
+        self.assert_all_listed([last])
+        refused = self.run_it("append", self.layers, last, "--fpr", "50%", status=EX_USAGE)
+        self.assertIn("has 64 layers", refused.stderr)
+        self.assertEqual(len(self.names()), 64)
+
+    def test_a_layer_of_each_layout_has_its_share_of_the_bound(self):
+        for layout in ("page", "line", "classic", "ribbon"):
+            with self.subTest(layout=layout):
+                folder, path = self.root / layout, self.new_list(50_000)
+                sized = ["--layout", layout, "--fpr", "2%", "--seed", "1", "--quiet"]
+                self.run_it("append", folder, path, *sized)
+                told = json.loads(self.run_it("info", folder, "--json").stdout)
+                self.assertTrue(0.0075 < told["fpr"] < 0.0104, told["fpr"])
+                self.assertEqual(told["layers"][0]["hashes"], {"page": 7, "line": 6, "classic": 7, "ribbon": 1}[layout])
+                self.run_it("append", folder, self.new_list(50_000), *sized)
+                self.assertLess(json.loads(self.run_it("info", folder, "--json").stdout)["fpr"], 0.0155)
+                self.run_it("fold", folder, path, "--layout", layout, "--bits-per-entry", "16", "--quiet")
+                (told,) = json.loads(self.run_it("info", folder, "--json").stdout)["layers"]
+                self.assertTrue(98_000 < told["body_bytes"] < 106_000, told["body_bytes"])
+                self.run_it("query", folder, "--count", "-", given=path.read_text())
+        self.run_it("append", self.layers, self.new_list(10), "--fpr", "0.00000003%", "--quiet")
+
+    def test_options_of_a_build_make_the_layer(self):
+        listed, strangers = self.new_list(1000), self.new_list(1000)
+        shape = ["--bits-per-entry", "2", "--hashes", "1", "--seed", "1", "--quiet"]
+        self.run_it("append", self.layers, listed, "--except", strangers, "--seed", "9", "--quiet")
+        self.assertEqual(json.loads(self.run_it("info", self.layers, "--json").stdout)["layers"][0]["seed"],
+                         "0x0000000000000009")  # fmt: skip
+        self.run_it("fold", self.layers, listed, strangers, *shape, "--except", strangers)
+        self.assertEqual(json.loads(self.run_it("info", self.layers, "--json").stdout)["entries"], 1000)
+        found = self.run_it("query", self.layers, "--count", "-", given=strangers.read_text(), status=1).stdout
+        self.assertNotIn("not-listed\t1000\n", found)  # with so few bits many strangers pass
+        self.run_it("fold", self.layers, listed, *shape, "--not", strangers)
+        found = self.run_it("query", self.layers, "--count", "-", given=strangers.read_text(), status=1).stdout
+        self.assertIn("not-listed\t1000\n", found)
 
     def test_a_fold_of_lists_holds_them_and_nothing_else(self):
         kept, dropped = self.new_list(1000), self.new_list(1000)
@@ -106,8 +171,28 @@ class CommandsTest(Layers):
         self.assert_all_listed(lists)
         self.run_it("append", self.layers, self.new_list(10), "--quiet")
         refused = self.run_it("fold", self.layers, status=EX_USAGE)
-        self.assertIn("bloomgate fold", refused.stderr)
+        self.assertIn("name the lists or stores that hold all entries: bloomgate fold", refused.stderr)
         self.assertEqual(self.names(), ["0001.bloom", "one.bloom"])
+        ribbons = self.root / "ribbons"
+        ribbons.mkdir()
+        for path, name in zip(lists, ("one", "two")):
+            self.run_it("build", "--output", ribbons / f"{name}.bloom", *shape, "--layout", "ribbon", path)
+        refused = self.run_it("fold", ribbons, status=EX_USAGE)
+        self.assertIn("name the lists or stores that hold all entries: bloomgate fold", refused.stderr)
+        self.assertEqual(len(list(ribbons.iterdir())), 2)
+
+    def test_damage_of_a_layer_is_not_taken_into_the_union(self):
+        self.layers.mkdir()
+        for name in ("one", "two"):
+            self.run_it("build", "--output", self.layers / f"{name}.bloom", "--seed", "1", "--expected-entries", "4000",
+                        "--quiet", self.new_list(1000))  # fmt: skip
+        data = bytearray((self.layers / "two.bloom").read_bytes())
+        data[5000] ^= 1
+        (self.layers / "two.bloom").write_bytes(data)
+        before = (self.layers / "one.bloom").read_bytes()
+        self.assertIn("two.bloom", self.run_it("fold", self.layers, status=65).stderr)
+        self.assertEqual(self.names(), ["one.bloom", "two.bloom"])
+        self.assertEqual((self.layers / "one.bloom").read_bytes(), before)
 
     def test_layers_are_signed_as_they_are_made_or_all_at_once_later(self):
         key, lists = self.root / "key", [self.new_list(10), self.new_list(10)]
@@ -153,10 +238,15 @@ class CommandsTest(Layers):
         cases = [(["append", self.layers], EX_USAGE), (["append", self.layers, "--strict", "--quiet", bad], 65),
                  (["append", self.layers, self.root / "none.txt"], 66), (["fold"], EX_USAGE),
                  (["fold", self.layers, self.layers / "0001.bloom"], EX_USAGE),
-                 (["fold", self.layers, "--json"], EX_USAGE), (["verify", self.layers, "--against", bad], EX_USAGE),
+                 (["fold", self.layers, "--json"], EX_USAGE), (["fold", self.layers, "--bits-per-entry", "8"], EX_USAGE),
+                 (["fold", self.layers, "--hashes", "3"], EX_USAGE), (["fold", self.layers, "--strict", bad], 65),
+                 (["verify", self.layers, "--against", bad], EX_USAGE),
                  (["append", self.layers, "--layout", "counting", bad], EX_USAGE),
                  (["fold", self.layers, "--layout", "counting", bad], EX_USAGE),
                  (["query", self.layers, "--list", bad], EX_USAGE), (["fold", self.root / "none"], 66)]
+        self.assertIn("0001.bloom is a layer", self.run_it("fold", self.layers, self.layers / "0001.bloom", status=EX_USAGE).stderr)
+        self.run_it("append", self.root / "new", status=EX_USAGE)
+        self.assertFalse((self.root / "new").exists())
         before = (self.layers / "0001.bloom").read_bytes()
         for arguments, status in cases:
             with self.subTest(arguments=arguments):
@@ -165,6 +255,17 @@ class CommandsTest(Layers):
                 self.assertEqual((self.layers / "0001.bloom").read_bytes(), before)
         (self.root / "empty").mkdir()
         self.run_it("info", self.root / "empty", status=EX_CONFIG)
+        self.run_it("fold", self.root / "empty", status=EX_CONFIG)
+        self.run_it("fold", self.root / "empty", self.new_list(10), "--quiet")
+        self.assertEqual([path.name for path in (self.root / "empty").iterdir()], ["0001.bloom"])
+
+    def test_where_the_new_layer_cannot_be_made_a_fold_takes_none_away(self):
+        for _ in range(2):
+            self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        bad = self.root / "bad.txt"
+        bad.write_text("no address\n")
+        self.run_it("fold", self.layers, "--strict", "--quiet", bad, status=65)
+        self.assertEqual(self.names(), ["0001.bloom", "0002.bloom"])
 
     def test_appends_at_once_lose_nothing(self):
         lists = [self.new_list(2000) for _ in range(6)]
@@ -238,4 +339,4 @@ class KilledTest(Layers):
 
 if __name__ == "__main__":
     BLOOMGATE = sys.argv.pop(1)
-    unittest.main()
+    unittest.main(failfast="BLOOMGATE_FAULT" in os.environ)  # tests/mutation only asks whether it fails
