@@ -164,6 +164,14 @@ TEST_CASE("where one sender is enough, the other is asked about if the first is 
   CHECK(facts.replies.size() == 2);
 }
 
+TEST_CASE("no store is asked about a sender whom no signature would deliver") {
+  const ConfirmedWorld world({.identity = IdentityRule::both, .verify_signatures = true});
+  const Decision decision = world.decide(facts_of("<joe@example.org>", "x@stranger.example"));
+  CHECK(decision.verdict == Verdict::check);
+  CHECK_FALSE(decision.question);
+  CHECK(decision.need.is_empty());
+}
+
 TEST_CASE("where both senders have to be listed, both are confirmed") {
   const ConfirmedWorld world({.identity = IdentityRule::both, .authentication = AuthenticationRule::off});
   const auto all_but = [](std::string_view key) {

@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "milter/policy/look_up_learned.hpp"
 #include "milter/policy/trace.hpp"
 #include "tests/milter/policy/decision_parts.hpp"
 
@@ -90,6 +91,27 @@ TEST_CASE("a sender is delivered to whom each of the recipients has written") {
     INFO(each.sentence);
     CHECK(summary(world.decide(facts_of(each.path, each.recipients))) == each.want);
   }
+}
+
+TEST_CASE("where no recipient has written to the sender the decision is that without anything learned") {
+  const World world;
+  const Paths eve = {"eve@ours.example"};
+  const Facts facts = facts_of("<joe@example.org>", eve);
+  Lists lists = world.lists();
+  lists.learned = nullptr;
+  const Policy policy = {.authentication = AuthenticationRule::off};
+  CHECK(world.decide(facts) == decide(facts, lists, policy));
+}
+
+TEST_CASE("where only some recipients have written to the sender the listing says so") {
+  const World world;
+  const Paths both = {"ann@ours.example", "eve@ours.example"};
+  const Facts facts = facts_of("<joe@example.org>", both);
+  const auto found = look_up_learned(world.lists(), facts, {}, canonicalize_line("joe@example.org"), nullptr);
+  REQUIRE(found);
+  CHECK_FALSE(found->is_listed);
+  CHECK(found->reason == Reason::not_listed_for_all);
+  CHECK(found->for_recipients == ForRecipients{2, 1});
 }
 
 TEST_CASE("recipients that are not all known are nobody who has written") {

@@ -160,6 +160,10 @@ TEST_CASE("without pairs in a whitelist the recipients make no difference, known
   facts.recipients = {Recipients::State::all, ann};
   CHECK(decide(facts, {.whitelists = named}, policy) == unknown);
   CHECK(unknown.draws == Draws{2, 0});
+  // Beside one with pairs it is asked for each sender alone, still.
+  MemoryWhitelist pairs({"pat@partner.example > ann@ours.example"});
+  const NamedWhitelist both[] = {{"plain", &plain}, {"pairs", &pairs}};
+  CHECK(decide(facts, {.whitelists = both}, policy).draws == Draws{2 * (2 + 1), 0});
 }
 
 TEST_CASE("a recipient's tag is taken off by the delimiter, and by what the whitelist says of all addresses") {
@@ -327,8 +331,31 @@ TEST_CASE("a pair that a store does not confirm may still be listed by its domai
   }
 }
 
+TEST_CASE("a message counts as confirmed where a store has confirmed all that lists its sender") {
+  PairWorld world;
+  world.main().set_store(kStore);
+  const Paths both = {"ann@ours.example", "eve@ours.example"};
+  Facts facts = facts_of("<joe@example.org>", both);
+  Decision decision = decide_with(world, facts, [](std::size_t) { return Confirmation::yes; });
+  CHECK(decision.verdict == Verdict::deliver);
+  CHECK_FALSE(decision.confirmation);  // the other list has no store
+  world.other().set_store(kStore + 1);
+  facts.replies.clear();
+  decision = decide_with(world, facts, [](std::size_t) { return Confirmation::yes; });
+  CHECK(decision.confirmation == Confirmation::yes);
+  // Of two faults the first is told.
+  facts.replies.clear();
+  decision = decide_with(
+      world, facts, [](std::size_t number) { return number == 1 ? Confirmation::timeout : Confirmation::damaged; });
+  CHECK(summary(decision) == "check confirm-timeout envelope @main");
+}
+
 TEST_CASE("draws are counted: a sender alone, and with each recipient") {
   const PairWorld world;
+  const Paths ann = {"ann@ours.example"};
+  const Decision alone = world.decide(facts_of("<all@example.org>", ann));
+  CHECK(alone.draws == Draws{1, 1});  // whoever is listed for everybody is not looked up for anybody
+  CHECK(alone.for_recipients == ForRecipients{});
   const Paths two = {"ann@ours.example", "x@ours.example"};
   const Decision decision = world.decide(facts_of("<joe@example.org>", two));
   // Envelope: alone in two lists, with both recipients in the first, with the second in the other. From: alone in two,
@@ -428,6 +455,7 @@ TEST_CASE("a revoked pair takes the sender away from every message to that recip
       {"a tenant", "<x@a.wide.example>", {"any@tenant.example"}, "check revoked envelope"},
       {"another tenant", "<x@a.wide.example>", {"x@ours.example"}, "deliver listed-for-recipients envelope @main"},
       {"a name that may be his", "<all@example.org>", {"ann"}, "check recipients-unknown envelope"},
+      {"a name before another", "<all@example.org>", {"ann", "bob@ours.example"}, "check recipients-unknown envelope"},
       {"a name beside him", "<all@example.org>", {"ann", "ann@ours.example"}, "check revoked envelope"},
       {"another sender to a name", "<joe@example.org>", {"ann"}, "check not-listed envelope"},
   };
@@ -481,6 +509,14 @@ TEST_CASE("pairs of the list extra count together with those of the whitelists")
   CHECK(std::ranges::any_of(trace.steps(), [](const TraceStep& step) {
     return step.name == "pair" && step.subject == "extra" && step.outcome == "listed";
   }));
+  // What is no address is looked up nowhere.
+  Trace of_nobody;
+  world.decide(facts_of("<x@extra.example>", {"new"}), &of_nobody);
+  CHECK(std::ranges::none_of(of_nobody.steps(),
+                             [](const TraceStep& step) { return step.name == "pair" && step.subject == "extra"; }));
+  Trace of_null;
+  world.decide(facts_of("<>", {"ann@ours.example"}, "x@stranger.example"), &of_null);
+  CHECK(std::ranges::count(of_null.steps(), "revoked", &TraceStep::name) == 1);
 }
 
 TEST_CASE("recipients are wanted where any list holds pairs, also one that revokes") {
