@@ -46,7 +46,7 @@ class Fixture {
 
   void begin() {
     learner_ = std::make_unique<Learner>(rules_, log_, 7, [this] { return LearnedDay(days(day_.load())); });
-    learner_->start();
+    learner_->start([this] { ++changes_; });
   }
   void end() { learner_.reset(); }
 
@@ -54,6 +54,8 @@ class Fixture {
   const std::string& path() const { return path_; }
   const test::TemporaryFolder& folder() const { return folder_; }
   const LearnRules& rules() const { return rules_; }
+  // How often somebody was told that learning has stopped, or goes on.
+  int changes() const { return changes_; }
   void set_day(LearnedDay day) { day_ = day.time_since_epoch().count(); }
   // Once the learner has ended.
   std::string log() const { return text_.str(); }
@@ -72,6 +74,7 @@ class Fixture {
   test::TemporaryFolder folder_;
   std::string path_;
   LearnRules rules_;
+  std::atomic<int> changes_ = 0;
   std::atomic<std::int64_t> day_{kMonday.time_since_epoch().count()};
   std::ostringstream text_;
   std::shared_ptr<spdlog::logger> log_ =
@@ -171,6 +174,19 @@ TEST_CASE("once it is known how often something was forgotten, all teaches again
   REQUIRE(comes_true([&] { return other.find(kAnn, kJoe).has_value(); }));
 }
 
+TEST_CASE("who is forgotten is not learned again by a use that was not written yet") {
+  Fixture at;
+  REQUIRE(at.is_ready());
+  at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
+  REQUIRE(at.is_written(1));
+  LearnedFile other(at.path(), LearnedFile::Access::write);
+  at.set_day(kMonday + days(1));
+  CHECK(other.forget(canonicalize_line(kJoe), kMonday + days(1)) == 1);
+  at.learner().renew(kAnn, kJoe);
+  CHECK(at.forgets(kAnn, kJoe));
+  CHECK(other.count() == 0);
+}
+
 TEST_CASE("a pair lives as long as it is kept, from its last use on") {
   Fixture at({.keep = days(10)});
   REQUIRE(at.is_ready());
@@ -179,6 +195,8 @@ TEST_CASE("a pair lives as long as it is kept, from its last use on") {
   at.set_day(kMonday + days(9));
   CHECK(at.learner().is_learned(kAnn, kJoe));
   at.learner().renew(kAnn, kJoe);
+  at.learner().renew(kAnn, "unknown@example.org");
+  CHECK_FALSE(at.learner().is_learned(kAnn, "unknown@example.org"));
   REQUIRE(comes_true([&] { return at.learner().status().renewed == 1; }));
   at.set_day(kMonday + days(10));
   CHECK(at.learner().is_learned(kAnn, kJoe));
@@ -205,6 +223,11 @@ TEST_CASE("a login has no more learned than its rate, and the log says so once")
   at.learner().learn({kBob, {"a@example.org"}}, "bob", at.learner().begin_message());
   CHECK(at.learner().is_learned(kBob, "a@example.org"));
   CHECK(at.learner().status().over_rate == 2);
+  // Without a login, as of an exempt network, each user has a rate.
+  for (const char* const user : {"eve@ours.example", "pat@ours.example"}) {
+    at.learner().learn({user, {"a@example.org", "b@example.org"}}, "", at.learner().begin_message());
+    CHECK(at.learner().is_learned(user, "b@example.org"));
+  }
   at.set_day(kMonday + days(1));  // on another day neither
   at.learner().learn({kAnn, {"a@example.org"}}, "ann the user", at.learner().begin_message());
   CHECK(at.learner().status().over_rate == 2);
@@ -224,18 +247,29 @@ TEST_CASE("with a damaged file nothing is learned, and it goes on when a good on
   REQUIRE(comes_true([&] { return !at.learner().status().fault.empty(); }));
   CHECK(at.learner().status().fault.find("damaged: move it away") != std::string::npos);
   CHECK_FALSE(at.learner().status().is_ready);
+  CHECK(comes_true([&] { return at.changes() == 1; }));
+  LearnRules none = at.rules();
+  none.path.clear();
+  at.learner().set_rules(none);
+  CHECK(comes_true([&] { return at.learner().status().fault.empty(); }));  // nothing is wrong with what is off
+  at.learner().set_rules(at.rules());
+  REQUIRE(comes_true([&] { return !at.learner().status().fault.empty(); }));
+  CHECK(comes_true([&] { return at.changes() == 2; }));
   at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
   CHECK_FALSE(at.learner().is_learned(kAnn, kJoe));
   CHECK(at.learner().status().not_stored == 1);
   REQUIRE(rename(at.path().c_str(), (at.path() + ".bad").c_str()) == 0);
   REQUIRE(at.is_ready());
   CHECK(at.learner().status().fault.empty());
+  CHECK(comes_true([&] { return at.changes() == 3; }));
   at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
   CHECK(at.learner().is_learned(kAnn, kJoe));
   at.end();
   const std::string log = at.log();
-  CHECK(log.find("nothing is learned until") != std::string::npos);
-  CHECK(log.find("nothing is learned until") == log.rfind("nothing is learned until"));
+  const std::size_t told = log.find("nothing is learned until");
+  REQUIRE(told != std::string::npos);
+  // Once for each time that it was turned on.
+  CHECK(log.find("nothing is learned until", log.find("nothing is learned until", told + 1) + 1) == std::string::npos);
   CHECK(log.find("goes on again") != std::string::npos);
 }
 
@@ -253,22 +287,66 @@ TEST_CASE("the options of a reload count: another file, and none") {
   at.learner().set_rules(rules);
   CHECK_FALSE(at.learner().is_on());
   CHECK(comes_true([&] { return at.learner().status().pairs == 0; }));
+  CHECK(comes_true([&] { return !at.learner().status().is_ready; }));
   at.learner().learn({kAnn, {"zoe@example.org"}}, "ann", at.learner().begin_message());
+  CHECK(at.learner().status().pairs == 0);
   at.learner().set_rules(at.rules());
   CHECK(comes_true([&] { return at.learner().is_learned(kAnn, kJoe); }));
   CHECK_FALSE(at.learner().is_learned(kAnn, "zoe@example.org"));
 }
 
 TEST_CASE("what is learned while the file is still to be read is in memory and file afterwards") {
-  Fixture at;
+  Fixture at({.per_hour = 10'000});
   at.end();
   const auto log = std::make_shared<spdlog::logger>("test");
   Learner learner(at.rules(), log, 7, [] { return kMonday; });
   learner.learn({kAnn, {kJoe}}, "ann", learner.begin_message());
+  Lesson many = {kBob, {}};  // more than are written at once
+  for (int i = 0; i < 1'500; ++i) many.correspondents.push_back("c" + std::to_string(i) + "@example.org");
+  learner.learn(many, "bob", learner.begin_message());
   learner.start();
-  REQUIRE(comes_true([&] { return learner.status().learned == 1; }));
+  REQUIRE(comes_true([&] { return learner.status().learned == 1'501; }));
   CHECK(learner.is_learned(kAnn, kJoe));
-  CHECK(LearnedFile(at.path(), LearnedFile::Access::read).count() == 1);
+  CHECK(learner.is_learned(kBob, "c1499@example.org"));
+  CHECK(LearnedFile(at.path(), LearnedFile::Access::read).count() == 1'501);
+}
+
+TEST_CASE("what waits for a file is bounded, and belongs to no other file") {
+  Fixture at({.per_hour = 1'000'000});
+  at.end();
+  Learner learner(at.rules(), std::make_shared<spdlog::logger>("test"), 7, [] { return kMonday; });
+  Lesson many = {kAnn, {}};
+  for (int i = 0; i < 10'001; ++i) many.correspondents.push_back("c" + std::to_string(i) + "@example.org");
+  learner.learn(many, "ann", learner.begin_message());
+  CHECK(learner.status().no_room == 1);
+  CHECK(learner.is_learned(kAnn, "c9999@example.org"));
+  CHECK_FALSE(learner.is_learned(kAnn, "c10000@example.org"));
+  LearnRules rules = at.rules();
+  rules.path.clear();
+  learner.set_rules(rules);
+  CHECK_FALSE(learner.is_learned(kAnn, kJoe));
+  CHECK_FALSE(learner.is_learned(kAnn, "c1@example.org"));
+  rules.path = at.folder().file("other.db");
+  learner.set_rules(rules);
+  learner.start();
+  REQUIRE(comes_true([&] { return learner.status().is_ready; }));
+  learner.learn({kBob, {kJoe}}, "bob", learner.begin_message());
+  REQUIRE(comes_true([&] { return learner.status().learned == 1; }));
+  CHECK(LearnedFile(rules.path, LearnedFile::Access::read).count() == 1);
+  CHECK_FALSE(learner.is_learned(kAnn, "c1@example.org"));
+}
+
+TEST_CASE("of very many that are kept no longer all go, by and by") {
+  Fixture at({.keep = days(10)});
+  at.end();
+  {
+    std::vector<LearnedFile::Contact> old;
+    for (int i = 0; i < 1'001; ++i) old.push_back({kAnn, "c" + std::to_string(i) + "@example.org"});
+    LearnedFile(at.path(), LearnedFile::Access::write).record(old, kMonday - days(20));
+  }
+  at.begin();
+  CHECK(comes_true([&] { return LearnedFile(at.path(), LearnedFile::Access::read).count() == 0; }));
+  CHECK(comes_true([&] { return at.learner().status().pairs == 0; }));
 }
 
 TEST_CASE("what was learned just before another file is named is in the file before") {

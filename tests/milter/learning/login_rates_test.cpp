@@ -16,6 +16,7 @@ TEST_CASE("a login has its share in an hour, hears once that it is over, and has
   CHECK(rates.take("ann", 3, start + 3s) == Answer::first_over);
   CHECK(rates.take("ann", 3, start + 59min) == Answer::over);
   CHECK(rates.take("bob", 3, start + 59min) == Answer::granted);
+  CHECK(rates.take("ann", 3, start + 60min - 1ns) == Answer::over);
   CHECK(rates.take("ann", 3, start + 60min) == Answer::granted);
   for (int i = 0; i < 2; ++i) CHECK(rates.take("ann", 3, start + 61min) == Answer::granted);
   CHECK(rates.take("ann", 3, start + 61min) == Answer::first_over);

@@ -25,7 +25,7 @@ struct Message {
                                  ? Recipients::State::all
                                  : facts.recipients.state;
     facts.recipients.paths = recipients;
-    if (lists.revoked == nullptr && !lists.revoked_is_configured) lists.revoked = &revoked;
+    if (has_revoked) lists.revoked = &revoked;
     const Lesson lesson = lesson_of(facts, lists, policy, most_recipients);
     if (lesson.is_empty()) return "nothing";
     std::string text = lesson.user + ":";
@@ -33,6 +33,7 @@ struct Message {
     return text;
   }
   bool has_recipients = true;
+  bool has_revoked = true;
 };
 
 TEST_CASE("a user's message teaches its recipients, and no other message does") {
@@ -80,7 +81,20 @@ TEST_CASE("a user's message teaches its recipients, and no other message does") 
        "ann@ours.example: eve@example.org"},
       {"revoked for another user",
        [](Message& m) { m.revoked = read_exact_list("joe@example.org > bob@ours.example\n").list; }, kLearned},
-      {"nobody knows who is revoked", [](Message& m) { m.lists.revoked_is_configured = true; }, "nothing"},
+      {"revoked for this user, who has a tag of another kind",
+       [](Message& m) {
+         m.revoked = read_exact_list("joe@example.org > ann@ours.example\n").list;
+         m.facts.envelope_sender = "<ann+x@ours.example>";
+         m.policy.recipient_delimiter = {};
+       },
+       "nothing"},
+      {"nobody knows who is revoked",
+       [](Message& m) {
+         m.has_revoked = false;
+         m.lists.revoked_is_configured = true;
+       },
+       "nothing"},
+      {"there is no list of revoked ones", [](Message& m) { m.has_revoked = false; }, kLearned},
       {"no address",
        [](Message& m) {
          m.recipients = {"postmaster", "a@b@example.org", ""};
@@ -102,6 +116,12 @@ TEST_CASE("a user's message teaches its recipients, and no other message does") 
       {"a foreign sender", [](Message& m) { m.facts.envelope_sender = "<ann@example.org>"; }, "nothing"},
       {"a bounce", [](Message& m) { m.facts.envelope_sender = "<>"; }, "nothing"},
       {"no sender", [](Message& m) { m.facts.envelope_sender.reset(); }, "nothing"},
+      {"a domain as sender", [](Message& m) { m.facts.envelope_sender = "<@ours.example>"; }, "nothing"},
+      {"a domain as recipient",
+       [](Message& m) {
+         m.recipients = {"@example.org", "joe@example.org"};
+       },
+       kLearned},
       {"an automatic message", [](Message& m) { m.facts.is_automatic = true; }, "nothing"},
   };
   for (const Case& each : cases) {

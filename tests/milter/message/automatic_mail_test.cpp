@@ -23,6 +23,8 @@ TEST_CASE("a field says of a message that no person has written it") {
       {"Auto-Submitted", "", true},
       {"Auto-Submitted", "(no", true},
       {"Auto-Submitted", "(no\\", true},
+      {"Auto-Submitted", ")( no", true},
+      {"Auto-Submitted", "((a) no)", true},
       {"List-Id", "<list.example.org>", true},
       {"Precedence", "bulk", true},
       {"Precedence", "List", true},
