@@ -62,6 +62,31 @@ TEST_CASE("the first server that answers is the one that is believed, and the fa
   CHECK(last.connections() == 0);
 }
 
+TEST_CASE(
+    "whoever is asked after a server that took the message and said nothing gets all of it, from its first byte") {
+  const test::TemporaryFolder folder;
+  MessageText message({.max_bytes = 10'000'000, .memory_bytes = 1000, .folder = folder.path()});
+  std::string text = "Subject: test\r\n\r\n";
+  while (text.size() < 300'000) text += std::to_string(text.size()) + "\r\n";
+  message.add_body(text);
+  std::string requests[4];
+  const auto takes = [&requests](int which, std::string reply) {
+    return [&requests, which, reply = std::move(reply)](LoopbackServer::Client& client) {
+      requests[which] = client.request();
+      client.send(reply);
+    };
+  };
+  LoopbackServer first(takes(0, ""));
+  LoopbackServer second(takes(1, "HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n"));
+  LoopbackServer third(takes(2, ""));
+  LoopbackServer last(takes(3, rspamd_says("reject", 20)));
+  Checkers check(options({first.rspamd(), second.rspamd(), third.spamd(), last.rspamd()}));
+  const DeepResult result = check.ask({}, message);
+  CHECK(result.verdict == DeepVerdict::reject);
+  CHECK(result.failures.size() == 3);
+  for (const std::string& request : requests) CHECK(request.ends_with("\r\n" + text));
+}
+
 TEST_CASE("a server that failed is left alone for a while") {
   LoopbackServer bad(answers("nonsense\r\n"));
   LoopbackServer good(answers(rspamd_says("reject", 20)));
