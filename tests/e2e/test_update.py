@@ -1,0 +1,149 @@
+"""`bloomgate-update`: from a log and what was learned to a whitelist in place, and a step that fails changes nothing."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+from private_mail.filter import REPOSITORY, built
+
+OWN = "example.net"
+
+
+def sent(number, user, recipient):
+    """What Postfix logs of a message of a user who has logged in."""
+    queue_id = f"4F1A2B{number:04}"
+    return "".join(f"Nov 20 10:00:{number % 60:02} mx postfix/{line}\n" for line in (
+        f"submission/smtpd[1]: {queue_id}: client=a.example[192.0.2.1], sasl_method=PLAIN, sasl_username={user}",
+        f"qmgr[2]: {queue_id}: from=<{user}>, size=900, nrcpt=1 (queue active)",
+        f"smtp[3]: {queue_id}: to=<{recipient}>, relay=mx.example[192.0.2.2]:25, delay=1, dsn=2.0.0, status=sent (250 ok)",
+        f"qmgr[2]: {queue_id}: removed"))
+
+
+class Site:
+    def __init__(self, folder):
+        self.folder, self.log = folder, folder / "mail.log"
+        self.lists, self.whitelist = folder / "lists", folder / "whitelist.bloom"
+        self.settings = {"HARVEST": f'"--own-domain {OWN} --for-all {folder}/mail.log*"', "LISTS": self.lists,
+                         "WHITELIST": self.whitelist}
+        self.log.write_text(sent(1, f"ann@{OWN}", "joe@example.org"))
+
+    def bloomgate(self, *words, status=0):
+        done = subprocess.run([built("filter/cli/bloomgate"), *map(str, words)], capture_output=True, text=True)
+        assert done.returncode == status, done.stdout + done.stderr
+        return done.stdout
+
+    def update(self, status=0, **settings):
+        config = self.folder / "update.conf"
+        config.write_text("".join(f"{name}={value}\n" for name, value in {**self.settings, **settings}.items()))
+        path = f"{built('filter/cli/bloomgate').parent}:{os.environ['PATH']}"
+        done = subprocess.run([REPOSITORY / "scripts/bloomgate-update", config], capture_output=True, text=True,
+                              env={**os.environ, "PATH": path})
+        assert done.returncode == status, done.stderr
+        return done.stderr
+
+    def lists_now(self, *senders):
+        listed = subprocess.run([built("filter/cli/bloomgate"), "query", self.whitelist, *senders], capture_output=True,
+                                text=True).stdout
+        return [line.split("\t")[0] == "listed" for line in listed.splitlines()]
+
+    def everything(self):
+        """All files but the log and the configuration, with their content."""
+        return {str(path): path.read_bytes() for path in self.folder.rglob("*")
+                if path.is_file() and path.parent != self.folder or path == self.whitelist}
+
+
+@pytest.fixture
+def site(tmp_path):
+    return Site(tmp_path)
+
+
+def test_each_run_renews_the_whitelist_and_keeps_the_last_one(site):
+    assert "is renewed" in site.update()
+    assert site.lists_now("joe@example.org", "eve@example.org") == [True, False]
+    site.log.write_text(sent(2, f"bob@{OWN}", "eve@example.org"))
+    site.update()
+    assert site.lists_now("joe@example.org", "eve@example.org") == [True, True]
+    assert not list(site.lists.glob(".*")) and len(list(site.lists.iterdir())) == 2
+    site.bloomgate("rollback", site.whitelist)
+    assert site.lists_now("joe@example.org", "eve@example.org") == [True, False]
+
+
+def test_what_nobody_has_renewed_is_listed_no_longer(site):
+    site.update()
+    run, = site.lists.iterdir()
+    for path in list(run.rglob("*.zst")):
+        path.rename(path.with_name("2020-01-01.txt.zst"))
+    site.log.write_text(sent(2, f"bob@{OWN}", "eve@example.org"))
+    site.update()
+    assert site.lists_now("joe@example.org", "eve@example.org") == [False, True]
+
+
+def test_the_whitelist_is_signed_before_it_is_in_place(site):
+    key = site.folder / "secret.key"
+    public = site.bloomgate("sign", "--new-key", key).strip()
+    site.update(SIGN_KEY=key)
+    site.bloomgate("verify", site.whitelist, "--trusted-key", public)
+
+
+def test_a_folder_gets_a_layer_and_is_folded_where_all_other_lists_are_named(site):
+    key = site.folder / "secret.key"
+    public = site.bloomgate("sign", "--new-key", key).strip()
+    site.whitelist = site.settings["WHITELIST"] = site.folder / "layers"
+    by_hand = site.folder / "by-hand.txt"
+    by_hand.write_text("base@example.org\n")
+    site.bloomgate("append", site.whitelist, by_hand, "--sign-key", key, "--quiet")
+    people = ["base@example.org", "p1@example.org", "p2@example.org"]
+    for number in (1, 2):
+        site.log.write_text(sent(number, f"ann@{OWN}", f"p{number}@example.org"))
+        site.update(SIGN_KEY=key, MOST_LAYERS=2)
+    assert len(list(site.whitelist.iterdir())) == 3
+    assert site.lists_now(*people) == [True] * 3
+    site.update(SIGN_KEY=key, MOST_LAYERS=2, FOLD_FROM=by_hand)
+    assert len(list(site.whitelist.iterdir())) == 1
+    assert site.lists_now(*people) == [True] * 3
+    site.bloomgate("verify", site.whitelist, "--trusted-key", public)
+
+
+@pytest.mark.parametrize("settings, says", [
+    ({"HARVEST": "'--own-domain example.net --for-all /none'"}, "harvest has failed"),
+    ({"LEARNED": "/none"}, "export of what was learned has failed"),
+    ({"SIGN_KEY": "/none"}, "the key cannot be used"),
+    ({"BUILD_OPTIONS": "'--bits-per-entry 900'"}, "build has failed"),
+    ({"NEWEST": "soon"}, "build has failed"),
+    ({"HARVEST": "", "LEARNED": ""}, "neither HARVEST nor LEARNED"),
+])
+def test_a_step_that_fails_changes_nothing_and_is_reported(site, settings, says):
+    site.update()
+    before = site.everything()
+    site.log.write_text(sent(2, f"bob@{OWN}", "eve@example.org"))
+    config = {**site.settings, **settings}
+    path = f"{built('filter/cli/bloomgate').parent}:{os.environ['PATH']}"
+    conf = site.folder / "bad.conf"
+    conf.write_text("".join(f"{name}={value}\n" for name, value in config.items()))
+    done = subprocess.run([REPOSITORY / "scripts/bloomgate-update", conf], capture_output=True, text=True,
+                          env={**os.environ, "PATH": path})
+    assert done.returncode not in (0, 1), done.stderr
+    assert says in done.stderr
+    assert site.everything() == before
+    site.update()
+    assert site.lists_now("joe@example.org", "eve@example.org") == [True, True]
+
+
+def test_a_whitelist_that_does_not_pass_is_not_put_in_place(site, tmp_path):
+    """Where `verify` fails, whatever has made the file bad."""
+    site.update()
+    before = site.everything()
+    wrapped = tmp_path / "bin"
+    wrapped.mkdir()
+    program = wrapped / "bloomgate"
+    program.write_text(f'#!/bin/sh\n"{built("filter/cli/bloomgate")}" "$@" || exit\n'
+                       '[ "$1" != build ] || printf x | dd of="$3" bs=1 seek=5000 conv=notrunc status=none\n')
+    program.chmod(0o755)
+    config = site.folder / "update.conf"
+    done = subprocess.run([REPOSITORY / "scripts/bloomgate-update", config], capture_output=True, text=True,
+                          env={**os.environ, "PATH": f"{wrapped}:{os.environ['PATH']}"})
+    assert done.returncode == 65 and re.search("verify has failed", done.stderr), done.stderr
+    shutil.rmtree(wrapped)
+    assert site.everything() == before
