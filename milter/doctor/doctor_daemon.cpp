@@ -124,7 +124,7 @@ void examine_whitelist(const WhitelistSource& source, Age of_file, const std::ve
     const bool is_unsigned = error.code() == ErrorCode::bad_signature;
     findings.push_back({Level::problem, "whitelist", error.what(),
                         is_unsigned
-                            ? "if it is yours; if its signer is to be trusted, add his key to trusted-key and reload"
+                            ? "if whoever has signed it is to be trusted, add that key to trusted-key, then reload"
                             : "build it again: bloomgate build; or put the last one back: bloomgate rollback " + path});
   }
   examine_permissions(path, info, user, findings);
