@@ -42,6 +42,7 @@ constexpr std::array kCommands = {
     Command{"rollback", "put an earlier filter back that a build has kept", run_rollback},
     Command{"merge", "combine filters: listed by any of them", run_merge},
     Command{"intersect", "combine filters: listed by all of them", run_intersect},
+    Command{"join", "put the parts of a filter together", run_join},
     Command{"compare", "estimate what two filters have in common", run_compare},
     Command{"size", "calculate size, hashes and false-positive rate", run_size},
 };

@@ -235,7 +235,7 @@ BLOOMGATE_API int bloomgate_shape_new(uint64_t expected_entries, uint64_t seed, 
 BLOOMGATE_API void bloomgate_shape_free(bloomgate_shape* shape);
 
 /* Settings of one's own shape, by the option of `bloomgate build` without its dashes: "layout" ("page" or "line"),
- * "bits-per-entry", "hashes" (else the best for these bits), "block-bytes", "hash", "keep-case" ("yes" or "no"),
+ * "bits-per-entry", "hashes", "block-bytes", "hash", "keep-case" ("yes" or "no"),
  * "tag-separators". The value is text, in plain decimal digits where it is a number. Fails: BAD_ARGUMENT, also where
  * the setting does not go with those made before, and leaves the shape as it was. */
 BLOOMGATE_API int bloomgate_shape_set(bloomgate_shape* shape, const char* option, size_t option_bytes,
@@ -264,6 +264,51 @@ BLOOMGATE_API int bloomgate_hash_key(const bloomgate_shape* shape, const char* k
  * of them, and 0 of others. Fails: BAD_ARGUMENT, UNSUPPORTED_LAYOUT. */
 BLOOMGATE_API int bloomgate_hash_column64(const bloomgate_shape* shape, const char* data, size_t data_bytes,
                                           const int64_t* offsets, size_t count, uint64_t* hashes, uint8_t* kinds);
+
+/* ---- Building by parts ----
+ *
+ * Several machines, or the tasks of a data lake, make one filter of the layout page or line, of addresses alone: each
+ * has a range of its blocks, the bits of a hash are all in one block, and `bloomgate join` or bloomgate_join() puts the
+ * parts together. The result is byte for byte what one `bloomgate build` makes of all addresses, with the same seed and
+ * options and `--expected-entries`, in whatever order they come.
+ *
+ * So: one shape for all (entries, seed, settings); from addresses to hashes with bloomgate_hash_column64(); from hashes
+ * to parts with bloomgate_parts_of_hashes(); each part's hashes into one bloomgate_part; then join. An address that
+ * comes twice counts twice, as in a build. */
+
+/* A range of blocks under construction. For one thread at a time. */
+typedef struct bloomgate_part bloomgate_part;
+
+/* The blocks of part number `part`, from 0 on, of `parts` parts that are as even as can be. Fails: BAD_ARGUMENT (no
+ * such part, or more parts than blocks), UNSUPPORTED_LAYOUT. */
+BLOOMGATE_API int bloomgate_blocks_of_part(const bloomgate_shape* shape, uint64_t part, uint64_t parts,
+                                           uint64_t* first_block, uint64_t* block_count);
+
+/* For each hash the number of the part that it goes into. Fails: the same. */
+BLOOMGATE_API int bloomgate_parts_of_hashes(const bloomgate_shape* shape, uint64_t parts, const uint64_t* hashes,
+                                            size_t count, uint64_t* part_numbers);
+
+/* A part with these blocks, to be freed; it takes as much memory as they have, and up to 64 MiB more while many hashes
+ * are added. The shape may be freed before. Fails: BAD_ARGUMENT, UNSUPPORTED_LAYOUT, OUT_OF_MEMORY. */
+BLOOMGATE_API int bloomgate_part_new(const bloomgate_shape* shape, uint64_t first_block, uint64_t block_count,
+                                     bloomgate_part** part);
+BLOOMGATE_API void bloomgate_part_free(bloomgate_part* part);
+
+/* Sets the bits of these hashes. Fails: BAD_ARGUMENT, if one belongs to another part, and then adds none;
+ * OUT_OF_MEMORY. */
+BLOOMGATE_API int bloomgate_part_add(bloomgate_part* part, const uint64_t* hashes, size_t count);
+
+/* The bits of the blocks, as they will be in the filter's file; they live as long as the part, and change with it. */
+BLOOMGATE_API int bloomgate_part_bytes(const bloomgate_part* part, const void** bytes, size_t* byte_count);
+
+/* Writes the part to a file of its own, whole or not at all: under another name first, read back and renamed. Fails:
+ * CANNOT_WRITE, CANNOT_READ, NOT_A_REGULAR_FILE, BAD_BODY_CHECKSUM (the disk does not give back what was written). */
+BLOOMGATE_API int bloomgate_part_write(const bloomgate_part* part, const char* path, size_t path_bytes);
+
+/* Puts parts together, in any order, to a filter at `path`, as `bloomgate join` does: whole or not at all. Fails:
+ * BAD_INPUT if they are of different filters, or a block is in two of them or in none; the codes 1 to 19. */
+BLOOMGATE_API int bloomgate_join(const char* const* part_paths, const size_t* part_path_bytes, size_t count,
+                                 const char* path, size_t path_bytes);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "filter/build/builder.hpp"
@@ -11,9 +10,9 @@
 
 struct bloomgate_shape {
   bloomgate::FilterShape shape = {};
+  std::uint64_t expected_entries = 0;  // that it is sized for
   // What it is made of, where it is not that of a file.
   bloomgate::BuildOptions options = {};
-  std::optional<std::uint32_t> hashes = {};  // that were asked for; else the best
 };
 
 struct bloomgate_filter {

@@ -88,6 +88,7 @@ int bloomgate_open(const char* path, size_t path_bytes, unsigned flags, bloomgat
     auto made = std::make_unique<bloomgate_filter>(bloomgate::library::path_at(path, path_bytes, "path"));
     const bloomgate::FilterHeader& header = made->file.header();
     made->shape.shape = header.shape;
+    made->shape.expected_entries = header.expected_entries;
     made->identity = bloomgate::fingerprint_of(made->file);
     made->tag_separators = header.shape.profile.tag_separators.text();
     if ((flags & BLOOMGATE_VERIFY) != 0) made->file.verify_body();

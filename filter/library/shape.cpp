@@ -59,14 +59,9 @@ Number number_of(std::string_view option, std::string_view text) {
 
 // Works the shape out from its settings.
 void work_out(bloomgate_shape& shape) {
-  const bloomgate::LayoutRules& rules = bloomgate::layout_rules(shape.options.layout);
-  const std::uint32_t block_bytes = shape.options.block_bytes.value_or(rules.default_block_bytes(1));
-  // As `bloomgate build` chooses.
-  shape.options.hashes =
-      shape.hashes.value_or(bloomgate::best_hashes(shape.options.bits_per_entry, shape.options.layout, block_bytes));
   shape.shape = bloomgate::shape_of(shape.options);
   shape.shape.block_count =
-      bloomgate::blocks_for(*shape.options.expected_entries, shape.options.bits_per_entry, shape.shape.block_bytes);
+      bloomgate::blocks_for(shape.expected_entries, shape.options.bits_per_entry, shape.shape.block_bytes);
   bloomgate::file_bytes({.shape = shape.shape});  // refuses what no file can hold
 }
 
@@ -82,7 +77,7 @@ void set(bloomgate_shape& shape, std::string_view option, std::string_view value
     options.bits_per_entry = number_of<double>(option, value);
     bloomgate::blocks_for(1, options.bits_per_entry, 1);  // refuses what is out of range, or not a number
   } else if (option == "hashes") {
-    shape.hashes = number_of<std::uint32_t>(option, value);
+    options.hashes = number_of<std::uint32_t>(option, value);
   } else if (option == "block-bytes") {
     options.block_bytes = number_of<std::uint32_t>(option, value);
   } else if (option == "hash") {
@@ -131,7 +126,7 @@ int bloomgate_shape_new(uint64_t expected_entries, uint64_t seed, bloomgate_shap
     require_pointer(shape, "shape");
     if (expected_entries == 0) refuse("a filter is made for at least one entry");
     auto made = std::make_unique<bloomgate_shape>();
-    made->options.expected_entries = expected_entries;
+    made->expected_entries = expected_entries;
     made->options.seed = seed;
     work_out(*made);
     *shape = made.release();

@@ -1,0 +1,192 @@
+#include "filter/build/part_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "filter/base/error.hpp"
+#include "filter/base/file_io.hpp"
+#include "filter/base/little_endian.hpp"
+#include "filter/base/parallel.hpp"
+#include "filter/file/new_file.hpp"
+
+namespace bloomgate {
+namespace {
+
+// The first bytes of a filter's file, and those of a part.
+constexpr std::array<unsigned char, 8> kFilterMagic = {0x89, 'B', 'L', 'M', '\r', '\n', 0x1a, '\n'};
+constexpr std::array<unsigned char, 8> kPartMagic = {0x89, 'B', 'L', 'P', '\r', '\n', 0x1a, '\n'};
+
+// What a part has beside the fields of a filter, where these have zeros.
+constexpr std::size_t kFirstBlockAt = 4056;
+constexpr std::size_t kBlocksAt = 4064;
+constexpr std::size_t kTableChecksumAt = 4072;
+constexpr std::size_t kRangeEnd = 4080;
+constexpr std::size_t kChecksumAt = kHeaderBytes - sizeof(std::uint64_t);
+
+using HeaderBytes = std::span<std::byte, kHeaderBytes>;
+
+void put_magic(HeaderBytes header, const std::array<unsigned char, 8>& magic) noexcept {
+  std::ranges::transform(magic, header.begin(), [](unsigned char byte) { return std::byte{byte}; });
+}
+
+void put_checksum(HeaderBytes header) noexcept {
+  store_little_endian(header.data() + kChecksumAt, checksum(header.first(kChecksumAt)));
+}
+
+std::uint64_t number_at(std::span<const std::byte, kHeaderBytes> header, std::size_t offset) noexcept {
+  return load_little_endian<std::uint64_t>(header.data() + offset);
+}
+
+Section section_of(const PartHeader& header) noexcept {
+  return {.kind = SectionKind::bits,
+          .offset = kHeaderBytes,
+          .bytes = header.range.count * header.filter.shape.block_bytes,
+          .items = header.filter.addresses,
+          .table_checksum = header.table_checksum};
+}
+
+void check_magic_and_checksum(std::span<const std::byte, kHeaderBytes> bytes, const std::string& path) {
+  const auto is_equal = [](unsigned char a, std::byte b) { return std::byte{a} == b; };
+  if (!std::equal(kPartMagic.begin(), kPartMagic.end(), bytes.begin(), is_equal)) {
+    throw BloomgateError(ErrorCode::bad_magic,
+                         path +
+                             " is not a part of a filter (its first 8 bytes are not the magic number); name the "
+                             "files of a build by parts",
+                         {.path = path, .offset = 0});
+  }
+  if (number_at(bytes, kChecksumAt) != checksum(bytes.first(kChecksumAt))) {
+    throw BloomgateError(ErrorCode::bad_header_checksum, path + ": the header is damaged; copy or build the part again",
+                         {.path = path, .offset = kChecksumAt});
+  }
+}
+
+}  // namespace
+
+void encode_part_header(const PartHeader& header, HeaderBytes out) {
+  encode_header(header.filter, sections_of(header.filter), out);
+  put_magic(out, kPartMagic);
+  store_little_endian(out.data() + kFirstBlockAt, header.range.first);
+  store_little_endian(out.data() + kBlocksAt, header.range.count);
+  store_little_endian(out.data() + kTableChecksumAt, header.table_checksum);
+  put_checksum(out);
+}
+
+PartHeader decode_part_header(std::span<const std::byte, kHeaderBytes> bytes, const std::string& path) {
+  check_magic_and_checksum(bytes, path);
+  // What is left is the header of a filter.
+  std::array<std::byte, kHeaderBytes> filter;
+  std::ranges::copy(bytes, filter.begin());
+  put_magic(filter, kFilterMagic);
+  std::fill(filter.begin() + kFirstBlockAt, filter.begin() + kRangeEnd, std::byte{0});
+  put_checksum(filter);
+  const DecodedHeader decoded = decode_header(filter, path);
+  PartHeader header = {.filter = decoded.header,
+                       .range = {.first = number_at(bytes, kFirstBlockAt), .count = number_at(bytes, kBlocksAt)},
+                       .table_checksum = number_at(bytes, kTableChecksumAt)};
+  const FilterHeader& of_filter = header.filter;
+  const bool has_more = of_filter.domains != 0 || of_filter.pairs.any() || of_filter.strangers.known != 0 ||
+                        of_filter.store_identity != 0 || of_filter.shape.store_seed || decoded.signature;
+  if (has_more || (of_filter.shape.layout != Layout::page && of_filter.shape.layout != Layout::line)) {
+    throw BloomgateError(ErrorCode::bad_header_field,
+                         path + ": no part of a filter of that kind can be; build the part again", {.path = path});
+  }
+  const std::uint64_t blocks = of_filter.shape.block_count;
+  if (header.range.count == 0 || header.range.count > blocks || header.range.first > blocks - header.range.count) {
+    throw BloomgateError(ErrorCode::bad_header_field,
+                         path + ": its range of " + std::to_string(header.range.count) + " blocks from number " +
+                             std::to_string(header.range.first) + " on is not within the " + std::to_string(blocks) +
+                             " of its filter; build the part again",
+                         {.path = path, .offset = kFirstBlockAt});
+  }
+  return header;
+}
+
+void write_part(const std::string& path, const PartHeader& header, std::span<const std::byte> bytes, unsigned threads) {
+  const Section section = section_of(header);
+  NewFile file(path, {section});
+  for_each_parallel(threads, section.chunk_count(), [&](std::size_t chunk) {
+    const std::uint64_t begin = chunk * kChecksumChunkBytes;
+    file.write(SectionKind::bits, begin, bytes.subspan(begin, std::min(kChecksumChunkBytes, bytes.size() - begin)));
+  });
+  file.complete(
+      {section},
+      [&](const Sections& written, HeaderBytes out) {
+        PartHeader complete = header;
+        complete.table_checksum = written.front().table_checksum;
+        encode_part_header(complete, out);
+      },
+      threads);
+  file.publish();
+}
+
+PartFile::PartFile(const std::string& path) : path_(path) {
+  // O_NONBLOCK: opening a FIFO must not wait for a writer.
+  file_.reset(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status = {};
+  if (!file_.is_open() || fstat(file_.get(), &status) != 0) {
+    throw system_error(ErrorCode::cannot_open, "open", path, errno);
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw BloomgateError(ErrorCode::not_a_regular_file, path + " is not a regular file; name a part of a filter",
+                         {.path = path, .expected = "a regular file", .got = "another kind of file"});
+  }
+  stamp_ = FileStamp(status);
+  const auto refuse_size = [&](ErrorCode code, std::uint64_t expected) {
+    throw BloomgateError(
+        code,
+        path + " has " + std::to_string(stamp_.size_bytes()) + " bytes instead of " + std::to_string(expected) +
+            "; copy or build the part again",
+        {path, std::min(stamp_.size_bytes(), expected), std::to_string(expected), std::to_string(stamp_.size_bytes())});
+  };
+  if (stamp_.size_bytes() < kHeaderBytes) refuse_size(ErrorCode::too_short, kHeaderBytes);
+  std::array<std::byte, kHeaderBytes> header;
+  read_at_offset(0, header);
+  header_ = decode_part_header(header, path);
+  section_ = section_of(header_);
+  if (stamp_.size_bytes() != section_.end()) refuse_size(ErrorCode::wrong_size, section_.end());
+  table_.resize(section_.table_bytes());
+  read_at_offset(section_.table_offset(), table_);
+  if (checksum(table_) != section_.table_checksum) {
+    throw BloomgateError(ErrorCode::bad_table_checksum,
+                         path + ": the checksum table at offset " + std::to_string(section_.table_offset()) +
+                             " is damaged; copy or build the part again",
+                         {.path = path, .offset = section_.table_offset()});
+  }
+}
+
+void PartFile::verify(unsigned threads) const {
+  for_each_parallel(threads, section_.chunk_count(), [&](std::size_t chunk) {
+    const std::uint64_t begin = chunk * kChecksumChunkBytes;
+    std::vector<std::byte> bytes(std::min(kChecksumChunkBytes, section_.bytes - begin));
+    read(begin, bytes);
+    const std::byte* const noted = table_.data() + chunk * sizeof(std::uint64_t);
+    if (checksum(bytes) == load_little_endian<std::uint64_t>(noted)) return;
+    throw BloomgateError(ErrorCode::bad_body_checksum,
+                         path_ + ": the bits are damaged in the MiB at offset " + std::to_string(kHeaderBytes + begin) +
+                             "; copy or build the part again",
+                         {.path = path_, .offset = kHeaderBytes + begin});
+  });
+}
+
+void PartFile::read(std::uint64_t offset, std::span<std::byte> out) const {
+  read_at_offset(kHeaderBytes + offset, out);
+}
+
+void PartFile::read_at_offset(std::uint64_t offset, std::span<std::byte> out) const {
+  if (const int error = read_at(file_.get(), out, offset); error != 0) {
+    throw system_error(ErrorCode::cannot_read, "read", path_, error);
+  }
+}
+
+void PartFile::require_whole() const {
+  const std::optional<FileStamp> now = FileStamp::of(file_.get());
+  if (now && *now == stamp_) return;
+  throw BloomgateError(ErrorCode::changed_while_open, path_ + " was written to while it was read; build the part again",
+                       {.path = path_});
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,40 @@
+// `bloomgate join`: puts the parts of a filter together that several machines or tasks have made.
+#include <sysexits.h>
+
+#include <iostream>
+
+#include "filter/base/parallel.hpp"
+#include "filter/build/join_parts.hpp"
+#include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/message_rates.hpp"
+#include "filter/cli/numbers.hpp"
+#include "filter/cli/stop_signal.hpp"
+
+namespace bloomgate::cli {
+
+namespace po = boost::program_options;
+
+int run_join(const Arguments& arguments) {
+  std::string output;
+  std::vector<std::string> parts;
+  po::options_description visible("options");
+  visible.add_options()("output,o", po::value(&output)->required()->value_name("FILE"), "where to put the filter");
+  const auto values = parse_command_line(
+      arguments, visible, &parts,
+      {.synopsis = "bloomgate join --output FILE PART...",
+       .purpose =
+           "Writes the filter that these parts make. A part has a range of its blocks, and is made with the\n"
+           "library: bloomgate_part_write() in C, write_part() in Python. All parts must be there, and be of one\n"
+           "filter. The file is the one that 'bloomgate build' makes of all entries, with the same options.",
+       .examples = "  bloomgate join --output whitelist.bloom parts/*.part\n"});
+  if (!values) return EX_OK;
+  if (parts.empty()) throw UsageError("name the parts");
+  const FilterHeader header = join_parts(parts, output, default_threads(), stop_flag());
+  std::cout << "built     " << output << "\naddresses " << format_count(header.addresses)
+            << " (duplicates counted)\nsize      " << format_bytes(file_bytes(header)) << "\nFPR       "
+            << format_rate(expected_fpr_of(header)) << " for a look-up (expected from the fill)\nmessages  "
+            << message_rates_text(fpr_of_sender(header)) << '\n';
+  return EX_OK;
+}
+
+}  // namespace bloomgate::cli
