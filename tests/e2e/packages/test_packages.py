@@ -28,7 +28,9 @@ def outcome(packages):
 
 
 def prepare(checks, packages):
-    shutil.copytree(packages, checks / "new", ignore=shutil.ignore_patterns("*.log", "debugging-symbols"))
+    # The container has no NumPy for the Python module.
+    shutil.copytree(packages, checks / "new",
+                    ignore=shutil.ignore_patterns("*.log", "debugging-symbols", "python3-bloomgate_*"))
     (checks / "old").mkdir()
     for package in sorted((checks / "new").glob("*.deb")):
         make_older(package, checks / "old")
@@ -70,6 +72,14 @@ def test_the_version_of_the_packages_is_that_of_the_project(packages):
     version = re.search(r"project\(bloomgate VERSION (\S+)", (REPOSITORY / "CMakeLists.txt").read_text()).group(1)
     for package in packages.glob("*.deb"):
         assert package.name.split("_")[1].rsplit("-", 1)[0] == version
+
+
+def test_the_library_its_header_and_its_python_module_are_in_packages_of_their_own(packages):
+    assert any(name.endswith("/libbloomgate.so.1") for name in files_of(packages, "libbloomgate1"))
+    development = files_of(packages, "libbloomgate-dev")
+    assert "/usr/include/bloomgate.h" in development
+    assert "/usr/share/libbloomgate/corpus/bad/expected.tsv" in development
+    assert "/usr/lib/python3/dist-packages/bloomgate.py" in files_of(packages, "python3-bloomgate")
 
 
 @pytest.mark.parametrize("check", container.names_of_checks(SCRIPT))

@@ -1,0 +1,171 @@
+"""The Python module: what it answers, and a filter that several worker processes build by parts."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from private_mail.filter import REPOSITORY, build_folder, built
+
+np = pytest.importorskip("numpy")
+
+MODULE = REPOSITORY / "filter/library/python"
+ENTRIES = 60_000
+
+
+@pytest.fixture(scope="module")
+def bloomgate():
+    """The module, with the library of the build folder. That one is found by its name, as it is loaded already."""
+    import ctypes
+
+    ctypes.CDLL(str(built("filter/library/libbloomgate.so.1")), mode=ctypes.RTLD_GLOBAL)
+    sys.path.insert(0, str(MODULE))
+    import bloomgate
+
+    yield bloomgate
+    sys.path.remove(str(MODULE))
+
+
+def build(folder, name, text, *options):
+    (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    output = folder / f"{name}.bloom"
+    done = subprocess.run([built("filter/cli/bloomgate"), "build", folder / f"{name}.txt", "--output", output, "--quiet", *options],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return output
+
+
+def addresses(first, count):
+    return [f"user{i}@example.org" for i in range(first, first + count)]
+
+
+@pytest.fixture(scope="module")
+def filter_file(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("filter"), "list", "\n".join([
+        *addresses(0, 1000), "@partner.example", "anna@bücher.example", "joe@far.example > ann@ours.example", ""]))
+
+
+ASKED = [*addresses(900, 200), "x@partner.example", "anna@bücher.example", "nonsense", "<>", "", "joe@far.example"]
+
+
+def columns():
+    packed = "".join(ASKED).encode()
+    offsets = np.cumsum([0, *(len(text.encode()) for text in ASKED)])
+    return {
+        "S": np.array([text.encode() for text in ASKED]),
+        "U": np.array(ASKED),
+        "objects": np.array(ASKED, dtype=object),
+        "list": ASKED,
+        "Arrow, 32 bits": (packed, offsets.astype(np.int32)),
+        "Arrow, 64 bits": (memoryview(packed), offsets.astype(np.int64)),
+    }
+
+
+@pytest.mark.parametrize("name", columns())
+def test_a_column_gives_what_single_look_ups_give(bloomgate, filter_file, name):
+    with bloomgate.Filter(filter_file) as filter:
+        want = [filter.look_up(text) for text in ASKED]
+        assert list(filter.look_up_column(columns()[name])) == want
+        assert list(filter.listed(columns()[name])) == [bool(answer & 1) for answer in want]
+    assert want[0] == bloomgate.Answer.LISTED
+    assert want[200:] == [3, 1, 6, 4, want[204], 0]
+
+
+def test_a_recipient_and_the_figures(bloomgate, filter_file):
+    with bloomgate.Filter(filter_file, verify=False) as filter:
+        assert filter.look_up("joe@far.example", "ann@ours.example") == bloomgate.Answer.BY_PAIR
+        assert filter.look_up("joe@far.example", "bob@ours.example") == bloomgate.Answer.NOT_LISTED
+        assert filter.addresses == 1002
+        assert len(filter.identity) == 16
+    with pytest.raises(ValueError, match="closed"):
+        filter.look_up("joe@far.example")
+
+
+def test_what_is_refused(bloomgate, filter_file, tmp_path):
+    with pytest.raises(bloomgate.Error) as refused:
+        bloomgate.Filter(REPOSITORY / "tests/bad/magic-first-byte.bloom")
+    assert refused.value.name == "bad_magic"
+    assert "magic-first-byte.bloom" in str(refused.value)
+    with bloomgate.Filter(filter_file) as filter:
+        with pytest.raises(bloomgate.Error) as refused:
+            filter.look_up_column((b"joe", np.array([0, 4], np.int32)))
+        assert refused.value.name == "bad_argument"
+        assert len(filter.look_up_column(np.zeros(0, "S1"))) == 0
+        assert len(filter.look_up_column([])) == 0
+        for wrong in ((b"joe", np.array([0.0, 3.0])), (b"joe", np.zeros(0, np.int32)), np.zeros((2, 2), "S5")):
+            with pytest.raises(ValueError):
+                filter.look_up_column(wrong)
+    with pytest.raises(bloomgate.Error, match="layout"):
+        bloomgate.Shape(10, 1, layout="ribbon")
+    for column in (["joe@example.org", "@example.org"], ["a@b.example > c@d.example"]):
+        with pytest.raises(ValueError, match="not an address"):
+            bloomgate.Shape(10, 1).hashes(column)
+    with pytest.raises(ValueError):
+        bloomgate.Shape(-1, 1)
+
+
+def by_parts(bloomgate, shape, pieces, parts, folder):
+    """What each task does, one after the other."""
+    own = [[] for _ in range(parts)]
+    for piece in pieces:
+        numbers, hashes = shape.partition(piece, parts)
+        for part in range(parts):
+            own[part].append(hashes[numbers == part])
+    return [shape.write_part(part, parts, own[part], folder / f"{part}.part") for part in range(parts)]
+
+
+@pytest.mark.parametrize("settings", [{}, {"layout": "line", "bits_per_entry": 12}, {"tag_separators": "+", "keep_case": True}])
+def test_parts_are_joined_to_the_file_of_one_build(bloomgate, tmp_path, settings):
+    lines = [*addresses(0, ENTRIES - 3), "Joe+News@Example.org", "anna@bücher.example", "user1@example.org", "nonsense", "# comment"]
+    options = [word for name, value in settings.items()
+               for word in ([f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)]))]
+    expected = build(tmp_path, "built", "\n".join(lines) + "\n", "--seed", "42", "--expected-entries", str(ENTRIES), *options)
+    shape = bloomgate.Shape(ENTRIES, 42, **settings)
+    paths = by_parts(bloomgate, shape, [np.array(lines[i::3]) for i in range(3)], 4, tmp_path)
+    bloomgate.join(paths[::-1], tmp_path / "joined.bloom")
+    assert (tmp_path / "joined.bloom").read_bytes() == expected.read_bytes()
+    done = subprocess.run([built("filter/cli/bloomgate"), "join", *paths, "--output", tmp_path / "by-command.bloom"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert f"addresses {ENTRIES:,} " in done.stdout
+    assert (tmp_path / "by-command.bloom").read_bytes() == expected.read_bytes()
+
+
+def test_a_part_that_is_missing_or_damaged_leaves_nothing_behind(bloomgate, tmp_path):
+    paths = by_parts(bloomgate, bloomgate.Shape(ENTRIES, 42), [addresses(0, ENTRIES)], 3, tmp_path)
+    output = tmp_path / "joined.bloom"
+
+    def join(*parts):
+        done = subprocess.run([built("filter/cli/bloomgate"), "join", *parts, "--output", output], capture_output=True, text=True)
+        assert not output.exists()
+        return done.returncode, done.stderr
+
+    status, said = join(*paths[:2])
+    assert status == 65
+    assert "are in none of the parts; name all parts" in said
+    with open(paths[1], "r+b") as part:
+        part.seek(5000)
+        byte = part.read(1)
+        part.seek(5000)
+        part.write(bytes([byte[0] ^ 1]))
+    status, said = join(*paths)
+    assert status == 65
+    assert f"{paths[1]}: the bits are damaged in the MiB at offset 4096" in said
+    with pytest.raises(bloomgate.Error) as refused:
+        bloomgate.join(paths, output)
+    assert refused.value.name == "bad_body_checksum"
+    assert join()[0] == 64
+
+
+def test_dask_workers_build_the_file_of_one_machine(bloomgate, tmp_path):
+    """Several worker processes on loopback, and tasks as in the manual of the module."""
+    pytest.importorskip("distributed")
+    expected = build(tmp_path, "built", "\n".join(addresses(0, ENTRIES)) + "\n", "--seed", "7", "--expected-entries", str(ENTRIES))
+    done = subprocess.run(
+        [sys.executable, "-B", REPOSITORY / "filter/library/python/dask_build.py", tmp_path / "built.txt", "--entries", str(ENTRIES),
+         "--seed", "7", "--parts", "5", "--workers", "3", "--folder", tmp_path / "parts", "--output", tmp_path / "joined.bloom"],
+        capture_output=True, text=True, timeout=300,
+        env={**os.environ, "PYTHONPATH": str(MODULE), "LD_LIBRARY_PATH": str(build_folder() / "filter/library")})
+    assert done.returncode == 0, done.stderr
+    assert "of 3 processes" in done.stdout
+    assert (tmp_path / "joined.bloom").read_bytes() == expected.read_bytes()
