@@ -19,10 +19,10 @@ struct Ended {
 };
 
 // Runs the daemon's program with those words after its name, and waits for its end.
-Ended run(const test::TemporaryFolder& folder, const std::string& arguments) {
+Ended run(const test::TemporaryFolder& folder, const std::string& arguments, const std::string& environment = "") {
   const std::string output = folder.file("output");
   const std::string command =
-      "timeout 20 '" BLOOMGATE_MILTER_PROGRAM "' < /dev/null " + arguments + " > '" + output + "' 2>&1";
+      environment + " timeout 20 '" BLOOMGATE_MILTER_PROGRAM "' < /dev/null " + arguments + " > '" + output + "' 2>&1";
   const int status = std::system(command.c_str());  // NOLINT(cert-env33-c): a fixed program, words of this file
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, test::read_file(output)};
 }
@@ -79,6 +79,22 @@ TEST_CASE("a start that cannot succeed ends with a status of sysexits and a sent
     CHECK_THAT(ended.output, Contains("bloomgate-milter: ") && Contains(c.message));
   }
 }
+
+#ifdef BLOOMGATE_FAULTY_CALLS
+TEST_CASE("where libmilter ends by itself the daemon ends, too, with a failure if that was one") {
+  const test::TemporaryFolder folder;
+  const test::WhitelistFile whitelist({"joe@example.org"});
+  const std::string arguments =
+      "--config /dev/null --log-target stderr --whitelist " + whitelist.path() + " --socket unix:" + folder.file("s");
+  const std::string preload = "LD_PRELOAD='" BLOOMGATE_FAULTY_CALLS "' FAULTY_CALLS_FAULT=";
+  const Ended failed = run(folder, arguments, preload + "'smfi_main 1 5'");
+  CHECK(failed.status == EX_SOFTWARE);
+  CHECK_THAT(failed.output, Contains("libmilter failed; its reason is in the system log") && Contains("stopped"));
+  const Ended ended = run(folder, arguments, preload + "'smfi_main 1 end'");
+  CHECK(ended.status == EX_OK);
+  CHECK_THAT(ended.output, !Contains("libmilter failed") && Contains("stopped"));
+}
+#endif
 
 TEST_CASE("option --check-config tells of the configuration and the whitelist, and starts nothing") {
   const test::TemporaryFolder folder;

@@ -1,6 +1,7 @@
 // Preloaded into a program (LD_PRELOAD), makes its calls to the file system fail, and records them.
 //
-// Only calls for files in one folder count; everything else goes to the system as it is. The environment says what is
+// Only calls for files in one folder count, and libmilter's smfi_main(), in which the daemon runs; everything else goes
+// to the system as it is. The environment says what is
 // wanted:
 //
 //   FAULTY_CALLS_FOLDER  the folder, as an absolute path without links
@@ -24,6 +25,7 @@
 
 // With checks of sizes, calls get other names. A program that was compiled so has them; here they would be in the way.
 #undef _FORTIFY_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -356,6 +358,14 @@ void* mmap(void* address, size_t bytes, int protection, int flags, int file, off
   const long mapped = syscall(SYS_mmap, address, bytes, protection, flags, file, offset);
   if (fault == Fault::cut) syscall(SYS_truncate, path_of(file).c_str(), 0);
   return mapped == -1 ? MAP_FAILED : reinterpret_cast<void*>(mapped);
+}
+
+// Of libmilter, in the daemon.
+int smfi_main() {
+  const Fault fault = plan().fault_of("smfi_main", 0, 0, "");
+  if (fails(fault)) return -1;
+  if (fault == Fault::end) return 0;
+  return reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "smfi_main"))();
 }
 }
 // NOLINTEND
