@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -201,6 +202,19 @@ TEST_CASE("room is made for as many connections as the process may have descript
   CHECK(now.rlim_cur == 600);
   CHECK(make_room_for_connections(std::size_t{1} << 40) < std::size_t{1} << 40);
   REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+}
+
+TEST_CASE("without descriptors for anything else there is room for no connection") {
+  // In a process of its own, which may not raise its limit again.
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const rlimit least = {.rlim_cur = 100, .rlim_max = 100};
+    _exit(setrlimit(RLIMIT_NOFILE, &least) == 0 && make_room_for_connections(50) == 0 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 // What the callbacks make of it.

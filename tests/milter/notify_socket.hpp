@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -23,6 +24,8 @@ class NotifySocket {
     std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
     if (bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
       throw std::runtime_error("bind");
+    const timeval patience = {.tv_sec = 30, .tv_usec = 0};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setenv("NOTIFY_SOCKET", path.c_str(), 1);
   }
   ~NotifySocket() {
@@ -42,8 +45,12 @@ class NotifySocket {
     return text;
   }
 
-  // The next message, for which it waits.
-  std::string wait_for_next() const { return receive(0); }
+  // The next message, for which it waits. Throws where none comes in half a minute.
+  std::string wait_for_next() const {
+    std::string text = receive(0);
+    if (text.empty()) throw std::runtime_error("nothing was said to systemd");
+    return text;
+  }
 
  private:
   std::string receive(int flags) const {

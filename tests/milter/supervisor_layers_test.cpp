@@ -1,6 +1,5 @@
 // A whitelist that is a folder of layers, in the daemon: loaded, watched and swapped together.
 #include <catch2/catch.hpp>
-#include <thread>
 
 #include "filter/file/layer_folder.hpp"
 #include "filter/layout/sizing.hpp"
@@ -9,6 +8,7 @@
 #include "milter/supervisor.hpp"
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/notify_socket.hpp"
+#include "tests/milter/running_supervisor.hpp"
 
 namespace bloomgate {
 namespace {
@@ -159,6 +159,21 @@ TEST_CASE("layers that cannot be used are refused as a whole, by name, and the o
   }
 }
 
+TEST_CASE("a layer that has another name now is loaded under that, and one that was damaged is loaded again") {
+  Layered s;
+  s.supervisor.load_first();
+  std::filesystem::rename(s.path("0002"), s.path("0003"));
+  s.supervisor.reload_changed();
+  CHECK(s.names() == Names{"all/0001", "all/0003"});
+  CHECK(s.filter(1)->path() == s.path("0003"));
+
+  s.filter(0)->note_damage(Damage::spoiled);
+  CHECK(s.reason("<joe@example.org>") == Reason::whitelist_damaged);
+  s.put("0004", {"bob@example.org"});
+  s.supervisor.reload_changed();
+  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+}
+
 TEST_CASE("a folder whose layers have gone goes on to serve, as a file that has gone does") {
   Layered s;
   s.supervisor.load_first();
@@ -166,6 +181,7 @@ TEST_CASE("a folder whose layers have gone goes on to serve, as a file that has 
   std::filesystem::remove(s.path("0002"));
   s.supervisor.reload_changed();
   CHECK(s.reason("<joe@example.org>") == Reason::listed);
+  CHECK_THAT(s.log.text(), !Contains("error: "));
 }
 
 TEST_CASE("a damaged layer lists nobody, the others go on, and a good file heals it") {
@@ -185,7 +201,7 @@ TEST_CASE("a damaged layer lists nobody, the others go on, and a good file heals
 TEST_CASE("the watch sees a layer that comes, one that is replaced, and one that goes") {
   Layered s;
   s.supervisor.load_first();
-  std::jthread runner([&] { s.supervisor.run(); });
+  const test::RunningSupervisor runner(s.supervisor, s.wakeup);
   CHECK_THAT(s.systemd.wait_for_next(), StartsWith("READY=1\nSTATUS=serving "));
   s.put("0003", {"bob@example.org"});
   CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=serving ") && Contains("0003.bloom"));
@@ -197,7 +213,6 @@ TEST_CASE("the watch sees a layer that comes, one that is replaced, and one that
   const std::string status = s.systemd.wait_for_next();
   CHECK_THAT(status, StartsWith("STATUS=serving ") && !Contains("0002.bloom"));
   CHECK(s.reason("<ann@example.org>") == Reason::not_listed);
-  s.wakeup.post(Wakeup::kStop);
 }
 
 TEST_CASE("a folder of layers with a store is refused, with the remedy") {
@@ -217,6 +232,10 @@ TEST_CASE("a reload under another name gives it to the layers") {
   supervisor.load_first();
   supervisor.reload();
   CHECK(s.names() == Names{"other/0001", "other/0002"});
+  renamed.whitelists.front().name = "third";
+  test::write_file(s.path("0003"), "no layer");
+  supervisor.reload();
+  CHECK(s.names() == Names{"third/0001", "third/0002"});
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 // A supervisor whose whitelist is a pair: a filter, and the store that confirms its hits.
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <filesystem>
+#include <sstream>
 #include <thread>
 
 #include "milter/supervisor.hpp"
@@ -98,6 +102,29 @@ TEST_CASE("a running daemon notices that the second file of a pair has come, whi
   runs.join();
   CHECK(is_noticed);
   CHECK(s.serves("ann@example.org"));
+}
+
+// Whether this process watches the folder by inotify.
+bool is_watched(const std::filesystem::path& folder) {
+  struct stat status = {};
+  REQUIRE(stat(folder.c_str(), &status) == 0);
+  std::ostringstream wanted;
+  wanted << " ino:" << std::hex << status.st_ino << ' ';
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
+    if (test::read_file(each.path()).find(wanted.str()) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST_CASE("a store in a folder of its own is watched there") {
+  SupervisedPair s;
+  const test::TemporaryFolder apart;
+  CHECK_FALSE(is_watched(apart.path()));
+  std::filesystem::copy_file(s.files.store_path(), apart.file("whitelist.store"));
+  const ListSources sources = {.whitelists = {{"whitelist", s.files.path(), apart.file("whitelist.store")}}};
+  Supervisor supervisor(sources, s.slot, s.wakeup, s.results, s.log.logger());
+  supervisor.load_first();
+  CHECK(is_watched(apart.path()));
 }
 
 TEST_CASE("a store that cannot be used is refused at the start") {

@@ -6,6 +6,7 @@
 #include "milter/supervisor.hpp"
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/notify_socket.hpp"
+#include "tests/milter/running_supervisor.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
@@ -82,12 +83,11 @@ TEST_CASE("lists that a reload has brought are watched from then on") {
   s.sources.revoked = s.folder.file("revoked.txt");
   test::write_file(s.sources.revoked, "");
   s.status_after_reload();
-  std::jthread runner([&] { s.supervisor.run(); });
+  const test::RunningSupervisor runner(s.supervisor, s.wakeup);
   s.systemd.wait_for_next();
   test::write_file(s.sources.revoked, "joe@example.org\n");
   CHECK_THAT(s.systemd.wait_for_next(), Contains("1 revoked entries"));
   CHECK(s.reason("<joe@example.org>") == Reason::revoked);
-  s.wakeup.post(Wakeup::kStop);
 }
 
 TEST_CASE("a configuration that is refused leaves everything as it is, and the reload says why") {

@@ -12,6 +12,7 @@
 
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/notify_socket.hpp"
+#include "tests/milter/running_supervisor.hpp"
 #include "tests/support/no_descriptors.hpp"
 #include "tests/support/silent_writer.hpp"
 
@@ -169,14 +170,13 @@ TEST_CASE("a whitelist that is written to in place is damaged at once, and says 
   Supervised s;
   test::make_old(s.file.path());
   s.supervisor.load_first();
-  std::jthread runner([&] { s.supervisor.run(); });
+  test::RunningSupervisor runner(s.supervisor, s.wakeup);
   CHECK_THAT(s.systemd.wait_for_next(), StartsWith("READY=1\nSTATUS=serving "));
   const std::string content = test::read_file(s.file.path());
   test::write_file(s.file.path(), content.substr(0, kHeaderBytes) + std::string(content.size() - kHeaderBytes, '\xff'));
   CHECK(s.reason("<stranger@example.net>") == Reason::whitelist_damaged);
   CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=damaged: " + s.file.path() + " was changed in place"));
-  s.wakeup.post(Wakeup::kStop);
-  runner.join();
+  runner.end();
   CHECK_THAT(s.log.text(), Contains("error: damaged: " + s.file.path()));
 }
 
@@ -259,10 +259,9 @@ struct Watched : Supervised {
     test::write_file(sources.extra, "");
     watched = std::make_unique<Supervisor>(sources, slot, wakeup, results, log.logger());
     watched->load_first();
-    runner = std::jthread([this] { watched->run(); });
+    runner = std::make_unique<test::RunningSupervisor>(*watched, wakeup);
     systemd.wait_for_next();
   }
-  ~Watched() { wakeup.post(Wakeup::kStop); }
 
   // Waits until that is so, and fails where it does not become so.
   template <typename Condition>
@@ -276,7 +275,7 @@ struct Watched : Supervised {
 
   std::string path = folder.file("revoked.txt");
   std::unique_ptr<Supervisor> watched;
-  std::jthread runner;
+  std::unique_ptr<test::RunningSupervisor> runner;
 };
 
 // Runs a supervisor whose whitelist may be missing, and is. There are no exact lists but the one that is named.
@@ -289,10 +288,9 @@ struct Waiting : Supervised {
     sources.allow_missing = true;
     waiting = std::make_unique<Supervisor>(sources, slot, wakeup, results, log.logger());
     waiting->load_first();
-    runner = std::jthread([this] { waiting->run(); });
+    runner = std::make_unique<test::RunningSupervisor>(*waiting, wakeup);
     CHECK_THAT(systemd.wait_for_next(), StartsWith("READY=1\nSTATUS=no whitelist is loaded: all mail"));
   }
-  ~Waiting() { wakeup.post(Wakeup::kStop); }
 
   void await(Reason wanted) const {
     Watched::await([&] { return reason("<joe@example.org>") == wanted; });
@@ -307,7 +305,7 @@ struct Waiting : Supervised {
   std::string whitelist;
   std::string revoked_list;
   std::unique_ptr<Supervisor> waiting;
-  std::jthread runner;
+  std::unique_ptr<test::RunningSupervisor> runner;
 };
 
 TEST_CASE("a whitelist that was missing at the start is used as soon as it is there") {
@@ -423,11 +421,10 @@ TEST_CASE("a reload that is asked for reads every list anew, watched or not") {
   }
   SECTION("by the signal's event") {
     s.wakeup.post(Wakeup::kReload);
-    std::jthread runner([&] { supervisor.run(); });
+    const test::RunningSupervisor runner(supervisor, s.wakeup);
     for (const char* const want : {"READY=1\n", "RELOADING=1\n", "READY=1\n"}) {
       CHECK_THAT(s.systemd.wait_for_next(), StartsWith(want));
     }
-    s.wakeup.post(Wakeup::kStop);
   }
   CHECK(s.reason("<joe@example.org>") == Reason::listed);
   CHECK(s.reason("<ann@example.org>") == Reason::revoked);
@@ -488,8 +485,7 @@ TEST_CASE("a list of further entries that is spoiled in place lists nobody, and 
 
 TEST_CASE("a reload that cannot read the revoked entries delivers nobody") {
   Watched s("ann@example.org\n");
-  s.wakeup.post(Wakeup::kStop);
-  s.runner.join();
+  s.runner->end();
   std::filesystem::remove(s.path);
   s.watched->reload();
   CHECK(s.reason("<joe@example.org>") == Reason::no_revoked_list);
@@ -511,13 +507,12 @@ TEST_CASE("a folder that is moved away delivers nobody, and one in its place is 
   Watched s("ann@example.org\n");
   const std::string inner = s.folder.file("inner");
   std::filesystem::create_directory(inner);
-  s.wakeup.post(Wakeup::kStop);
-  s.runner.join();
+  s.runner->end();
   s.sources.revoked = inner + "/revoked.txt";
   test::write_file(s.sources.revoked, "ann@example.org\n");
   s.watched = std::make_unique<Supervisor>(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
   s.watched->load_first();
-  s.runner = std::jthread([&s] { s.watched->run(); });
+  s.runner = std::make_unique<test::RunningSupervisor>(*s.watched, s.wakeup);
   std::filesystem::rename(inner, s.folder.file("old"));
   Watched::await([&] { return s.reason("<joe@example.org>") == Reason::no_revoked_list; });
   std::filesystem::create_directory(inner);
@@ -578,14 +573,13 @@ TEST_CASE("that no trusted results arrive is logged and shown in the status, and
 TEST_CASE("damage is logged and shown in the status") {
   Supervised s;
   s.supervisor.load_first();
-  std::jthread runner([&] { s.supervisor.run(); });
+  test::RunningSupervisor runner(s.supervisor, s.wakeup);
   CHECK_THAT(s.systemd.wait_for_next(), StartsWith("READY=1\nSTATUS=serving "));
   s.file.truncate();
   CHECK(s.reason("<joe@example.org>") == Reason::whitelist_damaged);
   s.wakeup.post(Wakeup::kDamage);
   CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=damaged: "));
-  s.wakeup.post(Wakeup::kStop);
-  runner.join();
+  runner.end();
   CHECK_THAT(s.log.text(), Contains("error: damaged: " + s.file.path()));
 }
 

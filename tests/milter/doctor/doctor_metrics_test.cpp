@@ -27,11 +27,12 @@ TEST_CASE("figures are read with their labels, and what is none is left out") {
       "bloomgate_deep_checks_total{answer=\"failed\",action=\"tag\"} 4.5\n"
       "bloomgate_deep_checks_total{answer=\"failed\",action=\"reject\"} 1e2\n"
       "other_hits_total 99\n"
-      "bloomgate_no_value\nbloomgate_no_number x\nbloomgate_half 1x\nbloomgate_open{a=\"b\" 1\n"
+      "bloomgate_no_value\nbloomgate_12\nbloomgate_no_number x\nbloomgate_half 1x\nbloomgate_open{a=\"b\" 1\n"
       "bloomgate_nan NaN\nbloomgate_infinite +Inf\nbloomgate_huge 1e999\n"
       "bloomgate_last 7");
   CHECK(figures.value("hits_total") == 12);
   CHECK(figures.value("last") == 7);
+  CHECK(figures.all("12").empty());
   CHECK(figures.value("deep_checks_total", "answer=\"failed\"") == 4.5);
   CHECK(figures.sum("deep_checks_total", "answer=\"failed\"") == 104.5);
   CHECK(figures.sum("deep_checks_total") == 107.5);

@@ -44,6 +44,21 @@ TEST_CASE("a write to a watched file that is there is noticed, also where a neig
   CHECK(watch.take_events());
 }
 
+TEST_CASE("where a folder of layers is watched a layer in it is noticed that comes or goes, and no other file") {
+  const TemporaryFolder above;
+  const std::string layers = above.file("layers");
+  std::filesystem::create_directory(layers);
+  FileWatch watch({layers});
+  CHECK_FALSE(watch.take_events());
+  write_file(layers + "/README", "x");
+  write_file(layers + "/.0001.bloom.tmp", "x");
+  CHECK_FALSE(watch.take_events());
+  write_file(layers + "/0001.bloom", "x");
+  CHECK(watch.take_events());
+  std::filesystem::remove(layers + "/0001.bloom");
+  CHECK(watch.take_events());
+}
+
 TEST_CASE("where so much changes that events are lost, the watched file counts as changed") {
   const std::uint64_t most = std::stoull(test::read_file("/proc/sys/fs/inotify/max_queued_events"));
   if (most > 1'000'000) {

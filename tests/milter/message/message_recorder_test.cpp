@@ -267,6 +267,18 @@ TEST_CASE("recipients are facts where the mail server tells them, and unknown wh
   CHECK_FALSE(recipients_of(message).are_known());
 }
 
+TEST_CASE("one field is enough to make a message automatic, and the next message is none") {
+  MessageRecorder message;
+  message.begin_message("<joe@example.org>");
+  message.add_header("Subject", "bulk");
+  CHECK_FALSE(message.facts({}).is_automatic);
+  message.add_header("Precedence", "bulk");
+  message.add_header("Auto-Submitted", "no");
+  CHECK(message.facts({}).is_automatic);
+  message.begin_message("<joe@example.org>");
+  CHECK_FALSE(message.facts({}).is_automatic);
+}
+
 TEST_CASE("with one recipient too many, or one too long, the recipients are too many until the next message") {
   using enum Recipients::State;
   MessageRecorder message;

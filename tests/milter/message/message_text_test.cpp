@@ -106,6 +106,21 @@ TEST_CASE("the temporary file has no name, and is gone with its message") {
   CHECK(open_files() == before);
 }
 
+TEST_CASE("a text that is taken goes on as it was, and leaves an empty one, with nothing of it in the next") {
+  const TemporaryFolder folder;
+  MessageText message({.max_bytes = 16, .memory_bytes = 10, .folder = folder.path()});
+  message.add_body("0123456789abc");
+  MessageText taken = message.take();
+  CHECK(taken.size() == 13);
+  CHECK(message.size() == 0);
+  CHECK(text_of(message).empty());
+  message.add_body("another, longer one");
+  CHECK(text_of(message) == "another, longer ");
+  CHECK(text_of(taken) == "0123456789abc");
+  taken.add_body("defgh");
+  CHECK(text_of(taken) == "0123456789abcdef");
+}
+
 TEST_CASE("of a message that is too long the first bytes are kept") {
   const TemporaryFolder folder;
   for (const std::size_t memory : {std::size_t{0}, std::size_t{10}, std::size_t{20}, std::size_t{1000}}) {

@@ -239,6 +239,16 @@ TEST_CASE("a reload shows in figures and advice, with what it was refused for") 
                                 Catch::Contains("systemctl restart bloomgate-milter"));
 }
 
+TEST_CASE("a whitelist that is not loaded yet is named, and those that are loaded are not") {
+  Watched daemon;
+  ListParts lists = daemon.parts.slot.get()->parts();
+  lists.whitelists.push_back({"late", nullptr});
+  daemon.parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
+  const std::vector<Advice> advice = advice_on(daemon.monitor);
+  REQUIRE(advice.size() == 1);
+  CHECK(advice[0].what == "whitelist late is not loaded: it lists nobody");
+}
+
 TEST_CASE("the page says that nothing needs action, or what does") {
   Watched daemon;
   CHECK(advice_on(daemon.monitor).empty());
