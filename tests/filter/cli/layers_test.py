@@ -244,7 +244,8 @@ class CommandsTest(Layers):
                  (["append", self.layers, "--layout", "counting", bad], EX_USAGE),
                  (["fold", self.layers, "--layout", "counting", bad], EX_USAGE),
                  (["query", self.layers, "--list", bad], EX_USAGE), (["fold", self.root / "none"], 66)]
-        self.assertIn("0001.bloom is a layer", self.run_it("fold", self.layers, self.layers / "0001.bloom", status=EX_USAGE).stderr)
+        refused = self.run_it("fold", self.layers, self.layers / "0001.bloom", status=EX_USAGE)
+        self.assertIn("0001.bloom is a layer", refused.stderr)
         self.run_it("append", self.root / "new", status=EX_USAGE)
         self.assertFalse((self.root / "new").exists())
         before = (self.layers / "0001.bloom").read_bytes()
