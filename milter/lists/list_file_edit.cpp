@@ -165,6 +165,36 @@ void take_out(Change& change, std::span<const Entry> entries) {
   }
 }
 
+// What a side of a pair may be written as so that it still has everybody whom `side` has: itself, and the domains above
+// it.
+std::vector<std::string> wider_sides(std::string_view side) {
+  std::string_view domain = side.substr(side.rfind('@') + 1);
+  const bool is_address = !side.starts_with('@');
+  // An address may begin as a comment does.
+  std::vector<std::string> sides = {is_address ? "<" + std::string(side) + ">" : std::string(side)};
+  if (is_address) sides.push_back("@" + std::string(domain));
+  const auto go_up = [&domain] { domain.remove_prefix(std::min(domain.find('.'), domain.size() - 1) + 1); };
+  if (domain.starts_with('.')) {
+    domain.remove_prefix(1);
+    go_up();
+  }
+  for (; !domain.empty(); go_up()) sides.push_back("@." + std::string(domain));
+  return sides;
+}
+
+// The entry of the list that has every pair of these sides; empty: none has.
+std::string wider_entry(const ExactList& list, const PairSides& sides) {
+  for (const std::string& sender : wider_sides(sides.sender)) {
+    const Entry alone = canonicalize_line(sender);
+    if (list.has(alone)) return std::string(alone.key());
+    for (const std::string& recipient : wider_sides(sides.recipient)) {
+      const Entry pair = canonicalize_pair(sender, recipient);
+      if (list.has(pair)) return entry_text(pair.key());
+    }
+  }
+  return {};
+}
+
 std::string other_entry(const ExactList& list, const Entry& entry, TagSeparators separators) {
   if (entry.kind() == EntryKind::pair) {
     const PairSides sides = sides_of_pair(entry.key());
@@ -177,6 +207,7 @@ std::string other_entry(const ExactList& list, const Entry& entry, TagSeparators
     const FoundPair wider = list.find_pair(sender, canonicalize_path(sides.recipient), separators, separators);
     return entry_text(wider.key.view());
   }
+  if (entry.kind() == EntryKind::domain_pair) return wider_entry(list, sides_of_pair(entry.key()));
   if (entry.kind() != EntryKind::address) return {};
   const FoundEntry found = list.find(entry, separators);
   if (found.match == Match::domain || found.match == Match::domain_tree) {

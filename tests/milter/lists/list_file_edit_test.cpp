@@ -251,5 +251,34 @@ TEST_CASE("of a pair that is taken out it is said that its sender is there for e
   CHECK(covered_by("pal@example.org > ann@theirs.example").empty());
 }
 
+TEST_CASE("of a pair with a domain that is taken out it is said which other entry still covers it") {
+  const auto [left, pair, want] = GENERATE(table<const char*, const char*, const char*>({
+      {"@corp.example", "@corp.example > ann@ours.example", "@corp.example"},
+      {"@.corp.example", "@corp.example > ann@ours.example", "@.corp.example"},
+      {"@.example", "@.corp.example > ann@ours.example", "@.example"},
+      {"@.corp.example > ann@ours.example", "@sub.corp.example > ann@ours.example",
+       "@.corp.example > ann@ours.example"},
+      {"@corp.example > @ours.example", "@corp.example > ann@ours.example", "@corp.example > @ours.example"},
+      {"joe@corp.example", "joe@corp.example > @ours.example", "joe@corp.example"},
+      {"<#joe@corp.example>", "<#joe@corp.example> > @ours.example", "#joe@corp.example"},
+      {"@corp.example", "joe@corp.example > @ours.example", "@corp.example"},
+      {"joe@corp.example > @.example", "joe@corp.example > @ours.example", "joe@corp.example > @.example"},
+      {"joe@corp.example > @.ours.example", "joe@corp.example > @sub.ours.example",
+       "joe@corp.example > @.ours.example"},
+      // These have less.
+      {"@corp.example", "@.corp.example > ann@ours.example", ""},
+      {"joe@corp.example", "@corp.example > ann@ours.example", ""},
+      {"@corp.example > pat@ours.example", "@corp.example > ann@ours.example", ""},
+      {"@corp.example > ann@ours.example", "@corp.example > @ours.example", ""},
+      {"@.sub.corp.example", "@corp.example > ann@ours.example", ""},
+      {"@ours.example", "@corp.example > ann@ours.example", ""},
+  }));
+  CAPTURE(left, pair);
+  const List list(std::string(left) + "\n" + pair + "\n");
+  const EditedEntry taken = list.edit(ListChange::take_out, {pair}).entries[0];
+  CHECK(taken.has_changed);
+  CHECK(taken.covered_by == want);
+}
+
 }  // namespace
 }  // namespace bloomgate
