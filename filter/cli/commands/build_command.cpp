@@ -58,6 +58,7 @@ struct BuildCommand {
   std::vector<std::string> strangers;
   unsigned keep = 0;
   bool strict = false;
+  bool not_empty = false;
   bool quiet = false;
   bool json = false;
   std::vector<std::string> inputs;      // without the stores
@@ -185,7 +186,9 @@ std::optional<BuildCommand> parse(const Arguments& arguments) {
       ("keep", po::value(&command.keep)->default_value(0)->value_name("N"),
        "keep the filter that is replaced as FILE.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
       ("strict", po::bool_switch(&command.strict), "fail if any line is rejected")                                 //
-      ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")       //
+      ("not-empty", po::bool_switch(&command.not_empty),
+       "fail if the lists hold no entries; the filter in place stays")                                        //
+      ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")  //
       ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
   command.shape.add_layout_to(visible);
   command.shape.add_hash_to(visible);
@@ -361,8 +364,14 @@ int run_build(const Arguments& arguments) {
     throw BloomgateError(ErrorCode::bad_input, format_count(rejects.count()) +
                                                    " lines were rejected and --strict was given; no filter was built");
   }
-  if (builder->addresses() + builder->domains() == 0)
+  if (builder->addresses() + builder->domains() == 0) {
+    if (command->not_empty) {
+      rejects.keep();
+      throw BloomgateError(ErrorCode::bad_input,
+                           "the lists hold no entries, so nobody would be listed; nothing was changed");
+    }
     progress.show("warning: the lists hold no entries; nobody will be listed");
+  }
   read_now = nullptr;
   const FilterHeader header = builder->write(command->output, stop, written);
   rejects.keep();

@@ -279,11 +279,13 @@ int run_fold(const Arguments& arguments) {
   std::vector<std::string> operands;
   std::string bits_per_entry;
   std::string hashes;
+  bool may_be_empty = false;
   PassedOptions passed;
   po::options_description visible("options");
   visible.add_options()  //
       ("bits-per-entry", po::value(&bits_per_entry)->value_name("B"), "size of the new layer, as for build")(
-          "hashes", po::value(&hashes)->value_name("K"), "bits set for each address, as for build");
+          "hashes", po::value(&hashes)->value_name("K"), "bits set for each address, as for build")(
+          "allow-empty", po::bool_switch(&may_be_empty), "go on if the lists hold no entries: nobody is listed then");
   passed.add_to(visible);
   const auto values = parse_command_line(arguments, visible, &operands, kFoldHelp);
   if (!values) return EX_OK;
@@ -300,6 +302,8 @@ int run_fold(const Arguments& arguments) {
     Arguments build = passed.arguments(*values);
     if (!bits_per_entry.empty()) build.push_back("--bits-per-entry=" + bits_per_entry);
     if (!hashes.empty()) build.push_back("--hashes=" + hashes);
+    // A folder of lists that is empty, or in which all are too old, is more likely a mistake than a wish.
+    if (!may_be_empty) build.push_back("--not-empty");
     add_shape(build, *values, std::nullopt, open_layers(layers));
     add_sign_key(build, passed);
     build.push_back("--output=" + output);
@@ -307,7 +311,7 @@ int run_fold(const Arguments& arguments) {
     if (const int status = run_build(build); status != EX_OK) return status;
   } else {
     const Arguments given = passed.arguments(*values);
-    if (!given.empty() || !bits_per_entry.empty() || !hashes.empty()) {
+    if (!given.empty() || !bits_per_entry.empty() || !hashes.empty() || may_be_empty) {
       throw UsageError("options of a build go with lists or stores; name these");
     }
     usable_layers_in(folder);  // says what to do where there is none

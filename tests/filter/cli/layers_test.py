@@ -18,7 +18,7 @@ import time
 import unittest
 
 BLOOMGATE = None
-EX_USAGE, EX_CONFIG = 64, 78
+EX_USAGE, EX_DATAERR, EX_CONFIG = 64, 65, 78
 KILLS = int(os.environ.get("BLOOMGATE_KILLS", "12"))
 
 
@@ -32,7 +32,8 @@ class Layers(unittest.TestCase):
 
     def run_it(self, *arguments, status=0, given=""):
         done = subprocess.run([BLOOMGATE, *map(str, arguments)], input=given, capture_output=True, text=True, timeout=120)
-        self.assertEqual(done.returncode, status, done.stderr)
+        if status is not None:
+            self.assertEqual(done.returncode, status, done.stderr)
         return done
 
     def new_list(self, count):
@@ -230,6 +231,32 @@ class CommandsTest(Layers):
         self.run_it("build", "--output", self.layers / "one.bloom", "--quiet", lists[0])
         self.run_it("fold", self.layers, "--sign-key", key)
         self.run_it("verify", self.layers, "--quiet", "--trusted-key", public)
+
+    def test_a_fold_of_lists_without_an_entry_changes_nothing_unless_that_is_asked_for(self):
+        old = self.new_list(20)
+        self.run_it("append", self.layers, old, "--quiet")
+        self.run_it("append", self.layers, self.new_list(20), "--quiet")
+        empty = self.root / "empty"
+        empty.mkdir()
+        (empty / "2020-01-01.txt").write_text("joe@example.org\n")
+        (self.root / "comment.txt").write_text("# nobody\n")
+        for words in ([self.root / "comment.txt"], [empty, "--newest", "10d"]):
+            refused = self.run_it("fold", self.layers, *words, "--quiet", status=EX_DATAERR if len(words) == 1 else None)
+            self.assertNotEqual(refused.returncode, 0)
+            self.assertEqual(self.names(), ["0001.bloom", "0002.bloom"])
+            self.assert_all_listed([old])
+        self.assertIn("no entries", self.run_it("fold", self.layers, self.root / "comment.txt", status=EX_DATAERR).stderr)
+        self.run_it("fold", self.layers, self.root / "comment.txt", "--allow-empty", "--quiet")
+        self.assertEqual(self.names(), ["0001.bloom"])
+        self.run_it("query", self.layers, "u1@list1.example", status=1)
+
+    def test_a_build_keeps_the_filter_where_the_lists_must_not_be_empty(self):
+        output, store = self.root / "w.bloom", self.root / "w.store"
+        self.run_it("build", "--output", output, "--store", store, "--not-empty", self.new_list(5), "--quiet")
+        before = output.read_bytes(), store.read_bytes()
+        (self.root / "none.txt").write_text("\n")
+        self.run_it("build", "--output", output, "--store", store, "--not-empty", self.root / "none.txt", status=EX_DATAERR)
+        self.assertEqual((output.read_bytes(), store.read_bytes()), before)
 
     def test_what_cannot_be_is_refused_and_changes_nothing(self):
         self.run_it("append", self.layers, self.new_list(10), "--quiet")
