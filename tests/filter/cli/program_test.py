@@ -2781,6 +2781,8 @@ class LearnedTest(ProgramTest):
                 "first_use INTEGER NOT NULL, last_use INTEGER NOT NULL, UNIQUE (user, correspondent)) STRICT")
             database.execute("CREATE TABLE state (one INTEGER PRIMARY KEY, last_change INTEGER NOT NULL, "
                              "forgets INTEGER NOT NULL, pairs INTEGER NOT NULL) STRICT")
+            database.execute("CREATE TABLE forgotten (number INTEGER PRIMARY KEY, person INTEGER NOT NULL, "
+                             "time INTEGER NOT NULL, day INTEGER NOT NULL) STRICT")
             database.executemany("INSERT INTO pairs VALUES (NULL, ?, ?, ?, ?)", pairs)
             database.execute("INSERT INTO state VALUES (1, ?, 0, ?)", (len(pairs), len(pairs)))
             database.execute("PRAGMA application_id = 0x426c4c72")
