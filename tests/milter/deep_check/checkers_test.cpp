@@ -76,14 +76,16 @@ TEST_CASE(
       client.send(reply);
     };
   };
-  LoopbackServer first(takes(0, ""));
-  LoopbackServer second(takes(1, "HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n"));
-  LoopbackServer third(takes(2, ""));
-  LoopbackServer last(takes(3, rspamd_says("reject", 20)));
-  Checkers check(options({first.rspamd(), second.rspamd(), third.spamd(), last.rspamd()}));
-  const DeepResult result = check.ask({}, message);
-  CHECK(result.verdict == DeepVerdict::reject);
-  CHECK(result.failures.size() == 3);
+  {  // The servers' threads end with them, and what they have read is there to be looked at.
+    LoopbackServer first(takes(0, ""));
+    LoopbackServer second(takes(1, "HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n"));
+    LoopbackServer third(takes(2, ""));
+    LoopbackServer last(takes(3, rspamd_says("reject", 20)));
+    Checkers check(options({first.rspamd(), second.rspamd(), third.spamd(), last.rspamd()}));
+    const DeepResult result = check.ask({}, message);
+    CHECK(result.verdict == DeepVerdict::reject);
+    CHECK(result.failures.size() == 3);
+  }
   for (const std::string& request : requests) CHECK(request.ends_with("\r\n" + text));
 }
 
