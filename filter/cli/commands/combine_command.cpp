@@ -40,14 +40,12 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
   std::vector<const MappedFilter*> views;
   for (const auto& filter : filters) views.push_back(filter.get());
   const FilterHeader header = combine_filters(views, combination, output, default_threads(), stop_flag());
-  const double fpr = expected_fpr_of(header);
   std::cout << "built     " << output << "\naddresses " << format_count(header.addresses)
             << (combination == Combination::unite ? " (duplicates counted)" : " (estimated from the fill)")
             << "\ndistinct  " << format_count(distinct_entries(header.bits_set, header.shape))
             << " (estimated from the fill)\ndomains   " << format_count(header.domains) << " domain entries\nsize      "
-            << format_bytes(file_bytes(header)) << "\nFPR       " << format_rate(fpr)
-            << " for a look-up (expected from the fill)\nmessages  " << message_rates_text(fpr_of_sender(header))
-            << '\n';
+            << format_bytes(file_bytes(header)) << '\n'
+            << rates_lines(header);
   return EX_OK;
 }
 

@@ -176,12 +176,10 @@ void print_text(const Report& report) {
   const FilterHeader& header = report.header;
   std::cout << "changed   " << report.command.file << '\n';
   (report.command.adds() ? print_added : print_removed)(report);
-  const double fpr = expected_fpr_of(header);
   std::cout << "\nrejected  " << format_count(report.rejected) << '\n' << entries_text(header);
   std::cout << "\nsaturated " << format_count(header.saturated) << " of " << format_count(header.bits_set)
-            << " counters in use\nFPR       " << format_rate(fpr)
-            << " for a look-up (expected from the fill)\nmessages  " << message_rates_text(fpr_of_sender(header))
-            << '\n';
+            << " counters in use\n"
+            << rates_lines(header);
   if (report.spilled_bytes != 0) {
     std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
   }

@@ -26,11 +26,8 @@ namespace {
 namespace po = boost::program_options;
 
 void print_text(const std::string& path, const FilterHeader& header) {
-  const double fpr = expected_fpr_of(header);
   std::cout << "built     " << path << '\n' << entries_text(header);
-  std::cout << "\nsize      " << format_bytes(file_bytes(header)) << "\nFPR       " << format_rate(fpr)
-            << " for a look-up (expected from the fill)\nmessages  " << message_rates_text(fpr_of_sender(header))
-            << '\n';
+  std::cout << "\nsize      " << format_bytes(file_bytes(header)) << '\n' << rates_lines(header);
 }
 
 void print_json(const std::string& path, const FilterHeader& header) {

@@ -31,9 +31,8 @@ int run_join(const Arguments& arguments) {
   if (parts.empty()) throw UsageError("name the parts");
   const FilterHeader header = join_parts(parts, output, default_threads(), stop_flag());
   std::cout << "built     " << output << "\naddresses " << format_count(header.addresses)
-            << " (duplicates counted)\nsize      " << format_bytes(file_bytes(header)) << "\nFPR       "
-            << format_rate(expected_fpr_of(header)) << " for a look-up (expected from the fill)\nmessages  "
-            << message_rates_text(fpr_of_sender(header)) << '\n';
+            << " (duplicates counted)\nsize      " << format_bytes(file_bytes(header)) << '\n'
+            << rates_lines(header);
   return EX_OK;
 }
 

@@ -16,4 +16,9 @@ std::string message_rates_text(double of_sender) {
          format_rate(both_fpr(of_sender)) + " where both have to be (identity = both)";
 }
 
+std::string rates_lines(const FilterHeader& header) {
+  return "FPR       " + format_rate(expected_fpr_of(header)) + " for a look-up (expected from the fill)\nmessages  " +
+         message_rates_text(fpr_of_sender(header)) + '\n';
+}
+
 }  // namespace bloomgate::cli

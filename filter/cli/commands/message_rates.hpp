@@ -16,4 +16,7 @@ double fpr_of_sender(const FilterHeader& header);
 // be (identity = both)".
 std::string message_rates_text(double of_sender);
 
+// Two lines of a report on a filter that was made: the rate of a look-up, by its fill, and of a message.
+std::string rates_lines(const FilterHeader& header);
+
 }  // namespace bloomgate::cli
