@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <ctime>
-#include <string>
+#include <span>
 
+#include "filter/address/domain_tree.hpp"
 #include "filter/address/tag_separators.hpp"
 #include "filter/hash/hash.hpp"
 
@@ -14,19 +15,13 @@ std::uint64_t hash_of_text(std::string_view person) noexcept {
   return hash_key(person, 0);
 }
 
-// Of everybody whom the address belongs to.
-void add_persons_of(std::string_view address, std::vector<std::uint64_t>& hashes) {
+// Whether one of those is forgotten whom the address belongs to. `is_forgotten` takes a person's text.
+template <typename IsForgotten>
+bool belongs_to_any(std::string_view address, IsForgotten is_forgotten) noexcept {
   static const AddressProfile untagged = {.tag_separators = *TagSeparators::parse("+")};
-  hashes.push_back(hash_of_text(address));
-  hashes.push_back(hash_of_text(canonicalize_path(address, untagged).key()));
-  std::string_view domain = address.substr(address.rfind('@') + 1);
-  hashes.push_back(hash_of_text("@" + std::string(domain)));
-  for (;;) {
-    hashes.push_back(hash_of_text("@." + std::string(domain)));
-    const std::size_t dot = domain.find('.');
-    if (dot == std::string_view::npos) return;
-    domain.remove_prefix(dot + 1);
-  }
+  const std::size_t at = address.rfind('@');
+  return is_forgotten(address) || is_forgotten(canonicalize_path(address, untagged).key()) ||
+         is_forgotten(address.substr(at)) || !find_domain_tree(address.substr(at + 1), is_forgotten).empty();
 }
 
 }  // namespace
@@ -49,12 +44,13 @@ bool Forgets::name_either(std::string_view user, std::string_view correspondent,
   const auto kept = static_cast<std::int64_t>(last_.size());
   // Those in between are not all kept, or it is a number of another file.
   if (before < count_ - kept || before > count_) return true;
-  std::vector<std::uint64_t> persons;
-  add_persons_of(user, persons);
-  add_persons_of(correspondent, persons);
-  return std::any_of(last_.end() - (count_ - before), last_.end(), [&](const Person& person) {
-    return person.time > began.time && std::ranges::find(persons, person.hash) != persons.end();
-  });
+  const std::span<const Person> later = std::span(last_).last(static_cast<std::size_t>(count_ - before));
+  const auto is_forgotten = [&](std::string_view text) noexcept {
+    const std::uint64_t hash = hash_of_text(text);
+    return std::ranges::any_of(later,
+                               [&](const Person& person) { return person.time > began.time && person.hash == hash; });
+  };
+  return belongs_to_any(user, is_forgotten) || belongs_to_any(correspondent, is_forgotten);
 }
 
 }  // namespace bloomgate
