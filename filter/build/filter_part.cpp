@@ -23,7 +23,7 @@ constexpr std::size_t kHashesAtOnce = 1 << 20;
 
 std::uint64_t checked_bytes(const FilterShape& shape, const BlockRange& range) {
   require_parts(shape);
-  if (range.count == 0 || range.count > shape.block_count || range.first > shape.block_count - range.count) {
+  if (!range.is_within(shape.block_count)) {
     refuse("a part has at least one block, and all of them among the " + std::to_string(shape.block_count) +
            " of the filter; not " + std::to_string(range.count) + " from number " + std::to_string(range.first) +
            " on");
@@ -33,9 +33,13 @@ std::uint64_t checked_bytes(const FilterShape& shape, const BlockRange& range) {
 
 }  // namespace
 
+bool is_made_of_parts(Layout layout) noexcept {
+  return layout == Layout::page || layout == Layout::line;
+}
+
 void require_parts(const FilterShape& shape) {
   const LayoutRules& rules = layout_rules(shape.layout);
-  if (shape.layout != Layout::page && shape.layout != Layout::line) {
+  if (!is_made_of_parts(shape.layout)) {
     throw BloomgateError(ErrorCode::unsupported_layout, "a filter of the layout " + std::string(rules.name()) +
                                                             " is not made of parts; take page or line");
   }

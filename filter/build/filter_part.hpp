@@ -24,8 +24,15 @@ struct BlockRange {
   std::uint64_t count = 0;
 
   std::uint64_t end() const noexcept { return first + count; }
+  // Whether it has a block, and none that a filter of so many has not.
+  bool is_within(std::uint64_t block_count) const noexcept {
+    return count != 0 && count <= block_count && first <= block_count - count;
+  }
   friend bool operator==(const BlockRange&, const BlockRange&) = default;
 };
+
+// Page and line.
+bool is_made_of_parts(Layout layout) noexcept;
 
 // Throws BloomgateError{unsupported_layout, bad_argument} unless filters of that shape can be made of parts.
 void require_parts(const FilterShape& shape);

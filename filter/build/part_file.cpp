@@ -11,34 +11,22 @@
 #include "filter/base/file_io.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/file/header_fields.hpp"
 #include "filter/file/new_file.hpp"
 
 namespace bloomgate {
 namespace {
 
-// The first bytes of a filter's file, and those of a part.
-constexpr std::array<unsigned char, 8> kFilterMagic = {0x89, 'B', 'L', 'M', '\r', '\n', 0x1a, '\n'};
-constexpr std::array<unsigned char, 8> kPartMagic = {0x89, 'B', 'L', 'P', '\r', '\n', 0x1a, '\n'};
+constexpr Magic kPartMagic = {0x89, 'B', 'L', 'P', '\r', '\n', 0x1a, '\n'};
 
 // What a part has beside the fields of a filter, where these have zeros.
-constexpr std::size_t kFirstBlockAt = 4056;
-constexpr std::size_t kBlocksAt = 4064;
-constexpr std::size_t kTableChecksumAt = 4072;
+constexpr Field kFirstBlockField = {"first_block", 4056};
+constexpr Field kRangeBlocksField = {"range_blocks", 4064};
+constexpr Field kRangeChecksumField = {"range_checksum", 4072};
 constexpr std::size_t kRangeEnd = 4080;
-constexpr std::size_t kChecksumAt = kHeaderBytes - sizeof(std::uint64_t);
 
-using HeaderBytes = std::span<std::byte, kHeaderBytes>;
-
-void put_magic(HeaderBytes header, const std::array<unsigned char, 8>& magic) noexcept {
-  std::ranges::transform(magic, header.begin(), [](unsigned char byte) { return std::byte{byte}; });
-}
-
-void put_checksum(HeaderBytes header) noexcept {
-  store_little_endian(header.data() + kChecksumAt, checksum(header.first(kChecksumAt)));
-}
-
-std::uint64_t number_at(std::span<const std::byte, kHeaderBytes> header, std::size_t offset) noexcept {
-  return load_little_endian<std::uint64_t>(header.data() + offset);
+void put_magic(HeaderBytes header, const Magic& magic) noexcept {
+  std::ranges::copy(std::as_bytes(std::span(magic)), header.begin());
 }
 
 Section section_of(const PartHeader& header) noexcept {
@@ -49,18 +37,13 @@ Section section_of(const PartHeader& header) noexcept {
           .table_checksum = header.table_checksum};
 }
 
-void check_magic_and_checksum(std::span<const std::byte, kHeaderBytes> bytes, const std::string& path) {
-  const auto is_equal = [](unsigned char a, std::byte b) { return std::byte{a} == b; };
-  if (!std::equal(kPartMagic.begin(), kPartMagic.end(), bytes.begin(), is_equal)) {
-    throw BloomgateError(ErrorCode::bad_magic,
-                         path +
-                             " is not a part of a filter (its first 8 bytes are not the magic number); name the "
-                             "files of a build by parts",
-                         {.path = path, .offset = 0});
-  }
-  if (number_at(bytes, kChecksumAt) != checksum(bytes.first(kChecksumAt))) {
+void check_magic_and_checksum(ConstHeaderBytes bytes, const std::string& path) {
+  expect_magic(bytes, kPartMagic, path,
+               "is not a part of a filter (its first 8 bytes are not the magic number); name the files of a build by "
+               "parts");
+  if (get<std::uint64_t>(bytes, kHeaderChecksumField) != checksum(bytes.first<kHeaderChecksumField.offset>())) {
     throw BloomgateError(ErrorCode::bad_header_checksum, path + ": the header is damaged; copy or build the part again",
-                         {.path = path, .offset = kChecksumAt});
+                         {.path = path, .offset = kHeaderChecksumField.offset});
   }
 }
 
@@ -69,38 +52,39 @@ void check_magic_and_checksum(std::span<const std::byte, kHeaderBytes> bytes, co
 void encode_part_header(const PartHeader& header, HeaderBytes out) {
   encode_header(header.filter, sections_of(header.filter), out);
   put_magic(out, kPartMagic);
-  store_little_endian(out.data() + kFirstBlockAt, header.range.first);
-  store_little_endian(out.data() + kBlocksAt, header.range.count);
-  store_little_endian(out.data() + kTableChecksumAt, header.table_checksum);
+  put(out, kFirstBlockField, header.range.first);
+  put(out, kRangeBlocksField, header.range.count);
+  put(out, kRangeChecksumField, header.table_checksum);
   put_checksum(out);
 }
 
-PartHeader decode_part_header(std::span<const std::byte, kHeaderBytes> bytes, const std::string& path) {
+PartHeader decode_part_header(ConstHeaderBytes bytes, const std::string& path) {
   check_magic_and_checksum(bytes, path);
   // What is left is the header of a filter.
   std::array<std::byte, kHeaderBytes> filter;
   std::ranges::copy(bytes, filter.begin());
   put_magic(filter, kFilterMagic);
-  std::fill(filter.begin() + kFirstBlockAt, filter.begin() + kRangeEnd, std::byte{0});
+  std::fill(filter.begin() + kFirstBlockField.offset, filter.begin() + kRangeEnd, std::byte{0});
   put_checksum(filter);
   const DecodedHeader decoded = decode_header(filter, path);
   PartHeader header = {.filter = decoded.header,
-                       .range = {.first = number_at(bytes, kFirstBlockAt), .count = number_at(bytes, kBlocksAt)},
-                       .table_checksum = number_at(bytes, kTableChecksumAt)};
+                       .range = {.first = get<std::uint64_t>(bytes, kFirstBlockField),
+                                 .count = get<std::uint64_t>(bytes, kRangeBlocksField)},
+                       .table_checksum = get<std::uint64_t>(bytes, kRangeChecksumField)};
   const FilterHeader& of_filter = header.filter;
   const bool has_more = of_filter.domains != 0 || of_filter.pairs.any() || of_filter.strangers.known != 0 ||
                         of_filter.store_identity != 0 || of_filter.shape.store_seed || decoded.signature;
-  if (has_more || (of_filter.shape.layout != Layout::page && of_filter.shape.layout != Layout::line)) {
+  if (has_more || !is_made_of_parts(of_filter.shape.layout)) {
     throw BloomgateError(ErrorCode::bad_header_field,
                          path + ": no part of a filter of that kind can be; build the part again", {.path = path});
   }
   const std::uint64_t blocks = of_filter.shape.block_count;
-  if (header.range.count == 0 || header.range.count > blocks || header.range.first > blocks - header.range.count) {
+  if (!header.range.is_within(blocks)) {
     throw BloomgateError(ErrorCode::bad_header_field,
                          path + ": its range of " + std::to_string(header.range.count) + " blocks from number " +
                              std::to_string(header.range.first) + " on is not within the " + std::to_string(blocks) +
                              " of its filter; build the part again",
-                         {.path = path, .offset = kFirstBlockAt});
+                         {.path = path, .offset = kFirstBlockField.offset});
   }
   return header;
 }

@@ -21,7 +21,6 @@ namespace bloomgate {
 namespace {
 
 // Not text (the high bit), and broken by a transfer that changes line ends or stops at control-Z.
-constexpr Magic kMagic = {0x89, 'B', 'L', 'M', '\r', '\n', 0x1a, '\n'};
 
 // The header table of FORMAT.md: what a filter alone has.
 constexpr Field kLayoutField = {"layout", 16};
@@ -186,7 +185,7 @@ void validate_shape(const FilterShape& shape, const std::string& path) {
 void encode_header(const FilterHeader& header, const Sections& sections,
                    std::span<std::byte, kHeaderBytes> out) noexcept {
   const FilterShape& shape = header.shape;
-  put_common_fields(out, kMagic, shape.hash_family, shape.seed, shape.profile, sections);
+  put_common_fields(out, kFilterMagic, shape.hash_family, shape.seed, shape.profile, sections);
   put(out, kLayoutField, static_cast<std::uint32_t>(shape.layout));
   put(out, kHashesField, shape.hashes);
   put(out, kBlockBytesField, shape.block_bytes);
@@ -207,7 +206,7 @@ void encode_header(const FilterHeader& header, const Sections& sections,
 }
 
 DecodedHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, const std::string& path) {
-  expect_magic(bytes, kMagic, path,
+  expect_magic(bytes, kFilterMagic, path,
                "is not a Bloomgate filter (its first 8 bytes are not the magic number); build one with 'bloomgate "
                "build'");
   check_common_fields(bytes, path);

@@ -19,6 +19,8 @@
 namespace bloomgate {
 
 using Magic = std::array<unsigned char, 8>;
+// Of a filter.
+inline constexpr Magic kFilterMagic = {0x89, 'B', 'L', 'M', '\r', '\n', 0x1a, '\n'};
 
 struct Field {
   std::string_view name;

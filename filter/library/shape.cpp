@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "filter/base/error.hpp"
+#include "filter/build/filter_part.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
 #include "filter/library/boundary.hpp"
@@ -69,7 +70,7 @@ void set(bloomgate_shape& shape, std::string_view option, std::string_view value
   bloomgate::BuildOptions& options = shape.options;
   if (option == "layout") {
     const bloomgate::Layout* const found = bloomgate::find_layout(value);
-    if (found == nullptr || (*found != bloomgate::Layout::page && *found != bloomgate::Layout::line)) {
+    if (found == nullptr || !bloomgate::is_made_of_parts(*found)) {
       refuse("layout takes page or line here, not '" + std::string(value) + "'; 'bloomgate build' makes the others");
     }
     options.layout = *found;
@@ -105,8 +106,13 @@ void require_hashes(const bloomgate_shape& shape) {
       "in the layout " + std::string(rules.name()) + " an entry is not found by one hash of 64 bits");
 }
 
-int put_key(const Entry& entry, char* key, std::size_t room, std::size_t* key_bytes, int* kind, const char** reason) {
+// `canonicalize` takes a text and a profile.
+template <typename Canonicalize>
+int canonicalize_into(const bloomgate_shape* shape, const char* text, std::size_t bytes, char* key, std::size_t room,
+                      std::size_t* key_bytes, int* kind, const char** reason, Canonicalize canonicalize) noexcept {
   return guarded([&] {
+    require_pointer(shape, "shape");
+    const Entry entry = canonicalize(text_at(text, bytes, "text"), shape->shape.profile);
     require_pointer(key_bytes, "key_bytes");
     require_pointer(kind, "kind");
     *key_bytes = entry.key().size();
@@ -175,22 +181,16 @@ int bloomgate_shape_number(const bloomgate_shape* shape, int which, uint64_t* nu
 
 int bloomgate_canonicalize_address(const bloomgate_shape* shape, const char* text, size_t bytes, char* key, size_t room,
                                    size_t* key_bytes, int* kind, const char** reason) {
-  Entry entry;
-  const int error = guarded([&] {
-    require_pointer(shape, "shape");
-    entry = bloomgate::canonicalize_path(text_at(text, bytes, "text"), shape->shape.profile);
-  });
-  return error != BLOOMGATE_OK ? error : put_key(entry, key, room, key_bytes, kind, reason);
+  return canonicalize_into(
+      shape, text, bytes, key, room, key_bytes, kind, reason,
+      [](std::string_view address, const auto& profile) { return bloomgate::canonicalize_path(address, profile); });
 }
 
 int bloomgate_canonicalize_entry(const bloomgate_shape* shape, const char* text, size_t bytes, char* key, size_t room,
                                  size_t* key_bytes, int* kind, const char** reason) {
-  Entry entry;
-  const int error = guarded([&] {
-    require_pointer(shape, "shape");
-    entry = bloomgate::canonicalize_list_line(text_at(text, bytes, "text"), shape->shape.profile);
-  });
-  return error != BLOOMGATE_OK ? error : put_key(entry, key, room, key_bytes, kind, reason);
+  return canonicalize_into(
+      shape, text, bytes, key, room, key_bytes, kind, reason,
+      [](std::string_view line, const auto& profile) { return bloomgate::canonicalize_list_line(line, profile); });
 }
 
 int bloomgate_hash_key(const bloomgate_shape* shape, const char* key, size_t bytes, uint64_t* hash) {
