@@ -28,7 +28,7 @@ enum Mend : unsigned { kStore = 1, kPages = 2 };
 // A store whose pages are the input.
 std::vector<std::byte> store_of(std::vector<std::byte> pages, unsigned low_bits, bool mend_pages) {
   pages.resize(pages.size() / kStorePageBytes * kStorePageBytes);
-  StoreHeader header = {.low_bits = low_bits % (kMostLowBits + 1)};
+  StoreHeader header = {.shape = {}, .low_bits = low_bits % (kMostLowBits + 1)};
   header.pages = pages.size() / kStorePageBytes;
   if (header.pages == 0 || pages.size() > kChecksumChunkBytes) return {};
   std::vector<std::byte> index;

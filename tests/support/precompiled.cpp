@@ -1,0 +1,1 @@
+// Nothing of its own: there to be compiled with precompiled.hpp.
