@@ -1,8 +1,11 @@
 #include "filter/base/file_io.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "filter/base/file_descriptor.hpp"
 
 namespace bloomgate {
 
@@ -32,6 +35,11 @@ int read_at(int file, std::span<std::byte> bytes, std::uint64_t offset) noexcept
     offset += static_cast<std::uint64_t>(count);
   }
   return 0;
+}
+
+int sync_folder(const std::string& folder) noexcept {
+  const FileDescriptor file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return file.is_open() && fsync(file.get()) == 0 ? 0 : errno;
 }
 
 }  // namespace bloomgate

@@ -190,7 +190,7 @@ FilterHeader CountingUpdate::write(const std::string& path, const std::atomic<bo
 }
 
 FilterHeader export_filter(const MappedFilter& counting, const std::string& path, unsigned threads, unsigned kept,
-                           const std::atomic<bool>& stop, WriteProgress& progress) {
+                           const std::atomic<bool>& stop, WriteProgress& progress, const SecretKey* key) {
   require_counters(counting);
   FilterHeader header = counting.header();
   header.shape = exported_shape(header.shape);
@@ -219,7 +219,7 @@ FilterHeader export_filter(const MappedFilter& counting, const std::string& path
   domains.finish();
   counting.require_whole();
   check_stop(stop);
-  writer.commit(header, threads, kept);
+  writer.commit(header, threads, kept, key);
   return header;
 }
 

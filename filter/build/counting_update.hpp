@@ -19,6 +19,7 @@
 #include "filter/build/body_writer.hpp"
 #include "filter/build/gathered_entries.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "filter/file/secret_key.hpp"
 
 namespace bloomgate {
 
@@ -85,9 +86,9 @@ class CountingUpdate {
 
 // Writes the filter of a counting one to `path` (see FilterWriter): the layout page, with a bit for each counter that
 // is not 0. Unless a counter was saturated, it is the file, byte for byte, that a build from the entries it holds
-// gives, each as often as it was added, with the same --expected-entries and seed. Throws BloomgateError{bad_argument},
-// and as CountingUpdate::write(). Returns the header as written.
+// gives, each as often as it was added, with the same --expected-entries and seed. Signed with `key` if there is one.
+// Throws BloomgateError{bad_argument}, and as CountingUpdate::write(). Returns the header as written.
 FilterHeader export_filter(const MappedFilter& counting, const std::string& path, unsigned threads, unsigned kept,
-                           const std::atomic<bool>& stop, WriteProgress& progress);
+                           const std::atomic<bool>& stop, WriteProgress& progress, const SecretKey* key = nullptr);
 
 }  // namespace bloomgate

@@ -226,7 +226,8 @@ FilterHeader StoreUpdate::write(const std::string& path, const std::atomic<bool>
   }
   old_.require_unchanged();
   check_stop(stop);
-  publish_pair(writer, header, path, store, options_.store_path, options_.threads, options_.kept_generations);
+  publish_pair(writer, header, path, store, options_.store_path, options_.threads, options_.kept_generations,
+               options_.sign_key.get());
   return header;
 }
 

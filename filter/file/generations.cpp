@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_descriptor.hpp"
+#include "filter/base/file_io.hpp"
 #include "filter/base/file_paths.hpp"
 #include "filter/base/file_stamp.hpp"
 #include "filter/hash/hash.hpp"
@@ -53,8 +53,7 @@ void rename_or_throw(const std::string& from, const std::string& to) {
 
 void sync_folder_of(const std::string& path) {
   const std::string folder = folder_of(path);
-  const FileDescriptor file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!file.is_open() || fsync(file.get()) != 0) throw system_error(ErrorCode::cannot_write, "sync", folder, errno);
+  if (const int error = sync_folder(folder)) throw system_error(ErrorCode::cannot_write, "sync", folder, error);
 }
 
 // Where the next one goes in: the first number without a file, or the last one allowed.
@@ -72,10 +71,12 @@ std::string generation_path(const std::string& path, unsigned number) {
 
 std::vector<Generation> kept_generations(const std::string& path) {
   std::vector<Generation> found;
+  struct stat of_path = {};
+  const mode_t kind = stat(path.c_str(), &of_path) == 0 && S_ISDIR(of_path.st_mode) ? S_IFDIR : S_IFREG;
   for (unsigned number = 1; number <= kMostGenerations; ++number) {
     const std::string name = generation_path(path, number);
     struct stat status = {};
-    if (stat(name.c_str(), &status) == 0 && S_ISREG(status.st_mode)) found.push_back({number, name});
+    if (stat(name.c_str(), &status) == 0 && (status.st_mode & S_IFMT) == kind) found.push_back({number, name});
   }
   return found;
 }

@@ -21,7 +21,8 @@ struct Generation {
 // FILE.NUMBER.
 std::string generation_path(const std::string& path, unsigned number);
 
-// Those that are there, in the order of their numbers. There may be gaps. Cost: one stat(2) for each possible number.
+// Those that are there, in the order of their numbers: files, or folders if there is a folder at `path`
+// (kept_folders.hpp). There may be gaps. Cost: one stat(2) for each possible number.
 std::vector<Generation> kept_generations(const std::string& path);
 
 // Gives the file at `path` the further name FILE.1, and moves those before it on by one: up to the first gap, or to

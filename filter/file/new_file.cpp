@@ -69,10 +69,8 @@ void rename_or_throw(const std::string& from, const std::string& to) {
   }
 }
 
-void sync_folder(const std::string& path) {
-  const FileDescriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.is_open()) throw system_error(ErrorCode::cannot_write, "open the folder", path, errno);
-  sync(folder.get(), path);
+void sync_folder_or_throw(const std::string& path) {
+  if (const int error = sync_folder(path)) throw system_error(ErrorCode::cannot_write, "sync", path, error);
 }
 
 // A writer holds a lock on its temporary file; the lock goes when the writer ends, however it ends. False if another
@@ -247,7 +245,7 @@ void NewFile::stage() {
   const std::string staged = staged_path(path_);
   rename_or_throw(temporary_path_, staged);
   temporary_path_ = staged;
-  sync_folder(folder_);
+  sync_folder_or_throw(folder_);
 }
 
 void NewFile::publish(unsigned kept) {
@@ -257,7 +255,7 @@ void NewFile::publish(unsigned kept) {
   keep_generation(path_, kept);
   rename_or_throw(from, path_);
   temporary_path_.clear();
-  sync_folder(folder_);
+  sync_folder_or_throw(folder_);
 }
 
 }  // namespace bloomgate

@@ -126,9 +126,7 @@ void SecretKey::write_to(const std::string& path) const {
   line.back() = '\n';
   int error = write_at(file.get(), std::as_bytes(std::span(line)), 0);
   if (error == 0 && fsync(file.get()) != 0) error = errno;
-  const std::string folder_path = folder_of(path);
-  const FileDescriptor folder(open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (error == 0 && (!folder.is_open() || fsync(folder.get()) != 0)) error = errno;
+  if (error == 0) error = sync_folder(folder_of(path));
   if (error == 0) return;
   unlink(path.c_str());
   throw system_error(ErrorCode::cannot_write, "write", path, error);

@@ -195,6 +195,14 @@ std::string wider_entry(const ExactList& list, const PairSides& sides) {
   return {};
 }
 
+// The same of a domain entry: the one that has everybody whom it has.
+std::string wider_domain(const ExactList& list, std::string_view key) {
+  for (const std::string& side : wider_sides(key)) {
+    if (list.has(canonicalize_line(side))) return side;
+  }
+  return {};
+}
+
 std::string other_entry(const ExactList& list, const Entry& entry, TagSeparators separators) {
   if (entry.kind() == EntryKind::pair) {
     const PairSides sides = sides_of_pair(entry.key());
@@ -208,7 +216,7 @@ std::string other_entry(const ExactList& list, const Entry& entry, TagSeparators
     return entry_text(wider.key.view());
   }
   if (entry.kind() == EntryKind::domain_pair) return wider_entry(list, sides_of_pair(entry.key()));
-  if (entry.kind() != EntryKind::address) return {};
+  if (entry.kind() != EntryKind::address) return wider_domain(list, entry.key());
   const FoundEntry found = list.find(entry, separators);
   if (found.match == Match::domain || found.match == Match::domain_tree) {
     return std::string(found.domain_entry().view());

@@ -20,8 +20,7 @@ enum class ListChange { put_in, take_out };
 struct EditedEntry {
   std::string entry;        // as it is written in a list
   bool has_changed = true;  // false: it was there already, or was not there
-  // Of an address or pair that was to go: what else in the list still covers it, as "@example.org"; empty if nothing
-  // does.
+  // Of an entry that was to go: what else in the list still covers all of it, as "@example.org"; empty if nothing does.
   std::string covered_by = {};
 };
 

@@ -25,8 +25,8 @@ class Layers:
         self.path.mkdir()
         os.chmod(self.path, 0o755)
 
-    def bloomgate(self, command, *lists):
-        done = subprocess.run([built("filter/cli/bloomgate"), command, self.path, *lists, "--quiet"],
+    def bloomgate(self, command, *words):
+        done = subprocess.run([built("filter/cli/bloomgate"), command, self.path, *words],
                               capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         for layer in self.path.glob("*.bloom"):
@@ -35,10 +35,10 @@ class Layers:
     def append(self, *addresses):
         name = self.lists / f"{len(list(self.lists.iterdir()))}.txt"
         name.write_text("".join(f"{address}\n" for address in addresses), encoding="utf-8")
-        self.bloomgate("append", name)
+        self.bloomgate("append", name, "--keep", "2", "--quiet")
 
     def fold(self):
-        self.bloomgate("fold", self.lists)
+        self.bloomgate("fold", self.lists, "--keep", "2", "--quiet")
 
 
 @pytest.fixture
@@ -71,6 +71,46 @@ def test_an_appended_layer_takes_effect_at_once_and_the_mark_names_it(start):
     gateway.daemon.logged("layers of whitelist layers: 1", before)
     assert place_of(gateway, NEW)[0] == DEEP_CHECK
     assert place_of(gateway, LISTED)[0] == LIGHT_PATH
+
+
+def test_an_append_and_a_fold_are_taken_back_at_once(start):
+    gateway, layers = start()
+    layers.append(NEW)
+    gateway.daemon.logged("layers of whitelist layers: 2")
+    before = len(gateway.daemon.log())
+    layers.bloomgate("rollback")
+    gateway.daemon.logged("layers of whitelist layers: 1", before)
+    assert place_of(gateway, NEW)[0] == DEEP_CHECK
+    assert place_of(gateway, LISTED)[0] == LIGHT_PATH
+    before = len(gateway.daemon.log())
+    layers.bloomgate("rollback")
+    gateway.daemon.logged("layers of whitelist layers: 2", before)
+    assert place_of(gateway, NEW)[0] == LIGHT_PATH
+
+    before = len(gateway.daemon.log())
+    layers.fold()
+    gateway.daemon.logged("layers of whitelist layers: 1", before)
+    before = len(gateway.daemon.log())
+    layers.bloomgate("rollback")
+    gateway.daemon.logged("layers of whitelist layers: 2", before)
+    place, mark = place_of(gateway, NEW)
+    assert place == LIGHT_PATH and mark.endswith("whitelist=layers/0002")
+    # The watch has followed the folder to its place.
+    layers.append("third@example.org")
+    gateway.daemon.logged("layers of whitelist layers: 3", before)
+
+
+def test_while_changes_are_made_and_taken_back_who_stays_listed_is_delivered(start):
+    gateway, layers = start()
+    with Traffic(gateway, lambda _: itertools.cycle((LISTED, UNLISTED))) as traffic:
+        for number in range(3):
+            layers.append(f"other{number}@example.org")
+            layers.fold()
+            for _ in range(3):
+                layers.bloomgate("rollback")
+                traffic.wait_for_more(3)
+    for delivery in gateway.deliveries(traffic.sent):
+        assert delivery.place == (LIGHT_PATH if delivery.message.path == LISTED else DEEP_CHECK)
 
 
 def test_while_layers_are_appended_and_folded_who_stays_listed_is_delivered(start):

@@ -80,6 +80,36 @@ def test_what_nobody_has_renewed_is_listed_no_longer(site):
     assert site.lists_now("joe@example.org", "eve@example.org") == [False, True]
 
 
+def test_a_whitelist_of_nobody_takes_the_place_of_none(site):
+    site.log.write_text("")
+    site.update()  # the first one
+    site.log.write_text(sent(1, f"ann@{OWN}", "joe@example.org"))
+    site.update()
+    shutil.rmtree(site.lists)
+    site.log.write_text("")
+    before = site.whitelist.read_bytes()
+    assert "build has failed (65)" in site.update(status=65)
+    assert site.whitelist.read_bytes() == before
+
+
+def test_lists_of_old_runs_are_deleted_and_no_others(site):
+    site.update()
+    run, = site.lists.iterdir()
+    for day in ("2020-02-29", "2001-01-01"):
+        shutil.copytree(run, site.lists / f"{day}T030000.1")
+    shutil.copytree(run, site.lists / "2020-01-01-by-hand")
+    for name in ("2020-01-01.txt", "base.txt"):
+        (site.lists / name).write_text("base@example.org\n")
+    site.update()
+    assert len(list(site.lists.iterdir())) == 7
+    said = site.update(DELETE_AFTER="1y")
+    assert said.count("is deleted, as it is older than 1y") == 2
+    assert {path.name for path in site.lists.iterdir() if path.name.startswith("20") and "T" not in path.name} == {
+        "2020-01-01-by-hand", "2020-01-01.txt"}
+    assert len(list(site.lists.iterdir())) == 6
+    assert site.lists_now("joe@example.org", "base@example.org") == [True, True]
+
+
 def test_the_whitelist_is_signed_before_it_is_in_place(site):
     key = site.folder / "secret.key"
     public = site.bloomgate("sign", "--new-key", key).strip()
@@ -104,6 +134,8 @@ def test_a_folder_gets_a_layer_and_is_folded_where_all_other_lists_are_named(sit
     assert len(list(site.whitelist.iterdir())) == 1
     assert site.lists_now(*people) == [True] * 3
     site.bloomgate("verify", site.whitelist, "--trusted-key", public)
+    site.bloomgate("rollback", site.whitelist)
+    assert len(list(site.whitelist.iterdir())) == 3
 
 
 @pytest.mark.parametrize("settings, says", [
@@ -113,6 +145,8 @@ def test_a_folder_gets_a_layer_and_is_folded_where_all_other_lists_are_named(sit
     ({"BUILD_OPTIONS": "'--bits-per-entry 900'"}, "build has failed"),
     ({"NEWEST": "soon"}, "build has failed"),
     ({"HARVEST": "", "LEARNED": ""}, "neither HARVEST nor LEARNED"),
+    ({"DELETE_AFTER": "long"}, "give an age such as 365d"),
+    ({"DELETE_AFTER": "25w"}, "not shorter than NEWEST (180d)"),
 ])
 def test_a_step_that_fails_changes_nothing_and_is_reported(site, settings, says):
     site.update()

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "filter/base/parallel.hpp"
 #include "filter/build/combine.hpp"
@@ -30,16 +31,23 @@ std::vector<std::unique_ptr<MappedFilter>> open_all(const std::vector<std::strin
 
 int run_combine(const Arguments& arguments, Combination combination, const HelpText& help) {
   std::string output;
+  std::string sign_key;
   std::vector<std::string> paths;
   po::options_description visible("options");
-  visible.add_options()("output,o", po::value(&output)->required()->value_name("FILE"),
-                        "where to put the result; it may be one of the filters");
+  visible.add_options()  //
+      ("output,o", po::value(&output)->required()->value_name("FILE"),
+       "where to put the result; it may be one of the filters")  //
+      ("sign-key", po::value(&sign_key)->value_name("FILE"),
+       "sign the result with the secret key in FILE, as 'bloomgate sign' does, whoever has signed the filters");
   if (!parse_command_line(arguments, visible, &paths, help)) return EX_OK;
   if (paths.size() < 2) throw UsageError("name at least two filters");
+  std::optional<SecretKey> key;
+  if (!sign_key.empty()) key.emplace(SecretKey::read_from(sign_key));
   const auto filters = open_all(paths);
   std::vector<const MappedFilter*> views;
   for (const auto& filter : filters) views.push_back(filter.get());
-  const FilterHeader header = combine_filters(views, combination, output, default_threads(), stop_flag());
+  const FilterHeader header =
+      combine_filters(views, combination, output, default_threads(), stop_flag(), key ? &*key : nullptr);
   std::cout << "built     " << output << "\naddresses " << format_count(header.addresses)
             << (combination == Combination::unite ? " (duplicates counted)" : " (estimated from the fill)")
             << "\ndistinct  " << format_count(distinct_entries(header.bits_set, header.shape))
@@ -86,7 +94,7 @@ void print_json(const Overlap& overlap) {
 int run_merge(const Arguments& arguments) {
   return run_combine(
       arguments, Combination::unite,
-      {.synopsis = "bloomgate merge --output FILE FILTER FILTER...",
+      {.synopsis = "bloomgate merge --output FILE [--sign-key FILE] FILTER FILTER...",
        .purpose = "Writes a filter that lists every address that any of the filters lists. A build from all of their\n"
                   "lists gives the same filter. They must have one shape: the same size, hashes, seed and profile.",
        .examples = "  bloomgate merge --output all.bloom customers.bloom partners.bloom\n"});
@@ -95,7 +103,7 @@ int run_merge(const Arguments& arguments) {
 int run_intersect(const Arguments& arguments) {
   return run_combine(
       arguments, Combination::intersect,
-      {.synopsis = "bloomgate intersect --output FILE FILTER FILTER...",
+      {.synopsis = "bloomgate intersect --output FILE [--sign-key FILE] FILTER FILTER...",
        .purpose = "Writes a filter that lists every address that all of the filters list. They must have one shape:\n"
                   "the same size, hashes, seed and profile.",
        .examples = "  bloomgate intersect --output both.bloom customers.bloom partners.bloom\n"});

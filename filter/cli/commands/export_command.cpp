@@ -5,6 +5,7 @@
 #include <csignal>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "filter/base/file_paths.hpp"
 #include "filter/build/counting_update.hpp"
@@ -52,6 +53,7 @@ void print_json(const std::string& path, const FilterHeader& header) {
 int run_export(const Arguments& arguments) {
   std::vector<std::string> operands;
   std::string output;
+  std::string sign_key;
   unsigned threads = default_threads();
   unsigned keep = 0;
   bool quiet = false;
@@ -62,8 +64,10 @@ int run_export(const Arguments& arguments) {
        "where to put the filter; an old file is replaced once the new one is complete")  //
       ("keep", po::value(&keep)->default_value(0)->value_name("N"),
        "keep the filter that is replaced as FILTER.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
-      ("threads", po::value(&threads)->value_name("N"), "use N threads (default: one for each processor)")           //
-      ("quiet", po::bool_switch(&quiet), "show no progress")                                                         //
+      ("sign-key", po::value(&sign_key)->value_name("FILE"),
+       "sign the filter with the secret key in FILE, as 'bloomgate sign' does")                             //
+      ("threads", po::value(&threads)->value_name("N"), "use N threads (default: one for each processor)")  //
+      ("quiet", po::bool_switch(&quiet), "show no progress")                                                //
       ("json", po::bool_switch(&json), "print the report as JSON, for scripts");
   const auto values = parse_command_line(
       arguments, visible, &operands,
@@ -78,6 +82,8 @@ int run_export(const Arguments& arguments) {
   checked_threads(threads);
   checked_keep(keep);
   if (are_same_place(path, output)) throw UsageError("--output would overwrite " + path);
+  std::optional<SecretKey> key;
+  if (!sign_key.empty()) key.emplace(SecretKey::read_from(sign_key));
   // The work goes on if nobody reads the progress or the report.
   std::signal(SIGPIPE, SIG_IGN);
   require_can_write(output, 0);
@@ -90,7 +96,8 @@ int run_export(const Arguments& arguments) {
   counting.verify_body(threads);  // damage must not spread into another file
   const unsigned kept =
       generations_to_keep(output, {}, keep, threads, [&](std::string_view line) { progress.show(line); });
-  const FilterHeader header = export_filter(counting, output, threads, kept, stop_flag(), written);
+  const FilterHeader header =
+      export_filter(counting, output, threads, kept, stop_flag(), written, key ? &*key : nullptr);
   progress.stop();
   (json ? print_json : print_text)(output, header);
   return EX_OK;

@@ -2,23 +2,37 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 #include "filter/base/error.hpp"
+#include "filter/base/file_stamp.hpp"
 #include "filter/cli/stop_signal.hpp"
 
 namespace bloomgate::cli {
+namespace {
 
-FolderLock::FolderLock(const std::string& folder)
-    : folder_(folder), file_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  if (!file_.is_open()) throw system_error(ErrorCode::cannot_open, "open the folder", folder, errno);
-  while (flock(file_.get(), LOCK_EX) != 0) {
-    // Without a lock two commands could give their layers one name, and one of them would be lost.
-    if (errno != EINTR) throw system_error(ErrorCode::cannot_write, "lock the folder", folder, errno);
-    if (stop_flag()) throw BloomgateError(ErrorCode::interrupted, "interrupted while another command had " + folder);
-  }
+// While it was waited for, `rollback` may have put another folder in its place.
+bool is_still_at(const std::string& folder, int file) {
+  struct stat status = {};
+  const auto locked = FileStamp::of(file);
+  return stat(folder.c_str(), &status) == 0 && locked && locked->is_same_file(FileStamp(status));
+}
+
+}  // namespace
+
+FolderLock::FolderLock(const std::string& folder) : folder_(folder) {
+  do {
+    file_.reset(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!file_.is_open()) throw system_error(ErrorCode::cannot_open, "open the folder", folder, errno);
+    while (flock(file_.get(), LOCK_EX) != 0) {
+      // Without a lock two commands could give their layers one name, and one of them would be lost.
+      if (errno != EINTR) throw system_error(ErrorCode::cannot_write, "lock the folder", folder, errno);
+      if (stop_flag()) throw BloomgateError(ErrorCode::interrupted, "interrupted while another command had " + folder);
+    }
+  } while (!is_still_at(folder, file_.get()));
 }
 
 void FolderLock::sync() const {

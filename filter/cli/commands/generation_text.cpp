@@ -2,15 +2,39 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "filter/base/error.hpp"
+#include "filter/base/saturating_sum.hpp"
 #include "filter/cli/numbers.hpp"
+#include "filter/file/layer_folder.hpp"
 #include "filter/file/mapped_filter.hpp"
 
 namespace bloomgate::cli {
 
+namespace {
+
+GenerationDescription describe_folder(const std::string& folder) {
+  GenerationDescription all{folder};
+  try {
+    for (const Layer& layer : usable_layers_in(folder)) {
+      const GenerationDescription one = describe(layer.path);
+      if (!one.fault.empty()) all.fault = one.fault;
+      all.entries = saturating_sum(all.entries, one.entries);
+      all.written = std::max(all.written, one.written);
+      ++all.layers;
+    }
+  } catch (const BloomgateError& error) {
+    all.fault = error.what();
+  }
+  return all;
+}
+
+}  // namespace
+
 GenerationDescription describe(const std::string& path) {
+  if (is_folder(path)) return describe_folder(path);
   GenerationDescription description{path};
   struct stat status = {};
   if (stat(path.c_str(), &status) == 0) description.written = status.st_mtime;
@@ -24,15 +48,20 @@ GenerationDescription describe(const std::string& path) {
 
 std::string generation_text(const GenerationDescription& generation) {
   if (!generation.fault.empty()) return generation.path + ": cannot be used: " + generation.fault;
-  return generation.path + ": " + format_count(generation.entries) + " entries, built " +
+  const std::string layers = generation.layers == 0 ? ""
+                                                    : " in " + std::to_string(generation.layers) +
+                                                          (generation.layers == 1 ? " layer" : " layers");
+  return generation.path + ": " + format_count(generation.entries) + " entries" + layers + ", built " +
          format_time(generation.written);
 }
 
 nlohmann::ordered_json generation_json(const GenerationDescription& generation) {
-  return {{"file", generation.path},
-          {"entries", generation.entries},
-          {"written", format_time(generation.written)},
-          {"fault", generation.fault}};
+  nlohmann::ordered_json json = {{"file", generation.path},
+                                 {"entries", generation.entries},
+                                 {"written", format_time(generation.written)},
+                                 {"fault", generation.fault}};
+  if (generation.layers != 0) json["layers"] = generation.layers;
+  return json;
 }
 
 }  // namespace bloomgate::cli

@@ -1,4 +1,4 @@
-// `bloomgate info`: shows what a filter file holds, from its header alone.
+// `bloomgate info`: shows what a filter file holds, from its header alone; and how much of it is in memory.
 #include <fmt/format.h>
 #include <sysexits.h>
 
@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "filter/base/residency.hpp"
 #include "filter/base/saturating_sum.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/generation_text.hpp"
@@ -16,6 +17,7 @@
 #include "filter/cli/numbers.hpp"
 #include "filter/file/fingerprint.hpp"
 #include "filter/file/generations.hpp"
+#include "filter/file/kept_folders.hpp"
 #include "filter/file/layer_folder.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
@@ -27,6 +29,46 @@ namespace bloomgate::cli {
 namespace {
 
 namespace po = boost::program_options;
+
+struct Shown {
+  bool as_json = false;
+  bool residency = false;  // how much of the file is in memory, too
+};
+
+// "412.00 MiB (432,013,312 bytes), 43.2 %".
+template <typename File>
+void print_residency(const File& file, std::uint64_t size) {
+  const auto resident = resident_bytes(file.descriptor(), size, file.path());
+  std::cout << "in memory        ";
+  if (resident) {
+    std::cout << format_bytes(*resident) << ", "
+              << format_rate(static_cast<double>(*resident) / static_cast<double>(size));
+  } else {
+    std::cout << "not told: only to who owns the file, or may write to it";
+  }
+  std::cout << '\n';
+}
+
+template <typename File>
+void add_residency(nlohmann::ordered_json& json, const File& file, std::uint64_t size) {
+  const auto resident = resident_bytes(file.descriptor(), size, file.path());
+  json["resident_bytes"] = resident ? nlohmann::ordered_json(*resident) : nlohmann::ordered_json(nullptr);
+}
+
+void print_kept(const std::string& path) {
+  for (const Generation& kept : kept_generations(path)) {
+    std::cout << "kept             " << generation_text(describe(kept.path)) << '\n';
+  }
+}
+
+nlohmann::ordered_json kept_json(const std::string& path) {
+  nlohmann::ordered_json kept = nlohmann::ordered_json::array();
+  for (const Generation& each : kept_generations(path)) {
+    kept.push_back(generation_json(describe(each.path)));
+    kept.back()["number"] = each.number;
+  }
+  return kept;
+}
 
 double fill(const FilterHeader& header) {
   const double places = 8 * static_cast<double>(body_bytes(header.shape)) / bits_of_place(header.shape.layout);
@@ -60,7 +102,7 @@ std::string identity_text(std::uint64_t identity) {
   return fmt::format("{:016x}", identity);
 }
 
-void print_text(const MappedFilter& filter) {
+void print_text(const MappedFilter& filter, Shown shown) {
   const FilterHeader& header = filter.header();
   const FilterShape& shape = header.shape;
   const double fpr = expected_fpr_of(header);
@@ -94,9 +136,8 @@ void print_text(const MappedFilter& filter) {
               << " (not checked; see verify --trusted-key)";
   }
   std::cout << "\nwritten          " << format_time(describe(filter.path()).written) << '\n';
-  for (const Generation& kept : kept_generations(resolve_link(filter.path()))) {
-    std::cout << "kept             " << generation_text(describe(kept.path)) << '\n';
-  }
+  if (shown.residency) print_residency(filter, file_bytes(header));
+  print_kept(resolve_link(filter.path()));
 }
 
 nlohmann::ordered_json json_of(const Section& section) {
@@ -106,21 +147,16 @@ nlohmann::ordered_json json_of(const Section& section) {
           {"items", section.items}};
 }
 
-nlohmann::ordered_json json_of(const MappedFilter& filter) {
+nlohmann::ordered_json json_of(const MappedFilter& filter, Shown shown) {
   const FilterHeader& header = filter.header();
   const FilterShape& shape = header.shape;
   const double distinct = distinct_entries_of(header);
   const double fpr = expected_fpr_of(header);
   const double of_sender = fpr_of_sender(header);
-  nlohmann::ordered_json kept = nlohmann::ordered_json::array();
-  for (const Generation& each : kept_generations(resolve_link(filter.path()))) {
-    kept.push_back(generation_json(describe(each.path)));
-    kept.back()["number"] = each.number;
-  }
   nlohmann::ordered_json sections = nlohmann::ordered_json::array();
   for (const Section& section : filter.sections()) sections.push_back(json_of(section));
   // The seed is a string: many readers of JSON keep 53 bits of a number only.
-  return {
+  nlohmann::ordered_json json = {
       {"file", filter.path()},
       {"format_version", kFormatVersion},
       {"file_bytes", file_bytes(header)},
@@ -153,8 +189,10 @@ nlohmann::ordered_json json_of(const MappedFilter& filter) {
       {"signer", filter.signature() ? nlohmann::ordered_json(filter.signature()->signer.text())
                                     : nlohmann::ordered_json(nullptr)},
       {"written", format_time(describe(filter.path()).written)},
-      {"kept", kept},
+      {"kept", kept_json(resolve_link(filter.path()))},
   };
+  if (shown.residency) add_residency(json, filter, file_bytes(header));
+  return json;
 }
 
 struct SumOfLayers {
@@ -180,37 +218,39 @@ SumOfLayers sum_of(const std::vector<std::unique_ptr<MappedFilter>>& layers) {
   return sum;
 }
 
-void print_layers(const std::string& folder, bool as_json) {
+void print_layers(const std::string& folder, Shown shown) {
   std::vector<std::unique_ptr<MappedFilter>> layers;
   for (const Layer& each : usable_layers_in(folder)) layers.push_back(std::make_unique<MappedFilter>(each.path));
   const SumOfLayers sum = sum_of(layers);
-  if (as_json) {
+  if (shown.as_json) {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (const auto& layer : layers) all.push_back(json_of(*layer));
+    for (const auto& layer : layers) all.push_back(json_of(*layer, shown));
     print_report(nlohmann::ordered_json{{"folder", folder},
                                         {"layers", std::move(all)},
                                         {"entries", sum.entries},
                                         {"file_bytes", sum.file_bytes},
                                         {"fpr", sum.fpr},
                                         {"fpr_either", either_fpr(sum.of_sender)},
-                                        {"fpr_both", both_fpr(sum.of_sender)}});
+                                        {"fpr_both", both_fpr(sum.of_sender)},
+                                        {"kept", kept_json(own_path_of(folder))}});
     return;
   }
   for (const auto& layer : layers) {
-    print_text(*layer);
+    print_text(*layer, shown);
     std::cout << '\n';
   }
   std::cout << "folder           " << folder << "\nlayers           " << layers.size() << "\nentries          "
             << format_count(sum.entries) << " (duplicates counted)\nsize             " << format_bytes(sum.file_bytes)
             << "\nFPR              " << format_rate(sum.fpr) << " for a look-up in all layers\nmessages         "
             << message_rates_text(sum.of_sender) << '\n';
+  print_kept(own_path_of(folder));
 }
 
 double bytes_per_entry(const StoreFile& store) {
   return static_cast<double>(store.file_bytes()) / static_cast<double>(store.header().addresses);
 }
 
-void print_text(const StoreFile& store) {
+void print_text(const StoreFile& store, Shown shown) {
   const StoreHeader& header = store.header();
   std::cout << "store            " << store.path() << "\nformat           version " << kFormatVersion
             << "\nsize             " << format_bytes(store.file_bytes());
@@ -223,13 +263,14 @@ void print_text(const StoreFile& store) {
   if (header.pairs.any()) std::cout << "\npairs            " << pairs_text(header.pairs);
   std::cout << "\nidentity         " << identity_text(store.identity()) << "\nwritten          "
             << format_time(describe(store.path()).written) << '\n';
+  if (shown.residency) print_residency(store, store.file_bytes());
 }
 
-void print_json(const StoreFile& store) {
+void print_json(const StoreFile& store, Shown shown) {
   const StoreHeader& header = store.header();
   nlohmann::ordered_json sections = nlohmann::ordered_json::array();
   for (const Section& section : store.sections()) sections.push_back(json_of(section));
-  const nlohmann::ordered_json json = {
+  nlohmann::ordered_json json = {
       {"store", store.path()},
       {"format_version", kFormatVersion},
       {"file_bytes", store.file_bytes()},
@@ -244,6 +285,7 @@ void print_json(const StoreFile& store) {
       {"identity", identity_text(store.identity())},
       {"written", format_time(describe(store.path()).written)},
   };
+  if (shown.residency) add_residency(json, store, store.file_bytes());
   print_report(json);
 }
 
@@ -251,12 +293,13 @@ void print_json(const StoreFile& store) {
 
 int run_info(const Arguments& arguments) {
   std::vector<std::string> operands;
-  bool json = false;
+  Shown shown;
   po::options_description visible("options");
-  visible.add_options()("json", po::bool_switch(&json), "print JSON, for scripts");
+  visible.add_options()("json", po::bool_switch(&shown.as_json), "print JSON, for scripts")(
+      "residency", po::bool_switch(&shown.residency), "show how much of the file is in memory, too");
   const auto values = parse_command_line(
       arguments, visible, &operands,
-      {.synopsis = "bloomgate info FILE [--json]",
+      {.synopsis = "bloomgate info FILE [--residency] [--json]",
        .purpose = "Shows what a filter or a store holds, from its header; the sections are not read (see verify).\n"
                   "Of a folder of layers it shows each, and the sum.",
        .examples = "  bloomgate info /var/lib/bloomgate/whitelist.bloom\n"
@@ -264,15 +307,15 @@ int run_info(const Arguments& arguments) {
   if (!values) return EX_OK;
   const std::string& path = only_filter(operands);
   if (is_folder(path)) {
-    print_layers(path, json);
+    print_layers(path, shown);
     return EX_OK;
   }
   if (is_store(path)) {
     const StoreFile store(path);
-    json ? print_json(store) : print_text(store);
+    shown.as_json ? print_json(store, shown) : print_text(store, shown);
   } else {
     const MappedFilter filter(path);
-    json ? print_report(json_of(filter)) : print_text(filter);
+    shown.as_json ? print_report(json_of(filter, shown)) : print_text(filter, shown);
   }
   return EX_OK;
 }

@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "filter/base/error.hpp"
 #include "filter/base/file_paths.hpp"
@@ -26,8 +27,10 @@
 #include "filter/build/combine.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/folder_lock.hpp"
+#include "filter/cli/commands/kept_output.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/file/kept_folders.hpp"
 #include "filter/file/layer_folder.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/sign_filter.hpp"
@@ -85,6 +88,8 @@ struct PassedOptions {
          "leave out the entries of LIST, a text list; may be given several times")  //
         ("not", po::value(&strangers)->composing()->value_name("LIST"),
          "never take the addresses of LIST for listed by this layer; may be given several times")  //
+        ("keep", po::value(&keep)->default_value(0)->value_name("N"),
+         "keep the layers as they were in FOLDER.1, and up to N earlier states; 'bloomgate rollback' puts them back")  //
         ("sign-key", po::value(&sign_key)->value_name("FILE"),
          "sign the layer with the secret key in FILE before it has its name, as 'bloomgate sign' does");
   }
@@ -106,6 +111,7 @@ struct PassedOptions {
   std::vector<std::string> exceptions;
   std::vector<std::string> strangers;
   std::string sign_key;  // not among arguments(): it also goes with a union
+  unsigned keep = 0;     // of all layers
 };
 
 void add_sign_key(Arguments& build, const PassedOptions& passed) {
@@ -153,6 +159,44 @@ double next_rate(const std::string& folder, const std::vector<std::unique_ptr<Ma
                            format_rate(bound) +
                            " is the bound, so there is no room for another one; make one of them "
                            "(bloomgate fold), remove old ones, or give a larger bound with --fpr");
+}
+
+// What --keep does: the layers as they are now are kept, and if the change fails they need not be.
+class KeptLayers {
+ public:
+  KeptLayers(const std::string& folder, unsigned keep) : folder_(own_path_of(folder)), keep_(keep) {
+    keep_layers(folder_, keep_);
+  }
+  ~KeptLayers() {
+    if (keep_ == 0) return;
+    try {
+      drop_unchanged_folder(folder_);
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the next command does it; what has failed is told already
+    }
+  }
+  KeptLayers(const KeptLayers&) = delete;
+  KeptLayers& operator=(const KeptLayers&) = delete;
+
+  // The change was made.
+  void done() const {
+    if (keep_ != 0) trim_kept_folders(folder_, keep_);
+  }
+
+ private:
+  std::string folder_;
+  unsigned keep_;
+};
+
+// `keep`, or 0 where a layer is damaged: a bad one would push out a good one. Reads all of them.
+unsigned keep_if_sound(const std::vector<Layer>& layers, unsigned keep) {
+  if (keep == 0) return 0;
+  try {
+    for (const Layer& layer : layers) MappedFilter(layer.path).verify_body(default_threads());
+    return keep;
+  } catch (const BloomgateError& error) {
+    std::cerr << "warning: the old layers are not kept: " << error.what() << '\n';
+    return 0;
+  }
 }
 
 void make_folder(const std::string& folder) {
@@ -252,6 +296,7 @@ int run_append(const Arguments& arguments) {
   if (!values) return EX_OK;
   if (operands.size() < 2) throw UsageError("name a folder, and at least one list, or - for standard input");
   const std::string folder = operands.front();
+  checked_keep(passed.keep);
   make_folder(folder);
   const FolderLock lock(folder);
   const std::vector<Layer> layers = all_layers_in(folder);
@@ -272,7 +317,11 @@ int run_append(const Arguments& arguments) {
   add_sign_key(build, passed);
   build.push_back("--output=" + next_layer(folder, layers));
   build.insert(build.end(), operands.begin() + 1, operands.end());
-  return run_build(build);
+  // Not read: all of them stay.
+  const KeptLayers kept(folder, passed.keep);
+  const int status = run_build(build);
+  if (status == EX_OK) kept.done();
+  return status;
 }
 
 int run_fold(const Arguments& arguments) {
@@ -291,9 +340,11 @@ int run_fold(const Arguments& arguments) {
   if (!values) return EX_OK;
   if (operands.empty()) throw UsageError("name a folder");
   const std::string folder = operands.front();
+  checked_keep(passed.keep);
   const FolderLock lock(folder);
   const std::vector<Layer> layers = all_layers_in(folder);
   const std::string output = layers.empty() ? next_layer(folder, layers) : layers.front().path;
+  std::optional<KeptLayers> kept;
   if (operands.size() > 1) {
     for (const std::string& input : operands) {
       const auto is_input = [&](const Layer& layer) { return is_same_file(layer.path, input); };
@@ -308,6 +359,7 @@ int run_fold(const Arguments& arguments) {
     add_sign_key(build, passed);
     build.push_back("--output=" + output);
     build.insert(build.end(), operands.begin() + 1, operands.end());
+    kept.emplace(folder, keep_if_sound(layers, passed.keep));
     if (const int status = run_build(build); status != EX_OK) return status;
   } else {
     const Arguments given = passed.arguments(*values);
@@ -317,6 +369,7 @@ int run_fold(const Arguments& arguments) {
     usable_layers_in(folder);  // says what to do where there is none
     std::optional<SecretKey> key;
     if (!passed.sign_key.empty()) key.emplace(SecretKey::read_from(passed.sign_key));
+    kept.emplace(folder, keep_if_sound(layers, passed.keep));
     if (layers.size() > 1) {
       unite(folder, open_layers(layers), output, key ? &*key : nullptr);
     } else if (key) {
@@ -325,6 +378,7 @@ int run_fold(const Arguments& arguments) {
     std::cout << "folded     " << layers.size() << " layers into " << output << '\n';
   }
   if (layers.size() > 1) remove_layers({layers.begin() + 1, layers.end()}, lock);
+  kept->done();
   return EX_OK;
 }
 

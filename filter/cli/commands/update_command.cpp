@@ -52,6 +52,7 @@ struct UpdateCommand {
   std::string seed;
   std::string memory;
   std::string free_mail_domains;
+  std::string sign_key;
   unsigned keep = 0;
   bool strict = false;
   bool quiet = false;
@@ -101,6 +102,8 @@ void add_options(UpdateCommand& command, po::options_description& visible) {
        "keep the filter and the store that are replaced as FILE.1, and up to N earlier pairs; 'bloomgate rollback' "
        "puts "
        "them back")  //
+      ("sign-key", po::value(&command.sign_key)->value_name("FILE"),
+       "sign the filter with the secret key in FILE, as 'bloomgate sign' does")  //
       ("strict", po::bool_switch(&command.strict),
        "fail if any line of --add or --not is rejected, or an entry among --not")                             //
       ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")  //
@@ -172,6 +175,9 @@ std::optional<UpdateCommand> parse(const Arguments& arguments) {
   if (values->count("threads") == 0) options.threads = default_threads();
   checked_threads(options.threads);
   checked_keep(command.keep);
+  if (!command.sign_key.empty()) {
+    options.sign_key = std::make_shared<const SecretKey>(SecretKey::read_from(command.sign_key));
+  }
   options.memory_bytes = parse_bytes(command.memory.empty() ? "256M" : command.memory, "--memory");
   if (values->count("scratch") == 0) options.scratch_folder = folder_of(command.output);
   command.add = list_files(command.add);

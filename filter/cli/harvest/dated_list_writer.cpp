@@ -98,9 +98,8 @@ std::string DatedListWriter::finish() {
     errno = 0;
   } while (link_to(file_.get(), path_, path) != 0 && errno == EEXIST);
   if (errno != 0) throw system_error(ErrorCode::cannot_write, "give its name to", path, errno);
-  const FileDescriptor folder(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.is_open() || fsync(folder.get()) != 0) {
-    throw system_error(ErrorCode::cannot_write, "sync the folder", folder_, errno);
+  if (const int error = sync_folder(folder_)) {
+    throw system_error(ErrorCode::cannot_write, "sync the folder", folder_, error);
   }
   return path;
 }

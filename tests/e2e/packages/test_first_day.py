@@ -1,17 +1,22 @@
 """An operator's first day, by README.md alone: in a clean Debian with its own Postfix, under a real systemd, three
 commands lead to the first `deliver` of a message that is really signed. Undone and purged, nothing is left but the
-whitelist. The commands are read from README.md. `transcript` in the log of a failure, or in the file that the environment
+whitelist. Another operator has no list: for him the page "From nothing" is taken at its word, then users write and are
+answered. The commands are read from README.md. `transcript` in the log of a failure, or in the file that the environment
 variable BLOOMGATE_TRANSCRIPT names, has each of them with its time."""
 
+import json
 import os
 import re
 import shutil
 import sys
 from dataclasses import dataclass
+from email.utils import formatdate
 from pathlib import Path
 
 import pytest
+from private_mail.faulty_name_server import Record
 from private_mail.filter import REPOSITORY
+from private_mail.signing import SigningKey
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "systemd"))
@@ -20,6 +25,8 @@ import container  # noqa: E402
 import signed_mail  # noqa: E402
 
 SCRIPT = HERE / "first_day.sh"
+FROM_NOTHING = HERE / "from_nothing.sh"
+PAGE = "From nothing to a whitelist that renews itself"
 
 
 @dataclass(frozen=True)
@@ -89,3 +96,45 @@ def test_first_day(day, check):
         day.require(check)
     except AssertionError as error:
         raise AssertionError(f"{error}\n--- transcript\n{day.text('transcript')}") from error
+
+
+def message(sender, recipient, subject):
+    fields = (f"From: {sender}", f"To: {recipient}", f"Subject: {subject}", f"Date: {formatdate()}",
+              f"Message-ID: <{subject}@example.org>", "MIME-Version: 1.0", "Content-Type: text/plain; charset=us-ascii")
+    return "\r\n".join([*fields, "", "Hello.", ""]).encode()
+
+
+def prepare_without_a_list(root, packages):
+    desk = root / "srv/desk"
+    desk.mkdir(parents=True)
+    for package in packages.glob("*.deb"):
+        shutil.copy(package, desk)
+    checks = root / "checks"
+    commands = commands_of(PAGE)
+    (checks / "commands").write_text("\n".join([*commands[:-1], ""]))
+    (checks / "forgetting").write_text(commands[-1] + "\n")
+    signed_mail.put(checks)
+    key = SigningKey("example.org")
+    (checks / "records.json").write_text(json.dumps({key.record_name: Record((key.record,)).for_program()}))
+    for sender in ("joe", "old", "friend"):
+        (checks / f"from-{sender}").write_bytes(key.sign(message(f"{sender}@example.org", "you@example.net", "SUBJECT"),
+                                                         fields=(b"from", b"date")))
+    sent = root / "home/bob/Maildir/.Sent/cur"
+    sent.mkdir(parents=True)
+    (sent / "1700000000.1.mx:2,S").write_bytes(message("bob@example.net", "friend@example.org", "lunch").replace(b"\r\n", b"\n"))
+    (root / "etc/resolv.conf").write_text("nameserver 127.0.0.1\n")
+
+
+def test_the_page_ends_with_the_line_that_forgets():
+    assert re.match("bloomgate learned forget ", commands_of(PAGE)[-1])
+
+
+@pytest.fixture(scope="module")
+def night(packages):
+    with container.checked(FROM_NOTHING, lambda root: prepare_without_a_list(root, packages)) as found:
+        yield found
+
+
+@pytest.mark.parametrize("check", ["prepare", *container.names_of_checks(FROM_NOTHING)])
+def test_from_nothing(night, check):
+    night.require(check)

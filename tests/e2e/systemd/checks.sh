@@ -332,6 +332,57 @@ check_a_bad_configuration_fails_the_start_and_says_where_and_once_mended_it_star
   put_back
 }
 
+update_has() { [[ $(systemctl show --value -p "$1" bloomgate-update) == "$2" ]]; }
+kept_of_updates() { (cd /var/lib/bloomgate && find . -path ./learned -prune -o -type f -exec sha256sum {} +) | sort; }
+
+check_without_its_configuration_an_update_does_nothing() {
+  kept_of_updates >before
+  systemctl start bloomgate-update
+  update_has ConditionResult no
+  kept_of_updates | diff before -
+}
+
+check_an_update_makes_a_whitelist_that_the_daemon_takes_in() {
+  local pid
+  pid=$(main_pid)
+  mark_journal
+  printf 'Nov 20 10:00:0%d mx postfix/%s\n' 1 'submission/smtpd[1]: 4F1A2B0001: client=a.example[192.0.2.1], sasl_method=PLAIN, sasl_username=ann@example.net' \
+    2 'qmgr[2]: 4F1A2B0001: from=<ann@example.net>, size=900, nrcpt=1 (queue active)' \
+    3 'smtp[3]: 4F1A2B0001: to=<renewed@example.org>, relay=mx.example[192.0.2.2]:25, delay=1, dsn=2.0.0, status=sent (250 ok)' \
+    4 'qmgr[2]: 4F1A2B0001: removed' >mail.log
+  cp /usr/share/bloomgate/config/update.conf /etc/bloomgate
+  echo 'HARVEST="--own-domain example.net --for-all /checks/mail.log"' >>/etc/bloomgate/update.conf
+  [[ $(way_of renewed@example.org) == deep-check ]]
+  systemctl start bloomgate-update
+  update_has Result success
+  await journal_has 'loaded .*: 1 entries'
+  [[ $(way_of renewed@example.org) == light-path ]]
+  [[ $(way_of listed@example.org) == deep-check ]]
+  is MainPID "$pid"
+  bloomgate query /var/lib/bloomgate/whitelist.bloom.1 listed@example.org
+}
+
+check_an_update_of_which_a_step_fails_changes_nothing_and_the_unit_fails_with_its_exit_code() {
+  local line status
+  kept_of_updates >before
+  for line in 'HARVEST="--own-domain example.net --for-all /none":66' 'BUILD_OPTIONS="--bits-per-entry 900":64' 'LEARNED=/none:66'; do
+    cp /etc/bloomgate/update.conf good-update.conf
+    status=${line##*:}
+    echo "${line%:*}" >>/etc/bloomgate/update.conf
+    fails systemctl start bloomgate-update
+    update_has Result exit-code
+    update_has ExecMainStatus "$status"
+    systemctl --failed --no-pager | grep bloomgate-update
+    kept_of_updates | diff before -
+    cp good-update.conf /etc/bloomgate/update.conf
+    systemctl reset-failed bloomgate-update
+  done
+  [[ $(way_of renewed@example.org) == light-path ]]
+  systemctl start bloomgate-update
+  rm -r /etc/bloomgate/update.conf /var/lib/bloomgate/lists /var/lib/bloomgate/whitelist.bloom.1
+  put_back
+}
+
 check_it_stops_cleanly_and_the_socket_goes() {
   systemctl stop bloomgate-milter
   is ActiveState inactive

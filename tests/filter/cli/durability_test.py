@@ -77,6 +77,7 @@ def lists():
                        cwd=path, check=True, capture_output=True, timeout=60)  # fmt: skip
     subprocess.run([BLOOMGATE, "build", "-o", "counting", "--seed", "1", "--layout", "counting", "--expected-entries", "2200000",
                     "a.txt"], cwd=path, check=True, capture_output=True, timeout=60)  # fmt: skip
+    subprocess.run([BLOOMGATE, "sign", "--new-key", "key"], cwd=path, check=True, capture_output=True, timeout=60)
     (path / "large.txt").write_text("".join(f"user{i}@example.org\n@{i}.example\n" for i in range(450_000)))
     return folder
 
@@ -222,6 +223,121 @@ class LayersTest(DurabilityTest):
         result, _ = self.fold(f"fsync {synced} {errno.EIO}")
         self.assertEqual(result.status, EX_CANTCREAT)
         self.assertRegex(result.errors, rf"sync .*layers.*{os.strerror(errno.EIO)}")
+
+
+    KEEPING = {"append": ["append", "layers", "b.txt", "--keep", "1", "--quiet"],
+               "fold": ["fold", "layers", "b.txt", "a.txt", "--keep", "1", "--quiet"],
+               "rollback": ["rollback", "layers"]}  # fmt: skip
+
+    def start_with_kept_layers(self):
+        """`layers` has two of the list a, `layers.1` one of them."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        for name in "ab":
+            (self.folder / f"{name}.txt").write_text("".join(f"{name}{i}@example.org\n" for i in range(100)))
+        for _ in range(2):
+            subprocess.run([BLOOMGATE, "append", "layers", "a.txt", "--keep", "1"], cwd=self.folder, check=True,
+                           capture_output=True, timeout=60)  # fmt: skip
+
+    def assert_each_folder_is_whole(self):
+        """Everybody of the list a is listed in the folder, and in each that was kept."""
+        for layers in self.folder.glob("layers*"):
+            found = subprocess.run([BLOOMGATE, "query", layers, "--count", "-"], capture_output=True, timeout=60,
+                                   input=(self.folder / "a.txt").read_bytes())  # fmt: skip
+            self.assertEqual(found.stdout, b"listed\t100\nnot-listed\t0\nrejected\t0\n", (layers, found.stderr))
+        self.assertTrue((self.folder / "layers").is_dir())
+
+    def check_each_change_of_a_name(self, fault):
+        for command, arguments in self.KEEPING.items():
+            self.start_with_kept_layers()
+            sound = run_faulty([BLOOMGATE, *arguments], FAULTY_CALLS, self.folder)
+            self.assertEqual(sound.status, 0, sound.errors)
+            names = ("fsync", "rename", "link", "unlink", "renameat2")
+            calls = [(name, number) for name in names for number in range(1, len(sound.of(name)) + 1)]
+            self.assertIn("renameat2" if command == "rollback" else "link", [name for name, _ in calls])
+            for name, number in calls:
+                with self.subTest(command=command, call=name, number=number):
+                    self.start_with_kept_layers()
+                    result = run_faulty([BLOOMGATE, *arguments], FAULTY_CALLS, self.folder, f"{name} {number} {fault}")
+                    self.assertNotEqual(result.status, 0)
+                    self.assert_each_folder_is_whole()
+                    # Whatever was left, the next command tidies it up, and what it changes can be taken back.
+                    for words in (self.KEEPING["fold"], self.KEEPING["rollback"]):
+                        again = run_faulty([BLOOMGATE, *words], FAULTY_CALLS, self.folder)
+                        self.assertEqual(again.status, 0, again.errors)
+                        self.assert_each_folder_is_whole()
+                    left = {path.name for path in self.folder.iterdir()}
+                    self.assertEqual(left, {"a.txt", "b.txt", "layers", "layers.1"})
+
+    def test_killed_at_any_change_of_a_name_the_folder_and_what_is_kept_are_whole(self):
+        self.check_each_change_of_a_name("kill")
+
+    def test_whichever_change_of_a_name_fails_the_folder_and_what_is_kept_are_whole(self):
+        self.check_each_change_of_a_name(errno.EIO)
+
+    def test_where_folders_cannot_be_exchanged_the_remedy_is_told(self):
+        self.start_with_kept_layers()
+        before = sorted(os.listdir(self.folder / "layers"))
+        for error in (errno.EINVAL, errno.EBUSY):
+            refused = run_faulty([BLOOMGATE, "rollback", "layers"], FAULTY_CALLS, self.folder, f"renameat2 1 {error}")
+            self.assertEqual(refused.status, EX_CANTCREAT)
+            self.assertRegex(refused.errors, rf"{os.strerror(error)}.*put the layers of .*layers.1 into .*layers by hand")
+        self.assertEqual(sorted(os.listdir(self.folder / "layers")), before)
+        refused = run_faulty([BLOOMGATE, *self.KEEPING["fold"]], FAULTY_CALLS, self.folder, f"link 1 {errno.EXDEV}")
+        self.assertEqual(refused.status, EX_CANTCREAT)
+        self.assertRegex(refused.errors, "whose parent is on the same file system, or without --keep")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a.txt", "b.txt", "layers", "layers.1"])
+
+
+class SigningTest(DurabilityTest):
+    """`sign` and --sign-key: whatever happens, the file is the old one or one that is signed."""
+
+    SIGN = ["sign", "--key", "key", "a"]
+    SIGNING = {"sign": SIGN, "merge": ["merge", "--sign-key", "key", "a", "b"],
+               "export": ["export", "--threads", "1", "--sign-key", "key", "counting"]}  # fmt: skip
+
+    def is_signed(self):
+        public = subprocess.run([BLOOMGATE, "sign", "--public-key", "key"], cwd=lists().name, check=True,
+                                capture_output=True, text=True, timeout=60).stdout.strip()  # fmt: skip
+        done = subprocess.run([BLOOMGATE, "verify", self.folder / "filter", "--trusted-key", public], capture_output=True,
+                              text=True, timeout=60)  # fmt: skip
+        return done.returncode == 0
+
+    def test_the_signature_is_on_the_disk_before_the_file_has_its_name(self):
+        for name, arguments in self.SIGNING.items():
+            with self.subTest(command=name):
+                result = self.check_sound(arguments)
+                self.assertTrue(self.is_signed())
+                calls = [call for call in result.calls if call.name in ("pwrite", "fsync", "rename")]
+                signature = max(i for i, call in enumerate(calls) if call.name == "pwrite")
+                self.assertEqual((calls[signature].offset, calls[signature].bytes), (0, 4096))
+                self.assertEqual([call.name for call in calls[signature + 1 :]], ["fsync", "rename", "fsync"])
+
+    def check_each_call(self, fault):
+        for name, arguments in self.SIGNING.items():
+            sound = self.check_sound(arguments)
+            for call in ("pwrite", "pread", "fsync", "ftruncate", "fchmod", "rename"):
+                for number in range(1, len(sound.of(call)) + 1):
+                    with self.subTest(command=name, call=call, number=number):
+                        result = self.run_faulty(arguments, f"{call} {number} {fault}")
+                        if result.written != OLD:
+                            self.assertEqual(result.written, sound.written)
+                            self.assertTrue(self.is_signed())
+                        if fault != "kill":
+                            self.assertEqual(result.names, ["filter"])
+
+    def test_whichever_call_fails_the_old_file_is_there_or_the_signed_one(self):
+        self.check_each_call(errno.EIO)
+
+    def test_killed_at_any_call_it_leaves_the_old_file_or_the_signed_one(self):
+        self.check_each_call("kill")
+
+    def test_a_signature_that_is_lost_or_changed_on_its_way_is_found_before_the_file_gets_its_name(self):
+        last = len(self.check_sound(self.SIGN).of("pwrite"))
+        for fault in ("lost", "flipped"):
+            result = self.run_faulty(self.SIGN, f"pwrite {last} {fault}")
+            self.check_failed(result, EX_DATAERR, "is not what was written there")
+            self.assertEqual(result.of("rename"), [])
 
 
 class FailureTest(DurabilityTest):

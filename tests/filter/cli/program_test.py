@@ -1433,6 +1433,25 @@ class InfoTest(ProgramTest):
             self.assertAlmostEqual(either / 100, info["fpr_either"], delta=0.0001)
             self.assertAlmostEqual(both / 100, info["fpr_both"], delta=0.000001)
 
+    def test_how_much_is_in_memory_is_shown(self):
+        lines = "".join(f"user{i}@example.org\n" for i in range(1000))
+        self.build(lines, "--expected-entries", "30000000", "--store", "store")
+        for name in ("filter", "store"):
+            path = self.folder / name
+            size = path.stat().st_size
+            path.read_bytes()
+            self.assertEqual(json.loads(self.check(0, "info", name, "--residency", "--json")[0])["resident_bytes"], size)
+            self.assertRegex(self.check(0, "info", name, "--residency")[0], rf"(?m)^in memory .*\({size:,} bytes\), 100.0 %$")
+        self.assertNotIn("resident_bytes", json.loads(self.check(0, "info", "filter", "--json")[0]))
+        if subprocess.check_output(["stat", "-f", "-c", "%T", self.folder]) == b"tmpfs\n":
+            return  # all of it is memory
+        with (self.folder / "filter").open("rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        # The header and what is read ahead with it come back.
+        resident = json.loads(self.check(0, "info", "filter", "--residency", "--json")[0])["resident_bytes"]
+        self.assertLess(resident, (self.folder / "filter").stat().st_size)
+
     def test_an_empty_filter_is_shown(self):
         self.build("")
         self.assertRegex(self.check(0, "info", "filter")[0], r"(?m)^FPR +0 %")
@@ -1564,11 +1583,30 @@ class SignTest(ProgramTest):
         self.assertEqual((self.folder / "filter").read_bytes(), before)
         self.check(0, "verify", "copy", "--trusted-key", self.public)
 
-    def test_a_build_signs_with_its_store_and_what_is_made_from_signed_filters_is_not(self):
+    def test_a_build_and_an_update_sign_with_their_store(self):
         self.check(0, "build", "-o", "a", "--store", "store", "--sign-key", "key", "--seed", "1", "list")
         self.check(0, "verify", "a", "--confirm", "store", "--trusted-key", self.public)
-        self.check(0, "merge", "-o", "both", "a", "a")
-        self.check(EX_DATAERR, "verify", "both", "--trusted-key", self.public)
+        update = ["update", "-o", "a", "--store", "store", "--add", self.write("more", "eve@example.org\n")]
+        self.check(0, *update, "--sign-key", "key")
+        self.check(0, "verify", "a", "--confirm", "store", "--trusted-key", self.public)
+        self.check(0, "query", "a", "--confirm", "store", "eve@example.org")
+        self.check(0, *update)
+        self.check(EX_DATAERR, "verify", "a", "--trusted-key", self.public)
+
+    def test_what_is_made_from_filters_is_signed_where_a_key_is_given_and_else_not(self):
+        self.check(0, "build", "-o", "a", "--sign-key", "key", "--seed", "1", "list")
+        self.check(0, "build", "-o", "counting", "--layout", "counting", "--seed", "1", "list")
+        for words in (["merge", "a", "a"], ["intersect", "a", "a"], ["export", "counting"]):
+            with self.subTest(words=words):
+                self.check(0, *words, "-o", "made")
+                unsigned = (self.folder / "made").read_bytes()
+                self.check(EX_DATAERR, "verify", "made", "--trusted-key", self.public)
+                self.check(0, *words, "-o", "made", "--sign-key", "key")
+                self.check(0, "verify", "made", "--trusted-key", self.public)
+                self.check(0, "query", "made", "joe@example.org", "who@example.net")
+                self.assertEqual((self.folder / "made").read_bytes()[4096:], unsigned[4096:])
+                self.check(66, *words, "-o", "made", "--sign-key", "none")
+                self.check(0, "verify", "made", "--trusted-key", self.public)
 
     def test_what_cannot_be_is_refused_and_no_key_is_shown(self):
         secret = (self.folder / "key").read_text().splitlines()[-1]

@@ -85,8 +85,24 @@ TEST_CASE("an address that another entry still covers is told so") {
   CHECK(list.edit(ListChange::take_out, {"joe@example.org"}, plus).entries[0].covered_by == "");
   const List trees("ann@mail.corp.example\n@.corp.example\n@mail.corp.example\n");
   CHECK(trees.edit(ListChange::take_out, {"ann@mail.corp.example"}).entries[0].covered_by == "@mail.corp.example");
-  CHECK(trees.edit(ListChange::take_out, {"@mail.corp.example"}).entries[0].covered_by == "");
+  CHECK(trees.edit(ListChange::take_out, {"@mail.corp.example"}).entries[0].covered_by == "@.corp.example");
   CHECK(trees.edit(ListChange::take_out, {"ann@mail.corp.example"}).entries[0].covered_by == "@.corp.example");
+}
+
+TEST_CASE("a domain that a wider entry still covers is told so, and one of which a part stays is not") {
+  const auto covered_by = [](const std::string& text, const std::string& entry) {
+    const List list(text + entry + "\n");
+    const EditedList edited = list.edit(ListChange::take_out, {entry});
+    CHECK(edited.entries[0].has_changed);
+    return edited.entries[0].covered_by;
+  };
+  CHECK(covered_by("@.corp.example\n", "@.mail.corp.example") == "@.corp.example");
+  CHECK(covered_by("@.corp.example\n@.mail.corp.example\n", "@mail.corp.example") == "@.mail.corp.example");
+  CHECK(covered_by("@.corp.example\n", "@corp.example") == "@.corp.example");
+  CHECK(covered_by("@.example\n", "@.mail.corp.example") == "@.example");
+  CHECK(covered_by("@corp.example\n@mail.corp.example\n", "@.corp.example") == "");
+  CHECK(covered_by("@corp.example\njoe@mail.corp.example\n", "@mail.corp.example") == "");
+  CHECK(covered_by("@.mail.corp.example\n@.corp.example > ann@ours.example\n", "@.corp.example") == "");
 }
 
 TEST_CASE("where there is nothing to change the file is not touched") {
