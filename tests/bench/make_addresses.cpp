@@ -1,6 +1,7 @@
 // Writes a list of addresses as a large mail system would have them, for benchmarks and tests: `make_addresses COUNT
-// [SEED [FIRST]] > list`. It has the lines FIRST (0 unless given) to FIRST + COUNT - 1 of an endless list, of which no
-// two entries are alike. The same arguments give the same lines.
+// [SEED [FIRST [USERS]]] > list`. It has the lines FIRST (0 unless given) to FIRST + COUNT - 1 of an endless list, of
+// which no two entries are alike. With USERS each line is a pair: a sender, and one of so many of our users. The same
+// arguments give the same lines.
 //
 // One in eight addresses has upper-case letters, one in eight a +tag; one in 256 has an international domain, one in
 // 512 a quoted local part, and one line in 1,024 is bad.
@@ -34,7 +35,7 @@ std::uint64_t mix(std::uint64_t x) {
 // The index makes a line unlike all others: it stands in its local part, in base 36.
 class Line {
  public:
-  Line(std::uint64_t index, std::uint64_t seed) : random_(mix(index ^ mix(seed))) {
+  Line(std::uint64_t index, std::uint64_t seed, std::uint64_t users) : random_(mix(index ^ mix(seed))) {
     const bool quoted = take(9) == 0;
     if (quoted) add("\"");
     add(kGivenNames[take(4)]);
@@ -47,6 +48,11 @@ class Line {
     add(bad ? "@@" : "@");
     add(take(8) == 0 ? kInternational[take(2)] : kProviders[take(4)]);
     if (upper) text_.front() = static_cast<char>(text_.front() & ~(quoted ? 0 : 0x20));
+    if (users != 0) {
+      add(" > user");
+      at_ = std::to_chars(at_, text_.data() + text_.size(), mix(index) % users).ptr;
+      add("@ours.example");
+    }
     add("\n");
   }
 
@@ -69,17 +75,18 @@ class Line {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 4) {
-    std::cerr << "usage: make_addresses COUNT [SEED [FIRST]] > list\n";
+  if (argc < 2 || argc > 5) {
+    std::cerr << "usage: make_addresses COUNT [SEED [FIRST [USERS]]] > list\n";
     return 64;
   }
   const auto count = static_cast<std::uint64_t>(std::strtod(argv[1], nullptr));
   const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   const std::uint64_t first = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 0;
+  const std::uint64_t users = argc > 4 ? std::strtoull(argv[4], nullptr, 10) : 0;
   std::string buffer;
   constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
   for (std::uint64_t index = first; index < first + count; ++index) {
-    buffer += Line(index, seed).text();
+    buffer += Line(index, seed, users).text();
     if (buffer.size() >= kFlushBytes || index + 1 == first + count) {
       std::cout.write(buffer.data(), static_cast<std::streamsize>(buffer.size()));
       buffer.clear();
