@@ -108,6 +108,16 @@ class MilterConnection:
         self._socket.close()
 
 
+def served_connection(address):
+    """A connection that is not turned away, or None."""
+    connection = MilterConnection(address)
+    connection.put(NEGOTIATION)
+    if connection.answer() == b"O":
+        return connection
+    connection.close()
+    return None
+
+
 def descriptors(pid):
     return len(os.listdir(f"/proc/{pid}/fd"))
 

@@ -10,7 +10,7 @@ from private_mail.client import Message
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
 from private_mail.processes import wait_until
 from raw_connection import (CONNECTION_STEPS, END, HEADER, NEGOTIATION, SENDER, MilterConnection, descriptors,
-                            has_sanitizer, resident_bytes, threads)
+                            has_sanitizer, resident_bytes, served_connection, threads)
 
 pytestmark = pytest.mark.usefixtures("many_descriptors")
 
@@ -78,7 +78,7 @@ def test_past_max_connections_mail_goes_to_the_deep_check_and_back_when_there_is
     gateway = start_gateway(settings={"max-connections": 20})
     assert_it_serves(gateway)
     # Those of Postfix may still be among the twenty.
-    connections = [wait_until(lambda: served_connection(gateway), "a place") for _ in range(20)]
+    connections = [wait_until(lambda: served_connection(gateway.daemon.address), "a place") for _ in range(20)]
     assert places(gateway, LISTED, UNLISTED) == [DEEP_CHECK, DEEP_CHECK]
     gateway.daemon.logged(r"max-connections: \d+ connections were turned away, since 20 were open")
     close(connections)
@@ -90,19 +90,9 @@ def open_ones(connections):
     return sum(connection.is_open() for connection in connections)
 
 
-def served_connection(gateway):
-    """A connection that is not turned away, or None."""
-    connection = MilterConnection(gateway.daemon.address)
-    connection.put(NEGOTIATION)
-    if connection.answer() == b"O":
-        return connection
-    connection.close()
-    return None
-
-
 def test_a_connection_past_the_limit_is_ended_at_once(start_gateway):
     gateway = start_gateway(settings={"max-connections": 1})
-    first = wait_until(lambda: served_connection(gateway), "the place to be free")
+    first = wait_until(lambda: served_connection(gateway.daemon.address), "the place to be free")
     for _ in range(300):
         with closing(MilterConnection(gateway.daemon.address)) as connection:
             connection.put(NEGOTIATION)

@@ -11,10 +11,11 @@ from conftest import LISTED, LISTED_BY, UNLISTED
 from private_mail import sendmail
 from private_mail.client import Message, Rejected
 from private_mail.filter import build_filter_of
-from private_mail.processes import temporary_folder
+from private_mail.processes import temporary_folder, wait_until
 from private_mail.recipe import Mail, RecipeConfig
 from private_mail.sendmail_recipe import SendmailRecipe
 from private_mail.sendmail_gateway import SendmailGateway, SendmailGatewayConfig
+from raw_connection import served_connection
 
 DELIVER = f"deliver; reason=listed; host=mx.example.net{LISTED_BY}"
 CHECK = "check; reason=not-listed; host=mx.example.net; identity=envelope"
@@ -183,6 +184,17 @@ def test_a_daemon_that_hangs_holds_mail_up_for_some_seconds_only(start):
         assert marks_of(gateway, Message(LISTED), Message(UNLISTED)) == [[], []]
     finally:
         gateway.daemon.program.signal(signal.SIGCONT)
+    assert marks_of(gateway, Message(LISTED), Message(UNLISTED)) == [[DELIVER], [CHECK]]
+
+
+def test_past_max_connections_mail_goes_on_unmarked_and_is_decided_again_when_there_is_room(start):
+    gateway = start(settings={"max-connections": 2})
+    held = [wait_until(lambda: served_connection(gateway.daemon.address), "a place") for _ in range(2)]
+    assert marks_of(gateway, Message(LISTED), Message(UNLISTED)) == [[], []]
+    gateway.daemon.logged(r"max-connections: \d+ connections were turned away, since 2 were open")
+    for connection in held:
+        connection.close()
+    wait_until(lambda: marks_of(gateway, Message(LISTED)) == [[DELIVER]], "there to be room again")
     assert marks_of(gateway, Message(LISTED), Message(UNLISTED)) == [[DELIVER], [CHECK]]
 
 

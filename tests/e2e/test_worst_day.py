@@ -5,10 +5,12 @@ Each costs a deep check at worst. What the daemon could not do then it does agai
 
 import itertools
 import os
+import re
 import shutil
 import signal
 import socket
 import struct
+from pathlib import Path
 
 import pytest
 from conftest import LISTED, UNLISTED
@@ -129,6 +131,50 @@ def test_a_whitelist_that_memory_has_no_room_for_is_refused_and_comes_once_it_ha
     unlimited(gateway, "as")
     gateway.daemon.reload(RELOADED)
     assert places(gateway, "new@example.org", UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
+
+
+@pytest.fixture
+def memory_limit():
+    """memory_limit(pid, bytes) puts a process under that limit, as MemoryMax= of its unit does, and returns a function that
+    counts how often one was killed for it."""
+    made = []
+
+    def limited(pid, size):
+        old = Path("/sys/fs/cgroup/memory")  # of its own, or one with the other controllers
+        parent, limit, events = ((old, "memory.limit_in_bytes", "memory.oom_control") if old.is_dir() else
+                                 (old.parent, "memory.max", "memory.events"))
+        group = parent / f"bloomgate-test-{pid}"
+        try:
+            group.mkdir()
+            made.append(group)
+            (group / limit).write_text(str(size))
+            (group / "cgroup.procs").write_text(str(pid))
+        except OSError as error:
+            pytest.skip(f"no memory can be limited here: {error}")
+        return lambda: int(re.search(r"(?m)^oom_kill (\d+)$", (group / events).read_text()).group(1))
+
+    yield limited
+    for group in made:
+        for pid in (group / "cgroup.procs").read_text().split():
+            (group.parent / "cgroup.procs").write_text(pid)
+        group.rmdir()
+
+
+def whitelist_on_the_disk(path):
+    """Larger than the limit below, and no page of it in memory."""
+    build_filter_of(path, [LISTED, "new@example.org"], "--expected-entries", "200000000")
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+@pytest.mark.all_only  # not every machine lets memory be limited
+def test_a_whitelist_larger_than_the_memory_limit_is_served_from_the_disk(gateway, memory_limit):
+    killed = memory_limit(gateway.daemon.program.pid, 64 << 20)
+    put_in_place(gateway.config.whitelist, whitelist_on_the_disk)
+    gateway.daemon.reload(RELOADED)
+    assert places(gateway, "new@example.org", LISTED, UNLISTED) == [LIGHT_PATH, LIGHT_PATH, DEEP_CHECK]
+    assert killed() == 0
 
 
 def open_descriptors(pid):
