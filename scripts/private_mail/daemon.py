@@ -96,10 +96,11 @@ class Daemon:
         self.may_fail = False
 
     def _further_addresses(self):
-        """The ports of this machine at which it listens beside its socket, a little later."""
-        given = [str(self.config.settings.get(option, "")).split(":") for option in ("metrics", "lookup-socket")]
-        return [("127.0.0.1", int(words[1])) for words in given
-                if words[0] == "127.0.0.1" and not self.config.network]
+        """The ports of this machine and the unix sockets at which it listens beside its own, a little later."""
+        given = [str(self.config.settings.get(option, "")) for option in ("metrics", "lookup-socket")]
+        ports = [("127.0.0.1", int(address.rpartition(":")[2])) for address in given
+                 if address.startswith("127.0.0.1:") and not self.config.network]
+        return ports + [path for path in given if path.startswith("/")]
 
     def stop(self):
         """SIGTERM, as systemd does. Returns the exit code."""
