@@ -1,61 +1,121 @@
 #include "filter/address/plain_pair_line.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
+#include "filter/address/pair.hpp"
+#include "filter/address/plain_words.hpp"
+
 namespace bloomgate {
+
+#ifdef __SSE2__
 namespace {
 
-constexpr std::size_t kMostOfSide = 64;  // with its line end; PlainLines takes no longer line
-static_assert(kMostOfSide <= PlainLines::kReadable);
+using plain_words::Run;
+using plain_words::Shift;
+using plain_words::SignBytes;
+using plain_words::Word;
 
-const char* find(char byte, const char* at, const char* end) noexcept {
-  return static_cast<const char*>(std::memchr(at, byte, static_cast<std::size_t>(end - at)));
-}
+// Finds, in a stream of words, every line that is not two plain addresses with one sign, " > ", between them.
+class PairGrammar {
+ public:
+  struct Found {
+    std::uint64_t faults = 0;  // a bit for each byte that breaks a rule; it is never one of another line
+    std::uint64_t behind = 0;  // the second space of each sign
+  };
+
+  Found next(const Word& word, const SignBytes& sign) noexcept {
+    const std::uint64_t after_greater = after_greater_.next(sign.greater);
+    const std::uint64_t before = sign.space & ~after_greater;
+    const std::uint64_t behind = sign.space & after_greater;
+    const std::uint64_t after_before = after_before_.next(before);
+    const std::uint64_t line_ends = word.line_feed | word.carriage_return;
+    const std::uint64_t run = run_.next(~word.line_feed, behind);
+    const std::uint64_t in_recipient = ~word.line_feed & ~run;
+
+    return {sides_.faults(word, line_ends | sign.space | sign.greater, line_ends | before) |
+                (sign.greater ^ after_before)    // a '>' that is not behind a space, and the other way round
+                | (after_greater & ~sign.space)  // nor before one
+                | (before & in_recipient)        // a second sign
+                | (word.line_feed & ~run),       // none
+            behind};
+  }
+
+ private:
+  plain_words::Grammar sides_;
+  Run run_;  // from the sign to the line feed
+  Shift after_greater_{false};
+  Shift after_before_{false};
+};
 
 }  // namespace
 
-// Puts the sides of pairs into text_, a line each, and returns how many bytes they take.
-std::size_t PlainPairLines::copy_lines(const char* at, const char* end) noexcept {
-  std::size_t filled = 0;
-  for (std::size_t pairs = 0; pairs < kMost && at < end; ++pairs) {
-    const char* const line_end = find('\n', at, end);
-    if (line_end == nullptr) break;
-    const char* const sign = find('>', at, line_end);
-    if (sign == nullptr || sign - at < 2 || sign[-1] != ' ' || sign[1] != ' ') break;
-    // A carriage return there would be taken for a part of the line end that is put in.
-    if (sign[-2] == '\r') break;
-    const auto sender_bytes = static_cast<std::size_t>(sign - 1 - at);
-    const char* const recipient = sign + 2;
-    if (recipient > line_end) break;
-    const auto recipient_bytes = static_cast<std::size_t>(line_end + 1 - recipient);
-    if (sender_bytes >= kMostOfSide || recipient_bytes > kMostOfSide) break;
-    if (filled + 2 * kMostOfSide > kTextBytes) break;
-    // Of one size, which is faster than of the right one: what is too much is written over, or behind the text.
-    std::memcpy(text_.data() + filled, at, kMostOfSide);
-    text_[filled + sender_bytes] = '\n';
-    filled += sender_bytes + 1;
-    std::memcpy(text_.data() + filled, recipient, kMostOfSide);
-    filled += recipient_bytes;
-    at = line_end + 1;
+PlainPairLines::PlainPairLines(PlainLines::Registers registers) noexcept
+    : wide_(registers == PlainLines::Registers::of_512_bits ||
+            (registers == PlainLines::Registers::any && PlainLines::has_512_bits())) {}
+
+void PlainPairLines::find_pairs(const char* at, std::size_t text_bytes, Places& places) noexcept {
+  constexpr std::size_t kMostOfWord = 7;  // the shortest are `a@b > c@d`, and a line feed
+  PairGrammar grammar;
+  std::size_t signs = 0;
+  for (std::size_t offset = 0; offset < std::min(text_bytes, kTextBytes); offset += 64) {
+    // One sign may be there already that has no line end yet.
+    if (places.count + kMostOfWord + 1 > kMost) break;
+    const auto classify = wide_ ? plain_words::classify_at_once : plain_words::classify_by_16;
+    const auto sign_bytes = wide_ ? plain_words::sign_bytes_at_once : plain_words::sign_bytes_by_16;
+    const Word word = classify(at + offset, folded_.data() + offset);
+    const PairGrammar::Found found = grammar.next(word, sign_bytes(at + offset));
+    // The bytes in memory after the text are not the list's.
+    const std::uint64_t good = plain_words::within_text(text_bytes - offset) & plain_words::before_first(found.faults);
+    const auto place = [offset](std::uint64_t bits) {
+      return static_cast<std::uint16_t>(offset + static_cast<unsigned>(std::countr_zero(bits)));
+    };
+    for (std::uint64_t behind = found.behind & good; behind != 0; behind &= behind - 1) {
+      places.behind[signs++] = place(behind);
+    }
+    for (std::uint64_t ends = word.line_feed & good; ends != 0; ends &= ends - 1) {
+      places.line_end[places.count++] = place(ends);
+    }
+    if (found.faults != 0) break;
   }
-  return filled;
 }
 
 const char* PlainPairLines::read(const char* at, const char* end) noexcept {
   count_ = 0;
-  const std::size_t filled = copy_lines(at, end);
-  if (filled == 0) return at;
-  lines_.read(text_.data(), text_.data() + filled);
-  const std::span<const std::string_view> sides = lines_.keys();
-  for (std::size_t i = 0; i + 1 < sides.size(); i += 2) {
-    const std::string_view sender = sides[i];
-    const std::string_view recipient = sides[i + 1];
-    keys_[count_++] = {sender.data(), static_cast<std::size_t>(recipient.data() + recipient.size() - sender.data())};
-    at += sender.size() + 3 + recipient.size();
-    if (*at == '\r') ++at;
-    ++at;
+  Places places;
+  find_pairs(at, static_cast<std::size_t>(end - at), places);
+  std::size_t start = 0;  // of the line
+  char* key = key_text_.data();
+  for (; count_ < places.count; ++count_) {
+    const std::size_t behind = places.behind[count_];
+    const std::size_t line_end = places.line_end[count_];
+    const std::size_t sender_bytes = behind - 2 - start;
+    std::size_t recipient_bytes = line_end - behind - 1;
+    if (folded_[line_end - 1] == '\r') --recipient_bytes;
+    if (sender_bytes >= kCopied || recipient_bytes >= kCopied) break;  // so that no part of an address can be too long
+    // Of one size, which is faster than of the right one: what is too much is written over, or behind the keys.
+    std::memcpy(key, folded_.data() + start, kCopied);
+    key[sender_bytes] = kPairSeparator;
+    std::memcpy(key + sender_bytes + 1, folded_.data() + behind + 1, kCopied);
+    const std::size_t key_bytes = sender_bytes + 1 + recipient_bytes;
+    keys_[count_] = {key, key_bytes};
+    key += key_bytes;
+    start = line_end + 1;
   }
+  return at + start;
+}
+
+#else
+
+PlainPairLines::PlainPairLines(PlainLines::Registers /*registers*/) noexcept : wide_(false) {}
+
+// Without SSE2 every line goes through canonicalize_list_line(), which gives the same keys.
+const char* PlainPairLines::read(const char* at, const char* /*end*/) noexcept {
+  count_ = 0;
   return at;
 }
+
+#endif
 
 }  // namespace bloomgate

@@ -1,13 +1,14 @@
-// The builder's fast path for pairs: lines `sender > recipient` of which both sides are plain addresses, by way of
-// PlainLines. For those, this gives the same keys as canonicalize_list_line(); it leaves everything else to that
+// The builder's fast path for pairs: lines `sender > recipient` of which both sides are plain addresses, as PlainLines
+// takes them. For those, this gives the same keys as canonicalize_list_line(); it leaves everything else to that
 // function. A fuzz target compares the two. Different threads may use different objects at once.
 //
-// It rests on the key of a pair: without the " > ", and with a line feed in its place, a pair is two plain lines, and
-// what PlainLines makes of these, one behind the other, is the key.
+// It finds all signs and line ends of a few dozen lines first, where they stand, and then copies the sides of each pair
+// into its key.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -17,7 +18,7 @@ namespace bloomgate {
 
 class PlainPairLines {
  public:
-  explicit PlainPairLines(PlainLines::Registers registers = PlainLines::Registers::any) noexcept : lines_(registers) {}
+  explicit PlainPairLines(PlainLines::Registers registers = PlainLines::Registers::any) noexcept;
 
   // Reads the plain pairs from `at` on, which is the start of a line, as PlainLines::read() does plain addresses: for
   // the profile that folds case, with as many bytes readable after `end`. Stops after some dozens, or at the first line
@@ -28,15 +29,24 @@ class PlainPairLines {
   std::span<const std::string_view> keys() const noexcept { return {keys_.data(), count_}; }
 
  private:
-  static constexpr std::size_t kTextBytes = 64 * 64;  // what PlainLines reads in one go
-  static constexpr std::size_t kMost = 100;           // of which each is two lines to PlainLines, which stops at 239
+  static constexpr std::size_t kTextBytes = 64 * 64;  // in one go
+  static constexpr std::size_t kMost = 128;
+  static constexpr std::size_t kCopied = 64;  // a side is copied by as many bytes, and has at most one less
 
-  std::size_t copy_lines(const char* at, const char* end) noexcept;
+  // Where the signs and the line ends of the pairs are, in the text and in what is folded.
+  struct Places {
+    std::size_t count = 0;                    // of pairs
+    std::array<std::uint16_t, kMost> behind;  // the second space of each sign
+    std::array<std::uint16_t, kMost> line_end;
+  };
 
-  PlainLines lines_;
+  void find_pairs(const char* at, std::size_t text_bytes, Places& places) noexcept;
+
+  bool wide_;
   std::size_t count_ = 0;
   std::array<std::string_view, kMost> keys_;
-  std::array<char, kTextBytes + PlainLines::kReadable> text_;
+  alignas(64) std::array<char, kTextBytes + kCopied> folded_;
+  std::array<char, kTextBytes + kCopied> key_text_;  // a key is shorter than its line
 };
 
 }  // namespace bloomgate
