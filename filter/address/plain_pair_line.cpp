@@ -34,12 +34,12 @@ class PairGrammar {
     const std::uint64_t run = run_.next(~word.line_feed, behind);
     const std::uint64_t in_recipient = ~word.line_feed & ~run;
 
-    return {sides_.faults(word, line_ends | sign.space | sign.greater, line_ends | before) |
-                (sign.greater ^ after_before)    // a '>' that is not behind a space, and the other way round
-                | (after_greater & ~sign.space)  // nor before one
-                | (before & in_recipient)        // a second sign
-                | (word.line_feed & ~run),       // none
-            behind};
+    const std::uint64_t of_sides = sides_.faults(word, line_ends | sign.space | sign.greater, line_ends | before);
+    const std::uint64_t of_signs = (sign.greater ^ after_before)    // a '>' without a space before it, or the reverse
+                                   | (after_greater & ~sign.space)  // or without one behind it
+                                   | (before & in_recipient)        // a second sign
+                                   | (word.line_feed & ~run);       // none
+    return {.faults = of_sides | of_signs, .behind = behind};
   }
 
  private:
@@ -56,12 +56,12 @@ PlainPairLines::PlainPairLines(PlainLines::Registers registers) noexcept
             (registers == PlainLines::Registers::any && PlainLines::has_512_bits())) {}
 
 void PlainPairLines::find_pairs(const char* at, std::size_t text_bytes, Places& places) noexcept {
-  constexpr std::size_t kMostOfWord = 7;  // the shortest are `a@b > c@d`, and a line feed
+  // The shortest have ten bytes, `a@b > c@d` and a line feed, and one sign may be there already without its line end.
+  constexpr std::size_t kMostOfWord = 8;
   PairGrammar grammar;
   std::size_t signs = 0;
   for (std::size_t offset = 0; offset < std::min(text_bytes, kTextBytes); offset += 64) {
-    // One sign may be there already that has no line end yet.
-    if (places.count + kMostOfWord + 1 > kMost) break;
+    if (places.count + kMostOfWord > kMost) break;
     const auto classify = wide_ ? plain_words::classify_at_once : plain_words::classify_by_16;
     const auto sign_bytes = wide_ ? plain_words::sign_bytes_at_once : plain_words::sign_bytes_by_16;
     const Word word = classify(at + offset, folded_.data() + offset);

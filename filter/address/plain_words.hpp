@@ -170,7 +170,7 @@ class Grammar {
 
 // The bits of a word before its first fault.
 inline std::uint64_t before_first(std::uint64_t faults) noexcept {
-  return faults == 0 ? ~std::uint64_t{0} : (faults & (~faults + 1)) - 1;
+  return ~faults & (faults - 1);
 }
 
 // The bits of a word that has only `bytes` bytes left of the text.
