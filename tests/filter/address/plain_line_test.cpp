@@ -9,31 +9,13 @@
 #include <vector>
 
 #include "filter/address/address.hpp"
+#include "read_plain_lines.hpp"
 
 namespace bloomgate {
 namespace {
 
-struct Read {
-  std::size_t bytes = 0;  // of the lines that were read
-  std::vector<std::string> keys;
-};
-
-// With other lines behind the end of the text, as in a block that is read into the memory of a longer one.
-Read read_lines(const std::string& text) {
-  std::string readable = text + "@example.net\nann@example.net\n";
-  readable.resize(text.size() + PlainLines::kReadable, 'x');
-  const auto read_with = [&readable, &text](PlainLines::Registers registers) -> Read {
-    PlainLines lines(registers);
-    const char* const stop = lines.read(readable.data(), readable.data() + text.size());
-    return {static_cast<std::size_t>(stop - readable.data()), {lines.keys().begin(), lines.keys().end()}};
-  };
-  const Read narrow = read_with(PlainLines::Registers::of_128_bits);
-  if (PlainLines::has_512_bits()) {
-    const Read wide = read_with(PlainLines::Registers::of_512_bits);
-    CHECK(wide.bytes == narrow.bytes);
-    CHECK(wide.keys == narrow.keys);
-  }
-  return narrow;
+PlainRead read_lines(const std::string& text) {
+  return read_plain_lines<PlainLines>(text, "@example.net\nann@example.net\n");
 }
 
 #ifdef __SSE2__
@@ -55,7 +37,7 @@ TEST_CASE("plain lines are read with their line end and folded") {
       {std::string(51, 'A') + "@example.org\n", std::string(51, 'a') + "@example.org"},
       {"joe@xn--mller-kva.example\n", "joe@xn--mller-kva.example"},
   }));
-  const Read read = read_lines(row.line);
+  const PlainRead read = read_lines(row.line);
   CHECK(read.bytes == row.line.size());
   CHECK(read.keys == std::vector{row.want});
 }
@@ -70,7 +52,7 @@ TEST_CASE("plain lines are read up to the first that is not plain") {
   for (std::size_t filled = 0; filled < 70; ++filled) {
     const std::string first = std::string(filled / 5 + 1, 'x') + "@" + std::string(filled - filled / 5 + 1, 'y') + "\n";
     const bool first_is_plain = first.size() <= 64;
-    const Read read = read_lines(first + plain + other + plain);
+    const PlainRead read = read_lines(first + plain + other + plain);
     if (!first_is_plain) {
       CHECK(read.bytes == 0);
       continue;
@@ -103,7 +85,7 @@ bool is_plain(std::string_view line) {
 // Holds what was read of a text against the lines of it up to the first that is not plain, and against the
 // canonicaliser.
 void check_read(const std::string& text) {
-  const Read read = read_lines(text);
+  const PlainRead read = read_lines(text);
   std::vector<std::string> want;
   std::size_t at = 0;
   for (std::size_t end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
@@ -181,18 +163,7 @@ TEST_CASE("a long list is read in steps that leave nothing out, of short lines a
     want.push_back(std::string(longest < 50 ? i % longest + 1 : longest, 'a') + std::to_string(i % 1000) + "@b");
     text += want.back() + "\n";
   }
-  text.append(PlainLines::kReadable, '\0');
-  std::vector<std::string> got;
-  PlainLines lines;
-  const char* at = text.data();
-  const char* const end = text.data() + text.size() - PlainLines::kReadable;
-  while (at < end) {
-    const char* const stop = lines.read(at, end);
-    REQUIRE(stop > at);
-    got.insert(got.end(), lines.keys().begin(), lines.keys().end());
-    at = stop;
-  }
-  CHECK(got == want);
+  CHECK(read_all_plain_lines<PlainLines>(text) == want);
 }
 #endif
 
@@ -217,7 +188,7 @@ TEST_CASE("whatever is accepted has the canonicaliser's key") {
     const std::size_t size = random() % 70;
     while (line.size() < size) line.insert(line.size() - random() % 2, 1, kBytes[random() % kBytes.size()]);
     line += '\n';
-    const Read read = read_lines(line);
+    const PlainRead read = read_lines(line);
     if (read.bytes == 0) continue;
     ++accepted;
     const Entry entry = canonicalize_line(line.substr(0, read.bytes));

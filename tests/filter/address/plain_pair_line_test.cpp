@@ -7,28 +7,19 @@
 #include <vector>
 
 #include "filter/address/address.hpp"
+#include "read_plain_lines.hpp"
 
 namespace bloomgate {
 namespace {
 
-struct Read {
-  std::size_t bytes = 0;  // of the lines that were read
-  std::vector<std::string> keys;
-};
-
-Read read_lines(const std::string& text) {
-  // With another pair behind the end of the text.
-  std::string readable = text + "eve@example.net > ann@ours.example\n";
-  readable.resize(text.size() + PlainLines::kReadable, 'x');
-  PlainPairLines lines;
-  const char* const stop = lines.read(readable.data(), readable.data() + text.size());
-  return {static_cast<std::size_t>(stop - readable.data()), {lines.keys().begin(), lines.keys().end()}};
+PlainRead read_lines(const std::string& text) {
+  return read_plain_lines<PlainPairLines>(text, "eve@example.net > ann@ours.example\n");
 }
 
 #ifdef __SSE2__
 TEST_CASE("plain pairs are read with their line end and folded") {
-  const Read read = read_lines("Joe@Example.ORG > ann+x@ours.example\r\na@b > c@d\n" + std::string(61, 'x') + "@y > " +
-                               std::string(61, 'z') + "@w\n");
+  const PlainRead read = read_lines("Joe@Example.ORG > ann+x@ours.example\r\na@b > c@d\n" + std::string(61, 'x') +
+                                    "@y > " + std::string(61, 'z') + "@w\n");
   REQUIRE(read.keys.size() == 3);
   CHECK(read.keys[0] == "joe@example.org\nann+x@ours.example");
   CHECK(read.keys[1] == "a@b\nc@d");
@@ -52,10 +43,59 @@ TEST_CASE("plain pairs are read up to the first line that is none, wherever it s
     text += plain + other + plain;
     std::size_t at = 0;
     std::size_t keys = 0;
-    for (Read read; !(read = read_lines(text.substr(at))).keys.empty(); at += read.bytes) keys += read.keys.size();
+    for (PlainRead read; !(read = read_lines(text.substr(at))).keys.empty(); at += read.bytes) keys += read.keys.size();
     CHECK(at == first.size() + plain.size());
     CHECK(keys == before + 1);
   }
+}
+
+TEST_CASE("a sign, or what is none, is seen across the end of a word") {
+  for (std::size_t bytes = 1; bytes < 62; ++bytes) {
+    const std::string sender = std::string(bytes, 'a') + "@b";
+    CAPTURE(sender);
+    CHECK(read_lines(sender + " > c@d\n").keys == std::vector<std::string>{sender + "\nc@d"});
+    CHECK(read_lines("a@b > " + sender + "\n").keys == std::vector<std::string>{"a@b\n" + sender});
+    for (const std::string sign : {" >", "> ", " ", ">", " >> ", " >  ", "  > ", " > > "}) {
+      CHECK(read_lines(sender + sign + "c@d\n").keys.empty());
+    }
+  }
+}
+
+TEST_CASE("a long list of pairs is read in steps that leave nothing out, of short lines and of long ones") {
+  const std::size_t longest = GENERATE(0U, 11U, 57U);
+  std::string text;
+  std::vector<std::string> want;
+  for (std::size_t i = 0; i < 20'000; ++i) {
+    const std::string sender =
+        std::string(longest < 50 ? i % (longest + 1) : longest, 'a') + std::to_string(i % 10) + "@b";
+    const std::string recipient = std::string(longest < 50 ? i % 7 % (longest + 1) : longest, 'c') + "c@d";
+    want.push_back(sender + "\n" + recipient);
+    text += sender + " > " + recipient + "\n";
+  }
+  CHECK(read_all_plain_lines<PlainPairLines>(text) == want);
+}
+
+TEST_CASE("a text of pairs that ends anywhere gives the lines that it has whole") {
+  const std::string line = "joe@example.org > ann@ours.example\n";
+  const std::string text = line + line + line + line;
+  for (std::size_t bytes = 0; bytes <= text.size(); ++bytes) {
+    const std::string rest = text.substr(bytes) + "eve@example.net > ann@ours.example\n";
+    const PlainRead read = read_plain_lines<PlainPairLines>(text.substr(0, bytes), rest);
+    CAPTURE(bytes);
+    CHECK(read.keys.size() == bytes / line.size());
+    CHECK(read.bytes == bytes / line.size() * line.size());
+  }
+}
+
+TEST_CASE("what was read before is gone after a step that reads nothing") {
+  std::string text = "a@b > c@d\n\n";
+  const std::size_t bytes = text.size();
+  text.resize(bytes + PlainLines::kReadable, 'x');
+  PlainPairLines lines;
+  const char* const stop = lines.read(text.data(), text.data() + bytes);
+  CHECK(lines.keys().size() == 1);
+  CHECK(lines.read(stop, text.data() + bytes) == stop);
+  CHECK(lines.keys().empty());
 }
 #endif
 
@@ -68,7 +108,7 @@ TEST_CASE("whatever plain pairs are read have the keys of the canonicaliser, ove
     for (int i = 0; i < 60; ++i) text += pieces[random() % pieces.size()];
     std::size_t at = 0;
     while (at < text.size()) {
-      const Read read = read_lines(text.substr(at));
+      const PlainRead read = read_lines(text.substr(at));
       for (const std::string& key : read.keys) {
         const std::size_t line_end = text.find('\n', at);
         REQUIRE(line_end != std::string::npos);

@@ -1,0 +1,54 @@
+// Reads text by one of the builder's fast paths, in registers of each width.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter/address/plain_line.hpp"
+
+namespace bloomgate {
+
+struct PlainRead {
+  std::size_t bytes = 0;  // of the lines that were read
+  std::vector<std::string> keys;
+};
+
+// `behind` stands in memory behind the end of the text, as in a block that is read into the memory of a longer one.
+template <typename Lines>
+PlainRead read_plain_lines(const std::string& text, const std::string& behind) {
+  std::string readable = text + behind;
+  readable.resize(text.size() + PlainLines::kReadable, 'x');
+  const auto read_with = [&readable, &text](PlainLines::Registers registers) -> PlainRead {
+    Lines lines(registers);
+    const char* const stop = lines.read(readable.data(), readable.data() + text.size());
+    return {static_cast<std::size_t>(stop - readable.data()), {lines.keys().begin(), lines.keys().end()}};
+  };
+  const PlainRead narrow = read_with(PlainLines::Registers::of_128_bits);
+  if (PlainLines::has_512_bits()) {
+    const PlainRead wide = read_with(PlainLines::Registers::of_512_bits);
+    CHECK(wide.bytes == narrow.bytes);
+    CHECK(wide.keys == narrow.keys);
+  }
+  return narrow;
+}
+
+// All keys of a text of which every line is plain, read by one object step after step.
+template <typename Lines>
+std::vector<std::string> read_all_plain_lines(std::string text) {
+  text.append(PlainLines::kReadable, '\0');
+  std::vector<std::string> keys;
+  Lines lines;
+  const char* at = text.data();
+  const char* const end = text.data() + text.size() - PlainLines::kReadable;
+  while (at < end) {
+    const char* const stop = lines.read(at, end);
+    REQUIRE(stop > at);
+    keys.insert(keys.end(), lines.keys().begin(), lines.keys().end());
+    at = stop;
+  }
+  return keys;
+}
+
+}  // namespace bloomgate
