@@ -11,13 +11,15 @@ namespace bloomgate {
 #ifdef __SSE2__
 
 bool PlainLines::has_512_bits() noexcept {
-  return __builtin_cpu_supports("avx512bw") != 0;
+  return __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("bmi") != 0 &&
+         __builtin_cpu_supports("bmi2") != 0;
 }
 
 PlainLines::PlainLines(Registers registers) noexcept
     : wide_(registers == Registers::of_512_bits || (registers == Registers::any && has_512_bits())) {}
 
-const char* PlainLines::read(const char* at, const char* end) noexcept {
+template <typename Registers>
+[[gnu::always_inline]] inline const char* PlainLines::read_by(const char* at, const char* end) noexcept {
   constexpr std::uint64_t kMostBytes = 63;  // so that no part of an address can be too long
   plain_words::Grammar grammar;
   count_ = 0;
@@ -25,8 +27,7 @@ const char* PlainLines::read(const char* at, const char* end) noexcept {
   const auto text_bytes = static_cast<std::size_t>(end - at);
   for (std::size_t offset = 0; offset < std::min(text_bytes, sizeof folded_); offset += 64) {
     if (count_ + kMostOfWord > kMost) break;
-    const auto classify = wide_ ? plain_words::classify_at_once : plain_words::classify_by_16;
-    const plain_words::Word word = classify(at + offset, folded_.data() + offset);
+    const plain_words::Word word = Registers::classify(at + offset, folded_.data() + offset);
     const std::uint64_t ends = word.line_feed | word.carriage_return;
     const std::uint64_t faults = grammar.faults(word, ends, ends);
     // The bytes in memory after the text are not the list's.
@@ -44,6 +45,14 @@ const char* PlainLines::read(const char* at, const char* end) noexcept {
     if (faults != 0) break;
   }
   return at + start;
+}
+
+[[gnu::flatten]] BLOOMGATE_AVX512 const char* PlainLines::read_at_once(const char* at, const char* end) noexcept {
+  return read_by<plain_words::AtOnce>(at, end);
+}
+
+const char* PlainLines::read(const char* at, const char* end) noexcept {
+  return wide_ ? read_at_once(at, end) : read_by<plain_words::By16>(at, end);
 }
 
 #else

@@ -43,6 +43,10 @@ class PlainLines {
   static constexpr std::size_t kMostOfWord = 17;  // lines that can end in a word: the shortest are `a@b`
   static constexpr std::size_t kMost = 256;
 
+  template <typename Registers>
+  const char* read_by(const char* at, const char* end) noexcept;
+  const char* read_at_once(const char* at, const char* end) noexcept;
+
   bool wide_;
   std::size_t count_ = 0;
   std::array<std::string_view, kMost> keys_;

@@ -40,7 +40,11 @@ class PlainPairLines {
     std::array<std::uint16_t, kMost> line_end;
   };
 
+  template <typename Registers>
   void find_pairs(const char* at, std::size_t text_bytes, Places& places) noexcept;
+  template <typename Registers>
+  const char* read_by(const char* at, const char* end) noexcept;
+  const char* read_at_once(const char* at, const char* end) noexcept;
 
   bool wide_;
   std::size_t count_ = 0;

@@ -58,7 +58,8 @@ inline Word classify_by_16(const char* text, char* folded) noexcept {
   return word;
 }
 
-#define BLOOMGATE_AVX512 [[gnu::target("avx512bw")]]
+// For functions that work with registers of 512 bits. Every processor with these has the instructions for bits, too.
+#define BLOOMGATE_AVX512 [[gnu::target("avx512bw,bmi,bmi2")]]
 
 BLOOMGATE_AVX512 inline std::uint64_t equal(__m512i bytes, char byte) noexcept {
   return _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte));
@@ -104,7 +105,19 @@ BLOOMGATE_AVX512 inline SignBytes sign_bytes_at_once(const char* text) noexcept 
   return {.space = equal(bytes, ' '), .greater = equal(bytes, '>')};
 }
 
-#undef BLOOMGATE_AVX512
+// The registers as a parameter of what reads the words. What calls it with AtOnce has BLOOMGATE_AVX512, and flattens
+// it, so that the words need not go through memory.
+struct By16 {
+  static Word classify(const char* text, char* folded) noexcept { return classify_by_16(text, folded); }
+  static SignBytes sign_bytes(const char* text) noexcept { return sign_bytes_by_16(text); }
+};
+
+struct AtOnce {
+  BLOOMGATE_AVX512 static Word classify(const char* text, char* folded) noexcept {
+    return classify_at_once(text, folded);
+  }
+  BLOOMGATE_AVX512 static SignBytes sign_bytes(const char* text) noexcept { return sign_bytes_at_once(text); }
+};
 
 // A stream of bits, moved by one place: each byte's bit is now at the byte after it.
 class Shift {
