@@ -26,6 +26,7 @@ ARROWS = {
     "filter/cli/report": ["filter/base", "filter/html", "filter/cli", "filter/cli/lists"],
     "filter/cli/commands": [*FILTER, "filter/build", "filter/learned", "filter/cli", "filter/cli/lists", "filter/cli/harvest",
                             "filter/cli/report"],
+    "filter/mpi": [*FILTER, "filter/build", "filter/cli", "filter/cli/lists", "filter/cli/commands"],
     "config": ["filter/base"],
     "milter/policy": [*FILTER, "config"],
     "milter/message": ["filter/base", "filter/address", "config", "milter/policy"],

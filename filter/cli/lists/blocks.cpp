@@ -29,6 +29,20 @@ bool Blocks::in_parts() const noexcept {
   return std::ranges::all_of(inputs_, [](const auto& input) { return input->in_parts(); });
 }
 
+void Blocks::take_share(unsigned part, unsigned parts) noexcept {
+  std::uint64_t bytes = 0;
+  for (const auto& input : inputs_) {
+    input->take_share(part, parts);
+    bytes += input->share_bytes();
+  }
+  if (total_bytes_ != 0) total_bytes_ = bytes;
+}
+
+std::uint64_t Blocks::lines_before_share(std::size_t input) {
+  const std::lock_guard lock(mutex_);
+  return inputs_[input]->lines_before_share();
+}
+
 std::uint64_t Blocks::file_bytes(std::size_t input) const noexcept {
   return inputs_[input]->file_bytes();
 }

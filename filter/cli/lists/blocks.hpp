@@ -45,6 +45,12 @@ class Blocks {
   // {interrupted} soon after `stop` turned true. After that no blocks are left for the other workers.
   bool next(Block& block);
 
+  // Leaves all but part `part` of `parts` of the lists to others who read the same files, so that each line is read by
+  // one of them. Only before the first next() and after the last sample().
+  void take_share(unsigned part, unsigned parts) noexcept;
+  // How many lines of an input start before this share: it reads all of them. Safe from any thread. Throws as next().
+  std::uint64_t lines_before_share(std::size_t input);
+
   // Whether all inputs are plain regular files, so that parts of them can be read.
   bool in_parts() const noexcept;
   // Fills in the lines of such a file that start in [offset, offset + bytes); `bytes` is at most kTextBytes. Only
@@ -56,7 +62,7 @@ class Blocks {
   std::size_t input_count() const noexcept { return inputs_.size(); }
 
   std::uint64_t file_bytes(std::size_t input) const noexcept;  // of a regular file; else 0
-  // Bytes of all inputs as they are, compressed or not, if all are regular files; else 0.
+  // Bytes of all inputs, or of the share of them, as they are, compressed or not, if all are regular files; else 0.
   std::uint64_t total_bytes() const noexcept { return total_bytes_; }
   // Bytes read so far. Safe from any thread.
   std::uint64_t done_bytes() const noexcept { return done_bytes_.load(std::memory_order_relaxed); }

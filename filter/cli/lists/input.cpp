@@ -74,7 +74,7 @@ Input::Input(std::size_t index, const std::string& path, bool quotes, const std:
   is_regular_ = S_ISREG(status.st_mode) && lseek(fd_, 0, SEEK_CUR) == 0;
   if (!is_regular_) return;
   stamp_ = FileStamp(status);
-  file_bytes_ = stamp_.size_bytes();
+  file_bytes_ = share_end_ = stamp_.size_bytes();
   std::array<char, kCompressionMarkBytes> start;
   compression_ = recognise_compression({start.data(), read_at(start.data(), start.size(), 0)}, true);
   in_parts_ = compression_ == Compression::none && !quotes_;
@@ -108,6 +108,38 @@ void Input::close_file() noexcept {
     fd_ = -1;
   }
   decompressor_.reset();
+}
+
+void Input::take_share(unsigned part, unsigned parts) noexcept {
+  if (!in_parts_) {
+    ended_ = index_ % parts != part;
+    return;
+  }
+  __extension__ using Wide = unsigned __int128;
+  const std::uint64_t blocks = file_bytes_ / Block::kTextBytes + (file_bytes_ % Block::kTextBytes == 0 ? 0 : 1);
+  const auto begin_of = [&](unsigned number) {
+    return std::min(file_bytes_, static_cast<std::uint64_t>(Wide{blocks} * number / parts) * Block::kTextBytes);
+  };
+  share_begin_ = next_offset_ = begin_of(part);
+  share_end_ = begin_of(part + 1);
+}
+
+std::uint64_t Input::lines_before_share() {
+  if (share_begin_ == 0) return 0;
+  open_file();
+  ++readers_;
+  std::uint64_t lines = 1;  // The first starts at the first byte, each other one behind a line end.
+  std::vector<char> text(Block::kTextBytes);
+  for (std::uint64_t offset = 0; offset < share_begin_ - 1;) {
+    const std::uint64_t wanted = std::min<std::uint64_t>(text.size(), share_begin_ - 1 - offset);
+    const std::size_t count = read_at(text.data(), wanted, offset);
+    if (count == 0) throw shrank_to(offset);
+    lines += static_cast<std::uint64_t>(std::count(text.data(), text.data() + count, '\n'));
+    offset += count;
+  }
+  require_unchanged();
+  release();
+  return lines;
 }
 
 std::uint64_t Input::claim(Block& block) {

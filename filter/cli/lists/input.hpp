@@ -36,15 +36,24 @@ class Input {
   bool is_regular() const noexcept { return is_regular_; }
   bool in_parts() const noexcept { return in_parts_; }
   std::uint64_t file_bytes() const noexcept { return file_bytes_; }
+  std::uint64_t share_bytes() const noexcept {
+    return in_parts_ ? share_end_ - share_begin_ : ended_ ? 0 : file_bytes_;
+  }
   // Whether it is a large file that was mostly not in the page cache when it was opened, as far as the system tells.
   bool is_cold() const noexcept { return is_cold_; }
+
+  // Leaves all but part `part` of `parts` to others: of a list in parts its share of the blocks, of the streams each
+  // one in turn. Only before the first claim().
+  void take_share(unsigned part, unsigned parts) noexcept;
+  // How many lines start before that share. Reads all that is before it. Throws as read() does.
+  std::uint64_t lines_before_share();
 
   // Reads a cold list past the page cache from now on, if its file system can do that. Only before the first claim().
   void read_past_cache() noexcept { past_cache_ = is_cold_; }
 
   // These are called under the mutex of Blocks: whether a block can be had now, claiming it, and returning the claim
   // after reading. claim() returns the block's offset.
-  bool ended() const noexcept { return in_parts_ ? next_offset_ >= file_bytes_ : ended_; }
+  bool ended() const noexcept { return in_parts_ ? next_offset_ >= share_end_ : ended_; }
   bool busy() const noexcept { return !in_parts_ && readers_ != 0; }
   std::uint64_t claim(Block& block);
   void release() noexcept;
@@ -86,6 +95,8 @@ class Input {
   bool is_cold_ = false;
   bool past_cache_ = false;
   std::uint64_t file_bytes_ = 0;
+  std::uint64_t share_begin_ = 0;
+  std::uint64_t share_end_ = 0;  // of a list in parts
   std::uint64_t next_offset_ = 0;
   std::uint64_t next_index_ = 0;
   unsigned readers_ = 0;

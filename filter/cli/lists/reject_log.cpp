@@ -50,10 +50,11 @@ void RejectLog::add(BlockReport report) {
 
 void RejectLog::log(InputState& input, const BlockReport& report) {
   for (const RejectedLine& rejected : report.rejected) {
-    const std::string place = input.name + ':' + std::to_string(input.lines + rejected.line) + ": ";
     const std::string reason(rejected.fault.name);
     ++count_;
-    if (!quiet_ && count_ <= BlockReport::kShown) {
+    const bool is_shown = !quiet_ && count_ <= BlockReport::kShown;
+    const std::string place = is_shown || !path_.empty() ? place_of(input, rejected.line) : std::string();
+    if (is_shown) {
       show_(place + reason + ": " + std::string(rejected.fault.text));
     } else if (!quiet_ && count_ == BlockReport::kShown + 1) {
       show_("further rejected lines are " + (path_.empty() ? "only counted; --reject-file keeps them" : "in " + path_));
@@ -68,15 +69,22 @@ void RejectLog::log(InputState& input, const BlockReport& report) {
   ++input.next_index;
 }
 
-void RejectLog::log_broad(const InputState& input, const BlockReport& report) {
+std::string RejectLog::place_of(InputState& input, std::uint64_t line_of_block) {
+  if (!input.lines_before) {
+    const auto index = static_cast<std::size_t>(&input - inputs_.data());
+    input.lines_before = lines_before_ ? lines_before_(index) : 0;
+  }
+  return input.name + ':' + std::to_string(*input.lines_before + input.lines + line_of_block) + ": ";
+}
+
+void RejectLog::log_broad(InputState& input, const BlockReport& report) {
   std::uint64_t before = broad_counts_.sum();
   broad_counts_.public_suffixes += report.broad_counts.public_suffixes;
   broad_counts_.free_mail_domains += report.broad_counts.free_mail_domains;
   if (quiet_ || before > BlockReport::kShown) return;
   for (const BroadEntry& entry : report.broad) {
     if (++before > BlockReport::kShown) break;
-    show_(input.name + ':' + std::to_string(input.lines + entry.line) +
-          ": warning: " + breadth_text(entry.breadth, entry.key));
+    show_(place_of(input, entry.line) + "warning: " + breadth_text(entry.breadth, entry.key));
   }
   if (broad_counts_.sum() > BlockReport::kShown) show_("further warnings of that kind are only counted");
 }

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,12 @@ class RejectLog {
   RejectLog(const RejectLog&) = delete;
   RejectLog& operator=(const RejectLog&) = delete;
 
+  // For inputs of which only a share is read: `lines_before` tells how many lines of an input stand before the first
+  // block. It is asked at most once for each input, and only where a line's number is to be shown.
+  void count_from(std::function<std::uint64_t(std::size_t input)> lines_before) {
+    lines_before_ = std::move(lines_before);
+  }
+
   void add(BlockReport report);
   // Entries that another list leaves out of something that has no lines.
   void add_excepted(std::uint64_t entries) noexcept { excepted_ += entries; }
@@ -87,13 +94,16 @@ class RejectLog {
     std::uint64_t next_index = 0;
     std::uint64_t lines = 0;                            // in the blocks before
     std::map<std::uint64_t, BlockReport> waiting = {};  // for a block before them
+    std::optional<std::uint64_t> lines_before = {};     // the first block
   };
 
   void log(InputState& input, const BlockReport& report);
-  void log_broad(const InputState& input, const BlockReport& report);
+  void log_broad(InputState& input, const BlockReport& report);
+  std::string place_of(InputState& input, std::uint64_t line_of_block);
 
   std::string path_;
   std::function<void(std::string_view)> show_;
+  std::function<std::uint64_t(std::size_t)> lines_before_;
   std::ofstream file_;
   std::mutex mutex_;
   std::vector<InputState> inputs_;

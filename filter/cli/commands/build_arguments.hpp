@@ -1,0 +1,59 @@
+// The command line of `bloomgate build`, read and checked; `bloomgate-mpi build` takes the same.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "filter/build/builder.hpp"
+#include "filter/cli/command_line.hpp"
+#include "filter/cli/commands/shape_options.hpp"
+#include "filter/cli/lists/list_options.hpp"
+#include "filter/cli/lists/store_inputs.hpp"
+
+namespace bloomgate::cli {
+
+struct BuildArguments {
+  std::string output;
+  std::string reject_file;
+  std::string expected_entries;
+  std::string seed;
+  std::string seed_from;
+  std::string store_seed;
+  std::string memory;
+  std::string format;
+  std::string tag_separators;
+  std::string free_mail_domains;
+  std::string newest;
+  std::string sign_key;
+  std::vector<std::string> exceptions;
+  std::vector<std::string> strangers;
+  unsigned keep = 0;
+  bool strict = false;
+  bool not_empty = false;
+  bool quiet = false;
+  bool json = false;
+  std::vector<std::string> inputs;      // without the stores
+  std::unique_ptr<StoreInputs> stores;  // never null once parsed
+  ShapeOptions shape;
+  BuildOptions options;
+};
+
+// Nothing given: --help was. Throws UsageError, and what the files throw that it reads: stores, keys, `--seed-from`.
+std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, const HelpText& help);
+
+// Before the lists are read, as they may be large. Throws UsageError where the output would overwrite one of them.
+void refuse_to_overwrite_inputs(const BuildArguments& arguments);
+
+// Throws what require_can_write() and its like throw where the output, with `options`, cannot be put.
+void require_output(const BuildArguments& arguments, const BuildOptions& options);
+
+// How many addresses the inputs hold, if that is known before they are read.
+std::optional<std::uint64_t> estimate_of_inputs(OpenLists& lists, const StoreInputs& stores, AddressProfile profile);
+
+// Whether a filter that was sized for the estimate would be another than was asked for.
+bool is_estimate_off(std::uint64_t estimate, std::uint64_t addresses);
+
+}  // namespace bloomgate::cli

@@ -1,0 +1,369 @@
+#include "filter/mpi/build.hpp"
+
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <climits>
+#include <csignal>
+#include <iostream>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "filter/base/error.hpp"
+#include "filter/base/parallel.hpp"
+#include "filter/build/filter_part.hpp"
+#include "filter/cli/commands/build_arguments.hpp"
+#include "filter/cli/commands/build_report.hpp"
+#include "filter/cli/commands/kept_output.hpp"
+#include "filter/cli/lists/add_entries.hpp"
+#include "filter/cli/lists/input_files.hpp"
+#include "filter/cli/lists/progress_states.hpp"
+#include "filter/cli/numbers.hpp"
+#include "filter/cli/progress.hpp"
+#include "filter/cli/stop_signal.hpp"
+#include "filter/file/filter_writer.hpp"
+#include "filter/file/section_stream.hpp"
+#include "filter/layout/filter_view.hpp"
+#include "filter/layout/sizing.hpp"
+#include "filter/mpi/counting_lanes.hpp"
+#include "filter/mpi/hash_exchange.hpp"
+#include "filter/mpi/shared_array.hpp"
+
+namespace bloomgate::mpi {
+namespace {
+
+using namespace bloomgate::cli;
+
+constexpr HelpText kHelp = {
+    .synopsis = "mpirun [-n RANKS] bloomgate-mpi build --output FILE [OPTION...] INPUT...",
+    .purpose =
+        "Builds by the ranks of an MPI job the very file that 'bloomgate build' makes of the same lists, options\n"
+        "and seed. Each rank reads a share of the lists, which all of them must see at the same paths, and makes a\n"
+        "range of the bits; rank 0 writes the filter. For the layouts page and line, without stores and --not.",
+    .examples = "  mpirun -n 4 --host a,b,c,d bloomgate-mpi build --output whitelist.bloom /shared/lists/*.txt\n"};
+
+// What `bloomgate build` can and this cannot.
+void require_supported(const BuildArguments& command) {
+  const auto refuse = [](const std::string& what) {
+    throw UsageError(what + " does not go with several ranks; 'bloomgate build' takes it");
+  };
+  if (!command.stores->empty()) refuse("a store among the inputs");
+  if (!command.options.store_path.empty()) refuse("--store");
+  if (!command.strangers.empty()) refuse("--not");
+  if (!is_made_of_parts(command.options.layout)) refuse("--layout " + command.shape.layout);
+  for (const std::string& input : command.inputs) {
+    if (input == "-") refuse("standard input");
+  }
+}
+
+// What a rank has of the filter, once all lists are read.
+struct OwnPart {
+  std::unique_ptr<FilterPart> bits;  // nothing where the array has no range for the rank
+  std::uint64_t addresses = 0;       // of all ranks, like the rest
+  PairsHeld pairs = {};
+  std::vector<KeyHash> own_domains;
+  std::uint64_t sent_bytes = 0;
+  double waited = 0;  // the longest of the ranks' times, in s
+};
+
+class Job {
+ public:
+  Job(const Communicator& communicator, const BuildArguments& command)
+      : communicator_(communicator),
+        command_(command),
+        options_(command.options),
+        exceptions_(list_files(command.exceptions), command.options.profile, stop_flag()) {
+    options_.seed = communicator_.of_first(options_.seed);
+  }
+
+  int run();
+
+ private:
+  bool is_first() const noexcept { return communicator_.rank() == 0; }
+  void show(std::string_view line) { progress_->show(line); }
+  void require_same_lists();
+  void open_lists(bool in_shares);
+  void choose_size();
+  void count_addresses();
+  OwnPart read_lists();
+  void check_lists(const OwnPart& part);
+  FilterHeader write(const OwnPart& part);
+  void write_bits(FilterWriter& writer, const OwnPart& part, const SharedArray& array);
+  void send_bits(const OwnPart& part) const;
+  std::vector<KeyHash> domains_of_all(const OwnPart& part) const;
+  FilterShape shape() const;
+
+  const Communicator& communicator_;
+  const BuildArguments& command_;
+  BuildOptions options_;
+  ExceptList exceptions_;
+  std::optional<OpenLists> lists_;
+  std::optional<Progress> progress_;
+  std::atomic<const OpenLists*> read_now_{nullptr};  // null: no list is being read
+  std::optional<RejectLog> rejects_;
+  std::optional<BroadDomains> broad_domains_;
+  std::optional<std::uint64_t> estimate_;
+};
+
+FilterShape Job::shape() const {
+  FilterShape shape = shape_of(options_);
+  shape.block_count = blocks_for(*options_.expected_entries, options_.bits_per_entry, shape.block_bytes);
+  return shape;
+}
+
+// Each rank reads a share of what it sees, so a line would be lost where they see different files.
+void Job::require_same_lists() {
+  open_lists(false);
+  std::string seen;
+  for (std::size_t input = 0; input < lists_->blocks.input_count(); ++input) {
+    seen += lists_->blocks.name(input) + '\n' + std::to_string(lists_->blocks.file_bytes(input)) + '\n';
+  }
+  const KeyHash hash = hash_key(seen, 0, HashFamily::xxh3);
+  if (hash == communicator_.of_first(hash)) return;
+  throw BloomgateError(ErrorCode::bad_input,
+                       "this rank sees other lists than rank 0, or lists of other sizes; all ranks must see the same "
+                       "files at the same paths");
+}
+
+void Job::open_lists(bool in_shares) {
+  read_now_ = nullptr;
+  lists_.emplace(command_.inputs, command_.format);
+  if (in_shares) lists_->blocks.take_share(communicator_.rank(), communicator_.ranks());
+  if (rejects_) rejects_->count_from([this](std::size_t input) { return lists_->blocks.lines_before_share(input); });
+  read_now_ = &*lists_;
+}
+
+// As `bloomgate build` does, so that the same file comes of it: by the option, an estimate, or the number of addresses.
+void Job::choose_size() {
+  if (!options_.expected_entries) {
+    open_lists(false);
+    if (is_first()) estimate_ = estimate_of_inputs(*lists_, *command_.stores, options_.profile);
+    // An estimate of no address is as good as none: the lists are counted.
+    const std::uint64_t estimate = communicator_.of_first(estimate_.value_or(0));
+    estimate_.reset();
+    if (estimate != 0) options_.expected_entries = estimate_ = estimate;
+  }
+  if (!options_.expected_entries) count_addresses();
+}
+
+void Job::count_addresses() {
+  open_lists(true);
+  CountingLanes counts(options_.threads);
+  add_entries(lists_->blocks, *lists_->format, counts, options_, exceptions_, *broad_domains_, *rejects_);
+  options_.expected_entries = std::max<std::uint64_t>(1, communicator_.sum(counts.addresses()));
+  rejects_->restart();
+}
+
+OwnPart Job::read_lists() {
+  open_lists(true);
+  const FilterShape shape = this->shape();
+  const SharedArray array(shape, communicator_.ranks());
+  OwnPart part;
+  const BlockRange range = array.blocks_of(communicator_.rank());
+  if (range.count != 0) part.bits = std::make_unique<FilterPart>(shape, *options_.expected_entries, range);
+  HashExchange exchange(communicator_, shape, array, options_.threads,
+                        [&part](std::span<const KeyHash> hashes) { part.bits->add(hashes); });
+  try {
+    add_entries(lists_->blocks, *lists_->format, exchange, options_, exceptions_, *broad_domains_, *rejects_);
+    exchange.finish();
+  } catch (...) {
+    communicator_.abort(report_failure(communicator_));  // a round may be under way, which others wait in
+  }
+  read_now_ = nullptr;
+  part.addresses = communicator_.sum(exchange.addresses());
+  part.pairs = {communicator_.sum(exchange.pairs().in_bits), communicator_.any(exchange.pairs().with_domains)};
+  part.own_domains = exchange.domains();
+  part.sent_bytes = communicator_.sum(exchange.sent_bytes());
+  part.waited = exchange.waited().count();
+  return part;
+}
+
+void Job::check_lists(const OwnPart& part) {
+  const std::uint64_t rejected = communicator_.sum(rejects_->count());
+  const std::uint64_t domains = communicator_.sum(part.own_domains.size());
+  if (command_.strict && rejected != 0) {
+    rejects_->keep();
+    throw BloomgateError(ErrorCode::bad_input,
+                         format_count(rejected) + " lines were rejected and --strict was given; no filter was built");
+  }
+  if (part.addresses + domains != 0) return;
+  if (command_.not_empty) {
+    rejects_->keep();
+    throw BloomgateError(ErrorCode::bad_input,
+                         "the lists hold no entries, so nobody would be listed; nothing was changed");
+  }
+  if (is_first()) show("warning: the lists hold no entries; nobody will be listed");
+}
+
+// Of all ranks, at rank 0, in order, each once.
+std::vector<KeyHash> Job::domains_of_all(const OwnPart& part) const {
+  std::vector<KeyHash> all = part.own_domains;
+  if (!is_first()) {
+    const std::array<std::uint64_t, 1> count = {all.size()};
+    communicator_.send(0, std::as_bytes(std::span(count)));
+    communicator_.send(0, std::as_bytes(std::span(all)));
+    return {};
+  }
+  for (unsigned rank = 1; rank < communicator_.ranks(); ++rank) {
+    std::array<std::uint64_t, 1> count = {};
+    communicator_.receive(rank, std::as_writable_bytes(std::span(count)));
+    const std::size_t before = all.size();
+    all.resize(before + count[0]);
+    communicator_.receive(rank, std::as_writable_bytes(std::span(all).subspan(before)));
+  }
+  std::ranges::sort(all);
+  all.erase(std::ranges::unique(all).begin(), all.end());
+  return all;
+}
+
+void Job::send_bits(const OwnPart& part) const {
+  if (!part.bits) return;
+  for (std::span<const std::byte> rest = part.bits->bytes(); !rest.empty();) {
+    const auto chunk = rest.first(std::min<std::size_t>(rest.size(), kChecksumChunkBytes));
+    communicator_.send(0, chunk);
+    rest = rest.subspan(chunk.size());
+  }
+}
+
+void Job::write_bits(FilterWriter& writer, const OwnPart& part, const SharedArray& array) {
+  const FilterShape shape = this->shape();
+  const std::span<const std::byte> own = part.bits->bytes();
+  for_each_parallel(options_.threads, Section{.bytes = own.size()}.chunk_count(), [&](std::size_t chunk) {
+    const std::uint64_t begin = chunk * kChecksumChunkBytes;
+    writer.write(SectionKind::bits, begin, own.subspan(begin, std::min(kChecksumChunkBytes, own.size() - begin)));
+  });
+  std::vector<std::byte> chunk;
+  for (unsigned rank = 1; rank < communicator_.ranks(); ++rank) {
+    const BlockRange range = array.blocks_of(rank);
+    const std::uint64_t end = range.end() * shape.block_bytes;
+    for (std::uint64_t begin = range.first * shape.block_bytes; begin < end; begin += chunk.size()) {
+      chunk.resize(std::min(kChecksumChunkBytes, end - begin));
+      communicator_.receive(rank, chunk);
+      writer.write(SectionKind::bits, begin, chunk);
+    }
+  }
+}
+
+FilterHeader Job::write(const OwnPart& part) {
+  const FilterShape shape = this->shape();
+  const std::vector<KeyHash> domains = domains_of_all(part);
+  FilterHeader header = {.shape = shape,
+                         .expected_entries = *options_.expected_entries,
+                         .addresses = part.addresses,
+                         .domains = domains.size()};
+  header.bits_set = communicator_.sum(part.bits ? FilterView(shape, part.bits->bytes()).count_ones() : 0);
+  header.pairs = limited(part.pairs, header.addresses, header.domains);
+  if (!is_first()) {
+    send_bits(part);
+    return header;
+  }
+  const unsigned kept = generations_to_keep(command_.output, {}, command_.keep, options_.threads,
+                                            [this](std::string_view line) { show(line); });
+  FilterWriter writer(command_.output, header);
+  write_bits(writer, part, SharedArray(shape, communicator_.ranks()));
+  if (!domains.empty()) {
+    SectionStream section(writer.file(), SectionKind::domains);
+    section.add(domains);
+    section.finish();
+  }
+  writer.commit(header, options_.threads, kept, options_.sign_key.get());
+  return header;
+}
+
+int Job::run() {
+  const auto start = std::chrono::steady_clock::now();
+  const Progress::Style style =
+      command_.quiet || !is_first() ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
+  const auto look = [this]() -> Progress::State {
+    const OpenLists* const lists = read_now_;
+    return lists == nullptr ? Progress::State{.doing = "writing"} : state_of(*lists, *command_.stores);
+  };
+  progress_.emplace(style, look, Progress::interval_of(style));
+  const auto show_line = [this](std::string_view line) { show(line); };
+  const std::string& reject_file = command_.reject_file;
+  rejects_.emplace(reject_file.empty() ? "" : reject_file + '.' + std::to_string(communicator_.rank()), command_.inputs,
+                   show_line);
+  broad_domains_.emplace(usual_broad_domains(command_.free_mail_domains, show_line));
+  if (is_first()) {
+    refuse_to_overwrite_inputs(command_);
+    require_output(command_, options_);
+  }
+  require_same_lists();
+  choose_size();
+  OwnPart part = read_lists();
+  if (estimate_ && is_estimate_off(*estimate_, part.addresses)) {
+    // The samples were not like the rest. Now the number is known, and only a second run can size the filter as asked.
+    options_.expected_entries = part.addresses;
+    part = {};
+    rejects_->restart();
+    part = read_lists();
+  }
+  check_lists(part);
+  const FilterHeader header = write(part);
+  rejects_->keep();
+  const BroadCounts broad = {communicator_.sum(rejects_->broad_counts().public_suffixes),
+                             communicator_.sum(rejects_->broad_counts().free_mail_domains)};
+  const std::uint64_t rejected = communicator_.sum(rejects_->count());
+  const std::uint64_t excepted = communicator_.sum(rejects_->excepted());
+  progress_->stop();
+  if (!is_first()) return EX_OK;
+  if (command_.options.expected_entries && header.addresses > header.expected_entries) {
+    std::cerr << "warning: the lists hold more addresses than expected, so the false-positive rate is higher\n";
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  (command_.json ? print_json
+                 : print_text)({command_.output, header, rejected, excepted, broad, {}, 0, elapsed.count(), {}});
+  if (!command_.json) {
+    std::cout << "exchanged " << format_bytes(part.sent_bytes) << " between " << communicator_.ranks()
+              << " ranks; rank 0 waited for it " << static_cast<int>(100 * part.waited / elapsed.count() + 0.5)
+              << " % of the time\n";
+  }
+  return EX_OK;
+}
+
+}  // namespace
+
+int report_failure(const Communicator& communicator) noexcept {
+  std::string host(HOST_NAME_MAX + 1, '\0');
+  if (gethostname(host.data(), host.size() - 1) != 0) host = "?";
+  const auto say = [&](const char* what) {
+    std::cerr << "bloomgate-mpi build: rank " << communicator.rank() << " on " << host.c_str() << ": " << what << '\n';
+  };
+  try {
+    throw;
+  } catch (const UsageError& error) {
+    if (communicator.rank() == 0) {
+      std::cerr << "bloomgate-mpi build: " << error.what() << "\n'bloomgate-mpi build --help' shows what it takes\n";
+    }
+    return EX_USAGE;
+  } catch (const BloomgateError& error) {
+    say(error.what());
+    if (error.code() == ErrorCode::interrupted && stop_signal() != 0) return 128 + stop_signal();
+    return exit_status(error.code());
+  } catch (const std::bad_alloc&) {
+    say("out of memory");
+    return EX_OSERR;
+  } catch (const std::exception& error) {
+    say((std::string("internal error: ") + error.what()).c_str());
+    return EX_SOFTWARE;
+  }
+}
+
+int run_build(const Communicator& communicator, const Arguments& arguments) {
+  // Rank 0 speaks for all about the command line, which is the same for all.
+  std::optional<BuildArguments> command;
+  if (communicator.rank() != 0) std::cout.setstate(std::ios::failbit);
+  command = parse_build_arguments(arguments, kHelp);
+  std::cout.clear();
+  if (!command) return EX_OK;
+  require_supported(*command);
+  stop_flag();
+  std::signal(SIGPIPE, SIG_IGN);  // the work goes on if nobody reads the progress or the report
+  return Job(communicator, *command).run();
+}
+
+}  // namespace bloomgate::mpi

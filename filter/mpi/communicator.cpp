@@ -1,0 +1,96 @@
+#include "filter/mpi/communicator.hpp"
+
+#include <mpi.h>
+
+#include <cstdlib>
+#include <limits>
+
+#include "filter/base/error.hpp"
+
+namespace bloomgate::mpi {
+namespace {
+
+int checked_count(std::uint64_t count) {
+  if (count <= static_cast<std::uint64_t>(std::numeric_limits<int>::max())) return static_cast<int>(count);
+  throw BloomgateError(ErrorCode::size_overflow,
+                       "more than 2^31 hashes would go to one rank at once; run with fewer threads for each rank");
+}
+
+// Where the pieces of `counts` begin, one behind the other, and where the last one ends.
+std::vector<int> places_of(std::span<const int> counts) {
+  std::vector<int> places = {0};
+  std::uint64_t end = 0;
+  for (const int count : counts) places.push_back(checked_count(end += static_cast<std::uint64_t>(count)));
+  return places;
+}
+
+}  // namespace
+
+Communicator::Communicator(int& argc, char**& argv) {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  if (provided < MPI_THREAD_SERIALIZED) {
+    MPI_Finalize();
+    throw BloomgateError(ErrorCode::bad_argument, "this MPI does not serve programs with threads; take another one");
+  }
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  rank_ = static_cast<unsigned>(rank);
+  ranks_ = static_cast<unsigned>(ranks);
+}
+
+Communicator::~Communicator() {
+  MPI_Finalize();
+}
+
+void Communicator::abort(int status) const noexcept {
+  MPI_Abort(MPI_COMM_WORLD, status);
+  std::_Exit(status);
+}
+
+std::uint64_t Communicator::of_first(std::uint64_t value) const {
+  MPI_Bcast(&value, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  return value;
+}
+
+std::uint64_t Communicator::sum(std::uint64_t value) const {
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  return value;
+}
+
+Communicator::Received Communicator::exchange(std::span<const std::uint64_t> words,
+                                              std::span<const std::uint64_t> counts, bool done) const {
+  // A rank tells each other one how many words it will get, and whether this is its last round with any.
+  std::vector<std::uint64_t> told;
+  for (const std::uint64_t count : counts) told.insert(told.end(), {count, done ? 1U : 0U});
+  std::vector<std::uint64_t> heard(2 * std::size_t{ranks_});
+  MPI_Alltoall(told.data(), 2, MPI_UINT64_T, heard.data(), 2, MPI_UINT64_T, MPI_COMM_WORLD);
+
+  std::vector<int> send_counts;
+  std::vector<int> receive_counts;
+  Received received = {.words = {}, .all_done = true};
+  for (std::size_t rank = 0; rank < ranks_; ++rank) {
+    send_counts.push_back(checked_count(counts[rank]));
+    receive_counts.push_back(checked_count(heard[2 * rank]));
+    received.all_done &= heard[2 * rank + 1] != 0;
+  }
+  const std::vector<int> send_places = places_of(send_counts);
+  const std::vector<int> receive_places = places_of(receive_counts);
+  received.words.resize(static_cast<std::size_t>(receive_places.back()));
+  MPI_Alltoallv(words.data(), send_counts.data(), send_places.data(), MPI_UINT64_T, received.words.data(),
+                receive_counts.data(), receive_places.data(), MPI_UINT64_T, MPI_COMM_WORLD);
+  return received;
+}
+
+void Communicator::send(unsigned to, std::span<const std::byte> bytes) const {
+  MPI_Send(bytes.data(), checked_count(bytes.size()), MPI_BYTE, static_cast<int>(to), 0, MPI_COMM_WORLD);
+}
+
+void Communicator::receive(unsigned from, std::span<std::byte> bytes) const {
+  MPI_Recv(bytes.data(), checked_count(bytes.size()), MPI_BYTE, static_cast<int>(from), 0, MPI_COMM_WORLD,
+           MPI_STATUS_IGNORE);
+}
+
+}  // namespace bloomgate::mpi

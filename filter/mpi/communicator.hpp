@@ -1,0 +1,53 @@
+// The processes of one job, by MPI (MPI 3.1, "Point-to-Point Communication" and "Collective Communication"): what the
+// builder needs of it, and the only place that includes mpi.h.
+//
+// A collective call returns once all ranks have made it. A failure within MPI ends the whole job: that is MPI's own
+// rule here (MPI_ERRORS_ARE_FATAL). One thread at a time may communicate, not always the same one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace bloomgate::mpi {
+
+class Communicator {
+ public:
+  // Once in a process, before its other threads. Throws BloomgateError{unsupported} where this MPI is not made for
+  // programs with threads.
+  Communicator(int& argc, char**& argv);
+  // Waits for all ranks.
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  unsigned rank() const noexcept { return rank_; }  // from 0
+  unsigned ranks() const noexcept { return ranks_; }
+
+  // Ends the processes of all ranks, this one included, at once. mpirun's exit status is `status`.
+  [[noreturn]] void abort(int status) const noexcept;
+
+  // Collective.
+  std::uint64_t of_first(std::uint64_t value) const;  // the value of rank 0
+  std::uint64_t sum(std::uint64_t value) const;
+  bool any(bool value) const { return sum(value ? 1 : 0) != 0; }
+
+  struct Received {
+    std::vector<std::uint64_t> words;  // of all ranks
+    bool all_done = false;             // whether each rank said so
+  };
+  // Collective: gives `counts[r]` of the words, which stand in the order of the ranks, to rank r. Throws
+  // BloomgateError{size_overflow} for 2^31 words or more to or from one rank.
+  Received exchange(std::span<const std::uint64_t> words, std::span<const std::uint64_t> counts, bool done) const;
+
+  // Between two ranks: what one sends, the other must receive, in pieces of the same sizes, less than 2 GiB each.
+  void send(unsigned to, std::span<const std::byte> bytes) const;
+  void receive(unsigned from, std::span<std::byte> bytes) const;
+
+ private:
+  unsigned rank_ = 0;
+  unsigned ranks_ = 1;
+};
+
+}  // namespace bloomgate::mpi

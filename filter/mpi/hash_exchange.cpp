@@ -1,0 +1,101 @@
+#include "filter/mpi/hash_exchange.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace bloomgate::mpi {
+namespace {
+
+constexpr std::uint64_t kHashesOfLane = std::uint64_t{1} << 19;
+
+}  // namespace
+
+HashExchange::Lane::Lane(Lane&& other) noexcept
+    : shape_(other.shape_),
+      array_(other.array_),
+      for_ranks_(std::move(other.for_ranks_)),
+      domains_(std::move(other.domains_)),
+      waiting_(other.waiting_.load()),
+      addresses_(other.addresses_),
+      pairs_(other.pairs_) {}
+
+HashExchange::HashExchange(const Communicator& communicator, const FilterShape& shape, const SharedArray& array,
+                           unsigned threads, std::function<void(std::span<const KeyHash>)> take)
+    : communicator_(communicator), take_(std::move(take)) {
+  lanes_.reserve(threads);
+  for (unsigned i = 0; i < threads; ++i) lanes_.emplace_back(shape, array);
+}
+
+bool HashExchange::has_room_for(std::uint64_t entries) const noexcept {
+  return std::ranges::all_of(lanes_, [entries](const Lane& lane) {
+    return lane.waiting_.load(std::memory_order_relaxed) + entries <= kHashesOfLane;
+  });
+}
+
+HashExchange::Outgoing HashExchange::collect() {
+  Outgoing outgoing;
+  std::uint64_t waiting = 0;
+  for (const Lane& lane : lanes_) waiting += lane.waiting_.load(std::memory_order_relaxed);
+  outgoing.hashes.reserve(waiting);
+  for (unsigned rank = 0; rank < communicator_.ranks(); ++rank) {
+    const std::size_t begin = outgoing.hashes.size();
+    for (Lane& lane : lanes_) {
+      std::vector<KeyHash>& hashes = lane.for_ranks_[rank];
+      outgoing.hashes.insert(outgoing.hashes.end(), hashes.begin(), hashes.end());
+      hashes.clear();
+    }
+    outgoing.counts.push_back(outgoing.hashes.size() - begin);
+  }
+  for (Lane& lane : lanes_) lane.waiting_ = 0;
+  sent_bytes_ += (outgoing.hashes.size() - outgoing.counts[communicator_.rank()]) * sizeof(KeyHash);
+  return outgoing;
+}
+
+bool HashExchange::run_round(const Outgoing& outgoing, bool done) const {
+  const Communicator::Received received = communicator_.exchange(outgoing.hashes, outgoing.counts, done);
+  if (!received.words.empty()) take_(received.words);
+  return received.all_done;
+}
+
+void HashExchange::wait_for_round() {
+  if (!round_.valid()) return;
+  const auto start = std::chrono::steady_clock::now();
+  round_.get();
+  waited_ += std::chrono::steady_clock::now() - start;
+}
+
+void HashExchange::flush() {
+  wait_for_round();
+  round_ = std::async(std::launch::async, [this, outgoing = collect()] { return run_round(outgoing, false); });
+}
+
+void HashExchange::finish() {
+  wait_for_round();
+  const auto start = std::chrono::steady_clock::now();
+  bool all_done = run_round(collect(), true);
+  const Outgoing nothing = {.hashes = {}, .counts = std::vector<std::uint64_t>(communicator_.ranks())};
+  while (!all_done) all_done = run_round(nothing, true);
+  waited_ += std::chrono::steady_clock::now() - start;
+}
+
+std::uint64_t HashExchange::addresses() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Lane& lane : lanes_) sum += lane.addresses_;
+  return sum;
+}
+
+PairsHeld HashExchange::pairs() const noexcept {
+  PairsHeld sum;
+  for (const Lane& lane : lanes_) sum += lane.pairs_;
+  return sum;
+}
+
+std::vector<KeyHash> HashExchange::domains() const {
+  std::vector<KeyHash> all;
+  for (const Lane& lane : lanes_) all.insert(all.end(), lane.domains_.begin(), lane.domains_.end());
+  std::ranges::sort(all);
+  all.erase(std::ranges::unique(all).begin(), all.end());
+  return all;
+}
+
+}  // namespace bloomgate::mpi

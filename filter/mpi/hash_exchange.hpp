@@ -1,0 +1,113 @@
+// Brings the hashes of entries from the rank that has read them to the rank that has their blocks. It takes entries as
+// FilterBuilder does: lanes are for worker threads, a thread at a time for each; everything else is for one thread
+// while no lane is in use.
+//
+// The ranks exchange in rounds, which all of them take part in until the last one has read all. A round goes on in a
+// thread of its own while the workers read on for the next one. A rank keeps up to 4 MiB of hashes for each thread, and
+// twice as much where a round is under way; it receives as much from each rank at most, and usually as much in all.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "filter/address/address.hpp"
+#include "filter/layout/filter_shape.hpp"
+#include "filter/layout/pairs_held.hpp"
+#include "filter/mpi/communicator.hpp"
+#include "filter/mpi/shared_array.hpp"
+
+namespace bloomgate::mpi {
+
+class HashExchange {
+ public:
+  class Lane {
+   public:
+    Lane(const FilterShape& shape, const SharedArray& array)
+        : shape_(shape), array_(&array), for_ranks_(array.ranks()) {}
+    Lane(Lane&& other) noexcept;
+
+    // `entry` must be a key (Entry::is_key()).
+    void add(const Entry& entry) {
+      if (goes_into_bits(entry.kind())) {
+        entry.is_pair() ? add_pair(entry.key()) : add_address(entry.key());
+      } else {
+        domains_.push_back(hash_of_domain(shape_, entry.key()));
+        pairs_.with_domains |= entry.is_pair();
+      }
+    }
+    void add_pair(std::string_view key) {
+      add_address(key);
+      ++pairs_.in_bits;
+    }
+    void add_address(std::string_view key) {
+      const KeyHash hash = hash_of_address(shape_, key);
+      for_ranks_[array_->owner_of(hash)].push_back(hash);
+      waiting_.store(waiting_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      ++addresses_;
+    }
+    void settle() const noexcept {}
+
+   private:
+    friend class HashExchange;
+
+    FilterShape shape_;
+    const SharedArray* array_;
+    std::vector<std::vector<KeyHash>> for_ranks_;
+    std::vector<KeyHash> domains_;
+    std::atomic<std::uint64_t> waiting_{0};  // of for_ranks_; read by other workers
+    std::uint64_t addresses_ = 0;
+    PairsHeld pairs_ = {};
+  };
+
+  // `take` gets what other ranks and this one have read of this rank's range, a round at a time, in one thread at a
+  // time. What it throws comes out of flush() or finish(). All but the function must outlive the object.
+  HashExchange(const Communicator& communicator, const FilterShape& shape, const SharedArray& array, unsigned threads,
+               std::function<void(std::span<const KeyHash>)> take);
+  // No round may be under way: after a failure the whole job must end (Communicator::abort).
+  ~HashExchange() = default;
+  HashExchange(const HashExchange&) = delete;
+  HashExchange& operator=(const HashExchange&) = delete;
+
+  Lane& lane(unsigned index) noexcept { return lanes_[index]; }
+  // Whether each lane can take so many more. Safe from any thread.
+  bool has_room_for(std::uint64_t entries) const noexcept;
+
+  // Makes room: begins a round with what the lanes have, once the round before it is over.
+  void flush();
+  // Gives the rest out, and takes part in rounds until all ranks have called it.
+  void finish();
+
+  // Of this rank: what its lists hold, and the domain entries among it.
+  std::uint64_t addresses() const noexcept;
+  PairsHeld pairs() const noexcept;
+  std::vector<KeyHash> domains() const;
+
+  // Once finished: what went to other ranks, and for how long this rank waited for rounds.
+  std::uint64_t sent_bytes() const noexcept { return sent_bytes_; }
+  std::chrono::duration<double> waited() const noexcept { return waited_; }
+
+ private:
+  struct Outgoing {
+    std::vector<KeyHash> hashes;        // in the order of the ranks
+    std::vector<std::uint64_t> counts;  // for each rank
+  };
+
+  Outgoing collect();
+  bool run_round(const Outgoing& outgoing, bool done) const;
+  void wait_for_round();
+
+  const Communicator& communicator_;
+  std::function<void(std::span<const KeyHash>)> take_;
+  std::vector<Lane> lanes_;
+  std::future<bool> round_;
+  std::uint64_t sent_bytes_ = 0;
+  std::chrono::duration<double> waited_{0};
+};
+
+}  // namespace bloomgate::mpi

@@ -1,0 +1,49 @@
+// The program `bloomgate-mpi`: see bloomgate-mpi.1.
+#include <sysexits.h>
+
+#include <algorithm>
+#include <csignal>
+#include <iostream>
+#include <string_view>
+
+#include "filter/base/bus_fault.hpp"
+#include "filter/mpi/build.hpp"
+#include "filter/mpi/communicator.hpp"
+
+namespace {
+
+using bloomgate::cli::Arguments;
+using bloomgate::mpi::Communicator;
+
+constexpr std::string_view kUsage =
+    "usage: mpirun [-n RANKS] bloomgate-mpi build --output FILE [OPTION...] INPUT...\n\n"
+    "Builds a filter by the ranks of an MPI job. 'bloomgate-mpi build --help' shows the options; --version shows the\n"
+    "version. The manual is bloomgate-mpi(1).\n";
+
+int run(const Communicator& communicator, const Arguments& arguments) {
+  const bool speaks = communicator.rank() == 0;
+  if (arguments.empty() || arguments.front() != "build") {
+    const bool asked = !arguments.empty() && (arguments.front() == "--help" || arguments.front() == "-h");
+    const bool version = !arguments.empty() && arguments.front() == "--version";
+    if (speaks && version) std::cout << "bloomgate-mpi " BLOOMGATE_VERSION "\n";
+    if (speaks && !version) (asked ? std::cout : std::cerr) << kUsage;
+    return asked || version ? EX_OK : EX_USAGE;
+  }
+  try {
+    return bloomgate::mpi::run_build(communicator, {arguments.begin() + 1, arguments.end()});
+  } catch (const bloomgate::cli::UsageError&) {
+    return bloomgate::mpi::report_failure(communicator);  // all ranks have met it
+  } catch (...) {
+    communicator.abort(bloomgate::mpi::report_failure(communicator));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Communicator communicator(argc, argv);
+  bloomgate::install_bus_fault_handler();
+  // A file that grows past `ulimit -f` is a write that fails, and is reported as one.
+  std::signal(SIGXFSZ, SIG_IGN);
+  return run(communicator, Arguments(argv + std::min(argc, 1), argv + argc));
+}

@@ -1,0 +1,43 @@
+// Who of several ranks has which part of a filter's bit array. Each has a range of its blocks, so that a hash concerns
+// one rank alone. The ranges end where a checksum's chunk of the file ends, so that each chunk comes from one rank.
+//
+// For the layouts page and line (require_parts). Immutable; any number of threads may use it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "filter/build/filter_part.hpp"
+#include "filter/hash/hash.hpp"
+#include "filter/layout/filter_shape.hpp"
+
+namespace bloomgate::mpi {
+
+class SharedArray {
+ public:
+  // At least one rank. Where the array has fewer chunks than there are ranks, the last ranks have nothing. Throws
+  // BloomgateError{bad_argument} for blocks that are no part of a chunk.
+  SharedArray(const FilterShape& shape, unsigned ranks);
+
+  unsigned ranks() const noexcept { return static_cast<unsigned>(first_blocks_.size() - 1); }
+  BlockRange blocks_of(unsigned rank) const noexcept {
+    return {first_blocks_[rank], first_blocks_[rank + 1] - first_blocks_[rank]};
+  }
+
+  // Who has the bits of that hash.
+  unsigned owner_of(KeyHash hash) const noexcept {
+    // The ranges are nearly even, so this is the owner or its neighbour.
+    auto rank = static_cast<unsigned>(static_cast<Wide>(hash) * ranks() >> 64);
+    while (hash < first_hashes_[rank]) --rank;
+    while (rank + 1 < ranks() && hash >= first_hashes_[rank + 1]) ++rank;
+    return rank;
+  }
+
+ private:
+  __extension__ using Wide = unsigned __int128;
+
+  std::vector<std::uint64_t> first_blocks_;  // of each rank, and the number of blocks
+  std::vector<KeyHash> first_hashes_;        // of each rank; of one that has nothing it is the greatest there is
+};
+
+}  // namespace bloomgate::mpi
