@@ -30,7 +30,7 @@ def outcome(packages):
 def prepare(checks, packages):
     # The container has no NumPy for the Python module.
     shutil.copytree(packages, checks / "new",
-                    ignore=shutil.ignore_patterns("*.log", "debugging-symbols", "python3-bloomgate_*"))
+                    ignore=shutil.ignore_patterns("*.log", "debugging-symbols", "python3-bloomgate_*", "bloomgate-mpi_*"))
     (checks / "old").mkdir()
     for package in sorted((checks / "new").glob("*.deb")):
         make_older(package, checks / "old")
@@ -65,7 +65,7 @@ def test_the_programs_in_the_packages_are_stripped(packages):
 
 def test_the_debugging_symbols_are_packages_of_their_own(packages):
     found = {package.name.split("_")[0] for package in packages.glob("debugging-symbols/*.deb")}
-    assert found == {"bloomgate-dbgsym", "bloomgate-milter-dbgsym", "libbloomgate1-dbgsym"}
+    assert found == {"bloomgate-dbgsym", "bloomgate-milter-dbgsym", "bloomgate-mpi-dbgsym", "libbloomgate1-dbgsym"}
 
 
 def test_the_version_of_the_packages_is_that_of_the_project(packages):
@@ -74,11 +74,12 @@ def test_the_version_of_the_packages_is_that_of_the_project(packages):
         assert package.name.split("_")[1].rsplit("-", 1)[0] == version
 
 
-def test_the_library_its_header_and_its_python_module_are_in_packages_of_their_own(packages):
+def test_the_library_its_header_its_python_module_and_the_builder_by_mpi_are_in_packages_of_their_own(packages):
     assert any(name.endswith("/libbloomgate.so.1") for name in files_of(packages, "libbloomgate1"))
     development = files_of(packages, "libbloomgate-dev")
     assert "/usr/include/bloomgate.h" in development
     assert "/usr/share/libbloomgate/corpus/bad/expected.tsv" in development
+    assert "/usr/bin/bloomgate-mpi" in files_of(packages, "bloomgate-mpi")
     assert "/usr/lib/python3/dist-packages/bloomgate.py" in files_of(packages, "python3-bloomgate")
 
 
