@@ -31,6 +31,7 @@
 #include "filter/layout/sizing.hpp"
 #include "filter/mpi/counting_lanes.hpp"
 #include "filter/mpi/hash_exchange.hpp"
+#include "filter/mpi/own_bits.hpp"
 #include "filter/mpi/shared_array.hpp"
 
 namespace bloomgate::mpi {
@@ -62,8 +63,8 @@ void require_supported(const BuildArguments& command) {
 
 // What a rank has of the filter, once all lists are read.
 struct OwnPart {
-  std::unique_ptr<FilterPart> bits;  // nothing where the array has no range for the rank
-  std::uint64_t addresses = 0;       // of all ranks, like the rest
+  std::unique_ptr<OwnBits> bits;
+  std::uint64_t addresses = 0;  // of all ranks, like the rest
   PairsHeld pairs = {};
   std::vector<KeyHash> own_domains;
   std::uint64_t sent_bytes = 0;
@@ -96,6 +97,7 @@ class Job {
   void send_bits(const OwnPart& part) const;
   std::vector<KeyHash> domains_of_all(const OwnPart& part) const;
   FilterShape shape() const;
+  std::uint64_t memory_bytes() const;
 
   const Communicator& communicator_;
   const BuildArguments& command_;
@@ -127,6 +129,12 @@ void Job::require_same_lists() {
   throw BloomgateError(ErrorCode::bad_input,
                        "this rank sees other lists than rank 0, or lists of other sizes; all ranks must see the same "
                        "files at the same paths");
+}
+
+// For hashes that wait for their bits to be set.
+std::uint64_t Job::memory_bytes() const {
+  constexpr std::uint64_t kByDefault = std::uint64_t{256} << 20;
+  return command_.memory.empty() ? kByDefault : options_.memory_bytes;
 }
 
 void Job::open_lists(bool in_shares) {
@@ -163,13 +171,13 @@ OwnPart Job::read_lists() {
   const FilterShape shape = this->shape();
   const SharedArray array(shape, communicator_.ranks());
   OwnPart part;
-  const BlockRange range = array.blocks_of(communicator_.rank());
-  if (range.count != 0) part.bits = std::make_unique<FilterPart>(shape, *options_.expected_entries, range);
+  part.bits = std::make_unique<OwnBits>(shape, array, communicator_.rank(), options_.threads, memory_bytes());
   HashExchange exchange(communicator_, shape, array, options_.threads,
-                        [&part](std::span<const KeyHash> hashes) { part.bits->add(hashes); });
+                        [&part](std::span<const KeyHash> hashes) { part.bits->take(hashes); });
   try {
     add_entries(lists_->blocks, *lists_->format, exchange, options_, exceptions_, *broad_domains_, *rejects_);
     exchange.finish();
+    part.bits->finish();
   } catch (...) {
     communicator_.abort(report_failure(communicator_));  // a round may be under way, which others wait in
   }
@@ -221,7 +229,6 @@ std::vector<KeyHash> Job::domains_of_all(const OwnPart& part) const {
 }
 
 void Job::send_bits(const OwnPart& part) const {
-  if (!part.bits) return;
   for (std::span<const std::byte> rest = part.bits->bytes(); !rest.empty();) {
     const auto chunk = rest.first(std::min<std::size_t>(rest.size(), kChecksumChunkBytes));
     communicator_.send(0, chunk);
@@ -255,7 +262,7 @@ FilterHeader Job::write(const OwnPart& part) {
                          .expected_entries = *options_.expected_entries,
                          .addresses = part.addresses,
                          .domains = domains.size()};
-  header.bits_set = communicator_.sum(part.bits ? FilterView(shape, part.bits->bytes()).count_ones() : 0);
+  header.bits_set = communicator_.sum(FilterView(shape, part.bits->bytes()).count_ones());
   header.pairs = limited(part.pairs, header.addresses, header.domains);
   if (!is_first()) {
     send_bits(part);

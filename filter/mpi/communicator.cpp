@@ -2,8 +2,10 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <limits>
+#include <thread>
 
 #include "filter/base/error.hpp"
 
@@ -22,6 +24,17 @@ std::vector<int> places_of(std::span<const int> counts) {
   std::uint64_t end = 0;
   for (const int count : counts) places.push_back(checked_count(end += static_cast<std::uint64_t>(count)));
   return places;
+}
+
+// MPI's own waiting takes a whole processor, which the threads that read could use.
+void wait_for(MPI_Request request) {
+  constexpr std::chrono::microseconds kPause(20);
+  while (true) {
+    int is_done = 0;
+    MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+    if (is_done != 0) return;
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 }  // namespace
@@ -66,7 +79,9 @@ Communicator::Received Communicator::exchange(std::span<const std::uint64_t> wor
   std::vector<std::uint64_t> told;
   for (const std::uint64_t count : counts) told.insert(told.end(), {count, done ? 1U : 0U});
   std::vector<std::uint64_t> heard(2 * std::size_t{ranks_});
-  MPI_Alltoall(told.data(), 2, MPI_UINT64_T, heard.data(), 2, MPI_UINT64_T, MPI_COMM_WORLD);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ialltoall(told.data(), 2, MPI_UINT64_T, heard.data(), 2, MPI_UINT64_T, MPI_COMM_WORLD, &request);
+  wait_for(request);
 
   std::vector<int> send_counts;
   std::vector<int> receive_counts;
@@ -79,18 +94,22 @@ Communicator::Received Communicator::exchange(std::span<const std::uint64_t> wor
   const std::vector<int> send_places = places_of(send_counts);
   const std::vector<int> receive_places = places_of(receive_counts);
   received.words.resize(static_cast<std::size_t>(receive_places.back()));
-  MPI_Alltoallv(words.data(), send_counts.data(), send_places.data(), MPI_UINT64_T, received.words.data(),
-                receive_counts.data(), receive_places.data(), MPI_UINT64_T, MPI_COMM_WORLD);
+  MPI_Ialltoallv(words.data(), send_counts.data(), send_places.data(), MPI_UINT64_T, received.words.data(),
+                 receive_counts.data(), receive_places.data(), MPI_UINT64_T, MPI_COMM_WORLD, &request);
+  wait_for(request);
   return received;
 }
 
 void Communicator::send(unsigned to, std::span<const std::byte> bytes) const {
-  MPI_Send(bytes.data(), checked_count(bytes.size()), MPI_BYTE, static_cast<int>(to), 0, MPI_COMM_WORLD);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Isend(bytes.data(), checked_count(bytes.size()), MPI_BYTE, static_cast<int>(to), 0, MPI_COMM_WORLD, &request);
+  wait_for(request);
 }
 
 void Communicator::receive(unsigned from, std::span<std::byte> bytes) const {
-  MPI_Recv(bytes.data(), checked_count(bytes.size()), MPI_BYTE, static_cast<int>(from), 0, MPI_COMM_WORLD,
-           MPI_STATUS_IGNORE);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Irecv(bytes.data(), checked_count(bytes.size()), MPI_BYTE, static_cast<int>(from), 0, MPI_COMM_WORLD, &request);
+  wait_for(request);
 }
 
 }  // namespace bloomgate::mpi

@@ -53,7 +53,7 @@ HashExchange::Outgoing HashExchange::collect() {
 
 bool HashExchange::run_round(const Outgoing& outgoing, bool done) const {
   const Communicator::Received received = communicator_.exchange(outgoing.hashes, outgoing.counts, done);
-  if (!received.words.empty()) take_(received.words);
+  take_(received.words);
   return received.all_done;
 }
 

@@ -1,7 +1,6 @@
 #include "filter/mpi/shared_array.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "filter/base/error.hpp"
 #include "filter/file/sections.hpp"

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "filter/build/filter_part.hpp"
@@ -12,6 +13,14 @@
 #include "filter/layout/filter_shape.hpp"
 
 namespace bloomgate::mpi {
+
+// Hashes from `first` to `last`.
+struct HashRange {
+  KeyHash first = 0;
+  KeyHash last = 0;
+
+  bool has(KeyHash hash) const noexcept { return hash - first <= last - first; }
+};
 
 class SharedArray {
  public:
@@ -22,6 +31,12 @@ class SharedArray {
   unsigned ranks() const noexcept { return static_cast<unsigned>(first_blocks_.size() - 1); }
   BlockRange blocks_of(unsigned rank) const noexcept {
     return {first_blocks_[rank], first_blocks_[rank + 1] - first_blocks_[rank]};
+  }
+
+  // The hashes of these blocks; of no use for a rank without any.
+  HashRange hashes_of(unsigned rank) const noexcept {
+    const bool is_last = rank + 1 == ranks() || blocks_of(rank + 1).count == 0;
+    return {first_hashes_[rank], is_last ? std::numeric_limits<KeyHash>::max() : first_hashes_[rank + 1] - 1};
   }
 
   // Who has the bits of that hash.
