@@ -12,7 +12,7 @@ namespace {
 using Clock = StoreReaders::Clock;
 
 // The end of a test that fails, and no time that a test that passes takes.
-constexpr std::chrono::seconds kLong{60};
+constexpr std::chrono::seconds kLong{10};
 
 // A store on a disk that does not answer before it is told to. A reader may outlive the test, so this is shared.
 struct SlowDisk {
@@ -27,23 +27,51 @@ struct SlowDisk {
                 }};
   }
 
-  void begin_to_answer() { answering.set_value(); }
+  void begin_to_answer() {
+    if (!answers_now.exchange(true)) answering.set_value();
+  }
 
   static constexpr KeyHash kCached = 7;
+  std::atomic<bool> answers_now{false};
   std::promise<void> answering;
   std::shared_future<void> answers = answering.get_future();
   std::atomic<StoreAnswer> answer{StoreAnswer::present};
   std::atomic<std::size_t> reads_begun{0};
 };
 
+// Of a check that fails too: whoever waits for the disk then gets an answer, and the test ends.
+class AnswersAtTheEnd {
+ public:
+  explicit AnswersAtTheEnd(std::shared_ptr<SlowDisk> disk) : disk_(std::move(disk)) {}
+  ~AnswersAtTheEnd() { disk_->begin_to_answer(); }
+  AnswersAtTheEnd(const AnswersAtTheEnd&) = delete;
+  AnswersAtTheEnd& operator=(const AnswersAtTheEnd&) = delete;
+
+ private:
+  std::shared_ptr<SlowDisk> disk_;
+};
+
+// Until `holds`, which a test requires, or the time is over.
+template <typename Condition>
+bool comes_true(Condition holds) {
+  const auto deadline = Clock::now() + kLong;
+  while (!holds()) {
+    if (Clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
 void await(const std::atomic<std::size_t>& value, std::size_t wanted) {
-  while (value < wanted) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(comes_true([&] { return value >= wanted; }));
 }
 
 // Waits in vain until a reader reads: one that is slow to start finds that nobody waits any more.
 void let_a_reader_hang(StoreReaders& readers, const SlowDisk& disk) {
+  const auto deadline = Clock::now() + kLong;
   while (disk.reads_begun == 0) {
-    CHECK(readers.find(1, Clock::now() + std::chrono::milliseconds(10), {}) == Confirmation::timeout);
+    REQUIRE(Clock::now() < deadline);
+    REQUIRE(readers.find(1, Clock::now() + std::chrono::milliseconds(10), {}) == Confirmation::timeout);
   }
 }
 
@@ -88,14 +116,17 @@ TEST_CASE("a session waits for a disk that hangs until its deadline, and pages i
 TEST_CASE("several pages are read at once, a bounded number waits, and more are refused without waiting") {
   const auto disk = std::make_shared<SlowDisk>();
   StoreReaders readers(disk->source(disk));
-  std::vector<std::future<Confirmation>> sessions;
   std::atomic<std::size_t> waiting{0};
+  std::vector<std::future<Confirmation>> sessions;
+  const AnswersAtTheEnd at_the_end(disk);
   const auto begin_session = [&] {
     sessions.push_back(std::async(std::launch::async,
                                   [&] { return readers.find(1, Clock::now() + kLong, [&waiting] { ++waiting; }); }));
   };
-  for (std::size_t i = 0; i < StoreReaders::kMostReaders; ++i) begin_session();
-  await(disk->reads_begun, StoreReaders::kMostReaders);
+  for (std::size_t i = 0; i < StoreReaders::kMostReaders; ++i) {
+    begin_session();
+    await(disk->reads_begun, i + 1);
+  }
   for (std::size_t i = 0; i < StoreReaders::kMostWaiting; ++i) begin_session();
   await(waiting, StoreReaders::kMostReaders + StoreReaders::kMostWaiting);
   CHECK(disk->reads_begun == StoreReaders::kMostReaders);
@@ -111,10 +142,11 @@ TEST_CASE("what nobody waits for any more is not read") {
   const auto disk = std::make_shared<SlowDisk>();
   StoreReaders readers(disk->source(disk));
   std::vector<std::future<Confirmation>> sessions;
+  const AnswersAtTheEnd at_the_end(disk);
   for (std::size_t i = 0; i < StoreReaders::kMostReaders; ++i) {
     sessions.push_back(std::async(std::launch::async, [&] { return readers.find(1, Clock::now() + kLong, {}); }));
+    await(disk->reads_begun, i + 1);
   }
-  await(disk->reads_begun, StoreReaders::kMostReaders);
   for (int i = 0; i < 10; ++i) CHECK(readers.find(1, Clock::now(), {}) == Confirmation::timeout);
   disk->begin_to_answer();
   for (auto& session : sessions) CHECK(session.get() == Confirmation::yes);
@@ -131,7 +163,7 @@ TEST_CASE("readers end without waiting for a disk that hangs, and free the store
   }
   disk->begin_to_answer();
   disk.reset();
-  while (!left.expired()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(comes_true([&] { return left.expired(); }));
 }
 
 TEST_CASE("readers that have nothing to do end with their store") {
@@ -143,7 +175,7 @@ TEST_CASE("readers that have nothing to do end with their store") {
     CHECK(readers.find(1, Clock::now() + kLong, {}) == Confirmation::yes);
   }
   disk.reset();
-  while (!left.expired()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(comes_true([&] { return left.expired(); }));
 }
 
 }  // namespace
