@@ -45,6 +45,7 @@ TEST_CASE("a key has one text, and every other one is refused") {
       with(3, '\0'),
       with(3, '\n'),
       with(0, '='),
+      std::string(42, 'A') + "==",  // 31 bytes, and nothing behind them
   };
   for (const std::string& each : refused) {
     CAPTURE(each);

@@ -238,6 +238,14 @@ TEST_CASE("a change that its caller refuses, or that is stopped, changes nothing
     CHECK(error_code_of([&] { update.write(path, stops ? stopped : kNeverStop, unseen, refuse); }) ==
           (stops ? ErrorCode::interrupted : ErrorCode::bad_input));
   }
+  // While its caller looks at the counts.
+  std::atomic<bool> stops_late{false};
+  CountingUpdate update(old, CountingChange::remove, {});
+  update.entries().lane(0).add(canonicalize_line("user1@example.org"));
+  update.entries().lane(0).settle();
+  WriteProgress unseen;
+  const auto stop = [&](const CountingCounts&) { stops_late = true; };
+  CHECK(error_code_of([&] { update.write(path, stops_late, unseen, stop); }) == ErrorCode::interrupted);
   CHECK(read_file(path) == built);
   CHECK(std::ranges::distance(std::filesystem::directory_iterator(folder.path())) == 1);
 }

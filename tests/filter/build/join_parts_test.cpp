@@ -121,14 +121,31 @@ TEST_CASE("each block belongs to one part, and the parts are as even as can be")
 TEST_CASE("a hash of another part is refused, and none of its companions is added") {
   const FilterShape shape = shape_for(20'000, {.seed = 42});
   FilterPart part(shape, 20'000, {.first = 1, .count = 2});
-  const KeyHash in_block[] = {0, KeyHash{1} << 63, ~KeyHash{0}};
+  const KeyHash in_block[] = {0, KeyHash{1} << 63, ~KeyHash{0}, KeyHash{11} << 60};
   REQUIRE(block_of_hash(shape, in_block[1]) == 2);
+  REQUIRE(block_of_hash(shape, in_block[3]) == 3);
   CHECK(error_code_of([&] { part.add(std::vector<KeyHash>{in_block[1], in_block[0]}); }) == ErrorCode::bad_argument);
   CHECK(error_code_of([&] { part.add(std::vector<KeyHash>{in_block[1], in_block[2]}); }) == ErrorCode::bad_argument);
+  CHECK(error_code_of([&] { part.add(std::vector<KeyHash>{in_block[1], in_block[3]}); }) == ErrorCode::bad_argument);
   CHECK(part.addresses() == 0);
   CHECK(std::ranges::all_of(part.bytes(), [](std::byte b) { return b == std::byte{0}; }));
   part.add(std::vector<KeyHash>{in_block[1]});
   CHECK(part.addresses() == 1);
+}
+
+TEST_CASE("the last of more hashes than are sorted at once is added as the first is") {
+  const FilterShape shape = shape_for(20'000, {.seed = 42});
+  const BlockRange range = {.first = 1, .count = 2};
+  const KeyHash first = KeyHash{1} << 63;
+  const KeyHash last = KeyHash{5} << 60;
+  std::vector<KeyHash> many(std::size_t{3} << 20, first);
+  many.back() = last;
+  FilterPart part(shape, 20'000, range);
+  part.add(many);
+  CHECK(part.addresses() == many.size());
+  FilterPart with_two(shape, 20'000, range);
+  with_two.add(std::vector<KeyHash>{first, last});
+  CHECK(std::ranges::equal(part.bytes(), with_two.bytes()));
 }
 
 TEST_CASE("a range that the filter has not is refused, and so are other kinds of filters") {

@@ -50,6 +50,19 @@ void run_sql(const std::string& path, const std::string& statements) {
   REQUIRE(status == SQLITE_OK);
 }
 
+std::int64_t number_from_sql(const std::string& path, const std::string& query) {
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(path.c_str(), &database) == SQLITE_OK);
+  std::int64_t number = -1;
+  const auto take = [](void* out, int, char** values, char**) {
+    *static_cast<std::int64_t*>(out) = std::stoll(values[0]);
+    return 0;
+  };
+  CHECK(sqlite3_exec(database, query.c_str(), take, &number, nullptr) == SQLITE_OK);
+  sqlite3_close(database);
+  return number;
+}
+
 ErrorCode code_of(const std::function<void()>& call) {
   try {
     call();
@@ -225,6 +238,7 @@ TEST_CASE("whom the last forgets named is kept for a while, and earlier messages
     CHECK(added_since(file, "a@example.org", 1) == 0);
     CHECK(added_since(file, "x@example.org", 1) == 1);
     CHECK(added_since(file, "a@example.org", most + 1) == 1);
+    CHECK(number_from_sql(at.path(), "SELECT count(*) FROM forgotten") == most);
     CHECK_NOTHROW(file.drop_forgets(kMonday));
   }
 }
@@ -329,6 +343,17 @@ TEST_CASE("a row that was not written here is damage") {
     run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', '@example.org', 1, 1)");
     CHECK(at.code_of_reading() == ErrorCode::bad_input);
   }
+  SECTION("no address, which is how a sender of bounces is written") {
+    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', '', 1, 1)");
+    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+  }
+  SECTION("the bytes of an address that are no text") {
+    run_sql(at.path(), "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ' STRICT', '')");
+    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', CAST('joe@example.org' AS BLOB), 1, 1)");
+    run_sql(at.path(),
+            "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = sql || ' STRICT' WHERE type = 'table'");
+    CHECK_THROWS_WITH(at.pairs_of_path(), Catch::Contains("row 1") && Catch::Contains("no text"));
+  }
   SECTION("two lines") {
     run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org' || char(10) || 'x', 1, 1)");
     CHECK(at.code_of_reading() == ErrorCode::bad_input);
@@ -352,6 +377,7 @@ TEST_CASE("a row that was not written here is damage") {
   SECTION("a text that is far too long") {
     run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', hex(zeroblob(1000000)), 1, 1)");
     CHECK(at.code_of_reading() == ErrorCode::bad_input);
+    CHECK_THROWS_WITH(at.pairs_of_path(), Catch::Contains("too big"));  // before it takes memory
   }
   SECTION("a count that has run over") {
     run_sql(at.path(), "UPDATE state SET last_change = 9223372036854775807");
@@ -380,6 +406,7 @@ TEST_CASE("a row that was not written here is damage") {
   SECTION("no state") {
     run_sql(at.path(), "DELETE FROM state");
     CHECK(at.code_of_reading() == ErrorCode::bad_input);
+    CHECK_THROWS_WITH(at.pairs_of_path(), Catch::Contains("has no row"));
   }
 }
 

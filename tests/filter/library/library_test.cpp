@@ -368,6 +368,17 @@ TEST_CASE("keys are made as the file has it, and say why there is none") {
   CHECK(kind == BLOOMGATE_KIND_PAIR);
   CHECK(entry("# a comment").empty());
   CHECK(kind == BLOOMGATE_KIND_BLANK);
+  CHECK(entry("").empty());
+  CHECK(kind == BLOOMGATE_KIND_BLANK);
+}
+
+TEST_CASE("the last error is one sentence, whatever was longer before it") {
+  CHECK(open_error("", 2) == BLOOMGATE_BAD_ARGUMENT);
+  const std::string flags = bloomgate_last_error();
+  CHECK(open_error("/" + std::string(200, 'x') + "/" + std::string(200, 'y')) == BLOOMGATE_CANNOT_OPEN);
+  REQUIRE(std::string(bloomgate_last_error()).size() > flags.size());
+  CHECK(open_error("", 2) == BLOOMGATE_BAD_ARGUMENT);
+  CHECK(bloomgate_last_error() == flags);
 }
 
 TEST_CASE("hashes are those of the builder, of a key and of a column") {
@@ -413,6 +424,8 @@ TEST_CASE("a shape is worked out as the builder does, and a setting that does no
                                                                   {"hashes", "5x"},
                                                                   {"layout", "ribbon"},
                                                                   {"layout", ""},
+                                                                  {"layout", "classic"},
+                                                                  {"layout", "counting"},
                                                                   {"block-bytes", "4096"},
                                                                   {"hash", "md5"},
                                                                   {"keep-case", "1"},
@@ -422,6 +435,9 @@ TEST_CASE("a shape is worked out as the builder does, and a setting that does no
   for (const auto& [option, value] : wrong) {
     CAPTURE(option, value);
     CHECK(set(shape, option, value) == BLOOMGATE_BAD_ARGUMENT);
+    CHECK(set(shape, "keep-case", "yes") == BLOOMGATE_OK);  // works out the shape of what is set
+    CHECK(shape_number(shape, BLOOMGATE_BLOCK_BYTES) == 64);
+    CHECK(shape_number(shape, BLOOMGATE_HASHES) == 5);
   }
   CHECK(shape_number(shape, BLOOMGATE_HASHES) == 5);
   CHECK(shape_number(shape, BLOOMGATE_BLOCK_BYTES) == 64);
