@@ -1,6 +1,7 @@
 #include "filter/mpi/hash_exchange.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace bloomgate::mpi {
@@ -33,20 +34,21 @@ bool HashExchange::has_room_for(std::uint64_t entries) const noexcept {
 }
 
 HashExchange::Outgoing HashExchange::collect() {
+  // What all ranks may send to one of them comes to twice what one of them sends in all.
+  const std::size_t most_for_rank = 2 * lanes_.size() * kHashesOfLane / communicator_.ranks();
   Outgoing outgoing;
-  std::uint64_t waiting = 0;
-  for (const Lane& lane : lanes_) waiting += lane.waiting_.load(std::memory_order_relaxed);
-  outgoing.hashes.reserve(waiting);
   for (unsigned rank = 0; rank < communicator_.ranks(); ++rank) {
-    const std::size_t begin = outgoing.hashes.size();
+    std::size_t count = 0;
     for (Lane& lane : lanes_) {
       std::vector<KeyHash>& hashes = lane.for_ranks_[rank];
-      outgoing.hashes.insert(outgoing.hashes.end(), hashes.begin(), hashes.end());
-      hashes.clear();
+      const auto taken = std::min(hashes.size(), most_for_rank - count);
+      outgoing.hashes.insert(outgoing.hashes.end(), hashes.end() - static_cast<std::ptrdiff_t>(taken), hashes.end());
+      hashes.resize(hashes.size() - taken);
+      lane.waiting_ -= taken;
+      count += taken;
     }
-    outgoing.counts.push_back(outgoing.hashes.size() - begin);
+    outgoing.counts.push_back(count);
   }
-  for (Lane& lane : lanes_) lane.waiting_ = 0;
   sent_bytes_ += (outgoing.hashes.size() - outgoing.counts[communicator_.rank()]) * sizeof(KeyHash);
   return outgoing;
 }
@@ -64,17 +66,24 @@ void HashExchange::wait_for_round() {
   waited_ += std::chrono::steady_clock::now() - start;
 }
 
+bool HashExchange::has_nothing() const noexcept {
+  return std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.waiting_ == 0; });
+}
+
 void HashExchange::flush() {
-  wait_for_round();
-  round_ = std::async(std::launch::async, [this, outgoing = collect()] { return run_round(outgoing, false); });
+  do {
+    wait_for_round();
+    round_ = std::async(std::launch::async, [this, outgoing = collect()] { return run_round(outgoing, false); });
+  } while (!has_room_for(kHashesOfLane / 2));
 }
 
 void HashExchange::finish() {
   wait_for_round();
   const auto start = std::chrono::steady_clock::now();
-  bool all_done = run_round(collect(), true);
-  const Outgoing nothing = {.hashes = {}, .counts = std::vector<std::uint64_t>(communicator_.ranks())};
-  while (!all_done) all_done = run_round(nothing, true);
+  for (bool all_done = false; !all_done;) {
+    const Outgoing outgoing = collect();
+    all_done = run_round(outgoing, has_nothing());
+  }
   waited_ += std::chrono::steady_clock::now() - start;
 }
 

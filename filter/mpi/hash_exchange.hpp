@@ -3,8 +3,9 @@
 // while no lane is in use.
 //
 // The ranks exchange in rounds, which all of them take part in until the last one has read all. A round goes on in a
-// thread of its own while the workers read on for the next one. A rank keeps up to 4 MiB of hashes for each thread, and
-// twice as much where a round is under way; it receives as much from each rank at most, and usually as much in all.
+// thread of its own while the workers read on for the next one. For each thread a rank keeps up to 4 MiB of hashes, as
+// much again where a round is under way, and receives twice as much at most: if all entries were the same, they would
+// take more rounds.
 #pragma once
 
 #include <atomic>
@@ -99,6 +100,7 @@ class HashExchange {
   };
 
   Outgoing collect();
+  bool has_nothing() const noexcept;
   bool run_round(const Outgoing& outgoing, bool done) const;
   void wait_for_round();
 

@@ -94,6 +94,14 @@ class MpiTest(unittest.TestCase):
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.assertTrue(self.output.read_bytes() == wanted)
 
+    def test_an_address_that_is_there_again_and_again_goes_to_one_rank(self):
+        same = self.write("same.txt", b"joe@example.org\n" * 4_000_000 + b"ann@example.org\n")
+        arguments = ["--seed", 3, "--expected-entries", 1_000_000, "--bits-per-entry", 64, same]
+        wanted, _ = self.reference(*arguments)
+        done = self.build(3, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(self.output.read_bytes() == wanted)
+
     def test_random_lists_in_random_pieces(self):
         chance = random.Random(20261124)
         for round_ in range(4):
