@@ -95,8 +95,10 @@ TEST_CASE("each answer of the disk is told, and a session says that it waits bef
   for (const auto& [answer, want] : cases) {
     disk->answer = answer;
     int waits = 0;
-    CHECK(readers.find(1, Clock::now() + kLong, [&waits] { ++waits; }) == want);
+    const auto deadline = Clock::now() + kLong;
+    CHECK(readers.find(1, deadline, [&waits] { ++waits; }) == want);
     CHECK(waits == 1);
+    CHECK(Clock::now() < deadline);  // it is woken, and does not find the answer at the end
   }
   CHECK(readers.find(1, Clock::now() + kLong, {}) == Confirmation::unreadable);
 }
