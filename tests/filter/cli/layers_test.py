@@ -389,6 +389,14 @@ class KeptTest(Layers):
         self.append(3)
         self.assertEqual(self.folders(), ["layers", "layers.1", "link"])  # without --keep nothing is kept or removed
 
+    def test_a_state_whose_layers_have_the_same_names_is_another_state(self):
+        self.append(0)
+        for number in (1, 2):
+            self.run_it("fold", self.layers, "--keep", "2", "--quiet", self.all[number])
+        self.assertEqual([self.lists_now(self.root / name) for name in self.folders()], ["2", "1", "0"])
+        self.run_it("rollback", self.layers, "--to", "2")
+        self.assertEqual(self.lists_now(), "0")
+
     def test_a_kept_folder_has_the_mode_of_the_folder(self):
         self.append(0)
         self.layers.chmod(0o750)
