@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -22,6 +26,9 @@ namespace {
 using namespace std::chrono_literals;
 using Answers = std::vector<SampleAnswer>;
 
+// The end of a test that fails, and no time that a test that passes takes.
+constexpr std::chrono::seconds kLong{20};
+
 // A sampler whose checker says what it is told to say, once it is let go on.
 class Sampling {
  public:
@@ -31,13 +38,16 @@ class Sampling {
             [this, alive = alive_](const Envelope& envelope, const MessageText& text) {
               return answer(envelope, text);
             },
-            [this](SampleAnswer made, std::string_view line) { note(made, line); }, limits)) {
+            [this, log = log_](SampleAnswer made, std::string_view line) { note(made, line); }, limits)) {
     alive_.reset();
+    log_.reset();
   }
   ~Sampling() {
     let_go();
     sampler.reset();
-    while (!thread_ended()) std::this_thread::yield();
+    if (ends_soon()) return;
+    std::fputs("the sampler's thread goes on, and uses what ends here\n", stderr);
+    std::abort();
   }
 
   void hold() {
@@ -51,11 +61,11 @@ class Sampling {
   }
   void wait_for_asked(std::size_t count) {
     std::unique_lock lock(mutex_);
-    REQUIRE(changed_.wait_for(lock, 60s, [&] { return asked_.size() >= count; }));
+    REQUIRE(changed_.wait_for(lock, kLong, [&] { return asked_.size() >= count; }));
   }
   Answers wait_for_answers(std::size_t count) {
     std::unique_lock lock(mutex_);
-    REQUIRE(changed_.wait_for(lock, 60s, [&] { return answers_.size() >= count; }));
+    REQUIRE(changed_.wait_for(lock, kLong, [&] { return answers_.size() >= count; }));
     return answers_;
   }
   std::vector<std::string> lines() {
@@ -71,6 +81,13 @@ class Sampling {
     return answers_.size();
   }
   bool thread_ended() const { return *ended_; }
+  bool ends_soon() const {
+    const auto deadline = std::chrono::steady_clock::now() + kLong;
+    while (!thread_ended() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(1ms);
+    return thread_ended();
+  }
+  // Whether the sampler still has the function that it reports with.
+  bool may_report() const { return !log_held_.expired(); }
 
   DeepResult result = {.score = 7, .spam_threshold = 5, .server = "spamd:unix:/s"};
   bool fails = false;
@@ -101,6 +118,8 @@ class Sampling {
   std::shared_ptr<std::atomic<bool>> ended_ = std::make_shared<std::atomic<bool>>(false);
   // Gone with the thread's checker. What the thread did before that is then seen, which a weak_ptr does not promise.
   std::shared_ptr<void> alive_{nullptr, [ended = ended_](void*) { *ended = true; }};
+  std::shared_ptr<int> log_ = std::make_shared<int>();  // gone with that function
+  std::weak_ptr<int> log_held_ = log_;
 
  public:
   std::unique_ptr<DeliverySampler> sampler;  // last: its thread uses the others
@@ -231,12 +250,28 @@ TEST_CASE("a sampler that ends waits for no checker, reports nothing any more, a
     s.sampler.reset();
   }
   CHECK_FALSE(s.thread_ended());
+  CHECK_FALSE(s.may_report());
   s.let_go();
-  while (!s.thread_ended() && s.sampler == nullptr) std::this_thread::yield();
   s.sampler.reset();
-  while (!s.thread_ended()) std::this_thread::yield();
+  CHECK(s.ends_soon());
   CHECK(s.answer_count() == 0);
   CHECK(s.asked().size() == 1);
+}
+
+TEST_CASE("a sampler that is told to stop keeps no file of what waits, while its thread waits for a checker") {
+  const test::TemporaryFolder folder;
+  const auto open_files = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  Sampling s;
+  s.hold();
+  s.sampler->offer(sample("joe@example.org"));
+  s.wait_for_asked(1);
+  const auto before = open_files();
+  s.sampler->offer(sample("ann@example.org", std::string(100'000, 'x'), {1 << 20, 1000, folder.path().string()}));
+  CHECK(open_files() == before + 1);
+  s.sampler->stop();
+  CHECK(open_files() == before);
 }
 
 TEST_CASE("all messages are drawn, none, or about the share") {
