@@ -1,13 +1,14 @@
 """config/mta/rspamd-lookup: the real rspamd asks the daemon by HTTP, and its symbol changes nothing."""
 
 import json
+import signal
 import urllib.request
 
 import pytest
 from conftest import LISTED, UNLISTED
 from private_mail.daemon import Daemon, DaemonConfig
 from private_mail.filter import build_filter_of
-from private_mail.processes import free_port, temporary_folder
+from private_mail.processes import free_port, temporary_folder, wait_until
 from private_mail.rspamd import PlainRspamd
 from private_mail.shipped import adapted
 
@@ -75,4 +76,15 @@ def test_mail_goes_on_as_unlisted_while_the_daemon_is_down(world):
     assert not world.is_listed(LISTED)
     assert "Bloomgate was not asked" in world.rspamd.log()
     world.daemon.start()
+    assert world.is_listed(LISTED)
+
+
+def test_mail_goes_on_as_unlisted_while_the_daemon_hangs(world):
+    reported = world.rspamd.log().count("Bloomgate was not asked")
+    world.daemon.program.signal(signal.SIGSTOP)
+    try:
+        assert not world.is_listed(LISTED)
+        wait_until(lambda: world.rspamd.log().count("Bloomgate was not asked") == reported + 1, "rspamd to log it")
+    finally:
+        world.daemon.program.signal(signal.SIGCONT)
     assert world.is_listed(LISTED)
