@@ -14,6 +14,7 @@
 #include <string>
 
 #include "filter/base/error.hpp"
+#include "filter/base/file_paths.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/build/filter_part.hpp"
 #include "filter/cli/commands/build_arguments.hpp"
@@ -44,7 +45,7 @@ constexpr HelpText kHelp = {
     .purpose =
         "Builds by the ranks of an MPI job the very file that 'bloomgate build' makes of the same lists, options\n"
         "and seed. Each rank reads a share of the lists, which all of them must see at the same paths, and makes a\n"
-        "range of the bits; rank 0 writes the filter. For the layouts page and line, without stores and --not.",
+        "range of the bits; rank 0 writes the filter. For the layouts page, line and ribbon, without stores and --not.",
     .examples = "  mpirun -n 4 --host a,b,c,d bloomgate-mpi build --output whitelist.bloom /shared/lists/*.txt\n"};
 
 // What `bloomgate build` can and this cannot.
@@ -55,7 +56,7 @@ void require_supported(const BuildArguments& command) {
   if (!command.stores->empty()) refuse("a store among the inputs");
   if (!command.options.store_path.empty()) refuse("--store");
   if (!command.strangers.empty()) refuse("--not");
-  if (!is_made_of_parts(command.options.layout)) refuse("--layout " + command.shape.layout);
+  if (!SharedArray::suits(command.options.layout)) refuse("--layout " + command.shape.layout);
   for (const std::string& input : command.inputs) {
     if (input == "-") refuse("standard input");
   }
@@ -98,6 +99,7 @@ class Job {
   std::vector<KeyHash> domains_of_all(const OwnPart& part) const;
   FilterShape shape() const;
   std::uint64_t memory_bytes() const;
+  std::string scratch_folder() const;
 
   const Communicator& communicator_;
   const BuildArguments& command_;
@@ -137,6 +139,13 @@ std::uint64_t Job::memory_bytes() const {
   return command_.memory.empty() ? kByDefault : options_.memory_bytes;
 }
 
+// Only rank 0 is sure to have the filter's folder.
+std::string Job::scratch_folder() const {
+  constexpr const char* kUsual = "/var/tmp";
+  const bool is_given = options_.scratch_folder != folder_of(command_.output);
+  return is_given || is_first() ? options_.scratch_folder : kUsual;
+}
+
 void Job::open_lists(bool in_shares) {
   read_now_ = nullptr;
   lists_.emplace(command_.inputs, command_.format);
@@ -171,7 +180,8 @@ OwnPart Job::read_lists() {
   const FilterShape shape = this->shape();
   const SharedArray array(shape, communicator_.ranks());
   OwnPart part;
-  part.bits = std::make_unique<OwnBits>(shape, array, communicator_.rank(), options_.threads, memory_bytes());
+  part.bits =
+      std::make_unique<OwnBits>(shape, array, communicator_.rank(), options_.threads, memory_bytes(), scratch_folder());
   HashExchange exchange(communicator_, shape, array, options_.threads,
                         [&part](std::span<const KeyHash> hashes) { part.bits->take(hashes); });
   try {

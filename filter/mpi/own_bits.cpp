@@ -1,22 +1,37 @@
 #include "filter/mpi/own_bits.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/layout/layout.hpp"
 
 namespace bloomgate::mpi {
+namespace {
+
+// For kEntriesAtOnce of each lane, and a quarter more, since each lane has a started chunk in each partition.
+std::uint64_t least_memory(unsigned threads) noexcept {
+  return std::uint64_t{threads} * kEntriesAtOnce * sizeof(KeyHash) * 5 / 4;
+}
+
+}  // namespace
 
 OwnBits::OwnBits(const FilterShape& shape, const SharedArray& array, unsigned rank, unsigned threads,
-                 std::uint64_t memory_bytes)
+                 std::uint64_t memory_bytes, std::string scratch_folder)
     : shape_(shape),
       hashes_(array.hashes_of(rank)),
       begin_(array.blocks_of(rank).first * shape.block_bytes),
       bytes_(array.blocks_of(rank).count * shape.block_bytes),
       threads_(threads),
       memory_(std::max<std::uint64_t>(bytes_, 1), "this rank's part of the bit array; run with more ranks"),
-      partitions_(HashPartitions::bits_for(body_bytes(shape)), threads, memory_bytes) {}
+      partitions_(HashPartitions::bits_for(body_bytes(shape)), threads, std::max(memory_bytes, least_memory(threads))),
+      scratch_folder_(std::move(scratch_folder)) {
+  if (layout_rules(shape.layout).is_made_by_blocks()) block_maker_ = std::make_unique<BlockMaker>(shape);
+}
+
+OwnBits::~OwnBits() = default;
 
 void OwnBits::take(std::span<const KeyHash> hashes) {
   // A bit of another hash would be set outside of the memory.
@@ -25,7 +40,7 @@ void OwnBits::take(std::span<const KeyHash> hashes) {
     throw BloomgateError(ErrorCode::bad_argument, "a rank was sent hashes of another rank");
   }
   while (!hashes.empty()) {
-    if (!partitions_.has_room_for(kEntriesAtOnce)) set_bits();
+    if (!partitions_.has_room_for(kEntriesAtOnce)) make_room();
     const auto piece = hashes.first(std::min<std::size_t>(hashes.size(), kEntriesAtOnce * threads_));
     run_parallel(threads_, [&](unsigned index) {
       HashPartitions::Lane& lane = partitions_.lane(index);
@@ -39,21 +54,43 @@ void OwnBits::take(std::span<const KeyHash> hashes) {
 }
 
 void OwnBits::finish() {
-  set_bits();
+  block_maker_ ? make_blocks() : set_bits();
+}
+
+void OwnBits::make_room() {
+  if (!block_maker_) return set_bits();
+  if (!spill_) spill_ = std::make_unique<HashSpill>(scratch_folder_, partitions_.partition_count());
+  spill_->take(partitions_, threads_);
 }
 
 void OwnBits::set_bits() {
   const LayoutRules& rules = layout_rules(shape_.layout);
-  const BodyPart part = {memory_.bytes().data(), begin_};
   // As in FilterBuilder: where there are more partitions than blocks, even partitions two apart may share a block; else
   // only neighbours do, which are never worked on at once.
   const unsigned threads = partitions_.partition_count() > shape_.block_count ? 1 : threads_;
   for (const std::size_t odd : {std::size_t{0}, std::size_t{1}}) {
     for_each_parallel(threads, (partitions_.partition_count() + 1 - odd) / 2, [&](std::size_t i) {
-      partitions_.for_each_run(2 * i + odd, [&](std::span<const KeyHash> run) { rules.set_bits(shape_, part, run); });
+      partitions_.for_each_run(2 * i + odd, [&](std::span<const KeyHash> run) { rules.set_bits(shape_, part(), run); });
     });
   }
   partitions_.clear();
+}
+
+void OwnBits::make_blocks() {
+  const std::size_t count = partitions_.partition_count();
+  for_each_parallel(threads_, count, [&](std::size_t partition) {
+    std::vector<KeyHash> hashes;
+    const auto gather = [&hashes](std::span<const KeyHash> run) {
+      hashes.insert(hashes.end(), run.begin(), run.end());
+    };
+    if (spill_) spill_->for_each_run(partition, gather);
+    partitions_.for_each_run(partition, gather);
+    if (hashes.empty()) return;  // as in all partitions of other ranks
+    // Behind the last one it wraps to the greatest hash of all.
+    const KeyHash next = partition + 1 == count ? 0 : partitions_.first_hash(partition + 1);
+    block_maker_->take(part(), partitions_.first_hash(partition), next - 1, hashes);
+  });
+  block_maker_->finish(part(), shape_.block_count, threads_);
 }
 
 }  // namespace bloomgate::mpi

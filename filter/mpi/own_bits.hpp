@@ -1,34 +1,45 @@
 // The bits that one rank makes: those of its range of the array (shared_array.hpp), set as FilterBuilder sets them,
-// many hashes at a time and in several threads, each in a part of the range that stays in its cache. For one thread.
+// many hashes at a time and in several threads, each in a part of the range that stays in its cache. In the layout
+// ribbon, where a block is made of all its entries at once, the hashes are kept until finish(), in a temporary file
+// where memory is full. For one thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
 
 #include "filter/base/anonymous_memory.hpp"
+#include "filter/build/block_maker.hpp"
 #include "filter/build/hash_partitions.hpp"
-#include "filter/layout/filter_shape.hpp"
+#include "filter/build/hash_spill.hpp"
+#include "filter/layout/layout.hpp"
 #include "filter/mpi/shared_array.hpp"
 
 namespace bloomgate::mpi {
 
 class OwnBits {
  public:
-  // Takes memory for the bits of the range, which may be none, and `memory_bytes` for hashes. Throws
-  // BloomgateError{out_of_memory}.
+  // Takes memory for the bits of the range, which may be none, and `memory_bytes` for hashes. A temporary file is in
+  // `scratch_folder`. Throws BloomgateError{out_of_memory}.
   OwnBits(const FilterShape& shape, const SharedArray& array, unsigned rank, unsigned threads,
-          std::uint64_t memory_bytes);
+          std::uint64_t memory_bytes, std::string scratch_folder);
+  ~OwnBits();
 
-  // Hashes of this rank. Throws BloomgateError{bad_argument} for others, and {out_of_memory}.
+  // Hashes of this rank. Throws BloomgateError{bad_argument} for others, {out_of_memory} and {cannot_write}.
   void take(std::span<const KeyHash> hashes);
-  // Sets the bits of all that it has taken. Then bytes() are those of the filter's file.
+  // Sets the bits of all that it has taken. Then bytes() are those of the filter's file. Throws
+  // BloomgateError{cannot_read} for the temporary file.
   void finish();
 
   std::span<const std::byte> bytes() const noexcept { return memory_.bytes().first(bytes_); }
 
  private:
+  void make_room();
   void set_bits();
+  void make_blocks();
+  BodyPart part() const noexcept { return {memory_.bytes().data(), begin_}; }
 
   FilterShape shape_;
   HashRange hashes_;
@@ -37,6 +48,9 @@ class OwnBits {
   unsigned threads_;
   AnonymousMemory memory_;
   HashPartitions partitions_;
+  std::string scratch_folder_;
+  std::unique_ptr<BlockMaker> block_maker_;  // in layouts that need whole blocks
+  std::unique_ptr<HashSpill> spill_;         // there, once memory was full
 };
 
 }  // namespace bloomgate::mpi

@@ -7,8 +7,14 @@
 
 namespace bloomgate::mpi {
 
+bool SharedArray::suits(Layout layout) noexcept {
+  return is_made_of_parts(layout) || layout == Layout::ribbon;
+}
+
 SharedArray::SharedArray(const FilterShape& shape, unsigned ranks) {
-  require_parts(shape);
+  if (!suits(shape.layout)) {
+    throw BloomgateError(ErrorCode::unsupported_layout, "a filter of this layout cannot be shared by ranks");
+  }
   if (kChecksumChunkBytes % shape.block_bytes != 0) {
     throw BloomgateError(ErrorCode::bad_argument,
                          "blocks of " + std::to_string(shape.block_bytes) +
@@ -17,15 +23,14 @@ SharedArray::SharedArray(const FilterShape& shape, unsigned ranks) {
   const std::uint64_t blocks_of_chunk = kChecksumChunkBytes / shape.block_bytes;
   const std::uint64_t chunks = (shape.block_count - 1) / blocks_of_chunk + 1;
   const auto owners = static_cast<unsigned>(std::min<std::uint64_t>(ranks, chunks));
-  for (unsigned rank = 0; rank < ranks; ++rank) {
-    const bool has_blocks = rank < owners;
-    const std::uint64_t block =
-        has_blocks ? blocks_of_part(chunks, rank, owners).first * blocks_of_chunk : shape.block_count;
+  for (unsigned rank = 0; rank < owners; ++rank) {
+    const std::uint64_t block = blocks_of_part(chunks, rank, owners).first * blocks_of_chunk;
     first_blocks_.push_back(block);
     // The least hash of which the product with the number of blocks has this number in its upper half.
-    const Wide first = ((static_cast<Wide>(block) << 64) + shape.block_count - 1) / shape.block_count;
-    first_hashes_.push_back(has_blocks ? static_cast<KeyHash>(first) : std::numeric_limits<KeyHash>::max());
+    first_hashes_.push_back(
+        static_cast<KeyHash>(((static_cast<Wide>(block) << 64) + shape.block_count - 1) / shape.block_count));
   }
+  first_blocks_.resize(ranks, shape.block_count);
   first_blocks_.push_back(shape.block_count);
 }
 

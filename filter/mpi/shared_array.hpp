@@ -1,7 +1,7 @@
 // Who of several ranks has which part of a filter's bit array. Each has a range of its blocks, so that a hash concerns
 // one rank alone. The ranges end where a checksum's chunk of the file ends, so that each chunk comes from one rank.
 //
-// For the layouts page and line (require_parts). Immutable; any number of threads may use it.
+// For layouts in which a hash concerns one block: page, line and ribbon. Immutable; any number of threads may use it.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,10 @@ struct HashRange {
 
 class SharedArray {
  public:
+  static bool suits(Layout layout) noexcept;
+
   // At least one rank. Where the array has fewer chunks than there are ranks, the last ranks have nothing. Throws
-  // BloomgateError{bad_argument} for blocks that are no part of a chunk.
+  // BloomgateError{unsupported_layout}, and {bad_argument} for blocks that are no part of a chunk.
   SharedArray(const FilterShape& shape, unsigned ranks);
 
   unsigned ranks() const noexcept { return static_cast<unsigned>(first_blocks_.size() - 1); }
@@ -35,24 +37,27 @@ class SharedArray {
 
   // The hashes of these blocks; of no use for a rank without any.
   HashRange hashes_of(unsigned rank) const noexcept {
-    const bool is_last = rank + 1 == ranks() || blocks_of(rank + 1).count == 0;
-    return {first_hashes_[rank], is_last ? std::numeric_limits<KeyHash>::max() : first_hashes_[rank + 1] - 1};
+    if (rank >= owners()) return {};
+    return {first_hashes_[rank],
+            rank + 1 == owners() ? std::numeric_limits<KeyHash>::max() : first_hashes_[rank + 1] - 1};
   }
 
   // Who has the bits of that hash.
   unsigned owner_of(KeyHash hash) const noexcept {
     // The ranges are nearly even, so this is the owner or its neighbour.
-    auto rank = static_cast<unsigned>(static_cast<Wide>(hash) * ranks() >> 64);
+    auto rank = static_cast<unsigned>(static_cast<Wide>(hash) * owners() >> 64);
     while (hash < first_hashes_[rank]) --rank;
-    while (rank + 1 < ranks() && hash >= first_hashes_[rank + 1]) ++rank;
+    while (rank + 1 < owners() && hash >= first_hashes_[rank + 1]) ++rank;
     return rank;
   }
 
  private:
   __extension__ using Wide = unsigned __int128;
 
+  unsigned owners() const noexcept { return static_cast<unsigned>(first_hashes_.size()); }
+
   std::vector<std::uint64_t> first_blocks_;  // of each rank, and the number of blocks
-  std::vector<KeyHash> first_hashes_;        // of each rank; of one that has nothing it is the greatest there is
+  std::vector<KeyHash> first_hashes_;        // of each rank that has blocks
 };
 
 }  // namespace bloomgate::mpi
