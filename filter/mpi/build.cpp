@@ -8,6 +8,7 @@
 #include <climits>
 #include <csignal>
 #include <iostream>
+#include <list>
 #include <memory>
 #include <new>
 #include <optional>
@@ -88,7 +89,7 @@ class Job {
   bool is_first() const noexcept { return communicator_.rank() == 0; }
   void show(std::string_view line) { progress_->show(line); }
   void require_same_lists();
-  void open_lists(bool in_shares);
+  OpenLists& open_lists(bool in_shares);
   void choose_size();
   void count_addresses();
   OwnPart read_lists();
@@ -105,7 +106,7 @@ class Job {
   const BuildArguments& command_;
   BuildOptions options_;
   ExceptList exceptions_;
-  std::optional<OpenLists> lists_;
+  std::list<OpenLists> opened_;  // all of them: the progress may still look at one before the last
   std::optional<Progress> progress_;
   std::atomic<const OpenLists*> read_now_{nullptr};  // null: no list is being read
   std::optional<RejectLog> rejects_;
@@ -121,10 +122,10 @@ FilterShape Job::shape() const {
 
 // Each rank reads a share of what it sees, so a line would be lost where they see different files.
 void Job::require_same_lists() {
-  open_lists(false);
+  const OpenLists& lists = open_lists(false);
   std::string seen;
-  for (std::size_t input = 0; input < lists_->blocks.input_count(); ++input) {
-    seen += lists_->blocks.name(input) + '\n' + std::to_string(lists_->blocks.file_bytes(input)) + '\n';
+  for (std::size_t input = 0; input < lists.blocks.input_count(); ++input) {
+    seen += lists.blocks.name(input) + '\n' + std::to_string(lists.blocks.file_bytes(input)) + '\n';
   }
   const KeyHash hash = hash_key(seen, 0, HashFamily::xxh3);
   if (hash == communicator_.of_first(hash)) return;
@@ -146,19 +147,19 @@ std::string Job::scratch_folder() const {
   return is_given || is_first() ? options_.scratch_folder : kUsual;
 }
 
-void Job::open_lists(bool in_shares) {
-  read_now_ = nullptr;
-  lists_.emplace(command_.inputs, command_.format);
-  if (in_shares) lists_->blocks.take_share(communicator_.rank(), communicator_.ranks());
-  if (rejects_) rejects_->count_from([this](std::size_t input) { return lists_->blocks.lines_before_share(input); });
-  read_now_ = &*lists_;
+OpenLists& Job::open_lists(bool in_shares) {
+  OpenLists& lists = opened_.emplace_back(command_.inputs, command_.format);
+  if (in_shares) lists.blocks.take_share(communicator_.rank(), communicator_.ranks());
+  rejects_->count_from([&lists](std::size_t input) { return lists.blocks.lines_before_share(input); });
+  read_now_ = &lists;
+  return lists;
 }
 
 // As `bloomgate build` does, so that the same file comes of it: by the option, an estimate, or the number of addresses.
 void Job::choose_size() {
   if (!options_.expected_entries) {
-    open_lists(false);
-    if (is_first()) estimate_ = estimate_of_inputs(*lists_, *command_.stores, options_.profile);
+    OpenLists& lists = open_lists(false);
+    if (is_first()) estimate_ = estimate_of_inputs(lists, *command_.stores, options_.profile);
     // An estimate of no address is as good as none: the lists are counted.
     const std::uint64_t estimate = communicator_.of_first(estimate_.value_or(0));
     estimate_.reset();
@@ -168,15 +169,15 @@ void Job::choose_size() {
 }
 
 void Job::count_addresses() {
-  open_lists(true);
+  OpenLists& lists = open_lists(true);
   CountingLanes counts(options_.threads);
-  add_entries(lists_->blocks, *lists_->format, counts, options_, exceptions_, *broad_domains_, *rejects_);
+  add_entries(lists.blocks, *lists.format, counts, options_, exceptions_, *broad_domains_, *rejects_);
   options_.expected_entries = std::max<std::uint64_t>(1, communicator_.sum(counts.addresses()));
   rejects_->restart();
 }
 
 OwnPart Job::read_lists() {
-  open_lists(true);
+  OpenLists& lists = open_lists(true);
   const FilterShape shape = this->shape();
   const SharedArray array(shape, communicator_.ranks());
   OwnPart part;
@@ -185,7 +186,7 @@ OwnPart Job::read_lists() {
   HashExchange exchange(communicator_, shape, array, options_.threads,
                         [&part](std::span<const KeyHash> hashes) { part.bits->take(hashes); });
   try {
-    add_entries(lists_->blocks, *lists_->format, exchange, options_, exceptions_, *broad_domains_, *rejects_);
+    add_entries(lists.blocks, *lists.format, exchange, options_, exceptions_, *broad_domains_, *rejects_);
     exchange.finish();
     part.bits->finish();
   } catch (...) {
