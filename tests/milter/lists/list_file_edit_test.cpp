@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <future>
 #include <thread>
 
 #include "filter/base/error.hpp"
@@ -75,6 +77,16 @@ TEST_CASE("an entry that is taken out goes with each of its spellings, and nothi
   CHECK(edited.entries[0].has_changed);
   CHECK_FALSE(edited.entries[1].has_changed);
   CHECK(edited.size == 1);
+}
+
+TEST_CASE("an edit waits for another program that has the lock of the folder, be it shared") {
+  const List list;
+  FileDescriptor lock(open(list.folder().path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  REQUIRE(flock(lock.get(), LOCK_SH) == 0);
+  auto edit = std::async(std::launch::async, [&list] { return list.edit(ListChange::put_in, {"ann@example.org"}); });
+  CHECK(edit.wait_for(std::chrono::milliseconds(200)) == std::future_status::timeout);
+  lock.reset();
+  CHECK(edit.get().entries[0].has_changed);
 }
 
 TEST_CASE("an address that another entry still covers is told so") {
