@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -25,6 +26,7 @@ namespace bloomgate {
 namespace {
 
 constexpr int kMostEdits = 5;
+constexpr int kMostExchanges = 100;
 constexpr int kMostLookings = 200;
 constexpr std::chrono::milliseconds kBetweenLookings{50};
 
@@ -94,11 +96,17 @@ std::string without(std::string_view text, const std::set<std::string_view>& key
   return kept;
 }
 
+struct stat status_of(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) throw system_error(ErrorCode::cannot_open, "open", path, errno);
+  return status;
+}
+
 class NewFile {
  public:
   explicit NewFile(const std::string& path) : path_(path), temporary_(temporary_path(path)) {}
   ~NewFile() {
-    if (!is_in_place_) unlink(temporary_.c_str());
+    if (may_go_) unlink(temporary_.c_str());
   }
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
@@ -115,10 +123,24 @@ class NewFile {
     if (fsync(file_.get()) != 0) throw edit_error("sync", temporary_, errno);
   }
 
-  void put_in_place(const FileDescriptor& folder) {
-    if (rename(temporary_.c_str(), path_.c_str()) != 0) throw edit_error("replace", path_, errno);
-    is_in_place_ = true;
+  // False, and nothing is changed: the list is no longer what it was, since somebody has saved it in an editor.
+  bool replaces(const FileStamp& before, const FileDescriptor& folder) {
+    if (stamp_of(path_) != before) return false;
+    int error = exchange();
+    if (error == 0) {
+      // What is out is what had the name at that very moment: an editor may have saved since the look above.
+      may_go_ = false;
+      if (stamp_of(temporary_) != before) {
+        put_back_what_others_saved();
+        return false;
+      }
+      may_go_ = true;
+    } else if (error == EINVAL || error == ENOSYS || error == EOPNOTSUPP) {  // this file system cannot
+      error = rename(temporary_.c_str(), path_.c_str()) == 0 ? 0 : errno;
+    }
+    if (error != 0) throw edit_error("replace", path_, error);
     if (fsync(folder.get()) != 0) throw edit_error("sync the folder of", path_, errno);
+    return true;
   }
 
  private:
@@ -127,17 +149,34 @@ class NewFile {
     return (file.parent_path() / ("." + file.filename().string() + ".edit")).string();
   }
 
+  static FileStamp stamp_of(const std::string& path) { return FileStamp(status_of(path)); }
+
+  int exchange() const {
+    const bool is_done = renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0;
+    return is_done ? 0 : errno;
+  }
+
+  // An editor may save once more while the new text has the name. Then its last save is what stays.
+  void put_back_what_others_saved() {
+    FileStamp in_place = *FileStamp::of(file_.get());
+    for (int exchanges = 0; exchanges < kMostExchanges; ++exchanges) {
+      const FileStamp out = stamp_of(temporary_);
+      if (exchange() != 0) break;
+      may_go_ = stamp_of(temporary_) == in_place;
+      if (may_go_) return;
+      in_place = out;
+    }
+    throw BloomgateError(ErrorCode::cannot_write,
+                         path_ + " was saved by another program while it was edited; what that program saved is in " +
+                             temporary_ + "; put it back with mv",
+                         {.path = path_});
+  }
+
   std::string path_;
   std::string temporary_;
   FileDescriptor file_;
-  bool is_in_place_ = false;
+  bool may_go_ = true;  // false: what is there now may be what somebody has just saved
 };
-
-struct stat status_of(const std::string& path) {
-  struct stat status = {};
-  if (stat(path.c_str(), &status) != 0) throw system_error(ErrorCode::cannot_open, "open", path, errno);
-  return status;
-}
 
 struct Change {
   std::string text;
@@ -225,19 +264,20 @@ std::string other_entry(const ExactList& list, const Entry& entry, TagSeparators
 }
 
 // Nothing to do, or the new text.
-Change changed(const std::string& path, std::span<const Entry> entries, ListChange change, TagSeparators separators) {
-  Change made{read_list_text(path), {}};
+Change changed(const std::string& path, std::span<const Entry> entries, ListChange change, TagSeparators separators,
+               std::uint64_t most_bytes) {
+  Change made{read_list_text(path, most_bytes), {}};
   const ExactList before = read_exact_list(path, made.text).list;
   if (change == ListChange::put_in) {
     put_in(made, entries, before);
   } else {
     take_out(made, entries);
   }
-  if (made.text.size() > kMostExactListBytes) {
-    throw BloomgateError(ErrorCode::bad_input,
-                         path + " would have more than " + std::to_string(kMostExactListBytes) +
-                             " bytes; put a list of that size into a filter",
-                         {.path = path});
+  if (made.text.size() > most_bytes) {
+    throw BloomgateError(
+        ErrorCode::bad_input,
+        path + " would have more than " + std::to_string(most_bytes) + " bytes; put a list of that size into a filter",
+        {.path = path});
   }
   const ExactList after = read_exact_list(made.text).list;
   made.result.size = after.size();
@@ -267,18 +307,16 @@ std::vector<Entry> entries_of_words(std::span<const std::string> words) {
 }
 
 EditedList edit_list_file(const std::string& path, std::span<const Entry> entries, ListChange change,
-                          TagSeparators separators) {
+                          TagSeparators separators, std::uint64_t most_bytes) {
   const std::string file = resolved(path);
   const FileDescriptor folder = lock_folder(std::filesystem::path(file).parent_path().string());
   for (int edit = 0; edit < kMostEdits; ++edit) {
     const struct stat before = status_of(file);
-    Change made = changed(file, entries, change, separators);
+    Change made = changed(file, entries, change, separators, most_bytes);
     if (std::ranges::none_of(made.result.entries, &EditedEntry::has_changed)) return made.result;
     NewFile fresh(file);
     fresh.write(made.text, before);
-    if (FileStamp(status_of(file)) != FileStamp(before)) continue;  // somebody has saved it in an editor
-    fresh.put_in_place(folder);
-    return made.result;
+    if (fresh.replaces(FileStamp(before), folder)) return made.result;
   }
   throw BloomgateError(ErrorCode::cannot_write, path + " keeps changing while it is edited; try again", {.path = path});
 }

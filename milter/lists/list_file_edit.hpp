@@ -2,16 +2,19 @@
 // list_command.hpp, beside a running daemon, which watches the file.
 //
 // At every moment the path holds the old list or the whole new one: a temporary file in the same folder is synced and
-// renamed over it. Comments, other lines, owner, group and mode stay; a symbolic link stays one. Two edits at once wait
-// for each other (flock(2) on the folder), and one beside an editor is done again if the file has changed meanwhile.
+// exchanged with it. Comments, other lines, owner, group and mode stay; a symbolic link stays one. Two edits at once
+// wait for each other (flock(2) on the folder). If an editor saves the list meanwhile, its text is put back and the
+// edit is made again. Where a file system cannot exchange two files, an editor's save within some microseconds is lost.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "filter/address/address.hpp"
+#include "milter/lists/exact_list_file.hpp"
 
 namespace bloomgate {
 
@@ -35,8 +38,8 @@ std::vector<Entry> entries_of_words(std::span<const std::string> words);
 // Makes the change, for all of `entries` or for none. If there is nothing to change, the file is not touched.
 // `separators` are those that the daemon looks up the list with (exact_list.hpp). Throws BloomgateError: what
 // load_exact_list() throws; not_permitted; cannot_write, also if somebody else keeps changing the file; bad_input if
-// the list would become too large. Takes as long as reading the list twice.
+// the list would have more than `most_bytes`. Takes as long as reading the list twice.
 EditedList edit_list_file(const std::string& path, std::span<const Entry> entries, ListChange change,
-                          TagSeparators separators = {});
+                          TagSeparators separators = {}, std::uint64_t most_bytes = kMostExactListBytes);
 
 }  // namespace bloomgate

@@ -18,7 +18,8 @@
 //                          terminate    the call is done, and the program gets SIGTERM in it
 //                          kill         the program gets SIGKILL instead of the call
 //                          cut          the call is done, and then the file has no bytes any more
-//                          touched      the call is done, and then the file has another time, as after a write
+//                          touched      the call is done, and then the file has another time, as after a write; of
+//                                       an exchange, the file that lost the path
 //
 // Calls go to the kernel without the C library, since a program may make them before that is ready. fsync() is only
 // recorded: a test's files need not survive the machine.
@@ -184,17 +185,17 @@ ssize_t write_with(Fault fault, int file, const void* from, std::size_t count, C
 }
 
 // A time that the file never had, however coarse the file system's clock.
-void touch(int file) {
+void touch(int folder, const char* path) {
   static std::atomic<time_t> seconds{1'000'000'000};
   const timespec time = {.tv_sec = ++seconds, .tv_nsec = 0};
   const timespec times[] = {time, time};
-  syscall(SYS_utimensat, file, nullptr, times, 0);
+  syscall(SYS_utimensat, folder, path, times, 0);
 }
 
 template <typename Call>
 ssize_t read_with(Fault fault, int file, void* to, std::size_t count, Call call) {
   const ssize_t done = transfer(fault, file, to, count, call);
-  if (fault == Fault::touched) touch(file);
+  if (fault == Fault::touched) touch(file, nullptr);
   if (fault == Fault::flipped && done > 0) {
     char& byte = static_cast<char*>(to)[done / 2];
     byte = static_cast<char>(byte ^ 1);
@@ -295,6 +296,11 @@ int posix_fallocate64(int file, off64_t offset, off64_t size) {
   return posix_fallocate(file, offset, size);
 }
 
+int fchown(int file, uid_t owner, gid_t group) {
+  if (fails(fault_of("fchown", 0, 0, file))) return -1;
+  return static_cast<int>(syscall(SYS_fchown, file, owner, group));
+}
+
 int fchmod(int file, mode_t mode) {
   if (fails(fault_of("fchmod", 0, 0, file))) return -1;
   return static_cast<int>(syscall(SYS_fchmod, file, mode));
@@ -314,8 +320,11 @@ int rename(const char* from, const char* to) {
 
 // Relative paths are those of the working folder.
 int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
-  if (fails(fault_of("renameat2", 0, 0, to))) return -1;
-  return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+  const Fault fault = fault_of("renameat2", 0, 0, to);
+  if (fails(fault)) return -1;
+  const int result = static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+  if (fault == Fault::touched && result == 0) touch(from_folder, from);
+  return result;
 }
 
 int link(const char* from, const char* to) {

@@ -46,10 +46,13 @@ class ListDurabilityTest(unittest.TestCase):
             with self.subTest(words=words):
                 run, text, names = self.change(words)
                 self.assertEqual((run.status, text, names), (0, want, ["list"]), run.errors)
-                calls = [call for call in run.calls if call.name in ("pwrite", "write", "fsync", "rename")]
-                self.assertEqual([call.name for call in calls], ["pwrite", "fsync", "rename", "fsync"])
+                writing = ("pwrite", "write", "fsync", "renameat2", "rename")
+                calls = [call for call in run.calls if call.name in writing]
+                replaces = [call.name for call in calls[2:-1]]
+                self.assertIn(replaces, (["renameat2"], ["renameat2", "rename"]))  # not every file system exchanges
+                self.assertEqual([call.name for call in calls], ["pwrite", "fsync", *replaces, "fsync"])
                 self.assertEqual([call.path for call in calls], [f"{self.folder}/.list.edit"] * 2 +
-                                 [f"{self.folder}/list", str(self.folder)])  # fmt: skip
+                                 [f"{self.folder}/list"] * len(replaces) + [str(self.folder)])  # fmt: skip
                 self.assertEqual(os.stat(self.folder / "list").st_mode & 0o7777, 0o640)
 
     def test_whichever_call_fails_the_list_is_the_old_one_or_the_new_one(self):
@@ -69,11 +72,35 @@ class ListDurabilityTest(unittest.TestCase):
 
     def test_who_may_not_write_is_told_to_do_it_as_root_and_others_are_not(self):
         for number in (errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ENOSPC):
-            run, text, names = self.change(("add", "@new.example"), f"rename 1 {number}")
+            run, text, names = self.change(("add", "@new.example"), f"renameat2 1 {number}")
             self.assertNotEqual(run.status, 0)
             self.assertEqual((text, names), (OLD, ["list"]))
             is_about_rights = number in (errno.EACCES, errno.EPERM, errno.EROFS)
             self.assertEqual("run this as root" in run.errors, is_about_rights, run.errors)
+
+    def test_where_files_cannot_be_exchanged_the_new_list_is_renamed_over_the_old_one(self):
+        for number in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+            run, text, names = self.change(("add", "@new.example"), f"renameat2 1 {number}")
+            self.assertEqual((run.status, text, names), (0, OLD + "@new.example\n", ["list"]), run.errors)
+            self.assertEqual(len(run.of("rename")), 1)
+
+    def test_a_list_that_is_saved_just_before_it_is_replaced_is_put_back_and_edited_again(self):
+        for words, want in COMMANDS.items():
+            run, text, names = self.change(words, "renameat2 1 touched")
+            if run.of("rename"):
+                self.skipTest("this file system cannot exchange two files")
+            self.assertEqual((run.status, text, names), (0, want, ["list"]), run.errors)
+            self.assertEqual(len(run.of("renameat2")), 3)  # there, back, and there again
+
+    def test_a_list_that_others_save_all_the_time_is_kept_in_one_of_two_places_and_both_are_named(self):
+        run, text, names = self.change(("add", "@new.example"), "renameat2 1+ touched")
+        if run.of("rename"):
+            self.skipTest("this file system cannot exchange two files")
+        self.assertNotEqual(run.status, 0)
+        self.assertIn(f"{self.folder}/list was saved by another program", run.errors)
+        self.assertIn(f"{self.folder}/.list.edit", run.errors)
+        self.assertEqual(names, [".list.edit", "list"])
+        self.assertIn(OLD, (text, (self.folder / ".list.edit").read_text()))
 
     def test_short_and_interrupted_reads_and_writes_are_gone_on_with(self):
         for fault in ("pwrite 1+ short", "pwrite 1+ interrupted", "read 1+ short", "read 1+ interrupted"):
@@ -84,6 +111,7 @@ class ListDurabilityTest(unittest.TestCase):
     def test_a_list_that_is_written_to_while_it_is_read_is_read_again_but_not_for_ever(self):
         run, text, _ = self.change(("add", "@new.example"), "read 1 touched")
         self.assertEqual((run.status, text), (0, OLD + "@new.example\n"), run.errors)
+        self.assertEqual(len(run.of("renameat2")), 1)  # the edit that was made on the old text never came that far
         run, text, names = self.change(("add", "@new.example"), "read 1+ touched")
         self.assertNotEqual(run.status, 0)
         self.assertIn("keeps changing while it is read", run.errors)
