@@ -15,8 +15,7 @@ bool PlainLines::has_512_bits() noexcept {
          __builtin_cpu_supports("bmi2") != 0;
 }
 
-PlainLines::PlainLines(Registers registers) noexcept
-    : wide_(registers == Registers::of_512_bits || (registers == Registers::any && has_512_bits())) {}
+PlainLines::PlainLines(Registers registers) noexcept : wide_(are_wide(registers)) {}
 
 template <typename Registers>
 [[gnu::always_inline]] inline const char* PlainLines::read_by(const char* at, const char* end) noexcept {

@@ -26,6 +26,10 @@ class PlainLines {
   explicit PlainLines(Registers registers = Registers::any) noexcept;
 
   static bool has_512_bits() noexcept;
+  // Whether these registers have 512 bits here.
+  static bool are_wide(Registers registers) noexcept {
+    return registers == Registers::of_512_bits || (registers == Registers::any && has_512_bits());
+  }
 
   // How many bytes after the text must be readable.
   static constexpr std::size_t kReadable = 64;

@@ -49,28 +49,18 @@ class PairGrammar {
   Shift after_before_{false};
 };
 
-// Puts the place of each bit at `places`, where there must be room for two in any case; returns how many there are.
-// Most words have none, one or two, in no order that a processor could foresee, so these are put there without a
-// branch.
-[[gnu::always_inline]] inline std::size_t put_places(std::uint64_t bits, std::size_t offset,
-                                                     std::uint16_t* places) noexcept {
-  const auto put_first = [&bits, offset](std::uint16_t* place) -> std::size_t {
-    *place = static_cast<std::uint16_t>(offset + static_cast<unsigned>(std::countr_zero(bits)));
-    const std::size_t count = bits != 0 ? 1 : 0;
-    bits &= bits - 1;
-    return count;
-  };
-  std::size_t count = put_first(places);
-  count += put_first(places + 1);
-  while (bits != 0) count += put_first(places + count);
+// Puts the place of each bit at `places`, and returns how many there are.
+std::size_t put_places(std::uint64_t bits, std::size_t offset, std::uint16_t* places) noexcept {
+  std::size_t count = 0;
+  for (; bits != 0; bits &= bits - 1) {
+    places[count++] = static_cast<std::uint16_t>(offset + static_cast<unsigned>(std::countr_zero(bits)));
+  }
   return count;
 }
 
 }  // namespace
 
-PlainPairLines::PlainPairLines(PlainLines::Registers registers) noexcept
-    : wide_(registers == PlainLines::Registers::of_512_bits ||
-            (registers == PlainLines::Registers::any && PlainLines::has_512_bits())) {}
+PlainPairLines::PlainPairLines(PlainLines::Registers registers) noexcept : wide_(PlainLines::are_wide(registers)) {}
 
 template <typename Registers>
 [[gnu::always_inline]] inline void PlainPairLines::find_pairs(const char* at, std::size_t text_bytes,

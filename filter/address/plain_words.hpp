@@ -34,30 +34,6 @@ inline std::uint64_t mask_of(__m128i bytes, unsigned shift) noexcept {
   return std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(bytes))} << shift;
 }
 
-// Classifies 64 bytes and writes them to `folded` in lower case.
-inline Word classify_by_16(const char* text, char* folded) noexcept {
-  const __m128i case_bit = _mm_set1_epi8(0x20);
-  Word word;
-  for (unsigned offset = 0; offset < 64; offset += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + offset));
-    const __m128i letter = in_range(_mm_or_si128(bytes, case_bit), 'a', 25);
-    const __m128i at = equal(bytes, '@');
-    const __m128i dot = equal(bytes, '.');
-    const __m128i plus = _mm_or_si128(equal(bytes, '+'), equal(bytes, '='));
-    const __m128i mark = _mm_or_si128(equal(bytes, '_'), equal(bytes, '-'));
-    const __m128i name = _mm_or_si128(_mm_or_si128(letter, in_range(bytes, '0', 9)), mark);
-    const __m128i plain = _mm_or_si128(_mm_or_si128(name, dot), _mm_or_si128(at, plus));
-    _mm_store_si128(reinterpret_cast<__m128i*>(folded + offset), _mm_or_si128(bytes, _mm_and_si128(letter, case_bit)));
-    word.plain |= mask_of(plain, offset);
-    word.at |= mask_of(at, offset);
-    word.dot |= mask_of(dot, offset);
-    word.plus |= mask_of(plus, offset);
-    word.line_feed |= mask_of(equal(bytes, '\n'), offset);
-    word.carriage_return |= mask_of(equal(bytes, '\r'), offset);
-  }
-  return word;
-}
-
 // For functions that work with registers of 512 bits. Every processor with these has the instructions for bits, too.
 #define BLOOMGATE_AVX512 [[gnu::target("avx512bw,bmi,bmi2")]]
 
@@ -69,54 +45,71 @@ BLOOMGATE_AVX512 inline std::uint64_t in_range(__m512i bytes, char first, char c
   return _mm512_cmple_epu8_mask(_mm512_sub_epi8(bytes, _mm512_set1_epi8(first)), _mm512_set1_epi8(count));
 }
 
-// The same with one register for all 64.
-BLOOMGATE_AVX512 inline Word classify_at_once(const char* text, char* folded) noexcept {
-  const __m512i bytes = _mm512_loadu_si512(text);
-  const __m512i case_bit = _mm512_set1_epi8(0x20);
-  const std::uint64_t letter = in_range(_mm512_or_si512(bytes, case_bit), 'a', 25);
-  _mm512_store_si512(folded, _mm512_or_si512(bytes, _mm512_maskz_mov_epi8(letter, case_bit)));
-  Word word = {.at = equal(bytes, '@'), .dot = equal(bytes, '.')};
-  word.plus = equal(bytes, '+') | equal(bytes, '=');
-  word.line_feed = equal(bytes, '\n');
-  word.carriage_return = equal(bytes, '\r');
-  const std::uint64_t mark = equal(bytes, '_') | equal(bytes, '-');
-  word.plain = letter | in_range(bytes, '0', 9) | mark | word.at | word.dot | word.plus;
-  return word;
-}
-
-// The same for the two kinds of byte that the sign of a pair, " > ", is made of.
+// The two kinds of byte that the sign of a pair, " > ", is made of.
 struct SignBytes {
   std::uint64_t space = 0;
   std::uint64_t greater = 0;
 };
 
-inline SignBytes sign_bytes_by_16(const char* text) noexcept {
-  SignBytes found;
-  for (unsigned offset = 0; offset < 64; offset += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + offset));
-    found.space |= mask_of(equal(bytes, ' '), offset);
-    found.greater |= mask_of(equal(bytes, '>'), offset);
-  }
-  return found;
-}
-
-BLOOMGATE_AVX512 inline SignBytes sign_bytes_at_once(const char* text) noexcept {
-  const __m512i bytes = _mm512_loadu_si512(text);
-  return {.space = equal(bytes, ' '), .greater = equal(bytes, '>')};
-}
-
-// The registers as a parameter of what reads the words. What calls it with AtOnce has BLOOMGATE_AVX512, and flattens
-// it, so that the words need not go through memory.
+// Which registers the words are made in, for what reads them. The results are the same. What calls it with AtOnce has
+// BLOOMGATE_AVX512, and flattens it, so that the words need not go through memory.
 struct By16 {
-  static Word classify(const char* text, char* folded) noexcept { return classify_by_16(text, folded); }
-  static SignBytes sign_bytes(const char* text) noexcept { return sign_bytes_by_16(text); }
+  // Classifies 64 bytes and writes them to `folded` in lower case.
+  static Word classify(const char* text, char* folded) noexcept {
+    const __m128i case_bit = _mm_set1_epi8(0x20);
+    Word word;
+    for (unsigned offset = 0; offset < 64; offset += 16) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + offset));
+      const __m128i letter = in_range(_mm_or_si128(bytes, case_bit), 'a', 25);
+      const __m128i at = equal(bytes, '@');
+      const __m128i dot = equal(bytes, '.');
+      const __m128i plus = _mm_or_si128(equal(bytes, '+'), equal(bytes, '='));
+      const __m128i mark = _mm_or_si128(equal(bytes, '_'), equal(bytes, '-'));
+      const __m128i name = _mm_or_si128(_mm_or_si128(letter, in_range(bytes, '0', 9)), mark);
+      const __m128i plain = _mm_or_si128(_mm_or_si128(name, dot), _mm_or_si128(at, plus));
+      _mm_store_si128(reinterpret_cast<__m128i*>(folded + offset),
+                      _mm_or_si128(bytes, _mm_and_si128(letter, case_bit)));
+      word.plain |= mask_of(plain, offset);
+      word.at |= mask_of(at, offset);
+      word.dot |= mask_of(dot, offset);
+      word.plus |= mask_of(plus, offset);
+      word.line_feed |= mask_of(equal(bytes, '\n'), offset);
+      word.carriage_return |= mask_of(equal(bytes, '\r'), offset);
+    }
+    return word;
+  }
+
+  static SignBytes sign_bytes(const char* text) noexcept {
+    SignBytes found;
+    for (unsigned offset = 0; offset < 64; offset += 16) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + offset));
+      found.space |= mask_of(equal(bytes, ' '), offset);
+      found.greater |= mask_of(equal(bytes, '>'), offset);
+    }
+    return found;
+  }
 };
 
+// All 64 bytes in one register.
 struct AtOnce {
   BLOOMGATE_AVX512 static Word classify(const char* text, char* folded) noexcept {
-    return classify_at_once(text, folded);
+    const __m512i bytes = _mm512_loadu_si512(text);
+    const __m512i case_bit = _mm512_set1_epi8(0x20);
+    const std::uint64_t letter = in_range(_mm512_or_si512(bytes, case_bit), 'a', 25);
+    _mm512_store_si512(folded, _mm512_or_si512(bytes, _mm512_maskz_mov_epi8(letter, case_bit)));
+    Word word = {.at = equal(bytes, '@'), .dot = equal(bytes, '.')};
+    word.plus = equal(bytes, '+') | equal(bytes, '=');
+    word.line_feed = equal(bytes, '\n');
+    word.carriage_return = equal(bytes, '\r');
+    const std::uint64_t mark = equal(bytes, '_') | equal(bytes, '-');
+    word.plain = letter | in_range(bytes, '0', 9) | mark | word.at | word.dot | word.plus;
+    return word;
   }
-  BLOOMGATE_AVX512 static SignBytes sign_bytes(const char* text) noexcept { return sign_bytes_at_once(text); }
+
+  BLOOMGATE_AVX512 static SignBytes sign_bytes(const char* text) noexcept {
+    const __m512i bytes = _mm512_loadu_si512(text);
+    return {.space = equal(bytes, ' '), .greater = equal(bytes, '>')};
+  }
 };
 
 // A stream of bits, moved by one place: each byte's bit is now at the byte after it.
