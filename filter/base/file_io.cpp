@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "filter/base/error.hpp"
 #include "filter/base/file_descriptor.hpp"
 
 namespace bloomgate {
@@ -40,6 +41,10 @@ int read_at(int file, std::span<std::byte> bytes, std::uint64_t offset) noexcept
 int sync_folder(const std::string& folder) noexcept {
   const FileDescriptor file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return file.is_open() && fsync(file.get()) == 0 ? 0 : errno;
+}
+
+void sync_folder_or_throw(const std::string& folder) {
+  if (const int error = sync_folder(folder)) throw system_error(ErrorCode::cannot_write, "sync", folder, error);
 }
 
 }  // namespace bloomgate

@@ -15,5 +15,7 @@ int read_at(int file, std::span<std::byte> bytes, std::uint64_t offset) noexcept
 
 // Has the disk know what was named, renamed or removed in the folder. Returns 0 or an errno value.
 int sync_folder(const std::string& folder) noexcept;
+// Throws BloomgateError{cannot_write} where that fails.
+void sync_folder_or_throw(const std::string& folder);
 
 }  // namespace bloomgate

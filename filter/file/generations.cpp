@@ -51,11 +51,6 @@ void rename_or_throw(const std::string& from, const std::string& to) {
   if (rename(from.c_str(), to.c_str()) != 0) throw keep_error(from, errno);
 }
 
-void sync_folder_of(const std::string& path) {
-  const std::string folder = folder_of(path);
-  if (const int error = sync_folder(folder)) throw system_error(ErrorCode::cannot_write, "sync", folder, error);
-}
-
 // Where the next one goes in: the first number without a file, or the last one allowed.
 unsigned free_number(const std::string& path, unsigned most) {
   unsigned number = 1;
@@ -135,7 +130,7 @@ void exchange_generation(const std::string& path, unsigned number) {
     if (error == EINVAL || error == ENOSYS || error == EOPNOTSUPP) error = exchange_by_links(path, generation);
     if (error != 0) throw keep_error(path, error);
   }
-  sync_folder_of(path);
+  sync_folder_or_throw(folder_of(path));
 }
 
 }  // namespace bloomgate

@@ -33,10 +33,6 @@ BloomgateError keep_error(const std::string& folder, int error) {
   return {ErrorCode::cannot_write, what, {.path = folder}};
 }
 
-void sync_or_throw(const std::string& folder) {
-  if (const int error = sync_folder(folder)) throw system_error(ErrorCode::cannot_write, "sync", folder, error);
-}
-
 void rename_or_throw(const std::string& from, const std::string& to) {
   if (rename(from.c_str(), to.c_str()) != 0) throw keep_error(from, errno);
 }
@@ -114,7 +110,7 @@ void fill_copy(const std::string& copy, const std::string& folder, const std::ve
     const std::string name = std::filesystem::path(layer.path).filename().string();
     if (link(layer.path.c_str(), (copy + "/" + name).c_str()) != 0) throw keep_error(folder, errno);
   }
-  sync_or_throw(copy);
+  sync_folder_or_throw(copy);
 }
 
 std::string linked_copy(const std::string& folder, const std::vector<Layer>& layers) {
@@ -161,7 +157,7 @@ void keep_layers(const std::string& folder, unsigned most) {
   discard(folder, number);
   for (; number > 1; --number) rename_or_throw(generation_path(folder, number - 1), generation_path(folder, number));
   rename_or_throw(copy, generation_path(folder, 1));
-  sync_or_throw(folder_of(folder));
+  sync_folder_or_throw(folder_of(folder));
 }
 
 void trim_kept_folders(const std::string& folder, unsigned most) {
@@ -195,7 +191,7 @@ void exchange_kept_folder(const std::string& folder, unsigned number) {
                              " by hand: copy first, and then remove those that have to go",
                          {.path = folder});
   }
-  sync_or_throw(folder_of(folder));
+  sync_folder_or_throw(folder_of(folder));
 }
 
 }  // namespace bloomgate

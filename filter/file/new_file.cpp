@@ -69,10 +69,6 @@ void rename_or_throw(const std::string& from, const std::string& to) {
   }
 }
 
-void sync_folder_or_throw(const std::string& path) {
-  if (const int error = sync_folder(path)) throw system_error(ErrorCode::cannot_write, "sync", path, error);
-}
-
 // A writer holds a lock on its temporary file; the lock goes when the writer ends, however it ends. False if another
 // build removed the file before it was locked.
 bool lock_own(int file) {
