@@ -9,6 +9,7 @@
 #include "filter/base/error.hpp"
 #include "filter/build/excluded_section.hpp"
 #include "filter/build/known_strangers.hpp"
+#include "filter/build/partition_bits.hpp"
 #include "filter/build/publish_pair.hpp"
 #include "filter/build/stop_check.hpp"
 #include "filter/build/store_build.hpp"
@@ -196,41 +197,19 @@ void FilterBuilder::for_each_value_run(std::size_t partition, Visit visit) const
 }
 
 void FilterBuilder::set_bits(BodyPart part, std::size_t first_partition, std::size_t end_partition) {
-  const LayoutRules& rules = layout_rules(shape_.layout);
-  if (rules.is_made_by_blocks()) return make_blocks(part, first_partition, end_partition);
-  const std::size_t partitions = end_partition - first_partition;
-  // There are more partitions than blocks, so even partitions two apart may share a block.
-  const unsigned threads = partitions_->partition_count() > shape_.block_count ? 1 : options_.threads;
-  // Neighbouring partitions may share a block. Taking every other one at a time, no two threads touch the same block.
-  for (const std::size_t odd : {std::size_t{0}, std::size_t{1}}) {
-    for_each_parallel(threads, (partitions + 1 - odd) / 2, [&](std::size_t i) {
-      const std::size_t partition = first_partition + 2 * i + odd;
-      for_each_value_run(partition, [&](std::span<const KeyHash> run) {
-        rules.set_bits(shape_, part, run);
-        if (strangers_ != nullptr) strangers_->note_entries(run);
-      });
+  const auto for_each_noted_run = [this](std::size_t partition, auto visit) {
+    for_each_value_run(partition, [&](std::span<const KeyHash> run) {
+      visit(run);
+      if (strangers_ != nullptr) strangers_->note_entries(run);
     });
-  }
-}
-
-void FilterBuilder::make_blocks(BodyPart part, std::size_t first_partition, std::size_t end_partition) {
-  if (!block_maker_) block_maker_ = std::make_unique<BlockMaker>(shape_);
-  const std::size_t count = partitions_->partition_count();
-  // Of what comes after it, wrapped at the end to the greatest hash of all.
-  const auto first_hash = [&](std::size_t partition) {
-    return partition == count ? 0 : partitions_->first_hash(partition);
   };
-  for_each_parallel(options_.threads, end_partition - first_partition, [&](std::size_t i) {
-    const std::size_t partition = first_partition + i;
-    std::vector<KeyHash> hashes;
-    for_each_value_run(partition,
-                       [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); });
-    if (strangers_ != nullptr) strangers_->note_entries(hashes);
-    block_maker_->take(part, first_hash(partition), first_hash(partition + 1) - 1, hashes);
-  });
-  const std::uint64_t complete =
-      end_partition == count ? shape_.block_count : block_maker_->block_of(first_hash(end_partition));
-  block_maker_->finish(part, complete, options_.threads);
+  if (!layout_rules(shape_.layout).is_made_by_blocks()) {
+    return set_partition_bits(shape_, part, *partitions_, first_partition, end_partition, options_.threads,
+                              for_each_noted_run);
+  }
+  if (!block_maker_) block_maker_ = std::make_unique<BlockMaker>(shape_);
+  make_partition_blocks(shape_, *block_maker_, part, *partitions_, first_partition, end_partition, options_.threads,
+                        for_each_noted_run);
 }
 
 // Makes the bits, and beside them the part of the store: each partition is read for both while it is at hand.

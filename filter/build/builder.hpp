@@ -214,7 +214,6 @@ class FilterBuilder {
   template <typename Visit>
   void for_each_value_run(std::size_t partition, Visit visit) const;
   void set_bits(BodyPart part, std::size_t first_partition, std::size_t end_partition);
-  void make_blocks(BodyPart part, std::size_t first_partition, std::size_t end_partition);
   void make_part(BodyPart part, std::size_t first_partition, std::size_t end_partition);
   void write_parts(BodyWriter& writer);
   std::uint64_t write_domains(FilterWriter& writer, const std::atomic<bool>& stop);

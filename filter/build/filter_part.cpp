@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "filter/base/error.hpp"
+#include "filter/base/even_share.hpp"
 #include "filter/build/part_file.hpp"
+#include "filter/build/partition_bits.hpp"
 #include "filter/layout/filter_view.hpp"
 #include "filter/layout/layout.hpp"
 
@@ -58,10 +60,8 @@ BlockRange blocks_of_part(std::uint64_t block_count, std::uint64_t part, std::ui
   if (part >= parts) {
     refuse("parts are numbered from 0 to " + std::to_string(parts - 1) + ", not " + std::to_string(part));
   }
-  const auto first_of = [&](std::uint64_t number) {
-    return static_cast<std::uint64_t>(Wide{number} * block_count / parts);
-  };
-  return {first_of(part), first_of(part + 1) - first_of(part)};
+  const std::uint64_t first = begin_of_share(block_count, part, parts);
+  return {first, begin_of_share(block_count, part + 1, parts) - first};
 }
 
 std::uint64_t part_of_block(std::uint64_t block_count, std::uint64_t block, std::uint64_t parts) noexcept {
@@ -95,15 +95,13 @@ void FilterPart::add(std::span<const KeyHash> hashes) {
 
 // As the builder does: many hashes are first sorted by their part of the array.
 void FilterPart::set_bits(std::span<const KeyHash> hashes) {
-  const LayoutRules& rules = layout_rules(shape_.layout);
   const BodyPart part = {memory_.bytes().data(), range_.first * shape_.block_bytes};
-  if (hashes.size() < kManyHashes) return rules.set_bits(shape_, part, hashes);
+  if (hashes.size() < kManyHashes) return layout_rules(shape_.layout).set_bits(shape_, part, hashes);
   HashPartitions::Lane& lane = partitions_->lane(0);
   for (const KeyHash hash : hashes) lane.add(hash);
   lane.settle();
-  for (std::size_t partition = 0; partition < partitions_->partition_count(); ++partition) {
-    partitions_->for_each_run(partition, [&](std::span<const KeyHash> run) { rules.set_bits(shape_, part, run); });
-  }
+  set_partition_bits(shape_, part, *partitions_, 0, partitions_->partition_count(), 1,
+                     [this](std::size_t partition, auto visit) { partitions_->for_each_run(partition, visit); });
   partitions_->clear();
 }
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "filter/base/error.hpp"
+#include "filter/base/even_share.hpp"
 #include "filter/base/parallel.hpp"
-#include "filter/layout/layout.hpp"
+#include "filter/build/partition_bits.hpp"
 
 namespace bloomgate::mpi {
 namespace {
@@ -44,17 +44,13 @@ void OwnBits::take(std::span<const KeyHash> hashes) {
     const auto piece = hashes.first(std::min<std::size_t>(hashes.size(), kEntriesAtOnce * threads_));
     run_parallel(threads_, [&](unsigned index) {
       HashPartitions::Lane& lane = partitions_.lane(index);
-      const std::size_t begin = piece.size() * index / threads_;
-      const std::size_t end = piece.size() * (index + 1) / threads_;
+      const std::size_t begin = begin_of_share(piece.size(), index, threads_);
+      const std::size_t end = begin_of_share(piece.size(), index + 1, threads_);
       for (const KeyHash hash : piece.subspan(begin, end - begin)) lane.add(hash);
       lane.settle();
     });
     hashes = hashes.subspan(piece.size());
   }
-}
-
-void OwnBits::finish() {
-  block_maker_ ? make_blocks() : set_bits();
 }
 
 void OwnBits::make_room() {
@@ -64,33 +60,18 @@ void OwnBits::make_room() {
 }
 
 void OwnBits::set_bits() {
-  const LayoutRules& rules = layout_rules(shape_.layout);
-  // As in FilterBuilder: where there are more partitions than blocks, even partitions two apart may share a block; else
-  // only neighbours do, which are never worked on at once.
-  const unsigned threads = partitions_.partition_count() > shape_.block_count ? 1 : threads_;
-  for (const std::size_t odd : {std::size_t{0}, std::size_t{1}}) {
-    for_each_parallel(threads, (partitions_.partition_count() + 1 - odd) / 2, [&](std::size_t i) {
-      partitions_.for_each_run(2 * i + odd, [&](std::span<const KeyHash> run) { rules.set_bits(shape_, part(), run); });
-    });
-  }
+  set_partition_bits(shape_, part(), partitions_, 0, partitions_.partition_count(), threads_,
+                     [this](std::size_t partition, auto visit) { partitions_.for_each_run(partition, visit); });
   partitions_.clear();
 }
 
-void OwnBits::make_blocks() {
-  const std::size_t count = partitions_.partition_count();
-  for_each_parallel(threads_, count, [&](std::size_t partition) {
-    std::vector<KeyHash> hashes;
-    const auto gather = [&hashes](std::span<const KeyHash> run) {
-      hashes.insert(hashes.end(), run.begin(), run.end());
-    };
-    if (spill_) spill_->for_each_run(partition, gather);
-    partitions_.for_each_run(partition, gather);
-    if (hashes.empty()) return;  // as in all partitions of other ranks
-    // Behind the last one it wraps to the greatest hash of all.
-    const KeyHash next = partition + 1 == count ? 0 : partitions_.first_hash(partition + 1);
-    block_maker_->take(part(), partitions_.first_hash(partition), next - 1, hashes);
-  });
-  block_maker_->finish(part(), shape_.block_count, threads_);
+void OwnBits::finish() {
+  if (!block_maker_) return set_bits();
+  make_partition_blocks(shape_, *block_maker_, part(), partitions_, 0, partitions_.partition_count(), threads_,
+                        [this](std::size_t partition, auto visit) {
+                          if (spill_) spill_->for_each_run(partition, visit);
+                          partitions_.for_each_run(partition, visit);
+                        });
 }
 
 }  // namespace bloomgate::mpi

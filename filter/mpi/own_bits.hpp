@@ -38,7 +38,6 @@ class OwnBits {
  private:
   void make_room();
   void set_bits();
-  void make_blocks();
   BodyPart part() const noexcept { return {memory_.bytes().data(), begin_}; }
 
   FilterShape shape_;
