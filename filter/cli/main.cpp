@@ -5,13 +5,11 @@
 #include <array>
 #include <csignal>
 #include <iostream>
-#include <new>
 #include <string_view>
 
 #include "filter/base/bus_fault.hpp"
-#include "filter/base/error.hpp"
 #include "filter/cli/commands/commands.hpp"
-#include "filter/cli/stop_signal.hpp"
+#include "filter/cli/failure.hpp"
 
 namespace {
 
@@ -64,20 +62,13 @@ int run(const Command& command, const Arguments& arguments) {
     if (std::cout) return status;
     std::cerr << "bloomgate " << command.name << ": cannot write to standard output\n";
     return EX_IOERR;
-  } catch (const UsageError& error) {
-    std::cerr << "bloomgate " << command.name << ": " << error.what() << "\n'bloomgate " << command.name
-              << " --help' shows what it takes\n";
-    return EX_USAGE;
-  } catch (const BloomgateError& error) {
-    std::cerr << "bloomgate " << command.name << ": " << error.what() << '\n';
-    if (error.code() == ErrorCode::interrupted && stop_signal() != 0) return 128 + stop_signal();
-    return exit_status(error.code());
-  } catch (const std::bad_alloc&) {
-    std::cerr << "bloomgate " << command.name << ": out of memory\n";
-    return EX_OSERR;
-  } catch (const std::exception& error) {
-    std::cerr << "bloomgate " << command.name << ": internal error: " << error.what() << '\n';
-    return EX_SOFTWARE;
+  } catch (...) {
+    return explain_failure([&command](std::string_view what, FailureKind kind) {
+      std::cerr << "bloomgate " << command.name << ": " << what << '\n';
+      if (kind == FailureKind::usage) {
+        std::cerr << "'bloomgate " << command.name << " --help' shows what it takes\n";
+      }
+    });
   }
 }
 

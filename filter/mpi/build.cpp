@@ -10,17 +10,16 @@
 #include <iostream>
 #include <list>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_paths.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/build/filter_part.hpp"
 #include "filter/cli/commands/build_arguments.hpp"
 #include "filter/cli/commands/build_report.hpp"
 #include "filter/cli/commands/kept_output.hpp"
+#include "filter/cli/failure.hpp"
 #include "filter/cli/lists/add_entries.hpp"
 #include "filter/cli/lists/input_files.hpp"
 #include "filter/cli/lists/progress_states.hpp"
@@ -65,12 +64,14 @@ void require_supported(const BuildArguments& command) {
 
 // What a rank has of the filter, once all lists are read.
 struct OwnPart {
+  FilterShape shape = {};
+  std::optional<SharedArray> array;
   std::unique_ptr<OwnBits> bits;
   std::uint64_t addresses = 0;  // of all ranks, like the rest
   PairsHeld pairs = {};
   std::vector<KeyHash> own_domains;
   std::uint64_t sent_bytes = 0;
-  double waited = 0;  // the longest of the ranks' times, in s
+  double waited = 0;  // of this rank, in s
 };
 
 class Job {
@@ -88,14 +89,15 @@ class Job {
  private:
   bool is_first() const noexcept { return communicator_.rank() == 0; }
   void show(std::string_view line) { progress_->show(line); }
-  void require_same_lists();
-  OpenLists& open_lists(bool in_shares);
+  void open_lists();
+  void require_same_lists() const;
+  OpenLists& share_of_lists();
   void choose_size();
   void count_addresses();
   OwnPart read_lists();
   void check_lists(const OwnPart& part);
   FilterHeader write(const OwnPart& part);
-  void write_bits(FilterWriter& writer, const OwnPart& part, const SharedArray& array);
+  void write_bits(FilterWriter& writer, const OwnPart& part);
   void send_bits(const OwnPart& part) const;
   std::vector<KeyHash> domains_of_all(const OwnPart& part) const;
   FilterShape shape() const;
@@ -120,9 +122,15 @@ FilterShape Job::shape() const {
   return shape;
 }
 
+void Job::open_lists() {
+  OpenLists& lists = opened_.emplace_back(command_.inputs, command_.format);
+  rejects_->count_from([&lists](std::size_t input) { return lists.blocks.lines_before_share(input); });
+  read_now_ = &lists;
+}
+
 // Each rank reads a share of what it sees, so a line would be lost where they see different files.
-void Job::require_same_lists() {
-  const OpenLists& lists = open_lists(false);
+void Job::require_same_lists() const {
+  const OpenLists& lists = opened_.back();
   std::string seen;
   for (std::size_t input = 0; input < lists.blocks.input_count(); ++input) {
     seen += lists.blocks.name(input) + '\n' + std::to_string(lists.blocks.file_bytes(input)) + '\n';
@@ -143,23 +151,20 @@ std::uint64_t Job::memory_bytes() const {
 // Only rank 0 is sure to have the filter's folder.
 std::string Job::scratch_folder() const {
   constexpr const char* kUsual = "/var/tmp";
-  const bool is_given = options_.scratch_folder != folder_of(command_.output);
-  return is_given || is_first() ? options_.scratch_folder : kUsual;
+  return is_first() || !command_.scratch.empty() ? options_.scratch_folder : kUsual;
 }
 
-OpenLists& Job::open_lists(bool in_shares) {
-  OpenLists& lists = opened_.emplace_back(command_.inputs, command_.format);
-  if (in_shares) lists.blocks.take_share(communicator_.rank(), communicator_.ranks());
-  rejects_->count_from([&lists](std::size_t input) { return lists.blocks.lines_before_share(input); });
-  read_now_ = &lists;
+// Of those that were opened last, and are not read yet.
+OpenLists& Job::share_of_lists() {
+  OpenLists& lists = opened_.back();
+  lists.blocks.take_share(communicator_.rank(), communicator_.ranks());
   return lists;
 }
 
 // As `bloomgate build` does, so that the same file comes of it: by the option, an estimate, or the number of addresses.
 void Job::choose_size() {
   if (!options_.expected_entries) {
-    OpenLists& lists = open_lists(false);
-    if (is_first()) estimate_ = estimate_of_inputs(lists, *command_.stores, options_.profile);
+    if (is_first()) estimate_ = estimate_of_inputs(opened_.back(), *command_.stores, options_.profile);
     // An estimate of no address is as good as none: the lists are counted.
     const std::uint64_t estimate = communicator_.of_first(estimate_.value_or(0));
     estimate_.reset();
@@ -169,21 +174,22 @@ void Job::choose_size() {
 }
 
 void Job::count_addresses() {
-  OpenLists& lists = open_lists(true);
+  OpenLists& lists = share_of_lists();
   CountingLanes counts(options_.threads);
   add_entries(lists.blocks, *lists.format, counts, options_, exceptions_, *broad_domains_, *rejects_);
   options_.expected_entries = std::max<std::uint64_t>(1, communicator_.sum(counts.addresses()));
   rejects_->restart();
+  open_lists();
 }
 
 OwnPart Job::read_lists() {
-  OpenLists& lists = open_lists(true);
-  const FilterShape shape = this->shape();
-  const SharedArray array(shape, communicator_.ranks());
+  OpenLists& lists = share_of_lists();
   OwnPart part;
-  part.bits =
-      std::make_unique<OwnBits>(shape, array, communicator_.rank(), options_.threads, memory_bytes(), scratch_folder());
-  HashExchange exchange(communicator_, shape, array, options_.threads,
+  part.shape = shape();
+  part.array.emplace(part.shape, communicator_.ranks());
+  part.bits = std::make_unique<OwnBits>(part.shape, *part.array, communicator_.rank(), options_.threads, memory_bytes(),
+                                        scratch_folder());
+  HashExchange exchange(communicator_, part.shape, *part.array, options_.threads,
                         [&part](std::span<const KeyHash> hashes) { part.bits->take(hashes); });
   try {
     add_entries(lists.blocks, *lists.format, exchange, options_, exceptions_, *broad_domains_, *rejects_);
@@ -202,20 +208,13 @@ OwnPart Job::read_lists() {
 }
 
 void Job::check_lists(const OwnPart& part) {
-  const std::uint64_t rejected = communicator_.sum(rejects_->count());
-  const std::uint64_t domains = communicator_.sum(part.own_domains.size());
-  if (command_.strict && rejected != 0) {
+  const std::uint64_t entries = part.addresses + communicator_.sum(part.own_domains.size());
+  if (const auto refusal = refusal_of_lists(command_, communicator_.sum(rejects_->count()), entries)) {
     rejects_->keep();
-    throw BloomgateError(ErrorCode::bad_input,
-                         format_count(rejected) + " lines were rejected and --strict was given; no filter was built");
+    communicator_.sum(0);  // All have kept theirs, before one of them ends the job.
+    throw *refusal;
   }
-  if (part.addresses + domains != 0) return;
-  if (command_.not_empty) {
-    rejects_->keep();
-    throw BloomgateError(ErrorCode::bad_input,
-                         "the lists hold no entries, so nobody would be listed; nothing was changed");
-  }
-  if (is_first()) show("warning: the lists hold no entries; nobody will be listed");
+  if (entries == 0 && is_first()) show(kNobodyWarning);
 }
 
 // Of all ranks, at rank 0, in order, each once.
@@ -247,8 +246,7 @@ void Job::send_bits(const OwnPart& part) const {
   }
 }
 
-void Job::write_bits(FilterWriter& writer, const OwnPart& part, const SharedArray& array) {
-  const FilterShape shape = this->shape();
+void Job::write_bits(FilterWriter& writer, const OwnPart& part) {
   const std::span<const std::byte> own = part.bits->bytes();
   for_each_parallel(options_.threads, Section{.bytes = own.size()}.chunk_count(), [&](std::size_t chunk) {
     const std::uint64_t begin = chunk * kChecksumChunkBytes;
@@ -256,9 +254,9 @@ void Job::write_bits(FilterWriter& writer, const OwnPart& part, const SharedArra
   });
   std::vector<std::byte> chunk;
   for (unsigned rank = 1; rank < communicator_.ranks(); ++rank) {
-    const BlockRange range = array.blocks_of(rank);
-    const std::uint64_t end = range.end() * shape.block_bytes;
-    for (std::uint64_t begin = range.first * shape.block_bytes; begin < end; begin += chunk.size()) {
+    const BlockRange range = part.array->blocks_of(rank);
+    const std::uint64_t end = range.end() * part.shape.block_bytes;
+    for (std::uint64_t begin = range.first * part.shape.block_bytes; begin < end; begin += chunk.size()) {
       chunk.resize(std::min(kChecksumChunkBytes, end - begin));
       communicator_.receive(rank, chunk);
       writer.write(SectionKind::bits, begin, chunk);
@@ -267,13 +265,12 @@ void Job::write_bits(FilterWriter& writer, const OwnPart& part, const SharedArra
 }
 
 FilterHeader Job::write(const OwnPart& part) {
-  const FilterShape shape = this->shape();
   const std::vector<KeyHash> domains = domains_of_all(part);
-  FilterHeader header = {.shape = shape,
+  FilterHeader header = {.shape = part.shape,
                          .expected_entries = *options_.expected_entries,
                          .addresses = part.addresses,
                          .domains = domains.size()};
-  header.bits_set = communicator_.sum(FilterView(shape, part.bits->bytes()).count_ones());
+  header.bits_set = communicator_.sum(FilterView(part.shape, part.bits->bytes()).count_ones());
   header.pairs = limited(part.pairs, header.addresses, header.domains);
   if (!is_first()) {
     send_bits(part);
@@ -282,7 +279,7 @@ FilterHeader Job::write(const OwnPart& part) {
   const unsigned kept = generations_to_keep(command_.output, {}, command_.keep, options_.threads,
                                             [this](std::string_view line) { show(line); });
   FilterWriter writer(command_.output, header);
-  write_bits(writer, part, SharedArray(shape, communicator_.ranks()));
+  write_bits(writer, part);
   if (!domains.empty()) {
     SectionStream section(writer.file(), SectionKind::domains);
     section.add(domains);
@@ -310,6 +307,7 @@ int Job::run() {
     refuse_to_overwrite_inputs(command_);
     require_output(command_, options_);
   }
+  open_lists();
   require_same_lists();
   choose_size();
   OwnPart part = read_lists();
@@ -318,6 +316,7 @@ int Job::run() {
     options_.expected_entries = part.addresses;
     part = {};
     rejects_->restart();
+    open_lists();
     part = read_lists();
   }
   check_lists(part);
@@ -329,12 +328,8 @@ int Job::run() {
   const std::uint64_t excepted = communicator_.sum(rejects_->excepted());
   progress_->stop();
   if (!is_first()) return EX_OK;
-  if (command_.options.expected_entries && header.addresses > header.expected_entries) {
-    std::cerr << "warning: the lists hold more addresses than expected, so the false-positive rate is higher\n";
-  }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  (command_.json ? print_json
-                 : print_text)({command_.output, header, rejected, excepted, broad, {}, 0, elapsed.count(), {}});
+  print_report(command_, {command_.output, header, rejected, excepted, broad, {}, 0, elapsed.count(), {}});
   if (!command_.json) {
     std::cout << "exchanged " << format_bytes(part.sent_bytes) << " between " << communicator_.ranks()
               << " ranks; rank 0 waited for it " << static_cast<int>(100 * part.waited / elapsed.count() + 0.5)
@@ -348,27 +343,14 @@ int Job::run() {
 int report_failure(const Communicator& communicator) noexcept {
   std::string host(HOST_NAME_MAX + 1, '\0');
   if (gethostname(host.data(), host.size() - 1) != 0) host = "?";
-  const auto say = [&](const char* what) {
-    std::cerr << "bloomgate-mpi build: rank " << communicator.rank() << " on " << host.c_str() << ": " << what << '\n';
-  };
-  try {
-    throw;
-  } catch (const UsageError& error) {
-    if (communicator.rank() == 0) {
-      std::cerr << "bloomgate-mpi build: " << error.what() << "\n'bloomgate-mpi build --help' shows what it takes\n";
+  return explain_failure([&](std::string_view what, FailureKind kind) {
+    if (kind == FailureKind::other) {
+      std::cerr << "bloomgate-mpi build: rank " << communicator.rank() << " on " << host.c_str() << ": " << what
+                << '\n';
+    } else if (communicator.rank() == 0) {
+      std::cerr << "bloomgate-mpi build: " << what << "\n'bloomgate-mpi build --help' shows what it takes\n";
     }
-    return EX_USAGE;
-  } catch (const BloomgateError& error) {
-    say(error.what());
-    if (error.code() == ErrorCode::interrupted && stop_signal() != 0) return 128 + stop_signal();
-    return exit_status(error.code());
-  } catch (const std::bad_alloc&) {
-    say("out of memory");
-    return EX_OSERR;
-  } catch (const std::exception& error) {
-    say((std::string("internal error: ") + error.what()).c_str());
-    return EX_SOFTWARE;
-  }
+  });
 }
 
 int run_build(const Communicator& communicator, const Arguments& arguments) {

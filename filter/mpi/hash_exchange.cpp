@@ -8,22 +8,13 @@ namespace bloomgate::mpi {
 namespace {
 
 constexpr std::uint64_t kHashesOfLane = std::uint64_t{1} << 19;
+constexpr std::uint64_t kRoomMade = kHashesOfLane / 2;  // more than a block of a list can have
 
 }  // namespace
-
-HashExchange::Lane::Lane(Lane&& other) noexcept
-    : shape_(other.shape_),
-      array_(other.array_),
-      for_ranks_(std::move(other.for_ranks_)),
-      domains_(std::move(other.domains_)),
-      waiting_(other.waiting_.load()),
-      addresses_(other.addresses_),
-      pairs_(other.pairs_) {}
 
 HashExchange::HashExchange(const Communicator& communicator, const FilterShape& shape, const SharedArray& array,
                            unsigned threads, std::function<void(std::span<const KeyHash>)> take)
     : communicator_(communicator), take_(std::move(take)) {
-  lanes_.reserve(threads);
   for (unsigned i = 0; i < threads; ++i) lanes_.emplace_back(shape, array);
 }
 
@@ -74,7 +65,7 @@ void HashExchange::flush() {
   do {
     wait_for_round();
     round_ = std::async(std::launch::async, [this, outgoing = collect()] { return run_round(outgoing, false); });
-  } while (!has_room_for(kHashesOfLane / 2));
+  } while (!has_room_for(kRoomMade));
 }
 
 void HashExchange::finish() {

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <future>
 #include <span>
@@ -31,7 +32,6 @@ class HashExchange {
    public:
     Lane(const FilterShape& shape, const SharedArray& array)
         : shape_(shape), array_(&array), for_ranks_(array.ranks()) {}
-    Lane(Lane&& other) noexcept;
 
     // `entry` must be a key (Entry::is_key()).
     void add(const Entry& entry) {
@@ -106,7 +106,7 @@ class HashExchange {
 
   const Communicator& communicator_;
   std::function<void(std::span<const KeyHash>)> take_;
-  std::vector<Lane> lanes_;
+  std::deque<Lane> lanes_;
   std::future<bool> round_;
   std::uint64_t sent_bytes_ = 0;
   std::chrono::duration<double> waited_{0};

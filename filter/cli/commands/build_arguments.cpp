@@ -117,7 +117,7 @@ std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, 
       ("memory", po::value(&command.memory)->value_name("M"),
        "working memory beside the filter itself (default: 1G, or a quarter of the free memory if that is less; "
        "three quarters of it with --layout ribbon, which takes 8 bytes for each address)")  //
-      ("scratch", po::value(&command.options.scratch_folder)->value_name("FOLDER"),
+      ("scratch", po::value(&command.scratch)->value_name("FOLDER"),
        "where to put what does not fit into memory during the build (default: the folder of the filter)")  //
       ("keep-case", po::bool_switch(&command.options.profile.keep_local_part_case),
        "treat Joe@example.org and joe@example.org as two addresses (default: they are one)")  //
@@ -185,7 +185,7 @@ std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, 
     command.options.sign_key = std::make_shared<const SecretKey>(SecretKey::read_from(command.sign_key));
   }
   share_memory(command);
-  if (values->count("scratch") == 0) command.options.scratch_folder = folder_of(command.output);
+  command.options.scratch_folder = values->count("scratch") == 0 ? folder_of(command.output) : command.scratch;
   return command;
 }
 

@@ -23,6 +23,7 @@ struct BuildArguments {
   std::string seed_from;
   std::string store_seed;
   std::string memory;
+  std::string scratch;  // as given; options.scratch_folder is what is used
   std::string format;
   std::string tag_separators;
   std::string free_mail_domains;

@@ -98,30 +98,19 @@ int run_build(const Arguments& arguments) {
     read_now = &second.emplace(command->inputs, command->format);
     builder = read_into_builder(*second, options, exceptions, broad_domains, strangers, rejects, *command->stores);
   }
-  if (command->strict && rejects.count() != 0) {
+  const std::uint64_t entries = builder->addresses() + builder->domains();
+  if (const auto refusal = refusal_of_lists(*command, rejects.count(), entries)) {
     rejects.keep();
-    throw BloomgateError(ErrorCode::bad_input, format_count(rejects.count()) +
-                                                   " lines were rejected and --strict was given; no filter was built");
+    throw *refusal;
   }
-  if (builder->addresses() + builder->domains() == 0) {
-    if (command->not_empty) {
-      rejects.keep();
-      throw BloomgateError(ErrorCode::bad_input,
-                           "the lists hold no entries, so nobody would be listed; nothing was changed");
-    }
-    progress.show("warning: the lists hold no entries; nobody will be listed");
-  }
+  if (entries == 0) progress.show(kNobodyWarning);
   read_now = nullptr;
   const FilterHeader header = builder->write(command->output, stop, written);
   rejects.keep();
   progress.stop();
-  if (command->options.expected_entries && header.addresses > header.expected_entries) {
-    std::cerr << "warning: the lists hold more addresses than expected, so the false-positive rate is higher\n";
-  }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  (command->json ? print_json : print_text)({command->output, header, rejects.count(), rejects.excepted(),
-                                             rejects.broad_counts(), strangers.review(), builder->spilled_bytes(),
-                                             elapsed.count(), command->options.store_path});
+  print_report(*command, {command->output, header, rejects.count(), rejects.excepted(), rejects.broad_counts(),
+                          strangers.review(), builder->spilled_bytes(), elapsed.count(), command->options.store_path});
   return EX_OK;
 }
 

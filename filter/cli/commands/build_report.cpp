@@ -11,6 +11,7 @@
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate::cli {
+namespace {
 
 void print_text(const BuildReport& report) {
   const FilterHeader& header = report.header;
@@ -77,6 +78,28 @@ void print_json(const BuildReport& report) {
       {"entries_per_second", std::round(report.entries_per_second())},
   };
   print_report(json);
+}
+
+}  // namespace
+
+std::optional<BloomgateError> refusal_of_lists(const BuildArguments& arguments, std::uint64_t rejected,
+                                               std::uint64_t entries) {
+  if (arguments.strict && rejected != 0) {
+    return BloomgateError(ErrorCode::bad_input,
+                          format_count(rejected) + " lines were rejected and --strict was given; no filter was built");
+  }
+  if (arguments.not_empty && entries == 0) {
+    return BloomgateError(ErrorCode::bad_input,
+                          "the lists hold no entries, so nobody would be listed; nothing was changed");
+  }
+  return std::nullopt;
+}
+
+void print_report(const BuildArguments& arguments, const BuildReport& report) {
+  if (arguments.options.expected_entries && report.header.addresses > report.header.expected_entries) {
+    std::cerr << "warning: the lists hold more addresses than expected, so the false-positive rate is higher\n";
+  }
+  (arguments.json ? print_json : print_text)(report);
 }
 
 }  // namespace bloomgate::cli

@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 
+#include "filter/base/error.hpp"
+#include "filter/cli/commands/build_arguments.hpp"
 #include "filter/cli/lists/reject_log.hpp"
 #include "filter/cli/lists/stranger_lists.hpp"
 #include "filter/file/file_format.hpp"
@@ -31,8 +35,14 @@ struct BuildReport {
   }
 };
 
-// On standard output, for a person, or for scripts. Throws std::filesystem::filesystem_error if the store is gone.
-void print_text(const BuildReport& report);
-void print_json(const BuildReport& report);
+// Why no filter is made of what was read, by --strict and --not-empty: so many lines were rejected, and there are so
+// many entries. Nothing: one is made.
+std::optional<BloomgateError> refusal_of_lists(const BuildArguments& arguments, std::uint64_t rejected,
+                                               std::uint64_t entries);
+inline constexpr std::string_view kNobodyWarning = "warning: the lists hold no entries; nobody will be listed";
+
+// The report on standard output, for a person or for scripts, and on standard error what is to be said of the size that
+// was asked for. Throws std::filesystem::filesystem_error if the store is gone.
+void print_report(const BuildArguments& arguments, const BuildReport& report);
 
 }  // namespace bloomgate::cli

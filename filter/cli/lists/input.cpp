@@ -15,6 +15,7 @@
 #include "filter/address/address.hpp"
 #include "filter/address/plain_line.hpp"
 #include "filter/base/error.hpp"
+#include "filter/base/even_share.hpp"
 #include "filter/cli/lists/format.hpp"
 
 namespace bloomgate::cli {
@@ -115,10 +116,9 @@ void Input::take_share(unsigned part, unsigned parts) noexcept {
     ended_ = index_ % parts != part;
     return;
   }
-  __extension__ using Wide = unsigned __int128;
   const std::uint64_t blocks = file_bytes_ / Block::kTextBytes + (file_bytes_ % Block::kTextBytes == 0 ? 0 : 1);
   const auto begin_of = [&](unsigned number) {
-    return std::min(file_bytes_, static_cast<std::uint64_t>(Wide{blocks} * number / parts) * Block::kTextBytes);
+    return std::min(file_bytes_, begin_of_share(blocks, number, parts) * Block::kTextBytes);
   };
   share_begin_ = next_offset_ = begin_of(part);
   share_end_ = begin_of(part + 1);
