@@ -6,10 +6,12 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
-import time
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "scripts"))
+
+from private_mail.processes import Program, free_port, temporary_folder  # noqa: E402
 
 BLOOMGATE, BLOOMGATE_MPI, JOB_FILE = map(os.path.abspath, sys.argv[1:4])
 SECONDS = 120  # that a step may take
@@ -37,72 +39,40 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 """
 
 
-def free_ports(count):
-    """TCP ports of 127.0.0.1 that are free now."""
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
 class SlurmTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory(prefix="bloomgate-slurm-")
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = Path(folder.name)
-        cls.folder.chmod(0o755)
+        cls.folder = cls.enterClassContext(temporary_folder("slurm"))
         (cls.folder / "bin").mkdir()
         (cls.folder / "bin/bloomgate-mpi").symlink_to(BLOOMGATE_MPI)
-        settings = SETTINGS.format(host=socket.gethostname().split(".")[0], folder=cls.folder, ports=free_ports(2))
+        settings = SETTINGS.format(host=socket.gethostname().split(".")[0], folder=cls.folder, ports=(free_port(), free_port()))
         (cls.folder / "slurm.conf").write_text(settings)
         (cls.folder / "munge.key").write_bytes(os.urandom(1024))
         (cls.folder / "munge.key").chmod(0o400)
         for name in ("state", "spool"):
             (cls.folder / name).mkdir()
-        cls.environment = {**os.environ, "SLURM_CONF": str(cls.folder / "slurm.conf"),
-                           "PATH": f"{cls.folder}/bin:{os.environ['PATH']}:/usr/sbin:/sbin",
-                           "OMPI_MCA_btl": "self,vader", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
-        cls.start("munged", "--foreground", "--force", f"--key-file={cls.folder}/munge.key",
+        os.environ.update(SLURM_CONF=str(cls.folder / "slurm.conf"), OMPI_MCA_btl="self,vader",
+                          OMPI_MCA_btl_vader_single_copy_mechanism="none",
+                          PATH=f"{cls.folder}/bin:{os.environ['PATH']}:/usr/sbin:/sbin")
+        cls.start((cls.folder / "munge.sock").exists, "munged", "--foreground", "--force", f"--key-file={cls.folder}/munge.key",
                   f"--socket={cls.folder}/munge.sock", f"--pid-file={cls.folder}/munged.pid",
                   f"--log-file={cls.folder}/munged.own.log", f"--seed-file={cls.folder}/munged.seed")
-        cls.await_((cls.folder / "munge.sock").exists, "munged")
-        cls.start("slurmctld", "-D")
-        cls.start("slurmd", "-D")
-        cls.await_(lambda: cls.ask("sinfo", "-h", "-o", "%T").strip() == "idle", "the node to be idle")
+        cls.start(lambda: cls.states() != "", "slurmctld", "-D")
+        cls.start(lambda: cls.states() == "idle", "slurmd", "-D")
 
     @classmethod
-    def start(cls, *command):
+    def start(cls, ready, *command):
         """A part of Slurm, until the tests end."""
-        with (cls.folder / f"{command[0]}.log").open("ab") as log:
-            part = subprocess.Popen(command, env=cls.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        part = Program(command, cls.folder / f"{command[0]}.log")
+        cls.addClassCleanup(part.stop)
+        part.wait_until_ready(ready, command[0])
+        return part
 
-        def end():
-            part.terminate()
-            try:
-                part.wait(SECONDS)
-            except subprocess.TimeoutExpired:
-                part.kill()
-                part.wait()
-
-        cls.addClassCleanup(end)
-
-    @classmethod
-    def ask(cls, *command):
-        return subprocess.run(command, env=cls.environment, capture_output=True, text=True, timeout=SECONDS,
-                              check=False).stdout
-
-    @classmethod
-    def await_(cls, condition, what):
-        end = time.monotonic() + SECONDS
-        while not condition():
-            if time.monotonic() > end:
-                logs = "".join(f"{path.name}:\n{path.read_text()}" for path in cls.folder.glob("*.log"))
-                raise AssertionError(f"waited {SECONDS} s for {what}\n{logs}")
-            time.sleep(0.05)
+    @staticmethod
+    def states():
+        """Of all nodes; nothing before the controller answers."""
+        return subprocess.run(["sinfo", "-h", "-o", "%T"], capture_output=True, text=True, timeout=SECONDS,
+                              check=False).stdout.strip()
 
     def setUp(self):
         self.lists, self.output = self.folder / "lists", self.folder / "whitelist.bloom"
@@ -117,7 +87,7 @@ class SlurmTest(unittest.TestCase):
         said = self.folder / "job.log"
         done = subprocess.run(["sbatch", "--wait", "--nodes=1", "--ntasks-per-node=3", "--cpus-per-task=2", "--mem=1G",
                                f"--output={said}", f"--chdir={self.folder}", JOB_FILE],
-                              env={**self.environment, "LISTS": str(self.lists), "OUTPUT": str(self.output), **settings},
+                              env={**os.environ, "LISTS": str(self.lists), "OUTPUT": str(self.output), **settings},
                               capture_output=True, text=True, timeout=SECONDS, check=False)
         return done.returncode, done.stdout + done.stderr + (said.read_text() if said.exists() else "")
 
