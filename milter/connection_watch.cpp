@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -153,15 +154,38 @@ void ConnectionWatch::leave(Place& place) noexcept {
 void ConnectionWatch::end_second() noexcept {
   try {
     const std::uint32_t second = second_.fetch_add(1, std::memory_order_relaxed) + 1;
+    std::size_t forgotten = 0;
     {
       const std::lock_guard lock(mutex_);
+      if (remind_ && folder_ && was_quiet()) forgotten = count_unread();
       cut_off_late();
       if (second % kSecondsBetweenLooks == 0 && folder_) cut_off_silent();
     }
+    for (; forgotten > 0; --forgotten) remind_();
     say_all();
   } catch (const std::exception&) {
     // There is no memory for it now; the next second tries again.
   }
+}
+
+// In the second that has just ended. The daemon's own work is no step.
+bool ConnectionWatch::was_quiet() const noexcept {
+  const std::uint32_t ended = second_.load(std::memory_order_relaxed) - 1;
+  return std::none_of(places_.begin(), places_.end(), [ended](const Place* place) {
+    const std::uint32_t heard = place->heard_.load(std::memory_order_relaxed);
+    return heard != Place::kAtWork && heard >= ended;
+  });
+}
+
+// A connection of which libmilter awaits the rest of a step has been read empty. One at work may count, which costs an
+// event.
+std::size_t ConnectionWatch::count_unread() const {
+  std::size_t count = 0;
+  for_each_descriptor([this, &count](int descriptor) {
+    int bytes = 0;
+    if (is_ours(descriptor) && ioctl(descriptor, FIONREAD, &bytes) == 0 && bytes > 0) ++count;
+  });
+  return count;
 }
 
 // A place is left before libmilter closes its socket, so the descriptor is still that connection's.
@@ -181,15 +205,22 @@ void ConnectionWatch::cut_off_silent() {
   std::unordered_set<int> known = {listener_, reserve_.get(), dirfd(folder_.get())};
   for (const Place* const place : places_) known.insert(place->socket_);
   std::unordered_map<ino_t, Silent> seen;
+  for_each_descriptor([&](int descriptor) {
+    if (!known.contains(descriptor) && is_ours(descriptor)) look_at(descriptor, seen);
+  });
+  dup3(dirfd(folder_.get()), reserve_.get(), O_CLOEXEC);  // lets the last connection go
+  silent_ = std::move(seen);
+}
+
+// Of the process. Any of them may be closed meanwhile.
+template <class Use>
+void ConnectionWatch::for_each_descriptor(Use use) const {
   rewinddir(folder_.get());
   while (const dirent* const entry = readdir(folder_.get())) {
     const std::string_view name = entry->d_name;
     int descriptor = -1;
-    if (std::from_chars(name.data(), name.data() + name.size(), descriptor).ec != std::errc()) continue;
-    if (!known.contains(descriptor) && is_ours(descriptor)) look_at(descriptor, seen);
+    if (std::from_chars(name.data(), name.data() + name.size(), descriptor).ec == std::errc()) use(descriptor);
   }
-  dup3(dirfd(folder_.get()), reserve_.get(), O_CLOEXEC);  // lets the last connection go
-  silent_ = std::move(seen);
 }
 
 // libmilter may close the descriptor at any time, and the system give its number to another file: what is ended is a

@@ -7,6 +7,9 @@
 // taken no step have no place: every five seconds they are found among the process's descriptors. Time is counted in
 // the thread's seconds, so that a daemon that was stopped for a while ends nothing when it goes on.
 //
+// libmilter may also forget a connection until the next event of another (main.cpp says how). After a second without a
+// step on any connection, the thread asks for an event for each connection that has sent what nobody has read.
+//
 // Knows nothing of libmilter. Safe from any thread, but for start().
 #pragma once
 
@@ -19,12 +22,14 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "filter/base/file_descriptor.hpp"
 #include "milter/monitoring/tally.hpp"
@@ -84,6 +89,8 @@ class ConnectionWatch {
   // The connections are those to `listener`, which must stay open. Before the first one. Throws
   // BloomgateError{no_system_resource}.
   void listen_on(int listener);
+  // Called for each connection that seems forgotten. Must neither throw nor wait. Before start().
+  void set_reminder(std::function<void()> remind) { remind_ = std::move(remind); }
   // Calls end_second() once a second. Throws std::system_error.
   void start();
 
@@ -107,8 +114,12 @@ class ConnectionWatch {
   bool is_ours(int descriptor) const noexcept;
   bool enter(Place& place);
   void leave(Place& place) noexcept;
+  bool was_quiet() const noexcept;
+  std::size_t count_unread() const;
   void cut_off_late();
   void cut_off_silent();
+  template <class Use>
+  void for_each_descriptor(Use use) const;
   void look_at(int descriptor, std::unordered_map<ino_t, Silent>& seen);
   void say_all();
   template <class... Values>
@@ -118,7 +129,8 @@ class ConnectionWatch {
   Tally* const tally_;
   int listener_ = -1;
   std::string address_;                         // of the listener, as getsockname(2) has it
-  std::unique_ptr<DIR, int (*)(DIR*)> folder_;  // /proc/self/fd; null: silent connections are not found
+  std::unique_ptr<DIR, int (*)(DIR*)> folder_;  // /proc/self/fd; null: connections without a place are not found
+  std::function<void()> remind_;                // may be null
   FileDescriptor reserve_;                      // where a duplicate goes when no descriptor is left
 
   std::mutex mutex_;

@@ -323,12 +323,15 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
         "the unit, ulimit -n), or lower max-connections",
         room, options.max_connections);
   }
+  // libmilter's pool may wake one thread for two sessions, since it counts a thread as idle until that thread runs
+  // (worker.c). The other session waits for the next event of any session. If the thread then waits for a checker, or
+  // for the rest of a step, a listed message could wait with it; a call at our own socket is an event, for which
+  // libmilter starts a thread.
+  const auto call = [descriptor = socket->descriptor()] { knock(descriptor); };
+  daemon.common.before_waiting = call;
+  daemon.watch.set_reminder(call);
   daemon.watch.listen_on(socket->descriptor());
   daemon.watch.start();
-  // libmilter's pool may wake one thread for two sessions, since it counts a thread as idle until that thread runs
-  // (worker.c). The other session waits for the next event of any session. If the thread then waits for a checker, a
-  // listed message could wait with it; a call at our own socket is an event, for which libmilter starts a thread.
-  daemon.common.before_waiting = [descriptor = socket->descriptor()] { knock(descriptor); };
   daemon.learner.start([&daemon] { daemon.wakeup.post(Wakeup::kLearning); });
   daemon.begin_to_serve();
   const auto shown = begin_to_show(daemon, options);

@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import struct
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -391,19 +392,33 @@ def test_a_mail_server_that_vanishes_at_each_step_leaves_nothing_behind(gateway)
 
 
 def test_connections_that_say_nothing_or_a_byte_hold_up_no_other(gateway):
-    silent = [RawConnection(gateway) for _ in range(100)]
-    try:
+    # Several times: libmilter forgets a session only now and then (milter/main.cpp).
+    for _ in range(5):
+        with closing_all([RawConnection(gateway) for _ in range(100)]) as silent:
+            for number, connection in enumerate(silent):
+                connection.put(b"".join(STEPS)[:number])
+            for _ in range(3):
+                assert_it_serves(gateway)
+            for connection in silent:
+                connection.put(b"\x00")
+            assert_it_serves(gateway)
+
+
+def test_connections_that_say_nothing_or_a_byte_do_not_hold_up_the_end(gateway):
+    with closing_all([RawConnection(gateway) for _ in range(100)]) as silent:
         for number, connection in enumerate(silent):
             connection.put(b"".join(STEPS)[:number])
-        assert_it_serves(gateway)
-        for connection in silent:
-            connection.put(b"\x00")
-        assert_it_serves(gateway)
         assert gateway.daemon.stop() == 0
-    finally:
-        for connection in silent:
-            connection.close()
     gateway.daemon.start()
+
+
+@contextmanager
+def closing_all(connections):
+    try:
+        yield connections
+    finally:
+        for connection in connections:
+            connection.close()
 
 
 def test_a_mail_server_that_dies_within_a_message_costs_that_message_only(start_gateway):

@@ -179,6 +179,41 @@ TEST_CASE_METHOD(WatchTest, "silent connections are found when no descriptor is 
 }
 #endif
 
+TEST_CASE_METHOD(WatchTest,
+                 "a connection whose bytes nobody reads is reminded of once a second, while no step comes on any") {
+  int reminders = 0;
+  watch.set_reminder([&reminders] { ++reminders; });
+  const auto reminders_in = [&](int seconds) {
+    reminders = 0;
+    let_pass(seconds);
+    return reminders;
+  };
+  const Door::Ends first = door.connect(), second = door.connect();
+  const Door other_door;
+  const Door::Ends not_ours = other_door.connect();
+  send_text(not_ours.caller, "x");
+  CHECK(reminders_in(3) == 0);
+  send_text(first.caller, "a step");
+  CHECK(reminders_in(1) == 1);
+  CHECK(reminders_in(2) == 2);
+  send_text(second.caller, "x");
+  CHECK(reminders_in(1) == 2);
+  {
+    ConnectionWatch::Place place(&watch, second.taken.get());
+    CHECK(reminders_in(1) == 0);
+    CHECK(reminders_in(1) == 2);
+    place.heard();
+    CHECK(reminders_in(1) == 0);
+    place.begin_work();
+    CHECK(reminders_in(2) == 4);
+  }
+  char bytes[16];
+  REQUIRE(recv(first.taken.get(), bytes, sizeof bytes, MSG_DONTWAIT) == 6);
+  CHECK(reminders_in(1) == 1);
+  REQUIRE(recv(second.taken.get(), bytes, sizeof bytes, MSG_DONTWAIT) == 1);
+  CHECK(reminders_in(5) == 0);
+}
+
 TEST_CASE_METHOD(WatchTest, "the thread ends late connections by itself") {
   watch.set_limits({.connections = 2, .timeout = std::chrono::seconds(1)});
   const Door::Ends late = door.connect();
