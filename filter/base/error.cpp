@@ -53,6 +53,8 @@ std::string_view error_code_name(ErrorCode code) noexcept {
       return "bad_configuration";
     case ErrorCode::bad_input:
       return "bad_input";
+    case ErrorCode::no_entries:
+      return "no_entries";
     case ErrorCode::out_of_memory:
       return "out_of_memory";
     case ErrorCode::too_many_mappings:
@@ -98,6 +100,7 @@ int exit_status(ErrorCode code) noexcept {
     case ErrorCode::bad_section:
     case ErrorCode::bad_signature:
     case ErrorCode::bad_input:
+    case ErrorCode::no_entries:
       return EX_DATAERR;
     case ErrorCode::bad_argument:
       return EX_USAGE;

@@ -72,8 +72,9 @@ int code_of(ErrorCode code) noexcept {
       return BLOOMGATE_NO_SYSTEM_RESOURCE;
     case ErrorCode::interrupted:
       return BLOOMGATE_INTERRUPTED;
-    // The daemon's, which no room of the library throws.
+    // The programs', which no room of the library throws.
     case ErrorCode::bad_signature:  // no caller can ask for one
+    case ErrorCode::no_entries:
     case ErrorCode::bad_configuration:
     case ErrorCode::address_in_use:
     case ErrorCode::unknown_host:

@@ -138,6 +138,18 @@ def test_a_folder_gets_a_layer_and_is_folded_where_all_other_lists_are_named(sit
     assert len(list(site.whitelist.iterdir())) == 3
 
 
+def test_a_night_on_which_nobody_wrote_takes_no_layer(site):
+    site.whitelist = site.settings["WHITELIST"] = site.folder / "layers"
+    site.whitelist.mkdir()
+    site.update()
+    before = {path.name: path.read_bytes() for path in site.whitelist.iterdir()}
+    site.log.write_text("")
+    said = site.update()
+    assert "no layer was made" in said and "is renewed" in said
+    assert {path.name: path.read_bytes() for path in site.whitelist.iterdir()} == before
+    assert site.lists_now("joe@example.org") == [True]
+
+
 @pytest.mark.parametrize("settings, says", [
     ({"HARVEST": "'--own-domain example.net --for-all /none'"}, "harvest has failed"),
     ({"LEARNED": "/none"}, "export of what was learned has failed"),

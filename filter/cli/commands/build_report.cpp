@@ -89,7 +89,7 @@ std::optional<BloomgateError> refusal_of_lists(const BuildArguments& arguments, 
                           format_count(rejected) + " lines were rejected and --strict was given; no filter was built");
   }
   if (arguments.not_empty && entries == 0) {
-    return BloomgateError(ErrorCode::bad_input,
+    return BloomgateError(ErrorCode::no_entries,
                           "the lists hold no entries, so nobody would be listed; nothing was changed");
   }
   return std::nullopt;

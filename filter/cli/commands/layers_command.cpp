@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "filter/base/error.hpp"
@@ -28,6 +29,7 @@
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/folder_lock.hpp"
 #include "filter/cli/commands/kept_output.hpp"
+#include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/file/kept_folders.hpp"
@@ -272,6 +274,14 @@ void unite(const std::string& folder, const std::vector<std::unique_ptr<MappedFi
   }
 }
 
+void report_no_layer(bool json) {
+  if (json) {
+    print_report({{"file", nullptr}, {"entries", 0}});
+  } else {
+    std::cout << "no layer was made: the lists hold no entries\n";
+  }
+}
+
 void remove_layers(const std::vector<Layer>& layers, const FolderLock& folder) {
   for (const Layer& layer : layers) {
     if (unlink(layer.path.c_str()) != 0 && errno != ENOENT) {
@@ -313,13 +323,22 @@ int run_append(const Arguments& arguments) {
     rate = next_rate(folder, filters, bound_of(filters));
   }
   Arguments build = passed.arguments(*values);
+  // Nobody is listed by a layer of nobody, and each takes one of the places that a folder has.
+  if (!layers.empty()) build.push_back("--not-empty");
   add_shape(build, *values, rate, filters);
   add_sign_key(build, passed);
   build.push_back("--output=" + next_layer(folder, layers));
   build.insert(build.end(), operands.begin() + 1, operands.end());
   // Not read: all of them stay.
   const KeptLayers kept(folder, passed.keep);
-  const int status = run_build(build);
+  int status = EX_OK;
+  try {
+    status = run_build(build);
+  } catch (const BloomgateError& error) {
+    if (error.code() != ErrorCode::no_entries) throw;
+    report_no_layer((*values)["json"].as<bool>());
+    return EX_OK;
+  }
   if (status == EX_OK) kept.done();
   return status;
 }

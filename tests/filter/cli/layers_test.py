@@ -259,6 +259,24 @@ class CommandsTest(Layers):
         self.assertEqual(self.names(), ["0001.bloom"])
         self.run_it("query", self.layers, "u1@list1.example", status=1)
 
+    def test_lists_without_an_entry_make_no_layer_beside_others(self):
+        none = self.root / "none.txt"
+        none.write_text("# nobody\n")
+        said = self.run_it("append", self.layers, none, "--quiet")
+        self.assertEqual(self.names(), ["0001.bloom"])  # a daemon needs a whitelist to begin with
+        self.assertNotIn("no layer", said.stdout)
+        self.run_it("append", self.layers, self.new_list(5), "--quiet")
+        before = {path.name: path.read_bytes() for path in self.layers.iterdir()}
+        said = self.run_it("append", self.layers, none, "--keep", 2, "--quiet")
+        self.assertEqual(said.stdout, "no layer was made: the lists hold no entries\n")
+        said = self.run_it("append", self.layers, none, "--json", "--quiet")
+        self.assertEqual(json.loads(said.stdout), {"file": None, "entries": 0})
+        self.assertEqual({path.name: path.read_bytes() for path in self.layers.iterdir()}, before)
+        self.assertFalse((self.root / "layers.1").exists())
+        bad = self.root / "bad.txt"
+        bad.write_text("no address\n")
+        self.run_it("append", self.layers, bad, "--strict", "--quiet", status=EX_DATAERR)
+
     def test_a_build_keeps_the_filter_where_the_lists_must_not_be_empty(self):
         output, store = self.root / "w.bloom", self.root / "w.store"
         self.run_it("build", "--output", output, "--store", store, "--not-empty", self.new_list(5), "--quiet")
