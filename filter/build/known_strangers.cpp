@@ -31,18 +31,19 @@ void KnownStrangers::Lane::add(std::string_view key) {
   const LayoutRules& rules = layout_rules(shape_.layout);
   std::array<std::uint64_t, kMaxHashes> values;
   rules.values_of(shape_, key, values.data());
+  if (!range_.has(values[0])) return;
   marks_->add(values[0]);
   const std::uint32_t count = rules.values_per_entry(shape_.hashes);
   if (count > 1) values_.insert(values_.end(), values.begin(), values.begin() + count);
 }
 
-KnownStrangers::KnownStrangers(const FilterShape& shape, unsigned lanes, std::uint64_t memory_bytes)
+KnownStrangers::KnownStrangers(const FilterShape& shape, unsigned lanes, std::uint64_t memory_bytes, HashRange range)
     : shape_(shape),
       rules_(&layout_rules(shape.layout)),
       values_per_entry_(rules_->values_per_entry(shape.hashes)),
       threads_(lanes),
       marks_(kPartitionBits, lanes, gathering_bytes(memory_bytes, values_per_entry_, lanes)) {
-  for (unsigned i = 0; i < lanes; ++i) lanes_.emplace_back(marks_.lane(i), shape_);
+  for (unsigned i = 0; i < lanes; ++i) lanes_.emplace_back(marks_.lane(i), shape_, range);
 }
 
 void KnownStrangers::settle() {
@@ -90,8 +91,8 @@ void KnownStrangers::note_bits(const FilterShape& shape, ConstBodyPart part, std
 }
 
 // The blocks of ascending hashes lie one behind the other, so that the part is read from its front to its end.
-KnownStrangers::Range KnownStrangers::marks_in(const FilterShape& shape, ConstBodyPart part,
-                                               std::uint64_t end) const noexcept {
+KnownStrangers::Indices KnownStrangers::marks_in(const FilterShape& shape, ConstBodyPart part,
+                                                 std::uint64_t end) const noexcept {
   const std::span<const KeyHash> hashes = index_.hashes();
   const auto first_from = [&](std::uint64_t place) {
     const auto place_of = [&](KeyHash hash) { return rules_->bytes_of(shape, hash).begin; };
@@ -100,8 +101,24 @@ KnownStrangers::Range KnownStrangers::marks_in(const FilterShape& shape, ConstBo
   return {first_from(part.begin), first_from(end)};
 }
 
-void KnownStrangers::note_marks(const FilterShape& shape, ConstBodyPart part, Range range) noexcept {
-  for (std::size_t i = range.begin; i < range.end; ++i) {
+KnownStrangers::Indices KnownStrangers::marks_in(HashRange range) const noexcept {
+  const std::span<const KeyHash> hashes = index_.hashes();
+  return {static_cast<std::size_t>(std::ranges::lower_bound(hashes, range.first) - hashes.begin()),
+          static_cast<std::size_t>(std::ranges::upper_bound(hashes, range.last) - hashes.begin())};
+}
+
+std::span<const std::uint64_t> KnownStrangers::values_in(HashRange range) const noexcept {
+  const Indices marks = marks_in(range);
+  return index_.hashes().subspan(marks.begin, marks.end - marks.begin);
+}
+
+std::span<std::uint8_t> KnownStrangers::notes_of(HashRange range) noexcept {
+  const Indices marks = marks_in(range);
+  return std::span(states_).subspan(marks.begin, marks.end - marks.begin);
+}
+
+void KnownStrangers::note_marks(const FilterShape& shape, ConstBodyPart part, Indices marks) noexcept {
+  for (std::size_t i = marks.begin; i < marks.end; ++i) {
     if (!rules_->has_bits_of(shape, part, index_.hashes()[i])) states_[i] |= kMissed;
   }
 }
@@ -111,11 +128,11 @@ void KnownStrangers::note_bits_here(const FilterShape& shape, ConstBodyPart part
 }
 
 void KnownStrangers::note_bits_of_marks(const FilterShape& shape, ConstBodyPart part, std::uint64_t end) {
-  const Range range = marks_in(shape, part, end);
-  for_each_parallel(threads_, (range.end - range.begin + kStrangersAtOnce - 1) / kStrangersAtOnce,
+  const Indices marks = marks_in(shape, part, end);
+  for_each_parallel(threads_, (marks.end - marks.begin + kStrangersAtOnce - 1) / kStrangersAtOnce,
                     [&](std::size_t piece) {
-                      const std::size_t begin = range.begin + piece * kStrangersAtOnce;
-                      note_marks(shape, part, {begin, std::min(begin + kStrangersAtOnce, range.end)});
+                      const std::size_t begin = marks.begin + piece * kStrangersAtOnce;
+                      note_marks(shape, part, {begin, std::min(begin + kStrangersAtOnce, marks.end)});
                     });
 }
 

@@ -9,6 +9,9 @@
 // end_notes; then the rest. start_again() begins anew with the same strangers. A stranger takes some 16 bytes of
 // memory, and 8 more for each probe in the layouts that have several values.
 //
+// Where several processes make one filter, each may have the strangers of a range of hashes alone, and notes of them
+// what its part of the filter says. One that has all strangers gathers these notes and does the rest.
+//
 // Lanes are for worker threads: one thread at a time may use a lane, and different threads may use different lanes at
 // once. note_entries() and the const functions are safe from any thread; everything else is for one.
 #pragma once
@@ -22,6 +25,7 @@
 #include "filter/build/hash_index.hpp"
 #include "filter/build/hash_partitions.hpp"
 #include "filter/file/file_format.hpp"
+#include "filter/hash/hash_range.hpp"
 #include "filter/layout/filter_view.hpp"
 #include "filter/layout/layout_rules.hpp"
 
@@ -31,9 +35,10 @@ class KnownStrangers {
  public:
   class Lane {
    public:
-    Lane(HashPartitions::Lane& marks, const FilterShape& shape) : marks_(&marks), shape_(shape) {}
+    Lane(HashPartitions::Lane& marks, const FilterShape& shape, HashRange range)
+        : marks_(&marks), shape_(shape), range_(range) {}
 
-    // The key of an address, or of a pair of addresses.
+    // The key of an address, or of a pair of addresses. One outside of the range is left out.
     void add(std::string_view key);
     // The worker calls this when it is done for now.
     void settle() noexcept { marks_->settle(); }
@@ -42,11 +47,13 @@ class KnownStrangers {
     friend class KnownStrangers;
     HashPartitions::Lane* marks_;
     FilterShape shape_;
+    HashRange range_;
     std::vector<std::uint64_t> values_;  // of all strangers, one behind the other, where a stranger has several
   };
 
-  // `shape` as the filter's, but for the number of blocks. Throws BloomgateError{out_of_memory}.
-  KnownStrangers(const FilterShape& shape, unsigned lanes, std::uint64_t memory_bytes);
+  // `shape` as the filter's, but for the number of blocks. Of the strangers only those with a first value in `range`
+  // are kept. Throws BloomgateError{out_of_memory}.
+  KnownStrangers(const FilterShape& shape, unsigned lanes, std::uint64_t memory_bytes, HashRange range = {});
   KnownStrangers(const KnownStrangers&) = delete;
   KnownStrangers& operator=(const KnownStrangers&) = delete;
 
@@ -71,6 +78,11 @@ class KnownStrangers {
   // different parts, and each may note the entries of its part before.
   void note_bits_here(const FilterShape& shape, ConstBodyPart part, std::uint64_t end) noexcept;
 
+  // In layouts with one value for each entry: the first values within `range`, in ascending order, each once, and what
+  // was noted of each of them, which another process with the same values may have noted in its own. Settled before.
+  std::span<const std::uint64_t> values_in(HashRange range) const noexcept;
+  std::span<std::uint8_t> notes_of(HashRange range) noexcept;
+
   // The hashes of the domain entries, in ascending order, each once.
   void note_domains(std::vector<KeyHash> hashes) { domains_ = HashIndex(std::move(hashes)); }
   bool has_domains() const noexcept { return !domains_.hashes().empty(); }
@@ -91,12 +103,13 @@ class KnownStrangers {
   enum State : std::uint8_t { kEntry = 1, kByDomain = 2, kMissed = 4 };
 
   // Indices into the marks.
-  struct Range {
+  struct Indices {
     std::size_t begin = 0;
     std::size_t end = 0;
   };
-  Range marks_in(const FilterShape& shape, ConstBodyPart part, std::uint64_t end) const noexcept;
-  void note_marks(const FilterShape& shape, ConstBodyPart part, Range range) noexcept;
+  Indices marks_in(const FilterShape& shape, ConstBodyPart part, std::uint64_t end) const noexcept;
+  Indices marks_in(HashRange range) const noexcept;
+  void note_marks(const FilterShape& shape, ConstBodyPart part, Indices marks) noexcept;
   void note_bits_of_marks(const FilterShape& shape, ConstBodyPart part, std::uint64_t end);
   void note_bits_of_values(const FilterShape& shape, ConstBodyPart part, std::uint64_t end);
   Match domain_match(EntryKind kind, std::string_view key) const noexcept;

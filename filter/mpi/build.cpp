@@ -15,7 +15,9 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/build/excluded_section.hpp"
 #include "filter/build/filter_part.hpp"
+#include "filter/build/known_strangers.hpp"
 #include "filter/cli/commands/build_arguments.hpp"
 #include "filter/cli/commands/build_report.hpp"
 #include "filter/cli/commands/kept_output.hpp"
@@ -23,6 +25,7 @@
 #include "filter/cli/lists/add_entries.hpp"
 #include "filter/cli/lists/input_files.hpp"
 #include "filter/cli/lists/progress_states.hpp"
+#include "filter/cli/lists/stranger_check.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/progress.hpp"
 #include "filter/cli/stop_signal.hpp"
@@ -45,7 +48,7 @@ constexpr HelpText kHelp = {
     .purpose =
         "Builds by the ranks of an MPI job the very file that 'bloomgate build' makes of the same lists, options\n"
         "and seed. Each rank reads a share of the lists, which all of them must see at the same paths, and makes a\n"
-        "range of the bits; rank 0 writes the filter. For the layouts page, line and ribbon, without stores and --not.",
+        "range of the bits; rank 0 writes the filter. For the layouts page, line and ribbon, without stores.",
     .examples = "  mpirun -n 4 --host a,b,c,d bloomgate-mpi build --output whitelist.bloom /shared/lists/*.txt\n"};
 
 // What `bloomgate build` can and this cannot.
@@ -55,7 +58,6 @@ void require_supported(const BuildArguments& command) {
   };
   if (!command.stores->empty()) refuse("a store among the inputs");
   if (!command.options.store_path.empty()) refuse("--store");
-  if (!command.strangers.empty()) refuse("--not");
   if (!SharedArray::suits(command.options.layout)) refuse("--layout " + command.shape.layout);
   for (const std::string& input : command.inputs) {
     if (input == "-") refuse("standard input");
@@ -66,6 +68,7 @@ void require_supported(const BuildArguments& command) {
 struct OwnPart {
   FilterShape shape = {};
   std::optional<SharedArray> array;
+  std::unique_ptr<StrangerCheck> strangers;  // rank 0 has all of them, another one those of its bits
   std::unique_ptr<OwnBits> bits;
   std::uint64_t addresses = 0;  // of all ranks, like the rest
   PairsHeld pairs = {};
@@ -73,6 +76,14 @@ struct OwnPart {
   std::uint64_t sent_bytes = 0;
   double waited = 0;  // of this rank, in s
 };
+
+// By which ranks see that they have read the same strangers.
+using StrangersSeen = std::array<std::uint64_t, 2>;
+
+StrangersSeen seen_of(std::span<const KeyHash> values) {
+  const auto bytes = std::as_bytes(values);
+  return {values.size(), hash_key({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, 0)};
+}
 
 class Job {
  public:
@@ -94,11 +105,14 @@ class Job {
   OpenLists& share_of_lists();
   void choose_size();
   void count_addresses();
+  std::unique_ptr<StrangerCheck> read_strangers(const SharedArray& array);
   OwnPart read_lists();
   void check_lists(const OwnPart& part);
   FilterHeader write(const OwnPart& part);
   void write_bits(FilterWriter& writer, const OwnPart& part);
   void send_bits(const OwnPart& part) const;
+  void send_notes(const OwnPart& part) const;
+  void receive_notes(const OwnPart& part) const;
   std::vector<KeyHash> domains_of_all(const OwnPart& part) const;
   FilterShape shape() const;
   std::uint64_t memory_bytes() const;
@@ -135,6 +149,7 @@ void Job::require_same_lists() const {
   for (std::size_t input = 0; input < lists.blocks.input_count(); ++input) {
     seen += lists.blocks.name(input) + '\n' + std::to_string(lists.blocks.file_bytes(input)) + '\n';
   }
+  for (const std::string& list : command_.strangers) seen += "--not " + list + '\n';
   const KeyHash hash = hash_key(seen, 0, HashFamily::xxh3);
   if (hash == communicator_.of_first(hash)) return;
   throw BloomgateError(ErrorCode::bad_input,
@@ -145,7 +160,8 @@ void Job::require_same_lists() const {
 // For hashes that wait for their bits to be set.
 std::uint64_t Job::memory_bytes() const {
   constexpr std::uint64_t kByDefault = std::uint64_t{256} << 20;
-  return command_.memory.empty() ? kByDefault : options_.memory_bytes;
+  if (command_.memory.empty()) return kByDefault;
+  return command_.strangers.empty() ? options_.memory_bytes : options_.memory_bytes / 2;
 }
 
 // Only rank 0 is sure to have the filter's folder.
@@ -182,13 +198,25 @@ void Job::count_addresses() {
   open_lists();
 }
 
+// Rank 0 looks through all of them at the end, and speaks for all ranks.
+std::unique_ptr<StrangerCheck> Job::read_strangers(const SharedArray& array) {
+  const unsigned rank = communicator_.rank();
+  const HashRange range = is_first() ? HashRange{} : array.hashes_of(rank);
+  const auto& files = array.has_blocks(rank) ? command_.strangers : std::vector<std::string>{};
+  BuildOptions options = options_;  // it takes the memory off there
+  return std::make_unique<StrangerCheck>(
+      files, options, command_.strict, [this](std::string_view line) { show(line); }, range);
+}
+
 OwnPart Job::read_lists() {
   OpenLists& lists = share_of_lists();
   OwnPart part;
   part.shape = shape();
   part.array.emplace(part.shape, communicator_.ranks());
+  part.strangers = read_strangers(*part.array);
   part.bits = std::make_unique<OwnBits>(part.shape, *part.array, communicator_.rank(), options_.threads, memory_bytes(),
                                         scratch_folder());
+  if (KnownStrangers* const strangers = part.strangers->strangers()) part.bits->set_strangers(*strangers);
   HashExchange exchange(communicator_, part.shape, *part.array, options_.threads,
                         [&part](std::span<const KeyHash> hashes) { part.bits->take(hashes); });
   try {
@@ -246,6 +274,29 @@ void Job::send_bits(const OwnPart& part) const {
   }
 }
 
+void Job::send_notes(const OwnPart& part) const {
+  KnownStrangers* const strangers = part.strangers->strangers();
+  if (strangers == nullptr) return;
+  const StrangersSeen seen = seen_of(strangers->values_in({}));
+  communicator_.send(0, std::as_bytes(std::span(seen)));
+  communicator_.send(0, std::as_bytes(strangers->notes_of({})));
+}
+
+void Job::receive_notes(const OwnPart& part) const {
+  KnownStrangers& strangers = *part.strangers->strangers();
+  for (unsigned rank = 1; rank < communicator_.ranks() && part.array->has_blocks(rank); ++rank) {
+    const HashRange range = part.array->hashes_of(rank);
+    StrangersSeen seen = {};
+    communicator_.receive(rank, std::as_writable_bytes(std::span(seen)));
+    if (seen != seen_of(strangers.values_in(range))) {
+      throw BloomgateError(ErrorCode::bad_input, "rank " + std::to_string(rank) +
+                                                     " has read other lists of --not than this rank; all ranks must "
+                                                     "see the same files at the same paths");
+    }
+    communicator_.receive(rank, std::as_writable_bytes(strangers.notes_of(range)));
+  }
+}
+
 void Job::write_bits(FilterWriter& writer, const OwnPart& part) {
   const std::span<const std::byte> own = part.bits->bytes();
   for_each_parallel(options_.threads, Section{.bytes = own.size()}.chunk_count(), [&](std::size_t chunk) {
@@ -274,6 +325,7 @@ FilterHeader Job::write(const OwnPart& part) {
   header.pairs = limited(part.pairs, header.addresses, header.domains);
   if (!is_first()) {
     send_bits(part);
+    send_notes(part);
     return header;
   }
   const unsigned kept = generations_to_keep(command_.output, {}, command_.keep, options_.threads,
@@ -284,6 +336,11 @@ FilterHeader Job::write(const OwnPart& part) {
     SectionStream section(writer.file(), SectionKind::domains);
     section.add(domains);
     section.finish();
+  }
+  if (KnownStrangers* const strangers = part.strangers->strangers()) {
+    receive_notes(part);
+    strangers->note_domains(domains);
+    write_excluded(writer, header, *strangers, [&part] { part.strangers->look_at_entries(); });
   }
   writer.commit(header, options_.threads, kept, options_.sign_key.get());
   return header;
@@ -329,7 +386,8 @@ int Job::run() {
   progress_->stop();
   if (!is_first()) return EX_OK;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  print_report(command_, {command_.output, header, rejected, excepted, broad, {}, 0, elapsed.count(), {}});
+  print_report(command_,
+               {command_.output, header, rejected, excepted, broad, part.strangers->review(), 0, elapsed.count(), {}});
   if (!command_.json) {
     std::cout << "exchanged " << format_bytes(part.sent_bytes) << " between " << communicator_.ranks()
               << " ranks; rank 0 waited for it " << static_cast<int>(100 * part.waited / elapsed.count() + 0.5)

@@ -59,19 +59,30 @@ void OwnBits::make_room() {
   spill_->take(partitions_, threads_);
 }
 
+template <typename Visit>
+void OwnBits::for_each_run(std::size_t partition, Visit visit) const {
+  const auto visit_and_note = [&](std::span<const KeyHash> run) {
+    visit(run);
+    if (strangers_ != nullptr) strangers_->note_entries(run);
+  };
+  if (spill_) spill_->for_each_run(partition, visit_and_note);
+  partitions_.for_each_run(partition, visit_and_note);
+}
+
 void OwnBits::set_bits() {
   set_partition_bits(shape_, part(), partitions_, 0, partitions_.partition_count(), threads_,
-                     [this](std::size_t partition, auto visit) { partitions_.for_each_run(partition, visit); });
+                     [this](std::size_t partition, auto visit) { for_each_run(partition, visit); });
   partitions_.clear();
 }
 
 void OwnBits::finish() {
-  if (!block_maker_) return set_bits();
-  make_partition_blocks(shape_, *block_maker_, part(), partitions_, 0, partitions_.partition_count(), threads_,
-                        [this](std::size_t partition, auto visit) {
-                          if (spill_) spill_->for_each_run(partition, visit);
-                          partitions_.for_each_run(partition, visit);
-                        });
+  if (block_maker_) {
+    make_partition_blocks(shape_, *block_maker_, part(), partitions_, 0, partitions_.partition_count(), threads_,
+                          [this](std::size_t partition, auto visit) { for_each_run(partition, visit); });
+  } else {
+    set_bits();
+  }
+  if (strangers_ != nullptr) strangers_->note_bits(shape_, {memory_.bytes().data(), begin_}, begin_ + bytes_);
 }
 
 }  // namespace bloomgate::mpi

@@ -2,6 +2,8 @@
 // many hashes at a time and in several threads, each in a part of the range that stays in its cache. In the layout
 // ribbon, where a block is made of all its entries at once, the hashes are kept until finish(), in a temporary file
 // where memory is full. For one thread.
+//
+// Known strangers, if there are any, note of what they have in this range what FilterBuilder lets them note.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +16,7 @@
 #include "filter/build/block_maker.hpp"
 #include "filter/build/hash_partitions.hpp"
 #include "filter/build/hash_spill.hpp"
+#include "filter/build/known_strangers.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/mpi/shared_array.hpp"
 
@@ -27,6 +30,9 @@ class OwnBits {
           std::uint64_t memory_bytes, std::string scratch_folder);
   ~OwnBits();
 
+  // Before any hashes. `strangers` have to outlive this, and to be settled.
+  void set_strangers(KnownStrangers& strangers) noexcept { strangers_ = &strangers; }
+
   // Hashes of this rank. Throws BloomgateError{bad_argument} for others, {out_of_memory} and {cannot_write}.
   void take(std::span<const KeyHash> hashes);
   // Sets the bits of all that it has taken. Then bytes() are those of the filter's file. Throws
@@ -36,6 +42,8 @@ class OwnBits {
   std::span<const std::byte> bytes() const noexcept { return memory_.bytes().first(bytes_); }
 
  private:
+  template <typename Visit>
+  void for_each_run(std::size_t partition, Visit visit) const;
   void make_room();
   void set_bits();
   BodyPart part() const noexcept { return {memory_.bytes().data(), begin_}; }
@@ -50,6 +58,7 @@ class OwnBits {
   std::string scratch_folder_;
   std::unique_ptr<BlockMaker> block_maker_;  // in layouts that need whole blocks
   std::unique_ptr<HashSpill> spill_;         // there, once memory was full
+  KnownStrangers* strangers_ = nullptr;
 };
 
 }  // namespace bloomgate::mpi

@@ -9,18 +9,10 @@
 #include <vector>
 
 #include "filter/build/filter_part.hpp"
-#include "filter/hash/hash.hpp"
+#include "filter/hash/hash_range.hpp"
 #include "filter/layout/filter_shape.hpp"
 
 namespace bloomgate::mpi {
-
-// Hashes from `first` to `last`.
-struct HashRange {
-  KeyHash first = 0;
-  KeyHash last = 0;
-
-  bool has(KeyHash hash) const noexcept { return hash - first <= last - first; }
-};
 
 class SharedArray {
  public:
@@ -35,9 +27,12 @@ class SharedArray {
     return {first_blocks_[rank], first_blocks_[rank + 1] - first_blocks_[rank]};
   }
 
+  // A rank after the last one with blocks has none either.
+  bool has_blocks(unsigned rank) const noexcept { return rank < owners(); }
+
   // The hashes of these blocks; of no use for a rank without any.
   HashRange hashes_of(unsigned rank) const noexcept {
-    if (rank >= owners()) return {};
+    if (!has_blocks(rank)) return {};
     return {first_hashes_[rank],
             rank + 1 == owners() ? std::numeric_limits<KeyHash>::max() : first_hashes_[rank + 1] - 1};
   }

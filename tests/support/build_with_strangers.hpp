@@ -10,11 +10,11 @@
 
 namespace bloomgate::test {
 
-// The addresses of those list lines, settled; the others are left out.
-inline std::unique_ptr<KnownStrangers> strangers_of(const BuildOptions& options,
-                                                    const std::vector<std::string>& lines) {
+// The addresses of those list lines, settled; the others are left out, and so are hashes out of the range.
+inline std::unique_ptr<KnownStrangers> strangers_of(const BuildOptions& options, const std::vector<std::string>& lines,
+                                                    HashRange range = {}) {
   constexpr std::uint64_t kMemory = std::uint64_t{64} << 20;
-  auto strangers = std::make_unique<KnownStrangers>(shape_of(options), options.threads, kMemory);
+  auto strangers = std::make_unique<KnownStrangers>(shape_of(options), options.threads, kMemory, range);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const Entry entry = canonicalize_list_line(lines[i], options.profile);
     if (!goes_into_bits(entry.kind())) continue;

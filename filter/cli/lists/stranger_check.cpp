@@ -9,11 +9,11 @@
 namespace bloomgate::cli {
 
 StrangerCheck::StrangerCheck(const std::vector<std::string>& files, BuildOptions& options, bool is_strict,
-                             std::function<void(std::string_view)> show)
+                             std::function<void(std::string_view)> show, HashRange range)
     : lists_(files, options.profile, options.threads, stop_flag()), is_strict_(is_strict), show_(std::move(show)) {
   if (lists_.empty()) return;
   options.memory_bytes /= 2;
-  strangers_ = std::make_unique<KnownStrangers>(shape_of(options), options.threads, options.memory_bytes);
+  strangers_ = std::make_unique<KnownStrangers>(shape_of(options), options.threads, options.memory_bytes, range);
   lists_.read_into(*strangers_);
 }
 

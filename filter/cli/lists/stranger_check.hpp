@@ -16,23 +16,27 @@ namespace bloomgate::cli {
 class StrangerCheck {
  public:
   // Reads the lists, if there are any, for a filter with these options; then half of their memory is for the strangers,
-  // and taken off there. `show` gets the lines about entries among them. Throws what StrangerLists throws.
+  // and taken off there. `show` gets the lines about entries among them. Of the strangers those with hashes in `range`
+  // are kept. Throws what StrangerLists throws.
   StrangerCheck(const std::vector<std::string>& files, BuildOptions& options, bool is_strict,
-                std::function<void(std::string_view)> show);
+                std::function<void(std::string_view)> show, HashRange range = {});
 
   // Known once what has them was written.
   const StrangerReview& review() const noexcept { return review_; }
 
-  // To a FilterBuilder or a StoreUpdate. With `is_strict`, its write() throws BloomgateError{bad_input} if an entry is
-  // among the strangers, or a line that is no address.
+  // To a FilterBuilder or a StoreUpdate, whose write() calls look_at_entries().
   template <typename Builder>
   void attach_to(Builder& builder) {
     if (strangers_) builder.set_strangers(*strangers_, [this] { look_at_entries(); });
   }
 
- private:
+  // For who does as these do; null: there are no lists.
+  KnownStrangers* strangers() noexcept { return strangers_.get(); }
+  // Once all is noted. Throws BloomgateError{bad_input}, with `is_strict`, if an entry is among the strangers, or a
+  // line that is no address.
   void look_at_entries();
 
+ private:
   StrangerLists lists_;
   bool is_strict_;
   std::function<void(std::string_view)> show_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <limits>
 #include <random>
 #include <set>
 
@@ -189,6 +190,56 @@ TEST_CASE("the strangers of one build serve another, which forgets what was foun
     for (const std::string_view each : {"eve@example.org", "joe@example.org"}) {
       CHECK(strangers->entry_of(EntryKind::address, each) == (each == line ? Match::address : Match::none));
     }
+  }
+}
+
+TEST_CASE("strangers of ranges, each noted by itself, come to the same as all of them") {
+  const BuildOptions options = {.hashes = 1, .seed = 3, .threads = 2};
+  const std::vector<std::string> lines = numbered_addresses(0, 5000);
+  FilterShape shape = shape_of(options);
+  shape.block_count = 2;
+  const std::uint64_t bytes = shape.block_count * shape.block_bytes;
+  // Every third stranger is an entry, and others hit.
+  std::vector<std::byte> bits(bytes);
+  std::vector<KeyHash> entries;
+  for (std::size_t i = 0; i < 3 * lines.size(); i += 3) {
+    entries.push_back(hash_key(i < lines.size() ? lines[i] : "other" + std::to_string(i) + "@example.net", 3));
+  }
+  layout_rules(shape.layout).set_bits(shape, {bits.data(), 0}, entries);
+  const auto all = strangers_of(options, lines);
+  all->note_entries(entries);
+  all->note_bits(shape, {bits.data(), 0}, bytes);
+  all->end_notes();
+  REQUIRE(all->excluded().size() > 100);
+
+  // One of the strangers is the first of a range, and one the last of it.
+  const std::span<const KeyHash> values = all->values_in({});
+  REQUIRE(values.size() == lines.size());
+  const KeyHash first_end = values[1000];
+  const KeyHash second_begin = values[1001];
+  const std::uint64_t middle = shape.block_count / 2 * shape.block_bytes;
+  const auto gathered = strangers_of(options, lines);
+  std::size_t known = 0;
+  for (const HashRange range : {HashRange{0, first_end}, HashRange{second_begin, KeyHash{1} << 63},
+                                HashRange{(KeyHash{1} << 63) + 1, std::numeric_limits<KeyHash>::max()}}) {
+    const auto some = strangers_of(options, lines, range);
+    some->note_entries(entries);
+    some->note_bits(shape, {bits.data(), 0}, middle);
+    some->note_bits(shape, {bits.data() + middle, middle}, bytes);
+    CHECK(std::ranges::equal(some->values_in({}), gathered->values_in(range)));
+    CHECK(std::ranges::all_of(some->values_in({}), [&](KeyHash hash) { return range.has(hash); }));
+    known += some->counts().known;
+    CHECK(some->notes_of({}).size() == some->counts().known);
+    std::ranges::copy(some->notes_of({}), gathered->notes_of(range).begin());
+  }
+  CHECK(known == lines.size());
+  gathered->end_notes();
+  CHECK(gathered->excluded() == all->excluded());
+  CHECK(gathered->counts() == all->counts());
+  CHECK(all->values_in({values[7], values[7]}).size() == 1);
+  CHECK(all->values_in({values[7] + 1, values[8] - 1}).empty());
+  for (std::size_t i = 0; i < lines.size(); i += 3) {
+    CHECK(gathered->entry_of(EntryKind::address, lines[i]) == Match::address);
   }
 }
 

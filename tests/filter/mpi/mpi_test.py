@@ -152,11 +152,77 @@ class MpiTest(unittest.TestCase):
         self.assertIn("5 lines were rejected and --strict was given", done.stderr)
         self.assertEqual(self.output.read_text(), "the old one")
 
+    def test_known_strangers_are_left_out_as_on_one_machine(self):
+        lists = self.some_lists()
+        # Strangers, most of whom no rank alone would know to hit, entries, listed ones by their domains, pairs, and lines
+        # that are no addresses.
+        strangers = [self.addresses("strangers.txt", 120_000, 500_000), self.write("others.txt", b"".join([
+            b"user7@example7.org\nONLY@example.org\nann@corp.example\nbob@deep.big.example\n",
+            b"friend3@example.net > user3@ours.example\nfriend3@example.net > user4@ours.example\n",
+            b"eve@x.example > ann@ours.example\n@corp.example\nno address\n# remark\n"]))]
+        known = [word for path in strangers for word in ("--not", path)]
+        for options in (["--bits-per-entry", 48, "--hashes", 2], ["--bits-per-entry", 64, "--layout", "line", "--hashes", 1],
+                        ["--bits-per-entry", 10, "--layout", "ribbon", self.addresses("more.txt", 600_000, 10**6)],
+                        ["--expected-entries", 1_300_000, "--hashes", 2]):
+            arguments = ["--seed", 7, *known, *options, *lists]
+            wanted, said = self.reference(*arguments)
+            self.assertIn("others.txt:1: ", said)
+            self.assertGreater(len(wanted), 1 << 20, "so little that one rank would have all of it")
+            for ranks in (1, 2, 3):
+                with self.subTest(ranks=ranks, options=options):
+                    done = self.build(ranks, "--json", *arguments)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertTrue(self.output.read_bytes() == wanted, done.stdout)
+                    self.assertEqual(sorted(done.stderr.splitlines()), sorted(said.splitlines()))
+                    told = json.loads(done.stdout)["known_strangers"]
+                    self.assertEqual((told["rejected"], told["by_domain"]), (1, 3))
+                    self.assertGreater(told["excluded"], 10)
+        self.output.write_text("the old one")
+        done = self.build(3, "--strict", *known, lists[0])
+        self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
+        self.assertRegex(done.stderr, r"rank 0 on \S+: of what the lists of --not name, 1 are entries and 1 are no addr")
+        self.assertEqual(self.output.read_text(), "the old one")
+
+    def test_strangers_of_a_filter_of_which_one_rank_has_all_bits(self):
+        few = self.write("few.txt", b"a@b.example\n")
+        stranger = self.addresses("strangers.txt", 1000)
+        wanted, _ = self.reference("--seed", 1, "--bits-per-entry", 2, "--expected-entries", 1, "--not", stranger, few)
+        done = self.build(3, "--seed", 1, "--bits-per-entry", 2, "--expected-entries", 1, "--not", stranger, few)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(self.output.read_bytes() == wanted)
+
+    def test_ranks_that_have_other_strangers_are_told_apart(self):
+        some = self.addresses("some.txt", 200_000)
+        strangers = self.addresses("strangers.txt", 1000, 500_000)
+        other = self.addresses("other.txt", 1000, 600_000)
+        self.output.write_text("the old one")
+
+        def two(first, second):
+            """Two ranks that are given lists of --not of their own, if any."""
+            program = [BLOOMGATE_MPI, "build", "--output", self.output, "--threads", 2, "--bits-per-entry", 64, some]
+            return self.run_command([*mpirun("-n", 1), *program, *first, ":", "-n", 1, *program, *second])
+
+        for first, second in (([], ["--not", strangers]), (["--not", strangers], [])):
+            done = two(first, second)
+            self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
+            self.assertRegex(done.stderr, r"rank 1 on \S+: this rank sees other lists than rank 0")
+        # By one path, but with other lines: each rank sees it in a folder of its own.
+        shell = ["sh", "-c", 'cd "$1"; shift; exec "$@"', "sh"]
+        folders = [self.folder / "a", self.folder / "b"]
+        for folder, content in zip(folders, (strangers, other)):
+            folder.mkdir()
+            (folder / "not.txt").write_bytes(content.read_bytes())
+        program = [BLOOMGATE_MPI, "build", "--output", self.output, "--bits-per-entry", 64, "--not", "not.txt", some]
+        done = self.run_command([*mpirun("-n", 1), *shell, folders[0], *program, ":", "-n", 1, *shell, folders[1], *program])
+        self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
+        self.assertRegex(done.stderr, r"rank 0 on \S+: rank 1 has read other lists of --not than this rank")
+        self.assertEqual(self.output.read_text(), "the old one")
+
     def test_what_goes_with_one_machine_alone_is_refused_once(self):
         some = self.addresses("some.txt", 10)
         store = self.folder / "s.store"
         self.reference("--store", store, some)
-        for arguments, word in ((["--store", self.folder / "x", some], "--store"), (["--not", some, some], "--not"),
+        for arguments, word in ((["--store", self.folder / "x", some], "--store"),
                                 (["--layout", "classic", some], "--layout classic"), ([store], "a store among the inputs"),
                                 (["-"], "standard input"), (["--nonsense", some], "--nonsense")):
             with self.subTest(word=word):
