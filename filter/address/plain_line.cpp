@@ -10,12 +10,25 @@ namespace bloomgate {
 
 #ifdef __SSE2__
 
-bool PlainLines::has_512_bits() noexcept {
-  return __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("bmi") != 0 &&
-         __builtin_cpu_supports("bmi2") != 0;
+bool PlainLines::has(Registers registers) noexcept {
+  const bool has_bit_instructions = __builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("bmi2") != 0;
+  switch (registers) {
+    case Registers::of_128_bits:
+      return true;
+    case Registers::of_256_bits:
+      return has_bit_instructions && __builtin_cpu_supports("avx2") != 0;
+    case Registers::of_512_bits:
+      return has_bit_instructions && __builtin_cpu_supports("avx512bw") != 0;
+  }
+  return false;
 }
 
-PlainLines::PlainLines(Registers registers) noexcept : wide_(are_wide(registers)) {}
+PlainLines::Registers PlainLines::widest() noexcept {
+  for (const Registers registers : {Registers::of_512_bits, Registers::of_256_bits}) {
+    if (has(registers)) return registers;
+  }
+  return Registers::of_128_bits;
+}
 
 template <typename Registers>
 [[gnu::always_inline]] inline const char* PlainLines::read_by(const char* at, const char* end) noexcept {
@@ -27,8 +40,7 @@ template <typename Registers>
   for (std::size_t offset = 0; offset < std::min(text_bytes, sizeof folded_); offset += 64) {
     if (count_ + kMostOfWord > kMost) break;
     const plain_words::Word word = Registers::classify(at + offset, folded_.data() + offset);
-    const std::uint64_t ends = word.line_feed | word.carriage_return;
-    const std::uint64_t faults = grammar.faults(word, ends, ends);
+    const std::uint64_t faults = grammar.faults(word);
     // The bytes in memory after the text are not the list's.
     std::uint64_t line_ends =
         word.line_feed & plain_words::within_text(text_bytes - offset) & plain_words::before_first(faults);
@@ -46,21 +58,35 @@ template <typename Registers>
   return at + start;
 }
 
+[[gnu::flatten]] BLOOMGATE_AVX2 const char* PlainLines::read_by_32(const char* at, const char* end) noexcept {
+  return read_by<plain_words::By32>(at, end);
+}
+
 [[gnu::flatten]] BLOOMGATE_AVX512 const char* PlainLines::read_at_once(const char* at, const char* end) noexcept {
   return read_by<plain_words::AtOnce>(at, end);
 }
 
 const char* PlainLines::read(const char* at, const char* end) noexcept {
-  return wide_ ? read_at_once(at, end) : read_by<plain_words::By16>(at, end);
+  switch (registers_) {
+    case Registers::of_128_bits:
+      break;
+    case Registers::of_256_bits:
+      return read_by_32(at, end);
+    case Registers::of_512_bits:
+      return read_at_once(at, end);
+  }
+  return read_by<plain_words::By16>(at, end);
 }
 
 #else
 
-bool PlainLines::has_512_bits() noexcept {
-  return false;
+bool PlainLines::has(Registers registers) noexcept {
+  return registers == Registers::of_128_bits;
 }
 
-PlainLines::PlainLines(Registers /*registers*/) noexcept : wide_(false) {}
+PlainLines::Registers PlainLines::widest() noexcept {
+  return Registers::of_128_bits;
+}
 
 // Without SSE2 every line goes through canonicalize_line(), which gives the same keys.
 const char* PlainLines::read(const char* at, const char* /*end*/) noexcept {

@@ -18,18 +18,14 @@ namespace bloomgate {
 
 class PlainLines {
  public:
-  // The registers that bytes are classified in. The results are the same.
-  enum class Registers { any, of_128_bits, of_512_bits };
+  // The registers that bytes are classified in. The results are the same. (On processors other than x86-64 no line
+  // counts as plain.)
+  enum class Registers { of_128_bits, of_256_bits, of_512_bits };
+  static bool has(Registers registers) noexcept;  // whether the processor has them
+  static Registers widest() noexcept;
 
-  // The processor must have `registers`: any, the widest ones, or those that every x86-64 has. (On other processors no
-  // line counts as plain.)
-  explicit PlainLines(Registers registers = Registers::any) noexcept;
-
-  static bool has_512_bits() noexcept;
-  // Whether these registers have 512 bits here.
-  static bool are_wide(Registers registers) noexcept {
-    return registers == Registers::of_512_bits || (registers == Registers::any && has_512_bits());
-  }
+  // The processor must have `registers`.
+  explicit PlainLines(Registers registers = widest()) noexcept : registers_(registers) {}
 
   // How many bytes after the text must be readable.
   static constexpr std::size_t kReadable = 64;
@@ -49,9 +45,10 @@ class PlainLines {
 
   template <typename Registers>
   const char* read_by(const char* at, const char* end) noexcept;
+  const char* read_by_32(const char* at, const char* end) noexcept;
   const char* read_at_once(const char* at, const char* end) noexcept;
 
-  bool wide_;
+  Registers registers_;
   std::size_t count_ = 0;
   std::array<std::string_view, kMost> keys_;
   alignas(64) std::array<char, kWords * 64> folded_;

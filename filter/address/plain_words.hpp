@@ -34,8 +34,23 @@ inline std::uint64_t mask_of(__m128i bytes, unsigned shift) noexcept {
   return std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(bytes))} << shift;
 }
 
-// For functions that work with registers of 512 bits. Every processor with these has the instructions for bits, too.
+// For functions that work with registers of 256 bits, and of 512. Processors with these have the instructions for bits,
+// too.
+#define BLOOMGATE_AVX2 [[gnu::target("avx2,bmi,bmi2")]]
 #define BLOOMGATE_AVX512 [[gnu::target("avx512bw,bmi,bmi2")]]
+
+BLOOMGATE_AVX2 inline __m256i equal(__m256i bytes, char byte) noexcept {
+  return _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte));
+}
+
+BLOOMGATE_AVX2 inline __m256i in_range(__m256i bytes, char first, char count) noexcept {
+  const __m256i above = _mm256_sub_epi8(bytes, _mm256_set1_epi8(first));
+  return _mm256_cmpeq_epi8(_mm256_min_epu8(above, _mm256_set1_epi8(count)), above);
+}
+
+BLOOMGATE_AVX2 inline std::uint64_t mask_of(__m256i bytes) noexcept {
+  return static_cast<std::uint32_t>(_mm256_movemask_epi8(bytes));
+}
 
 BLOOMGATE_AVX512 inline std::uint64_t equal(__m512i bytes, char byte) noexcept {
   return _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte));
@@ -51,8 +66,8 @@ struct SignBytes {
   std::uint64_t greater = 0;
 };
 
-// Which registers the words are made in, for what reads them. The results are the same. What calls it with AtOnce has
-// BLOOMGATE_AVX512, and flattens it, so that the words need not go through memory.
+// Which registers the words are made in, for what reads them. The results are the same. What calls it with By32 or
+// AtOnce has BLOOMGATE_AVX2 or BLOOMGATE_AVX512, and flattens it, so that the words need not go through memory.
 struct By16 {
   // Classifies 64 bytes and writes them to `folded` in lower case.
   static Word classify(const char* text, char* folded) noexcept {
@@ -87,6 +102,51 @@ struct By16 {
       found.greater |= mask_of(equal(bytes, '>'), offset);
     }
     return found;
+  }
+};
+
+// Two halves of 32 bytes.
+struct By32 {
+  BLOOMGATE_AVX2 static Word classify(const char* text, char* folded) noexcept {
+    const Word low = classify_half(text, folded);
+    const Word high = classify_half(text + 32, folded + 32);
+    return {.plain = low.plain | high.plain << 32,
+            .at = low.at | high.at << 32,
+            .dot = low.dot | high.dot << 32,
+            .plus = low.plus | high.plus << 32,
+            .line_feed = low.line_feed | high.line_feed << 32,
+            .carriage_return = low.carriage_return | high.carriage_return << 32};
+  }
+
+  BLOOMGATE_AVX2 static SignBytes sign_bytes(const char* text) noexcept {
+    const __m256i low = load(text);
+    const __m256i high = load(text + 32);
+    return {.space = mask_of(equal(low, ' ')) | mask_of(equal(high, ' ')) << 32,
+            .greater = mask_of(equal(low, '>')) | mask_of(equal(high, '>')) << 32};
+  }
+
+ private:
+  BLOOMGATE_AVX2 static __m256i load(const char* text) noexcept {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text));
+  }
+
+  BLOOMGATE_AVX2 static Word classify_half(const char* text, char* folded) noexcept {
+    const __m256i bytes = load(text);
+    const __m256i case_bit = _mm256_set1_epi8(0x20);
+    const __m256i letter = in_range(_mm256_or_si256(bytes, case_bit), 'a', 25);
+    const __m256i lower_case = _mm256_or_si256(bytes, _mm256_and_si256(letter, case_bit));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(folded), lower_case);
+    const std::uint64_t at = mask_of(equal(bytes, '@'));
+    const std::uint64_t dot = mask_of(equal(bytes, '.'));
+    const std::uint64_t plus = mask_of(_mm256_or_si256(equal(bytes, '+'), equal(bytes, '=')));
+    const __m256i mark = _mm256_or_si256(equal(bytes, '_'), equal(bytes, '-'));
+    const __m256i name = _mm256_or_si256(letter, _mm256_or_si256(mark, in_range(bytes, '0', 9)));
+    return {.plain = mask_of(name) | at | dot | plus,
+            .at = at,
+            .dot = dot,
+            .plus = plus,
+            .line_feed = mask_of(equal(bytes, '\n')),
+            .carriage_return = mask_of(equal(bytes, '\r'))};
   }
 };
 
@@ -146,30 +206,30 @@ class Run {
 // Finds, in a stream of words, every address that is not a dot-string, '@' and labels without anything unusual.
 class Grammar {
  public:
-  // Returns a bit for each byte that breaks a rule; it is never one of another line. `outside` has the bytes that
-  // belong to no address, `closing` those of them that must have an address right before.
-  std::uint64_t faults(const Word& word, std::uint64_t outside, std::uint64_t closing) noexcept {
-    const std::uint64_t within = ~outside;
+  // Returns a bit for each byte that breaks a rule; it is never one of another line.
+  std::uint64_t faults(const Word& word) noexcept {
+    const std::uint64_t ends = word.line_feed | word.carriage_return;
+    const std::uint64_t within = ~ends;
     const std::uint64_t run = run_.next(within, word.at);
     const std::uint64_t in_domain = within & ~run;  // from the '@' on, except a further '@', which is a fault
 
     const std::uint64_t after_mark = after_mark_.next(word.at | word.dot);
-    const std::uint64_t after_outside = after_outside_.next(outside);
+    const std::uint64_t after_end = after_end_.next(ends);
     const std::uint64_t after_domain = after_domain_.next(in_domain);
     const std::uint64_t after_return = after_return_.next(word.carriage_return);
 
-    return (within & ~word.plain)                                   // bytes that are not allowed at all
-           | ((word.dot | word.at) & (after_outside | after_mark))  // nothing before a dot or the '@'
-           | (word.at & after_domain)                               // a second '@'
-           | (closing & (after_mark | (~run & ~after_return)))      // nothing after them; no '@'
-           | (in_domain & word.plus)                                // bytes that only a local part may have
+    return (within & ~word.plain)                               // bytes that are not allowed at all
+           | ((word.dot | word.at) & (after_end | after_mark))  // nothing before a dot or the '@'
+           | (word.at & after_domain)                           // a second '@'
+           | (ends & (after_mark | (~run & ~after_return)))     // nothing after them; no '@'
+           | (in_domain & word.plus)                            // bytes that only a local part may have
            | (after_return & ~word.line_feed);
   }
 
  private:
   Run run_;
   Shift after_mark_{false};
-  Shift after_outside_{true};
+  Shift after_end_{true};
   Shift after_domain_{false};
   Shift after_return_{false};
 };

@@ -47,7 +47,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // Exactly as much as may be read, so that AddressSanitizer sees a byte more; and there are lines behind the end.
   std::string readable(reinterpret_cast<const char*>(data), size);
   for (std::size_t i = 0; i < PlainLines::kReadable; ++i) readable += "@\n"[i % 2];
-  check_both(readable, size, PlainLines::Registers::of_128_bits);
-  if (PlainLines::has_512_bits()) check_both(readable, size, PlainLines::Registers::of_512_bits);
+  using enum PlainLines::Registers;
+  for (const auto registers : {of_128_bits, of_256_bits, of_512_bits}) {
+    if (PlainLines::has(registers)) check_both(readable, size, registers);
+  }
   return 0;
 }

@@ -18,12 +18,15 @@ PlainRead read_lines(const std::string& text) {
 
 #ifdef __SSE2__
 TEST_CASE("plain pairs are read with their line end and folded") {
-  const PlainRead read = read_lines("Joe@Example.ORG > ann+x@ours.example\r\na@b > c@d\n" + std::string(61, 'x') +
-                                    "@y > " + std::string(61, 'z') + "@w\n");
-  REQUIRE(read.keys.size() == 3);
+  const PlainRead read =
+      read_lines("Joe@Example.ORG > ann+x@ours.example\r\na@b > c@d\n" + std::string(61, 'x') + "@y > " +
+                 std::string(59, 'z') + "@w\n" + std::string(58, 'x') + "@y > " + std::string(61, 'z') + "@w\r\n");
+  REQUIRE(read.keys.size() == 4);
   CHECK(read.keys[0] == "joe@example.org\nann+x@ours.example");
   CHECK(read.keys[1] == "a@b\nc@d");
-  CHECK(read.keys[2] == std::string(61, 'x') + "@y\n" + std::string(61, 'z') + "@w");
+  // The longest lines that are, of 127 bytes, and the longest sides, of 63.
+  CHECK(read.keys[2] == std::string(61, 'x') + "@y\n" + std::string(59, 'z') + "@w");
+  CHECK(read.keys[3] == std::string(58, 'x') + "@y\n" + std::string(61, 'z') + "@w");
 }
 
 TEST_CASE("plain pairs are read up to the first line that is none, wherever it stands") {
@@ -34,7 +37,8 @@ TEST_CASE("plain pairs are read up to the first line that is none, wherever it s
                "joe@example.org > ann@ours.example # x\n", "joe@example.org\r > ann@ours.example\n",
                "#joe@example.org > ann@ours.example\n", "joe@example.org > ann@b > c@d\n", "a@b >\n", " > a@b\n", ">\n",
                "\n", "> \n", "joe@example.org> ann@ours.example\n", std::string(62, 'x') + "@y > a@b\n",
-               "a@b > " + std::string(62, 'x') + "@y\n");
+               "a@b > " + std::string(62, 'x') + "@y\n", std::string(61, 'x') + "@y > " + std::string(60, 'z') + "@w\n",
+               std::string(58, 'x') + "@y > " + std::string(61, 'z') + "@w\r\r\n");
   CAPTURE(other);
   for (std::size_t before = 0; before < 130; before += 13) {
     std::string first;
@@ -57,6 +61,27 @@ TEST_CASE("a sign, or what is none, is seen across the end of a word") {
     CHECK(read_lines("a@b > " + sender + "\n").keys == std::vector<std::string>{"a@b\n" + sender});
     for (const std::string sign : {" >", "> ", " ", ">", " >> ", " >  ", "  > ", " > > "}) {
       CHECK(read_lines(sender + sign + "c@d\n").keys.empty());
+    }
+  }
+}
+
+TEST_CASE("a byte that breaks a rule is seen wherever it stands, in lines of one word and of two") {
+  const std::string line = GENERATE(as<std::string>(), "joe.x@a.example > ann@c.example\r\n",
+                                    "joe.b@mail.department.example.org > ann.c@mail.ours.example.net\n");
+  for (const char byte : std::string("@. >+-_,\r\n\t#\"\0\x80Z9", 17)) {
+    for (std::size_t at = 0; at < line.size(); ++at) {
+      std::string text = line;
+      text[at] = byte;
+      CAPTURE(text, at);
+      const Entry entry = canonicalize_list_line(text.substr(0, text.find('\n') + 1));
+      // It may leave any line alone, but a line of usual bytes would be slow then.
+      const bool is_usual = byte == '+' || byte == '-' || byte == '_' || byte == 'Z' || byte == '9';
+      const PlainRead read = read_lines(text);
+      if (is_usual && entry.kind() == EntryKind::pair) CHECK_FALSE(read.keys.empty());
+      if (!read.keys.empty()) {
+        REQUIRE(entry.kind() == EntryKind::pair);
+        CHECK(read.keys[0] == entry.key());
+      }
     }
   }
 }
