@@ -31,14 +31,14 @@ TEST_CASE("plain pairs are read with their line end and folded") {
 
 TEST_CASE("plain pairs are read up to the first line that is none, wherever it stands") {
   const std::string plain = "joe@example.org > ann@ours.example\n";
-  const std::string other =
-      GENERATE(as<std::string>(), "joe@example.org\n", "@example.org > ann@ours.example\n",
-               "joe@example.org > @ours.example\n", "joe@example.org >  ann@ours.example\n",
-               "joe@example.org > ann@ours.example # x\n", "joe@example.org\r > ann@ours.example\n",
-               "#joe@example.org > ann@ours.example\n", "joe@example.org > ann@b > c@d\n", "a@b >\n", " > a@b\n", ">\n",
-               "\n", "> \n", "joe@example.org> ann@ours.example\n", std::string(62, 'x') + "@y > a@b\n",
-               "a@b > " + std::string(62, 'x') + "@y\n", std::string(61, 'x') + "@y > " + std::string(60, 'z') + "@w\n",
-               std::string(58, 'x') + "@y > " + std::string(61, 'z') + "@w\r\r\n");
+  const std::string other = GENERATE(
+      as<std::string>(), "joe@example.org\n", "@example.org > ann@ours.example\n", "joe@example.org > @ours.example\n",
+      "joe@example.org >  ann@ours.example\n", "joe@example.org > ann@ours.example # x\n",
+      "joe@example.org\r > ann@ours.example\n", "#joe@example.org > ann@ours.example\n",
+      "joe@example.org > ann@b > c@d\n", "a@b >\n", " > a@b\n", "> a@b\n", ">\n", "\n", "> \n",
+      "joe@example.org> ann@ours.example\n", std::string(62, 'x') + "@y > a@b\n",
+      "a@b > " + std::string(62, 'x') + "@y\n", std::string(61, 'x') + "@y > " + std::string(60, 'z') + "@w\n",
+      std::string(58, 'x') + "@y > " + std::string(61, 'z') + "@w\r\r\n");
   CAPTURE(other);
   for (std::size_t before = 0; before < 130; before += 13) {
     std::string first;
@@ -101,7 +101,8 @@ TEST_CASE("a long list of pairs is read in steps that leave nothing out, of shor
 }
 
 TEST_CASE("a text of pairs that ends anywhere gives the lines that it has whole") {
-  const std::string line = "joe@example.org > ann@ours.example\n";
+  const std::string line = GENERATE(as<std::string>(), "joe@example.org > ann@ours.example\n",
+                                    "joe@mail.department.example.org > ann@mail.department.ours.example.net\n");
   const std::string text = line + line + line + line;
   for (std::size_t bytes = 0; bytes <= text.size(); ++bytes) {
     const std::string rest = text.substr(bytes) + "eve@example.net > ann@ours.example\n";
