@@ -31,6 +31,7 @@ class Fault:
     replacement: str
     tests: tuple
     equivalent: str = ""  # why no test can notice it; empty for a fault that one must
+    alone: bool = False  # not to be woven with others: see `run --help`
 
     def __str__(self):
         def short(text):
@@ -54,7 +55,7 @@ def parse_test(text: str, targets, where: str) -> Test:
     return Test(program, pattern, tuple(targets) or (program,))
 
 
-def parse_entry(entry, source, file, tests, targets, where, equivalent) -> Fault:
+def parse_entry(entry, source, file, tests, targets, where, equivalent, alone) -> Fault:
     if not isinstance(entry, list) or len(entry) not in ((3,) if equivalent else (2, 3)) or not all(
             isinstance(part, str) for part in entry):
         wanted = "[text, replacement, reason]" if equivalent else "[text, replacement] or [text, replacement, test]"
@@ -73,7 +74,7 @@ def parse_entry(entry, source, file, tests, targets, where, equivalent) -> Fault
         tests = (parse_test(entry[2], targets, where),)
     if not tests:
         raise ListError(f"{where}: no 'tests' say what must notice the faults")
-    return Fault(file, line, text, replacement, tests)
+    return Fault(file, line, text, replacement, tests, alone=alone)
 
 
 def read_room(path: Path, root: Path) -> list:
@@ -85,7 +86,7 @@ def read_room(path: Path, root: Path) -> list:
     found, errors = [], []
     for file, table in room.items():
         where = f"{path.name}: {file}"
-        unknown = set(table) - {"tests", "targets", "faults", "equivalents"}
+        unknown = set(table) - {"tests", "targets", "alone", "faults", "equivalents"}
         if unknown:
             raise ListError(f"{where}: unknown key '{sorted(unknown)[0]}'")
         try:
@@ -98,7 +99,7 @@ def read_room(path: Path, root: Path) -> list:
         for equivalent in (False, True):
             for entry in table.get("equivalents" if equivalent else "faults", []):
                 try:
-                    fault = parse_entry(entry, source, file, tests, targets, where, equivalent)
+                    fault = parse_entry(entry, source, file, tests, targets, where, equivalent, table.get("alone") is True)
                 except ListError as error:
                     errors.append(str(error))
                     continue

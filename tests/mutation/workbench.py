@@ -156,7 +156,7 @@ class Workbench:
             woven, sources = set(), {}
             for name in dict.fromkeys(fault.file for fault in faults.values()):
                 of_file = {number: fault for number, fault in faults.items()
-                           if fault.file == name and number not in wrong}
+                           if fault.file == name and number not in wrong and not fault.alone}
                 source, numbers = weave((ROOT / name).read_text(encoding="utf-8"), of_file, name)
                 if numbers:
                     sources[name] = source
