@@ -142,15 +142,8 @@ template <typename Registers>
 }
 
 const char* PlainPairLines::read(const char* at, const char* end) noexcept {
-  using Registers = PlainLines::Registers;
-  switch (registers_) {
-    case Registers::of_128_bits:
-      break;
-    case Registers::of_256_bits:
-      return read_by_32(at, end);
-    case Registers::of_512_bits:
-      return read_at_once(at, end);
-  }
+  if (registers_ == PlainLines::Registers::of_512_bits) return read_at_once(at, end);
+  if (registers_ == PlainLines::Registers::of_256_bits) return read_by_32(at, end);
   return read_by<plain_words::By16>(at, end);
 }
 
