@@ -34,11 +34,19 @@ def wait_until(condition, what, seconds=PATIENCE_SECONDS):
 _given_ports = set()
 
 
+def ports_to_give():
+    """Those that the kernel gives to no outgoing connection. Of the workers of pytest-xdist each has its own, since
+    none knows what another has given."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    return range(10_000 + worker, 32_768, workers)
+
+
 def free_port():
-    """A TCP port of 127.0.0.1 that is free now, and that the kernel gives to no outgoing connection. Never the same
-    twice: whoever got one may not listen yet, and Postfix takes two services at one port for one."""
+    """A TCP port of 127.0.0.1 that is free now. Never the same twice: whoever got one may not listen yet, and Postfix
+    takes two services at one port for one."""
     while True:
-        port = random.randrange(10_000, 32_768)
+        port = random.choice(ports_to_give())
         if port in _given_ports:
             continue
         with socket.socket() as probe:

@@ -2,8 +2,8 @@
 
     /usr/bin/python3 -B -m pytest -p no:cacheprovider tests/e2e
 
---all also runs the tests that take longer. BLOOMGATE_BUILD names another build folder than build/release.
-Everything stays on loopback, and ends with the test.
+--all also runs the tests that take longer. BLOOMGATE_BUILD names another build folder than build/release. Several files
+at a time, by pytest-xdist: -n 2 --dist loadgroup. Everything stays on loopback, and ends with the test.
 """
 
 import os
@@ -22,6 +22,7 @@ from private_mail.filter import REPOSITORY, build_filter_of, build_folder  # noq
 from private_mail.gateway import Gateway, GatewayConfig  # noqa: E402
 from private_mail.processes import temporary_folder  # noqa: E402
 
+HERE = Path(__file__).resolve().parent
 LISTED = "listed@example.org"
 UNLISTED = "unlisted@example.org"
 # What a mark says of LISTED behind its host, where the envelope sender is taken at its word.
@@ -32,15 +33,26 @@ def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="run the tests marked all_only too")
 
 
+# Before pytest-xdist's own hook, which goes by these marks.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     if not config.getoption("--all"):
         left_out = [item for item in items if item.get_closest_marker("all_only")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(side_by_side_group(item.path)))
+
+
+def side_by_side_group(file):
+    """Tests of one group run one after the other: those of a file, which share servers, and all that boot containers,
+    which share a base and the packages that are made for them."""
+    return "containers" if file.parent != HERE else file.stem
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "all_only: takes long, and is run by scripts/test --all only")
+    config.addinivalue_line("markers", "xdist_group(name): tests that pytest-xdist runs one after the other")
     # Ended from outside (a deadline, say), every server is stopped all the same.
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("ended by SIGTERM", 128 + signal.SIGTERM))
 
