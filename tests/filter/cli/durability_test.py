@@ -340,6 +340,39 @@ class SigningTest(DurabilityTest):
             self.assertEqual(result.of("rename"), [])
 
 
+class NewKeyTest(DurabilityTest):
+    """`sign --new-key`: a key whose public half was printed is on the disk, and half a key is nowhere."""
+
+    def new_key(self, fault=""):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        run = run_faulty([BLOOMGATE, "sign", "--new-key", "new.key"], FAULTY_CALLS, self.folder, fault)
+        return run, os.listdir(self.folder)
+
+    def test_a_key_is_on_the_disk_before_its_public_half_is_told(self):
+        run, names = self.new_key()
+        self.assertEqual((run.status, names), (0, ["new.key"]), run.errors)
+        calls = [call for call in run.calls if call.name in ("pwrite", "fsync")]
+        key = str(self.folder / "new.key")
+        self.assertEqual([(call.name, call.path) for call in calls],
+                         [("pwrite", key), ("fsync", key), ("fsync", str(self.folder))])  # fmt: skip
+
+    def test_whichever_call_fails_no_key_is_told_or_left(self):
+        for fault in (f"open 1 {errno.EACCES}", f"pwrite 1 {errno.ENOSPC}", "pwrite 1 end", f"fsync 1 {errno.EIO}",
+                      f"fsync 2 {errno.EIO}"):  # fmt: skip
+            with self.subTest(fault=fault):
+                run, names = self.new_key(fault)
+                self.assertEqual((run.status, run.output, names), (EX_CANTCREAT, "", []))
+
+    def test_a_key_that_cannot_be_read_signs_nothing(self):
+        before = (pathlib.Path(lists().name) / "a").read_bytes()
+        number = [call.path for call in self.run_faulty(SigningTest.SIGN).of("pread")].index(str(self.folder / "key")) + 1
+        result = self.run_faulty(SigningTest.SIGN, f"pread {number} {errno.EIO}")
+        self.assertEqual((result.status, result.written, result.names), (EX_IOERR, OLD, ["filter"]))
+        self.assertEqual(result.errors, "bloomgate sign: read key: Input/output error\n")
+        self.assertEqual((self.folder / "a").read_bytes(), before)
+
+
 class FailureTest(DurabilityTest):
     # In which a failure is no fault of the file: where another way is taken, or after the rename.
     HARMLESS = {"unlink"}

@@ -70,7 +70,7 @@ TEST_CASE("what is no secret key is refused, and the message shows nothing of it
   CHECK(SecretKey::read_from(key_file(folder, good)).public_key() == test::signing_key().public_key());
   CHECK(SecretKey::read_from(key_file(folder, "# mine\n\n" + good + "\n")).public_key() ==
         test::signing_key().public_key());
-  const std::string long_text(5000, 'x');
+  const std::string long_text = "# " + std::string(5000, 'x') + "\n" + good + "\n";
   for (const std::string& bad :
        {std::string(), std::string("\n"), std::string("# " + good + "\n"), good.substr(0, 87), good + "=", good + good,
         good + "\n" + other + "\n", other.substr(0, 43) + good.substr(43), std::string(kSecretKeyTextCharacters, 'A'),
@@ -94,6 +94,8 @@ TEST_CASE("a secret key that everybody may read is refused, and so is what is no
   CHECK_NOTHROW(SecretKey::read_from(folder.file("key")));
   CHECK(error_code_of([&] { SecretKey::read_from(folder.file("no")); }) == ErrorCode::cannot_open);
   CHECK(error_code_of([&] { SecretKey::read_from(folder.path().string()); }) == ErrorCode::not_a_regular_file);
+  REQUIRE(mkfifo(folder.file("fifo").c_str(), 0600) == 0);  // which nobody writes to
+  CHECK(error_code_of([&] { SecretKey::read_from(folder.file("fifo")); }) == ErrorCode::not_a_regular_file);
 }
 
 }  // namespace
