@@ -9,6 +9,7 @@ from pathlib import Path
 from .filter import built
 from .network import PrivateNetwork
 from .processes import Program, accepts_connections, free_port, runs_as, wait_until
+from .unit_filter import starter
 
 USER = "nobody"
 
@@ -86,7 +87,7 @@ class Daemon:
         """Starts the program and waits for nothing. It may fail."""
         self.may_fail = True
         start = self.config.network.start if self.config.network else Program
-        self.program = start(self.command(), self.log_file, user=USER)
+        self.program = start([*starter(), *self.command()], self.log_file, user=USER)
         return self.program
 
     def start(self):

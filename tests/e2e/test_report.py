@@ -14,6 +14,7 @@ from private_mail.daemon import USER, Daemon
 from private_mail.filter import build_folder
 from private_mail.own_mounts import may_unshare, own_mounts
 from private_mail.processes import Program, free_port, temporary_folder, wait_until
+from private_mail.unit_filter import starter
 from system_log import OWN_LOG, SystemLog
 
 BLOOMGATE = build_folder() / "filter/cli/bloomgate"
@@ -49,7 +50,7 @@ class LoggingDaemon(Daemon):
 
     def launch(self):
         self.may_fail = True
-        self.program = Program(self.command(), self.log_file, user=USER, prefix=self.prefix)
+        self.program = Program([*starter(), *self.command()], self.log_file, user=USER, prefix=self.prefix)
         return self.program
 
     def log(self):

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 from private_mail.filter import REPOSITORY, built
+from private_mail.unit_filter import starter
 
 OWN = "example.net"
 
@@ -38,7 +39,7 @@ class Site:
         config = self.folder / "update.conf"
         config.write_text("".join(f"{name}={value}\n" for name, value in {**self.settings, **settings}.items()))
         path = f"{built('filter/cli/bloomgate').parent}:{os.environ['PATH']}"
-        done = subprocess.run([REPOSITORY / "scripts/bloomgate-update", config], capture_output=True, text=True,
+        done = subprocess.run([*starter("bloomgate-update"), REPOSITORY / "scripts/bloomgate-update", config], capture_output=True, text=True,
                               env={**os.environ, "PATH": path})
         assert done.returncode == status, done.stderr
         return done.stderr
@@ -168,7 +169,7 @@ def test_a_step_that_fails_changes_nothing_and_is_reported(site, settings, says)
     path = f"{built('filter/cli/bloomgate').parent}:{os.environ['PATH']}"
     conf = site.folder / "bad.conf"
     conf.write_text("".join(f"{name}={value}\n" for name, value in config.items()))
-    done = subprocess.run([REPOSITORY / "scripts/bloomgate-update", conf], capture_output=True, text=True,
+    done = subprocess.run([*starter("bloomgate-update"), REPOSITORY / "scripts/bloomgate-update", conf], capture_output=True, text=True,
                           env={**os.environ, "PATH": path})
     assert done.returncode not in (0, 1), done.stderr
     assert says in done.stderr
@@ -188,7 +189,7 @@ def test_a_whitelist_that_does_not_pass_is_not_put_in_place(site, tmp_path):
                        '[ "$1" != build ] || printf x | dd of="$3" bs=1 seek=5000 conv=notrunc status=none\n')
     program.chmod(0o755)
     config = site.folder / "update.conf"
-    done = subprocess.run([REPOSITORY / "scripts/bloomgate-update", config], capture_output=True, text=True,
+    done = subprocess.run([*starter("bloomgate-update"), REPOSITORY / "scripts/bloomgate-update", config], capture_output=True, text=True,
                           env={**os.environ, "PATH": f"{wrapped}:{os.environ['PATH']}"})
     assert done.returncode == 65 and re.search("verify has failed", done.stderr), done.stderr
     shutil.rmtree(wrapped)

@@ -29,6 +29,10 @@ import threading
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "scripts"))
+
+from private_mail.unit_filter import starter  # noqa: E402
+
 LISTED = ["joe@example.org", '"odd name"@example.org', "jørn@example.org", "joe@müller.example", "@corp.example",
           "@.tree.example"]
 # Most dialogues are not about authentication.
@@ -124,7 +128,7 @@ def start_daemon(program, folder, settings, notify):
     config.write_text("".join(f"{line}\n" for line in settings))
     with open(folder / "daemon.log", "w", encoding="utf-8") as log:
         # However this program ends, the daemon does not outlive it.
-        daemon = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", program, "--config", config], stderr=log,
+        daemon = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *starter(), program, "--config", config], stderr=log,
                                   env={**os.environ, "NOTIFY_SOCKET": str(folder / "notify.sock")})
     while not notify.ready.wait(0.05):
         if daemon.poll() is not None:

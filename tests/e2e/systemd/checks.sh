@@ -48,14 +48,14 @@ check_tmpfiles_makes_the_folder_of_the_whitelist() {
   [[ $(stat -c '%U:%G %a' /var/lib/bloomgate) == "bloomgate:bloomgate 755" ]]
 }
 
-check_systemd_finds_nothing_wrong_with_the_unit() {
+check_systemd_finds_nothing_wrong_with_the_units() {
   local found
-  found=$(systemd-analyze verify --man=no bloomgate-milter.service 2>&1)
+  found=$(systemd-analyze verify --man=no bloomgate-milter.service bloomgate-update.service bloomgate-update.timer 2>&1)
   [[ -z $found ]]
 }
 
-check_the_unit_is_rated_as_well_protected() {  # 0 is best, 10 is worst; most services of Debian are above 9
-  systemd-analyze security --no-pager --offline=true --threshold=15 bloomgate-milter.service
+check_the_units_are_rated_as_well_protected() {  # 0 is best, 10 is worst; most services of Debian are above 9
+  systemd-analyze security --no-pager --offline=true --threshold=15 bloomgate-milter.service bloomgate-update.service
 }
 
 check_without_a_whitelist_it_starts_and_says_that_everything_is_checked() {
