@@ -21,6 +21,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 
 from faulty_calls import Call, FaultyRun, run_faulty  # noqa: E402
+from timely import TimelyTestCase  # noqa: E402
 
 BLOOMGATE = None
 FAULTY_CALLS = None
@@ -82,7 +83,7 @@ def lists():
     return folder
 
 
-class DurabilityTest(unittest.TestCase):
+class DurabilityTest(TimelyTestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="bloomgate-test-")
         self.addCleanup(folder.cleanup)

@@ -18,6 +18,10 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+
+from timely import TimelyTestCase  # noqa: E402
+
 BLOOMGATE = None
 EX_USAGE, EX_DATAERR, EX_CONFIG = 64, 65, 78
 KILLS = int(os.environ.get("BLOOMGATE_KILLS", "12"))
@@ -31,7 +35,7 @@ def wait_until_it_waits_for_a_lock(pid):
         time.sleep(0.01)
 
 
-class Layers(unittest.TestCase):
+class Layers(TimelyTestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="bloomgate-layers-")
         self.addCleanup(folder.cleanup)

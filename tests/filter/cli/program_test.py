@@ -22,6 +22,10 @@ import time
 import unittest
 import xml.etree.ElementTree
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+
+from timely import TimelyTestCase  # noqa: E402
+
 BLOOMGATE = None
 # A sanitized program takes ten times as long, and sees in one seed or hash family what it sees in another.
 IS_SANITIZED = bool(os.environ.get("BLOOMGATE_SANITIZE"))
@@ -37,7 +41,7 @@ def open_files_of(pid):
     return names
 
 
-class ProgramTest(unittest.TestCase):
+class ProgramTest(TimelyTestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="bloomgate-test-")
         self.addCleanup(folder.cleanup)

@@ -13,6 +13,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 
 from faulty_calls import run_faulty  # noqa: E402
+from timely import TimelyTestCase  # noqa: E402
 
 BLOOMGATE_MILTER = None
 FAULTY_CALLS = None
@@ -25,7 +26,7 @@ COMMANDS = {
 }
 
 
-class ListDurabilityTest(unittest.TestCase):
+class ListDurabilityTest(TimelyTestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="bloomgate-test-")
         self.addCleanup(folder.cleanup)
