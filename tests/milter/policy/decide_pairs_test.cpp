@@ -344,10 +344,10 @@ TEST_CASE("a message counts as confirmed where a store has confirmed all that li
   decision = decide_with(world, facts, [](std::size_t) { return Confirmation::yes; });
   CHECK(decision.confirmation == Confirmation::yes);
   // Of two faults the first is told.
-  facts.replies.clear();
-  decision = decide_with(
-      world, facts, [](std::size_t number) { return number == 1 ? Confirmation::timeout : Confirmation::damaged; });
-  CHECK(summary(decision) == "check confirm-timeout envelope @main");
+  REQUIRE(facts.replies.size() == 2);
+  facts.replies[0].confirmation = Confirmation::timeout;
+  facts.replies[1].confirmation = Confirmation::damaged;
+  CHECK(summary(world.decide(facts)) == "check confirm-timeout envelope @main");
 }
 
 TEST_CASE("draws are counted: a sender alone, and with each recipient") {
@@ -511,12 +511,29 @@ TEST_CASE("pairs of the list extra count together with those of the whitelists")
   }));
   // What is no address is looked up nowhere.
   Trace of_nobody;
-  world.decide(facts_of("<x@extra.example>", {"new"}), &of_nobody);
+  world.decide(facts_of("<joe@example.org>", {"new"}), &of_nobody);
+  CHECK(std::ranges::any_of(of_nobody.steps(), [](const TraceStep& step) { return step.name == "pair"; }));
   CHECK(std::ranges::none_of(of_nobody.steps(),
+                             [](const TraceStep& step) { return step.name == "pair" && step.subject == "extra"; }));
+  // Nor is a sender in no pair of the list.
+  Trace of_stranger;
+  world.decide(facts_of("<x@stranger.example>", {"ann@ours.example"}), &of_stranger);
+  CHECK(std::ranges::none_of(of_stranger.steps(),
                              [](const TraceStep& step) { return step.name == "pair" && step.subject == "extra"; }));
   Trace of_null;
   world.decide(facts_of("<>", {"ann@ours.example"}, "x@stranger.example"), &of_null);
   CHECK(std::ranges::count(of_null.steps(), "revoked", &TraceStep::name) == 1);
+}
+
+TEST_CASE("a tag that every whitelist takes off is no part of a sender in a pair of the list extra") {
+  const MemoryWhitelist plain({"all@example.org"}, {.tag_separators = *TagSeparators::parse("+")});
+  const NamedWhitelist named[] = {{"main", &plain}};
+  const ExactList extra = read_exact_list("joe@example.org > ann@ours.example\n").list;
+  const Lists lists = {.whitelists = named, .extra = &extra};
+  const Paths ann = {"ann@ours.example"};
+  const Decision decision =
+      decide(facts_of("<joe+x@example.org>", ann), lists, {.authentication = AuthenticationRule::off});
+  CHECK(summary(decision) == "deliver listed-for-recipients envelope @extra");
 }
 
 TEST_CASE("recipients are wanted where any list holds pairs, also one that revokes") {

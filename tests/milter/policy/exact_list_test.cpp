@@ -240,6 +240,12 @@ TEST_CASE("a pair of an exact list is found for its recipient only, the most spe
   CHECK_FALSE(list.has_pairs_of(tagged, {}));
   CHECK_FALSE(list.find_pair(canonicalize_path("x@corp.example"), canonicalize_path("ann+x@ours.example"), plus, {})
                   .is_listed());
+  // Only addresses send and receive.
+  const Entry corp = canonicalize_line("@corp.example");
+  CHECK_FALSE(list.find_pair(corp, ann, {}, {}).is_listed());
+  CHECK_FALSE(list.has_pairs_of(corp, {}));
+  const Entry ours = canonicalize_line("@ours.example");
+  CHECK_FALSE(list.find_pair(canonicalize_path("joe@example.org"), ours, {}, {}).is_listed());
   CHECK(find(list, "joe@example.org") == Match::none);
   CHECK(find(list, "x@corp.example") == Match::none);
   CHECK(find(list, "x@tree.example") == Match::none);
