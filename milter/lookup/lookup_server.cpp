@@ -35,7 +35,11 @@ class LookupServer::Loop {
   Loop(int descriptor, Handlers handlers, const LookupLimits& limits)
       : handlers_(std::move(handlers)),
         limits_(limits),
-        http_limits_({.body_bytes = kMaxPostedBytes, .request = limits.request, .answer = limits.answer}),
+        http_limits_({.body_bytes = kMaxPostedBytes,
+                      .requests = limits.requests,
+                      .request = limits.request,
+                      .answer = limits.answer,
+                      .idle = limits.idle}),
         http_handlers_({.answer = [this](const HttpRequest& request) { return answer(request); },
                         .on_fault = [this](const std::string& what) { socket_.report(what); }}),
         is_local_(is_local_socket(descriptor)),
@@ -95,6 +99,11 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
   }
 
  private:
+  // A client that was told to go has no place among them any more.
+  void be_heard() noexcept {
+    if (is_served_) loop_.by_silence_.splice(loop_.by_silence_.end(), loop_.by_silence_, place_);
+  }
+
   void leave() noexcept {
     if (is_served_) loop_.by_silence_.erase(place_);
     is_served_ = false;
@@ -102,7 +111,7 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
 
   void take(const Fault& fault, std::size_t count) {
     if (fault || !is_served_) return;
-    loop_.by_silence_.splice(loop_.by_silence_.end(), loop_.by_silence_, place_);
+    be_heard();
     const bool has_begun = held_ != 0;
     held_ += count;
     if (is_new_ && ascii::is_letter(buffer_.front())) return go_on_by_http();
@@ -114,9 +123,9 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
   }
 
   void go_on_by_http() {
-    const auto http =
-        std::make_shared<HttpConnection>(stream_.release_socket(), loop_.http_limits_, loop_.http_handlers_,
-                                         shared_from_this(), std::string_view(buffer_.data(), held_));
+    const auto http = std::make_shared<HttpConnection>(
+        stream_.release_socket(), loop_.http_limits_, loop_.http_handlers_, shared_from_this(), [this] { be_heard(); },
+        std::string_view(buffer_.data(), held_));
     http_ = http;
     http->begin();
   }

@@ -1,7 +1,7 @@
 // Answers other programs of the mail system who ask for senders, over a socket of its own and in a thread of its own:
 // no session of the mail server waits for it. It speaks Postfix's socketmap protocol (socketmap.hpp), and has one map,
 // `senders`: its key is an address, or `SENDER > RECIPIENT`, its value `listed` or `revoked`. Who begins with a letter
-// is answered by HTTP (http_lookup.hpp), one request a connection.
+// is answered by HTTP (http_lookup.hpp), and may go on with further requests.
 //
 // A client may be hostile or slow, and the others must not wait for it: a request has a size and a deadline, however
 // slowly its bytes come, and so has the taking of the answers. A client that breaks the protocol is told so, and hung
@@ -21,8 +21,10 @@ namespace bloomgate {
 
 struct LookupLimits {
   std::size_t connections = 256;
+  std::size_t requests = 1000;              // of a connection by HTTP
   std::chrono::milliseconds request{5000};  // from its first byte to its last
   std::chrono::milliseconds answer{5000};   // until the client has taken what it asked for
+  std::chrono::milliseconds idle{60000};    // between two requests of a connection by HTTP
   std::chrono::milliseconds waiting{1000};  // for stores, for all requests of a client that came at once
 };
 

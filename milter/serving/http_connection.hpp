@@ -1,9 +1,11 @@
-// One connection of a client that speaks HTTP: a request, an answer, the end. What the daemon's own servers share; each
-// of them says who may connect, and what is answered.
+// One connection of a client that speaks HTTP: a request and its answer, and as many more of them as its server allows,
+// one after the other. What the daemon's own servers share; each of them says who may connect, and what is answered.
 //
-// A client may be hostile: it has a deadline for its request and one for taking its answer, however slowly its bytes
+// A client may be hostile: it has a deadline for each request and one for taking each answer, however slowly its bytes
 // come, and header and body have a limit. GET, HEAD and, where bodies are allowed, POST are answered. A body must have
-// its length in the header: one in chunks is refused.
+// its length in the header: one in chunks is refused. Another request may follow only where it is certain that the one
+// before has been read to its last byte; behind any other the connection ends. Requests that come at once are answered
+// one at a time, and other connections have their turn between them.
 //
 // Boost.Beast and Asio speak HTTP here. They serve TCP and unix sockets alike; prometheus-cpp's own server (civetweb)
 // has no unix sockets, and no page beside the metrics.
@@ -47,8 +49,10 @@ struct HttpLimits {
   std::size_t connections = 16;
   std::size_t header_bytes = 8192;
   std::size_t body_bytes = 0;               // 0: a POST is refused
+  std::size_t requests = 1;                 // of a connection, which ends behind the answer to the last one
   std::chrono::milliseconds request{5000};  // from the first byte to the last, and then as long for the answer
   std::chrono::milliseconds answer{5000};
+  std::chrono::milliseconds idle{60000};  // from an answer to the first byte of the next request
 };
 
 // It lives as long as an operation of it is under way. All of it runs in the thread of its SocketLoop.
@@ -61,10 +65,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     std::function<void(const std::string&)> on_fault;
   };
 
-  // `limits` and `handlers` must outlive it. `place` is let go at its end. `read` is what has come of the request
-  // already: at most twice header_bytes. Throws std::bad_alloc.
+  // `limits` and `handlers` must outlive it. `place` is let go at its end. `on_request` is called each time a request
+  // begins, and must not throw. `read` is what has come of the first request already: at most twice header_bytes.
+  // Throws std::bad_alloc.
   HttpConnection(SocketLoop::Protocol::socket socket, const HttpLimits& limits, const Handlers& handlers,
-                 std::shared_ptr<void> place, std::string_view read = {});
+                 std::shared_ptr<void> place, std::function<void()> on_request = nullptr, std::string_view read = {});
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
 
@@ -77,20 +82,26 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   using Response = boost::beast::http::response<boost::beast::http::string_body>;
 
   bool refuse(const Fault& fault);
+  bool may_go_on() const;
   void take_header();
   HttpAnswer answer_of(bool is_post) const;
   void send(HttpAnswer answer, bool with_body = true);
-  void end(const Fault& fault);
+  void sent(const Fault& fault);
+  void await_next();
+  void end();
   void drain();
 
   const HttpLimits& limits_;
   const Handlers& handlers_;
   const std::shared_ptr<void> place_;
+  const std::function<void()> on_request_;
   boost::beast::basic_stream<SocketLoop::Protocol> stream_;
   boost::beast::flat_buffer buffer_;
-  boost::beast::http::request_parser<boost::beast::http::string_body> parser_;
+  // Of the request in hand, each anew.
+  std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
   std::optional<Response> response_;
   std::optional<boost::beast::http::response_serializer<boost::beast::http::string_body>> serializer_;
+  std::size_t requests_ = 0;  // that have begun
 };
 
 }  // namespace bloomgate

@@ -133,6 +133,20 @@ def test_programs_that_speak_http_get_one_word_for_each_sender(start):
     assert postmap(gateway, LISTED, port) == (0, "listed")
 
 
+def test_a_program_that_speaks_http_asks_a_thousand_times_on_one_connection(start):
+    _, port = start()
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+        connection.connect()
+        first = connection.sock
+        for number in range(1, 1002):
+            connection.request("GET", f"/sender?address={LISTED if number % 2 else UNLISTED}")
+            with connection.getresponse() as answer:
+                assert answer.read() == (b"listed\n" if number % 2 else b"neither\n")
+            # After the last answer http.client has let the connection go, as it was told to, and then makes another one.
+            assert connection.sock is (first if number < 1000 else None if number == 1000 else connection.sock)
+        assert connection.sock not in (first, None)
+
+
 def test_a_flood_of_idle_clients_and_nonsense_shut_nobody_out(start):
     gateway, port = start()
     with contextlib.ExitStack() as stack:

@@ -1,5 +1,9 @@
 // HTTP on the socket for look-ups.
+#include <sys/socket.h>
+
 #include <catch2/catch.hpp>
+#include <thread>
+#include <vector>
 
 #include "milter/lookup/http_lookup.hpp"
 #include "milter/lookup/socketmap.hpp"
@@ -15,8 +19,30 @@ using test::receive;
 using test::receive_all;
 using test::send_text;
 
-std::string answer_to(const Server& server, std::string_view request) {
-  return test::answer_on(server.connect(), request);
+// What a client is told that sends so much and no more.
+std::string answer_to(const Server& server, std::string_view requests) {
+  const FileDescriptor client = server.connect();
+  send_text(client, requests);
+  shutdown(client.get(), SHUT_WR);  // fails where the server has hung up already
+  return receive_all(client);
+}
+
+// The next answer of a connection that goes on, which must end with `want`; what came of it where it does not.
+std::string ask(const FileDescriptor& client, std::string_view request, std::string_view want) {
+  send_text(client, request);
+  std::string answer;
+  while (!answer.ends_with(want)) {
+    const std::string byte = receive(client, 1);
+    if (byte.empty()) break;
+    answer += byte;
+  }
+  return answer;
+}
+
+std::size_t count_of(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) ++count;
+  return count;
 }
 
 std::string get(std::string_view target) {
@@ -49,7 +75,7 @@ TEST_CASE("a request by HTTP that comes byte by byte is answered") {
   for (const std::string& request : {kJoe, post("eve@example.org\njoe@example.org")}) {
     const FileDescriptor slow = server.connect();
     for (const char byte : request) send_text(slow, {&byte, 1});
-    CHECK_THAT(receive_all(slow), Catch::EndsWith("listed\n"));
+    CHECK_THAT(ask(slow, "", "listed\n"), Catch::EndsWith("\r\n\r\nlisted\n") || Catch::EndsWith("revoked\nlisted\n"));
   }
 }
 
@@ -98,6 +124,88 @@ TEST_CASE("requests by HTTP that cannot be answered are refused") {
   CHECK_THAT(answer_to(server, kJoe), Catch::EndsWith("listed\n"));
 }
 
+TEST_CASE("a connection by HTTP goes on with further requests, refused ones among them, until its client ends it") {
+  const Server server;
+  const FileDescriptor client = server.connect();
+  for (int i = 0; i < 3; ++i) {
+    for (const auto& [request, want] : std::vector<std::pair<std::string, std::string>>{
+             {kJoe, "\r\n\r\nlisted\n"},
+             {post("eve@example.org\njoe@example.org"), "\r\n\r\nrevoked\nlisted\n"},
+             {"HEAD /sender?address=eve@example.org HTTP/1.1\r\n\r\n", "\r\n\r\n"},
+             {get("/sender?address=eve@example.org"), "\r\n\r\nrevoked\n"},
+             {get("/nothing"), "for a POST of many\n"},
+             {"BREW /sender HTTP/1.1\r\nContent-Length: 0\r\n\r\n", "are answered here\n"},
+             {post(""), "Content-Length: 0\r\n\r\n"},
+         }) {
+      INFO(request);
+      const std::string answer = ask(client, request, want);
+      CHECK_THAT(answer, Catch::EndsWith(want) && !Catch::Contains("Connection: "));
+    }
+  }
+  const std::string last = "GET /sender?address=joe@example.org HTTP/1.1\r\nConnection: close\r\n\r\n";
+  CHECK_THAT(test::answer_on(client, last),
+             Catch::Contains("\r\nConnection: close\r\n") && Catch::EndsWith("\r\n\r\nlisted\n"));
+}
+
+TEST_CASE("requests by HTTP that come at once are answered in their order") {
+  const Server server({.requests = 2000});
+  std::string requests;
+  for (int i = 0; i < 500; ++i) requests += kJoe + post("eve@example.org");
+  const FileDescriptor client = server.connect();
+  std::thread sender([&] {
+    send_text(client, requests);
+    shutdown(client.get(), SHUT_WR);
+  });
+  const std::string answers = receive_all(client);
+  sender.join();
+  CHECK(count_of(answers, "\r\n\r\nlisted\nHTTP/1.1 200 ") == 500);
+  CHECK(count_of(answers, "\r\n\r\nrevoked\n") == 500);
+  CHECK_THAT(answers, Catch::EndsWith("\r\n\r\nrevoked\n"));
+}
+
+TEST_CASE("the connection ends behind the answer to the last request that it may make, and no answer is lost") {
+  const Server server({.requests = 3});
+  const FileDescriptor client = server.connect();
+  std::string requests;
+  for (int i = 0; i < 1000; ++i) requests += kJoe;
+  std::thread sender([&] { send_text(client, requests); });
+  const std::string answers = receive_all(client);
+  shutdown(client.get(), SHUT_RDWR);
+  sender.join();
+  CHECK(count_of(answers, "\r\n\r\nlisted\n") == 3);
+  CHECK(count_of(answers, "Connection: close\r\n") == 1);
+  CHECK(answers.find("Connection: close") > answers.rfind("HTTP/1.1 200 OK"));
+}
+
+TEST_CASE("nothing that may be the rest of a request is taken for another one") {
+  const Server server;
+  const std::string eve = get("/sender?address=eve@example.org");
+  const std::string length = "Content-Length: " + std::to_string(eve.size()) + "\r\n";
+  const std::string joe = "GET /sender?address=joe@example.org HTTP/1.1\r\n";
+  for (const std::string& request : {
+           joe + length + "\r\n",
+           joe + "Transfer-Encoding: chunked\r\n\r\n",
+           joe + "Transfer-Encoding: identity\r\n\r\n",
+           joe + "Transfer-Encoding: chunked, gzip\r\n\r\n",
+           joe + "Transfer-Encoding: chunked\r\n" + length + "\r\n",
+           joe + length + "Content-Length: 0\r\n\r\n",
+           joe + "Connection: close\r\n\r\n",
+           "BREW / HTTP/1.1\r\n" + length + "\r\n",
+           std::string("POST /senders HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"),
+           std::string("POST /senders HTTP/1.1\r\n\r\n"),
+           std::string("BREW / HTTP/1.1\r\n\r\n"),
+           std::string("POST /senders HTTP/1.1\r\nContent-Length: 4294967296\r\n\r\n"),
+           std::string("GET /sender?address=joe@example.org HTTP/1.0\r\n\r\n"),
+           std::string("GET /sender?address=joe@example.org HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"),
+           std::string("nonsense\r\n\r\n"),
+       }) {
+    INFO(request);
+    const std::string answer = test::answer_on(server.connect(), request + eve);
+    CHECK_THAT(answer, Catch::StartsWith("HTTP/1.1 ") && Catch::Contains("Connection: close\r\n") &&
+                           !Catch::Contains("revoked") && !Catch::Contains("has not hung up"));
+  }
+}
+
 TEST_CASE("HTTP behind a netstring is none") {
   const Server server;
   CHECK_THAT(answer_to(server, "23:senders joe@example.org," + kJoe), Catch::Contains("PERM expected a netstring"));
@@ -128,6 +236,51 @@ TEST_CASE("a client that sends its request by HTTP byte by byte is cut off at th
     CHECK(slow.answer.empty());
     CHECK(slow.lasted >= 300ms);
   }
+}
+
+TEST_CASE(
+    "a further request by HTTP that comes byte by byte is cut off at the deadline, and a client between two is not") {
+  const Server server({.request = 300ms, .answer = 300ms});
+  const FileDescriptor silent = server.connect();
+  CHECK_THAT(ask(silent, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
+  const test::Trickled slow = test::trickle(server.connect(), kJoe + "GET /sender?address=", "x");
+  CHECK_THAT(slow.answer, Catch::StartsWith("HTTP/1.1 200 ") && Catch::EndsWith("\r\n\r\nlisted\n"));
+  CHECK(slow.lasted >= 300ms);
+  CHECK_THAT(ask(silent, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_CASE("a client by HTTP that makes no further request for long is hung up on") {
+  const Server server({.request = 60000ms, .answer = 60000ms, .idle = 300ms});
+  const FileDescriptor client = server.connect();
+  CHECK_THAT(ask(client, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
+  const Clock::time_point start = Clock::now();
+  CHECK(receive_all(client).empty());
+  CHECK(Clock::now() - start >= 200ms);  // it began with the answer, a moment before
+}
+
+TEST_CASE("a client by HTTP that does not take its answers is cut off, and others are answered meanwhile") {
+  const Server server({.requests = 1'000'000, .answer = 300ms});
+  const FileDescriptor deaf = server.connect();
+  std::thread sender([&] {
+    // Until the server hangs up; its answers fill the socket first.
+    while (send(deaf.get(), kJoe.data(), kJoe.size(), MSG_NOSIGNAL) > 0) continue;
+  });
+  CHECK_THAT(answer_to(server, kJoe), Catch::EndsWith("listed\n"));
+  sender.join();
+}
+
+TEST_CASE("who goes on by HTTP has been heard, and is not the one that has to go") {
+  const Server server({.connections = 3});
+  const FileDescriptor first = server.connect();
+  CHECK_THAT(ask(first, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
+  const FileDescriptor second = server.connect();
+  CHECK_THAT(ask(second, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(ask(first, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
+  const FileDescriptor third = server.connect();
+  const FileDescriptor fourth = server.connect();
+  CHECK_THAT(ask(fourth, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK(receive_all(second).empty());
+  CHECK_THAT(ask(first, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_CASE("who speaks HTTP counts among the clients, and has to go when it has been silent longest") {
