@@ -248,6 +248,20 @@ class LayersTest(DurabilityTest):
             self.assertEqual(found.stdout, b"listed\t100\nnot-listed\t0\nrejected\t0\n", (layers, found.stderr))
         self.assertTrue((self.folder / "layers").is_dir())
 
+    def test_what_is_kept_is_on_the_disk_before_the_layers_change_and_an_exchange_before_the_command_ends(self):
+        keeps = [("link", "kept/0001.bloom"), ("link", "kept/0002.bloom"), ("fsync", "kept"), ("rename", "layers.2"),
+                 ("rename", "layers.1"), ("fsync", ".")]  # fmt: skip
+        for command, first in (("append", keeps), ("fold", keeps), ("rollback", [("renameat2", "layers.1"), ("fsync", ".")])):
+            with self.subTest(command=command):
+                self.start_with_kept_layers()
+                done = run_faulty([BLOOMGATE, *self.KEEPING[command]], FAULTY_CALLS, self.folder)
+                self.assertEqual(done.status, 0, done.errors)
+                steps = [(call.name, re.sub(r"\.layers\.kept-\d+", "kept", os.path.relpath(call.path, self.folder)))
+                         for call in done.calls if call.name in ("link", "fsync", "rename", "renameat2")]  # fmt: skip
+                self.assertEqual(steps[: len(first)], first)
+                if command == "rollback":
+                    self.assertEqual(len(steps), len(first))
+
     def check_each_change_of_a_name(self, fault):
         for command, arguments in self.KEEPING.items():
             self.start_with_kept_layers()

@@ -410,6 +410,19 @@ class KeptTest(Layers):
         self.assertEqual(self.lists_now(), "012")
         self.append(3)
         self.assertEqual(self.folders(), ["layers", "layers.1", "link"])  # without --keep nothing is kept or removed
+        self.assertEqual(self.lists_now(self.root / "layers.1"), "0123")
+
+    def test_a_folder_without_layers_is_no_state_to_go_back_to(self):
+        self.append(0, "--keep", "1")
+        self.assertEqual(self.folders(), ["layers"])
+
+    def test_what_a_killed_command_has_left_is_removed_and_nothing_else(self):
+        self.append(0)
+        for name in (".layers.kept-123", ".layers.kept-mine", ".layers.kept-", ".other.kept-123"):
+            (self.root / name).mkdir()
+        self.append(1, "--keep", "1")
+        self.assertEqual(sorted(path.name for path in self.root.glob(".*")),
+                         [".layers.kept-", ".layers.kept-mine", ".other.kept-123"])  # fmt: skip
 
     def test_a_state_whose_layers_have_the_same_names_is_another_state(self):
         self.append(0)

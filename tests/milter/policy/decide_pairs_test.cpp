@@ -361,6 +361,12 @@ TEST_CASE("draws are counted: a sender alone, and with each recipient") {
   // Envelope: alone in two lists, with both recipients in the first, with the second in the other. From: alone in two,
   // with both recipients in two.
   CHECK(decision.draws == Draws{2 + 2 + 1 + 2 + 4, 1});
+  // A whitelist that is damaged is asked nothing, and the next one is.
+  PairWorld damaged;
+  damaged.main().damage_after(0);
+  const Facts for_nobody_known = {.envelope_sender = "<x@example.org>",
+                                  .header_from = test::header_from("y@example.org")};
+  CHECK(damaged.decide(for_nobody_known).draws == Draws{2, 0});
 }
 
 TEST_CASE("the steps show each pair that was looked up, and nothing of it is in the mark") {

@@ -42,7 +42,7 @@ struct TraceWorld {
     CHECK_THAT(steps(name, facts), Catch::VectorContains(std::string(step)));
   }
 
-  MemoryWhitelist main{{"joe@example.org", "@corp.example", "pal@example.org > ann@ours.example",
+  MemoryWhitelist main{{"joe@example.org", "x@corp.example", "@corp.example", "pal@example.org > ann@ours.example",
                         "eve@example.org > ann@ours.example", "@example.org > @ours.example"}};
   NamedWhitelist named[1] = {{"main", &main}};
   ExactList revoked;
