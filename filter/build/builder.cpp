@@ -291,7 +291,8 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
         StoreShape{.hash_family = shape_.hash_family, .seed = *shape_.store_seed, .profile = shape_.profile},
         addresses(), domains(), options_.threads);
     const auto partition_bits = static_cast<unsigned>(std::countr_zero(partitions_->partition_count()));
-    store_build_ = std::make_unique<StoreBuild>(*store_, partition_bits, options_.threads);
+    store_build_ = std::make_unique<StoreBuild>([this](std::span<const KeyHash> hashes) { store_->add(hashes); },
+                                                partition_bits, options_.threads);
   }
   BodyWriter body(writer, shape_, options_.threads, stop, progress);
   write_parts(body);

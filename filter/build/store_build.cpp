@@ -20,7 +20,7 @@ void StoreBuild::take(std::size_t first, std::size_t end, const Gather& gather) 
       sorters_[thread].sort(gathered, partition_bits_, sorted_[i]);
     }
   });
-  for (std::size_t i = 0; i < count; ++i) writer_.add(sorted_[i]);
+  for (std::size_t i = 0; i < count; ++i) hand_on_(sorted_[i]);
 }
 
 }  // namespace bloomgate

@@ -1,13 +1,14 @@
 // Makes the store of a build from the partitions of the builder, beside the bits: sorts the hashes of each partition
-// and hands them on in order. Used by FilterBuilder, in one thread.
+// and hands them on in order. Used by FilterBuilder and by the ranks of bloomgate-mpi, in one thread.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "filter/build/sort_hashes.hpp"
-#include "filter/file/store_writer.hpp"
 #include "filter/hash/hash.hpp"
 
 namespace bloomgate {
@@ -17,15 +18,22 @@ class StoreBuild {
   // Appends the hashes of a partition; called from several threads for different partitions.
   using Gather = std::function<void(std::size_t partition, std::vector<KeyHash>& hashes)>;
 
-  // There are 2^partition_bits partitions.
-  StoreBuild(StoreWriter& writer, unsigned partition_bits, unsigned threads)
-      : writer_(writer), partition_bits_(partition_bits), threads_(threads), gathered_(threads), sorters_(threads) {}
+  // Gets the hashes in strictly ascending order, all greater than those before.
+  using HandOn = std::function<void(std::span<const KeyHash> hashes)>;
 
-  // Takes these partitions, which come behind those that it took before. Throws what `gather` and StoreWriter throw.
+  // There are 2^partition_bits partitions.
+  StoreBuild(HandOn hand_on, unsigned partition_bits, unsigned threads)
+      : hand_on_(std::move(hand_on)),
+        partition_bits_(partition_bits),
+        threads_(threads),
+        gathered_(threads),
+        sorters_(threads) {}
+
+  // Takes these partitions, which come behind those that it took before. Throws what the two functions throw.
   void take(std::size_t first, std::size_t end, const Gather& gather);
 
  private:
-  StoreWriter& writer_;
+  HandOn hand_on_;
   unsigned partition_bits_;
   unsigned threads_;
   std::vector<std::vector<KeyHash>> gathered_;  // for each thread

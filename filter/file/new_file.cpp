@@ -52,13 +52,6 @@ void read_whole(int file, std::span<std::byte> bytes, std::uint64_t offset, cons
   }
 }
 
-[[noreturn]] void throw_not_as_written(const std::string& path, std::uint64_t offset) {
-  throw BloomgateError(ErrorCode::bad_body_checksum,
-                       path + ": the data at offset " + std::to_string(offset) +
-                           " is not what was written there; check the disk, and build again",
-                       {.path = path, .offset = offset});
-}
-
 void sync(int fd, const std::string& path) {
   if (fsync(fd) != 0) throw system_error(ErrorCode::cannot_write, "sync", path, errno);
 }
@@ -95,6 +88,13 @@ void remove_leftovers(const std::string& folder, const std::string& prefix) {
 }
 
 }  // namespace
+
+void throw_not_as_written(const std::string& path, std::uint64_t offset) {
+  throw BloomgateError(ErrorCode::bad_body_checksum,
+                       path + ": the data at offset " + std::to_string(offset) +
+                           " is not what was written there; check the disk, and build again",
+                       {.path = path, .offset = offset});
+}
 
 NewFile::NewFile(const std::string& path, const Sections& sections) : path_(resolve_link(path)) {
   place(sections);
@@ -133,8 +133,12 @@ NewFile::~NewFile() {
   if (!temporary_path_.empty()) unlink(temporary_path_.c_str());
 }
 
+NewFile::Part& NewFile::part_of(SectionKind kind) {
+  return *std::ranges::find(parts_, kind, [](const Part& each) { return each.section.kind; });
+}
+
 void NewFile::write(SectionKind kind, std::uint64_t offset, std::span<const std::byte> bytes) {
-  Part& part = *std::ranges::find(parts_, kind, [](const Part& each) { return each.section.kind; });
+  Part& part = part_of(kind);
   const std::uint64_t place = part.section.offset + offset;
   const std::size_t written = direct_.write(bytes, place);
   write_all(file_.get(), bytes.subspan(written), place + written, temporary_path_);
@@ -145,6 +149,24 @@ void NewFile::write(SectionKind kind, std::uint64_t offset, std::span<const std:
   }
 }
 
+std::uint64_t NewFile::mark() {
+  const std::uint64_t number = random_seed();
+  std::array<std::byte, sizeof number> bytes;
+  store_little_endian(bytes.data(), number);
+  write_all(file_.get(), bytes, 0, temporary_path_);
+  sync(file_.get(), temporary_path_);
+  return number;
+}
+
+void NewFile::note_made(SectionKind kind, std::uint64_t first_chunk, std::span<const std::uint64_t> checksums) {
+  Part& part = part_of(kind);
+  part.is_read_back.resize(std::max(part.is_read_back.size(), first_chunk + checksums.size()));
+  for (std::size_t i = 0; i < checksums.size(); ++i) {
+    store_little_endian(part.table.data() + (first_chunk + i) * sizeof(std::uint64_t), checksums[i]);
+    part.is_read_back[first_chunk + i] = true;
+  }
+}
+
 void NewFile::require_written(std::span<const std::byte> written, std::uint64_t offset) const {
   std::vector<std::byte> read(written.size());
   read_whole(file_.get(), read, offset, temporary_path_);
@@ -152,6 +174,8 @@ void NewFile::require_written(std::span<const std::byte> written, std::uint64_t 
 }
 
 void NewFile::read_back_chunk(const Part& part, std::uint64_t chunk, std::span<std::byte> memory) const {
+  const bool is_last = chunk + 1 == part.section.chunk_count();
+  if (!is_last && chunk < part.is_read_back.size() && part.is_read_back[chunk]) return;
   const std::uint64_t begin = chunk * kChecksumChunkBytes;
   const std::uint64_t place = part.section.offset + begin;
   const auto bytes = memory.first(std::min(kChecksumChunkBytes, part.section.bytes - begin));

@@ -6,7 +6,10 @@
 //
 // The sections go past the page cache if the file system can do that, so that they are read back from the disk itself.
 //
-// Used by FilterWriter and StoreWriter. Call order: constructor, (write | place)*, complete, sign?, stage?, publish.
+// Where several machines see one file system, other processes may write chunks of it, too (file_part.hpp).
+//
+// Used by FilterWriter and StoreWriter. Call order: constructor, mark?, (write | note_made | place)*, complete, sign?,
+// stage?, publish.
 // Destroyed before publish, it leaves nothing behind. Several threads may call write at once, but nothing else.
 #pragma once
 
@@ -26,6 +29,9 @@ namespace bloomgate {
 
 // Where a staged file is.
 std::string staged_path(const std::string& path);
+
+// What was read back is not what was written. Throws BloomgateError{bad_body_checksum}.
+[[noreturn]] void throw_not_as_written(const std::string& path, std::uint64_t offset);
 
 class NewFile {
  public:
@@ -47,6 +53,14 @@ class NewFile {
   // multiple of kChecksumChunkBytes; `bytes` must end at such a multiple or at the section's end. Throws
   // BloomgateError{cannot_write}.
   void write(SectionKind kind, std::uint64_t offset, std::span<const std::byte> bytes);
+
+  // For a FilePart elsewhere: where the file is meanwhile, and a number by which it is known, which it holds until
+  // complete(). Throws BloomgateError{cannot_write, cannot_read}.
+  const std::string& temporary_path() const noexcept { return temporary_path_; }
+  std::uint64_t mark();
+  // Chunks of a section, from `first_chunk` on, which a FilePart has written and read back: their checksums. Of these
+  // complete() reads but the last one of the section again, which shares a page with what this process writes.
+  void note_made(SectionKind kind, std::uint64_t first_chunk, std::span<const std::uint64_t> checksums);
 
   // Other sections behind those that are written, or an end of the last one of these.
   void place(const Sections& sections);
@@ -73,8 +87,10 @@ class NewFile {
   struct Part {
     Section section;
     std::vector<std::byte> table;
+    std::vector<bool> is_read_back;  // of the first chunks, elsewhere
   };
 
+  Part& part_of(SectionKind kind);
   std::uint64_t file_bytes() const noexcept;
   Digest digest_of_content(unsigned threads) const;
   void read_back(std::span<const std::byte> header, unsigned threads) const;

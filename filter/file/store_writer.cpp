@@ -1,7 +1,6 @@
 #include "filter/file/store_writer.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "filter/base/anonymous_memory.hpp"
 #include "filter/base/little_endian.hpp"
@@ -10,8 +9,6 @@
 
 namespace bloomgate {
 namespace {
-
-constexpr std::size_t kPagesInChunk = kChecksumChunkBytes / kStorePageBytes;
 
 // An upper bound of the pages for that many hashes: how much room they take at most, and one for each MiB that is not
 // filled to the end.
@@ -30,7 +27,8 @@ StoreWriter::StoreWriter(const std::string& path, const StoreShape& shape, std::
                          std::uint64_t most_domains, unsigned threads)
     : header_{.shape = shape, .low_bits = low_bits_for(most_addresses)},
       threads_(threads),
-      most_domains_(most_domains) {
+      most_domains_(most_domains),
+      cut_(header_.low_bits) {
   StoreHeader most = header_;
   most.addresses = most_addresses;
   most.pages = most_pages_for(most_addresses, header_.low_bits);
@@ -45,33 +43,6 @@ void StoreWriter::add(std::span<const KeyHash> hashes) {
   // Enough for some chunks at once.
   constexpr std::size_t kWorthIt = std::size_t{1} << 20;
   if (waiting_.size() >= kWorthIt) write_chunks(false);
-}
-
-std::vector<StoreChunk> StoreWriter::cut(std::span<const KeyHash>& hashes, bool is_last) {
-  std::vector<StoreChunk> chunks;
-  std::span<const KeyHash> rest = hashes;
-  for (StoreChunk chunk; !rest.empty();) {
-    const std::size_t count = hashes_in_page(rest, header_.low_bits);
-    if (count == rest.size() && !is_last) break;  // others may go into the same page
-    chunk.pages.push_back(rest.first(count));
-    rest = rest.subspan(count);
-    if (chunk.pages.size() < kPagesInChunk && !(is_last && rest.empty())) continue;
-    chunk.first_page = index_.size();
-    for (const std::span<const KeyHash> page : chunk.pages) index_.push_back(page.front());
-    header_.addresses += hashes.size() - rest.size();
-    hashes = rest;
-    chunks.push_back(std::exchange(chunk, {}));
-  }
-  return chunks;
-}
-
-std::span<const std::byte> StoreWriter::make(const StoreChunk& chunk,
-                                             std::span<std::byte, kChecksumChunkBytes> memory) const noexcept {
-  for (std::size_t i = 0; i < chunk.pages.size(); ++i) {
-    const auto page = memory.subspan(i * kStorePageBytes).first<kStorePageBytes>();
-    encode_store_page(chunk.pages[i], header_.low_bits, chunk.first_page + i, page);
-  }
-  return memory.first(chunk.pages.size() * kStorePageBytes);
 }
 
 void StoreWriter::write(std::uint64_t first_page, std::span<const std::byte> made) {
@@ -97,13 +68,14 @@ void StoreWriter::finish_pages() {
   if (pages_are_finished_) return;
   pages_are_finished_ = true;
   if (!waiting_.empty()) write_chunks(true);
-  header_.pages = index_.size();
+  header_.pages = cut_.next_page();
+  header_.addresses = cut_.hashes();
   StoreHeader most = header_;
   most.domains = most_domains_;
   file_->place(sections_of(most));
-  if (index_.empty()) return;
+  if (cut_.index().empty()) return;
   SectionStream index(*file_, SectionKind::index);
-  index.add(index_);
+  index.add(cut_.index());
   index.finish();
 }
 

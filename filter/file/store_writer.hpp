@@ -17,15 +17,10 @@
 
 #include "filter/file/new_file.hpp"
 #include "filter/file/section_stream.hpp"
+#include "filter/file/store_cut.hpp"
 #include "filter/file/store_format.hpp"
 
 namespace bloomgate {
-
-// Pages that fill a MiB of a store, or the rest of it, before they are made.
-struct StoreChunk {
-  std::uint64_t first_page = 0;
-  std::vector<std::span<const KeyHash>> pages;
-};
 
 class StoreWriter {
  public:
@@ -38,15 +33,19 @@ class StoreWriter {
   // Hashes of addresses in strictly ascending order, greater than those before. Throws BloomgateError{cannot_write}.
   void add(std::span<const KeyHash> hashes);
 
-  // The same in steps, for those who have threads of their own; not together with add(). Takes the chunks off the front
-  // of `hashes` that later hashes do not change, or all of them if none will come. What is left belongs before the
-  // later ones.
-  std::vector<StoreChunk> cut(std::span<const KeyHash>& hashes, bool is_last);
-  // Makes the pages of a chunk in `memory`, and gives the part of it that they take. Safe from any thread.
+  // The same in steps (store_cut.hpp), for those who have threads of their own; not together with add().
+  std::vector<StoreChunk> cut(std::span<const KeyHash>& hashes, bool is_last) { return cut_.cut(hashes, is_last); }
   std::span<const std::byte> make(const StoreChunk& chunk,
-                                  std::span<std::byte, kChecksumChunkBytes> memory) const noexcept;
+                                  std::span<std::byte, kChecksumChunkBytes> memory) const noexcept {
+    return cut_.make(chunk, memory);
+  }
+  // Instead of cut() for what another process has cut; not together with add().
+  void add_made(std::span<const KeyHash> index, std::uint64_t hashes) { cut_.add_made(index, hashes); }
   // Several threads may call it at once, for different chunks. Throws BloomgateError{cannot_write}.
   void write(std::uint64_t first_page, std::span<const std::byte> made);
+
+  // For a FilePart elsewhere that writes pages (NewFile::mark() and note_made()).
+  NewFile& file() noexcept { return *file_; }
 
   // Hashes of domain entries in ascending order; one that is equal to the one before it is left out. Once there are no
   // more addresses. Throws BloomgateError{cannot_write}.
@@ -73,9 +72,9 @@ class StoreWriter {
   StoreHeader header_;
   unsigned threads_;
   std::uint64_t most_domains_;
+  StoreCut cut_;
   std::unique_ptr<NewFile> file_;
   std::vector<KeyHash> waiting_;  // not yet in a page
-  std::vector<KeyHash> index_;
   std::unique_ptr<SectionStream> domains_;
   bool pages_are_finished_ = false;
 };

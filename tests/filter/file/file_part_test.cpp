@@ -1,0 +1,121 @@
+#include "filter/file/file_part.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <random>
+
+#include "filter/base/anonymous_memory.hpp"
+#include "filter/base/error.hpp"
+#include "filter/file/filter_writer.hpp"
+#include "filter/file/mapped_filter.hpp"
+#include "filter/layout/filter_shape.hpp"
+#include "tests/support/filter_files.hpp"
+#include "tests/support/flip_byte.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using test::error_code_of;
+using test::flip_byte;
+using test::read_file;
+using test::TemporaryFolder;
+
+// Three chunks and a page.
+constexpr std::uint64_t kBlocks = 3 * 256 + 1;
+const FilterHeader kHeader = {
+    .shape = {.layout = Layout::page, .hashes = 6, .block_bytes = 4096, .block_count = kBlocks}, .expected_entries = 1};
+
+class Bits {
+ public:
+  Bits() : memory_(kBlocks * 4096, "a test") {
+    std::mt19937_64 chance(1);
+    for (std::byte& byte : memory_.bytes()) byte = static_cast<std::byte>(chance());
+  }
+  std::span<const std::byte> chunk(std::uint64_t number) const {
+    const auto all = memory_.bytes();
+    const std::uint64_t begin = number * kChecksumChunkBytes;
+    return all.subspan(begin, std::min(kChecksumChunkBytes, all.size() - begin));
+  }
+
+ private:
+  AnonymousMemory memory_;
+};
+
+std::string written_by_one(const TemporaryFolder& folder, const Bits& bits) {
+  FilterWriter writer(folder.file("one"), kHeader);
+  for (std::uint64_t chunk = 0; chunk < 4; ++chunk) {
+    writer.write(SectionKind::bits, chunk * kChecksumChunkBytes, bits.chunk(chunk));
+  }
+  writer.commit(kHeader);
+  return read_file(folder.file("one"));
+}
+
+TEST_CASE("a file of which another writes a part is the one that one writes") {
+  const TemporaryFolder folder;
+  const Bits bits;
+  FilterWriter writer(folder.file("shared"), kHeader);
+  const std::uint64_t mark = writer.file().mark();
+  writer.write(SectionKind::bits, 0, bits.chunk(0));
+  FilePart part(writer.file().temporary_path(), mark, kHeaderBytes, 1, 3);
+  REQUIRE(part.is_open());
+  for (const std::uint64_t chunk : {3U, 1U, 2U}) part.write(chunk, bits.chunk(chunk));
+  const std::vector<std::uint64_t> checksums = part.finish(2);
+  CHECK_FALSE(part.is_open());
+  writer.file().note_made(SectionKind::bits, 1, checksums);
+  writer.commit(kHeader, 2);
+  CHECK(read_file(folder.file("shared")) == written_by_one(folder, bits));
+  CHECK_NOTHROW(MappedFilter(folder.file("shared")).verify_body());
+}
+
+TEST_CASE("another file at the path of the temporary one is not taken for it") {
+  const TemporaryFolder folder;
+  FilterWriter writer(folder.file("shared"), kHeader);
+  const std::uint64_t mark = writer.file().mark();
+  const std::string path = writer.file().temporary_path();
+  CHECK(FilePart(path, mark, kHeaderBytes, 1, 3).is_open());
+  CHECK_FALSE(FilePart(path, mark + 1, kHeaderBytes, 1, 3).is_open());
+  CHECK_FALSE(FilePart(path + "0", mark, kHeaderBytes, 1, 3).is_open());
+  CHECK_FALSE(FilePart(folder.path(), mark, kHeaderBytes, 1, 3).is_open());
+  std::filesystem::create_symlink(path, folder.file("link"));
+  CHECK_FALSE(FilePart(folder.file("link"), mark, kHeaderBytes, 1, 3).is_open());
+  test::write_file(folder.file("short"), "1234567");
+  CHECK_FALSE(FilePart(folder.file("short"), mark, kHeaderBytes, 1, 3).is_open());
+}
+
+TEST_CASE("a part that is not there as it was written is refused") {
+  const TemporaryFolder folder;
+  const Bits bits;
+  FilterWriter writer(folder.file("shared"), kHeader);
+  const std::uint64_t mark = writer.file().mark();
+  const std::string path = writer.file().temporary_path();
+  FilePart part(path, mark, kHeaderBytes, 1, 3);
+  for (const std::uint64_t chunk : {1U, 2U, 3U}) part.write(chunk, bits.chunk(chunk));
+  flip_byte(path, kHeaderBytes + 2 * kChecksumChunkBytes + 77);
+  CHECK(error_code_of([&] { part.finish(1); }) == ErrorCode::bad_body_checksum);
+}
+
+// Its pages are shared with the table of checksums, which another machine may have written over.
+TEST_CASE("the writer itself reads the last chunk of a section, and what it wrote") {
+  const TemporaryFolder folder;
+  const Bits bits;
+  for (const std::uint64_t damaged : {0U, 1U, 2U, 3U}) {
+    INFO(damaged);
+    FilterWriter writer(folder.file("shared"), kHeader);
+    const std::uint64_t mark = writer.file().mark();
+    const std::string path = writer.file().temporary_path();
+    writer.write(SectionKind::bits, 0, bits.chunk(0));
+    FilePart part(path, mark, kHeaderBytes, 1, 3);
+    for (const std::uint64_t chunk : {1U, 2U, 3U}) part.write(chunk, bits.chunk(chunk));
+    writer.file().note_made(SectionKind::bits, 1, part.finish(1));
+    flip_byte(path, kHeaderBytes + damaged * kChecksumChunkBytes + 77);
+    if (damaged == 0 || damaged == 3) {
+      CHECK(error_code_of([&] { writer.commit(kHeader); }) == ErrorCode::bad_body_checksum);
+    } else {
+      CHECK_NOTHROW(writer.commit(kHeader));  // they were read where they were written
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate

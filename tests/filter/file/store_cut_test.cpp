@@ -1,0 +1,69 @@
+#include "filter/file/store_cut.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "filter/base/anonymous_memory.hpp"
+#include "filter/file/store_page.hpp"
+
+namespace bloomgate {
+namespace {
+
+std::vector<KeyHash> even_hashes(std::size_t count) {
+  std::mt19937_64 chance(20261125);
+  std::vector<KeyHash> hashes(count);
+  for (KeyHash& hash : hashes) hash = chance();
+  std::ranges::sort(hashes);
+  hashes.erase(std::ranges::unique(hashes).begin(), hashes.end());
+  return hashes;
+}
+
+std::vector<std::byte> pages_of(const StoreCut& cut, const std::vector<StoreChunk>& chunks) {
+  const AnonymousMemory memory(kChecksumChunkBytes, "a test");
+  std::vector<std::byte> all;
+  for (const StoreChunk& chunk : chunks) {
+    const auto made = cut.make(chunk, memory.bytes().first<kChecksumChunkBytes>());
+    all.insert(all.end(), made.begin(), made.end());
+  }
+  return all;
+}
+
+// What each of several processes makes of its hashes, which gives the next one what is left.
+TEST_CASE("a store that is cut by several is the one that is cut by one") {
+  const std::vector<KeyHash> hashes = even_hashes(1'500'000);
+  const unsigned low_bits = low_bits_for(hashes.size());
+  StoreCut alone(low_bits);
+  std::span<const KeyHash> rest = hashes;
+  const std::vector<std::byte> wanted = pages_of(alone, alone.cut(rest, true));
+  REQUIRE(rest.empty());
+  CHECK(wanted.size() == alone.next_page() * kStorePageBytes);
+  CHECK(alone.hashes() == hashes.size());
+
+  StoreCut all(low_bits);
+  std::vector<std::byte> made;
+  std::vector<KeyHash> waiting;
+  // The first has less than a page, so it leaves everything to the second.
+  const std::size_t ends[] = {3, 700'001, 700'002, hashes.size()};
+  std::size_t begin = 0;
+  for (const std::size_t end : ends) {
+    waiting.insert(waiting.end(), hashes.begin() + static_cast<std::ptrdiff_t>(begin),
+                   hashes.begin() + static_cast<std::ptrdiff_t>(end));
+    begin = end;
+    StoreCut own(low_bits, all.next_page());
+    rest = waiting;
+    const auto bytes = pages_of(own, own.cut(rest, end == hashes.size()));
+    made.insert(made.end(), bytes.begin(), bytes.end());
+    all.add_made(own.index(), own.hashes());
+    CHECK(all.next_page() == own.next_page());
+    waiting.assign(rest.begin(), rest.end());
+    CHECK(waiting.size() < 300'000);  // less than a MiB and a page have
+  }
+  CHECK(waiting.empty());
+  CHECK(made == wanted);
+  CHECK(all.index() == alone.index());
+  CHECK(all.hashes() == hashes.size());
+}
+
+}  // namespace
+}  // namespace bloomgate
