@@ -9,9 +9,6 @@ namespace bloomgate::mpi {
 // Collective. Returns the exit status, the same for all ranks. A failure that concerns all ranks alike, such as a bad
 // option, is thrown in all of them before any work. Any later failure ends the job: the rank says why, and its exit
 // status is that of `bloomgate build`.
-int run_build(const Communicator& communicator, const cli::Arguments& arguments);
-
-// Says on standard error what the current exception is, and which rank has met it. Returns the exit status for it.
-int report_failure(const Communicator& communicator) noexcept;
+int run_build(Communicator& communicator, const cli::Arguments& arguments);
 
 }  // namespace bloomgate::mpi

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "filter/base/error.hpp"
+#include "filter/build/stop_check.hpp"
 
 namespace bloomgate::mpi {
 namespace {
@@ -27,9 +28,10 @@ std::vector<int> places_of(std::span<const int> counts) {
 }
 
 // MPI's own waiting takes a whole processor, which the threads that read could use.
-void wait_for(MPI_Request request) {
+void wait_for(MPI_Request request, const std::atomic<bool>* stop) {
   constexpr std::chrono::microseconds kPause(20);
   while (true) {
+    if (stop != nullptr) check_stop(*stop);
     int is_done = 0;
     MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
     if (is_done != 0) return;
@@ -64,52 +66,69 @@ void Communicator::abort(int status) const noexcept {
 }
 
 std::uint64_t Communicator::of_first(std::uint64_t value) const {
-  MPI_Bcast(&value, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibcast(&value, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD, &request);
+  wait_for(request, stop_);
   return value;
+}
+
+std::string Communicator::of_first(const std::string& text) const {
+  std::string told = text;
+  told.resize(of_first(text.size()));
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibcast(told.data(), checked_count(told.size()), MPI_CHAR, 0, MPI_COMM_WORLD, &request);
+  wait_for(request, stop_);
+  return told;
 }
 
 std::uint64_t Communicator::sum(std::uint64_t value) const {
-  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-  return value;
+  std::uint64_t total = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(&value, &total, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD, &request);
+  wait_for(request, stop_);
+  return total;
 }
 
 Communicator::Received Communicator::exchange(std::span<const std::uint64_t> words,
-                                              std::span<const std::uint64_t> counts, bool done) const {
-  // A rank tells each other one how many words it will get, and whether this is its last round with any.
+                                              std::span<const std::uint64_t> counts, bool done,
+                                              std::uint64_t read) const {
+  // A rank tells each other one how many words it will get, whether this is its last round with any, and what it read.
+  constexpr int kTold = 3;
   std::vector<std::uint64_t> told;
-  for (const std::uint64_t count : counts) told.insert(told.end(), {count, done ? 1U : 0U});
-  std::vector<std::uint64_t> heard(2 * std::size_t{ranks_});
+  for (const std::uint64_t count : counts) told.insert(told.end(), {count, done ? 1U : 0U, read});
+  std::vector<std::uint64_t> heard(kTold * std::size_t{ranks_});
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ialltoall(told.data(), 2, MPI_UINT64_T, heard.data(), 2, MPI_UINT64_T, MPI_COMM_WORLD, &request);
-  wait_for(request);
+  MPI_Ialltoall(told.data(), kTold, MPI_UINT64_T, heard.data(), kTold, MPI_UINT64_T, MPI_COMM_WORLD, &request);
+  wait_for(request, stop_);
 
   std::vector<int> send_counts;
   std::vector<int> receive_counts;
-  Received received = {.words = {}, .all_done = true};
+  Received received = {.words = {}, .all_done = true, .others_read = 0};
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
     send_counts.push_back(checked_count(counts[rank]));
-    receive_counts.push_back(checked_count(heard[2 * rank]));
-    received.all_done &= heard[2 * rank + 1] != 0;
+    receive_counts.push_back(checked_count(heard[kTold * rank]));
+    received.all_done &= heard[kTold * rank + 1] != 0;
+    received.others_read += rank == rank_ ? 0 : heard[kTold * rank + 2];
   }
   const std::vector<int> send_places = places_of(send_counts);
   const std::vector<int> receive_places = places_of(receive_counts);
   received.words.resize(static_cast<std::size_t>(receive_places.back()));
   MPI_Ialltoallv(words.data(), send_counts.data(), send_places.data(), MPI_UINT64_T, received.words.data(),
                  receive_counts.data(), receive_places.data(), MPI_UINT64_T, MPI_COMM_WORLD, &request);
-  wait_for(request);
+  wait_for(request, stop_);
   return received;
 }
 
 void Communicator::send(unsigned to, std::span<const std::byte> bytes) const {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Isend(bytes.data(), checked_count(bytes.size()), MPI_BYTE, static_cast<int>(to), 0, MPI_COMM_WORLD, &request);
-  wait_for(request);
+  wait_for(request, stop_);
 }
 
 void Communicator::receive(unsigned from, std::span<std::byte> bytes) const {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Irecv(bytes.data(), checked_count(bytes.size()), MPI_BYTE, static_cast<int>(from), 0, MPI_COMM_WORLD, &request);
-  wait_for(request);
+  wait_for(request, stop_);
 }
 
 }  // namespace bloomgate::mpi

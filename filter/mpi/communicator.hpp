@@ -5,9 +5,11 @@
 // rule here (MPI_ERRORS_ARE_FATAL). One thread at a time may communicate, not always the same one.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace bloomgate::mpi {
@@ -25,21 +27,29 @@ class Communicator {
   unsigned rank() const noexcept { return rank_; }  // from 0
   unsigned ranks() const noexcept { return ranks_; }
 
+  // Whatever waits for another rank throws BloomgateError{interrupted} once the flag is true; then the job must end
+  // (abort). It must outlive this.
+  void stop_at(const std::atomic<bool>& flag) noexcept { stop_ = &flag; }
+
   // Ends the processes of all ranks, this one included, at once. mpirun's exit status is `status`.
   [[noreturn]] void abort(int status) const noexcept;
 
   // Collective.
   std::uint64_t of_first(std::uint64_t value) const;  // the value of rank 0
+  std::string of_first(const std::string& text) const;
   std::uint64_t sum(std::uint64_t value) const;
   bool any(bool value) const { return sum(value ? 1 : 0) != 0; }
 
   struct Received {
     std::vector<std::uint64_t> words;  // of all ranks
     bool all_done = false;             // whether each rank said so
+    std::uint64_t others_read = 0;     // the sum of what the others said
   };
-  // Collective: gives `counts[r]` of the words, which stand in the order of the ranks, to rank r. Throws
+  // Collective: gives `counts[r]` of the words, which stand in the order of the ranks, to rank r, and tells all ranks
+  // whether this one is done and how much it has `read`. Throws
   // BloomgateError{size_overflow} for 2^31 words or more to or from one rank.
-  Received exchange(std::span<const std::uint64_t> words, std::span<const std::uint64_t> counts, bool done) const;
+  Received exchange(std::span<const std::uint64_t> words, std::span<const std::uint64_t> counts, bool done,
+                    std::uint64_t read) const;
 
   // Between two ranks: what one sends, the other must receive, in pieces of the same sizes, less than 2 GiB each.
   void send(unsigned to, std::span<const std::byte> bytes) const;
@@ -48,6 +58,7 @@ class Communicator {
  private:
   unsigned rank_ = 0;
   unsigned ranks_ = 1;
+  const std::atomic<bool>* stop_ = nullptr;
 };
 
 }  // namespace bloomgate::mpi

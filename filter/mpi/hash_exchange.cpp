@@ -13,8 +13,8 @@ constexpr std::uint64_t kRoomMade = kHashesOfLane / 2;  // more than a block of 
 }  // namespace
 
 HashExchange::HashExchange(const Communicator& communicator, const FilterShape& shape, const SharedArray& array,
-                           unsigned threads, std::function<void(std::span<const KeyHash>)> take)
-    : communicator_(communicator), take_(std::move(take)) {
+                           unsigned threads, ReadBytes& read, std::function<void(std::span<const KeyHash>)> take)
+    : communicator_(communicator), read_(read), take_(std::move(take)) {
   for (unsigned i = 0; i < threads; ++i) lanes_.emplace_back(shape, array);
 }
 
@@ -44,8 +44,9 @@ HashExchange::Outgoing HashExchange::collect() {
   return outgoing;
 }
 
-bool HashExchange::run_round(const Outgoing& outgoing, bool done) const {
-  const Communicator::Received received = communicator_.exchange(outgoing.hashes, outgoing.counts, done);
+bool HashExchange::run_round(const Outgoing& outgoing, bool done) {
+  const Communicator::Received received = communicator_.exchange(outgoing.hashes, outgoing.counts, done, read_.own());
+  read_.others = received.others_read;
   take_(received.words);
   return received.all_done;
 }

@@ -1,4 +1,5 @@
-// Brings the hashes of entries from the rank that has read them to the rank that has their blocks. It takes entries as
+// Brings the hashes of entries, as a store keeps them, from the rank that has read them to the rank that has their
+// blocks, and to the one that puts them into the store, which is the same but for a few. It takes entries as
 // FilterBuilder does: lanes are for worker threads, a thread at a time for each; everything else is for one thread
 // while no lane is in use.
 //
@@ -26,6 +27,12 @@
 
 namespace bloomgate::mpi {
 
+// How far the reading is, for the progress that rank 0 shows. Each round tells it.
+struct ReadBytes {
+  std::function<std::uint64_t()> own;    // safe from any thread
+  std::atomic<std::uint64_t> others{0};  // of all other ranks, at the last round
+};
+
 class HashExchange {
  public:
   class Lane {
@@ -47,15 +54,23 @@ class HashExchange {
       ++pairs_.in_bits;
     }
     void add_address(std::string_view key) {
-      const KeyHash hash = hash_of_address(shape_, key);
-      for_ranks_[array_->owner_of(hash)].push_back(hash);
-      waiting_.store(waiting_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      const KeyHash stored = stored_hash(shape_, key);
+      const unsigned owner = array_->owner_of(shape_.store_seed ? mix_hash(stored, shape_.seed) : stored);
+      send(owner, stored);
+      if (shape_.store_seed) {
+        if (const unsigned keeper = array_->keeper_of(stored); keeper != owner) send(keeper, stored);
+      }
       ++addresses_;
     }
     void settle() const noexcept {}
 
    private:
     friend class HashExchange;
+
+    void send(unsigned rank, KeyHash stored) {
+      for_ranks_[rank].push_back(stored);
+      waiting_.store(waiting_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
 
     FilterShape shape_;
     const SharedArray* array_;
@@ -69,7 +84,7 @@ class HashExchange {
   // `take` gets what other ranks and this one have read of this rank's range, a round at a time, in one thread at a
   // time. What it throws comes out of flush() or finish(). All but the function must outlive the object.
   HashExchange(const Communicator& communicator, const FilterShape& shape, const SharedArray& array, unsigned threads,
-               std::function<void(std::span<const KeyHash>)> take);
+               ReadBytes& read, std::function<void(std::span<const KeyHash>)> take);
   // No round may be under way: after a failure the whole job must end (Communicator::abort).
   ~HashExchange() = default;
   HashExchange(const HashExchange&) = delete;
@@ -101,10 +116,11 @@ class HashExchange {
 
   Outgoing collect();
   bool has_nothing() const noexcept;
-  bool run_round(const Outgoing& outgoing, bool done) const;
+  bool run_round(const Outgoing& outgoing, bool done);
   void wait_for_round();
 
   const Communicator& communicator_;
+  ReadBytes& read_;
   std::function<void(std::span<const KeyHash>)> take_;
   std::deque<Lane> lanes_;
   std::future<bool> round_;

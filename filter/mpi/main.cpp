@@ -9,6 +9,7 @@
 #include "filter/base/bus_fault.hpp"
 #include "filter/mpi/build.hpp"
 #include "filter/mpi/communicator.hpp"
+#include "filter/mpi/failure.hpp"
 
 namespace {
 
@@ -20,7 +21,7 @@ constexpr std::string_view kUsage =
     "Builds a filter by the ranks of an MPI job. 'bloomgate-mpi build --help' shows the options; --version shows the\n"
     "version. The manual is bloomgate-mpi(1).\n";
 
-int run(const Communicator& communicator, const Arguments& arguments) {
+int run(Communicator& communicator, const Arguments& arguments) {
   const bool speaks = communicator.rank() == 0;
   if (arguments.empty() || arguments.front() != "build") {
     const bool asked = !arguments.empty() && (arguments.front() == "--help" || arguments.front() == "-h");
@@ -41,7 +42,7 @@ int run(const Communicator& communicator, const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Communicator communicator(argc, argv);
+  Communicator communicator(argc, argv);
   bloomgate::install_bus_fault_handler();
   // A file that grows past `ulimit -f` is a write that fails, and is reported as one.
   std::signal(SIGXFSZ, SIG_IGN);

@@ -1,12 +1,16 @@
 #include "filter/mpi/own_bits.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <iterator>
 #include <utility>
 
 #include "filter/base/error.hpp"
 #include "filter/base/even_share.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/build/partition_bits.hpp"
+#include "filter/build/store_build.hpp"
 
 namespace bloomgate::mpi {
 namespace {
@@ -22,6 +26,7 @@ OwnBits::OwnBits(const FilterShape& shape, const SharedArray& array, unsigned ra
                  std::uint64_t memory_bytes, std::string scratch_folder)
     : shape_(shape),
       hashes_(array.hashes_of(rank)),
+      stored_hashes_(array.stored_hashes_of(rank)),
       begin_(array.blocks_of(rank).first * shape.block_bytes),
       bytes_(array.blocks_of(rank).count * shape.block_bytes),
       threads_(threads),
@@ -35,7 +40,10 @@ OwnBits::~OwnBits() = default;
 
 void OwnBits::take(std::span<const KeyHash> hashes) {
   // A bit of another hash would be set outside of the memory.
-  const bool all_own = std::ranges::all_of(hashes, [this](KeyHash hash) { return hashes_.has(hash); });
+  const bool all_own = std::ranges::all_of(hashes, [this](KeyHash stored) {
+    return shape_.store_seed ? stored_hashes_.has(stored) || hashes_.has(mix_hash(stored, shape_.seed))
+                             : hashes_.has(stored);
+  });
   if (!all_own || (bytes_ == 0 && !hashes.empty())) {
     throw BloomgateError(ErrorCode::bad_argument, "a rank was sent hashes of another rank");
   }
@@ -54,33 +62,69 @@ void OwnBits::take(std::span<const KeyHash> hashes) {
 }
 
 void OwnBits::make_room() {
-  if (!block_maker_) return set_bits();
-  if (!spill_) spill_ = std::make_unique<HashSpill>(scratch_folder_, partitions_.partition_count());
-  spill_->take(partitions_, threads_);
+  if (block_maker_ || store_ != nullptr) {
+    if (!spill_) spill_ = std::make_unique<HashSpill>(scratch_folder_, partitions_.partition_count());
+    return spill_->take(partitions_, threads_);
+  }
+  make_bits(0, partitions_.partition_count());
+  partitions_.clear();
 }
 
+// As they were taken.
 template <typename Visit>
 void OwnBits::for_each_run(std::size_t partition, Visit visit) const {
+  if (spill_) spill_->for_each_run(partition, visit);
+  partitions_.for_each_run(partition, visit);
+}
+
+// Those of this rank's bits, as these want them.
+template <typename Visit>
+void OwnBits::for_each_own_run(std::size_t partition, Visit visit) const {
   const auto visit_and_note = [&](std::span<const KeyHash> run) {
     visit(run);
     if (strangers_ != nullptr) strangers_->note_entries(run);
   };
-  if (spill_) spill_->for_each_run(partition, visit_and_note);
-  partitions_.for_each_run(partition, visit_and_note);
+  if (!shape_.store_seed) return for_each_run(partition, visit_and_note);
+  std::array<KeyHash, 1024> mixed;  // stays in the smallest cache
+  for_each_run(partition, [&](std::span<const KeyHash> run) {
+    for (; !run.empty(); run = run.subspan(std::min(run.size(), mixed.size()))) {
+      const auto piece = run.first(std::min(run.size(), mixed.size()));
+      mix_hashes(piece, shape_.seed, mixed.data());
+      const auto end = std::remove_if(mixed.begin(), mixed.begin() + piece.size(),
+                                      [this](KeyHash hash) { return !hashes_.has(hash); });
+      visit_and_note(std::span<const KeyHash>(mixed.begin(), end));
+    }
+  });
 }
 
-void OwnBits::set_bits() {
-  set_partition_bits(shape_, part(), partitions_, 0, partitions_.partition_count(), threads_,
-                     [this](std::size_t partition, auto visit) { for_each_run(partition, visit); });
-  partitions_.clear();
-}
-
-void OwnBits::finish() {
+void OwnBits::make_bits(std::size_t first, std::size_t end) {
+  const auto each_run = [this](std::size_t partition, auto visit) { for_each_own_run(partition, visit); };
   if (block_maker_) {
-    make_partition_blocks(shape_, *block_maker_, part(), partitions_, 0, partitions_.partition_count(), threads_,
-                          [this](std::size_t partition, auto visit) { for_each_run(partition, visit); });
+    make_partition_blocks(shape_, *block_maker_, part(), partitions_, first, end, threads_, each_run);
   } else {
-    set_bits();
+    set_partition_bits(shape_, part(), partitions_, first, end, threads_, each_run);
+  }
+}
+
+// Each partition is read for the bits and for the store while it is at hand.
+void OwnBits::finish() {
+  const std::size_t count = partitions_.partition_count();
+  if (store_ == nullptr) {
+    make_bits(0, count);
+  } else {
+    constexpr std::size_t kAtOnce = 16;
+    StoreBuild sorted([this](std::span<const KeyHash> hashes) { store_->add(hashes); },
+                      static_cast<unsigned>(std::countr_zero(count)), threads_);
+    for (std::size_t first = 0; first < count; first += kAtOnce) {
+      const std::size_t end = std::min(first + kAtOnce, count);
+      make_bits(first, end);
+      sorted.take(first, end, [this](std::size_t partition, std::vector<KeyHash>& hashes) {
+        for_each_run(partition, [&](std::span<const KeyHash> run) {
+          std::ranges::copy_if(run, std::back_inserter(hashes),
+                               [this](KeyHash stored) { return stored_hashes_.has(stored); });
+        });
+      });
+    }
   }
   if (strangers_ != nullptr) strangers_->note_bits(shape_, {memory_.bytes().data(), begin_}, begin_ + bytes_);
 }

@@ -37,6 +37,15 @@ class SharedArray {
             rank + 1 == owners() ? std::numeric_limits<KeyHash>::max() : first_hashes_[rank + 1] - 1};
   }
 
+  // Where the filter is made from a store: the stored hashes that the rank puts into it. Mixing (mix_hash) changes the
+  // low half of a hash alone, so these are those of its bits, but for few at the ends of its range.
+  HashRange stored_hashes_of(unsigned rank) const noexcept {
+    const HashRange range = hashes_of(rank);
+    const bool has_end = has_blocks(rank) && rank + 1 != owners();
+    return {range.first & ~kMixedBits, has_end ? (first_hashes_[rank + 1] & ~kMixedBits) - 1 : range.last};
+  }
+  unsigned keeper_of(KeyHash stored) const noexcept { return owner_of(stored | kMixedBits); }
+
   // Who has the bits of that hash.
   unsigned owner_of(KeyHash hash) const noexcept {
     // The ranges are nearly even, so this is the owner or its neighbour.
@@ -48,6 +57,7 @@ class SharedArray {
 
  private:
   __extension__ using Wide = unsigned __int128;
+  static constexpr KeyHash kMixedBits = 0xffff'ffff;
 
   unsigned owners() const noexcept { return static_cast<unsigned>(first_hashes_.size()); }
 

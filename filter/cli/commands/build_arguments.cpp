@@ -91,7 +91,8 @@ void share_memory(BuildArguments& command) {
 
 }  // namespace
 
-std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, const HelpText& help) {
+std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, const HelpText& help,
+                                                    const po::options_description& extra) {
   BuildArguments command;
   po::options_description visible("options");
   visible.add_options()  //
@@ -148,6 +149,7 @@ std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, 
       ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
   command.shape.add_layout_to(visible);
   command.shape.add_hash_to(visible);
+  for (const auto& option : extra.options()) visible.add(option);
   const auto values = parse_command_line(arguments, visible, &command.inputs, help);
   if (!values) return std::nullopt;
   if (command.inputs.empty()) throw UsageError("name at least one list, or - for standard input");

@@ -42,8 +42,10 @@ struct BuildArguments {
   BuildOptions options;
 };
 
-// Nothing given: --help was. Throws UsageError, and what the files throw that it reads: stores, keys, `--seed-from`.
-std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, const HelpText& help);
+// `extra` are options of a program that takes others besides. Nothing given: --help was. Throws UsageError, and what
+// the files throw that it reads: stores, keys, `--seed-from`.
+std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, const HelpText& help,
+                                                    const boost::program_options::options_description& extra = {});
 
 // Before the lists are read, as they may be large. Throws UsageError where the output would overwrite one of them.
 void refuse_to_overwrite_inputs(const BuildArguments& arguments);

@@ -2,75 +2,14 @@
 
 usage: mpi_test.py BLOOMGATE BLOOMGATE_MPI
 """
-import gzip
 import json
 import os
 import random
-import re
-import signal
-import subprocess
-import sys
-import tempfile
-import time
-import unittest
-from pathlib import Path
 
-BLOOMGATE, BLOOMGATE_MPI = map(os.path.abspath, sys.argv[1:3])
-SECONDS = 120  # that a run may take
-
-# One machine, its processors shared as may be, nothing on its network, and no memory of another process read, which
-# containers forbid.
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_plm": "isolated", "OMPI_MCA_btl": "self,vader",
-               "OMPI_MCA_oob_tcp_if_include": "lo", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-               "OMPI_MCA_mpi_yield_when_idle": "1"}
+from mpi_job import BLOOMGATE, BLOOMGATE_MPI, MpiTest, mpirun, run_tests
 
 
-def mpirun(*options):
-    """The command that starts ranks."""
-    return ["mpirun", "--bind-to", "none", "-q", *map(str, options)]
-
-
-class MpiTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="bloomgate-mpi-")
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.output = self.folder / "whitelist.bloom"
-
-    def run_command(self, command, **options):
-        return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=SECONDS, env=ENVIRONMENT,
-                              check=False, **options)
-
-    def build(self, ranks, *arguments, output=None):
-        return self.run_command([*mpirun("-n", ranks), BLOOMGATE_MPI, "build", "--threads", 2, "--output",
-                                 output or self.output, *arguments])
-
-    def reference(self, *arguments):
-        """What one machine makes, and what it says on standard error."""
-        path = self.folder / "one.bloom"
-        done = self.run_command([BLOOMGATE, "build", "--output", path, *arguments])
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return path.read_bytes(), done.stderr
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.write_bytes(text)
-        return path
-
-    def addresses(self, name, count, first=0, end=b"\n"):
-        return self.write(name, b"".join(b"User%d@example%d.org" % (i, i % 97) + end for i in range(first, first + count)))
-
-    def some_lists(self):
-        """Of every kind, and none that divides evenly by two or three."""
-        pairs = b"".join(b"friend%d@example.net > user%d@ours.example\n" % (i, i % 31) for i in range(50_001))
-        compressed = gzip.compress(b"".join(b"z%d@example.org\n" % i for i in range(10_007)))
-        return [self.addresses("many.txt", 200_003), self.addresses("crlf.txt", 70_001, 150_000, b"\r\n"),
-                self.write("pairs.txt", pairs), self.write("packed.txt.gz", compressed), self.write("empty.txt", b""),
-                self.write("one.txt", b"only@example.org"),
-                self.write("domains.txt", b"@corp.example\n@.big.example\n@corp.example\n@x.example > ann@ours.example\n"),
-                self.write("long.txt", b"x" * 600_000 + b"@example.org\nshort@example.org\n")]
-
+class BytesTest(MpiTest):
     def test_each_number_of_ranks_makes_the_file_of_one_machine(self):
         lists = self.some_lists()
         for options in (["--layout", "page"], ["--layout", "ribbon"], ["--layout", "line", "--hashes", 5], ["--tag-separators", "+", "--hash", "xxh3"],
@@ -130,27 +69,13 @@ class MpiTest(unittest.TestCase):
         checked = self.run_command([BLOOMGATE, "verify", self.output, "--against", some])
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
 
-    def test_bad_lines_have_the_numbers_that_they_have_on_one_machine(self):
-        lines = [b"user%d@example.org" % i for i in range(60_000)]
-        for number in (0, 17_001, 17_002, 40_000, 59_998):
-            lines[number] = b"no address %d" % number
-        bad = self.write("bad.txt", b"\n".join(lines) + b"\n")
-        wanted, said = self.reference("--seed", 1, bad)
-        self.assertIn(":17002: ", said)
-        done = self.build(3, "--seed", 1, "--reject-file", self.folder / "rejects", bad)
+    def test_strangers_of_a_filter_of_which_one_rank_has_all_bits(self):
+        few = self.write("few.txt", b"a@b.example\n")
+        stranger = self.addresses("strangers.txt", 1000)
+        wanted, _ = self.reference("--seed", 1, "--bits-per-entry", 2, "--expected-entries", 1, "--not", stranger, few)
+        done = self.build(3, "--seed", 1, "--bits-per-entry", 2, "--expected-entries", 1, "--not", stranger, few)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(sorted(done.stderr.splitlines()), sorted(said.splitlines()))
-        self.assertRegex(done.stdout, r"(?m)^rejected +5$")
         self.assertTrue(self.output.read_bytes() == wanted)
-        kept = [line for rank in range(3) for line in (self.folder / f"rejects.{rank}").read_text().splitlines()]
-        self.assertEqual(kept[1::2], [f"no address {number}" for number in (0, 17_001, 17_002, 40_000, 59_998)])
-        self.assertRegex(kept[4], r"^# .*bad.txt:17003: ")
-
-        self.output.write_text("the old one")
-        done = self.build(2, "--strict", bad)
-        self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
-        self.assertIn("5 lines were rejected and --strict was given", done.stderr)
-        self.assertEqual(self.output.read_text(), "the old one")
 
     def test_known_strangers_are_left_out_as_on_one_machine(self):
         lists = self.some_lists()
@@ -183,47 +108,13 @@ class MpiTest(unittest.TestCase):
         self.assertRegex(done.stderr, r"rank 0 on \S+: of what the lists of --not name, 1 are entries and 1 are no addr")
         self.assertEqual(self.output.read_text(), "the old one")
 
-    def test_strangers_of_a_filter_of_which_one_rank_has_all_bits(self):
-        few = self.write("few.txt", b"a@b.example\n")
-        stranger = self.addresses("strangers.txt", 1000)
-        wanted, _ = self.reference("--seed", 1, "--bits-per-entry", 2, "--expected-entries", 1, "--not", stranger, few)
-        done = self.build(3, "--seed", 1, "--bits-per-entry", 2, "--expected-entries", 1, "--not", stranger, few)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertTrue(self.output.read_bytes() == wanted)
 
-    def test_ranks_that_have_other_strangers_are_told_apart(self):
-        some = self.addresses("some.txt", 200_000)
-        strangers = self.addresses("strangers.txt", 1000, 500_000)
-        other = self.addresses("other.txt", 1000, 600_000)
-        self.output.write_text("the old one")
-
-        def two(first, second):
-            """Two ranks that are given lists of --not of their own, if any."""
-            program = [BLOOMGATE_MPI, "build", "--output", self.output, "--threads", 2, "--bits-per-entry", 64, some]
-            return self.run_command([*mpirun("-n", 1), *program, *first, ":", "-n", 1, *program, *second])
-
-        for first, second in (([], ["--not", strangers]), (["--not", strangers], [])):
-            done = two(first, second)
-            self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
-            self.assertRegex(done.stderr, r"rank 1 on \S+: this rank sees other lists than rank 0")
-        # By one path, but with other lines: each rank sees it in a folder of its own.
-        shell = ["sh", "-c", 'cd "$1"; shift; exec "$@"', "sh"]
-        folders = [self.folder / "a", self.folder / "b"]
-        for folder, content in zip(folders, (strangers, other)):
-            folder.mkdir()
-            (folder / "not.txt").write_bytes(content.read_bytes())
-        program = [BLOOMGATE_MPI, "build", "--output", self.output, "--bits-per-entry", 64, "--not", "not.txt", some]
-        done = self.run_command([*mpirun("-n", 1), *shell, folders[0], *program, ":", "-n", 1, *shell, folders[1], *program])
-        self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
-        self.assertRegex(done.stderr, r"rank 0 on \S+: rank 1 has read other lists of --not than this rank")
-        self.assertEqual(self.output.read_text(), "the old one")
-
+class OptionsTest(MpiTest):
     def test_what_goes_with_one_machine_alone_is_refused_once(self):
         some = self.addresses("some.txt", 10)
         store = self.folder / "s.store"
         self.reference("--store", store, some)
-        for arguments, word in ((["--store", self.folder / "x", some], "--store"),
-                                (["--layout", "classic", some], "--layout classic"), ([store], "a store among the inputs"),
+        for arguments, word in ((["--layout", "classic", some], "--layout classic"), ([store], "a store among the inputs"),
                                 (["-"], "standard input"), (["--nonsense", some], "--nonsense")):
             with self.subTest(word=word):
                 done = self.build(2, *arguments)
@@ -238,72 +129,15 @@ class MpiTest(unittest.TestCase):
             self.assertEqual(done.returncode, 0 if arguments else os.EX_USAGE, done.stderr)
             self.assertEqual((done.stdout + done.stderr).count(word), 1)
 
-    def test_a_rank_that_cannot_read_its_list_ends_the_job_with_its_reason(self):
-        some = self.addresses("some.txt", 200_000)
-        self.output.write_text("the old one")
-
-        def two(first, second):
-            """Two ranks with a list each."""
-            program = [BLOOMGATE_MPI, "build", "--output", self.output, "--threads", 2]
-            return self.run_command([*mpirun("-n", 1), *program, first, ":", "-n", 1, *program, second])
-
-        done = two(some, self.folder / "missing.txt")
-        self.assertEqual(done.returncode, os.EX_NOINPUT, done.stderr)
-        self.assertRegex(done.stderr, r"bloomgate-mpi build: rank 1 on \S+: .*missing\.txt")
-        done = two(some, self.addresses("other.txt", 200_000))
-        self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
-        self.assertRegex(done.stderr, r"rank 1 on \S+: this rank sees other lists than rank 0")
-        damaged = self.write("damaged.txt.gz", gzip.compress(some.read_bytes())[:-200])
-        done = self.build(2, some, damaged)
-        self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
-        self.assertRegex(done.stderr, r"rank 1 on \S+: .*damaged\.txt\.gz")
-        self.assertEqual(self.output.read_text(), "the old one")
-        self.assertEqual(list(self.folder.glob("whitelist*")), [self.output])
-
-    def test_a_rank_that_is_killed_ends_the_job_and_leaves_the_old_filter(self):
-        some = self.addresses("some.txt", 300_000)
-        for victim in ("0", "1", "2"):
-            self.output.write_text("the old one")
-            with subprocess.Popen([*mpirun("-n", 3), BLOOMGATE_MPI, "build", "--bits-per-entry", "64", "--output",
-                                   str(self.output), str(some)], env=ENVIRONMENT, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT) as job:
-                # Stopped before it does anything, so that the others are somewhere in the work, and wait for it.
-                process = self.await_rank(job, victim)
-                os.kill(process, signal.SIGSTOP)
-                os.kill(process, signal.SIGKILL)
-                said, _ = job.communicate(timeout=SECONDS)
-            self.assertNotEqual(job.returncode, 0, said)
-            self.assertEqual(self.output.read_text(), "the old one")
-            self.assertEqual(list(self.folder.glob("whitelist*")), [self.output])
-
-    def await_rank(self, job, rank):
-        """The process that is this rank of the job."""
-        wanted = b"OMPI_COMM_WORLD_RANK=" + rank.encode()
-        end = time.monotonic() + SECONDS
-        while time.monotonic() < end and job.poll() is None:
-            for process in filter(str.isdigit, os.listdir("/proc")):
-                try:
-                    command = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-                    environment = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
-                except OSError:
-                    continue
-                if command[0] == BLOOMGATE_MPI.encode() and str(self.output).encode() in command and wanted in environment:
-                    return int(process)
-        return self.fail(f"rank {rank} did not start")
-
-    def test_a_full_disk_is_told_by_the_rank_that_writes(self):
-        some = self.addresses("some.txt", 1_500_000)
-        self.output.write_text("the old one")
-        # A filter of 12 MB, and files of 10 MB at most: MPI has some of its own. It is noticed before the work where the
-        # size is known by then, and else when the filter is written.
-        for size in ([], ["--expected-entries", 1_500_000]):
-            done = self.run_command([*mpirun("-n", 2), "sh", "-c", 'ulimit -f 20000; exec "$@"', "sh", BLOOMGATE_MPI,
-                                     "build", *size, "--bits-per-entry", 64, "--output", self.output, some])
-            self.assertEqual(done.returncode, os.EX_CANTCREAT, done.stderr)
-            self.assertRegex(done.stderr, r"rank 0 on \S+: .*" + re.escape(str(self.output)))
-            self.assertEqual(self.output.read_text(), "the old one")
-            self.assertEqual(list(self.folder.glob("whitelist*")), [self.output])
+    def test_an_output_that_would_overwrite_a_list_is_refused(self):
+        some = self.addresses("some.txt", 10)
+        for output, store in ((some, self.folder / "s.store"), (self.output, some)):
+            before = some.read_bytes()
+            done = self.build(2, "--store", store, some, output=output)
+            self.assertEqual(done.returncode, os.EX_USAGE, done.stderr)
+            self.assertIn("would overwrite the list", done.stderr)
+            self.assertEqual(some.read_bytes(), before)
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    run_tests()

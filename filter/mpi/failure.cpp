@@ -1,0 +1,43 @@
+#include "filter/mpi/failure.hpp"
+
+#include <unistd.h>
+
+#include <climits>
+#include <iostream>
+#include <string>
+
+#include "filter/base/error.hpp"
+#include "filter/cli/failure.hpp"
+#include "filter/cli/stop_signal.hpp"
+#include "filter/mpi/shared_section.hpp"
+
+namespace bloomgate::mpi {
+namespace {
+
+void say(const Communicator& communicator, std::string_view what, cli::FailureKind kind) {
+  std::string host(HOST_NAME_MAX + 1, '\0');
+  if (gethostname(host.data(), host.size() - 1) != 0) host = "?";
+  if (kind == cli::FailureKind::other) {
+    std::cerr << "bloomgate-mpi build: rank " << communicator.rank() << " on " << host.c_str() << ": " << what << '\n';
+  } else if (communicator.rank() == 0) {
+    std::cerr << "bloomgate-mpi build: " << what << "\n'bloomgate-mpi build --help' shows what it takes\n";
+  }
+}
+
+}  // namespace
+
+int report_failure(const Communicator& communicator) noexcept {
+  try {
+    throw;
+  } catch (const RankFailure& failure) {
+    return failure.status;
+  } catch (const BloomgateError& error) {
+    // A job that ends, ends all ranks: one of them says so.
+    if (error.code() == ErrorCode::interrupted && communicator.rank() != 0) return 128 + cli::stop_signal();
+    return cli::explain_failure([&](std::string_view what, cli::FailureKind kind) { say(communicator, what, kind); });
+  } catch (...) {
+    return cli::explain_failure([&](std::string_view what, cli::FailureKind kind) { say(communicator, what, kind); });
+  }
+}
+
+}  // namespace bloomgate::mpi

@@ -1,0 +1,263 @@
+#include "filter/mpi/output.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "filter/base/error.hpp"
+#include "filter/base/parallel.hpp"
+#include "filter/build/excluded_section.hpp"
+#include "filter/build/known_strangers.hpp"
+#include "filter/build/publish_pair.hpp"
+#include "filter/cli/commands/kept_output.hpp"
+#include "filter/cli/lists/change_lock.hpp"
+#include "filter/file/filter_writer.hpp"
+#include "filter/file/section_stream.hpp"
+#include "filter/file/store_page.hpp"
+#include "filter/file/store_writer.hpp"
+#include "filter/layout/filter_view.hpp"
+#include "filter/mpi/failure.hpp"
+#include "filter/mpi/shared_section.hpp"
+
+namespace bloomgate::mpi {
+namespace {
+
+constexpr std::uint64_t kPagesInChunk = kChecksumChunkBytes / kStorePageBytes;
+
+// By which ranks see that they have read the same strangers.
+using StrangersSeen = std::array<std::uint64_t, 2>;
+
+StrangersSeen seen_of(std::span<const KeyHash> values) {
+  const auto bytes = std::as_bytes(values);
+  return {values.size(), hash_key({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, 0)};
+}
+
+class Output {
+ public:
+  Output(const Communicator& communicator, const cli::BuildArguments& command, const BuildOptions& options,
+         OwnPart& part, bool only_first_writes)
+      : communicator_(communicator),
+        command_(command),
+        options_(options),
+        part_(part),
+        only_first_writes_(only_first_writes) {}
+
+  Written write(const std::function<void(std::string_view)>& show);
+
+ private:
+  bool is_first() const noexcept { return communicator_.rank() == 0; }
+  void open(std::uint64_t domains);
+  void share(SharedSection& section, const std::function<void()>& write_own);
+  void write_bits();
+  void write_pages();
+  void take_index();
+  void write_domains(const std::vector<KeyHash>& domains);
+  void send_notes() const;
+  void receive_notes() const;
+  std::vector<KeyHash> domains_of_all() const;
+  void send(unsigned to, std::span<const KeyHash> hashes) const;
+  std::vector<KeyHash> receive(unsigned from) const;
+  void put_in_place(unsigned kept);
+
+  const Communicator& communicator_;
+  const cli::BuildArguments& command_;
+  const BuildOptions& options_;
+  OwnPart& part_;
+  bool only_first_writes_;
+  FilterHeader header_;
+  unsigned senders_ = 0;
+  std::optional<FilterWriter> filter_;  // rank 0's, like the store
+  std::optional<StoreWriter> store_;
+};
+
+void Output::send(unsigned to, std::span<const KeyHash> hashes) const {
+  const std::array<std::uint64_t, 1> count = {hashes.size()};
+  communicator_.send(to, std::as_bytes(std::span(count)));
+  communicator_.send(to, std::as_bytes(hashes));
+}
+
+std::vector<KeyHash> Output::receive(unsigned from) const {
+  std::array<std::uint64_t, 1> count = {};
+  communicator_.receive(from, std::as_writable_bytes(std::span(count)));
+  std::vector<KeyHash> hashes(count[0]);
+  communicator_.receive(from, std::as_writable_bytes(std::span(hashes)));
+  return hashes;
+}
+
+// Of all ranks, at rank 0, in order, each once.
+std::vector<KeyHash> Output::domains_of_all() const {
+  std::vector<KeyHash> all = part_.own_domains;
+  if (!is_first()) {
+    send(0, all);
+    return {};
+  }
+  for (unsigned rank = 1; rank < communicator_.ranks(); ++rank) {
+    const std::vector<KeyHash> theirs = receive(rank);
+    all.insert(all.end(), theirs.begin(), theirs.end());
+  }
+  std::ranges::sort(all);
+  all.erase(std::ranges::unique(all).begin(), all.end());
+  return all;
+}
+
+// Both files before anything is written, so that a full disk shows now.
+void Output::open(std::uint64_t domains) {
+  filter_.emplace(command_.output, header_);
+  if (!part_.shape.store_seed) return;
+  const StoreShape shape = {
+      .hash_family = part_.shape.hash_family, .seed = *part_.shape.store_seed, .profile = part_.shape.profile};
+  store_.emplace(options_.store_path, shape, part_.addresses, domains, options_.threads);
+}
+
+void Output::share(SharedSection& section, const std::function<void()>& write_own) {
+  try {
+    write_own();
+    section.finish(options_.threads);
+  } catch (...) {
+    if (is_first()) throw;
+    section.fail(report_failure(communicator_));
+  }
+  senders_ = std::max(senders_, section.senders());
+}
+
+void Output::write_bits() {
+  const std::span<const std::byte> own = part_.bits->bytes();
+  const BlockRange blocks = part_.array->blocks_of(communicator_.rank());
+  const ChunkRange chunks = {blocks.first * part_.shape.block_bytes / kChecksumChunkBytes,
+                             Section{.bytes = own.size()}.chunk_count()};
+  SharedSection section(communicator_, filter_ ? &filter_->file() : nullptr, SectionKind::bits, kHeaderBytes, chunks,
+                        only_first_writes_);
+  share(section, [&] {
+    for_each_parallel(options_.threads, chunks.count, [&](std::size_t i) {
+      const std::uint64_t begin = i * kChecksumChunkBytes;
+      section.write(chunks.first + i, own.subspan(begin, std::min(kChecksumChunkBytes, own.size() - begin)));
+    });
+  });
+}
+
+void Output::write_pages() {
+  const unsigned rank = communicator_.rank();
+  const SharedArray& array = *part_.array;
+  ChunkRange chunks;
+  if (part_.store) {
+    CutRest before;
+    if (rank != 0) {
+      before.left = receive(rank - 1);
+      before.first_page = before.left.back();
+      before.left.pop_back();
+    }
+    const bool is_last = rank + 1 == communicator_.ranks() || !array.has_blocks(rank + 1);
+    CutRest rest = part_.store->cut(std::move(before), low_bits_for(part_.addresses), is_last);
+    chunks.first = part_.store->first_page() / kPagesInChunk;
+    chunks.count = (part_.store->index().size() + kPagesInChunk - 1) / kPagesInChunk;
+    if (!is_last) {
+      rest.left.push_back(rest.first_page);
+      send(rank + 1, rest.left);
+    }
+  }
+  SharedSection section(communicator_, store_ ? &store_->file() : nullptr, SectionKind::pages, kHeaderBytes, chunks,
+                        only_first_writes_);
+  share(section, [&] {
+    if (!part_.store) return;
+    part_.store->make([&](std::uint64_t first_page, std::span<const std::byte> made) {
+      section.write(first_page / kPagesInChunk, made);
+    });
+  });
+  take_index();
+}
+
+void Output::take_index() {
+  if (!is_first()) {
+    if (!part_.store) return;
+    send(0, part_.store->index());
+    send(0, std::array{part_.store->hashes()});
+    return;
+  }
+  store_->add_made(part_.store->index(), part_.store->hashes());
+  for (unsigned rank = 1; rank < communicator_.ranks() && part_.array->has_blocks(rank); ++rank) {
+    const std::vector<KeyHash> index = receive(rank);
+    store_->add_made(index, receive(rank).front());
+  }
+}
+
+void Output::write_domains(const std::vector<KeyHash>& domains) {
+  if (store_) store_->add_domains(domains);
+  if (domains.empty()) return;
+  SectionStream section(filter_->file(), SectionKind::domains);
+  section.add(domains);
+  section.finish();
+}
+
+void Output::send_notes() const {
+  KnownStrangers* const strangers = part_.strangers->strangers();
+  if (strangers == nullptr) return;
+  const StrangersSeen seen = seen_of(strangers->values_in({}));
+  communicator_.send(0, std::as_bytes(std::span(seen)));
+  communicator_.send(0, std::as_bytes(strangers->notes_of({})));
+}
+
+void Output::receive_notes() const {
+  KnownStrangers& strangers = *part_.strangers->strangers();
+  for (unsigned rank = 1; rank < communicator_.ranks() && part_.array->has_blocks(rank); ++rank) {
+    const HashRange range = part_.array->hashes_of(rank);
+    StrangersSeen seen = {};
+    communicator_.receive(rank, std::as_writable_bytes(std::span(seen)));
+    if (seen != seen_of(strangers.values_in(range))) {
+      throw BloomgateError(ErrorCode::bad_input, "rank " + std::to_string(rank) +
+                                                     " has read other lists of --not than this rank; all ranks must "
+                                                     "see the same files at the same paths");
+    }
+    communicator_.receive(rank, std::as_writable_bytes(strangers.notes_of(range)));
+  }
+}
+
+void Output::put_in_place(unsigned kept) {
+  const SecretKey* const key = options_.sign_key.get();
+  if (!store_) return filter_->commit(header_, options_.threads, kept, key);
+  store_->set_pairs(part_.pairs);
+  publish_pair(*filter_, header_, command_.output, *store_, options_.store_path, options_.threads, kept, key);
+}
+
+Written Output::write(const std::function<void(std::string_view)>& show) {
+  const std::vector<KeyHash> domains = domains_of_all();
+  header_ = {.shape = part_.shape,
+             .expected_entries = *options_.expected_entries,
+             .addresses = part_.addresses,
+             .domains = domains.size()};
+  header_.bits_set = communicator_.sum(FilterView(part_.shape, part_.bits->bytes()).count_ones());
+  header_.pairs = limited(part_.pairs, header_.addresses, header_.domains);
+  std::optional<cli::ChangeLock> lock;
+  unsigned kept = 0;
+  if (is_first()) {
+    lock = cli::ChangeLock::if_there(options_.store_path);
+    kept = cli::generations_to_keep(command_.output, options_.store_path, command_.keep, options_.threads, show);
+    open(domains.size());
+  }
+  write_bits();
+  if (part_.shape.store_seed) write_pages();
+  if (!is_first()) {
+    send_notes();
+    return {header_};
+  }
+  write_domains(domains);
+  if (KnownStrangers* const strangers = part_.strangers->strangers()) {
+    receive_notes();
+    strangers->note_domains(domains);
+    write_excluded(*filter_, header_, *strangers, [this] { part_.strangers->look_at_entries(); });
+  }
+  put_in_place(kept);
+  return {header_, senders_};
+}
+
+}  // namespace
+
+Written write_output(const Communicator& communicator, const cli::BuildArguments& command, const BuildOptions& options,
+                     OwnPart& part, bool only_first_writes, const std::function<void(std::string_view)>& show) {
+  return Output(communicator, command, options, part, only_first_writes).write(show);
+}
+
+}  // namespace bloomgate::mpi

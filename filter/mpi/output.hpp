@@ -1,0 +1,26 @@
+// From the parts of all ranks to the filter at its path, and its store beside it. Collective; used by the builder.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "filter/cli/commands/build_arguments.hpp"
+#include "filter/file/file_format.hpp"
+#include "filter/mpi/communicator.hpp"
+#include "filter/mpi/own_part.hpp"
+
+namespace bloomgate::mpi {
+
+struct Written {
+  FilterHeader header;
+  unsigned senders = 0;  // ranks whose part rank 0 has written for them; known to rank 0
+};
+
+// Every rank calls it; rank 0 puts the files in place, as FilterBuilder::write() does, and `show` gets its warnings.
+// `options` are those of all ranks. Rank 0 throws what FilterBuilder::write() throws, RankFailure, and
+// BloomgateError{bad_input} where another rank has read other strangers. Then the old files stay, and nothing else. In
+// another rank a failure ends the job.
+Written write_output(const Communicator& communicator, const cli::BuildArguments& command, const BuildOptions& options,
+                     OwnPart& part, bool only_first_writes, const std::function<void(std::string_view)>& show);
+
+}  // namespace bloomgate::mpi

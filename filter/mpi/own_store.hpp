@@ -1,0 +1,66 @@
+// The part of a store that one rank makes: of the hashes in its range, sorted, the whole MiB that begin there. Where
+// the pages begin follows from all hashes before, so the ranks cut in turn: each goes on where the one before it has
+// stopped, with the hashes that this one could not fill a MiB with. That is quick. Then all of them make their pages at
+// once.
+//
+// Sorted hashes wait in a temporary file without a name, 8 bytes each. For one thread, in the order of the functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "filter/base/file_descriptor.hpp"
+#include "filter/file/store_cut.hpp"
+#include "filter/hash/hash.hpp"
+
+namespace bloomgate::mpi {
+
+// Where a rank goes on to cut.
+struct CutRest {
+  std::uint64_t first_page = 0;
+  std::vector<KeyHash> left = {};  // of the ranks before, in no chunk yet
+};
+
+class OwnStore {
+ public:
+  // Throws BloomgateError{cannot_write} for the temporary file.
+  OwnStore(std::string scratch_folder, unsigned threads);
+
+  // Hashes of this rank's range in strictly ascending order, greater than those before. Throws
+  // BloomgateError{cannot_write}.
+  void add(std::span<const KeyHash> hashes);
+
+  // All are there. Cuts on from `before`, and gives what the next rank begins with; with `is_last` nothing is left for
+  // one. Throws BloomgateError{cannot_read}.
+  CutRest cut(CutRest before, unsigned low_bits, bool is_last);
+
+  // The first hash of each page of this rank, and the hashes in them.
+  const std::vector<KeyHash>& index() const noexcept { return cut_.index(); }
+  std::uint64_t hashes() const noexcept { return cut_.hashes(); }
+  std::uint64_t first_page() const noexcept { return begin_.first_page; }
+
+  // Gets the bytes of chunks, by the number of the first page, from several threads at once.
+  using Write = std::function<void(std::uint64_t first_page, std::span<const std::byte> made)>;
+  // Makes them all. Throws what `write` throws, and BloomgateError{cannot_read, out_of_memory}.
+  void make(const Write& write);
+
+ private:
+  using TakeChunks = std::function<void(const StoreCut& cut, std::span<const StoreChunk> chunks)>;
+
+  std::vector<KeyHash> cut_all(StoreCut& cut, const TakeChunks& take) const;
+
+  std::string scratch_folder_;
+  unsigned threads_;
+  FileDescriptor file_;
+  std::uint64_t kept_hashes_ = 0;  // in the file
+  CutRest begin_;
+  unsigned low_bits_ = 0;
+  bool is_last_ = false;
+  StoreCut cut_;
+};
+
+}  // namespace bloomgate::mpi

@@ -1,0 +1,121 @@
+"""What becomes of a job of bloomgate-mpi, and of its files, where one of its ranks fails.
+
+usage: mpi_failures_test.py BLOOMGATE BLOOMGATE_MPI
+"""
+import gzip
+import os
+import re
+import signal
+import subprocess
+import time
+
+from mpi_job import BLOOMGATE_MPI, ENVIRONMENT, SECONDS, MpiTest, mpirun, run_tests
+
+
+class FailuresTest(MpiTest):
+    def test_a_rank_that_cannot_read_its_list_ends_the_job_with_its_reason(self):
+        some = self.addresses("some.txt", 200_000)
+        self.output.write_text("the old one")
+
+        def two(first, second):
+            """Two ranks with a list each."""
+            program = [BLOOMGATE_MPI, "build", "--output", self.output, "--threads", 2]
+            return self.run_command([*mpirun("-n", 1), *program, first, ":", "-n", 1, *program, second])
+
+        done = two(some, self.folder / "missing.txt")
+        self.assertEqual(done.returncode, os.EX_NOINPUT, done.stderr)
+        self.assertRegex(done.stderr, r"bloomgate-mpi build: rank 1 on \S+: .*missing\.txt")
+        done = two(some, self.addresses("other.txt", 200_000))
+        self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
+        self.assertRegex(done.stderr, r"rank 1 on \S+: this rank sees other lists than rank 0")
+        damaged = self.write("damaged.txt.gz", gzip.compress(some.read_bytes())[:-200])
+        done = self.build(2, some, damaged)
+        self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
+        self.assertRegex(done.stderr, r"rank 1 on \S+: .*damaged\.txt\.gz")
+        self.assertEqual(self.output.read_text(), "the old one")
+        self.assertEqual(list(self.folder.glob("whitelist*")), [self.output])
+
+    def test_a_rank_that_is_killed_ends_the_job_and_leaves_the_old_filter(self):
+        some = self.addresses("some.txt", 300_000)
+        for victim in ("0", "1", "2"):
+            self.output.write_text("the old one")
+            with subprocess.Popen([*mpirun("-n", 3), BLOOMGATE_MPI, "build", "--bits-per-entry", "64", "--output",
+                                   str(self.output), str(some)], env=ENVIRONMENT, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT) as job:
+                # Stopped before it does anything, so that the others are somewhere in the work, and wait for it.
+                process = self.await_rank(job, victim)
+                os.kill(process, signal.SIGSTOP)
+                os.kill(process, signal.SIGKILL)
+                said, _ = job.communicate(timeout=SECONDS)
+            self.assertNotEqual(job.returncode, 0, said)
+            self.assertEqual(self.output.read_text(), "the old one")
+            self.assertEqual(list(self.folder.glob("whitelist*")), [self.output])
+
+    def test_a_full_disk_is_told_by_the_rank_that_writes(self):
+        some = self.addresses("some.txt", 1_500_000)
+        self.output.write_text("the old one")
+        # A filter of 12 MB, and files of 10 MB at most: MPI has some of its own. It is noticed before the work where the
+        # size is known by then, and else when the filter is written.
+        for size in ([], ["--expected-entries", 1_500_000]):
+            done = self.run_command([*mpirun("-n", 2), "sh", "-c", 'ulimit -f 20000; exec "$@"', "sh", BLOOMGATE_MPI,
+                                     "build", *size, "--bits-per-entry", 64, "--output", self.output, some])
+            self.assertEqual(done.returncode, os.EX_CANTCREAT, done.stderr)
+            self.assertRegex(done.stderr, r"rank 0 on \S+: .*" + re.escape(str(self.output)))
+            self.assertEqual(self.output.read_text(), "the old one")
+            self.assertEqual(list(self.folder.glob("whitelist*")), [self.output])
+
+    def limited(self, limits, *arguments):
+        """Ranks of whose files none may be larger than so many blocks of 512 bytes (None: no limit). MPI has some of its
+        own."""
+        command = mpirun()
+        for blocks in limits:
+            shell = [] if blocks is None else ["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh"]
+            command += ["-n", 1, *shell, BLOOMGATE_MPI, "build", "--threads", 2, "--output", self.output, *arguments, ":"]
+        return self.run_command(command[:-1])
+
+    def assert_only_the_old_ones_are_there(self, *names):
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir() if "whitelist" in path.name), sorted(names))
+        for name in names:
+            self.assertEqual((self.folder / name).read_text(), "the old one")
+
+    def test_a_full_disk_is_told_by_any_rank_that_writes_its_part(self):
+        some = self.addresses("some.txt", 1_500_000)
+        store = self.folder / "whitelist.store"
+        for path in (self.output, store):
+            path.write_text("the old one")
+        # The second of two writes behind the tenth MB of a filter of 12 MB; the sorted hashes of a store are 6 MB each.
+        for arguments, words in ((["--store", store], "write .*\\.whitelist\\.bloom\\.tmp-"), ([], "write .*\\.whitelist\\.bloom\\.tmp-")):
+            done = self.limited([None, 20_000], "--bits-per-entry", 64, *arguments, some)
+            self.assertEqual(done.returncode, os.EX_CANTCREAT, done.stderr)
+            self.assertRegex(done.stderr, r"rank 1 on \S+: .*" + words)
+            self.assertNotIn("rank 0", done.stderr)
+            self.assert_only_the_old_ones_are_there("whitelist.bloom", "whitelist.store")
+        # Of the store, whose pages are behind the third MB for the second rank: its sorted hashes are in memory.
+        done = self.limited([None, 16_000], "--bits-per-entry", 8, "--store", store, "--scratch", "/dev/shm", some)
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        self.assert_only_the_old_ones_are_there("whitelist.bloom", "whitelist.store")
+
+    def test_a_rank_that_is_killed_while_the_files_are_written_leaves_the_old_ones_alone(self):
+        some = self.addresses("some.txt", 300_000)
+        store = self.folder / "whitelist.store"
+        for victim in ("1", "2"):
+            for path in (self.output, store):
+                path.write_text("the old one")
+            # So large that it is not written before this rank is stopped.
+            command = [*mpirun("-n", 3), BLOOMGATE_MPI, "build", "--threads", 1, "--expected-entries", 150_000_000, "--output",
+                       self.output, "--store", store, some]
+            with subprocess.Popen(list(map(str, command)), env=ENVIRONMENT, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT) as job:
+                process = self.await_rank(job, victim)
+                end = time.monotonic() + SECONDS
+                while not list(self.folder.glob(".whitelist.bloom.tmp-*")) and time.monotonic() < end:
+                    pass
+                os.kill(process, signal.SIGSTOP)
+                os.kill(process, signal.SIGKILL)
+                said, _ = job.communicate(timeout=SECONDS)
+            self.assertNotEqual(job.returncode, 0, said)
+            self.assert_only_the_old_ones_are_there("whitelist.bloom", "whitelist.store")
+
+
+if __name__ == "__main__":
+    run_tests()

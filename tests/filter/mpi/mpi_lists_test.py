@@ -1,0 +1,147 @@
+"""The lists that the ranks of a job read: shares of them, their own, what is wrong in them, and how far the reading is.
+
+usage: mpi_lists_test.py BLOOMGATE BLOOMGATE_MPI
+"""
+import os
+import re
+import subprocess
+import threading
+
+from mpi_job import BLOOMGATE_MPI, ENVIRONMENT, SECONDS, MpiTest, mpirun, run_tests
+
+
+class ListsTest(MpiTest):
+    def test_bad_lines_have_the_numbers_that_they_have_on_one_machine(self):
+        lines = [b"user%d@example.org" % i for i in range(60_000)]
+        for number in (0, 17_001, 17_002, 40_000, 59_998):
+            lines[number] = b"no address %d" % number
+        bad = self.write("bad.txt", b"\n".join(lines) + b"\n")
+        wanted, said = self.reference("--seed", 1, bad)
+        self.assertIn(":17002: ", said)
+        done = self.build(3, "--seed", 1, "--reject-file", self.folder / "rejects", bad)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(done.stderr.splitlines()), sorted(said.splitlines()))
+        self.assertRegex(done.stdout, r"(?m)^rejected +5$")
+        self.assertTrue(self.output.read_bytes() == wanted)
+        kept = [line for rank in range(3) for line in (self.folder / f"rejects.{rank}").read_text().splitlines()]
+        self.assertEqual(kept[1::2], [f"no address {number}" for number in (0, 17_001, 17_002, 40_000, 59_998)])
+        self.assertRegex(kept[4], r"^# .*bad.txt:17003: ")
+
+        self.output.write_text("the old one")
+        done = self.build(2, "--strict", bad)
+        self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
+        self.assertIn("5 lines were rejected and --strict was given", done.stderr)
+        self.assertEqual(self.output.read_text(), "the old one")
+
+    def test_ranks_that_have_other_strangers_are_told_apart(self):
+        some = self.addresses("some.txt", 200_000)
+        strangers = self.addresses("strangers.txt", 1000, 500_000)
+        other = self.addresses("other.txt", 1000, 600_000)
+        self.output.write_text("the old one")
+
+        def two(first, second):
+            """Two ranks that are given lists of --not of their own, if any."""
+            program = [BLOOMGATE_MPI, "build", "--output", self.output, "--threads", 2, "--bits-per-entry", 64, some]
+            return self.run_command([*mpirun("-n", 1), *program, *first, ":", "-n", 1, *program, *second])
+
+        for first, second in (([], ["--not", strangers]), (["--not", strangers], [])):
+            done = two(first, second)
+            self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
+            self.assertRegex(done.stderr, r"rank 1 on \S+: this rank sees other lists than rank 0")
+        # By one path, but with other lines: each rank sees it in a folder of its own.
+        shell = ["sh", "-c", 'cd "$1"; shift; exec "$@"', "sh"]
+        folders = [self.folder / "a", self.folder / "b"]
+        for folder, content in zip(folders, (strangers, other)):
+            folder.mkdir()
+            (folder / "not.txt").write_bytes(content.read_bytes())
+        program = [BLOOMGATE_MPI, "build", "--output", self.output, "--bits-per-entry", 64, "--not", "not.txt", some]
+        done = self.run_command([*mpirun("-n", 1), *shell, folders[0], *program, ":", "-n", 1, *shell, folders[1], *program])
+        self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
+        self.assertRegex(done.stderr, r"rank 0 on \S+: rank 1 has read other lists of --not than this rank")
+        self.assertEqual(self.output.read_text(), "the old one")
+
+
+class LocalListsTest(MpiTest):
+    def build_with_lists(self, *lists, options=(), each=()):
+        """A rank for each list, which sees no other one. `each` has options of its own for each rank."""
+        each = each or [()] * len(lists)
+        command = mpirun()
+        for path, own in zip(lists, each):
+            command += ["-n", "1", BLOOMGATE_MPI, "build", "--threads", 2, "--output", self.output, *options, *own, path, ":"]
+        return self.run_command(command[:-1])
+
+    def test_each_rank_reads_all_of_its_own_lists(self):
+        lists = [self.addresses("a.txt", 120_001), self.addresses("b.txt", 60_007, 110_000),
+                 self.write("c.txt", b"@corp.example\nfriend@example.net > ann@ours.example\n@x.example > ann@ours.example\n")]
+        for options in ([], ["--expected-entries", 300_000]):
+            arguments = ["--seed", 7, "--bits-per-entry", 64, *options]
+            wanted, _ = self.reference(*arguments, *lists)
+            done = self.build_with_lists(*lists, options=["--local-lists", *arguments])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(self.output.read_bytes() == wanted, done.stdout)
+
+    def test_lists_of_one_path_may_differ_and_a_bad_line_names_its_rank(self):
+        shell = ["sh", "-c", 'cd "$1"; shift; exec "$@"', "sh"]
+        command, lists = mpirun(), []
+        for number in range(2):
+            folder = self.folder / str(number)
+            folder.mkdir()
+            (folder / "list.txt").write_bytes(b"user%d@example.org\n" % number * 3 + b"no address %d\n" % number)
+            lists.append(folder / "list.txt")
+            command += ["-n", 1, *shell, folder, BLOOMGATE_MPI, "build", "--local-lists", "--seed", 1, "--output", self.output,
+                        "--reject-file", self.folder / "rejects", "list.txt", ":"]
+        wanted, _ = self.reference("--seed", 1, *lists)
+        done = self.run_command(command[:-1])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(self.output.read_bytes() == wanted)
+        for number in range(2):
+            self.assertRegex(done.stderr, rf"(?m)^(bloomgate: )?rank {number}: .*list\.txt:4: ")
+            self.assertIn(f"no address {number}", (self.folder / f"rejects.{number}").read_text())
+        self.assertRegex(done.stdout, r"(?m)^rejected +2$")
+
+    def test_what_is_left_out_is_the_same_for_all(self):
+        some, other = self.addresses("some.txt", 1000), self.addresses("other.txt", 1000, 500)
+        self.output.write_text("the old one")
+        for each in ((["--local-lists"], []), ([], ["--local-lists"]),
+                     (["--local-lists", "--except", other], ["--local-lists"]),
+                     (["--local-lists"], ["--local-lists", "--not", other])):
+            done = self.build_with_lists(some, some, each=each)
+            self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
+            self.assertRegex(done.stderr, r"rank 1 on \S+: this rank (sees|was given) other lists")
+        self.assertEqual(self.output.read_text(), "the old one")
+        arguments = ["--local-lists", "--seed", 3, "--except", other]
+        done = self.build_with_lists(some, some, options=arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(self.output.read_bytes() == self.reference(*arguments[1:], some, some)[0])
+
+
+class ProgressTest(MpiTest):
+    def test_rank_0_shows_what_all_ranks_have_read(self):
+        big = self.addresses("big.txt", 300_000)
+        slow = self.folder / "slow.txt"
+        os.mkfifo(slow)
+        program = [BLOOMGATE_MPI, "build", "--local-lists", "--threads", 1, "--expected-entries", 2_000_000, "--output",
+                   self.output]
+        command = [*mpirun("-n", 1), *program, slow, ":", "-n", 1, *program, big]
+        with subprocess.Popen(list(map(str, command)), env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True) as job:
+            watchdog = threading.Timer(SECONDS, job.kill)
+            watchdog.start()
+            # So much that rank 0 begins a round, and no end: it waits for more.
+            text = b"".join(b"slow%d@example.org\n" % i for i in range(1_000_000))
+            with slow.open("wb") as out:
+                out.write(text)
+                out.flush()
+                shown = ""
+                while "reading" not in shown and job.poll() is None:
+                    shown = job.stderr.readline()
+            said = shown + job.stderr.read()
+            watchdog.cancel()
+        self.assertEqual(job.returncode, 0, said)
+        at_least = (big.stat().st_size + len(text) // 2) >> 20
+        self.assertGreaterEqual(float(re.search(r"reading\D*([\d.]+) MiB", shown)[1]), at_least, shown)
+        self.assertEqual(said.count("reading"), 1, said)
+
+
+if __name__ == "__main__":
+    run_tests()
