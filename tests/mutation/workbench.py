@@ -133,7 +133,8 @@ class Workbench:
 
     def command_of(self, test):
         if not test.program:
-            return ["ctest", "--test-dir", self.build, "--no-tests=error", "--output-on-failure", "-R", test.pattern]
+            return ["ctest", "--test-dir", self.build, "--no-tests=error", "--output-on-failure", "--stop-on-failure", "-R",
+                    test.pattern]
         for built in self.build.glob(f"tests/**/{test.program}"):
             # With the file of each case as a tag, so that a list can name a file of tests: [#alignment_test].
             return [built, "--abort", "--warn", "NoTests", "--filenames-as-tags", *([test.pattern] if test.pattern else [])]
