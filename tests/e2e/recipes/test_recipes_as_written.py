@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from private_mail.clamav import EICAR
 from private_mail.filter import REPOSITORY
+from test_asking_recipes_as_written import PAGES as PAGES_THAT_ASK
 from test_sendmail_recipes_as_written import CASES as SENDMAIL_CASES
 from written_pages import container, lines_of, put_recipes, put_signature, steps_of
 
@@ -116,7 +117,5 @@ def test_every_page_of_a_mail_server_has_steps_that_can_be_run():
 
 
 def test_the_steps_of_every_page_are_run_by_a_test():
-    run = {case.folder for case in (*CASES.values(), *SENDMAIL_CASES.values())} | {"authentication"}
-    # These only ask, and their programs run with the shipped files beside the tests of the gateway.
-    run |= {"exim", "rspamd-lookup"}
+    run = {case.folder for case in (*CASES.values(), *SENDMAIL_CASES.values())} | {"authentication", *PAGES_THAT_ASK}
     assert run == {page.parent.name for page in (REPOSITORY / "config/mta").glob("*/README.md")}

@@ -30,6 +30,7 @@ RECIPE_PACKAGES = {
                                  "opendmarc", "clamav-daemon", "clamav-milter", "perl-openssl-defaults"),
     "recipe-root-sendmail": (*BARE_PACKAGES, "sendmail", "rspamd", "spamassassin", "spamd", "spamass-milter",
                              "clamav-daemon", "clamav-milter", "perl-openssl-defaults"),
+    "recipe-root-exim": (*BARE_PACKAGES, "exim4-daemon-light", "rspamd"),
 }
 HERE = Path(__file__).parent
 BOOT_SECONDS = 700  # more than the checks' own limit, in checks.service
