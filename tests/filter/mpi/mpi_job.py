@@ -89,4 +89,5 @@ class MpiTest(unittest.TestCase):
 
 
 def run_tests():
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    # tests/mutation only asks whether it fails
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], failfast="BLOOMGATE_FAULT" in os.environ)
