@@ -26,12 +26,13 @@ class BytesTest(MpiTest):
     def test_a_filter_smaller_than_a_share_for_each_rank_is_the_same_too(self):
         for text in (b"", b"a@b.example\n", b"a@b.example\n@c.example\n" * 50):
             few = self.write("few.txt", text)
-            wanted, _ = self.reference("--seed", 1, few)
+            wanted, said = self.reference("--seed", 1, few)
             for ranks in (1, 3):
                 with self.subTest(text=text[:20], ranks=ranks):
                     done = self.build(ranks, "--seed", 1, few)
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.assertTrue(self.output.read_bytes() == wanted)
+                    self.assertEqual(done.stderr, said)
 
     def test_an_address_that_is_there_again_and_again_goes_to_one_rank(self):
         same = self.write("same.txt", b"joe@example.org\n" * 4_000_000 + b"ann@example.org\n")

@@ -36,10 +36,11 @@ FilterShape shape_with_store(Layout layout) {
           .store_seed = 1};
 }
 
-// Some everywhere, and many that are stored beside a border, on either side of which mixing puts them.
+// Some everywhere, more than the least memory of a rank holds, and many that are stored beside a border, on either side
+// of which mixing puts them.
 std::vector<KeyHash> hashes_beside_borders(const SharedArray& array) {
   std::mt19937_64 chance(20261125);
-  std::vector<KeyHash> hashes(300'000);
+  std::vector<KeyHash> hashes(1'500'000);
   for (KeyHash& hash : hashes) hash = chance();
   for (unsigned rank = 1; rank < kRanks; ++rank) {
     const KeyHash border = array.hashes_of(rank).first / kSlot * kSlot;
@@ -50,31 +51,38 @@ std::vector<KeyHash> hashes_beside_borders(const SharedArray& array) {
   return hashes;
 }
 
-// A rank without MPI.
+// A rank without MPI, with a store if the shape has one.
 struct Rank {
   Rank(const FilterShape& shape, const SharedArray& array, unsigned rank, const std::string& folder,
        std::uint64_t memory_bytes)
       : bits(shape, array, rank, kThreads, memory_bytes, folder), store(folder, kThreads) {
-    bits.set_store(store);
+    if (shape.store_seed) bits.set_store(store);
   }
   OwnBits bits;
   OwnStore store;
 };
 
+constexpr std::uint64_t kLittle = 0;  // the least is taken then
+constexpr std::uint64_t kMuch = std::uint64_t{64} << 20;
+
 struct Job {
-  Job(const FilterShape& shape, const std::string& folder, std::uint64_t memory_bytes)
-      : array(shape, kRanks), hashes(hashes_beside_borders(array)) {
-    std::vector<std::vector<KeyHash>> for_ranks(kRanks);
+  Job(const FilterShape& shape, const std::string& folder, std::uint64_t memory_bytes, unsigned rank_count = kRanks)
+      : array(shape, rank_count), hashes(hashes_beside_borders(SharedArray(shape, kRanks))) {
+    std::vector<std::vector<KeyHash>> for_ranks(rank_count);
     for (const KeyHash stored : hashes) {
-      const unsigned owner = array.owner_of(mix_hash(stored, shape.seed));
-      const unsigned keeper = array.keeper_of(stored);
+      const unsigned owner = array.owner_of(shape.store_seed ? mix_hash(stored, shape.seed) : stored);
+      const unsigned keeper = shape.store_seed ? array.keeper_of(stored) : owner;
       for_ranks[owner].push_back(stored);
       if (keeper != owner) for_ranks[keeper].push_back(stored);
       parted += keeper != owner ? 1U : 0U;
     }
-    for (unsigned rank = 0; rank < kRanks; ++rank) {
+    for (unsigned rank = 0; rank < rank_count; ++rank) {
       ranks.push_back(std::make_unique<Rank>(shape, array, rank, folder, memory_bytes));
-      for (int i = 0; i < 8; ++i) ranks.back()->bits.take(for_ranks[rank]);  // as often as one likes
+      for (std::span<const KeyHash> rest = for_ranks[rank]; !rest.empty();) {
+        const auto round = rest.first(std::min<std::size_t>(rest.size(), 70'000));
+        ranks.back()->bits.take(round);
+        rest = rest.subspan(round.size());
+      }
       ranks.back()->bits.finish();
     }
   }
@@ -122,7 +130,7 @@ Pages pages_of_one(std::vector<KeyHash> hashes, unsigned low_bits, std::vector<K
 TEST_CASE("hashes beside the border of two ranks get their bits in one, and their place in the store in one") {
   const TemporaryFolder folder;
   for (const Layout layout : {Layout::page, Layout::line}) {
-    for (const std::uint64_t memory_bytes : {std::uint64_t{0}, std::uint64_t{64} << 20}) {  // with and without a file
+    for (const std::uint64_t memory_bytes : {kLittle, kMuch}) {
       const FilterShape shape = shape_with_store(layout);
       const Job job(shape, folder.path(), memory_bytes);
       CHECK(job.parted > 1000);
@@ -131,9 +139,21 @@ TEST_CASE("hashes beside the border of two ranks get their bits in one, and thei
   }
 }
 
+TEST_CASE("with little memory ranks make the bits that one makes with much") {
+  const TemporaryFolder folder;
+  for (const Layout layout : {Layout::page, Layout::ribbon}) {
+    for (const bool has_store : {false, true}) {
+      INFO(layout_rules(layout).name() << ' ' << has_store);
+      FilterShape shape = shape_with_store(layout);
+      if (!has_store) shape.store_seed.reset();
+      CHECK(Job(shape, folder.path(), kLittle).bits() == Job(shape, folder.path(), kMuch, 1).bits());
+    }
+  }
+}
+
 TEST_CASE("the parts of a store that ranks make are the store that one makes") {
   const TemporaryFolder folder;
-  Job job(shape_with_store(Layout::page), folder.path(), std::uint64_t{64} << 20);
+  Job job(shape_with_store(Layout::page), folder.path(), kLittle);
   const unsigned low_bits = low_bits_for(job.hashes.size());
   std::vector<KeyHash> wanted_index;
   const Pages wanted = pages_of_one(job.hashes, low_bits, wanted_index);
