@@ -153,7 +153,8 @@ TEST_CASE("with little memory ranks make the bits that one makes with much") {
 
 TEST_CASE("the parts of a store that ranks make are the store that one makes") {
   const TemporaryFolder folder;
-  Job job(shape_with_store(Layout::page), folder.path(), kLittle);
+  const unsigned rank_count = GENERATE(1U, kRanks);  // one has more than it reads at once
+  Job job(shape_with_store(Layout::page), folder.path(), kLittle, rank_count);
   const unsigned low_bits = low_bits_for(job.hashes.size());
   std::vector<KeyHash> wanted_index;
   const Pages wanted = pages_of_one(job.hashes, low_bits, wanted_index);
@@ -163,10 +164,10 @@ TEST_CASE("the parts of a store that ranks make are the store that one makes") {
   std::mutex mutex;
   Pages pages;
   std::uint64_t hashes = 0;
-  for (unsigned rank = 0; rank < kRanks; ++rank) {
+  for (unsigned rank = 0; rank < rank_count; ++rank) {
     OwnStore& store = job.ranks[rank]->store;
     CHECK(rest.first_page == index.size());
-    rest = store.cut(std::move(rest), low_bits, rank + 1 == kRanks);
+    rest = store.cut(std::move(rest), low_bits, rank + 1 == rank_count);
     CHECK(store.first_page() == index.size());
     index.insert(index.end(), store.index().begin(), store.index().end());
     hashes += store.hashes();
@@ -202,6 +203,8 @@ TEST_CASE("a rank refuses hashes of others") {
   CHECK(few.has_blocks(0));
   CHECK_FALSE(few.has_blocks(1));
   CHECK(few.owner_of(~KeyHash{0}) == 0);
+  CHECK(few.hashes_of(1).has(0));  // nothing of use, and not what lies behind the last border
+  CHECK(few.hashes_of(1).has(~KeyHash{0}));
   OwnBits none(small, few, 1, 1, 0, folder.path());
   CHECK_NOTHROW(none.take({}));
   CHECK(error_code_of([&] { none.take(std::array{KeyHash{5}}); }) == ErrorCode::bad_argument);
