@@ -181,6 +181,7 @@ UpdateCounts StoreMerge::count(const std::atomic<bool>& stop) {
 
 bool StoreMerge::next_round(std::vector<Piece>& round) {
   std::vector<std::vector<KeyHash>> memory;
+  memory.reserve(round.size());
   for (Piece& piece : round) memory.push_back(std::move(piece.merged));
   round.clear();
   const StoreHeader& header = old_.header();

@@ -104,7 +104,7 @@ void expect_magic(ConstHeaderBytes bytes, const Magic& magic, const std::string&
 
 void check_common_fields(ConstHeaderBytes bytes, const std::string& path) {
   expect_equal(bytes, kVersionField, kFormatVersion, ErrorCode::unsupported_version, path);
-  const std::uint64_t stored = get<std::uint64_t>(bytes, kHeaderChecksumField);
+  const auto stored = get<std::uint64_t>(bytes, kHeaderChecksumField);
   const std::uint64_t computed = checksum(bytes.first<kHeaderChecksumField.offset>());
   if (stored != computed) {
     throw BloomgateError(ErrorCode::bad_header_checksum,

@@ -29,6 +29,7 @@
 #ifndef BLOOMGATE_H
 #define BLOOMGATE_H
 
+/* NOLINTBEGIN(modernize-deprecated-headers,modernize-use-using): for C as well */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -314,4 +315,5 @@ BLOOMGATE_API int bloomgate_join(const char* const* part_paths, const size_t* pa
 }
 #endif
 
+/* NOLINTEND(modernize-deprecated-headers,modernize-use-using) */
 #endif

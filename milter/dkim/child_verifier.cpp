@@ -4,6 +4,7 @@
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -23,8 +24,6 @@
 #include "milter/dkim/socket_io.hpp"
 #include "milter/dkim/verifier_child.hpp"
 #include "milter/dkim/wire.hpp"
-
-extern char** environ;
 
 namespace bloomgate {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <sys/types.h>
 // libopendkim's header is for C, whose name for it this is.
-#define _Bool bool
+#define _Bool bool  // NOLINT(bugprone-reserved-identifier)
 #include <dkim.h>
 #undef _Bool
 
@@ -56,7 +56,7 @@ extern "C" int start_query(void*, int, unsigned char* name, unsigned char* out, 
     if (key != keys_at_hand->end()) record = key->record;
   }
   const std::size_t written = write_key_reply(view_of(name), record, {out, size});
-  *query = reinterpret_cast<void*>(written);
+  *query = reinterpret_cast<void*>(written);  // NOLINT(performance-no-int-to-ptr): it is never followed
   return written == 0 ? DKIM_DNS_ERROR : DKIM_DNS_SUCCESS;
 }
 

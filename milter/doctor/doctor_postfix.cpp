@@ -120,7 +120,7 @@ class Postfix {
   // What the tables say about a header field; empty if they say nothing.
   std::string action(const std::string& tables, const std::string& field) {
     for (const std::string& table : items(tables)) {
-      const std::string found = without_line_end(run_program({"postmap", "-c", folder_, "-q", field, table}).output);
+      std::string found = without_line_end(run_program({"postmap", "-c", folder_, "-q", field, table}).output);
       if (!found.empty()) return found;
     }
     return {};

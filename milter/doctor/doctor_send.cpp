@@ -176,7 +176,7 @@ class Sending {
   }
 
   Dialogue examine_probe(const std::string& name, const Probe& probe, bool is_good) {
-    const Dialogue dialogue = send(probe, options_);
+    Dialogue dialogue = send(probe, options_);
     const std::string queue_id = queue_id_of(dialogue.last);
     if (dialogue.greeting.empty()) {
       add(Level::problem, "no mail server can be reached at " + options_.smtp + ": " + dialogue.fault,

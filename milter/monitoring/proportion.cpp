@@ -8,7 +8,7 @@ namespace bloomgate {
 Interval wilson_interval(std::uint64_t hits, std::uint64_t tries) noexcept {
   constexpr double kZ = 1.959963984540054;  // of the normal distribution, 95 % lie within as many deviations
   if (tries == 0) return {};
-  const double n = static_cast<double>(tries);
+  const auto n = static_cast<double>(tries);
   const double share = static_cast<double>(hits) / n;
   const double scale = 1 + kZ * kZ / n;
   const double middle = (share + kZ * kZ / (2 * n)) / scale;

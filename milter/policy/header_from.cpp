@@ -131,14 +131,14 @@ using AddressList = std::unique_ptr<InternetAddressList, Unref>;
 // The library, set up once for the process and never taken down. One object of each class is made at once, since GLib
 // completes a class with its first object.
 AddressList parse_with_gmime(const std::string& field) {
-  static GMimeParserOptions* const kOptions = [] {
+  static GMimeParserOptions* const options = [] {
     g_mime_init();
-    GMimeParserOptions* options = g_mime_parser_options_new();
-    g_mime_parser_options_set_allow_addresses_without_domain(options, FALSE);
-    AddressList(internet_address_list_parse(options, "group: mailbox@example.org;"));
-    return options;
+    GMimeParserOptions* made = g_mime_parser_options_new();
+    g_mime_parser_options_set_allow_addresses_without_domain(made, FALSE);
+    const AddressList first(internet_address_list_parse(made, "group: mailbox@example.org;"));
+    return made;
   }();
-  return AddressList(internet_address_list_parse(kOptions, field.c_str()));
+  return AddressList(internet_address_list_parse(options, field.c_str()));
 }
 
 struct Count {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <iostream>
+#include <utility>
 
 #include "filter/base/error.hpp"
 #include "filter/build/builder.hpp"
@@ -99,9 +100,9 @@ int run_build(const Arguments& arguments) {
     builder = read_into_builder(*second, options, exceptions, broad_domains, strangers, rejects, *command->stores);
   }
   const std::uint64_t entries = builder->addresses() + builder->domains();
-  if (const auto refusal = refusal_of_lists(*command, rejects.count(), entries)) {
+  if (auto refusal = refusal_of_lists(*command, rejects.count(), entries)) {
     rejects.keep();
-    throw *refusal;
+    throw BloomgateError(std::move(*refusal));
   }
   if (entries == 0) progress.show(kNobodyWarning);
   read_now = nullptr;

@@ -142,7 +142,7 @@ struct FalsePositives {
 // address, and begin with random text, so that no operator's list holds them. They are always the same, so that a
 // result can be repeated.
 FalsePositives count_false_positives(const FilterView& filter, const Confirmation& confirmation) {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(1);  // NOLINT(cert-msc32-c,cert-msc51-cpp): see above
   FalsePositives count;
   for (std::uint64_t i = 0; i < kProbes; ++i) {
     const std::string key = format_seed(random()) + "-" + std::to_string(i) + "@not-a-member.invalid";

@@ -59,7 +59,7 @@ void add_addresses(InternetAddressList* list, std::vector<std::string>& addresse
 }  // namespace
 
 std::vector<std::string> addresses_of(std::string_view value) {
-  static GMimeParserOptions* const kOptions = [] {
+  static GMimeParserOptions* const options = [] {
     g_mime_init();
     return g_mime_parser_options_new();
   }();
@@ -67,7 +67,7 @@ std::vector<std::string> addresses_of(std::string_view value) {
   std::string text(value);
   // Encoded words stand in names, which say nothing here; decoding them would load the converter of any character set.
   for (std::size_t at = text.find("=?"); at != std::string::npos; at = text.find("=?", at)) text[at + 1] = '_';
-  const std::unique_ptr<InternetAddressList, Unref> list(internet_address_list_parse(kOptions, text.c_str()));
+  const std::unique_ptr<InternetAddressList, Unref> list(internet_address_list_parse(options, text.c_str()));
   std::vector<std::string> addresses;
   if (list) add_addresses(list.get(), addresses);
   return addresses;

@@ -54,7 +54,7 @@ std::string_view name_of(Compression compression) noexcept {
 class ZstdFilter {
  public:
   using char_type = char;
-  struct category : io::input_filter_tag, io::multichar_tag {};
+  struct category : io::input_filter_tag, io::multichar_tag {};  // NOLINT(readability-identifier-naming): Boost's
 
   template <typename Source>
   std::streamsize read(Source& source, char* to, std::streamsize bytes) {

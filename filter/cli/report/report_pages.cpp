@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "filter/cli/numbers.hpp"
 #include "filter/html/page.hpp"
@@ -31,7 +32,7 @@ std::string bar_text(const DecisionBar& bar, std::uint64_t most) {
   const auto add = [&](char mark, std::uint64_t count) {
     so_far += count;
     const double end = static_cast<double>(so_far) * kBarColumns / static_cast<double>(most);
-    text.resize(std::max(text.size(), static_cast<std::size_t>(end + 0.5)), mark);
+    text.resize(std::max(text.size(), static_cast<std::size_t>(std::lround(end))), mark);
   };
   add('#', bar.delivered);
   add('-', bar.checked);
