@@ -1,8 +1,10 @@
 """The Python module: what it answers, and a filter that several worker processes build by parts."""
 
 import os
+import re
 import subprocess
 import sys
+import types
 
 import pytest
 from private_mail.filter import REPOSITORY, build_folder, built
@@ -168,4 +170,73 @@ def test_dask_workers_build_the_file_of_one_machine(bloomgate, tmp_path):
         env={**os.environ, "PYTHONPATH": str(MODULE), "LD_LIBRARY_PATH": str(build_folder() / "filter/library")})
     assert done.returncode == 0, done.stderr
     assert "of 3 processes" in done.stdout
+    assert (tmp_path / "joined.bloom").read_bytes() == expected.read_bytes()
+
+
+class Column:
+    """As much of a pandas.Series as the lines of the page for Spark use."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+        self.iloc = self.values
+
+    def to_numpy(self):
+        return self.values
+
+
+class Frame(dict):
+    """As much of a pandas.DataFrame."""
+
+    def __init__(self, columns):
+        super().__init__({name: Column(values) for name, values in columns.items()})
+
+
+class SparkFrame:
+    """As much of a DataFrame of Spark, of partitions of one or two frames each: what a function gives has the columns of
+    its schema, in order, in types that fit."""
+
+    def __init__(self, partitions):
+        self.partitions = partitions
+
+    def mapInPandas(self, function, schema):  # noqa: N802
+        return SparkFrame([[received(frame, schema) for frame in function(iter(frames))] for frames in self.partitions])
+
+    def groupBy(self, name):  # noqa: N802
+        frames = [frame for partition in self.partitions for frame in partition]
+        groups = np.unique(np.concatenate([frame[name].values for frame in frames]))
+        return SparkFrame([[Frame({column: np.concatenate([frame[column].values[frame[name].values == group] for frame in frames])
+                                   for column in frames[0]})] for group in groups])
+
+    def applyInPandas(self, function, schema):  # noqa: N802
+        return SparkFrame([[received(function(frame), schema) for frame in frames] for frames in self.partitions])
+
+    def collect(self):
+        return [frame for partition in self.partitions for frame in partition]
+
+
+def received(frame, schema):
+    wanted = [field.split() for field in schema.split(", ")]
+    assert list(frame) == [name for name, _ in wanted]
+    for name, kind in wanted:
+        assert frame[name].values.dtype.kind == {"long": "i", "string": "U"}[kind], name
+    return Frame({name: frame[name].values.copy() for name in frame})
+
+
+def test_the_lines_for_spark_build_the_file_of_one_machine(bloomgate, tmp_path):
+    """As they stand in the manual of the module; Debian has neither Spark nor, here, pandas, so stand-ins call them."""
+    lines = addresses(0, ENTRIES)
+    expected = build(tmp_path, "built", "\n".join(lines) + "\n", "--seed", "7", "--expected-entries", str(ENTRIES))
+    (tmp_path / "parts").mkdir()
+    page = (MODULE / "README.md").read_text(encoding="utf-8")
+    section = re.search(r"(?ms)^### With Spark$(.*)", page).group(1)
+    code = "".join(f"{line[4:]}\n" for line in section.splitlines() if line.startswith("    "))
+    pieces = [[Frame({"address": np.array(lines[at:at + 7000], dtype=object)}) for at in (begin, begin + 7000)]
+              for begin in range(0, ENTRIES, 14_000)]
+    known = {"shape": bloomgate.Shape(expected_entries=ENTRIES, seed=7), "PARTS": 6, "addresses": SparkFrame(pieces),
+             "pandas": types.SimpleNamespace(DataFrame=Frame)}
+    assert code.count("/shared/parts/") == 1
+    exec(compile(code.replace("/shared/parts/", f"{tmp_path}/parts/"), "README.md", "exec"), known)
+    paths = [str(path) for frame in known["written"] for path in frame["path"].values]
+    assert len(paths) == 6
+    bloomgate.join(paths, tmp_path / "joined.bloom")
     assert (tmp_path / "joined.bloom").read_bytes() == expected.read_bytes()
