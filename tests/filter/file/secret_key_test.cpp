@@ -61,6 +61,8 @@ TEST_CASE("a key is never written over what is there") {
   CHECK(error_code_of([&] { test::other_signing_key().write_to(folder.file("key")); }) == ErrorCode::cannot_write);
   CHECK(read_file(folder.file("key")) == before);
   CHECK(error_code_of([&] { test::signing_key().write_to(folder.file("no/key")); }) == ErrorCode::cannot_write);
+  CHECK_THROWS_WITH(test::signing_key().write_to(folder.file("key")), Contains("is there already"));
+  CHECK_THROWS_WITH(test::signing_key().write_to(folder.file("no/key")), !Contains("is there already"));
 }
 
 TEST_CASE("what is no secret key is refused, and the message shows nothing of it") {
