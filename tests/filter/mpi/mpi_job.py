@@ -70,6 +70,7 @@ class MpiTest(unittest.TestCase):
                 self.write("pairs.txt", pairs), self.write("packed.txt.gz", compressed), self.write("empty.txt", b""),
                 self.write("one.txt", b"only@example.org"),
                 self.write("domains.txt", b"@corp.example\n@.big.example\n@corp.example\n@x.example > ann@ours.example\n"),
+                self.write("mixed.txt", b"".join(b"m%d@example.org\n@d%d.example\n" % (i, i * 7 % 501) for i in range(120_000))),
                 self.write("long.txt", b"x" * 600_000 + b"@example.org\nshort@example.org\n")]
 
     def await_rank(self, job, rank):

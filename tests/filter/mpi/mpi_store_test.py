@@ -2,6 +2,7 @@
 
 usage: mpi_store_test.py BLOOMGATE BLOOMGATE_MPI
 """
+import fcntl
 import json
 import os
 
@@ -62,6 +63,16 @@ class StoreTest(MpiTest):
         wanted, _ = self.pair_of_one_machine("--seed-from", self.output, "--bits-per-entry", 64, some)
         self.assertTrue(self.pair() == wanted)
 
+    def test_a_store_that_another_program_changes_is_left_alone(self):
+        some = self.addresses("some.txt", 1000)
+        self.store.write_text("the old one")
+        with self.store.open() as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            done = self.build(2, "--store", self.store, some)
+        self.assertEqual(done.returncode, os.EX_CANTCREAT, done.stderr)
+        self.assertEqual(self.store.read_text(), "the old one")
+        self.assertFalse(self.output.exists())
+
     def test_the_pair_that_is_replaced_can_be_kept(self):
         first, second = self.addresses("first.txt", 1000), self.addresses("second.txt", 2000)
         for some in (first, second):
@@ -93,6 +104,8 @@ class SharingTest(MpiTest):
                 done = self.build(ranks, *arguments, *options, "--store", self.folder / "s.store", some)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertRegex(done.stdout, rf"(?m)^written +by {writers} ranks$")
+                # Of 800,000 hashes two thirds belong to another rank than the one that reads them.
+                self.assertRegex(done.stdout, r"(?m)^exchanged 0 bytes " if ranks == 1 else r"(?m)^exchanged (3\.[89]|4\.[0-3])\d? MiB ")
                 self.assertTrue(self.output.read_bytes() == wanted)
                 self.assertTrue((self.folder / "s.store").read_bytes() == one.read_bytes())
         done = self.in_own_folders(3, *arguments, "--store", "s.store", some)
