@@ -125,6 +125,7 @@ void Supervisor::load_first() {
   if (!sources_.revoked.empty()) lists.revoked = load_exact(kRevoked, sources_.revoked);
   if (!sources_.extra.empty()) lists.extra = load_exact(kExtra, sources_.extra);
   put_into_use(std::move(lists));
+  check_ = FilterCheck::all_when_idle;
   look_at_folders();
   look_for_replaced();  // which may have come while the others were loaded
   tell_monitor({});
@@ -397,7 +398,7 @@ std::vector<NamedFilter> Supervisor::open_whitelist(const WhitelistSource& sourc
                                                     const std::vector<NamedFilter>& in_use) const {
   for (int tries = 1;; ++tries) {
     try {
-      return load_whitelist_files(source, sources_.lock_memory, FilterCheck::all, in_use);
+      return load_whitelist_files(source, sources_.lock_memory, check_, in_use);
     } catch (const BloomgateError& error) {
       if (error.code() != ErrorCode::bad_input || tries == kMostTriesOfPair) throw;
     }

@@ -136,6 +136,7 @@ class Supervisor {
   const ReadSettings read_settings_;
   Monitor* const monitor_;
   std::function<std::string()> learning_fault_;
+  FilterCheck check_ = FilterCheck::all;  // at the start nobody is served yet
   FileWatch watch_;
   std::unique_ptr<FilterGuard> guard_;
   std::string waits_for_restart_;  // for the status; empty: nothing does

@@ -13,6 +13,7 @@
 #include "filter/base/bus_fault.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/file_descriptor.hpp"
+#include "filter/base/idle_work.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/file/signature.hpp"
@@ -242,7 +243,8 @@ void MappedFilter::require_signer(std::span<const PublicKey> trusted) const {
 }
 
 void MappedFilter::verify_body(unsigned threads, const std::function<void(std::uint64_t)>& progress,
-                               std::span<const PublicKey> trusted) const {
+                               std::span<const PublicKey> trusted,
+                               std::optional<std::chrono::milliseconds> patience_per_mib) const {
   if (!trusted.empty()) require_signer(trusted);
   const std::span<const std::byte> file = mapping_->bytes();
   std::vector<Digest> pieces(trusted.empty() ? 0 : piece_count(file.size()));
@@ -254,7 +256,7 @@ void MappedFilter::verify_body(unsigned threads, const std::function<void(std::u
   std::uint64_t done_bytes = 0;
   // In the first section, which is nearly all, a chunk and a piece of one number are the same bytes, and read once.
   const std::uint64_t steps = std::max<std::uint64_t>(count, pieces.size());
-  for_each_parallel(threads == 0 ? default_threads() : threads, steps, [&](std::size_t index) {
+  const auto step = [&](std::size_t index) {
     if (index < pieces.size()) {
       const PiecePlace place = place_of_piece(index, file.size());
       pieces[index] = digest_of(file.subspan(place.offset, place.bytes));
@@ -268,7 +270,13 @@ void MappedFilter::verify_body(unsigned threads, const std::function<void(std::u
     if (is_unsorted) first_unsorted = std::min<std::uint64_t>(first_unsorted, index);
     done_bytes += chunk.bytes.size();
     if (progress) progress(done_bytes);
-  });
+  };
+  if (threads == 0) threads = default_threads();
+  if (patience_per_mib) {
+    for_each_when_idle(threads, steps, *patience_per_mib * steps, step);
+  } else {
+    for_each_parallel(threads, steps, step);
+  }
   // From here on each look-up reads its own page, so reading ahead would only push other pages out.
   madvise(const_cast<std::byte*>(file.data()), file.size(), MADV_RANDOM);
   require_whole();

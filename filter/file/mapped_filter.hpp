@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -61,8 +62,11 @@ class MappedFilter {
   // with the bytes done, from one thread at a time.
   // With trusted keys the file must also be signed by one of them, which is seen in the same pass: a MiB takes some
   // 1 ms of one processor then. Throws BloomgateError{bad_signature} where it is not, before or after that pass.
+  // With `patience_per_mib` the threads run only when a processor is idle, until so much time for each MiB of the file
+  // is over (for_each_when_idle()).
   void verify_body(unsigned threads = 0, const std::function<void(std::uint64_t)>& progress = {},
-                   std::span<const PublicKey> trusted = {}) const;
+                   std::span<const PublicKey> trusted = {},
+                   std::optional<std::chrono::milliseconds> patience_per_mib = {}) const;
 
   // The part of that which takes no time: that the header, as it was on opening, is signed by one of these keys. Throws
   // BloomgateError{bad_signature}.

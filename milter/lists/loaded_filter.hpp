@@ -21,8 +21,10 @@
 namespace bloomgate {
 
 enum class FilterCheck {
-  all,     // every byte
-  header,  // the header, which takes no time: for --explain
+  all,            // every byte
+  all_when_idle,  // the same beside mail, which comes first: of a large file, by threads that run when nobody else
+                  // wants to
+  header,         // the header, which takes no time: for --explain
 };
 
 // What has happened to the file of a whitelist that is in use.

@@ -125,6 +125,29 @@ def larger_whitelist(path):
     build_filter_of(path, [LISTED, "new@example.org"], "--expected-entries", "100000000")
 
 
+def runs_only_when_idle(thread):
+    try:
+        return os.sched_getscheduler(thread) == os.SCHED_IDLE
+    except ProcessLookupError:
+        return False
+
+
+def is_checked_when_idle(daemon):
+    """Whether a reload has threads that run only when a processor is idle."""
+    before = len(daemon.log())
+    daemon.program.signal(signal.SIGUSR1)
+    while not re.search(RELOADED, daemon.log()[before:]):
+        if any(runs_only_when_idle(int(name)) for name in os.listdir(f"/proc/{daemon.program.pid}/task")):
+            return True
+    return False
+
+
+def test_the_check_of_a_large_whitelist_makes_room_for_mail(gateway):
+    put_in_place(gateway.config.whitelist, larger_whitelist)
+    wait_until(lambda: is_checked_when_idle(gateway.daemon), "threads that run only when a processor is idle")
+    assert_it_serves(gateway)
+
+
 def test_a_whitelist_that_memory_has_no_room_for_is_refused_and_comes_once_it_has(gateway):
     # Room for work, and none for the 100 MB.
     limit(gateway, "as", status_bytes(gateway.daemon.program.pid, "VmSize") + (64 << 20))

@@ -1,10 +1,16 @@
 #include "milter/supervisor.hpp"
 
+#include <sched.h>
 #include <spdlog/sinks/base_sink.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <charconv>
+#include <filesystem>
 #include <functional>
 #include <mutex>
+#include <stop_token>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -58,6 +64,41 @@ TEST_CASE("the first load fills the slot and is logged with entries, bits, rate 
              Catch::Matches("info: loaded " + s.file.path() +
                             ": 1 entries, 32768 bits, expected false-positive rate .* % per look-up, in [0-9.]+ s\n"
                             "info: expected false-positive rate .* % per message \\(identity = either\\)\n"));
+}
+
+// Whether a thread of this process gets a processor only when nobody else wants one.
+bool has_idle_thread() {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    const std::string name = task.path().filename();
+    pid_t id = 0;
+    std::from_chars(name.data(), name.data() + name.size(), id);
+    if (sched_getscheduler(id) == SCHED_IDLE) return true;
+  }
+  return false;
+}
+
+TEST_CASE("a large whitelist is checked at once at the start, and at a reload when a processor is idle") {
+  Supervised s;
+  test::build_filter(s.file.path(), {"joe@example.org"}, {.expected_entries = 80'000'000});
+  std::atomic<bool> was_seen{false};
+  const std::jthread watcher([&was_seen](const std::stop_token& end) {
+    while (!end.stop_requested()) {
+      if (has_idle_thread()) was_seen = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // a processor for the threads that are looked for
+    }
+  });
+  s.supervisor.load_first();
+  CHECK_FALSE(was_seen);
+  const auto reload = [&s] {
+    s.supervisor.reload();
+    s.systemd.last();  // makes room for what the next one says
+  };
+  for (int reloads = 0; !was_seen && reloads < 100; ++reloads) reload();
+  CHECK(was_seen);
+  s.file.replace({"ann@example.org"});
+  was_seen = false;
+  for (int reloads = 0; reloads < 20; ++reloads) reload();
+  CHECK_FALSE(was_seen);  // a small one is checked before anybody would notice
 }
 
 TEST_CASE("a whitelist that cannot be used ends the start, unless it may be missing") {

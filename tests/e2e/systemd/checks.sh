@@ -149,6 +149,23 @@ check_reload_serves_the_new_whitelist_with_the_same_process() {
   put_back
 }
 
+# Whether a thread of the daemon has the policy SCHED_IDLE (the 41st field, proc(5)).
+has_idle_thread() {
+  awk '{ sub(/.*\) /, ""); if ($39 == 5) found = 1 } END { exit !found }' /proc/"$(main_pid)"/task/*/stat 2>/dev/null
+}
+is_checked_by_idle_threads() {
+  local tries
+  systemctl --no-block reload bloomgate-milter
+  for tries in {1..50}; do has_idle_thread && return; done
+  return "$tries"
+}
+
+check_the_check_of_a_large_whitelist_makes_room_for_mail() {
+  bloomgate build --quiet --expected-entries 2e8 --output /var/lib/bloomgate/whitelist.bloom - <<<listed@example.org
+  await is_checked_by_idle_threads
+  put_back
+}
+
 check_a_damaged_whitelist_is_refused_and_the_old_one_stays() {
   local pid
   whitelist listed@example.org new@example.org

@@ -1,12 +1,14 @@
 #include "filter/file/mapped_filter.hpp"
 
 #include <linux/capability.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -61,6 +63,29 @@ TEST_CASE("verifying reads every byte of the body once, with any number of threa
   });
   CHECK(last == filter.body_bytes());
   CHECK(calls == 4);
+}
+
+TEST_CASE("with patience verifying does the same with threads that run when a processor is idle") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter.bloom");
+  build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
+  const MappedFilter filter(path);
+  const auto threads = GENERATE(0U, 1U, 8U);
+  int calls = 0;
+  int others = 0;
+  const auto count = [&](std::uint64_t) {
+    ++calls;
+    if (sched_getscheduler(0) != SCHED_IDLE) ++others;
+  };
+  filter.verify_body(threads, count, {}, std::chrono::minutes(10));
+  CHECK(calls == 4);
+  CHECK(others == 0);
+  filter.verify_body(threads, count);
+  CHECK(others == 4);
+  flip_byte(path, kHeaderBytes + (std::uint64_t{2} << 20));
+  const MappedFilter damaged(path);
+  CHECK(error_code_of([&] { damaged.verify_body(threads, {}, {}, std::chrono::minutes(10)); }) ==
+        ErrorCode::bad_body_checksum);
 }
 
 TEST_CASE("a damaged body is found by verify, with the place, and by nothing else") {

@@ -1,0 +1,85 @@
+#include "filter/base/idle_work.hpp"
+
+#include <sched.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::hours kForEver{1};
+
+TEST_CASE("each item is worked at once, by threads that run only when a processor is idle") {
+  std::vector<std::atomic<int>> times(1000);
+  std::atomic<int> others{0};
+  for_each_when_idle(3, times.size(), kForEver, [&](std::size_t item) {
+    ++times[item];
+    if (sched_getscheduler(0) != SCHED_IDLE) ++others;
+  });
+  for (const auto& each : times) REQUIRE(each == 1);
+  CHECK(others == 0);
+  CHECK(sched_getscheduler(0) == SCHED_OTHER);
+}
+
+TEST_CASE("where no processor is idle for so long, the calling thread works as well") {
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<bool> caller_works{false};
+  std::atomic<int> done{0};
+  // Only the calling thread can let the other one end.
+  for_each_when_idle(1, 100, 1ms, [&](std::size_t) {
+    if (std::this_thread::get_id() == caller) {
+      caller_works = true;
+      caller_works.notify_all();
+    } else {
+      caller_works.wait(false);
+    }
+    ++done;
+  });
+  CHECK(done == 100);
+  CHECK(caller_works);
+}
+
+TEST_CASE("what one of the items throws is thrown at once, and no further item is worked") {
+  std::atomic<int> worked{0};
+  CHECK_THROWS_WITH(for_each_when_idle(1, 1000, kForEver,
+                                       [&](std::size_t item) {
+                                         if (item == 3) throw std::runtime_error("the fourth");
+                                         ++worked;
+                                       }),
+                    "the fourth");
+  CHECK(worked == 3);
+}
+
+TEST_CASE("what is at work when the calling thread finds no item left is waited for") {
+  std::atomic<bool> is_taken{false};
+  std::atomic<bool> may_end{false};
+  std::atomic<bool> has_ended{false};
+  const std::thread::id caller = std::this_thread::get_id();
+  for_each_when_idle(1, 2, std::chrono::seconds(2), [&](std::size_t) {
+    if (std::this_thread::get_id() == caller) {
+      may_end = true;
+      may_end.notify_all();
+    } else if (!is_taken.exchange(true)) {
+      may_end.wait(false);
+      std::this_thread::sleep_for(20ms);
+      has_ended = true;
+    }
+  });
+  CHECK(has_ended == is_taken);
+}
+
+TEST_CASE("no items are no work") {
+  bool worked = false;
+  for_each_when_idle(2, 0, kForEver, [&](std::size_t) { worked = true; });
+  CHECK(!worked);
+}
+
+}  // namespace
+}  // namespace bloomgate
