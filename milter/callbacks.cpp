@@ -70,8 +70,11 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
 sfsistat on_connect(SMFICTX* context, char* host, sockaddr* client) noexcept {
   forget_message(context);
   Connection* const connection = connection_of(context);
+  if (connection == nullptr) return SMFIS_NOREPLY;
+  // One that follows another on its socket (SMFIC_QUIT_NC) has come without a negotiation.
+  if (!connection->place().is_within_limit() && connection->place().hang_up()) return SMFIS_NOREPLY;
   // The macro {client_addr} would say the same if the mail server were told to send it.
-  if (connection != nullptr) connection->message().begin_connection(ip_address_of(client), view_of(host));
+  connection->message().begin_connection(ip_address_of(client), view_of(host));
   return SMFIS_NOREPLY;
 }
 

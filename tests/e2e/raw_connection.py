@@ -36,6 +36,7 @@ HEADER = b"".join(frame(b"L", name + b"\x00" + value + b"\x00") for name, value 
     (b"X-Mailer", b"Mail 1.0"), (b"References", b" ".join(b"<%024d@example.org>" % i for i in range(20)))])
 END = frame(b"D", b"Ei\x004XyZ1\x00") + frame(b"E")
 QUIT = frame(b"Q")
+NEXT = frame(b"K")  # the end of this connection; another follows on the same socket, without a negotiation
 
 
 class MilterConnection:

@@ -9,7 +9,7 @@ from conftest import LISTED, UNLISTED
 from private_mail.client import Message
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
 from private_mail.processes import wait_until
-from raw_connection import (CONNECTION_STEPS, END, HEADER, NEGOTIATION, SENDER, MilterConnection, descriptors,
+from raw_connection import (CONNECTION_STEPS, END, HEADER, NEGOTIATION, NEXT, SENDER, MilterConnection, descriptors,
                             has_sanitizer, resident_bytes, served_connection, threads)
 
 pytestmark = pytest.mark.usefixtures("many_descriptors")
@@ -103,6 +103,23 @@ def test_a_connection_past_the_limit_is_ended_at_once(start_gateway):
     # Three hundred, and a line or two.
     gateway.daemon.logged("max-connections: .* were turned away")
     assert gateway.daemon.log().count("were turned away") <= 3
+
+
+def test_a_connection_that_follows_another_on_its_socket_counts_as_any_other(start_gateway):
+    gateway = start_gateway(settings={"max-connections": 1})
+    first = wait_until(lambda: served_connection(gateway.daemon.address), "the place to be free")
+    first.put(CONNECTION_STEPS + SENDER + HEADER + END)
+    assert first.mark().startswith(b"deliver")
+    first.put(NEXT + CONNECTION_STEPS + SENDER + HEADER + END)
+    assert first.mark().startswith(b"deliver")
+    first.put(NEXT)
+    second = wait_until(lambda: served_connection(gateway.daemon.address), "the place to be free")
+    first.put(CONNECTION_STEPS + SENDER + HEADER + END)
+    assert first.answer() is None
+    second.put(CONNECTION_STEPS + SENDER + HEADER + END)
+    assert second.mark().startswith(b"deliver")
+    second.close()
+    first.close()
 
 
 @pytest.mark.parametrize("steps", [b"", NEGOTIATION, NEGOTIATION + CONNECTION_STEPS,

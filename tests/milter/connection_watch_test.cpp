@@ -282,6 +282,25 @@ TEST_CASE_METHOD(WatchedParts, "a connection past max-connections is hung up at 
   CHECK(second.negotiate() != SMFIS_REJECT);
 }
 
+TEST_CASE_METHOD(WatchedParts,
+                 "a connection that follows another without a negotiation is hung up past max-connections") {
+  const Door::Ends first_ends = door.connect(), second_ends = door.connect();
+  FakeMailServer first, second;
+  first.context().socket = first_ends.taken.get();
+  second.context().socket = second_ends.taken.get();
+  first.negotiate();
+  first.connect();
+  first.close();
+  first.connect();
+  CHECK_FALSE(has_ended(first_ends));
+  first.close();
+  CHECK(second.negotiate() == SMFIS_CONTINUE);
+  first.connect();
+  CHECK(has_ended(first_ends));
+  second.connect();
+  CHECK_FALSE(has_ended(second_ends));
+}
+
 TEST_CASE_METHOD(WatchedParts, "every step of the protocol counts, and the time that the daemon takes does not") {
   const Door::Ends ends = door.connect();
   FakeMailServer server;
