@@ -120,7 +120,10 @@ sfsistat on_header(SMFICTX* context, char* name, char* value) noexcept {
 sfsistat on_end_of_header(SMFICTX* context) noexcept {
   Connection* const connection = connection_of(context);
   if (!wants_body(connection)) return SMFIS_CONTINUE;
-  if (connection != nullptr) connection->end_of_header(macro(context, "j"));
+  if (connection == nullptr) return SMFIS_NOREPLY;
+  connection->place().begin_work();
+  connection->end_of_header(macro(context, "j"));
+  connection->place().heard();
   return SMFIS_NOREPLY;
 }
 

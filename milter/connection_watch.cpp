@@ -80,6 +80,11 @@ void ConnectionWatch::Place::heard() noexcept {
   if (watch_ != nullptr) heard_.store(watch_->second_.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
+void ConnectionWatch::Place::begin_work() noexcept {
+  if (watch_ != nullptr) began_.store(watch_->second_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  heard_.store(kAtWork, std::memory_order_release);
+}
+
 bool ConnectionWatch::Place::hang_up() noexcept {
   return socket_ >= 0 && shutdown(socket_, SHUT_RDWR) == 0;
 }
@@ -125,7 +130,9 @@ void ConnectionWatch::start() {
 
 void ConnectionWatch::set_limits(const Limits& limits) {
   const std::lock_guard lock(mutex_);
+  const std::chrono::seconds before = limits_.longest_work;
   limits_ = limits;
+  limits_.longest_work = std::max(before, limits.longest_work);
   if (tally_ != nullptr) tally_->set_session_limit(limits.connections);
 }
 
@@ -155,12 +162,16 @@ void ConnectionWatch::end_second() noexcept {
   try {
     const std::uint32_t second = second_.fetch_add(1, std::memory_order_relaxed) + 1;
     std::size_t forgotten = 0;
+    bool has_hung = false;
     {
       const std::lock_guard lock(mutex_);
+      has_hung = hangs();
       if (remind_ && folder_ && was_quiet()) forgotten = count_unread();
       cut_off_late();
       if (second % kSecondsBetweenLooks == 0 && folder_) cut_off_silent();
     }
+    if (!has_hung && pulse_) pulse_();
+    say_whether_it_hangs(has_hung);
     for (; forgotten > 0; --forgotten) remind_();
     say_all();
   } catch (const std::exception&) {
@@ -175,6 +186,23 @@ bool ConnectionWatch::was_quiet() const noexcept {
     const std::uint32_t heard = place->heard_.load(std::memory_order_relaxed);
     return heard != Place::kAtWork && heard >= ended;
   });
+}
+
+bool ConnectionWatch::hangs() const noexcept {
+  const std::uint32_t now = second_.load(std::memory_order_relaxed);
+  return std::any_of(places_.begin(), places_.end(), [this, now](const Place* place) {
+    return place->heard_.load(std::memory_order_acquire) == Place::kAtWork &&
+           std::chrono::seconds(now - place->began_.load(std::memory_order_relaxed)) > limits_.longest_work;
+  });
+}
+
+void ConnectionWatch::say_whether_it_hangs(bool hangs) {
+  if (hangs && !hang_was_said_) {
+    log_->critical(
+        "a thread hangs: a message takes longer than all that it may wait for; systemd's watchdog, where it is on "
+        "(WatchdogSec= of the unit), starts the daemon again");
+  }
+  hang_was_said_ = hangs;
 }
 
 // A connection of which libmilter awaits the rest of a step has been read empty. One at work may count, which costs an

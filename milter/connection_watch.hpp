@@ -7,6 +7,9 @@
 // taken no step have no place: every five seconds they are found among the process's descriptors. Time is counted in
 // the thread's seconds, so that a daemon that was stopped for a while ends nothing when it goes on.
 //
+// A thread that hangs while it decides a message is noticed by the time that this takes. Each second in which none
+// hangs is told (set_pulse()), so that systemd's watchdog starts the daemon again where one does.
+//
 // libmilter may also forget a connection until the next event of another (main.cpp says how). After a second without a
 // step on any connection, the thread asks for an event for each connection that has sent what nobody has read.
 //
@@ -45,6 +48,8 @@ class ConnectionWatch {
   struct Limits {
     std::size_t connections = 0;
     std::chrono::seconds timeout{0};  // for a whole step
+    // What the daemon may itself take for a message; more is a thread that hangs. Without a limit none is noticed.
+    std::chrono::seconds longest_work = std::chrono::seconds::max();
   };
 
   // The first step is due sooner: a mail server sends it at once.
@@ -62,7 +67,7 @@ class ConnectionWatch {
     // A whole step has come.
     void heard() noexcept;
     // From here to the next step nothing is late: the daemon itself takes its time.
-    void begin_work() noexcept { heard_.store(kAtWork, std::memory_order_relaxed); }
+    void begin_work() noexcept;
 
     // If not, the connection is one too many.
     bool is_within_limit() const noexcept { return is_within_limit_; }
@@ -76,6 +81,7 @@ class ConnectionWatch {
     ConnectionWatch* const watch_;
     const int socket_;  // -1: not known
     std::atomic<std::uint32_t> heard_{0};
+    std::atomic<std::uint32_t> began_{0};  // to work
     bool is_within_limit_ = true;
     bool is_cut_off_ = false;
   };
@@ -91,10 +97,13 @@ class ConnectionWatch {
   void listen_on(int listener);
   // Called for each connection that seems forgotten. Must neither throw nor wait. Before start().
   void set_reminder(std::function<void()> remind) { remind_ = std::move(remind); }
+  // Called at the end of each second in which no thread hangs. Must neither throw nor wait. Before start().
+  void set_pulse(std::function<void()> pulse) { pulse_ = std::move(pulse); }
   // Calls end_second() once a second. Throws std::system_error.
   void start();
 
-  // From now on, for connections that are open too; of more than the limit none is ended.
+  // From now on, for connections that are open too; of more than the limit none is ended. The longest work never
+  // becomes shorter: what is under way goes by what was configured when it began.
   void set_limits(const Limits& limits);
 
   // What the thread does once a second.
@@ -115,6 +124,8 @@ class ConnectionWatch {
   bool enter(Place& place);
   void leave(Place& place) noexcept;
   bool was_quiet() const noexcept;
+  bool hangs() const noexcept;
+  void say_whether_it_hangs(bool hangs);
   std::size_t count_unread() const;
   void cut_off_late();
   void cut_off_silent();
@@ -131,6 +142,7 @@ class ConnectionWatch {
   std::string address_;                         // of the listener, as getsockname(2) has it
   std::unique_ptr<DIR, int (*)(DIR*)> folder_;  // /proc/self/fd; null: connections without a place are not found
   std::function<void()> remind_;                // may be null
+  std::function<void()> pulse_;                 // may be null
   FileDescriptor reserve_;                      // where a duplicate goes when no descriptor is left
 
   std::mutex mutex_;
@@ -138,6 +150,7 @@ class ConnectionWatch {
   std::unordered_set<Place*> places_;
   std::unordered_map<ino_t, Silent> silent_;
   Events turned_away_, late_, never_spoke_;
+  bool hang_was_said_ = false;  // the thread's own
 
   std::atomic<std::uint32_t> second_{1};
   std::condition_variable wanted_;

@@ -36,6 +36,7 @@
 #include "milter/machine_name.hpp"
 #include "milter/milter_server.hpp"
 #include "milter/monitoring/pages.hpp"
+#include "milter/monitoring/service_status.hpp"
 #include "milter/policy_of_options.hpp"
 #include "milter/reload_outcome.hpp"
 #include "milter/served_options.hpp"
@@ -50,6 +51,9 @@ using namespace bloomgate;
 // after our callback has returned, and there is no way to know when.
 constexpr std::chrono::seconds kLongestFarewell{3};
 constexpr std::chrono::milliseconds kLastAnswers{50};
+
+// Until a message that takes longer than it may wait counts as hung: a busy machine is slow.
+constexpr std::chrono::minutes kSlackOfMessage{2};
 
 std::string_view mode_name(Mode mode) noexcept {
   return mode == Mode::enforce ? "enforce" : "observe";
@@ -157,7 +161,11 @@ struct Daemon {
   }
 
   static ConnectionWatch::Limits connection_limits(const DaemonOptions& options) {
-    return {.connections = options.max_connections, .timeout = options.connection_timeout};
+    // A message waits for stores, for keys and for a checker, and for each at most so long.
+    const auto waits = options.confirm_timeout + options.dns_timeout + options.deep_check.timeout;
+    return {.connections = options.max_connections,
+            .timeout = options.connection_timeout,
+            .longest_work = std::chrono::ceil<std::chrono::seconds>(waits) + kSlackOfMessage};
   }
 
   ConnectionParts common_parts() {
@@ -330,6 +338,7 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   const auto call = [descriptor = socket->descriptor()] { knock(descriptor); };
   daemon.common.before_waiting = call;
   daemon.watch.set_reminder(call);
+  daemon.watch.set_pulse(notify_alive);
   daemon.watch.listen_on(socket->descriptor());
   daemon.watch.start();
   daemon.learner.start([&daemon] { daemon.wakeup.post(Wakeup::kLearning); });

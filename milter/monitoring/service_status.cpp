@@ -157,6 +157,10 @@ void notify_status(const std::string& status) {
   sd_notify(0, ("STATUS=" + status).c_str());
 }
 
+void notify_alive() noexcept {
+  if (sd_watchdog_enabled(0, nullptr) > 0) sd_notify(0, "WATCHDOG=1");
+}
+
 void notify_stopping() {
   sd_notify(0, "STOPPING=1\nSTATUS=stopping");
 }

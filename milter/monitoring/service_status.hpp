@@ -61,5 +61,7 @@ void notify_ready(const std::string& status);
 void notify_reloading(std::int64_t began_microseconds);
 void notify_status(const std::string& status);
 void notify_stopping();
+// Where systemd's watchdog is on (sd_watchdog_enabled(3)), the daemon is started again unless this is said in time.
+void notify_alive() noexcept;
 
 }  // namespace bloomgate

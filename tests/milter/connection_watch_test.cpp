@@ -133,6 +133,44 @@ TEST_CASE_METHOD(WatchTest, "a connection on which no whole step comes in time i
   CHECK(tally.cut_off() == 3);
 }
 
+TEST_CASE_METHOD(WatchTest, "each second is told in which no thread hangs at a message") {
+  ConnectionWatch::Limits limits = {
+      .connections = 2, .timeout = std::chrono::hours(1), .longest_work = std::chrono::seconds(20)};
+  ConnectionWatch bounded(limits, log.logger(), &tally);
+  const auto let_pass = [&bounded](int seconds) {
+    for (int i = 0; i < seconds; ++i) bounded.end_second();
+  };
+  int pulses = 0;
+  bounded.set_pulse([&pulses] { ++pulses; });
+  ConnectionWatch::Place place(&bounded, -1), other(&bounded, -1);
+  let_pass(100);
+  place.begin_work();
+  // What is under way may take as long as it might when it began.
+  limits.longest_work = std::chrono::seconds(10);
+  bounded.set_limits(limits);
+  let_pass(20);
+  CHECK(pulses == 120);
+  CHECK(log.text().empty());
+  let_pass(5);
+  other.begin_work();
+  let_pass(5);
+  CHECK(pulses == 120);
+  CHECK(log.text().find("critical: a thread hangs: ") == 0);
+  CHECK(log.text().rfind("a thread hangs") == log.text().find("a thread hangs"));
+  place.heard();
+  let_pass(10);
+  CHECK(pulses == 130);
+}
+
+TEST_CASE_METHOD(WatchTest, "without a limit no work is too long") {
+  int pulses = 0;
+  watch.set_pulse([&pulses] { ++pulses; });
+  ConnectionWatch::Place place(&watch, -1);
+  place.begin_work();
+  let_pass(10'000);
+  CHECK(pulses == 10'000);
+}
+
 TEST_CASE_METHOD(WatchTest, "a connection that has taken no step is ended after half a minute") {
   const Door::Ends silent = door.connect(), served = door.connect();
   const ConnectionWatch::Place place(&watch, served.taken.get());

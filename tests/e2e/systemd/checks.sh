@@ -149,6 +149,27 @@ check_reload_serves_the_new_whitelist_with_the_same_process() {
   put_back
 }
 
+check_the_watchdog_starts_a_daemon_again_that_does_not_go_on() {
+  local pid
+  mkdir -p "$drop_ins"
+  printf '[Service]\nWatchdogSec=10s\nRestartSec=100ms\n' >"$drop_ins/watchdog.conf"
+  systemctl daemon-reload
+  restart_it
+  pid=$(main_pid)
+  await watchdog_is_told_after "$(told_watchdog)"
+  await watchdog_is_told_after "$(told_watchdog)"
+  is MainPID "$pid"
+  mark_journal
+  kill -STOP "$pid"
+  await another_main "$pid"
+  await is ActiveState active
+  journalctl -q --after-cursor "$cursor" | grep -q 'Watchdog timeout'
+  put_back
+}
+told_watchdog() { property WatchdogTimestampMonotonic; }
+watchdog_is_told_after() { (($(told_watchdog) > $1)); }
+another_main() { [[ -n $(main_pid) && $(main_pid) != "$1" ]]; }
+
 # Whether a thread of the daemon has the policy SCHED_IDLE (the 41st field, proc(5)).
 has_idle_thread() {
   awk '{ sub(/.*\) /, ""); if ($39 == 5) found = 1 } END { exit !found }' /proc/"$(main_pid)"/task/*/stat 2>/dev/null
