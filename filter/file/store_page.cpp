@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "filter/base/little_endian.hpp"
+#include "filter/file/packed_bits.hpp"
 
 namespace bloomgate {
 namespace {
@@ -19,6 +20,9 @@ constexpr std::size_t kChecksumOffset = kStorePageBytes - 8;
 constexpr std::uint64_t kRoomBits = 8 * (kChecksumOffset - kBitsOffset);
 constexpr std::uint64_t kWordBits = 64;
 constexpr std::size_t kWords = kRoomBits / kWordBits;
+
+// The bits of a page, and room behind them.
+using Words = std::array<std::uint64_t, kWords + PackedBits::kAtOnce / sizeof(std::uint64_t)>;
 
 constexpr std::uint64_t low_mask(unsigned low_bits) noexcept {
   return (std::uint64_t{1} << low_bits) - 1;
@@ -68,7 +72,7 @@ std::uint64_t low_of(StorePageBytes bytes, const Head& head, unsigned low_bits, 
 class BitWriter {
  public:
   // They begin at the bit `at`; each has `bits` bits, at most 63.
-  BitWriter(std::span<std::uint64_t, kWords> words, std::uint64_t at, unsigned bits) noexcept
+  BitWriter(Words& words, std::uint64_t at, unsigned bits) noexcept
       : word_(words.data() + at / kWordBits), used_(static_cast<unsigned>(at % kWordBits)), bits_(bits) {}
 
   void put(std::uint64_t value) noexcept {
@@ -90,6 +94,19 @@ class BitWriter {
   unsigned bits_;
   std::uint64_t pending_ = 0;
 };
+
+void put_one_by_one(std::span<const KeyHash> hashes, unsigned low_bits, std::uint64_t high_bits,
+                    Words& words) noexcept {
+  const std::uint64_t mask = low_mask(low_bits);
+  BitWriter low(words, high_bits, low_bits);
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    const std::uint64_t distance = hashes[i] - hashes.front();
+    const std::uint64_t one = (distance >> low_bits) + i;
+    words[one / kWordBits] |= std::uint64_t{1} << (one % kWordBits);
+    low.put(distance & mask);
+  }
+  low.finish();
+}
 
 // The low bits of the entries, one after the other. Few enough of them are in one load of 64 bits wherever they begin;
 // such a load ends within the page, whose last bytes are the checksum.
@@ -168,7 +185,7 @@ std::size_t hashes_in_page(std::span<const KeyHash> hashes, unsigned low_bits) n
     const std::uint64_t room = kRoomBits - count * (low_bits + 1);
     return high <= room;
   };
-  std::size_t most = std::min<std::size_t>(hashes.size(), kRoomBits / (low_bits + 1));
+  std::size_t most = std::min(hashes.size(), most_hashes_in_page(low_bits));
   std::size_t least = 1;
   while (least < most) {
     const std::size_t middle = least + (most - least + 1) / 2;
@@ -182,19 +199,15 @@ std::size_t hashes_in_page(std::span<const KeyHash> hashes, unsigned low_bits) n
 }
 
 void encode_store_page(std::span<const KeyHash> hashes, unsigned low_bits, std::uint64_t page,
-                       std::span<std::byte, kStorePageBytes> out) noexcept {
+                       std::span<std::byte, kStorePageBytes> out, PageCoding coding) noexcept {
   const KeyHash first = hashes.front();
   const std::uint64_t high_bits = ((hashes.back() - first) >> low_bits) + hashes.size();
-  std::array<std::uint64_t, kWords> words = {};
-  const std::uint64_t mask = low_mask(low_bits);
-  BitWriter low(words, high_bits, low_bits);
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    const std::uint64_t distance = hashes[i] - first;
-    const std::uint64_t one = (distance >> low_bits) + i;
-    words[one / kWordBits] |= std::uint64_t{1} << (one % kWordBits);
-    low.put(distance & mask);
+  Words words = {};
+  if (coding == PageCoding::fastest && PackedBits::can_do(low_bits)) {
+    PackedBits::pack(hashes, low_bits, high_bits, std::as_writable_bytes(std::span(words)).data());
+  } else {
+    put_one_by_one(hashes, low_bits, high_bits, words);
   }
-  low.finish();
   store_little_endian(out.data() + kFirstOffset, first);
   store_little_endian(out.data() + kCountOffset, static_cast<std::uint32_t>(hashes.size()));
   store_little_endian(out.data() + kHighBitsOffset, static_cast<std::uint32_t>(high_bits));
@@ -235,14 +248,20 @@ bool store_page_contains(StorePageBytes bytes, unsigned low_bits, KeyHash hash) 
   return false;
 }
 
-bool decode_store_page(StorePageBytes bytes, unsigned low_bits, std::vector<KeyHash>& out) {
+bool decode_store_page(StorePageBytes bytes, unsigned low_bits, std::vector<KeyHash>& out, PageCoding coding) {
   const std::optional<Head> head = head_of(bytes, low_bits);
   if (!head || count_ones(bytes, *head) != head->count) return false;
   if (head->high_bits - head->count > ~std::uint64_t{0} >> low_bits) return false;
   const std::size_t before = out.size();
   out.resize(before + head->count);
-  const bool in_one_load = low_bits <= LowBits<true>::kMostInOneLoad;
-  const bool is_good = (in_one_load ? decode_hashes<true> : decode_hashes<false>)(bytes, *head, low_bits, &out[before]);
+  bool is_good = false;
+  if (coding == PageCoding::fastest && PackedBits::can_do(low_bits)) {
+    const auto bits = bytes.subspan(kBitsOffset, kWords * sizeof(std::uint64_t));
+    is_good = PackedBits::unpack(bits, low_bits, head->high_bits, head->first, std::span(out).subspan(before));
+  } else {
+    const bool in_one_load = low_bits <= LowBits<true>::kMostInOneLoad;
+    is_good = (in_one_load ? decode_hashes<true> : decode_hashes<false>)(bytes, *head, low_bits, &out[before]);
+  }
   if (!is_good) out.resize(before);
   return is_good;
 }

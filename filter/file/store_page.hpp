@@ -22,18 +22,26 @@ inline constexpr unsigned kMostLowBits = 63;
 // A hash takes a bit at least, of those between the first fields and the checksum.
 inline constexpr std::size_t kMostHashesOfStorePage = 8 * (kStorePageBytes - 24);
 
+// The fastest way that the processor has, or the one that every processor has. They give the same.
+enum class PageCoding : std::uint8_t { fastest, one_by_one };
+
 using StorePageBytes = std::span<const std::byte, kStorePageBytes>;
 
 // The low bits that make pages of that many hashes smallest: the whole part of log2(2^64 / hashes), at most
 // kMostLowBits.
 unsigned low_bits_for(std::uint64_t hashes) noexcept;
 
+// More do not go into a page; at least 1.
+constexpr std::size_t most_hashes_in_page(unsigned low_bits) noexcept {
+  return kMostHashesOfStorePage / (low_bits + 1);
+}
+
 // How many of the first of these hashes go into one page; at least 1. `hashes` ascend strictly and are not empty.
 std::size_t hashes_in_page(std::span<const KeyHash> hashes, unsigned low_bits) noexcept;
 
 // Makes the page with that number, out of as many hashes as hashes_in_page() allows.
 void encode_store_page(std::span<const KeyHash> hashes, unsigned low_bits, std::uint64_t page,
-                       std::span<std::byte, kStorePageBytes> out) noexcept;
+                       std::span<std::byte, kStorePageBytes> out, PageCoding coding = PageCoding::fastest) noexcept;
 
 // Whether the page is as it was written there: its checksum covers its number.
 bool store_page_is_sound(StorePageBytes bytes, std::uint64_t page) noexcept;
@@ -42,6 +50,7 @@ bool store_page_is_sound(StorePageBytes bytes, std::uint64_t page) noexcept;
 bool store_page_contains(StorePageBytes bytes, unsigned low_bits, KeyHash hash) noexcept;
 
 // Appends the hashes of a page. False if the bytes are no page as FORMAT.md has it; then nothing is appended.
-bool decode_store_page(StorePageBytes bytes, unsigned low_bits, std::vector<KeyHash>& out);
+bool decode_store_page(StorePageBytes bytes, unsigned low_bits, std::vector<KeyHash>& out,
+                       PageCoding coding = PageCoding::fastest);
 
 }  // namespace bloomgate

@@ -82,6 +82,32 @@ TEST_CASE("a page gives back the hashes that it was made of, and has no others")
   }
 }
 
+TEST_CASE("both ways of coding make the same pages, and say the same of damaged ones, whatever the low bits") {
+  for (unsigned low_bits = 0; low_bits <= kMostLowBits; ++low_bits) {
+    CAPTURE(low_bits);
+    const KeyHash greatest = low_bits < 52 ? KeyHash{4000} << low_bits : kLargest;
+    const auto all = random_hashes(low_bits == 0 ? 2000 : 4000, low_bits, greatest / 7, greatest);
+    std::mt19937_64 random(low_bits);
+    for (const std::size_t most : {1U, 7U, 8U, 9U, 100U, 4000U}) {
+      const std::span<const KeyHash> some = std::span(all).first(std::min<std::size_t>(most, all.size()));
+      const auto hashes = some.first(hashes_in_page(some, low_bits));
+      Page fastest = {};
+      Page one_by_one = {};
+      encode_store_page(hashes, low_bits, 3, fastest);
+      encode_store_page(hashes, low_bits, 3, one_by_one, PageCoding::one_by_one);
+      REQUIRE(fastest == one_by_one);
+      for (int damaged = 0; damaged < 50; ++damaged) {
+        std::vector<KeyHash> got = {1};
+        std::vector<KeyHash> want = {1};
+        REQUIRE(decode_store_page(fastest, low_bits, got) ==
+                decode_store_page(fastest, low_bits, want, PageCoding::one_by_one));
+        REQUIRE(got == want);
+        fastest[random() % (damaged % 2 == 0 ? fastest.size() : 32)] ^= std::byte{1} << (random() % 8);
+      }
+    }
+  }
+}
+
 TEST_CASE("a page takes as many hashes as fit, and one more would not") {
   const std::vector<KeyHash> hashes = random_hashes(2000, 3, 0, KeyHash{2000} << 34);
   const std::size_t count = hashes_in_page(hashes, 34);
