@@ -68,14 +68,20 @@ struct TwoLanes {
     }
   }
 
-  // Chooses the slot's bit in each column so that the row adds up to 0: `columns` are those of the slot's group, where
-  // that bit is still 0, and of the next two.
-  static void settle(Lanes* columns, std::uint32_t stride, unsigned bit, const Coefficients& row) noexcept {
+  // Chooses the bits of a group's slots in each column, the last slot's first, so that each row adds up to 0: `columns`
+  // are those of the group, where these bits are still 0 if a row begins there, and of the next two.
+  static void settle(Lanes* columns, std::uint32_t stride, const Coefficients* rows) noexcept {
     for (std::uint32_t pair = 0; pair < kPairs; ++pair) {
-      Pair sum = (load(columns[0], pair) & row[0]) ^ (load(columns[stride], pair) & row[1]) ^
-                 (load(columns[2 * stride], pair) & row[2]);
-      for (int half = 32; half != 0; half /= 2) sum ^= sum >> half;
-      store(columns[0], pair, load(columns[0], pair) | (sum & 1) << bit);
+      Pair first = load(columns[0], pair);
+      const Pair second = load(columns[stride], pair);
+      const Pair third = load(columns[2 * stride], pair);
+      for (std::uint32_t bit = kRibbonGroupSlots; bit-- > 0;) {
+        const Coefficients& row = rows[bit];
+        Pair sum = (first & row[0]) ^ (second & row[1]) ^ (third & row[2]);
+        for (int half = 32; half != 0; half /= 2) sum ^= sum >> half;
+        first |= (sum & 1) << bit;
+      }
+      store(columns[0], pair, first);
     }
   }
 };
@@ -148,14 +154,21 @@ struct EightLanes {
     }
   }
 
-  BLOOMGATE_AVX512 static void settle(Lanes* columns, std::uint32_t stride, unsigned bit,
-                                      const Coefficients& row) noexcept {
-    const __m512i first = load(columns[0]);
-    const __m512i later = _mm512_xor_si512(_mm512_and_si512(load(columns[stride]), fill(row[1])),
-                                           _mm512_and_si512(load(columns[2 * stride]), fill(row[2])));
-    const __m512i ones = _mm512_popcnt_epi64(_mm512_xor_si512(_mm512_and_si512(first, fill(row[0])), later));
-    const __m512i sum = _mm512_and_si512(ones, _mm512_set1_epi64(1));
-    _mm512_store_si512(columns[0].words.data(), _mm512_or_si512(first, _mm512_maskz_slli_epi64(0xff, sum, bit)));
+  // Each bit depends on those behind it, so what does not is added up first.
+  BLOOMGATE_AVX512 static void settle(Lanes* columns, std::uint32_t stride, const Coefficients* rows) noexcept {
+    __m512i first = load(columns[0]);
+    const __m512i second = load(columns[stride]);
+    const __m512i third = load(columns[2 * stride]);
+    for (std::uint32_t bit = kRibbonGroupSlots; bit-- > 0;) {
+      const Coefficients& row = rows[bit];
+      const __m512i own = fill(std::uint64_t{1} << bit);
+      const __m512i later =
+          _mm512_xor_si512(_mm512_and_si512(second, fill(row[1])), _mm512_and_si512(third, fill(row[2])));
+      const __m512i ones = _mm512_popcnt_epi64(_mm512_xor_si512(_mm512_and_si512(first, fill(row[0])), later));
+      const __mmask8 is_odd = _mm512_test_epi64_mask(ones, fill(1));
+      first = _mm512_mask_or_epi64(first, is_odd, first, own);
+    }
+    _mm512_store_si512(columns[0].words.data(), first);
   }
 };
 #endif
@@ -333,9 +346,7 @@ template <typename Registers>
   Lanes* const columns = slots.columns.data() + std::size_t{group} * slots.stride;
   const Coefficients* const rows = slots.rows.data() + std::size_t{group} * kRibbonGroupSlots;
   slots.draw_unused(rows, salt + groups.begin_of(group), {columns->words.data(), groups.columns_of(group)});
-  for (std::uint32_t bit = kRibbonGroupSlots; bit-- > 0;) {
-    for (std::uint32_t i = 0; i < slots.stride; ++i) Registers::settle(columns + i, slots.stride, bit, rows[bit]);
-  }
+  for (std::uint32_t i = 0; i < slots.stride; ++i) Registers::settle(columns + i, slots.stride, rows);
 }
 
 // The last column of a wide group, where narrow ones begin, once more. It must suit only the rows that end in wide
@@ -350,7 +361,7 @@ template <typename Registers>
   Lanes kept = lanes;
   std::uint64_t& word = lanes.words[column % kLanes];
   slots.draw_unused(rows, salt + groups.begin_of(group) + column, {&word, 1});
-  for (std::uint32_t bit = kRibbonGroupSlots; bit-- > 0;) Registers::settle(&lanes, slots.stride, bit, rows[bit]);
+  Registers::settle(&lanes, slots.stride, rows);
   kept.words[column % kLanes] = word;
   lanes = kept;
 }
@@ -424,19 +435,27 @@ RibbonSolver::~RibbonSolver() = default;
 
 namespace {
 
-// The fastest for a few.
-void insertion_sort(std::span<std::uint64_t> values) noexcept {
+// Insertion sort, for values of which few are far from their places. If many are, the rest of the work is done
+// otherwise.
+void finish_order(std::span<std::uint64_t> values) noexcept {
+  std::size_t moves_left = 8 * values.size();
   for (std::size_t i = 1; i < values.size(); ++i) {
     const std::uint64_t value = values[i];
+    if (values[i - 1] <= value) continue;
     std::size_t at = i;
     for (; at > 0 && values[at - 1] > value; --at) values[at] = values[at - 1];
     values[at] = value;
+    if (i - at > moves_left) {
+      std::ranges::sort(values);
+      return;
+    }
+    moves_left -= i - at;
   }
 }
 
 }  // namespace
 
-// By their high bits first; then those of a bucket, which are few, as the hashes are even.
+// By their high bits first; then few are not in order, as the hashes are even.
 void RibbonSolver::sort(std::span<const KeyHash> keys) {
   const auto bits = std::clamp<unsigned>(static_cast<unsigned>(std::bit_width(keys.size())), 1, 15);
   const unsigned shift = 64 - bits;
@@ -448,16 +467,7 @@ void RibbonSolver::sort(std::span<const KeyHash> keys) {
     const std::uint64_t place = ribbon_place(key);
     places_[bucket_ends_[place >> shift]++] = place;
   }
-  constexpr std::uint32_t kFew = 16;
-  std::uint32_t begin = 0;
-  for (const std::uint32_t end : std::span(bucket_ends_).first(std::size_t{1} << bits)) {
-    if (end - begin > kFew) {
-      std::sort(places_.begin() + begin, places_.begin() + end);
-    } else {
-      insertion_sort(std::span(places_).subspan(begin, end - begin));
-    }
-    begin = end;
-  }
+  finish_order(places_);
   places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
 }
 
