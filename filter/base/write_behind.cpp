@@ -4,9 +4,9 @@
 
 namespace bloomgate {
 
-WriteBehind::WriteBehind(std::size_t piece_bytes, unsigned pieces, unsigned writers)
-    : memory_(piece_bytes * pieces, "what waits to be written"), pieces_(pieces) {
-  for (unsigned i = 0; i < pieces; ++i) free_.push_back(memory_.bytes().subspan(i * piece_bytes, piece_bytes));
+WriteBehind::WriteBehind(std::size_t piece_bytes, unsigned pieces, unsigned writers) {
+  if (pieces != 0) memory_.emplace(piece_bytes * pieces, "what waits to be written");
+  for (unsigned i = 0; i < pieces; ++i) free_.push_back(memory_->bytes().subspan(i * piece_bytes, piece_bytes));
   for (unsigned i = 0; i < writers; ++i) writers_.emplace_back([this] { write_until_closed(); });
 }
 
@@ -39,6 +39,15 @@ void WriteBehind::add(const Make& make, Write write) {
   }
   lock.lock();
   waiting_.push_back({memory, made, std::move(write)});
+  ++unfinished_;
+  work_is_there_.notify_one();
+}
+
+void WriteBehind::add(std::span<const std::byte> made, Write write) {
+  const std::lock_guard lock(mutex_);
+  if (failure_) std::rethrow_exception(failure_);
+  waiting_.push_back({{}, made, std::move(write)});
+  ++unfinished_;
   work_is_there_.notify_one();
 }
 
@@ -60,14 +69,15 @@ void WriteBehind::write_until_closed() {
     lock.lock();
     // Before the piece is free, so that whoever waits for it sees the failure.
     if (failure && !failure_) failure_ = failure;
-    free_.push_back(work.memory);
+    if (!work.memory.empty()) free_.push_back(work.memory);
+    --unfinished_;
     piece_is_free_.notify_all();
   }
 }
 
 void WriteBehind::finish() {
   std::unique_lock lock(mutex_);
-  piece_is_free_.wait(lock, [this] { return free_.size() == pieces_; });
+  piece_is_free_.wait(lock, [this] { return unfinished_ == 0; });
   if (failure_) std::rethrow_exception(failure_);
 }
 

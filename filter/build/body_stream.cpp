@@ -21,20 +21,45 @@ constexpr KeyHash greatest_mixed(KeyHash stored) noexcept {
 
 }  // namespace
 
-std::vector<BodyStream::Chunk> BodyStream::cut(std::span<const KeyHash>& hashes, bool is_last) {
+std::vector<BodyStream::Chunk> BodyStream::cut(const HashRun& run) {
   std::vector<Chunk> chunks;
-  while (next_ < array_bytes_) {
-    const std::uint64_t end = std::min(next_ + kChecksumChunkBytes, array_bytes_);
-    const auto behind =
-        std::ranges::partition_point(hashes, [&](KeyHash hash) { return begin_of(least_mixed(hash)) < end; });
-    if (behind == hashes.end() && !is_last) break;  // others may go into the same chunk
-    chunks.push_back({next_, end - next_, {hashes.begin(), behind}});
-    next_ = end;
-    // A few may be mixed to either side.
-    hashes = {std::ranges::partition_point(hashes, [&](KeyHash hash) { return begin_of(greatest_mixed(hash)) < end; }),
-              hashes.end()};
+  if (run.hashes.empty()) return chunks;
+  waiting_.push_back(run);
+  // Others may go into the chunk that the last hash may go into.
+  const std::uint64_t last = begin_of(least_mixed(run.hashes.back()));
+  while (next_ < array_bytes_ && last >= std::min(next_ + kChecksumChunkBytes, array_bytes_)) {
+    chunks.push_back(next_chunk());
   }
   return chunks;
+}
+
+std::vector<BodyStream::Chunk> BodyStream::cut_rest() {
+  std::vector<Chunk> chunks;
+  while (next_ < array_bytes_) chunks.push_back(next_chunk());
+  waiting_.clear();
+  return chunks;
+}
+
+BodyStream::Chunk BodyStream::next_chunk() {
+  const std::uint64_t end = std::min(next_ + kChecksumChunkBytes, array_bytes_);
+  Chunk chunk = {next_, end - next_};
+  for (const HashRun& run : waiting_) {
+    const auto behind =
+        std::ranges::partition_point(run.hashes, [&](KeyHash hash) { return begin_of(least_mixed(hash)) < end; });
+    chunk.runs.push_back(run.part({run.hashes.begin(), behind}));
+    if (behind != run.hashes.end()) break;
+  }
+  // A few may be mixed to either side.
+  while (!waiting_.empty()) {
+    auto& hashes = waiting_.front().hashes;
+    const auto kept =
+        std::ranges::partition_point(hashes, [&](KeyHash hash) { return begin_of(greatest_mixed(hash)) < end; });
+    hashes = {kept, hashes.end()};
+    if (!hashes.empty()) break;
+    waiting_.pop_front();
+  }
+  next_ = end;
+  return chunk;
 }
 
 std::span<const std::byte> BodyStream::make(const Chunk& chunk, std::span<std::byte, kChecksumChunkBytes> memory,
@@ -42,15 +67,20 @@ std::span<const std::byte> BodyStream::make(const Chunk& chunk, std::span<std::b
   const std::span<std::byte> bytes = memory.first(chunk.bytes);
   std::ranges::fill(bytes, std::byte{0});
   const BodyPart part = {bytes.data(), chunk.begin};
-  rules_->needs_whole_blocks() ? make_blocks(chunk, part, strangers) : set_bits(chunk, part, strangers);
+  if (rules_->needs_whole_blocks()) {
+    make_blocks(chunk, part, strangers);
+  } else {
+    for (const HashRun& run : chunk.runs) set_bits(chunk, run.hashes, part, strangers);
+  }
   if (strangers != nullptr) strangers->note_bits_here(shape_, {bytes.data(), chunk.begin}, chunk.begin + chunk.bytes);
   return bytes;
 }
 
-void BodyStream::set_bits(const Chunk& chunk, BodyPart part, KnownStrangers* strangers) const {
+void BodyStream::set_bits(const Chunk& chunk, std::span<const KeyHash> run, BodyPart part,
+                          KnownStrangers* strangers) const {
   const std::uint64_t end = chunk.begin + chunk.bytes;
   std::array<KeyHash, 1024> mixed;  // stays in the smallest cache
-  for (std::span<const KeyHash> rest = chunk.hashes; !rest.empty();) {
+  for (std::span<const KeyHash> rest = run; !rest.empty();) {
     const auto piece = rest.first(std::min(rest.size(), mixed.size()));
     rest = rest.subspan(piece.size());
     mix_hashes(piece, shape_.seed, mixed.data());
@@ -70,8 +100,9 @@ void BodyStream::set_bits(const Chunk& chunk, BodyPart part, KnownStrangers* str
 }
 
 void BodyStream::make_blocks(const Chunk& chunk, BodyPart part, KnownStrangers* strangers) const {
-  std::vector<KeyHash> mixed(chunk.hashes.size());
-  mix_hashes(chunk.hashes, shape_.seed, mixed.data());
+  std::vector<KeyHash> mixed;
+  for (const HashRun& run : chunk.runs) mixed.insert(mixed.end(), run.hashes.begin(), run.hashes.end());
+  mix_hashes(mixed, shape_.seed, mixed.data());
   // All but those with the same high bits are in order already.
   std::ranges::sort(mixed);
   const auto place_of = [this](KeyHash hash) { return begin_of(hash); };

@@ -1,16 +1,17 @@
 // Makes the bit array of a filter from its front to its end, out of hashes in the order of a store, a MiB at a time:
 // in memory of that size, which stays in the cache, and with as many threads as are at hand.
 //
-// Used by StoreUpdate. cut() is for one thread; make() is safe from any.
+// Used by SortedBuild. make() is safe from any thread; everything else is for one.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
 #include "filter/file/sections.hpp"
-#include "filter/hash/hash.hpp"
+#include "filter/hash/hash_run.hpp"
 #include "filter/layout/layout.hpp"
 
 namespace bloomgate {
@@ -24,16 +25,18 @@ class BodyStream {
   struct Chunk {
     std::uint64_t begin = 0;  // a multiple of kChecksumChunkBytes
     std::uint64_t bytes = 0;
-    std::span<const KeyHash> hashes;
+    std::vector<HashRun> runs = {};  // ascending
   };
 
   // `shape` is that of a filter that is made from a store.
   explicit BodyStream(const FilterShape& shape) noexcept
       : shape_(shape), rules_(&layout_rules(shape.layout)), array_bytes_(body_bytes(shape)) {}
 
-  // Takes the chunks off the front of `hashes` that later hashes do not touch, or all that are left of the array if no
-  // hashes will come. `hashes` ascend strictly. What is left of them belongs before the later ones.
-  std::vector<Chunk> cut(std::span<const KeyHash>& hashes, bool is_last);
+  // Takes hashes, which ascend strictly and are greater than those before. Gives the chunks that later ones do not
+  // touch.
+  std::vector<Chunk> cut(const HashRun& run);
+  // No hashes will come: gives the other chunks.
+  std::vector<Chunk> cut_rest();
 
   // Makes the bytes of a chunk in `memory`, whatever is in there, and gives them. Notes its entries and bits for the
   // known strangers, if there are any. Throws std::bad_alloc.
@@ -42,13 +45,15 @@ class BodyStream {
 
  private:
   std::uint64_t begin_of(KeyHash hash) const noexcept { return rules_->bytes_of(shape_, hash).begin; }
-  void set_bits(const Chunk& chunk, BodyPart part, KnownStrangers* strangers) const;
+  Chunk next_chunk();
+  void set_bits(const Chunk& chunk, std::span<const KeyHash> run, BodyPart part, KnownStrangers* strangers) const;
   void make_blocks(const Chunk& chunk, BodyPart part, KnownStrangers* strangers) const;
 
   FilterShape shape_;
   const LayoutRules* rules_;
   std::uint64_t array_bytes_;
-  std::uint64_t next_ = 0;  // where the next chunk begins
+  std::uint64_t next_ = 0;       // where the next chunk begins
+  std::deque<HashRun> waiting_;  // for the rest of their chunks
 };
 
 }  // namespace bloomgate

@@ -1,5 +1,5 @@
-// Writes parts of the array with several threads, and counts its ones, or its counters. Used by FilterBuilder and
-// BodyStream, in one thread.
+// Writes parts of the array, and counts their ones, or their counters, in threads of its own, while the next parts are
+// made. Used by FilterBuilder and CountingUpdate, in one thread.
 #pragma once
 
 #include <atomic>
@@ -7,16 +7,12 @@
 #include <cstdint>
 #include <span>
 
+#include "filter/base/write_behind.hpp"
+#include "filter/build/write_progress.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "filter/layout/filter_shape.hpp"
 
 namespace bloomgate {
-
-// How far the bit array is written. Safe from any thread.
-struct WriteProgress {
-  std::atomic<std::uint64_t> done_bytes{0};
-  std::atomic<std::uint64_t> total_bytes{0};  // 0: not begun; when all are done, they are read back
-};
 
 class BodyWriter {
  public:
@@ -24,22 +20,26 @@ class BodyWriter {
   BodyWriter(FilterWriter& writer, const FilterShape& shape, unsigned threads, const std::atomic<bool>& stop,
              WriteProgress& progress);
 
-  // `begin` is a multiple of kChecksumChunkBytes; the part ends at such a multiple or at the end of the array. Throws
-  // BloomgateError{cannot_write}, and {interrupted} if `stop` turned true.
+  // Begins to write a part, which stays as it is until finish(). `begin` is a multiple of kChecksumChunkBytes; the part
+  // ends at such a multiple or at the end of the array. Throws what writing an earlier part threw.
   void write(std::uint64_t begin, std::span<const std::byte> bytes);
+  // Waits until all is written. Throws BloomgateError{cannot_write}, and {interrupted} if `stop` turned true.
+  void finish();
 
-  // In all that was written (FilterHeader::bits_set and saturated).
+  // In all that was written, once it is finished (FilterHeader::bits_set and saturated).
   std::uint64_t ones() const noexcept { return ones_; }
   std::uint64_t saturated() const noexcept { return saturated_; }
 
  private:
+  void write_piece(std::uint64_t begin, std::span<const std::byte> piece);
+
   FilterWriter& writer_;
   const FilterShape& shape_;
-  unsigned threads_;
   const std::atomic<bool>& stop_;
   WriteProgress& progress_;
   std::atomic<std::uint64_t> ones_{0};
   std::atomic<std::uint64_t> saturated_{0};
+  WriteBehind disk_;  // the last member: its threads use the others
 };
 
 }  // namespace bloomgate

@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
+#include "filter/build/body_writer.hpp"
 #include "filter/build/excluded_section.hpp"
 #include "filter/build/known_strangers.hpp"
 #include "filter/build/partition_bits.hpp"
 #include "filter/build/publish_pair.hpp"
+#include "filter/build/sort_hashes.hpp"
+#include "filter/build/sorted_build.hpp"
 #include "filter/build/stop_check.hpp"
-#include "filter/build/store_build.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/section_stream.hpp"
 #include "filter/file/store_writer.hpp"
@@ -212,20 +214,6 @@ void FilterBuilder::set_bits(BodyPart part, std::size_t first_partition, std::si
                         for_each_noted_run);
 }
 
-// Makes the bits, and beside them the part of the store: each partition is read for both while it is at hand.
-void FilterBuilder::make_part(BodyPart part, std::size_t first_partition, std::size_t end_partition) {
-  if (!store_) return set_bits(part, first_partition, end_partition);
-  constexpr std::size_t kAtOnce = 16;
-  for (std::size_t first = first_partition; first < end_partition; first += kAtOnce) {
-    const std::size_t end = std::min(first + kAtOnce, end_partition);
-    set_bits(part, first, end);
-    store_build_->take(first, end, [&](std::size_t partition, std::vector<KeyHash>& hashes) {
-      for_each_run(partition,
-                   [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); });
-    });
-  }
-}
-
 // How much of the array to have in memory at once: as much as is allowed, but at least what the largest partition needs
 // beside the started chunk before it.
 std::uint64_t FilterBuilder::part_bytes() const noexcept {
@@ -234,6 +222,28 @@ std::uint64_t FilterBuilder::part_bytes() const noexcept {
   const std::uint64_t array_bytes = body_bytes(shape_);
   const std::uint64_t least = most + 2 * kChecksumChunkBytes;
   return least >= array_bytes ? array_bytes : std::clamp(options_.body_memory_bytes, least, array_bytes);
+}
+
+// Where the whole chunks end that neither this partition nor a later one touches.
+std::uint64_t FilterBuilder::done_before(std::size_t partition) const noexcept {
+  return begin_of(partition) / kChecksumChunkBytes * kChecksumChunkBytes;
+}
+
+// Makes a part of the array, up to `end`, and has what is ready of it written while the rest is made.
+void FilterBuilder::write_part(BodyWriter& writer, BodyPart part, std::size_t first_partition,
+                               std::size_t end_partition, std::uint64_t end) {
+  constexpr std::size_t kSteps = 16;
+  const std::size_t at_once = std::max<std::size_t>(1, (end_partition - first_partition) / kSteps);
+  std::uint64_t written = part.begin;
+  for (std::size_t first = first_partition; first < end_partition; first += at_once) {
+    const std::size_t behind = std::min(first + at_once, end_partition);
+    set_bits(part, first, behind);
+    const std::uint64_t done = behind == end_partition ? end : std::min(end, done_before(behind));
+    std::byte* const ready = part.data + (written - part.begin);
+    if (strangers_ != nullptr) strangers_->note_bits(shape_, {ready, written}, done);
+    writer.write(written, {ready, done - written});
+    written = done;
+  }
 }
 
 // Makes the array, unless it exists already, and writes it part by part.
@@ -246,11 +256,9 @@ void FilterBuilder::write_parts(BodyWriter& writer) {
   for (std::uint64_t begin = 0; begin < array_bytes;) {
     std::size_t end = first;
     while (end < count && end_of(end) - begin <= memory.size()) ++end;
-    make_part({memory.data(), begin}, first, end);
-    // Whole chunks, which no later partition touches.
-    const std::uint64_t done = end == count ? array_bytes : begin_of(end) / kChecksumChunkBytes * kChecksumChunkBytes;
-    if (strangers_ != nullptr) strangers_->note_bits(shape_, {memory.data(), begin}, done);
-    writer.write(begin, memory.first(done - begin));
+    const std::uint64_t done = end == count ? array_bytes : done_before(end);
+    write_part(writer, {memory.data(), begin}, first, end, done);
+    writer.finish();
     if (end == count) break;
     const auto rest = memory.subspan(done - begin);
     std::ranges::copy(rest, memory.begin());
@@ -258,6 +266,31 @@ void FilterBuilder::write_parts(BodyWriter& writer) {
     begin = done;
     first = end;
   }
+}
+
+// Writes the array, and the pages of the store beside it, out of the same sorted partitions. Gives the number of ones
+// in the array.
+std::uint64_t FilterBuilder::write_sorted(FilterWriter& writer, const std::atomic<bool>& stop,
+                                          WriteProgress& progress) {
+  struct Scratch {
+    std::vector<KeyHash> gathered;
+    HashSorter sorter;
+  };
+  std::vector<Scratch> scratch(options_.threads);
+  const auto partition_bits = static_cast<unsigned>(std::countr_zero(partitions_->partition_count()));
+  SortedBuild build(writer, *store_, shape_, options_.threads, strangers_, stop, progress);
+  std::size_t next = 0;
+  build.run([&]() -> SortedBuild::MakePiece {
+    if (next == partitions_->partition_count()) return {};
+    return [&, partition = next++](unsigned thread, std::vector<KeyHash>& out) {
+      auto& [gathered, sorter] = scratch[thread];
+      gathered.clear();
+      for_each_run(partition,
+                   [&](std::span<const KeyHash> run) { gathered.insert(gathered.end(), run.begin(), run.end()); });
+      sorter.sort(gathered, partition_bits, out);
+    };
+  });
+  return build.ones();
 }
 
 // Gives the number of different domain entries.
@@ -290,14 +323,13 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
         options_.store_path,
         StoreShape{.hash_family = shape_.hash_family, .seed = *shape_.store_seed, .profile = shape_.profile},
         addresses(), domains(), options_.threads);
-    const auto partition_bits = static_cast<unsigned>(std::countr_zero(partitions_->partition_count()));
-    store_build_ = std::make_unique<StoreBuild>([this](std::span<const KeyHash> hashes) { store_->add(hashes); },
-                                                partition_bits, options_.threads);
+    header.bits_set = write_sorted(writer, stop, progress);
+  } else {
+    BodyWriter body(writer, shape_, options_.threads, stop, progress);
+    write_parts(body);
+    header.bits_set = body.ones();
+    header.saturated = body.saturated();
   }
-  BodyWriter body(writer, shape_, options_.threads, stop, progress);
-  write_parts(body);
-  header.bits_set = body.ones();
-  header.saturated = body.saturated();
   if (layout_rules(shape_.layout).counts_entries()) header.addresses = block_maker_->counted();
   header.domains = write_domains(writer, stop);
   header.pairs = limited(pairs(), header.addresses, header.domains);

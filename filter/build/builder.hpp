@@ -37,19 +37,19 @@
 #include "filter/base/anonymous_memory.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/build/block_maker.hpp"
-#include "filter/build/body_writer.hpp"
 #include "filter/build/gathered_hashes.hpp"
 #include "filter/build/hash_partitions.hpp"
 #include "filter/build/hash_spill.hpp"
+#include "filter/build/write_progress.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/file/secret_key.hpp"
 #include "filter/layout/layout.hpp"
 
 namespace bloomgate {
 
+class BodyWriter;
 class FilterWriter;
 class KnownStrangers;
-class StoreBuild;
 class StoreWriter;
 
 struct BuildOptions {
@@ -208,14 +208,17 @@ class FilterBuilder {
   void spill();
   std::uint64_t begin_of(std::size_t partition) const noexcept;
   std::uint64_t end_of(std::size_t partition) const noexcept;
+  std::uint64_t done_before(std::size_t partition) const noexcept;
   std::uint64_t part_bytes() const noexcept;
   template <typename Visit>
   void for_each_run(std::size_t partition, Visit visit) const;
   template <typename Visit>
   void for_each_value_run(std::size_t partition, Visit visit) const;
   void set_bits(BodyPart part, std::size_t first_partition, std::size_t end_partition);
-  void make_part(BodyPart part, std::size_t first_partition, std::size_t end_partition);
+  void write_part(BodyWriter& writer, BodyPart part, std::size_t first_partition, std::size_t end_partition,
+                  std::uint64_t end);
   void write_parts(BodyWriter& writer);
+  std::uint64_t write_sorted(FilterWriter& writer, const std::atomic<bool>& stop, WriteProgress& progress);
   std::uint64_t write_domains(FilterWriter& writer, const std::atomic<bool>& stop);
 
   BuildOptions options_;
@@ -227,8 +230,7 @@ class FilterBuilder {
   std::optional<AnonymousMemory> body_;      // all of it, from the start
   std::unique_ptr<BlockMaker> block_maker_;  // in layouts that need whole blocks
   std::unique_ptr<StoreWriter> store_;       // while write() runs, if there is to be one
-  std::unique_ptr<StoreBuild> store_build_;
-  KnownStrangers* strangers_ = nullptr;  // if there are any
+  KnownStrangers* strangers_ = nullptr;      // if there are any
   std::function<void()> review_;
 };
 

@@ -125,6 +125,7 @@ void CountingUpdate::write_counters(BodyWriter& writer, const std::atomic<bool>&
       change_piece({window.bytes().data() + (at - begin), at}, bytes, {from, to});
     });
     writer.write(begin, window.bytes().first(end - begin));
+    writer.finish();
   }
 }
 

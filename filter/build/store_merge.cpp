@@ -11,9 +11,6 @@
 namespace bloomgate {
 namespace {
 
-// Of the usual coding, 115,000 hashes: with the merged ones, they stay in the second cache.
-constexpr std::uint64_t kPagesOfPiece = 128;
-
 std::span<const KeyHash> within(const std::vector<KeyHash>& hashes, KeyHash first, KeyHash last) {
   const auto begin = std::ranges::lower_bound(hashes, first);
   return {begin, std::ranges::upper_bound(begin, hashes.end(), last)};
@@ -78,41 +75,43 @@ UpdateCounts merge_hashes(std::span<const KeyHash> old, std::span<const KeyHash>
 }
 
 StoreMerge::StoreMerge(const StoreFile& old, const GatheredHashes& added, const GatheredHashes& removed,
-                       unsigned threads, std::uint64_t hashes_of_round)
-    : old_(old),
-      added_(added),
-      removed_(removed),
-      threads_(threads),
-      hashes_of_round_(threads * hashes_of_round),
-      added_of_(GatheredHashes::partition_count()) {}
+                       unsigned threads, std::uint64_t pages_of_piece)
+    : old_(old), added_(added), removed_(removed), threads_(threads), pages_of_piece_(pages_of_piece) {}
+
+// Of the old store, where a partition begins and ends.
+std::pair<std::uint64_t, std::uint64_t> StoreMerge::pages_of(std::size_t partition) const {
+  const std::span<const KeyHash> index = old_.first_hashes();
+  const auto begin = std::ranges::upper_bound(index, GatheredHashes::first_hash(partition));
+  const auto end = std::ranges::upper_bound(begin, index.end(), GatheredHashes::last_hash(partition));
+  // The page before may have some, too.
+  return {begin == index.begin() ? 0 : static_cast<std::uint64_t>(begin - index.begin()) - 1,
+          static_cast<std::uint64_t>(end - index.begin())};
+}
 
 std::vector<StoreMerge::Piece> StoreMerge::pieces_of(std::size_t partition) const {
-  const auto changes = std::make_shared<const PartitionChanges>(changes_of(added_, removed_, partition));
+  const std::shared_future<PartitionChanges> changes =
+      std::async(std::launch::deferred, [this, partition] { return changes_of(added_, removed_, partition); });
   const KeyHash first = GatheredHashes::first_hash(partition);
   const KeyHash last = GatheredHashes::last_hash(partition);
   const std::span<const KeyHash> index = old_.first_hashes();
-  const auto begin = std::ranges::upper_bound(index, first);
-  const auto end_page = static_cast<std::uint64_t>(std::ranges::upper_bound(index, last) - index.begin());
-  // The page before may have some, too.
-  std::uint64_t page = begin == index.begin() ? 0 : static_cast<std::uint64_t>(begin - index.begin()) - 1;
+  auto [page, end_page] = pages_of(partition);
   std::vector<Piece> pieces;
-  for (KeyHash at = first; page + kPagesOfPiece < end_page; page += kPagesOfPiece) {
-    pieces.push_back({page, page + kPagesOfPiece, at, index[page + kPagesOfPiece] - 1, changes});
-    at = index[page + kPagesOfPiece];
+  for (KeyHash at = first; page + pages_of_piece_ < end_page; page += pages_of_piece_) {
+    pieces.push_back({page, page + pages_of_piece_, at, index[page + pages_of_piece_] - 1, changes});
+    at = index[page + pages_of_piece_];
   }
   pieces.push_back({page, end_page, pieces.empty() ? first : pieces.back().last + 1, last, changes});
   return pieces;
 }
 
-void StoreMerge::merge(Piece& piece, Scratch& scratch) const {
+UpdateCounts StoreMerge::merge(const Piece& piece, Scratch& scratch, std::vector<KeyHash>& out) const {
   scratch.old.clear();
   if (piece.first_page != piece.end_page) {
     old_.read_pages(piece.first_page, piece.end_page, scratch.old, scratch.pages);
   }
-  piece.merged.clear();
-  piece.counts =
-      merge_hashes(within(scratch.old, piece.first, piece.last), within(piece.changes->added, piece.first, piece.last),
-                   within(piece.changes->removed, piece.first, piece.last), piece.merged);
+  const PartitionChanges& changes = piece.changes.get();
+  return merge_hashes(within(scratch.old, piece.first, piece.last), within(changes.added, piece.first, piece.last),
+                      within(changes.removed, piece.first, piece.last), out);
 }
 
 bool StoreMerge::contains(KeyHash hash) const {
@@ -133,8 +132,9 @@ UpdateCounts StoreMerge::look_up(const Piece& piece) const {
   const auto count_there = [this](std::span<const KeyHash> hashes) {
     return static_cast<std::uint64_t>(std::ranges::count_if(hashes, [this](KeyHash hash) { return contains(hash); }));
   };
-  const auto added = within(piece.changes->added, piece.first, piece.last);
-  const auto removed = within(piece.changes->removed, piece.first, piece.last);
+  const PartitionChanges& changes = piece.changes.get();
+  const auto added = within(changes.added, piece.first, piece.last);
+  const auto removed = within(changes.removed, piece.first, piece.last);
   const std::uint64_t already_there = count_there(added);
   const std::uint64_t gone = count_there(removed);
   return {.added = added.size() - already_there,
@@ -144,15 +144,15 @@ UpdateCounts StoreMerge::look_up(const Piece& piece) const {
 }
 
 // Looking up a hash costs about as much as decoding half a page.
-UpdateCounts StoreMerge::count(Piece& piece, Scratch& scratch) const {
-  const std::size_t changes = within(piece.changes->added, piece.first, piece.last).size() +
-                              within(piece.changes->removed, piece.first, piece.last).size();
+UpdateCounts StoreMerge::count(const Piece& piece, Scratch& scratch) const {
+  const std::size_t changes = within(piece.changes.get().added, piece.first, piece.last).size() +
+                              within(piece.changes.get().removed, piece.first, piece.last).size();
   const std::uint64_t pages = piece.end_page - piece.first_page;
   if (changes == 0) return {};
   if (changes >= pages / 8) old_.will_read_pages(piece.first_page, piece.end_page);
   if (changes <= 2 * pages) return look_up(piece);
-  merge(piece, scratch);
-  return piece.counts;
+  scratch.merged.clear();
+  return merge(piece, scratch, scratch.merged);
 }
 
 UpdateCounts StoreMerge::count(const std::atomic<bool>& stop) {
@@ -161,17 +161,13 @@ UpdateCounts StoreMerge::count(const std::atomic<bool>& stop) {
   std::atomic<std::size_t> next{0};
   run_parallel(threads_, [&](unsigned) {
     Scratch scratch;
-    Piece merged;  // the memory for one
-    for (std::size_t partition; (partition = next.fetch_add(1)) < added_of_.size();) {
+    for (std::size_t partition; (partition = next.fetch_add(1)) < GatheredHashes::partition_count();) {
       check_stop(stop);
       UpdateCounts counts;
-      for (Piece& piece : pieces_of(partition)) {
-        std::swap(piece.merged, merged.merged);
+      for (const Piece& piece : pieces_of(partition)) {
         counts += count(piece, scratch);
-        counts.both = piece.changes->both;
-        std::swap(piece.merged, merged.merged);
+        counts.both = piece.changes.get().both;
       }
-      added_of_[partition] = counts.added;
       const std::lock_guard lock(mutex);
       sum += counts;
     }
@@ -179,25 +175,19 @@ UpdateCounts StoreMerge::count(const std::atomic<bool>& stop) {
   return sum;
 }
 
-bool StoreMerge::next_round(std::vector<Piece>& round) {
-  std::vector<std::vector<KeyHash>> memory;
-  memory.reserve(round.size());
-  for (Piece& piece : round) memory.push_back(std::move(piece.merged));
-  round.clear();
-  const StoreHeader& header = old_.header();
-  std::uint64_t hashes = 0;
-  while (next_partition_ < added_of_.size() && hashes < hashes_of_round_) {
-    hashes += header.addresses / added_of_.size() + added_of_[next_partition_];
-    for (Piece& piece : pieces_of(next_partition_++)) {
-      if (!memory.empty()) {
-        piece.merged = std::move(memory.back());
-        memory.pop_back();
-      }
-      round.push_back(std::move(piece));
+std::optional<StoreMerge::Piece> StoreMerge::next_piece() {
+  if (next_pieces_.empty()) {
+    if (next_partition_ == GatheredHashes::partition_count()) return std::nullopt;
+    const std::vector<Piece> pieces = pieces_of(next_partition_++);
+    next_pieces_.assign(pieces.begin(), pieces.end());
+    if (next_partition_ < GatheredHashes::partition_count()) {
+      const auto [first_page, end_page] = pages_of(next_partition_);
+      old_.will_read_pages(first_page, end_page);
     }
   }
-  if (!round.empty()) old_.will_read_pages(round.front().first_page, round.back().end_page);
-  return !round.empty();
+  Piece piece = std::move(next_pieces_.front());
+  next_pieces_.pop_front();
+  return piece;
 }
 
 }  // namespace bloomgate

@@ -1,15 +1,17 @@
-// The addresses of a store merged with changes, in the order of the hashes: in rounds, each of pieces that several
-// threads can merge at once. Used by StoreUpdate.
+// The addresses of a store merged with changes, in the order of the hashes, in pieces that several threads can merge at
+// once. Used by StoreUpdate.
 //
-// Call order: constructor, count, (next_round, merge*)*. merge() is safe from any thread for different pieces;
-// everything else is for one.
+// Call order: constructor, count, next_piece*. merge() is safe from any thread; everything else is for one at a time.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <deque>
+#include <future>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "filter/build/gathered_hashes.hpp"
@@ -45,46 +47,43 @@ UpdateCounts merge_hashes(std::span<const KeyHash> old, std::span<const KeyHash>
 
 class StoreMerge {
  public:
-  // Some pages of the old store, the hashes from `first` to `last` that they have or would have, and what becomes of
-  // them.
+  // Some pages of the old store, and the hashes from `first` to `last` that they have or would have.
   struct Piece {
     std::uint64_t first_page = 0;
     std::uint64_t end_page = 0;
     KeyHash first = 0;
     KeyHash last = 0;
-    std::shared_ptr<const PartitionChanges> changes = {};
-    std::vector<KeyHash> merged = {};
-    UpdateCounts counts = {};
+    std::shared_future<PartitionChanges> changes = {};  // of its partition; the first thread that asks gathers them
   };
 
   // What a thread needs while it merges; kept, so that memory is taken once.
   struct Scratch {
     std::vector<std::byte> pages;
     std::vector<KeyHash> old;
+    std::vector<KeyHash> merged;
   };
 
-  // Enough of them that a thread seldom waits for the others.
-  static constexpr std::uint64_t kHashesOfRound = std::uint64_t{1} << 21;
+  // Of the usual coding 28,000 hashes: what is done with them stays in the second cache.
+  static constexpr std::uint64_t kPagesOfPiece = 32;
 
-  // All of these must outlive it, and the changes be complete before count(). A round has `hashes_of_round` hashes for
-  // each thread, or those of a 256th part of all if these are more.
+  // All of these must outlive it, and the changes be complete before count().
   StoreMerge(const StoreFile& old, const GatheredHashes& added, const GatheredHashes& removed, unsigned threads,
-             std::uint64_t hashes_of_round);
+             std::uint64_t pages_of_piece);
 
   // Compares the changes with the old store, of which it reads what they touch. Throws BloomgateError{interrupted}, and
   // what reading the store throws.
   UpdateCounts count(const std::atomic<bool>& stop);
 
-  // Puts the pieces of the next round into `round`, whose memory is used again. False if there are none. Throws
-  // BloomgateError{cannot_read}.
-  bool next_round(std::vector<Piece>& round);
+  // The next piece, if there is one. The pages of the pieces behind it are read ahead.
+  std::optional<Piece> next_piece();
 
-  // Throws what reading the store throws.
-  void merge(Piece& piece, Scratch& scratch) const;
+  // Appends what becomes of the hashes of a piece. Throws what reading the store and the changes throws.
+  UpdateCounts merge(const Piece& piece, Scratch& scratch, std::vector<KeyHash>& out) const;
 
  private:
+  std::pair<std::uint64_t, std::uint64_t> pages_of(std::size_t partition) const;
   std::vector<Piece> pieces_of(std::size_t partition) const;
-  UpdateCounts count(Piece& piece, Scratch& scratch) const;
+  UpdateCounts count(const Piece& piece, Scratch& scratch) const;
   UpdateCounts look_up(const Piece& piece) const;
   bool contains(KeyHash hash) const;
 
@@ -92,9 +91,9 @@ class StoreMerge {
   const GatheredHashes& added_;
   const GatheredHashes& removed_;
   unsigned threads_;
-  std::uint64_t hashes_of_round_;
-  std::vector<std::uint64_t> added_of_;  // in each partition, once counted
+  std::uint64_t pages_of_piece_;
   std::size_t next_partition_ = 0;
+  std::deque<Piece> next_pieces_;  // of the partition before that one
 };
 
 }  // namespace bloomgate

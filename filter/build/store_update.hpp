@@ -7,8 +7,7 @@
 // (PairsHeld) stays what it was when pairs are removed.
 //
 // Call order: constructor, (added().lane().add | removed().lane().add)*, count, write. For one thread but for the
-// lanes, see GatheredEntries. Memory: that for the changes, some 50 MB for each thread, and for stores of more than
-// 10^9 addresses 16 bytes for each of a 256th part of them.
+// lanes, see GatheredEntries. Memory: that for the changes, and some 50 MB for each thread.
 #pragma once
 
 #include <atomic>
@@ -32,10 +31,10 @@ class StoreUpdate {
   static BuildOptions options_for(const StoreFile& old, BuildOptions options);
 
   // `options` are those of options_for(); `store_path` says where to put the new store. Half of the memory is for what
-  // is added, half for what is removed. The old store must outlive the update. Work comes in rounds of
-  // `hashes_of_round` for each thread. Throws BloomgateError{bad_argument, out_of_memory}.
+  // is added, half for what is removed. The old store must outlive the update. Work comes in pieces of
+  // `pages_of_piece`. Throws BloomgateError{bad_argument, out_of_memory}.
   StoreUpdate(const StoreFile& old, const BuildOptions& options,
-              std::uint64_t hashes_of_round = StoreMerge::kHashesOfRound);
+              std::uint64_t pages_of_piece = StoreMerge::kPagesOfPiece);
 
   GatheredEntries& added() noexcept { return added_; }
   GatheredEntries& removed() noexcept { return removed_; }
@@ -60,7 +59,6 @@ class StoreUpdate {
   std::uint64_t spilled_bytes() const noexcept { return added_.spilled_bytes() + removed_.spilled_bytes(); }
 
  private:
-  class Pipeline;
   UpdateCounts merge_domains(const std::function<void(std::span<const KeyHash>)>& use) const;
   std::uint64_t write_addresses(FilterWriter& filter, StoreWriter& store, const std::atomic<bool>& stop,
                                 WriteProgress& progress);

@@ -147,6 +147,32 @@ void NewFile::write(SectionKind kind, std::uint64_t offset, std::span<const std:
     const std::uint64_t index = (offset + done) / kChecksumChunkBytes;
     store_little_endian(part.table.data() + index * sizeof(std::uint64_t), checksum(chunk));
   }
+  if (written == bytes.size()) {
+    read_back_behind(static_cast<std::size_t>(&part - parts_.data()), offset / kChecksumChunkBytes,
+                     bytes.size() / kChecksumChunkBytes);
+  }
+}
+
+// Notes that these chunks are written, and reads back those that were written some time before.
+void NewFile::read_back_behind(std::size_t part, std::uint64_t first_chunk, std::uint64_t chunks) {
+  constexpr std::size_t kBehind = 64;
+  std::vector<Chunk> due;
+  std::optional<AnonymousMemory> memory;
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::uint64_t i = 0; i < chunks; ++i) unread_.push_back({part, first_chunk + i});
+    for (; unread_.size() > kBehind; unread_.pop_front()) due.push_back(unread_.front());
+    if (due.empty()) return;
+    if (!memory_.empty()) {
+      memory.emplace(std::move(memory_.back()));
+      memory_.pop_back();
+    }
+  }
+  if (!memory) memory.emplace(kChecksumChunkBytes, "reading back what was written");
+  for (const Chunk& chunk : due) read_back_chunk(parts_[chunk.part], chunk.index, memory->bytes());
+  const std::lock_guard lock(mutex_);
+  for (const Chunk& chunk : due) parts_[chunk.part].is_read_back[chunk.index] = 1;
+  memory_.push_back(std::move(*memory));
 }
 
 std::uint64_t NewFile::mark() {
@@ -160,10 +186,9 @@ std::uint64_t NewFile::mark() {
 
 void NewFile::note_made(SectionKind kind, std::uint64_t first_chunk, std::span<const std::uint64_t> checksums) {
   Part& part = part_of(kind);
-  part.is_read_back.resize(std::max(part.is_read_back.size(), first_chunk + checksums.size()));
   for (std::size_t i = 0; i < checksums.size(); ++i) {
     store_little_endian(part.table.data() + (first_chunk + i) * sizeof(std::uint64_t), checksums[i]);
-    part.is_read_back[first_chunk + i] = true;
+    part.is_read_back[first_chunk + i] = 1;
   }
 }
 
@@ -175,7 +200,7 @@ void NewFile::require_written(std::span<const std::byte> written, std::uint64_t 
 
 void NewFile::read_back_chunk(const Part& part, std::uint64_t chunk, std::span<std::byte> memory) const {
   const bool is_last = chunk + 1 == part.section.chunk_count();
-  if (!is_last && chunk < part.is_read_back.size() && part.is_read_back[chunk]) return;
+  if (!is_last && part.is_read_back[chunk] != 0) return;
   const std::uint64_t begin = chunk * kChecksumChunkBytes;
   const std::uint64_t place = part.section.offset + begin;
   const auto bytes = memory.first(std::min(kChecksumChunkBytes, part.section.bytes - begin));
@@ -185,7 +210,7 @@ void NewFile::read_back_chunk(const Part& part, std::uint64_t chunk, std::span<s
   if (checksum(bytes) != noted) throw_not_as_written(temporary_path_, place);
 }
 
-// Does not map the file: a filter may be larger than the address space that a limit allows.
+// What is not read back yet. Does not map the file: a filter may be larger than the address space that a limit allows.
 void NewFile::read_back(std::span<const std::byte> header, unsigned threads) const {
   require_written(header, 0);
   for (const Part& part : parts_) {
@@ -206,6 +231,7 @@ void NewFile::place(const Sections& sections) {
     if (i == parts_.size()) parts_.emplace_back();
     parts_[i].section = sections[i];
     parts_[i].table.resize(sections[i].table_bytes());
+    parts_[i].is_read_back.resize(sections[i].chunk_count());
   }
 }
 

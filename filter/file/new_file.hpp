@@ -4,7 +4,9 @@
 // If a writer is killed, the next one for the same path removes its temporary file: such a file is locked (flock(2)) as
 // long as its writer lives.
 //
-// The sections go past the page cache if the file system can do that, so that they are read back from the disk itself.
+// The sections go past the page cache if the file system can do that, so that they are read back from the disk itself:
+// most of them while others are written, some MiB behind these, so that little is left to be read when the file is
+// complete.
 //
 // Where several machines see one file system, other processes may write chunks of it, too (file_part.hpp).
 //
@@ -15,11 +17,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "filter/base/anonymous_memory.hpp"
 #include "filter/base/direct_file.hpp"
 #include "filter/base/file_descriptor.hpp"
 #include "filter/file/file_format.hpp"
@@ -50,8 +55,8 @@ class NewFile {
   const std::string& path() const noexcept { return path_; }
 
   // Writes part of a section and notes its checksums. `offset` counts from the start of the section and must be a
-  // multiple of kChecksumChunkBytes; `bytes` must end at such a multiple or at the section's end. Throws
-  // BloomgateError{cannot_write}.
+  // multiple of kChecksumChunkBytes; `bytes` must end at such a multiple or at the section's end. May read back what
+  // was written before. Throws BloomgateError{cannot_write}, and as complete().
   void write(SectionKind kind, std::uint64_t offset, std::span<const std::byte> bytes);
 
   // For a FilePart elsewhere: where the file is meanwhile, and a number by which it is known, which it holds until
@@ -87,13 +92,19 @@ class NewFile {
   struct Part {
     Section section;
     std::vector<std::byte> table;
-    std::vector<bool> is_read_back;  // of the first chunks, elsewhere
+    std::vector<std::uint8_t> is_read_back;  // for each chunk
+  };
+
+  struct Chunk {
+    std::size_t part = 0;
+    std::uint64_t index = 0;
   };
 
   Part& part_of(SectionKind kind);
   std::uint64_t file_bytes() const noexcept;
   Digest digest_of_content(unsigned threads) const;
   void read_back(std::span<const std::byte> header, unsigned threads) const;
+  void read_back_behind(std::size_t part, std::uint64_t first_chunk, std::uint64_t chunks);
   void read_back_chunk(const Part& part, std::uint64_t chunk, std::span<std::byte> memory) const;
   void require_written(std::span<const std::byte> written, std::uint64_t offset) const;
 
@@ -103,6 +114,9 @@ class NewFile {
   FileDescriptor file_;
   DirectFile direct_;
   std::vector<Part> parts_;  // in the order in which they lie
+  std::mutex mutex_;         // for what comes now, and for `is_read_back`
+  std::deque<Chunk> unread_;
+  std::vector<AnonymousMemory> memory_;  // to read them into
 };
 
 }  // namespace bloomgate

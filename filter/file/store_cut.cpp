@@ -1,5 +1,6 @@
 #include "filter/file/store_cut.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "filter/file/store_page.hpp"
@@ -26,6 +27,50 @@ std::vector<StoreChunk> StoreCut::cut(std::span<const KeyHash>& hashes, bool is_
     hashes = rest;
     chunks.push_back(std::exchange(chunk, {}));
   }
+  return chunks;
+}
+
+void StoreCut::add_page(const HashRun& page, std::vector<StoreChunk>& chunks) {
+  if (next_chunk_.pages.empty()) next_chunk_.first_page = next_page();
+  index_.push_back(page.hashes.front());
+  hashes_ += page.hashes.size();
+  next_chunk_.pages.push_back(page.hashes);
+  if (next_chunk_.memory.empty() || next_chunk_.memory.back() != page.memory) next_chunk_.memory.push_back(page.memory);
+  if (next_chunk_.pages.size() == kPagesInChunk) chunks.push_back(std::exchange(next_chunk_, {}));
+}
+
+// Puts hashes of the run behind those that do not fill a page. Gives the hashes that are left.
+std::span<const KeyHash> StoreCut::complete_page(const HashRun& run, std::vector<StoreChunk>& chunks) {
+  const std::size_t before = next_page_.size();
+  const auto more = run.hashes.first(std::min(run.hashes.size(), most_hashes_in_page(low_bits_)));
+  next_page_.insert(next_page_.end(), more.begin(), more.end());
+  const std::size_t count = hashes_in_page(next_page_, low_bits_);
+  if (count == next_page_.size()) return {};  // all of the run, and others may go into the same page
+  next_page_.resize(count);
+  add_page(HashRun(std::make_shared<const std::vector<KeyHash>>(next_page_)), chunks);
+  next_page_.clear();
+  return run.hashes.subspan(count - before);
+}
+
+std::vector<StoreChunk> StoreCut::cut(const HashRun& run) {
+  std::vector<StoreChunk> chunks;
+  std::span<const KeyHash> rest = next_page_.empty() ? run.hashes : complete_page(run, chunks);
+  while (!rest.empty()) {
+    const std::size_t count = hashes_in_page(rest, low_bits_);
+    if (count == rest.size()) break;  // others may go into the same page
+    add_page(run.part(rest.first(count)), chunks);
+    rest = rest.subspan(count);
+  }
+  next_page_.insert(next_page_.end(), rest.begin(), rest.end());
+  return chunks;
+}
+
+std::vector<StoreChunk> StoreCut::cut_rest() {
+  std::vector<StoreChunk> chunks;
+  if (!next_page_.empty()) {
+    add_page(HashRun(std::make_shared<const std::vector<KeyHash>>(std::exchange(next_page_, {}))), chunks);
+  }
+  if (!next_chunk_.pages.empty()) chunks.push_back(std::exchange(next_chunk_, {}));
   return chunks;
 }
 

@@ -39,19 +39,14 @@ StoreWriter::StoreWriter(const std::string& path, const StoreShape& shape, std::
 StoreWriter::~StoreWriter() = default;
 
 void StoreWriter::add(std::span<const KeyHash> hashes) {
-  waiting_.insert(waiting_.end(), hashes.begin(), hashes.end());
-  // Enough for some chunks at once.
-  constexpr std::size_t kWorthIt = std::size_t{1} << 20;
-  if (waiting_.size() >= kWorthIt) write_chunks(false);
+  write_chunks(cut(HashRun(std::make_shared<const std::vector<KeyHash>>(hashes.begin(), hashes.end()))));
 }
 
 void StoreWriter::write(std::uint64_t first_page, std::span<const std::byte> made) {
   file_->write(SectionKind::pages, first_page * kStorePageBytes, made);
 }
 
-void StoreWriter::write_chunks(bool is_last) {
-  std::span<const KeyHash> rest = waiting_;
-  const std::vector<StoreChunk> chunks = cut(rest, is_last);
+void StoreWriter::write_chunks(const std::vector<StoreChunk>& chunks) {
   // Direct writes need aligned memory. So the pages of each thread are made in some that is mapped.
   std::atomic<std::size_t> next{0};
   run_parallel(static_cast<unsigned>(std::clamp<std::size_t>(chunks.size(), 1, threads_)), [&](unsigned) {
@@ -61,13 +56,12 @@ void StoreWriter::write_chunks(bool is_last) {
       write(chunks[chunk].first_page, make(chunks[chunk], memory->bytes().first<kChecksumChunkBytes>()));
     }
   });
-  waiting_.erase(waiting_.begin(), waiting_.end() - static_cast<std::ptrdiff_t>(rest.size()));
 }
 
 void StoreWriter::finish_pages() {
   if (pages_are_finished_) return;
   pages_are_finished_ = true;
-  if (!waiting_.empty()) write_chunks(true);
+  write_chunks(cut_rest());
   header_.pages = cut_.next_page();
   header_.addresses = cut_.hashes();
   StoreHeader most = header_;

@@ -19,6 +19,7 @@
 #include "filter/file/section_stream.hpp"
 #include "filter/file/store_cut.hpp"
 #include "filter/file/store_format.hpp"
+#include "filter/hash/hash_run.hpp"
 
 namespace bloomgate {
 
@@ -34,7 +35,8 @@ class StoreWriter {
   void add(std::span<const KeyHash> hashes);
 
   // The same in steps (store_cut.hpp), for those who have threads of their own; not together with add().
-  std::vector<StoreChunk> cut(std::span<const KeyHash>& hashes, bool is_last) { return cut_.cut(hashes, is_last); }
+  std::vector<StoreChunk> cut(const HashRun& run) { return cut_.cut(run); }
+  std::vector<StoreChunk> cut_rest() { return cut_.cut_rest(); }
   std::span<const std::byte> make(const StoreChunk& chunk,
                                   std::span<std::byte, kChecksumChunkBytes> memory) const noexcept {
     return cut_.make(chunk, memory);
@@ -66,7 +68,9 @@ class StoreWriter {
   std::uint64_t file_bytes() const;
 
  private:
-  void write_chunks(bool is_last);
+  void write_chunks(const std::vector<StoreChunk>& chunks);
+  void add_page(HashRun page, std::vector<StoreChunk>& chunks);
+  std::span<const KeyHash> complete_page(const HashRun& run, std::vector<StoreChunk>& chunks);
   void finish_pages();
 
   StoreHeader header_;
@@ -74,7 +78,6 @@ class StoreWriter {
   std::uint64_t most_domains_;
   StoreCut cut_;
   std::unique_ptr<NewFile> file_;
-  std::vector<KeyHash> waiting_;  // not yet in a page
   std::unique_ptr<SectionStream> domains_;
   bool pages_are_finished_ = false;
 };

@@ -39,6 +39,22 @@ TEST_CASE("whatever threads make is written once, as it was made") {
   CHECK(std::ranges::count(written, 1) == static_cast<std::ptrdiff_t>(kCount));
 }
 
+TEST_CASE("what is made already is written from where it is, without a piece of memory") {
+  std::vector<std::byte> made(1000);
+  std::atomic<int> written{0};
+  WriteBehind disk(0, 0, 2);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    disk.add(std::span(made).subspan(i, 1), [&, at = made.data() + i](std::span<const std::byte> piece) {
+      written += piece.data() == at && piece.size() == 1 ? 1 : 1000;
+    });
+  }
+  disk.finish();
+  CHECK(written == 1000);
+  disk.add(made, [](auto) { throw std::runtime_error("the disk is full"); });
+  CHECK_THROWS_WITH(disk.finish(), "the disk is full");
+  CHECK_THROWS_WITH(disk.add(made, [](auto) {}), "the disk is full");
+}
+
 TEST_CASE("a write that fails ends the work, and nothing more is written") {
   std::atomic<int> written{0};
   WriteBehind disk(kPieceBytes, 1, 1);

@@ -67,28 +67,27 @@ TEST_CASE("the chunks of an array are its bytes, however the hashes come") {
   BodyStream stream(shape);
   const AnonymousMemory memory(kChecksumChunkBytes, "a chunk");
   std::vector<std::byte> got;
-  std::vector<KeyHash> waiting;
-  for (std::size_t at = 0; at < hashes.size(); at += at_once) {
-    const std::size_t end = std::min(hashes.size(), at + at_once);
-    waiting.insert(waiting.end(), hashes.begin() + static_cast<std::ptrdiff_t>(at),
-                   hashes.begin() + static_cast<std::ptrdiff_t>(end));
-    std::span<const KeyHash> left = waiting;
-    for (const BodyStream::Chunk& chunk : stream.cut(left, end == hashes.size())) {
+  const auto take = [&](const std::vector<BodyStream::Chunk>& chunks) {
+    for (const BodyStream::Chunk& chunk : chunks) {
       REQUIRE(chunk.begin == got.size());
       const auto made = stream.make(chunk, memory.bytes().first<kChecksumChunkBytes>());
       got.insert(got.end(), made.begin(), made.end());
     }
-    waiting.assign(left.begin(), left.end());
+  };
+  for (std::size_t at = 0; at < hashes.size(); at += at_once) {
+    const auto begin = hashes.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto end = hashes.begin() + static_cast<std::ptrdiff_t>(std::min(hashes.size(), at + at_once));
+    take(stream.cut(HashRun(std::make_shared<const std::vector<KeyHash>>(begin, end))));
   }
-  CHECK(waiting.empty());
+  CHECK(!got.empty());
+  take(stream.cut_rest());
   CHECK((got == want));
 }
 
 TEST_CASE("an array without entries is made, too") {
   BodyStream stream(shape_with(Layout::page, 300));
-  std::span<const KeyHash> none;
-  CHECK(stream.cut(none, false).empty());
-  const auto chunks = stream.cut(none, true);
+  CHECK(stream.cut(HashRun()).empty());
+  const auto chunks = stream.cut_rest();
   REQUIRE(chunks.size() == 2);
   CHECK(chunks[1].bytes == 300 * 4096 - kChecksumChunkBytes);
   std::vector<std::byte> memory(kChecksumChunkBytes, std::byte{0xff});

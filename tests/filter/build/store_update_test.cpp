@@ -50,9 +50,9 @@ struct Updated {
 
 // From `folder`/old.store to `folder`/new and new.store.
 Updated update(const TemporaryFolder& folder, const BuildOptions& options, const std::vector<std::string>& added,
-               const std::vector<std::string>& removed, std::uint64_t hashes_of_round) {
+               const std::vector<std::string>& removed, std::uint64_t pages_of_piece) {
   const StoreFile old(folder.file("old.store"));
-  StoreUpdate update(old, StoreUpdate::options_for(old, options), hashes_of_round);
+  StoreUpdate update(old, StoreUpdate::options_for(old, options), pages_of_piece);
   add_to(update.added(), added);
   add_to(update.removed(), removed);
   WriteProgress progress;
@@ -65,15 +65,15 @@ Updated update(const TemporaryFolder& folder, const BuildOptions& options, const
   return updated;
 }
 
-TEST_CASE("an update gives the bytes of a build from the changed list, whatever threads and rounds") {
+TEST_CASE("an update gives the bytes of a build from the changed list, whatever threads and pieces") {
   // With so many hashes a store has two chunks of pages.
   const std::uint64_t entries = test::kIsSanitized ? 40'000 : 400'000;
   const auto layout = GENERATE(Layout::page, Layout::ribbon);
   const unsigned threads = GENERATE(1U, 3U);
-  const std::uint64_t hashes_of_round = GENERATE(std::uint64_t{1}, StoreMerge::kHashesOfRound);
+  const std::uint64_t pages_of_piece = GENERATE(std::uint64_t{1}, StoreMerge::kPagesOfPiece);
   // With changes to each page the pages are decoded to count them, and with few they are looked up.
   const std::uint64_t changed = GENERATE_COPY(std::uint64_t{40}, entries / 10);
-  CAPTURE(layout_rules(layout).name(), threads, hashes_of_round, changed);
+  CAPTURE(layout_rules(layout).name(), threads, pages_of_piece, changed);
   const TemporaryFolder folder;
   auto lines = numbered_addresses(0, entries);
   lines.insert(lines.end(), {"@kept.example", "@gone.example"});
@@ -88,7 +88,7 @@ TEST_CASE("an update gives the bytes of a build from the changed list, whatever 
   BuildOptions options = options_in(folder, layout, "new");
   options.threads = threads;
   options.expected_entries = entries * 3;  // several chunks of the array
-  const Updated got = update(folder, options, added, removed, hashes_of_round);
+  const Updated got = update(folder, options, added, removed, pages_of_piece);
   const std::uint64_t both = changed / 2 - changed / 4;
   CHECK(got.counts == UpdateCounts{.added = changed / 4 + 1,
                                    .already_there = changed / 2 + 1,
@@ -106,7 +106,7 @@ TEST_CASE("an update gives the bytes of a build from the changed list, whatever 
 }
 
 TEST_CASE(
-    "an update keeps out the known strangers that a build with its seeds keeps out, whatever threads and rounds") {
+    "an update keeps out the known strangers that a build with its seeds keeps out, whatever threads and pieces") {
   const auto layout = GENERATE(Layout::page, Layout::ribbon);
   const unsigned threads = GENERATE(1U, 3U);
   CAPTURE(layout_rules(layout).name(), threads);

@@ -727,6 +727,39 @@ class ReadBackTest(DurabilityTest):
                     self.check_failed(result, EX_DATAERR, "is not what was written there")
 
 
+class EarlyReadBackTest(DurabilityTest):
+    """Of a large file most is read back while the rest is written, if it can be read from the disk itself."""
+
+    LARGE = ["build", "--seed", "1", "--threads", "1", "--expected-entries", "84000000", "a.txt"]  # 80 MiB
+    MIB = 2**20
+
+    def setUp(self):
+        super().setUp()
+        calls = [call for call in self.check_sound(self.LARGE).calls if self.is_of_output(call)]
+        self.synced = next(i for i, call in enumerate(calls) if call.name == "fsync")
+        self.reads = [(i, call) for i, call in enumerate(calls) if call.name == "pread" and call.bytes == self.MIB]
+        if all(i > self.synced for i, _ in self.reads):
+            self.skipTest("the file system reads through the page cache only")
+
+    def test_each_mib_is_read_once_and_some_of_them_before_all_is_written(self):
+        offsets = [call.offset for _, call in self.reads]
+        self.assertEqual(len(offsets), len(set(offsets)))
+        self.assertGreaterEqual(len(offsets), 80)
+        early = sum(i < self.synced for i, _ in self.reads)
+        self.assertTrue(10 <= early <= 20, early)  # 64 MiB behind what is written
+
+    def test_what_is_wrong_in_such_a_mib_ends_the_build_before_all_is_written(self):
+        for fault in ("pread {} flipped".format(self.number_of_first_read()), "pwrite 1 flipped", "pwrite 2 lost"):
+            with self.subTest(fault=fault):
+                result = self.run_faulty(self.LARGE, fault)
+                self.check_failed(result, EX_DATAERR, "is not what was written there")
+                self.assertEqual([call for call in result.of("fsync") if self.is_of_output(call)], [])
+
+    def number_of_first_read(self):
+        reads = self.check_sound(self.LARGE).of("pread")
+        return next(i for i, call in enumerate(reads, 1) if self.is_of_output(call) and call.bytes == self.MIB)
+
+
 class SpillTest(DurabilityTest):
     """Hashes that do not fit into memory go through a file without a name."""
 

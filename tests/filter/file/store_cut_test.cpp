@@ -29,6 +29,31 @@ std::vector<std::byte> pages_of(const StoreCut& cut, const std::vector<StoreChun
   return all;
 }
 
+TEST_CASE("a store that is cut out of runs has the same pages, however the hashes come") {
+  const std::vector<KeyHash> hashes = even_hashes(600'000);
+  const unsigned low_bits = low_bits_for(hashes.size());
+  StoreCut alone(low_bits);
+  std::span<const KeyHash> rest = hashes;
+  const std::vector<std::byte> wanted = pages_of(alone, alone.cut(rest, true));
+  for (const std::size_t at_once : {100U, 877U, 30'000U, 600'000U}) {
+    CAPTURE(at_once);
+    StoreCut cut(low_bits);
+    std::vector<StoreChunk> chunks;  // which keep the runs
+    const auto take = [&](std::vector<StoreChunk> more) { chunks.insert(chunks.end(), more.begin(), more.end()); };
+    for (std::size_t at = 0; at < hashes.size(); at += at_once) {
+      const auto run = std::span(hashes).subspan(at, std::min(at_once, hashes.size() - at));
+      take(cut.cut(HashRun(std::make_shared<const std::vector<KeyHash>>(run.begin(), run.end()))));
+    }
+    REQUIRE(chunks.size() == wanted.size() / kChecksumChunkBytes);
+    take(cut.cut_rest());
+    CHECK(cut.cut_rest().empty());
+    CHECK(pages_of(cut, chunks) == wanted);
+    CHECK(cut.index() == alone.index());
+    CHECK(cut.hashes() == hashes.size());
+    CHECK(chunks.back().first_page == 256 * (wanted.size() / kChecksumChunkBytes));
+  }
+}
+
 // What each of several processes makes of its hashes, which gives the next one what is left.
 TEST_CASE("a store that is cut by several is the one that is cut by one") {
   const std::vector<KeyHash> hashes = even_hashes(1'500'000);

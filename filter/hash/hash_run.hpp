@@ -1,0 +1,30 @@
+// A run of hashes, and the memory that they are in: whoever has the run keeps it. So what is made of hashes in pieces
+// need not copy those that belong to a later piece.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "filter/hash/hash.hpp"
+
+namespace bloomgate {
+
+struct HashRun {
+  std::shared_ptr<const std::vector<KeyHash>> memory = {};
+  std::span<const KeyHash> hashes = {};
+
+  HashRun() = default;
+  // All of them.
+  explicit HashRun(std::shared_ptr<const std::vector<KeyHash>> all) : memory(std::move(all)), hashes(*memory) {}
+  // Some of them.
+  HashRun part(std::span<const KeyHash> some) const {
+    HashRun run;
+    run.memory = memory;
+    run.hashes = some;
+    return run;
+  }
+};
+
+}  // namespace bloomgate
