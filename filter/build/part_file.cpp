@@ -1,16 +1,13 @@
 #include "filter/build/part_file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 
 #include "filter/base/error.hpp"
 #include "filter/base/file_io.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/base/regular_file.hpp"
 #include "filter/file/header_fields.hpp"
 #include "filter/file/new_file.hpp"
 
@@ -108,16 +105,8 @@ void write_part(const std::string& path, const PartHeader& header, std::span<con
 }
 
 PartFile::PartFile(const std::string& path) : path_(path) {
-  // O_NONBLOCK: opening a FIFO must not wait for a writer.
-  file_.reset(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status = {};
-  if (!file_.is_open() || fstat(file_.get(), &status) != 0) {
-    throw system_error(ErrorCode::cannot_open, "open", path, errno);
-  }
-  if (!S_ISREG(status.st_mode)) {
-    throw BloomgateError(ErrorCode::not_a_regular_file, path + " is not a regular file; name a part of a filter",
-                         {.path = path, .expected = "a regular file", .got = "another kind of file"});
-  }
+  file_ = open_regular_file(path, "a part of a filter", status);
   stamp_ = FileStamp(status);
   const auto refuse_size = [&](ErrorCode code, std::uint64_t expected) {
     throw BloomgateError(

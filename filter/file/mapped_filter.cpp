@@ -1,8 +1,6 @@
 #include "filter/file/mapped_filter.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +14,7 @@
 #include "filter/base/idle_work.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/base/regular_file.hpp"
 #include "filter/file/signature.hpp"
 
 namespace bloomgate {
@@ -24,16 +23,8 @@ namespace bloomgate {
 class MappedFilter::Mapping {
  public:
   explicit Mapping(const std::string& path) {
-    // O_NONBLOCK: opening a FIFO must not wait for a writer.
-    file_.reset(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status = {};
-    if (!file_.is_open() || fstat(file_.get(), &status) != 0) {
-      throw system_error(ErrorCode::cannot_open, "open", path, errno);
-    }
-    if (!S_ISREG(status.st_mode)) {
-      throw BloomgateError(ErrorCode::not_a_regular_file, path + " is not a regular file; name a filter file",
-                           {.path = path, .expected = "a regular file", .got = "another kind of file"});
-    }
+    file_ = open_regular_file(path, "a filter file", status);
     stamp_ = FileStamp(status);
     const std::uint64_t file_bytes = stamp_.size_bytes();
     if (file_bytes < kHeaderBytes) {

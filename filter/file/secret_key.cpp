@@ -13,6 +13,7 @@
 #include "filter/base/file_descriptor.hpp"
 #include "filter/base/file_io.hpp"
 #include "filter/base/file_paths.hpp"
+#include "filter/base/regular_file.hpp"
 
 namespace bloomgate {
 namespace {
@@ -77,15 +78,8 @@ SecretKey SecretKey::from_seed(std::span<const std::uint8_t, 32> seed) {
 }
 
 SecretKey SecretKey::read_from(const std::string& path) {
-  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status = {};
-  if (!file.is_open() || fstat(file.get(), &status) != 0) {
-    throw system_error(ErrorCode::cannot_open, "open", path, errno);
-  }
-  if (!S_ISREG(status.st_mode)) {
-    throw BloomgateError(ErrorCode::not_a_regular_file, path + " is not a regular file; name the file of a secret key",
-                         {.path = path});
-  }
+  const FileDescriptor file = open_regular_file(path, "the file of a secret key", status);
   if ((status.st_mode & S_IRWXO) != 0) {
     throw BloomgateError(ErrorCode::not_permitted,
                          "everybody on this machine may read or write the secret key " + path +

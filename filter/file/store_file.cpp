@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstdio>
 #include <mutex>
 
@@ -15,6 +14,7 @@
 #include "filter/base/file_io.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/base/regular_file.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/new_file.hpp"
 #include "filter/file/output_check.hpp"
@@ -28,15 +28,8 @@ using PageMemory = std::array<std::byte, kStorePageBytes>;
 constexpr std::size_t kPagesInChunk = kChecksumChunkBytes / kStorePageBytes;
 
 FileDescriptor open_regular(const std::string& path, FileStamp& stamp) {
-  // O_NONBLOCK: opening a FIFO must not wait for a writer.
-  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status = {};
-  if (!file.is_open() || fstat(file.get(), &status) != 0)
-    throw system_error(ErrorCode::cannot_open, "open", path, errno);
-  if (!S_ISREG(status.st_mode)) {
-    throw BloomgateError(ErrorCode::not_a_regular_file, path + " is not a regular file; name a store",
-                         {.path = path, .expected = "a regular file", .got = "another kind of file"});
-  }
+  FileDescriptor file = open_regular_file(path, "a store", status);
   stamp = FileStamp(status);
   return file;
 }
