@@ -271,31 +271,50 @@ void write_pair(const Entry& sender, const Entry& recipient, EntryWriter& out) n
   out.accept_pair(sender, recipient);
 }
 
+Entry canonicalize_side(std::string_view side, AddressProfile profile) noexcept;
+
 enum class Pairs : std::uint8_t { refused, taken };
+
+// Of a line without its end, or of one side of a pair; of at most kMaxInputBytes.
+void write_entry(std::string_view text, AddressProfile profile, Pairs pairs, EntryWriter& out) noexcept {
+  text = ascii::trimmed(text, kBlanks);
+  const bool comment = text.starts_with('#');
+  if (!comment && out.accept_plain_address(without_brackets(text), profile)) return;
+  if (has_line_end_or_nul(text)) return out.reject(RejectReason::control_character);
+  if (comment || text.empty()) return out.accept_keyless(EntryKind::blank);
+  const std::size_t sign = find_pair_sign(text);
+  if (sign != std::string_view::npos && pairs == Pairs::refused && text.substr(0, sign).find('@') < sign) {
+    return out.reject(RejectReason::pair);
+  }
+  if (sign != std::string_view::npos && pairs == Pairs::taken) {
+    return write_pair(canonicalize_side(text.substr(0, sign), profile),
+                      canonicalize_side(text.substr(sign + 1), profile), out);
+  }
+  if (text.starts_with("<>")) return out.reject(RejectReason::null_sender_in_list);
+  if (text.starts_with('@')) return write_domain_entry(text, out);
+  const RejectReason reason = skip_display_name(text);
+  if (reason != RejectReason::none) return out.reject(reason);
+  write_mailbox(text, profile, check_after_entry, out);
+}
+
+Entry canonicalize_side(std::string_view side, AddressProfile profile) noexcept {
+  Entry entry;
+  EntryWriter writer(entry);
+  if (side.size() > kMaxInputBytes) {
+    writer.reject(RejectReason::too_long);
+  } else {
+    write_entry(side, profile, Pairs::refused, writer);
+  }
+  return entry;
+}
 
 void write_line(std::string_view line, AddressProfile profile, Pairs pairs, EntryWriter& out) noexcept {
   if (line.ends_with('\n')) line.remove_suffix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (line.size() > kMaxInputBytes) return out.reject(RejectReason::too_long);
+  // A file begins with it. A side of a pair does not.
   if (line.starts_with("\ufeff")) line.remove_prefix(std::string_view("\ufeff").size());
-  line = ascii::trimmed(line, kBlanks);
-  const bool comment = line.starts_with('#');
-  if (!comment && out.accept_plain_address(without_brackets(line), profile)) return;
-  if (has_line_end_or_nul(line)) return out.reject(RejectReason::control_character);
-  if (comment || line.empty()) return out.accept_keyless(EntryKind::blank);
-  const std::size_t sign = find_pair_sign(line);
-  if (sign != std::string_view::npos && pairs == Pairs::refused && line.substr(0, sign).find('@') < sign) {
-    return out.reject(RejectReason::pair);
-  }
-  if (sign != std::string_view::npos && pairs == Pairs::taken) {
-    return write_pair(canonicalize_line(line.substr(0, sign), profile),
-                      canonicalize_line(line.substr(sign + 1), profile), out);
-  }
-  if (line.starts_with("<>")) return out.reject(RejectReason::null_sender_in_list);
-  if (line.starts_with('@')) return write_domain_entry(line, out);
-  const RejectReason reason = skip_display_name(line);
-  if (reason != RejectReason::none) return out.reject(reason);
-  write_mailbox(line, profile, check_after_entry, out);
+  write_entry(line, profile, pairs, out);
 }
 
 }  // namespace
@@ -324,7 +343,7 @@ Entry canonicalize_list_line(std::string_view line, AddressProfile profile) noex
 Entry canonicalize_pair(std::string_view sender, std::string_view recipient, AddressProfile profile) noexcept {
   Entry entry;
   EntryWriter writer(entry);
-  write_pair(canonicalize_line(sender, profile), canonicalize_line(recipient, profile), writer);
+  write_pair(canonicalize_side(sender, profile), canonicalize_side(recipient, profile), writer);
   return entry;
 }
 

@@ -87,14 +87,15 @@ Entry canonicalize_path(std::string_view path, AddressProfile profile = {}) noex
 
 // A line of a list, with or without its line end: an address (with or without angle brackets; with them also after a
 // display name, `Anna <anna@example.org>`), `@domain`, `@.domain`, a blank line, or a comment (`#` first, or after
-// space). A byte-order mark and surrounding space are skipped.
+// space). A byte-order mark at its start and surrounding space are skipped.
 Entry canonicalize_line(std::string_view line, AddressProfile profile = {}) noexcept;
 
 // The same for a list that may hold pairs: also `sender > recipient`, each of them an entry as above, with a space on
 // each side of the '>'. Both sides follow the same profile: what is a tag of a sender is one of a recipient.
 Entry canonicalize_list_line(std::string_view line, AddressProfile profile = {}) noexcept;
 
-// A pair out of two such lines: an entry of kind pair or domain_pair, blank if both are, or rejected.
+// A pair out of two such texts, without line ends and byte-order marks: an entry of kind pair or domain_pair, blank if
+// both are, or rejected.
 Entry canonicalize_pair(std::string_view sender, std::string_view recipient, AddressProfile profile = {}) noexcept;
 
 }  // namespace bloomgate

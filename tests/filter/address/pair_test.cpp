@@ -75,6 +75,10 @@ TEST_CASE("a line of a list is a pair where it says so, and each side has the ca
       {"a bad sender", "joe > ann@ours.example", "rejected: missing-at-sign"},
       {"a bad recipient", "joe@example.org > ann", "rejected: missing-at-sign"},
       {"a line feed inside", "joe@example.org > ann@ours.example\nx", "rejected: control-character"},
+      {"a byte-order mark", "\ufeffjoe@example.org > ann@ours.example", "pair: joe@example.org > ann@ours.example"},
+      {"a byte-order mark of the recipient", "joe@example.org > \ufeffann@ours.example", "rejected: control-character"},
+      {"two byte-order marks", "\ufeff\ufeffjoe@example.org > ann@ours.example", "rejected: control-character"},
+      {"two byte-order marks and a comment", "\ufeff\ufeff > # x", "rejected: missing-at-sign"},
       {"a comment", "# joe@example.org > ann@ours.example", "blank"},
       {"a comment behind an address", "joe@example.org # > ann@ours.example", "other"},
   }));
@@ -96,6 +100,10 @@ TEST_CASE("a pair of two texts is made of both, is blank where both are, and lac
   CHECK(described(canonicalize_pair("", "ann@ours.example")) == "rejected: incomplete-pair");
   CHECK(described(canonicalize_pair("joe@example.org", "")) == "rejected: incomplete-pair");
   CHECK(described(canonicalize_pair("joe@example.org > a@b", "ann@ours.example")) == "rejected: pair");
+  CHECK(described(canonicalize_pair("\ufeffjoe@example.org", "ann@ours.example")) == "rejected: control-character");
+  CHECK(described(canonicalize_pair("joe@example.org", "\ufeffann@ours.example")) == "rejected: control-character");
+  CHECK(described(canonicalize_pair(std::string(kMaxInputBytes, ' ') + "a@b.org", "ann@ours.example")) ==
+        "rejected: too-long");
 }
 
 TEST_CASE("the profile holds for both sides of a pair") {
