@@ -168,7 +168,14 @@ void NewFile::read_back_behind(std::size_t part, std::uint64_t first_chunk, std:
       memory_.pop_back();
     }
   }
-  if (!memory) memory.emplace(kChecksumChunkBytes, "reading back what was written");
+  if (!memory) {
+    try {
+      memory.emplace(kChecksumChunkBytes, "reading back what was written");
+    } catch (const BloomgateError& error) {
+      if (error.code() != ErrorCode::out_of_memory) throw;
+      return;  // They are read back at the end, when the builder has given its memory back.
+    }
+  }
   for (const Chunk& chunk : due) read_back_chunk(parts_[chunk.part], chunk.index, memory->bytes());
   const std::lock_guard lock(mutex_);
   for (const Chunk& chunk : due) parts_[chunk.part].is_read_back[chunk.index] = 1;
