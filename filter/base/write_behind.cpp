@@ -7,7 +7,13 @@ namespace bloomgate {
 WriteBehind::WriteBehind(std::size_t piece_bytes, unsigned pieces, unsigned writers) {
   if (pieces != 0) memory_.emplace(piece_bytes * pieces, "what waits to be written");
   for (unsigned i = 0; i < pieces; ++i) free_.push_back(memory_->bytes().subspan(i * piece_bytes, piece_bytes));
-  for (unsigned i = 0; i < writers; ++i) writers_.emplace_back([this] { write_until_closed(); });
+  writers_.reserve(writers);
+  try {
+    for (unsigned i = 0; i < writers; ++i) writers_.emplace_back([this] { write_until_closed(); });
+  } catch (...) {
+    // Where no more threads can be had, one writes all. An exception would leave it waiting for work.
+    if (writers_.empty()) throw;
+  }
 }
 
 WriteBehind::~WriteBehind() {

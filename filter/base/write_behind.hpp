@@ -31,7 +31,8 @@ class WriteBehind {
   // at a time to be as fast as they can.
   static constexpr unsigned writers_for(unsigned threads) noexcept { return threads == 1 ? 1 : std::max(threads, 4U); }
 
-  // There may be no pieces, where all is made already. Throws BloomgateError{out_of_memory}.
+  // There may be no pieces, where all is made already. Throws BloomgateError{out_of_memory}, and std::system_error
+  // where there is no thread at all; with fewer than it should have it is slower.
   WriteBehind(std::size_t piece_bytes, unsigned pieces, unsigned writers);
   // What is not yet begun to be written is not written.
   ~WriteBehind();

@@ -1,8 +1,7 @@
 // Preloaded into a program (LD_PRELOAD), makes its calls to the file system fail, and records them.
 //
-// Only calls for files in one folder count, and libmilter's smfi_main(), in which the daemon runs; everything else goes
-// to the system as it is. The environment says what is
-// wanted:
+// Only calls for files in one folder count, libmilter's smfi_main(), in which the daemon runs, and, where a fault is
+// wanted of it, pthread_create(); everything else goes to the system as it is. The environment says what is wanted:
 //
 //   FAULTY_CALLS_FOLDER  the folder, as an absolute path without links
 //   FAULTY_CALLS_LOG     a file outside of it, to which a line for each call is appended: `NAME BYTES OFFSET PATH`,
@@ -28,6 +27,7 @@
 #undef _FORTIFY_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -375,6 +375,13 @@ int smfi_main() {
   if (fails(fault)) return -1;
   if (fault == Fault::end) return 0;
   return reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "smfi_main"))();
+}
+
+// How many threads a program starts may depend on the machine, so they are not recorded.
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*work)(void*), void* argument) {
+  if (plan().name == "pthread_create" && fails(plan().fault_of("pthread_create", 0, 0, ""))) return errno;
+  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  return reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"))(thread, attributes, work, argument);
 }
 }
 // NOLINTEND

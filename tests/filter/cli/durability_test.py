@@ -7,6 +7,7 @@ usage: durability_test.py PATH-OF-BLOOMGATE PATH-OF-FAULTY_CALLS [unittest argum
 """
 import errno
 import functools
+import itertools
 import os
 import pathlib
 import re
@@ -421,6 +422,25 @@ class FailureTest(DurabilityTest):
                         with self.subTest(command=name, call=call, number=number, error=error):
                             result = self.run_faulty(arguments, f"{call} {number}+ {error}")
                             self.check_failed(result, status, os.strerror(error))
+
+    def test_whichever_thread_cannot_be_started_the_build_ends_with_the_filter_or_with_the_reason(self):
+        """Up to the last of them, whatever is already under way in others."""
+        for name in ("build", "build in parallel"):
+            sound = self.check_sound(COMMANDS[name])
+            started = 0
+            for number in itertools.count(1):
+                result = self.run_faulty(COMMANDS[name], f"pthread_create {number} {errno.EAGAIN}")
+                with self.subTest(command=name, number=number):
+                    if result.status == 0:
+                        self.assertEqual(result.written, sound.written)
+                    else:
+                        self.assertEqual(result.written, OLD)
+                        self.assertIn("Resource temporarily unavailable", result.errors)
+                    self.assertEqual(result.names, ["filter"])
+                if len(result.of("pthread_create")) < number:
+                    break
+                started = number
+            self.assertGreater(started, 0)
 
     def test_no_file_is_left_where_there_was_none(self):
         for fault in (f"pwrite 1+ {errno.EIO}", f"fsync 1 {errno.EIO}", f"rename 1 {errno.EIO}", "pwrite 1 flipped"):
