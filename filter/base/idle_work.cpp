@@ -6,7 +6,6 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 namespace bloomgate {
@@ -77,7 +76,8 @@ void for_each_when_idle(unsigned threads, std::size_t count, std::chrono::millis
         items->work_off();
       }).detach();
     }
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
+    // No thread, or no memory for one. Those that were started use `work`, so this goes on to the end.
     patience = {};
   }
   items->wait_until_taken(patience);

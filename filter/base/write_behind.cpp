@@ -44,14 +44,23 @@ void WriteBehind::add(const Make& make, Write write) {
     throw;
   }
   lock.lock();
-  waiting_.push_back({memory, made, std::move(write)});
+  try {
+    waiting_.push_back({memory, made, std::move(write)});
+  } catch (...) {
+    lock.unlock();
+    give_back(memory);
+    throw;
+  }
   ++unfinished_;
   work_is_there_.notify_one();
 }
 
 void WriteBehind::add(std::span<const std::byte> made, Write write) {
-  const std::lock_guard lock(mutex_);
-  if (failure_) std::rethrow_exception(failure_);
+  std::unique_lock lock(mutex_);
+  if (failure_) {
+    piece_is_free_.wait(lock, [this] { return unfinished_ == 0; });
+    std::rethrow_exception(failure_);
+  }
   waiting_.push_back({{}, made, std::move(write)});
   ++unfinished_;
   work_is_there_.notify_one();

@@ -43,7 +43,8 @@ class WriteBehind {
   // then nothing more is made or written.
   void add(const Make& make, Write write);
 
-  // The same for what is made already, and stays where it is until it is written.
+  // The same for what is made already, and stays where it is until it is written, or until this throws: then nobody
+  // uses any of it any more.
   void add(std::span<const std::byte> made, Write write);
 
   // Waits until everything is written. Throws what a `write` threw.

@@ -1,5 +1,5 @@
-// Makes the store of a build from the partitions of the builder, beside the bits: sorts the hashes of each partition
-// and hands them on in order. Used by FilterBuilder and by the ranks of bloomgate-mpi, in one thread.
+// Makes the part of a store that a rank of bloomgate-mpi has, beside its bits, in one thread: sorts the hashes of each
+// partition and hands them on in order.
 #pragma once
 
 #include <cstddef>

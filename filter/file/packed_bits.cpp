@@ -6,7 +6,7 @@
 
 #include "filter/base/little_endian.hpp"
 
-#ifdef __SSE2__
+#ifdef __x86_64__
 #include <immintrin.h>
 #endif
 
@@ -15,7 +15,7 @@
 
 namespace bloomgate {
 
-#ifdef __SSE2__
+#ifdef __x86_64__
 namespace {
 
 constexpr std::size_t kLanes = 8;

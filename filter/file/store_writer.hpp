@@ -69,8 +69,6 @@ class StoreWriter {
 
  private:
   void write_chunks(const std::vector<StoreChunk>& chunks);
-  void add_page(HashRun page, std::vector<StoreChunk>& chunks);
-  std::span<const KeyHash> complete_page(const HashRun& run, std::vector<StoreChunk>& chunks);
   void finish_pages();
 
   StoreHeader header_;

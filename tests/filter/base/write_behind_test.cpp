@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <mutex>
 #include <stdexcept>
+#include <thread>
 
 #include "filter/base/parallel.hpp"
 
@@ -66,6 +68,32 @@ TEST_CASE("a write that fails ends the work, and nothing more is written") {
   CHECK_THROWS_WITH(disk.add(filled(1, std::byte{2}), [&](auto) { ++written; }), "the disk is full");
   CHECK_THROWS_WITH(disk.finish(), "the disk is full");
   CHECK(written == 1);
+}
+
+TEST_CASE("who is told of a failed write may take back what was made already: nobody reads it any more") {
+  const std::vector<std::byte> made(1);
+  std::atomic<bool> is_being_written{false};
+  std::atomic<bool> fails{false};
+  std::atomic<bool> has_ended{false};
+  WriteBehind disk(0, 0, 2);
+  disk.add(made, [&](auto) {
+    is_being_written = true;
+    is_being_written.notify_all();
+    fails.wait(false);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // longer than the failure takes to be told
+    has_ended = true;
+  });
+  disk.add(made, [&](auto) {
+    is_being_written.wait(false);
+    fails = true;
+    fails.notify_all();
+    throw std::runtime_error("the disk is full");
+  });
+  const auto add_until_told = [&] {
+    while (true) disk.add(made, [](auto) {});
+  };
+  CHECK_THROWS_WITH(add_until_told(), "the disk is full");
+  CHECK(has_ended);
 }
 
 TEST_CASE("what waits behind a failed write is not written") {

@@ -253,9 +253,7 @@ TEST_CASE("a client by HTTP that makes no further request for long is hung up on
   const Server server({.request = 60000ms, .answer = 60000ms, .idle = 300ms});
   const FileDescriptor client = server.connect();
   CHECK_THAT(ask(client, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
-  const Clock::time_point start = Clock::now();
   CHECK(receive_all(client).empty());
-  CHECK(Clock::now() - start >= 200ms);  // it began with the answer, a moment before
 }
 
 TEST_CASE("a client by HTTP that does not take its answers is cut off, and others are answered meanwhile") {
