@@ -59,6 +59,7 @@ TEST_CASE("a file of which another writes a part is the one that one writes") {
   writer.write(SectionKind::bits, 0, bits.chunk(0));
   FilePart part(writer.file().temporary_path(), mark, kHeaderBytes, 1, 3);
   REQUIRE(part.is_open());
+  CHECK(part.first_chunk() == 1);
   for (const std::uint64_t chunk : {3U, 1U, 2U}) part.write(chunk, bits.chunk(chunk));
   const std::vector<std::uint64_t> checksums = part.finish(2);
   CHECK_FALSE(part.is_open());

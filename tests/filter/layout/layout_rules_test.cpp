@@ -201,6 +201,25 @@ TEST_CASE("of a ribbon's ones nothing is said about its entries, and its rate is
   CHECK(layout_rules(Layout::ribbon).most_bits_of_entry(shape) == 8 * 4096);
 }
 
+TEST_CASE("ribbon and counting are made block by block, and a store goes with one hash for each entry, uncounted") {
+  struct Row {
+    Layout layout;
+    bool made_by_blocks;
+    bool can_have_store;
+  };
+  for (const auto& [layout, made_by_blocks, can_have_store] : {Row{Layout::page, false, true},
+                                                               {Layout::line, false, true},
+                                                               {Layout::classic, false, false},
+                                                               {Layout::partitioned, false, false},
+                                                               {Layout::ribbon, true, true},
+                                                               {Layout::counting, true, false}}) {
+    const LayoutRules& rules = layout_rules(layout);
+    CAPTURE(rules.name());
+    CHECK(rules.is_made_by_blocks() == made_by_blocks);
+    CHECK(rules.can_have_store() == can_have_store);
+  }
+}
+
 TEST_CASE("one more entry than none gives the fill of one") {
   for (const Layout layout : {Layout::page, Layout::line, Layout::classic, Layout::partitioned}) {
     const LayoutRules& rules = layout_rules(layout);

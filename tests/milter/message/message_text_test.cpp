@@ -104,6 +104,7 @@ TEST_CASE("the temporary file has no name, and is gone with its message") {
   CHECK(std::filesystem::is_empty(folder.path()));
   message.clear();
   CHECK(open_files() == before);
+  CHECK(message.memory_held() == 10);  // kept for the next one
 }
 
 TEST_CASE("a text that is taken goes on as it was, and leaves an empty one, with nothing of it in the next") {
