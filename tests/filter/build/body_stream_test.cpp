@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <memory>
 #include <random>
 
 #include "filter/base/anonymous_memory.hpp"
@@ -82,6 +83,28 @@ TEST_CASE("the chunks of an array are its bytes, however the hashes come") {
   CHECK(!got.empty());
   take(stream.cut_rest());
   CHECK((got == want));
+}
+
+TEST_CASE("hashes are let go with the last chunk that needs them") {
+  constexpr std::size_t kAtOnce = 1000;
+  const FilterShape shape = shape_with(Layout::page, 4 * 256);
+  const std::vector<KeyHash> hashes = hashes_for(shape);
+  BodyStream stream(shape);
+  std::vector<std::weak_ptr<const std::vector<KeyHash>>> runs;
+  const auto kept = [&] {
+    return static_cast<std::size_t>(std::ranges::count_if(runs, [](const auto& run) { return !run.expired(); }));
+  };
+  for (std::size_t at = 0; at < hashes.size(); at += kAtOnce) {
+    const auto some = std::span(hashes).subspan(at, std::min(kAtOnce, hashes.size() - at));
+    const auto run = std::make_shared<const std::vector<KeyHash>>(some.begin(), some.end());
+    runs.push_back(run);
+    stream.cut(HashRun(run));  // and whoever made these chunks is done with them
+  }
+  // Each of the four has as many, and those at its ends may be needed by two.
+  CHECK(kept() >= 1);
+  CHECK(kept() <= runs.size() / 4 + 3);
+  stream.cut_rest();
+  CHECK(kept() == 0);
 }
 
 TEST_CASE("an array without entries is made, too") {

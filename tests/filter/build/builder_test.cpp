@@ -307,7 +307,8 @@ TEST_CASE("options out of range are refused") {
   CHECK(error_code_of([&] { FilterBuilder builder(options); }) == ErrorCode::bad_argument);
 }
 
-TEST_CASE("the progress of writing ends with the whole array, however many parts it was made in") {
+TEST_CASE(
+    "the whole array is in the progress of writing and in the number of ones, however many parts it was made in") {
   const TemporaryFolder folder;
   const auto body_memory_bytes = GENERATE(std::uint64_t{1}, std::uint64_t{1} << 30);
   FilterBuilder builder({.bits_per_entry = 64,
@@ -315,12 +316,13 @@ TEST_CASE("the progress of writing ends with the whole array, however many parts
                          .seed = 1,
                          .threads = 2,
                          .body_memory_bytes = body_memory_bytes});
-  builder.add(canonicalize_line("joe@example.org"));
+  for (const std::string& address : numbered_addresses(0, 100)) builder.add(canonicalize_line(address));
   WriteProgress progress;
   const std::atomic<bool> stop{false};
   const FilterHeader header = builder.write(folder.file("filter"), stop, progress);
   CHECK(progress.total_bytes == body_bytes(header.shape));
   CHECK(progress.done_bytes == progress.total_bytes);
+  CHECK(header.bits_set == MappedFilter(folder.file("filter")).view().count_ones());
 }
 
 TEST_CASE("a stopped build leaves nothing behind") {

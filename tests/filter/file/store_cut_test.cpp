@@ -47,10 +47,25 @@ TEST_CASE("a store that is cut out of runs has the same pages, however the hashe
     REQUIRE(chunks.size() == wanted.size() / kChecksumChunkBytes);
     take(cut.cut_rest());
     CHECK(cut.cut_rest().empty());
-    CHECK(pages_of(cut, chunks) == wanted);
+    CHECK((pages_of(cut, chunks) == wanted));
     CHECK(cut.index() == alone.index());
     CHECK(cut.hashes() == hashes.size());
     CHECK(chunks.back().first_page == 256 * (wanted.size() / kChecksumChunkBytes));
+  }
+}
+
+TEST_CASE("the last page of a chunk waits for the hashes that may still go into it") {
+  const std::vector<KeyHash> hashes = even_hashes(600'000);
+  StoreCut whole(low_bits_for(hashes.size()));
+  std::span<const KeyHash> rest = hashes;
+  whole.cut(rest, true);
+  const auto last_page = static_cast<std::size_t>(std::ranges::find(hashes, whole.index()[255]) - hashes.begin());
+  for (const bool is_last : {false, true}) {
+    StoreCut cut(low_bits_for(hashes.size()));
+    rest = std::span(hashes).first(last_page + 10);
+    CHECK(cut.cut(rest, is_last).size() == (is_last ? 1U : 0U));
+    CHECK(rest.size() == (is_last ? 0 : last_page + 10));
+    CHECK(cut.next_page() == (is_last ? 256U : 0U));
   }
 }
 
@@ -85,7 +100,7 @@ TEST_CASE("a store that is cut by several is the one that is cut by one") {
     CHECK(waiting.size() < 300'000);  // less than a MiB and a page have
   }
   CHECK(waiting.empty());
-  CHECK(made == wanted);
+  CHECK((made == wanted));
   CHECK(all.index() == alone.index());
   CHECK(all.hashes() == hashes.size());
 }

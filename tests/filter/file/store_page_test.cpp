@@ -253,6 +253,33 @@ TEST_CASE("a page whose head and bits do not go together is refused, and nothing
   }
 }
 
+TEST_CASE("a page that has a hash twice is refused, wherever it stands and however it is decoded") {
+  const std::vector<KeyHash> hashes = random_hashes(100, 8, 0, KeyHash{100} << 34);
+  for (const PageCoding coding : {PageCoding::fastest, PageCoding::one_by_one}) {
+    for (std::size_t i = 1; i < hashes.size(); ++i) {
+      std::vector<KeyHash> twice = hashes;
+      twice[i] = twice[i - 1];
+      Page page;
+      encode_store_page(twice, 34, 0, page);
+      std::vector<KeyHash> decoded;
+      if (decode_store_page(page, 34, decoded, coding)) FAIL("hash " << i);
+    }
+  }
+}
+
+TEST_CASE("a page whose last hash would be greater than the greatest is refused, however it is decoded") {
+  Page page;
+  encode_store_page(std::vector<KeyHash>{0, 1, KeyHash{1} << 63}, 54, 0, page);
+  for (const PageCoding coding : {PageCoding::fastest, PageCoding::one_by_one}) {
+    std::vector<KeyHash> decoded;
+    store_little_endian(page.data(), (KeyHash{1} << 63) - 1);  // from which on the others are counted
+    CHECK(decode_store_page(page, 54, decoded, coding));
+    CHECK(decoded.back() == kLargest);
+    store_little_endian(page.data(), KeyHash{1} << 63);
+    CHECK_FALSE(decode_store_page(page, 54, decoded, coding));
+  }
+}
+
 TEST_CASE("bytes that are no page are refused, and a look-up in them stays inside") {
   std::mt19937_64 random(1);
   const std::vector<KeyHash> hashes = random_hashes(300, 6);

@@ -202,6 +202,22 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("rows that crowd where the narrow columns of a ribbon block begin are taken in the last try as well") {
+  constexpr std::size_t kKeys = 2300;
+  const RibbonGroups last(ribbon_groups_for(kKeys) + 7);
+  REQUIRE(last.first_mixed() != 0);
+  const std::uint32_t start = last.first_mixed() * kRibbonGroupSlots - 10;
+  const std::uint64_t place = (~std::uint64_t{0} / (last.starts() + kRibbonLateStarts) + 1) * start;
+  REQUIRE(RibbonRow(place, last).start == start);
+  std::vector<KeyHash> keys = random_hashes(kKeys - 300, 8);
+  for (std::uint64_t i = 0; i < 300; ++i) keys.push_back(hash_at(place + i));
+  for (const auto registers : {Registers::of_128_bits, Registers::any}) {
+    const Block block = solve(keys, registers);
+    CHECK(ribbon_group_count(block.data()) == last.count());
+    CHECK(count_found(block, keys) == kKeys);
+  }
+}
+
 TEST_CASE("one ribbon block in twenty-five has a group more than the number of its keys needs") {
   constexpr int kBlocks = 500;
   constexpr std::size_t kKeys = 4096;
