@@ -210,6 +210,12 @@ TEST_CASE("what cannot be written is refused by name, and nothing is left behind
   CHECK(names_in(folder.path()).size() == 2);
 }
 
+TEST_CASE("a name that cannot be looked at is told as such, and not as a fault of its folder") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file(std::string(300, 'x'));
+  CHECK_THROWS_WITH(FilterWriter(path, kHeader), "look at " + path + ": File name too long");
+}
+
 TEST_CASE("a file system without room is noticed before the work, and nothing is left behind") {
   const TemporaryFolder folder;
   rlimit old_limit = {};
