@@ -74,15 +74,60 @@ UpdateCounts merge_hashes(std::span<const KeyHash> old, std::span<const KeyHash>
           .not_there = removed.size() - gone};
 }
 
+UpdateCounts merge_domains(const StoreFile& old, const GatheredHashes& added, const GatheredHashes& removed,
+                           const std::function<void(std::span<const KeyHash>)>& use) {
+  UpdateCounts counts;
+  std::size_t partition = 0;
+  std::vector<KeyHash> kept;  // of the old ones in this partition
+  const auto merge_up_to = [&](std::size_t end) {
+    for (; partition < end; ++partition) {
+      const PartitionChanges changes = changes_of(added, removed, partition);
+      std::vector<KeyHash> merged;
+      counts += merge_hashes(kept, changes.added, changes.removed, merged);
+      counts.both += changes.both;
+      if (!merged.empty()) use(merged);
+      kept.clear();
+    }
+  };
+  old.for_each_domain([&](std::span<const KeyHash> run) {
+    for (const KeyHash hash : run) {
+      if (hash > GatheredHashes::last_hash(partition)) merge_up_to(GatheredHashes::partition_of(hash));
+      kept.push_back(hash);
+    }
+  });
+  merge_up_to(GatheredHashes::partition_count());
+  return counts;
+}
+
+PairsHeld pairs_after(PairsHeld old, const PairsHeld& added, std::uint64_t new_addresses) noexcept {
+  // Of what is new in the bits, which is no more than all of it.
+  old.in_bits += std::min(added.in_bits, new_addresses);
+  old.with_domains |= added.with_domains;
+  return old;
+}
+
 StoreMerge::StoreMerge(const StoreFile& old, const GatheredHashes& added, const GatheredHashes& removed,
-                       unsigned threads, std::uint64_t pages_of_piece)
-    : old_(old), added_(added), removed_(removed), threads_(threads), pages_of_piece_(pages_of_piece) {}
+                       unsigned threads, std::uint64_t pages_of_piece, HashRange range)
+    : old_(old),
+      added_(added),
+      removed_(removed),
+      threads_(threads),
+      pages_of_piece_(pages_of_piece),
+      range_(range),
+      end_partition_(GatheredHashes::partition_of(range.last) + 1),
+      next_partition_(GatheredHashes::partition_of(range.first)) {}
+
+HashRange StoreMerge::own_hashes(std::size_t partition) const noexcept {
+  return {std::max(GatheredHashes::first_hash(partition), range_.first),
+          std::min(GatheredHashes::last_hash(partition), range_.last)};
+}
 
 // Of the old store, where a partition begins and ends.
 std::pair<std::uint64_t, std::uint64_t> StoreMerge::pages_of(std::size_t partition) const {
   const std::span<const KeyHash> index = old_.first_hashes();
-  const auto begin = std::ranges::upper_bound(index, GatheredHashes::first_hash(partition));
-  const auto end = std::ranges::upper_bound(begin, index.end(), GatheredHashes::last_hash(partition));
+  const HashRange hashes = own_hashes(partition);
+  const auto begin = std::ranges::upper_bound(index, hashes.first);
+  const auto end = std::ranges::upper_bound(begin, index.end(), hashes.last);
   // The page before may have some, too.
   return {begin == index.begin() ? 0 : static_cast<std::uint64_t>(begin - index.begin()) - 1,
           static_cast<std::uint64_t>(end - index.begin())};
@@ -91,8 +136,7 @@ std::pair<std::uint64_t, std::uint64_t> StoreMerge::pages_of(std::size_t partiti
 std::vector<StoreMerge::Piece> StoreMerge::pieces_of(std::size_t partition) const {
   const std::shared_future<PartitionChanges> changes =
       std::async(std::launch::deferred, [this, partition] { return changes_of(added_, removed_, partition); });
-  const KeyHash first = GatheredHashes::first_hash(partition);
-  const KeyHash last = GatheredHashes::last_hash(partition);
+  const auto [first, last] = own_hashes(partition);
   const std::span<const KeyHash> index = old_.first_hashes();
   auto [page, end_page] = pages_of(partition);
   std::vector<Piece> pieces;
@@ -158,10 +202,10 @@ UpdateCounts StoreMerge::count(const Piece& piece, Scratch& scratch) const {
 UpdateCounts StoreMerge::count(const std::atomic<bool>& stop) {
   UpdateCounts sum;
   std::mutex mutex;
-  std::atomic<std::size_t> next{0};
+  std::atomic<std::size_t> next{GatheredHashes::partition_of(range_.first)};
   run_parallel(threads_, [&](unsigned) {
     Scratch scratch;
-    for (std::size_t partition; (partition = next.fetch_add(1)) < GatheredHashes::partition_count();) {
+    for (std::size_t partition; (partition = next.fetch_add(1)) < end_partition_;) {
       check_stop(stop);
       UpdateCounts counts;
       for (const Piece& piece : pieces_of(partition)) {
@@ -177,10 +221,10 @@ UpdateCounts StoreMerge::count(const std::atomic<bool>& stop) {
 
 std::optional<StoreMerge::Piece> StoreMerge::next_piece() {
   if (next_pieces_.empty()) {
-    if (next_partition_ == GatheredHashes::partition_count()) return std::nullopt;
+    if (next_partition_ == end_partition_) return std::nullopt;
     const std::vector<Piece> pieces = pieces_of(next_partition_++);
     next_pieces_.assign(pieces.begin(), pieces.end());
-    if (next_partition_ < GatheredHashes::partition_count()) {
+    if (next_partition_ < end_partition_) {
       const auto [first_page, end_page] = pages_of(next_partition_);
       old_.will_read_pages(first_page, end_page);
     }

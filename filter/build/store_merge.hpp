@@ -1,5 +1,5 @@
 // The addresses of a store merged with changes, in the order of the hashes, in pieces that several threads can merge at
-// once. Used by StoreUpdate.
+// once. Used by StoreUpdate, and by the ranks of bloomgate-mpi, each for a range of the hashes.
 //
 // Call order: constructor, count, next_piece*. merge() is safe from any thread; everything else is for one at a time.
 #pragma once
@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <future>
 #include <optional>
 #include <span>
@@ -16,6 +17,8 @@
 
 #include "filter/build/gathered_hashes.hpp"
 #include "filter/file/store_file.hpp"
+#include "filter/hash/hash_range.hpp"
+#include "filter/layout/pairs_held.hpp"
 
 namespace bloomgate {
 
@@ -45,6 +48,14 @@ PartitionChanges changes_of(const GatheredHashes& added, const GatheredHashes& r
 UpdateCounts merge_hashes(std::span<const KeyHash> old, std::span<const KeyHash> added,
                           std::span<const KeyHash> removed, std::vector<KeyHash>& out);
 
+// Merges the domain entries of the old store with their changes, and calls `use` with runs of the new ones, all in
+// ascending order. Throws what `use`, reading the store and reading the changes throw.
+UpdateCounts merge_domains(const StoreFile& old, const GatheredHashes& added, const GatheredHashes& removed,
+                           const std::function<void(std::span<const KeyHash>)>& use);
+
+// What of the new hashes are pairs, if `added` came to the old ones, of which `new_addresses` addresses were new.
+PairsHeld pairs_after(PairsHeld old, const PairsHeld& added, std::uint64_t new_addresses) noexcept;
+
 class StoreMerge {
  public:
   // Some pages of the old store, and the hashes from `first` to `last` that they have or would have.
@@ -66,9 +77,10 @@ class StoreMerge {
   // Of the usual coding 28,000 hashes: what is done with them stays in the second cache.
   static constexpr std::uint64_t kPagesOfPiece = 32;
 
-  // All of these must outlive it, and the changes be complete before count().
+  // All of these must outlive it, and the changes be complete before count(). Of the old store, which others may merge
+  // at the same time, it takes the hashes in `range`; the changes have to be in there.
   StoreMerge(const StoreFile& old, const GatheredHashes& added, const GatheredHashes& removed, unsigned threads,
-             std::uint64_t pages_of_piece);
+             std::uint64_t pages_of_piece, HashRange range = {});
 
   // Compares the changes with the old store, of which it reads what they touch. Throws BloomgateError{interrupted}, and
   // what reading the store throws.
@@ -81,6 +93,7 @@ class StoreMerge {
   UpdateCounts merge(const Piece& piece, Scratch& scratch, std::vector<KeyHash>& out) const;
 
  private:
+  HashRange own_hashes(std::size_t partition) const noexcept;
   std::pair<std::uint64_t, std::uint64_t> pages_of(std::size_t partition) const;
   std::vector<Piece> pieces_of(std::size_t partition) const;
   UpdateCounts count(const Piece& piece, Scratch& scratch) const;
@@ -92,7 +105,9 @@ class StoreMerge {
   const GatheredHashes& removed_;
   unsigned threads_;
   std::uint64_t pages_of_piece_;
-  std::size_t next_partition_ = 0;
+  HashRange range_;
+  std::size_t end_partition_;
+  std::size_t next_partition_;
   std::deque<Piece> next_pieces_;  // of the partition before that one
 };
 

@@ -32,29 +32,8 @@ StoreUpdate::StoreUpdate(const StoreFile& old, const BuildOptions& options, std:
       removed_(old.header().shape, options.threads, options.memory_bytes / 2, options.scratch_folder),
       merge_(old, added_.addresses(), removed_.addresses(), options.threads, pages_of_piece) {}
 
-// Calls `use` with runs of the new domain entries, all in ascending order.
 UpdateCounts StoreUpdate::merge_domains(const std::function<void(std::span<const KeyHash>)>& use) const {
-  UpdateCounts counts;
-  std::size_t partition = 0;
-  std::vector<KeyHash> old;
-  const auto merge_up_to = [&](std::size_t end) {
-    for (; partition < end; ++partition) {
-      const PartitionChanges changes = changes_of(added_.domains(), removed_.domains(), partition);
-      std::vector<KeyHash> merged;
-      counts += merge_hashes(old, changes.added, changes.removed, merged);
-      counts.both += changes.both;
-      if (!merged.empty()) use(merged);
-      old.clear();
-    }
-  };
-  old_.for_each_domain([&](std::span<const KeyHash> run) {
-    for (const KeyHash hash : run) {
-      if (hash > added_.domains().last_hash(partition)) merge_up_to(added_.domains().partition_of(hash));
-      old.push_back(hash);
-    }
-  });
-  merge_up_to(GatheredHashes::partition_count());
-  return counts;
+  return bloomgate::merge_domains(old_, added_.domains(), removed_.domains(), use);
 }
 
 void StoreUpdate::set_strangers(KnownStrangers& strangers, std::function<void()> review) {
@@ -65,10 +44,7 @@ void StoreUpdate::set_strangers(KnownStrangers& strangers, std::function<void()>
 UpdateCounts StoreUpdate::count(const std::atomic<bool>& stop) {
   UpdateCounts counts = merge_.count(stop);
   addresses_ = old_.header().addresses + counts.added - counts.removed;
-  pairs_ = old_.header().pairs;
-  // Of what is new in the bits, which is no more than all of it.
-  pairs_.in_bits += std::min(added_.pairs().in_bits, counts.added);
-  pairs_.with_domains |= added_.pairs().with_domains;
+  pairs_ = pairs_after(old_.header().pairs, added_.pairs(), counts.added);
   const UpdateCounts of_domains = merge_domains([](std::span<const KeyHash>) {});
   domains_ = old_.header().domains + of_domains.added - of_domains.removed;
   counts += of_domains;

@@ -1,0 +1,100 @@
+#include "filter/cli/commands/update_report.hpp"
+
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "filter/base/error.hpp"
+#include "filter/cli/commands/known_strangers_text.hpp"
+#include "filter/cli/commands/message_rates.hpp"
+#include "filter/cli/commands/report_text.hpp"
+#include "filter/cli/numbers.hpp"
+#include "filter/layout/sizing.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+void print_text(const UpdateReport& report) {
+  const FilterHeader& header = report.header;
+  const UpdateCounts& counts = report.counts;
+  const std::string& store = report.command.store_path();
+  std::cout << "built     " << report.command.output << "\nstore     " << store << ", "
+            << format_bytes(std::filesystem::file_size(store)) << '\n'
+            << entries_text(header);
+  std::cout << "\nadded     " << format_count(counts.added);
+  if (counts.already_there != 0)
+    std::cout << ", " << format_count(counts.already_there) << " others were there already";
+  std::cout << "\nremoved   " << format_count(counts.removed);
+  if (counts.not_there != 0) std::cout << ", " << format_count(counts.not_there) << " others were not there";
+  if (counts.both != 0) {
+    std::cout << "\nboth      " << format_count(counts.both)
+              << " were to be added and to be removed, and are not listed";
+  }
+  const double fpr = expected_fpr_of(header);
+  std::cout << "\nrejected  " << format_count(report.rejected);
+  print_strangers(header, report.strangers);
+  std::cout << "\nsize      " << format_bytes(file_bytes(header)) << "\nseed      " << format_seed(header.shape.seed)
+            << "\nFPR       " << format_rate(fpr) << " for a look-up\nmessages  "
+            << message_rates_text(fpr_of_sender(header)) << "\ntime      " << format_decimal(report.seconds, 2)
+            << " s\n";
+}
+
+void print_json(const UpdateReport& report) {
+  const FilterHeader& header = report.header;
+  const std::string& store = report.command.store_path();
+  const double fpr = expected_fpr_of(header);
+  using Json = nlohmann::ordered_json;
+  Json strangers = known_strangers_json(header);
+  strangers["rejected"] = report.strangers.rejected;
+  // Seeds are strings: many readers of JSON keep 53 bits of a number only.
+  const Json json = {
+      {"file", report.command.output},
+      {"store", store},
+      {"entries", entries_of(header)},
+      {"addresses", header.addresses},
+      {"domain_entries", header.domains},
+      {"pairs", pairs_json(header.pairs)},
+      {"added", report.counts.added},
+      {"already_there", report.counts.already_there},
+      {"removed", report.counts.removed},
+      {"not_there", report.counts.not_there},
+      {"both", report.counts.both},
+      {"rejected", report.rejected},
+      {"known_strangers", strangers},
+      {"file_bytes", file_bytes(header)},
+      {"store_bytes", std::filesystem::file_size(store)},
+      {"seed", format_seed(header.shape.seed)},
+      {"store_seed", format_seed(*header.shape.store_seed)},
+      {"fpr", fpr},
+      {"fpr_either", either_fpr(fpr_of_sender(header))},
+      {"fpr_both", both_fpr(fpr_of_sender(header))},
+      {"spilled_bytes", report.spilled_bytes},
+      {"seconds", report.seconds},
+  };
+  print_report(json);
+}
+
+}  // namespace
+
+// Whoever is to be removed by a line that cannot be read would stay listed.
+void require_entries(std::uint64_t added, std::uint64_t removed, bool is_strict) {
+  if (removed != 0) {
+    throw BloomgateError(ErrorCode::bad_input,
+                         format_count(removed) +
+                             " lines of --remove were rejected, so that whom they name would stay "
+                             "listed; correct them; nothing was changed");
+  }
+  if (is_strict && added != 0) {
+    throw BloomgateError(ErrorCode::bad_input,
+                         format_count(added) + " lines were rejected and --strict was given; nothing was changed");
+  }
+}
+
+void print_report(const UpdateReport& report) {
+  if (report.command.options.expected_entries && report.header.addresses > report.header.expected_entries) {
+    std::cerr << "warning: the store holds more addresses than expected, so the false-positive rate is higher\n";
+  }
+  (report.command.json ? print_json : print_text)(report);
+}
+
+}  // namespace bloomgate::cli

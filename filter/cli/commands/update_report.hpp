@@ -1,0 +1,30 @@
+// What `bloomgate update` says at its end, and what it refuses.
+#pragma once
+
+#include <cstdint>
+
+#include "filter/build/store_merge.hpp"
+#include "filter/cli/commands/update_arguments.hpp"
+#include "filter/cli/lists/stranger_lists.hpp"
+#include "filter/file/file_format.hpp"
+
+namespace bloomgate::cli {
+
+struct UpdateReport {
+  const UpdateArguments& command;
+  FilterHeader header;
+  UpdateCounts counts;
+  std::uint64_t rejected;  // of --add
+  StrangerReview strangers;
+  std::uint64_t spilled_bytes;
+  double seconds;
+};
+
+// So many lines of each option were rejected. Throws BloomgateError{bad_input} where that must not be.
+void require_entries(std::uint64_t rejected_of_add, std::uint64_t rejected_of_remove, bool is_strict);
+
+// The report on standard output, for a person or for scripts, and on standard error what is to be said of the size that
+// was asked for. Throws std::filesystem::filesystem_error if the store is gone.
+void print_report(const UpdateReport& report);
+
+}  // namespace bloomgate::cli
