@@ -14,17 +14,26 @@
 namespace bloomgate::mpi {
 namespace {
 
+// A program runs one command.
+std::string command_name;
+
 void say(const Communicator& communicator, std::string_view what, cli::FailureKind kind) {
   std::string host(HOST_NAME_MAX + 1, '\0');
   if (gethostname(host.data(), host.size() - 1) != 0) host = "?";
   if (kind == cli::FailureKind::other) {
-    std::cerr << "bloomgate-mpi build: rank " << communicator.rank() << " on " << host.c_str() << ": " << what << '\n';
+    std::cerr << "bloomgate-mpi " << command_name << ": rank " << communicator.rank() << " on " << host.c_str() << ": "
+              << what << '\n';
   } else if (communicator.rank() == 0) {
-    std::cerr << "bloomgate-mpi build: " << what << "\n'bloomgate-mpi build --help' shows what it takes\n";
+    std::cerr << "bloomgate-mpi " << command_name << ": " << what << "\n'bloomgate-mpi " << command_name
+              << " --help' shows what it takes\n";
   }
 }
 
 }  // namespace
+
+void say_failures_of(std::string_view command) {
+  command_name = command;
+}
 
 int report_failure(const Communicator& communicator) noexcept {
   try {

@@ -53,8 +53,9 @@ class HashExchange {
       add_address(key);
       ++pairs_.in_bits;
     }
-    void add_address(std::string_view key) {
-      const KeyHash stored = stored_hash(shape_, key);
+    void add_address(std::string_view key) { add_stored(stored_hash(shape_, key)); }
+    // An address that a store has kept.
+    void add_stored(KeyHash stored) {
       const unsigned owner = array_->owner_of(shape_.store_seed ? mix_hash(stored, shape_.seed) : stored);
       send(owner, stored);
       if (shape_.store_seed) {

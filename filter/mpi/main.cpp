@@ -10,6 +10,7 @@
 #include "filter/mpi/build.hpp"
 #include "filter/mpi/communicator.hpp"
 #include "filter/mpi/failure.hpp"
+#include "filter/mpi/update.hpp"
 
 namespace {
 
@@ -17,21 +18,33 @@ using bloomgate::cli::Arguments;
 using bloomgate::mpi::Communicator;
 
 constexpr std::string_view kUsage =
-    "usage: mpirun [-n RANKS] bloomgate-mpi build --output FILE [OPTION...] INPUT...\n\n"
-    "Builds a filter by the ranks of an MPI job. 'bloomgate-mpi build --help' shows the options; --version shows the\n"
-    "version. The manual is bloomgate-mpi(1).\n";
+    "usage: mpirun [-n RANKS] bloomgate-mpi build --output FILE [OPTION...] INPUT...\n"
+    "       mpirun [-n RANKS] bloomgate-mpi update --store FILE --output FILE [--add LIST]... [--remove LIST]...\n\n"
+    "Builds a filter, or updates a store and its filter, by the ranks of an MPI job. 'bloomgate-mpi build --help' and\n"
+    "'bloomgate-mpi update --help' show the options; --version shows the version. The manual is bloomgate-mpi(1).\n";
+
+using Command = int (*)(Communicator& communicator, const Arguments& arguments);
+
+// Null: there is no such command.
+Command command_of(std::string_view name) noexcept {
+  if (name == "build") return bloomgate::mpi::run_build;
+  if (name == "update") return bloomgate::mpi::run_update;
+  return nullptr;
+}
 
 int run(Communicator& communicator, const Arguments& arguments) {
   const bool speaks = communicator.rank() == 0;
-  if (arguments.empty() || arguments.front() != "build") {
+  const Command command = arguments.empty() ? nullptr : command_of(arguments.front());
+  if (command == nullptr) {
     const bool asked = !arguments.empty() && (arguments.front() == "--help" || arguments.front() == "-h");
     const bool version = !arguments.empty() && arguments.front() == "--version";
     if (speaks && version) std::cout << "bloomgate-mpi " BLOOMGATE_VERSION "\n";
     if (speaks && !version) (asked ? std::cout : std::cerr) << kUsage;
     return asked || version ? EX_OK : EX_USAGE;
   }
+  bloomgate::mpi::say_failures_of(arguments.front());
   try {
-    return bloomgate::mpi::run_build(communicator, {arguments.begin() + 1, arguments.end()});
+    return command(communicator, {arguments.begin() + 1, arguments.end()});
   } catch (const bloomgate::cli::UsageError&) {
     return bloomgate::mpi::report_failure(communicator);  // all ranks have met it
   } catch (...) {

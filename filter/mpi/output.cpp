@@ -14,13 +14,14 @@
 #include "filter/build/known_strangers.hpp"
 #include "filter/build/publish_pair.hpp"
 #include "filter/cli/commands/kept_output.hpp"
-#include "filter/cli/lists/change_lock.hpp"
+#include "filter/cli/numbers.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/section_stream.hpp"
 #include "filter/file/store_page.hpp"
 #include "filter/file/store_writer.hpp"
 #include "filter/layout/filter_view.hpp"
 #include "filter/mpi/failure.hpp"
+#include "filter/mpi/hash_lists.hpp"
 #include "filter/mpi/shared_section.hpp"
 
 namespace bloomgate::mpi {
@@ -38,10 +39,10 @@ StrangersSeen seen_of(std::span<const KeyHash> values) {
 
 class Output {
  public:
-  Output(const Communicator& communicator, const cli::BuildArguments& command, const BuildOptions& options,
-         OwnPart& part, bool only_first_writes)
+  Output(const Communicator& communicator, const OutputPlace& place, const BuildOptions& options, OwnPart& part,
+         bool only_first_writes)
       : communicator_(communicator),
-        command_(command),
+        place_(place),
         options_(options),
         part_(part),
         only_first_writes_(only_first_writes) {}
@@ -58,13 +59,10 @@ class Output {
   void write_domains(const std::vector<KeyHash>& domains);
   void send_notes() const;
   void receive_notes() const;
-  std::vector<KeyHash> domains_of_all() const;
-  void send(unsigned to, std::span<const KeyHash> hashes) const;
-  std::vector<KeyHash> receive(unsigned from) const;
   void put_in_place(unsigned kept);
 
   const Communicator& communicator_;
-  const cli::BuildArguments& command_;
+  const OutputPlace& place_;
   const BuildOptions& options_;
   OwnPart& part_;
   bool only_first_writes_;
@@ -74,39 +72,9 @@ class Output {
   std::optional<StoreWriter> store_;
 };
 
-void Output::send(unsigned to, std::span<const KeyHash> hashes) const {
-  const std::array<std::uint64_t, 1> count = {hashes.size()};
-  communicator_.send(to, std::as_bytes(std::span(count)));
-  communicator_.send(to, std::as_bytes(hashes));
-}
-
-std::vector<KeyHash> Output::receive(unsigned from) const {
-  std::array<std::uint64_t, 1> count = {};
-  communicator_.receive(from, std::as_writable_bytes(std::span(count)));
-  std::vector<KeyHash> hashes(count[0]);
-  communicator_.receive(from, std::as_writable_bytes(std::span(hashes)));
-  return hashes;
-}
-
-// Of all ranks, at rank 0, in order, each once.
-std::vector<KeyHash> Output::domains_of_all() const {
-  std::vector<KeyHash> all = part_.own_domains;
-  if (!is_first()) {
-    send(0, all);
-    return {};
-  }
-  for (unsigned rank = 1; rank < communicator_.ranks(); ++rank) {
-    const std::vector<KeyHash> theirs = receive(rank);
-    all.insert(all.end(), theirs.begin(), theirs.end());
-  }
-  std::ranges::sort(all);
-  all.erase(std::ranges::unique(all).begin(), all.end());
-  return all;
-}
-
 // Both files before anything is written, so that a full disk shows now.
 void Output::open(std::uint64_t domains) {
-  filter_.emplace(command_.output, header_);
+  filter_.emplace(place_.path, header_);
   if (!part_.shape.store_seed) return;
   const StoreShape shape = {
       .hash_family = part_.shape.hash_family, .seed = *part_.shape.store_seed, .profile = part_.shape.profile};
@@ -146,7 +114,7 @@ void Output::write_pages() {
   if (part_.store) {
     CutRest before;
     if (rank != 0) {
-      before.left = receive(rank - 1);
+      before.left = receive_hashes(communicator_, rank - 1);
       before.first_page = before.left.back();
       before.left.pop_back();
     }
@@ -156,7 +124,7 @@ void Output::write_pages() {
     chunks.count = (part_.store->index().size() + kPagesInChunk - 1) / kPagesInChunk;
     if (!is_last) {
       rest.left.push_back(rest.first_page);
-      send(rank + 1, rest.left);
+      send_hashes(communicator_, rank + 1, rest.left);
     }
   }
   SharedSection section(communicator_, store_ ? &store_->file() : nullptr, SectionKind::pages, kHeaderBytes, chunks,
@@ -173,14 +141,14 @@ void Output::write_pages() {
 void Output::take_index() {
   if (!is_first()) {
     if (!part_.store) return;
-    send(0, part_.store->index());
-    send(0, std::array{part_.store->hashes()});
+    send_hashes(communicator_, 0, part_.store->index());
+    send_hashes(communicator_, 0, std::array{part_.store->hashes()});
     return;
   }
   store_->add_made(part_.store->index(), part_.store->hashes());
   for (unsigned rank = 1; rank < communicator_.ranks() && part_.array->has_blocks(rank); ++rank) {
-    const std::vector<KeyHash> index = receive(rank);
-    store_->add_made(index, receive(rank).front());
+    const std::vector<KeyHash> index = receive_hashes(communicator_, rank);
+    store_->add_made(index, receive_hashes(communicator_, rank).front());
   }
 }
 
@@ -219,22 +187,20 @@ void Output::put_in_place(unsigned kept) {
   const SecretKey* const key = options_.sign_key.get();
   if (!store_) return filter_->commit(header_, options_.threads, kept, key);
   store_->set_pairs(part_.pairs);
-  publish_pair(*filter_, header_, command_.output, *store_, options_.store_path, options_.threads, kept, key);
+  publish_pair(*filter_, header_, place_.path, *store_, options_.store_path, options_.threads, kept, key);
 }
 
 Written Output::write(const std::function<void(std::string_view)>& show) {
-  const std::vector<KeyHash> domains = domains_of_all();
+  const std::vector<KeyHash> domains = hashes_of_all(communicator_, part_.own_domains);
   header_ = {.shape = part_.shape,
              .expected_entries = *options_.expected_entries,
              .addresses = part_.addresses,
              .domains = domains.size()};
   header_.bits_set = communicator_.sum(FilterView(part_.shape, part_.bits->bytes()).count_ones());
   header_.pairs = limited(part_.pairs, header_.addresses, header_.domains);
-  std::optional<cli::ChangeLock> lock;
   unsigned kept = 0;
   if (is_first()) {
-    lock = cli::ChangeLock::if_there(options_.store_path);
-    kept = cli::generations_to_keep(command_.output, options_.store_path, command_.keep, options_.threads, show);
+    kept = cli::generations_to_keep(place_.path, options_.store_path, place_.keep, options_.threads, show);
     open(domains.size());
   }
   write_bits();
@@ -255,9 +221,17 @@ Written Output::write(const std::function<void(std::string_view)>& show) {
 
 }  // namespace
 
-Written write_output(const Communicator& communicator, const cli::BuildArguments& command, const BuildOptions& options,
+Written write_output(const Communicator& communicator, const OutputPlace& place, const BuildOptions& options,
                      OwnPart& part, bool only_first_writes, const std::function<void(std::string_view)>& show) {
-  return Output(communicator, command, options, part, only_first_writes).write(show);
+  return Output(communicator, place, options, part, only_first_writes).write(show);
+}
+
+std::string ranks_text(const Communicator& communicator, const Written& written, const OwnPart& part, double seconds) {
+  const std::string ranks = std::to_string(communicator.ranks());
+  return "written   by " + std::to_string(communicator.ranks() - written.senders) + " of " + ranks +
+         " ranks\nexchanged " + cli::format_bytes(part.sent_bytes) + " between " + ranks +
+         " ranks; rank 0 waited for it " + std::to_string(static_cast<int>(100 * part.waited / seconds + 0.5)) +
+         " % of the time\n";
 }
 
 }  // namespace bloomgate::mpi

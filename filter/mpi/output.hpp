@@ -2,14 +2,20 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
 
-#include "filter/cli/commands/build_arguments.hpp"
+#include "filter/build/builder.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/mpi/communicator.hpp"
 #include "filter/mpi/own_part.hpp"
 
 namespace bloomgate::mpi {
+
+struct OutputPlace {
+  std::string path;   // of the filter; the options have that of the store
+  unsigned keep = 0;  // pairs that are replaced
+};
 
 struct Written {
   FilterHeader header;
@@ -17,10 +23,13 @@ struct Written {
 };
 
 // Every rank calls it; rank 0 puts the files in place, as FilterBuilder::write() does, and `show` gets its warnings.
-// `options` are those of all ranks. Rank 0 throws what FilterBuilder::write() throws, RankFailure, and
-// BloomgateError{bad_input} where another rank has read other strangers. Then the old files stay, and nothing else. In
-// another rank a failure ends the job.
-Written write_output(const Communicator& communicator, const cli::BuildArguments& command, const BuildOptions& options,
+// The lock of a store that is there is the caller's. `options` are those of all ranks. Rank 0 throws what
+// FilterBuilder::write() throws, RankFailure, and BloomgateError{bad_input} where another rank has read other
+// strangers. Then the old files stay, and nothing else. In another rank a failure ends the job.
+Written write_output(const Communicator& communicator, const OutputPlace& place, const BuildOptions& options,
                      OwnPart& part, bool only_first_writes, const std::function<void(std::string_view)>& show);
+
+// For rank 0's report to a person: who wrote, and what the exchange took of so many seconds.
+std::string ranks_text(const Communicator& communicator, const Written& written, const OwnPart& part, double seconds);
 
 }  // namespace bloomgate::mpi

@@ -2,14 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "filter/build/builder.hpp"
 #include "filter/cli/lists/stranger_check.hpp"
 #include "filter/hash/hash.hpp"
 #include "filter/layout/filter_shape.hpp"
 #include "filter/layout/pairs_held.hpp"
+#include "filter/mpi/communicator.hpp"
 #include "filter/mpi/own_bits.hpp"
 #include "filter/mpi/own_store.hpp"
 #include "filter/mpi/shared_array.hpp"
@@ -28,5 +33,21 @@ struct OwnPart {
   std::uint64_t sent_bytes = 0;
   double waited = 0;  // of this rank, in s
 };
+
+struct PartNeeds {
+  const std::vector<std::string>& strangers;  // the lists of --not
+  bool is_strict = false;
+  std::uint64_t memory_bytes = 0;  // for hashes that wait for their bits to be set
+  std::string scratch_folder = {};
+  std::function<void(std::string_view)> show = {};  // gets what is to be said of strangers
+};
+
+// A part that is ready for hashes. The options, which are those of all ranks, say how many entries are expected. Throws
+// what the members throw.
+OwnPart begin_part(const Communicator& communicator, const BuildOptions& options, const PartNeeds& needs);
+
+// Where this rank puts what does not fit into memory: only rank 0 is sure to have the filter's folder, which is that of
+// the options unless another one was given.
+std::string scratch_folder_of(const Communicator& communicator, const BuildOptions& options, bool is_given);
 
 }  // namespace bloomgate::mpi

@@ -3,7 +3,9 @@
 The tests take BLOOMGATE BLOOMGATE_MPI as their first arguments.
 """
 import gzip
+import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -87,6 +89,66 @@ class MpiTest(unittest.TestCase):
                 if command[0] == BLOOMGATE_MPI.encode() and str(self.output).encode() in command and wanted in environment:
                     return int(process)
         return self.fail(f"rank {rank} did not start")
+
+
+class PairTest(MpiTest):
+    """Base of the tests of updates: an old pair, and what becomes of it."""
+
+    def setUp(self):
+        super().setUp()
+        self.store = self.folder / "whitelist.store"
+        self.old = (self.folder / "old.bloom", self.folder / "old.store")
+
+    def make_old(self, *arguments):
+        done = self.run_command([BLOOMGATE, "build", "--seed", 3, "--output", self.old[0], "--store", self.old[1], *arguments])
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def put_old(self, *places):
+        for old, place in zip(self.old, places):
+            shutil.copy(old, place)
+
+    def pair(self):
+        return self.output.read_bytes(), self.store.read_bytes()
+
+    def old_pair(self):
+        return tuple(path.read_bytes() for path in self.old)
+
+    def assert_only_the_old_pair_is_there(self):
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir() if "whitelist" in path.name),
+                         ["whitelist.bloom", "whitelist.store"])
+        self.assertTrue(self.pair() == self.old_pair())
+
+    def command(self, *arguments):
+        return [BLOOMGATE_MPI, "update", "--threads", 2, "--store", self.store, "--output", self.output, *arguments]
+
+    def update(self, ranks, *arguments):
+        """Of the old pair."""
+        self.put_old(self.output, self.store)
+        return self.run_command([*mpirun("-n", ranks), *self.command(*arguments)])
+
+    def one_machine(self, *arguments):
+        """The pair that one machine makes of the old one, and what it says."""
+        places = (self.folder / "one.bloom", self.folder / "one.store")
+        self.put_old(*places)
+        done = self.run_command([BLOOMGATE, "update", "--json", "--store", places[1], "--output", places[0], *arguments])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return tuple(path.read_bytes() for path in places), done
+
+    def told(self, done):
+        """The report, but for what is of this run alone."""
+        report = json.loads(done.stdout)
+        return {name: value for name, value in report.items() if name not in ("file", "store", "spilled_bytes", "seconds")}
+
+    def assert_as_on_one_machine(self, ranks, *arguments):
+        wanted, said = self.one_machine(*arguments)
+        for count in ranks:
+            with self.subTest(ranks=count, arguments=arguments):
+                done = self.update(count, "--json", *arguments)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue(self.pair() == wanted, done.stdout)
+                self.assertEqual(self.told(done), self.told(said))
+                self.assertEqual(sorted(done.stderr.splitlines()), sorted(said.stderr.splitlines()))
+        return self.told(said)
 
 
 def run_tests():

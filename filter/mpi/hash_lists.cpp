@@ -1,0 +1,37 @@
+#include "filter/mpi/hash_lists.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace bloomgate::mpi {
+
+void send_hashes(const Communicator& communicator, unsigned to, std::span<const KeyHash> hashes) {
+  const std::array<std::uint64_t, 1> count = {hashes.size()};
+  communicator.send(to, std::as_bytes(std::span(count)));
+  communicator.send(to, std::as_bytes(hashes));
+}
+
+std::vector<KeyHash> receive_hashes(const Communicator& communicator, unsigned from) {
+  std::array<std::uint64_t, 1> count = {};
+  communicator.receive(from, std::as_writable_bytes(std::span(count)));
+  std::vector<KeyHash> hashes(count[0]);
+  communicator.receive(from, std::as_writable_bytes(std::span(hashes)));
+  return hashes;
+}
+
+std::vector<KeyHash> hashes_of_all(const Communicator& communicator, std::vector<KeyHash> own) {
+  if (communicator.rank() != 0) {
+    send_hashes(communicator, 0, own);
+    return {};
+  }
+  for (unsigned rank = 1; rank < communicator.ranks(); ++rank) {
+    const std::vector<KeyHash> theirs = receive_hashes(communicator, rank);
+    own.insert(own.end(), theirs.begin(), theirs.end());
+  }
+  std::ranges::sort(own);
+  own.erase(std::ranges::unique(own).begin(), own.end());
+  return own;
+}
+
+}  // namespace bloomgate::mpi

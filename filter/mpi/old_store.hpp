@@ -1,0 +1,67 @@
+// What becomes of an old store in an update by several ranks. Each has an even range of the hashes that the store
+// keeps: it gets the changes in that range, reads the pages of it, and hands on what the new store has there. Changes
+// of domain entries, which are few, are all at rank 0.
+//
+// The changes have to be there before the new addresses can be counted, and with that before anyone knows which rank
+// will have which part of the new filter. That part is nearly the range of the old store that the rank merges, so few
+// hashes go to another rank then.
+//
+// For one thread. Call order: constructor, gather into added() and removed(), count, domains, merge_into.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "filter/build/gathered_entries.hpp"
+#include "filter/build/store_merge.hpp"
+#include "filter/file/store_file.hpp"
+#include "filter/mpi/communicator.hpp"
+#include "filter/mpi/hash_exchange.hpp"
+#include "filter/mpi/shared_array.hpp"
+
+namespace bloomgate::mpi {
+
+class OldStore {
+ public:
+  // Half of the memory is for what is added, half for what is removed. The store and the communicator must outlive it.
+  // Throws BloomgateError{out_of_memory}.
+  OldStore(const Communicator& communicator, const StoreFile& store, unsigned threads, std::uint64_t memory_bytes,
+           const std::string& scratch_folder);
+
+  // For a HashExchange: with these it brings changes to the ranks that have them.
+  const FilterShape& shape() const noexcept { return shape_; }
+  const SharedArray& ranges() const noexcept { return ranges_; }
+
+  GatheredEntries& added() noexcept { return added_; }
+  GatheredEntries& removed() noexcept { return removed_; }
+
+  // Collective. Compares the changes with the store. Gives the addresses alone, of all ranks. Throws
+  // BloomgateError{interrupted}, and what reading the store throws.
+  UpdateCounts count(const std::atomic<bool>& stop);
+  // The new domain entries in ascending order, at rank 0; nothing elsewhere. Adds to `counts`, there. Throws as
+  // count().
+  std::vector<KeyHash> domains(UpdateCounts& counts) const;
+
+  // Gives the new addresses of this rank's range to an exchange, which is still to be finished. Returns how many of the
+  // old addresses it has met. Throws as count(), and BloomgateError{changed_while_open}; and what the exchange throws.
+  std::uint64_t merge_into(HashExchange& exchange, const std::atomic<bool>& stop);
+
+ private:
+  const Communicator& communicator_;
+  const StoreFile& store_;
+  unsigned threads_;
+  FilterShape shape_;
+  SharedArray ranges_;
+  GatheredEntries added_;
+  GatheredEntries removed_;
+  StoreMerge merge_;
+};
+
+// Hashes of addresses, or of domain entries, with room made where there is none. Throws BloomgateError{cannot_write}.
+void gather(GatheredEntries& entries, std::span<const KeyHash> addresses);
+void gather_domains(GatheredEntries& entries, std::span<const KeyHash> domains);
+
+}  // namespace bloomgate::mpi

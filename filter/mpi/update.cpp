@@ -1,0 +1,272 @@
+#include "filter/mpi/update.hpp"
+
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "filter/base/error.hpp"
+#include "filter/build/store_update.hpp"
+#include "filter/cli/commands/update_arguments.hpp"
+#include "filter/cli/commands/update_report.hpp"
+#include "filter/cli/lists/add_entries.hpp"
+#include "filter/cli/lists/broad_domains.hpp"
+#include "filter/cli/lists/change_lock.hpp"
+#include "filter/cli/progress.hpp"
+#include "filter/cli/stop_signal.hpp"
+#include "filter/layout/layout.hpp"
+#include "filter/mpi/failure.hpp"
+#include "filter/mpi/hash_exchange.hpp"
+#include "filter/mpi/hash_lists.hpp"
+#include "filter/mpi/list_reading.hpp"
+#include "filter/mpi/old_store.hpp"
+#include "filter/mpi/output.hpp"
+#include "filter/mpi/own_part.hpp"
+#include "filter/mpi/rank_options.hpp"
+
+namespace bloomgate::mpi {
+namespace {
+
+using namespace bloomgate::cli;
+
+constexpr HelpText kHelp = {
+    .synopsis =
+        "mpirun [-n RANKS] bloomgate-mpi update --store FILE --output FILE [--add LIST]... [--remove LIST]... "
+        "[OPTION...]",
+    .purpose =
+        "Makes by the ranks of an MPI job the very pair that 'bloomgate update' makes of the same store, lists,\n"
+        "options and seed. All ranks must see the store at the same path. Each reads a share of the lists, which all\n"
+        "must see at the same paths, or its own (--local-lists), and a range of the store. For the layouts page, line\n"
+        "and ribbon.",
+    .examples =
+        "  mpirun -n 4 --host a,b,c,d bloomgate-mpi update --store /shared/whitelist.store \\\n"
+        "      --output whitelist.bloom --add /shared/new.txt --remove /shared/gone.txt\n"};
+
+UsageError only_on_one_machine(const std::string& what) {
+  return UsageError(what + " does not go with several ranks; 'bloomgate update' takes it");
+}
+
+class UpdateJob {
+ public:
+  UpdateJob(const Communicator& communicator, UpdateArguments& command, const RankOptions& rank_options)
+      : communicator_(communicator),
+        command_(command),
+        rank_options_(rank_options),
+        reading_(communicator, rank_options.local_lists) {}
+
+  int run();
+
+ private:
+  bool is_first() const noexcept { return communicator_.rank() == 0; }
+  void show(std::string_view line) { progress_->show(line); }
+  std::uint64_t memory_bytes() const noexcept;
+  void open_old();
+  void open_old_as_first();
+  void tell_options();
+  void require_lists() const;
+  PairsHeld read_changes(OpenLists& lists, GatheredEntries& entries, const BroadDomains& broad_domains,
+                         RejectLog& rejects);
+  void read_lists();
+  OwnPart merge();
+  void print(const Written& written, const OwnPart& part, double seconds) const;
+
+  const Communicator& communicator_;
+  UpdateArguments& command_;
+  const RankOptions& rank_options_;
+  ListReading reading_;
+  std::optional<Progress> progress_;
+  std::optional<ChangeLock> lock_;  // rank 0's
+  std::unique_ptr<StoreFile> store_;
+  BuildOptions options_;  // those of all ranks, but for the scratch folder
+  std::optional<OldStore> old_;
+  PairsHeld added_pairs_;
+  UpdateCounts counts_;  // at rank 0 with the domain entries
+  // Of all ranks.
+  std::uint64_t rejected_ = 0;  // of --add
+  std::uint64_t sent_bytes_ = 0;
+  std::uint64_t spilled_bytes_ = 0;
+  double waited_ = 0;  // of this rank
+};
+
+// For the changes, and as much for hashes that wait for their bits to be set. Strangers have the other half.
+std::uint64_t UpdateJob::memory_bytes() const noexcept {
+  return command_.strangers.empty() ? options_.memory_bytes : options_.memory_bytes / 2;
+}
+
+void UpdateJob::open_old_as_first() {
+  refuse_to_overwrite_inputs(command_);
+  choose_shape(command_);
+  if (const Layout layout = command_.options.layout; !SharedArray::suits(layout)) {
+    throw only_on_one_machine("the layout " + std::string(layout_rules(layout).name()));
+  }
+  require_outputs(command_);
+  lock_.emplace(command_.store);
+  store_ = open_old_store(command_);
+}
+
+// Only rank 0 is sure to see the filter, and puts the pair in place. The store is read by all of them.
+void UpdateJob::open_old() {
+  if (is_first()) {
+    try {
+      open_old_as_first();
+    } catch (...) {
+      communicator_.abort(report_failure(communicator_));  // the others wait for what they are told
+    }
+  }
+  tell_options();
+  const std::uint64_t identity = communicator_.of_first(store_ ? store_->identity() : 0);
+  if (is_first()) return;
+  try {
+    store_ = open_store(command_.store, identity, command_.output);
+  } catch (const BloomgateError& error) {
+    if (error.code() != ErrorCode::bad_input) throw;
+    throw BloomgateError(ErrorCode::bad_input,
+                         "this rank sees another store than rank 0 at " + command_.store +
+                             "; all ranks must see the same store at the same path",
+                         {.path = command_.store});
+  }
+}
+
+void UpdateJob::tell_options() {
+  BuildOptions& options = command_.options;
+  options.seed = communicator_.of_first(options.seed);
+  options.layout = static_cast<Layout>(communicator_.of_first(static_cast<std::uint64_t>(options.layout)));
+  const std::uint64_t block_bytes = communicator_.of_first(options.block_bytes.value_or(0));
+  options.block_bytes.reset();
+  if (block_bytes != 0) options.block_bytes = static_cast<std::uint32_t>(block_bytes);
+  options.bits_per_entry =
+      std::bit_cast<double>(communicator_.of_first(std::bit_cast<std::uint64_t>(options.bits_per_entry)));
+  options.hashes = static_cast<std::uint32_t>(communicator_.of_first(options.hashes));
+}
+
+// What one rank alone refused would leave the others waiting.
+void UpdateJob::require_lists() const {
+  bool has_input = false;
+  bool has_store = false;
+  for (const std::vector<std::string>* lists : {&command_.add, &command_.remove}) {
+    for (const std::string& list : *lists) {
+      has_input |= list == "-";
+      has_store |= is_store(list);
+    }
+  }
+  if (communicator_.any(has_input)) throw only_on_one_machine("standard input");
+  if (communicator_.any(has_store)) throw only_on_one_machine("a store among the lists");
+}
+
+PairsHeld UpdateJob::read_changes(OpenLists& lists, GatheredEntries& entries, const BroadDomains& broad_domains,
+                                  RejectLog& rejects) {
+  reading_.take_share(lists);
+  HashExchange exchange(communicator_, old_->shape(), old_->ranges(), options_.threads, reading_.read_bytes(),
+                        [&entries](std::span<const KeyHash> hashes) { gather(entries, hashes); });
+  try {
+    add_entries(lists.blocks, *lists.format, exchange, options_, {}, broad_domains, rejects);
+    exchange.finish();
+  } catch (...) {
+    communicator_.abort(report_failure(communicator_));  // a round may be under way, which others wait in
+  }
+  gather_domains(entries, hashes_of_all(communicator_, exchange.domains()));
+  sent_bytes_ += communicator_.sum(exchange.sent_bytes());
+  waited_ += exchange.waited().count();
+  return {communicator_.sum(exchange.pairs().in_bits), communicator_.any(exchange.pairs().with_domains)};
+}
+
+void UpdateJob::read_lists() {
+  const auto show_of_lists = [this](std::string_view line) { show(reading_.named(line)); };
+  RejectLog rejected_of_add("", command_.add, show_of_lists);
+  RejectLog rejected_of_remove("", command_.remove, show_of_lists);
+  OpenLists& add = reading_.open(command_.add, command_.format, rejected_of_add);
+  OpenLists& remove = reading_.open(command_.remove, command_.format, rejected_of_remove);
+  std::string seen = "--add\n" + reading_.seen(add) + "--remove\n" + reading_.seen(remove);
+  for (const std::string& list : command_.strangers) seen += "--not " + list + '\n';
+  reading_.require_same(seen, "--not");
+  const BroadDomains broad_domains =
+      usual_broad_domains(command_.free_mail_domains, [this](std::string_view line) { show(line); });
+  added_pairs_ = read_changes(add, old_->added(), broad_domains, rejected_of_add);
+  read_changes(remove, old_->removed(), {}, rejected_of_remove);
+  reading_.end();
+  rejected_ = communicator_.sum(rejected_of_add.count());
+  const std::uint64_t rejected_of_removed = communicator_.sum(rejected_of_remove.count());
+  if (is_first()) require_entries(rejected_, rejected_of_removed, command_.strict);
+}
+
+OwnPart UpdateJob::merge() {
+  const StoreHeader& header = store_->header();
+  counts_ = old_->count(stop_flag());
+  const std::uint64_t addresses = header.addresses + counts_.added - counts_.removed;
+  options_.expected_entries = options_.expected_entries.value_or(std::max<std::uint64_t>(1, addresses));
+  OwnPart part = begin_part(communicator_, options_,
+                            {.strangers = command_.strangers,
+                             .is_strict = command_.strict,
+                             .memory_bytes = memory_bytes(),
+                             .scratch_folder = options_.scratch_folder,
+                             .show = [this](std::string_view line) { show(line); }});
+  part.addresses = addresses;
+  part.pairs = pairs_after(header.pairs, added_pairs_, counts_.added);
+  part.own_domains = old_->domains(counts_);
+  ReadBytes nothing_read = {.own = [] { return std::uint64_t{0}; }};
+  HashExchange exchange(communicator_, part.shape, *part.array, options_.threads, nothing_read,
+                        [&part](std::span<const KeyHash> hashes) { part.bits->take(hashes); });
+  std::uint64_t found = 0;
+  try {
+    found = old_->merge_into(exchange, stop_flag());
+    exchange.finish();
+    part.bits->finish();
+  } catch (...) {
+    communicator_.abort(report_failure(communicator_));  // as above
+  }
+  found = communicator_.sum(found);
+  if (is_first()) store_->require_addresses(found);
+  part.sent_bytes = sent_bytes_ + communicator_.sum(exchange.sent_bytes());
+  part.waited = waited_ + exchange.waited().count();
+  spilled_bytes_ = communicator_.sum(old_->added().spilled_bytes() + old_->removed().spilled_bytes());
+  return part;
+}
+
+void UpdateJob::print(const Written& written, const OwnPart& part, double seconds) const {
+  print_report({command_, written.header, counts_, rejected_, part.strangers->review(), spilled_bytes_, seconds});
+  if (!command_.json) std::cout << ranks_text(communicator_, written, part, seconds);
+}
+
+int UpdateJob::run() {
+  const auto start = std::chrono::steady_clock::now();
+  require_lists();
+  open_old();
+  const Progress::Style style =
+      command_.quiet || !is_first() ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
+  progress_.emplace(
+      style, [this] { return reading_.look(); }, Progress::interval_of(style));
+  options_ = StoreUpdate::options_for(*store_, command_.options);
+  options_.scratch_folder = scratch_folder_of(communicator_, options_, !command_.scratch.empty());
+  old_.emplace(communicator_, *store_, options_.threads, memory_bytes(), options_.scratch_folder);
+  read_lists();
+  OwnPart part = merge();
+  const Written written = write_output(communicator_, {command_.output, command_.keep}, options_, part,
+                                       rank_options_.only_first_writes, [this](std::string_view line) { show(line); });
+  progress_->stop();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (is_first()) print(written, part, elapsed.count());
+  return EX_OK;
+}
+
+}  // namespace
+
+int run_update(Communicator& communicator, const Arguments& arguments) {
+  // Rank 0 speaks for all about the command line, which is the same for all.
+  if (communicator.rank() != 0) std::cout.setstate(std::ios::failbit);
+  RankOptions rank_options;
+  std::optional<UpdateArguments> command = parse_update_arguments(arguments, kHelp, rank_options.described());
+  std::cout.clear();
+  if (!command) return EX_OK;
+  communicator.stop_at(stop_flag());
+  std::signal(SIGPIPE, SIG_IGN);  // the work goes on if nobody reads the progress or the report
+  return UpdateJob(communicator, *command, rank_options).run();
+}
+
+}  // namespace bloomgate::mpi
