@@ -195,6 +195,58 @@ TEST_CASE("a damaged page of the old store ends an update, and nothing is writte
   CHECK_FALSE(std::filesystem::exists(folder.file("new.store")));
 }
 
+TEST_CASE("ranges of a store that are merged each by itself are together the whole of it") {
+  const TemporaryFolder folder;
+  test::build_filter(folder.file("old"), numbered_addresses(0, 30'000), options_in(folder, Layout::page, "old"));
+  const StoreFile old(folder.file("old.store"));
+  StoreUpdate all(old, StoreUpdate::options_for(old, options_in(folder, Layout::page, "new")));
+  add_to(all.added(), numbered_addresses(29'000, 3000));
+  add_to(all.removed(), numbered_addresses(31'500, 1000));
+  add_to(all.removed(), numbered_addresses(0, 700));
+  const auto hashes_in = [&](HashRange range, UpdateCounts& counts) {
+    // The changes of a range, as its owner has them.
+    GatheredHashes added(1, std::uint64_t{8} << 20, folder.path());
+    GatheredHashes removed(1, std::uint64_t{8} << 20, folder.path());
+    for (std::size_t partition = 0; partition < GatheredHashes::partition_count(); ++partition) {
+      for (const KeyHash hash : all.added().addresses().sorted_once(partition)) {
+        if (range.has(hash)) added.lane(0).add(hash);
+      }
+      for (const KeyHash hash : all.removed().addresses().sorted_once(partition)) {
+        if (range.has(hash)) removed.lane(0).add(hash);
+      }
+    }
+    added.lane(0).settle();
+    removed.lane(0).settle();
+    StoreMerge merge(old, added, removed, 2, 1, range);
+    counts += merge.count(kNeverStop);
+    std::vector<KeyHash> hashes;
+    StoreMerge::Scratch scratch;
+    while (const auto piece = merge.next_piece()) merge.merge(*piece, scratch, hashes);
+    return hashes;
+  };
+  UpdateCounts wanted_counts;
+  const std::vector<KeyHash> wanted = hashes_in({}, wanted_counts);
+  CHECK(wanted.size() == 30'000 - 700 + 1500);
+  CHECK(wanted_counts ==
+        UpdateCounts{.added = 1500, .already_there = 1000, .removed = 700, .not_there = 1000, .both = 500});
+
+  // Within a partition, where a page begins, right behind a hash, and where a partition begins.
+  const std::vector<KeyHash> borders = {GatheredHashes::first_hash(3) + 12'345, old.first_hashes()[9],
+                                        wanted[12'000] + 1, GatheredHashes::first_hash(200)};
+  UpdateCounts counts;
+  std::vector<KeyHash> got;
+  KeyHash first = 0;
+  for (std::size_t i = 0; i <= borders.size(); ++i) {
+    const KeyHash last = i == borders.size() ? ~KeyHash{0} : borders[i] - 1;
+    const std::vector<KeyHash> part = hashes_in({first, last}, counts);
+    CHECK((part.empty() || (part.front() >= first && part.back() <= last)));
+    got.insert(got.end(), part.begin(), part.end());
+    first = last + 1;
+  }
+  CHECK((got == wanted));
+  CHECK(counts == wanted_counts);
+}
+
 TEST_CASE("an update that is stopped leaves nothing behind") {
   const TemporaryFolder folder;
   test::build_filter(folder.file("old"), numbered_addresses(0, 1000), options_in(folder, Layout::page, "old"));
