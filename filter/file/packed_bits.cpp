@@ -99,10 +99,10 @@ std::uint64_t low_bits_at(std::span<const std::byte> bits, std::uint64_t at, uns
 }  // namespace
 
 bool PackedBits::can_do(unsigned low_bits) noexcept {
-  static const bool kHas = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-                           __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512vbmi") != 0 &&
-                           __builtin_cpu_supports("avx512vbmi2") != 0 && __builtin_cpu_supports("popcnt") != 0;
-  return kHas && low_bits >= kLeastLowBits && low_bits <= kMostLowBits;
+  static const bool has_all = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+                              __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512vbmi") != 0 &&
+                              __builtin_cpu_supports("avx512vbmi2") != 0 && __builtin_cpu_supports("popcnt") != 0;
+  return has_all && low_bits >= kLeastLowBits && low_bits <= kMostLowBits;
 }
 
 BLOOMGATE_VBMI2 void PackedBits::pack(std::span<const KeyHash> hashes, unsigned low_bits, std::uint64_t high_bits,

@@ -73,14 +73,13 @@ constexpr std::uint64_t ribbon_place(KeyHash hash) noexcept {
 // The row of a key: where it starts, and the coefficients for the 64 slots of that group and of the next two.
 struct RibbonRow {
   std::uint32_t start;  // the first slot; its coefficient is 1
-  std::uint64_t words[kRibbonRowGroups];
+  std::uint64_t words[kRibbonRowGroups] = {};
 
   constexpr std::uint32_t group() const noexcept { return start / kRibbonGroupSlots; }
 
   constexpr RibbonRow(std::uint64_t place, const RibbonGroups& groups) noexcept
       : start(static_cast<std::uint32_t>(
-            std::min<std::uint64_t>(multiply_high(place, groups.starts() + kRibbonLateStarts), groups.starts() - 1))),
-        words{} {
+            std::min<std::uint64_t>(multiply_high(place, groups.starts() + kRibbonLateStarts), groups.starts() - 1))) {
     const unsigned shift = start % kRibbonGroupSlots;
     // Murmur3's finisher, as sums of rows must look random.
     std::uint64_t mixed = (place ^ place >> 33) * 0xff51afd7ed558ccd;
