@@ -289,6 +289,18 @@ TEST_CASE("a filter that is built or combined with a key is signed when it has i
   CHECK_FALSE(MappedFilter(folder.file("plain")).signature());
 }
 
+TEST_CASE("a file with more pieces than chunks is checked to its end") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("filter");
+  build_filter(path, {"joe@example.org"}, {.bits_per_entry = 8, .expected_entries = kPieceBytes, .seed = 1});
+  sign(path);
+  // The bits are one chunk. Their checksum comes behind them, in the second piece.
+  const std::uint64_t chunks = MappedFilter(path).sections().front().chunk_count();
+  REQUIRE(chunks == 1);
+  REQUIRE(piece_count(fs::file_size(path)) == 2);
+  CHECK(outcome_of(path, trusted()) == "sound");
+}
+
 TEST_CASE("the places of the pieces cover the file behind its header once") {
   for (const std::uint64_t bytes : {kHeaderBytes + 1, kHeaderBytes + kPieceBytes - 1, kHeaderBytes + kPieceBytes,
                                     kHeaderBytes + kPieceBytes + 1, (std::uint64_t{1} << 33) + 4097}) {
