@@ -1,8 +1,7 @@
 #include "config/daemon_options.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "config/option_table.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

@@ -1,6 +1,6 @@
 #include "config/deep_check_options.hpp"
 
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,5 +1,4 @@
 // Everything that names the daemon's options says the same as the table.
-#include <catch2/catch.hpp>
 #include <map>
 #include <regex>
 #include <set>
@@ -7,6 +6,7 @@
 
 #include "config/daemon_options.hpp"
 #include "config/option_table.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

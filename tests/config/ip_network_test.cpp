@@ -4,7 +4,7 @@
 #include <netinet/in.h>
 #include <sys/un.h>
 
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,6 +1,6 @@
 #include "config/restart_options.hpp"
 
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

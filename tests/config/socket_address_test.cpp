@@ -1,6 +1,6 @@
 #include "config/socket_address.hpp"
 
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -3,12 +3,12 @@
 #include <libmilter/mfapi.h>
 #include <libmilter/mfdef.h>
 
-#include <catch2/catch.hpp>
 #include <random>
 #include <stdexcept>
 
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/fake_libmilter.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

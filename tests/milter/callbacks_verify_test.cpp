@@ -2,7 +2,6 @@
 #include <libmilter/mfapi.h>
 #include <libmilter/mfdef.h>
 
-#include <catch2/catch.hpp>
 #include <future>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "milter/callbacks.hpp"
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/fake_libmilter.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -5,13 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <memory>
 #include <vector>
 
 #include "milter/listening_socket.hpp"
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/fake_libmilter.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/stream_sockets.hpp"
 
 namespace bloomgate::test {

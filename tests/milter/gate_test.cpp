@@ -1,10 +1,10 @@
 #include "milter/gate.hpp"
 
-#include <catch2/catch.hpp>
 #include <regex>
 #include <variant>
 
 #include "tests/milter/daemon_parts.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"
 
 namespace bloomgate {

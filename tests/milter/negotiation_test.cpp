@@ -3,7 +3,7 @@
 #include <libmilter/mfapi.h>
 #include <libmilter/mfdef.h>
 
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

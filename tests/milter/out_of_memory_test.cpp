@@ -3,13 +3,13 @@
 #include <libmilter/mfapi.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <new>
 
 #include "milter/message/message_recorder.hpp"
 #include "milter/supervisor.hpp"
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/fake_libmilter.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/memory_budget.hpp"
 
 namespace bloomgate {

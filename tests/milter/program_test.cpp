@@ -2,11 +2,11 @@
 #include <sys/wait.h>
 #include <sysexits.h>
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 
 #include "milter/listening_socket.hpp"
 #include "tests/milter/daemon_parts.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -2,13 +2,14 @@
 
 #include <spdlog/logger.h>
 
-#include <catch2/catch.hpp>
 #include <condition_variable>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

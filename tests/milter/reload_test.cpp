@@ -1,10 +1,10 @@
 // Reloads under concurrent sessions; run with ThreadSanitizer by the preset tsan.
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <thread>
 
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/fake_libmilter.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

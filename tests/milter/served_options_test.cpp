@@ -5,7 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <functional>
 #include <stdexcept>
@@ -15,6 +14,7 @@
 #include "filter/base/error.hpp"
 #include "milter/policy_of_options.hpp"
 #include "tests/milter/daemon_parts.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

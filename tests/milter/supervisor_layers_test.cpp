@@ -1,5 +1,4 @@
 // A whitelist that is a folder of layers, in the daemon: loaded, watched and swapped together.
-#include <catch2/catch.hpp>
 
 #include "filter/file/layer_folder.hpp"
 #include "filter/layout/sizing.hpp"
@@ -9,6 +8,7 @@
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/notify_socket.hpp"
 #include "tests/milter/running_supervisor.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,7 +1,6 @@
 // A supervisor whose whitelist is a pair: a filter, and the store that confirms its hits.
 #include <sys/stat.h>
 
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
 #include <sstream>
@@ -10,6 +9,7 @@
 #include "milter/supervisor.hpp"
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/notify_socket.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"
 
 namespace bloomgate {

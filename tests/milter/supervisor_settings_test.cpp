@@ -1,5 +1,4 @@
 // Reloads that take in another configuration.
-#include <catch2/catch.hpp>
 #include <stdexcept>
 
 #include "filter/base/error.hpp"
@@ -7,6 +6,7 @@
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/notify_socket.hpp"
 #include "tests/milter/running_supervisor.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

@@ -1,11 +1,11 @@
 // Whitelists that a trusted key must have signed, in the daemon: loaded, refused, and the key changed.
-#include <catch2/catch.hpp>
 
 #include "filter/file/sign_filter.hpp"
 #include "milter/lists/whitelist_files.hpp"
 #include "milter/supervisor.hpp"
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/notify_socket.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/test_keys.hpp"
 
 namespace bloomgate {

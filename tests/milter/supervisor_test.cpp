@@ -4,7 +4,6 @@
 #include <spdlog/sinks/base_sink.h>
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <charconv>
 #include <filesystem>
 #include <functional>
@@ -19,6 +18,7 @@
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/notify_socket.hpp"
 #include "tests/milter/running_supervisor.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/no_descriptors.hpp"
 #include "tests/support/silent_writer.hpp"
 

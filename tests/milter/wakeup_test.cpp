@@ -2,9 +2,10 @@
 
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <csignal>
 #include <thread>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,10 +1,11 @@
 // Damage done to a file in place, for tests.
 #pragma once
 
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <fstream>
 #include <string>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate::test {
 

@@ -3,10 +3,10 @@
 
 #include <sys/mman.h>
 
-#include <catch2/catch.hpp>
 #include <cerrno>
 #include <string>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
 

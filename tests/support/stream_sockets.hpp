@@ -7,7 +7,6 @@
 #include <sys/un.h>
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <cstring>
 #include <string>
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "filter/base/file_descriptor.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate::test {
 

@@ -1,6 +1,5 @@
 // What the canonicaliser allocates, and what it does when it cannot. A program of its own, since it replaces malloc;
 // not built with sanitizers, which replace it too.
-#include <catch2/catch.hpp>
 #include <cstddef>
 #include <limits>
 #include <string>
@@ -8,6 +7,7 @@
 
 #include "address_wording.hpp"
 #include "filter/address/address.hpp"
+#include "tests/support/catch.hpp"
 
 namespace {
 

@@ -1,11 +1,11 @@
 // Sizes round every limit and buffer of the canonicaliser, in all the forms that text can have: AddressSanitizer sees
 // what is read or written past one, and here the outcome is held against the arithmetic.
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "address_wording.hpp"
 #include "filter/address/address.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

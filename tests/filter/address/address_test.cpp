@@ -1,12 +1,12 @@
 #include "filter/address/address.hpp"
 
-#include <catch2/catch.hpp>
 #include <map>
 #include <random>
 #include <set>
 #include <vector>
 
 #include "address_wording.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,5 +1,4 @@
 // Internationalised domains, seen through the public functions: as the domain of an address and as an entry of a list.
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -7,6 +6,7 @@
 
 #include "address_wording.hpp"
 #include "filter/address/address.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

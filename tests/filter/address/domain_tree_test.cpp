@@ -1,10 +1,10 @@
 #include "filter/address/domain_tree.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "address_wording.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,5 +1,4 @@
 // Local parts beyond ASCII, and the case of all, seen through the public functions.
-#include <catch2/catch.hpp>
 #include <map>
 #include <string>
 #include <string_view>
@@ -7,6 +6,7 @@
 
 #include "address_wording.hpp"
 #include "filter/address/address.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

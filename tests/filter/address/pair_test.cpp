@@ -1,11 +1,11 @@
 #include "filter/address/pair.hpp"
 
-#include <catch2/catch.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "filter/address/address.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

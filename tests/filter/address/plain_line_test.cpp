@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <catch2/catch.hpp>
 #include <random>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 
 #include "filter/address/address.hpp"
 #include "read_plain_lines.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

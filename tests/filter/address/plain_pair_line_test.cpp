@@ -1,13 +1,13 @@
 // The fast path for pairs gives what the canonicaliser gives, or leaves a line alone.
 #include "filter/address/plain_pair_line.hpp"
 
-#include <catch2/catch.hpp>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "filter/address/address.hpp"
 #include "read_plain_lines.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

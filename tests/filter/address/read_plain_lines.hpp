@@ -1,12 +1,12 @@
 // Reads text by one of the builder's fast paths, in registers of each width.
 #pragma once
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "filter/address/plain_line.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 

@@ -1,11 +1,11 @@
 #include "filter/address/reject_reason.hpp"
 
-#include <catch2/catch.hpp>
 #include <map>
 #include <set>
 #include <sstream>
 #include <string>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

@@ -1,8 +1,7 @@
 #include "filter/address/tag_separators.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "filter/address/address.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,7 +1,8 @@
 #include "filter/base/ascii.hpp"
 
-#include <catch2/catch.hpp>
 #include <cctype>
+
+#include "tests/support/catch.hpp"
 
 using namespace bloomgate;
 

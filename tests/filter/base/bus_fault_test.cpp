@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
 #include <memory>
@@ -16,6 +15,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -3,12 +3,12 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "filter/base/anonymous_memory.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

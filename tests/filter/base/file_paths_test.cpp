@@ -1,8 +1,8 @@
 #include "filter/base/file_paths.hpp"
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -3,11 +3,12 @@
 #include <sched.h>
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <stdexcept>
 #include <thread>
 #include <vector>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

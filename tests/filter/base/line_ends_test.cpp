@@ -1,7 +1,8 @@
 #include "filter/base/line_ends.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

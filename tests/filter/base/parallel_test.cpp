@@ -2,8 +2,9 @@
 
 #include <sched.h>
 
-#include <catch2/catch.hpp>
 #include <thread>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,6 +1,6 @@
 #include "filter/base/printable.hpp"
 
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

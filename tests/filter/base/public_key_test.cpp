@@ -1,7 +1,6 @@
 #include "filter/base/public_key.hpp"
 
-#include <catch2/catch.hpp>
-
+#include "tests/support/catch.hpp"
 #include "tests/support/test_keys.hpp"
 
 namespace bloomgate {

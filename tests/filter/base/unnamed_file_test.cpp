@@ -3,11 +3,11 @@
 #include <sys/stat.h>
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <cerrno>
 #include <filesystem>
 
 #include "filter/base/file_io.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace bloomgate;

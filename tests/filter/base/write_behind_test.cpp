@@ -2,13 +2,13 @@
 #include "filter/base/write_behind.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
 
 #include "filter/base/parallel.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -3,11 +3,11 @@
 #include "filter/build/body_stream.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <memory>
 #include <random>
 
 #include "filter/base/anonymous_memory.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

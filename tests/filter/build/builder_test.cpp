@@ -1,7 +1,6 @@
 #include "filter/build/builder.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
 #include <random>
@@ -10,6 +9,7 @@
 #include "filter/file/mapped_filter.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/insert_keys.hpp"
 #include "tests/support/sanitized.hpp"

@@ -1,11 +1,11 @@
 #include "filter/build/bulk_lookup.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "filter/base/parallel.hpp"
 #include "filter/layout/sizing.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/insert_keys.hpp"
 #include "tests/support/memory_filter.hpp"
 

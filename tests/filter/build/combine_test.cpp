@@ -1,7 +1,6 @@
 #include "filter/build/combine.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/section_stream.hpp"
 #include "filter/layout/sizing.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -2,7 +2,6 @@
 #include "filter/build/counting_update.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
 #include <random>
@@ -11,6 +10,7 @@
 #include "filter/base/error.hpp"
 #include "filter/layout/counters.hpp"
 #include "tests/support/build_with_strangers.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
 

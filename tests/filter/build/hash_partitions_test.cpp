@@ -1,12 +1,12 @@
 #include "filter/build/hash_partitions.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <random>
 #include <vector>
 
 #include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 
 namespace bloomgate {

@@ -1,8 +1,9 @@
 #include "filter/build/hash_pool.hpp"
 
-#include <catch2/catch.hpp>
 #include <memory>
 #include <vector>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

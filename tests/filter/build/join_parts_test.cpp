@@ -1,7 +1,6 @@
 #include "filter/build/join_parts.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <random>
 #include <string>
@@ -13,6 +12,7 @@
 #include "filter/file/mapped_filter.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 

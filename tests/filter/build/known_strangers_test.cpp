@@ -3,7 +3,6 @@
 #include "filter/build/known_strangers.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <limits>
 #include <random>
@@ -12,6 +11,7 @@
 #include "filter/base/error.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "tests/support/build_with_strangers.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
 

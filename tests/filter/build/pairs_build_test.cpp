@@ -1,5 +1,4 @@
 // Pairs on their way into filters and stores: what the headers say of them, and that every way gives the same files.
-#include <catch2/catch.hpp>
 #include <functional>
 #include <memory>
 
@@ -8,6 +7,7 @@
 #include "filter/build/store_update.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "tests/support/build_with_strangers.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

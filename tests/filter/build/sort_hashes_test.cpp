@@ -1,8 +1,9 @@
 #include "filter/build/sort_hashes.hpp"
 
-#include <catch2/catch.hpp>
 #include <random>
 #include <set>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

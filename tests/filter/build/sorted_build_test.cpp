@@ -1,9 +1,9 @@
 #include "filter/build/sorted_build.hpp"
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <stdexcept>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 

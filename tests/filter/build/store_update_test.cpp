@@ -2,7 +2,6 @@
 // wrong with the old store is found.
 #include "filter/build/store_update.hpp"
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <random>
 #include <set>
@@ -10,6 +9,7 @@
 #include "filter/base/error.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "tests/support/build_with_strangers.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/sanitized.hpp"

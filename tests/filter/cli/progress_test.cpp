@@ -4,9 +4,9 @@
 
 #include <array>
 #include <atomic>
-#include <catch2/catch.hpp>
 
 #include "filter/base/file_descriptor.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate::cli {
 namespace {

@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -10,6 +9,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,10 +1,10 @@
 #include "filter/file/file_format.hpp"
 
 #include <array>
-#include <catch2/catch.hpp>
 
 #include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 
 namespace bloomgate {

@@ -1,6 +1,5 @@
 #include "filter/file/file_part.hpp"
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <random>
 
@@ -9,6 +8,7 @@
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/layout/filter_shape.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include "filter/base/error.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/section_stream.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 

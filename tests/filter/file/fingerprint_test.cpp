@@ -1,8 +1,7 @@
 #include "filter/file/fingerprint.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "filter/base/little_endian.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -2,10 +2,10 @@
 
 #include <sys/stat.h>
 
-#include <catch2/catch.hpp>
 #include <map>
 
 #include "filter/base/error.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

@@ -1,11 +1,11 @@
 // The format, frozen: filter files from tests/golden are built again byte for byte, and a larger one is pinned by its
 // checksum and its first false positives.
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <sstream>
 
 #include "filter/file/mapped_filter.hpp"
 #include "tests/support/build_with_strangers.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +19,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/file/filter_writer.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/locked_memory.hpp"

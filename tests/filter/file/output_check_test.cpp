@@ -1,9 +1,9 @@
 #include "filter/file/output_check.hpp"
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 
 #include "filter/base/error.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

@@ -1,9 +1,9 @@
 #include "filter/file/sections.hpp"
 
-#include <catch2/catch.hpp>
 #include <limits>
 
 #include "filter/base/error.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 
 namespace bloomgate {

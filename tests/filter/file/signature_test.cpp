@@ -4,7 +4,6 @@
 
 #include <sys/stat.h>
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -17,6 +16,7 @@
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/sign_filter.hpp"
 #include "tests/support/build_with_strangers.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_keys.hpp"

@@ -1,11 +1,11 @@
 #include "filter/file/store_cut.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <random>
 
 #include "filter/base/anonymous_memory.hpp"
 #include "filter/file/store_page.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <random>
 #include <set>
@@ -17,6 +16,7 @@
 #include "filter/file/store_format.hpp"
 #include "filter/file/store_page.hpp"
 #include "filter/file/store_writer.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/temporary_folder.hpp"

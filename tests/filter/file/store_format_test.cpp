@@ -1,6 +1,5 @@
 #include "filter/file/store_format.hpp"
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -15,6 +14,7 @@
 #include "filter/file/store_file.hpp"
 #include "filter/file/store_page.hpp"
 #include "filter/file/store_writer.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 

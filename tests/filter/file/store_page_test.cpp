@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -12,6 +11,7 @@
 #include <stdexcept>
 
 #include "filter/base/little_endian.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

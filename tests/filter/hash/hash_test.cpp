@@ -1,9 +1,10 @@
 #include "filter/hash/hash.hpp"
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <set>
 #include <string>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,9 +1,9 @@
 #include "filter/hash/murmur3.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
 
 #include "filter/base/little_endian.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

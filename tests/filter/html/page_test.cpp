@@ -1,9 +1,9 @@
 #include "filter/html/page.hpp"
 
-#include <catch2/catch.hpp>
 #include <vector>
 
 #include "filter/html/stacked_bars.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

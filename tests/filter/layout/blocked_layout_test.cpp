@@ -1,13 +1,13 @@
 #include "filter/layout/blocked_layout.hpp"
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <limits>
 #include <set>
 #include <vector>
 
 #include "filter/layout/filter_view.hpp"
 #include "filter/layout/layout.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -2,13 +2,13 @@
 #include "filter/layout/counters.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <random>
 #include <vector>
 
 #include "filter/layout/bits.hpp"
 #include "filter/layout/counting_layout.hpp"
 #include "filter/layout/filter_view.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,11 +1,11 @@
 // A domain entry must open no side door: whoever is not listed passes by the one look-up in the bits, or not at all,
 // however many labels the domain of the sender has.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 #include <string>
 
 #include "filter/layout/sizing.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/insert_keys.hpp"
 #include "tests/support/memory_filter.hpp"
 

@@ -1,10 +1,10 @@
 #include "filter/layout/filter_view.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "filter/layout/layout.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/memory_filter.hpp"
 
 namespace bloomgate {

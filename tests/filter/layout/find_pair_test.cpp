@@ -1,9 +1,9 @@
 // Look-ups of pairs in a filter: who is listed for whom, and that nobody is listed for everybody by a pair.
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "filter/layout/filter_view.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/memory_filter.hpp"
 
 namespace bloomgate {

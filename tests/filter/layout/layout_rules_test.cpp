@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "filter/layout/layout.hpp"
 #include "filter/layout/ribbon_rate.hpp"
 #include "filter/layout/sizing.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

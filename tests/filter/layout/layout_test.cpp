@@ -4,13 +4,13 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
 
 #include "filter/layout/bits.hpp"
 #include "filter/layout/filter_view.hpp"
 #include "filter/layout/sizing.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/insert_keys.hpp"
 
 namespace bloomgate {

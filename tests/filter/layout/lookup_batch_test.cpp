@@ -1,12 +1,12 @@
 #include "filter/layout/lookup_batch.hpp"
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "filter/layout/sizing.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/insert_keys.hpp"
 #include "tests/support/memory_filter.hpp"
 

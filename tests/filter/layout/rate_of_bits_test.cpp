@@ -1,10 +1,10 @@
 #include "filter/layout/rate_of_bits.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <string>
 
 #include "filter/layout/sizing.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/insert_keys.hpp"
 #include "tests/support/memory_filter.hpp"
 #include "tests/support/sanitized.hpp"

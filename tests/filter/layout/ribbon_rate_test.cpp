@@ -1,12 +1,12 @@
 #include "filter/layout/ribbon_rate.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
 
 #include "filter/layout/ribbon_block.hpp"
 #include "filter/layout/ribbon_solver.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

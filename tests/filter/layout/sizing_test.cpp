@@ -1,11 +1,11 @@
 #include "filter/layout/sizing.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
 
 #include "filter/base/error.hpp"
 #include "filter/layout/layout.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

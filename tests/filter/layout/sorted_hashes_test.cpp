@@ -1,12 +1,12 @@
 #include "filter/layout/sorted_hashes.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <limits>
 #include <random>
 #include <set>
 #include <vector>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/memory_filter.hpp"
 
 namespace bloomgate {

@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <catch2/catch.hpp>
 #include <csignal>
 #include <fstream>
 #include <map>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "filter/base/error.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

@@ -1,5 +1,4 @@
 // The C interface, against the rooms that it stands on: filter/library/bloomgate.h.
-#include <catch2/catch.hpp>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +13,7 @@
 #include "filter/hash/hash.hpp"
 #include "filter/library/bloomgate.h"
 #include "tests/support/build_with_strangers.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 

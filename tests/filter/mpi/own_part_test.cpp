@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "filter/mpi/own_bits.hpp"
 #include "filter/mpi/own_store.hpp"
 #include "filter/mpi/shared_array.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,10 +1,10 @@
 #include "milter/deep_check/checkers.hpp"
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <thread>
 
 #include "tests/milter/deep_check/loopback_server.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

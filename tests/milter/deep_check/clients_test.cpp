@@ -1,7 +1,6 @@
 // What the clients send, seen by a server. That the real servers take it is seen in tests/e2e.
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 
 #include "milter/deep_check/http_exchange.hpp"
@@ -10,6 +9,7 @@
 #include "milter/deep_check/rspamd_client.hpp"
 #include "milter/deep_check/spamd_client.hpp"
 #include "tests/milter/deep_check/loopback_server.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

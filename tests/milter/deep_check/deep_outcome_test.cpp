@@ -1,8 +1,9 @@
 #include "milter/deep_check/deep_outcome.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <string>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -18,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

@@ -1,9 +1,10 @@
 #include "milter/deep_check/free_places.hpp"
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <thread>
 #include <vector>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,6 +1,6 @@
 #include "milter/deep_check/received_fields.hpp"
 
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

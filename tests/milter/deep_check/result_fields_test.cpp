@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,6 +1,6 @@
 #include "milter/deep_check/safe_text.hpp"
 
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

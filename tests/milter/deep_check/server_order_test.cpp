@@ -1,6 +1,6 @@
 #include "milter/deep_check/server_order.hpp"
 
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

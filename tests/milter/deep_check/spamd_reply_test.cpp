@@ -1,6 +1,6 @@
 #include "milter/deep_check/spamd_reply.hpp"
 
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -4,7 +4,6 @@
 #include <signal.h>
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +16,7 @@
 #include "milter/dkim/library_verifier.hpp"
 #include "tests/milter/dkim/signing.hpp"
 #include "tests/milter/dkim/verifying.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/no_descriptors.hpp"
 #include "tests/support/temporary_folder.hpp"
 

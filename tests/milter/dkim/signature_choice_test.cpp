@@ -1,9 +1,10 @@
 #include "milter/dkim/signature_choice.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,5 +1,4 @@
 // The verifier by libopendkim, with real signatures and records that libunbound has of its own.
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -9,6 +8,7 @@
 #include "milter/dkim/library_verifier.hpp"
 #include "tests/milter/dkim/signing.hpp"
 #include "tests/milter/dkim/verifying.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

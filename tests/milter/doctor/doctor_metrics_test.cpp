@@ -1,10 +1,10 @@
 // What --doctor makes of the figures of the daemon. From a real one, and from servers that are none:
 // tests/e2e/test_doctor_metrics.py.
-#include <catch2/catch.hpp>
 #include <string>
 
 #include "milter/doctor/doctor.hpp"
 #include "milter/doctor/shown_figures.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,6 +1,6 @@
 #include "milter/doctor/doctor_probes.hpp"
 
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

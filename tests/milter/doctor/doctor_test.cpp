@@ -4,9 +4,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <catch2/catch.hpp>
-
 #include "filter/base/file_descriptor.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

@@ -1,12 +1,13 @@
 #include "milter/learning/known_pairs.hpp"
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <map>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

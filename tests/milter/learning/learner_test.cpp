@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <functional>
 #include <random>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

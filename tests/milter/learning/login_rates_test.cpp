@@ -1,7 +1,8 @@
 #include "milter/learning/login_rates.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,9 +1,10 @@
 #include "milter/learning/outgoing.hpp"
 
-#include <catch2/catch.hpp>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,7 +1,6 @@
 #include "milter/lists/file_watch.hpp"
 
-#include <catch2/catch.hpp>
-
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

@@ -4,13 +4,13 @@
 #include <sys/stat.h>
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <csignal>
 #include <fstream>
 #include <functional>
 #include <future>
 
 #include "tests/milter/daemon_parts.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/silent_writer.hpp"
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <future>
 #include <thread>
@@ -14,6 +13,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/file_descriptor.hpp"
 #include "milter/lists/exact_list_file.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

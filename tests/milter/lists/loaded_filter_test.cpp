@@ -1,6 +1,5 @@
 #include "milter/lists/loaded_filter.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +8,7 @@
 #include <set>
 
 #include "tests/milter/daemon_parts.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/locked_memory.hpp"
 

@@ -1,10 +1,11 @@
 #include "milter/lists/store_readers.hpp"
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <future>
 #include <thread>
 #include <vector>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

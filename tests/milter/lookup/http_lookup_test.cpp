@@ -1,7 +1,8 @@
 #include "milter/lookup/http_lookup.hpp"
 
-#include <catch2/catch.hpp>
 #include <vector>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,13 +1,13 @@
 // HTTP on the socket for look-ups.
 #include <sys/socket.h>
 
-#include <catch2/catch.hpp>
 #include <thread>
 #include <vector>
 
 #include "milter/lookup/http_lookup.hpp"
 #include "milter/lookup/socketmap.hpp"
 #include "tests/milter/lookup/lookup_server_of_test.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

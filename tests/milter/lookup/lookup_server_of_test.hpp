@@ -1,7 +1,6 @@
 // A server for look-ups on a unix socket, with answers of its own, for the tests of its two protocols.
 #pragma once
 
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <mutex>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "milter/lookup/lookup_server.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/stream_sockets.hpp"
 #include "tests/support/temporary_folder.hpp"
 

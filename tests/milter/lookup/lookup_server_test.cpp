@@ -1,11 +1,11 @@
 #include "milter/lookup/lookup_server.hpp"
 
-#include <catch2/catch.hpp>
 #include <thread>
 #include <vector>
 
 #include "milter/lookup/socketmap.hpp"
 #include "tests/milter/lookup/lookup_server_of_test.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/stream_sockets.hpp"
 
 namespace bloomgate {

@@ -1,8 +1,7 @@
 #include "milter/lookup/socketmap.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "milter/lookup/sender_question.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

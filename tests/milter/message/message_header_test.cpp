@@ -1,7 +1,8 @@
 #include "milter/message/message_header.hpp"
 
-#include <catch2/catch.hpp>
 #include <sstream>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

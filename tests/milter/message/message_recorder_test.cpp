@@ -1,8 +1,9 @@
 #include "milter/message/message_recorder.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,8 +1,8 @@
 // The text and the envelope that a checker is shown of a recorded message.
-#include <catch2/catch.hpp>
 #include <filesystem>
 
 #include "milter/message/message_recorder.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {

@@ -4,13 +4,13 @@
 #include <poll.h>
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <optional>
 #include <stdexcept>
 #include <thread>
 
 #include "filter/base/file_descriptor.hpp"
 #include "milter/serving/local_socket.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/stream_sockets.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,7 +1,8 @@
 #include "milter/monitoring/last_decisions.hpp"
 
-#include <catch2/catch.hpp>
 #include <thread>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,7 +1,6 @@
 // The pages are made from the real parts of the daemon: lists in a slot, a gate that decides messages.
 #include "milter/monitoring/pages.hpp"
 
-#include <catch2/catch.hpp>
 #include <regex>
 
 #include "milter/connection.hpp"
@@ -10,6 +9,7 @@
 #include "milter/monitoring/metrics_text.hpp"
 #include "milter/monitoring/status_page.hpp"
 #include "tests/milter/daemon_parts.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/full_filter.hpp"
 

@@ -1,7 +1,8 @@
 #include "milter/monitoring/proportion.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

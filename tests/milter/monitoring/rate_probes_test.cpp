@@ -1,9 +1,8 @@
 // Probes of filters whose bits are all set, or none of them: what they find does not depend on chance.
 #include "milter/monitoring/rate_probes.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "tests/milter/daemon_parts.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/full_filter.hpp"
 
 namespace bloomgate {

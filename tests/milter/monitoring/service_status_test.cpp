@@ -1,9 +1,8 @@
 #include "milter/monitoring/service_status.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/notify_socket.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"
 
 namespace bloomgate {

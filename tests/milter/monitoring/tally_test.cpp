@@ -1,9 +1,10 @@
 #include "milter/monitoring/tally.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <thread>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

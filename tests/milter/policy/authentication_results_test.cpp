@@ -1,11 +1,11 @@
 #include "milter/policy/authentication_results.hpp"
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "filter/address/limits.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

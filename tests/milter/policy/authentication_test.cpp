@@ -1,10 +1,10 @@
 #include "milter/policy/authentication.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "tests/support/allocated_bytes.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,10 +1,10 @@
 // The decision where a store confirms the hits of a whitelist.
-#include <catch2/catch.hpp>
 
 #include "milter/policy/explain.hpp"
 #include "milter/policy/header_field.hpp"
 #include "milter/policy/trace.hpp"
 #include "tests/milter/policy/decision_parts.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,11 +1,11 @@
 // The decision where something was learned from outgoing mail.
-#include <catch2/catch.hpp>
 #include <set>
 #include <string>
 
 #include "milter/policy/look_up_learned.hpp"
 #include "milter/policy/trace.hpp"
 #include "tests/milter/policy/decision_parts.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,5 +1,4 @@
 // The decision where whitelists hold entries for one recipient.
-#include <catch2/catch.hpp>
 #include <map>
 #include <random>
 #include <set>
@@ -8,6 +7,7 @@
 #include "milter/policy/explain.hpp"
 #include "milter/policy/trace.hpp"
 #include "tests/milter/policy/decision_parts.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,9 +1,9 @@
 // The decision where a signature that our own verifier finds would change it.
-#include <catch2/catch.hpp>
 
 #include "milter/policy/header_field.hpp"
 #include "milter/policy/trace.hpp"
 #include "tests/milter/policy/decision_parts.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,11 +1,11 @@
 #include "milter/policy/decide.hpp"
 
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "tests/milter/policy/decision_parts.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,7 +1,6 @@
 // What the tests of the decision put together again and again.
 #pragma once
 
-#include <catch2/catch.hpp>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "milter/policy/decide.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/memory_filter.hpp"
 
 namespace bloomgate::test {

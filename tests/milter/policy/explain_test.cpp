@@ -1,11 +1,11 @@
 #include "milter/policy/explain.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "milter/policy/header_field.hpp"
 #include "tests/milter/policy/decision_parts.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

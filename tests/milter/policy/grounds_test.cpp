@@ -1,11 +1,11 @@
 #include "milter/policy/grounds.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "milter/policy/authentication.hpp"
 #include "tests/support/allocated_bytes.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

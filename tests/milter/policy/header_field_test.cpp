@@ -1,6 +1,6 @@
 #include "milter/policy/header_field.hpp"
 
-#include <catch2/catch.hpp>
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,12 +1,12 @@
 #include "milter/policy/header_from.hpp"
 
-#include <catch2/catch.hpp>
 #include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "filter/address/address.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 

@@ -1,8 +1,9 @@
 #include "milter/policy/result_forgery.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

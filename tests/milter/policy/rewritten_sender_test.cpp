@@ -1,8 +1,9 @@
 #include "milter/policy/rewritten_sender.hpp"
 
-#include <catch2/catch.hpp>
 #include <set>
 #include <vector>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

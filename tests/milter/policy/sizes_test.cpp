@@ -1,6 +1,5 @@
 // Texts of every length round the sizes of the buffers that hold them, in ASCII and beyond it, where a character takes
 // several bytes and its canonical form has another length. AddressSanitizer sees what runs over.
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "milter/policy/rewritten_sender.hpp"
 #include "milter/policy/trace.hpp"
 #include "tests/milter/policy/decision_parts.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

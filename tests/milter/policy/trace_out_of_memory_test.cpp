@@ -1,10 +1,10 @@
 // A trace that runs out of memory says so, and the decision goes on.
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "milter/policy/explain.hpp"
 #include "milter/policy/trace.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/memory_budget.hpp"
 
 namespace bloomgate {

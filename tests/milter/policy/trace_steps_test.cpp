@@ -1,10 +1,10 @@
 // What the steps of a decision say of everything that can become of them: an operator reads nothing else.
 #include <algorithm>
-#include <catch2/catch.hpp>
 
 #include "filter/address/pair.hpp"
 #include "milter/policy/trace.hpp"
 #include "tests/milter/policy/decision_parts.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate {
 namespace {

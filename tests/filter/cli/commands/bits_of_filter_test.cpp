@@ -1,9 +1,8 @@
 // The bits per entry of a filter that is there: those that it was asked to have, so that one made like it has its size.
 #include "filter/cli/commands/bits_of_filter.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "filter/layout/sizing.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate::cli {
 namespace {

@@ -1,10 +1,10 @@
 #include "filter/cli/harvest/contact_sorter.hpp"
 
-#include <catch2/catch.hpp>
 #include <map>
 #include <random>
 #include <string>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::cli {

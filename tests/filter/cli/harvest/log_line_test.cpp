@@ -1,8 +1,9 @@
 #include "filter/cli/harvest/log_line.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate::cli {
 namespace {

@@ -1,8 +1,9 @@
 #include "filter/cli/harvest/open_messages.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
+
+#include "tests/support/catch.hpp"
 
 namespace bloomgate::cli {
 namespace {

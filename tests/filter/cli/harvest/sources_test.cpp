@@ -1,11 +1,11 @@
 // Sent mail and address books: what a source is, and whom it names.
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "filter/base/error.hpp"
 #include "filter/cli/harvest/address_book.hpp"
 #include "filter/cli/harvest/mail_reader.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::cli {

@@ -1,9 +1,8 @@
 #include "filter/cli/lists/dated_lists.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "filter/base/error.hpp"
 #include "filter/cli/command_line.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate::cli {
 namespace {

@@ -1,10 +1,10 @@
 #include "filter/cli/lists/except_list.hpp"
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <fstream>
 
 #include "filter/base/error.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::cli {

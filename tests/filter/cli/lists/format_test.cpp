@@ -1,10 +1,9 @@
 #include "filter/cli/lists/format.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "filter/base/error.hpp"
 #include "filter/cli/command_line.hpp"
 #include "filter/cli/lists/csv_format.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 
 namespace bloomgate::cli {

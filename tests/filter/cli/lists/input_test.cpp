@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <string>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::cli {

@@ -1,12 +1,12 @@
 #include "filter/cli/lists/read_ahead.hpp"
 
-#include <catch2/catch.hpp>
 #include <mutex>
 #include <set>
 #include <stdexcept>
 #include <vector>
 
 #include "filter/base/parallel.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate::cli {
 namespace {

@@ -1,12 +1,12 @@
 #include "filter/cli/lists/turns.hpp"
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::cli {

@@ -1,9 +1,9 @@
 #include "filter/cli/report/daemon_line.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
 
 #include "filter/cli/report/decision_line.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate::cli {
 namespace {

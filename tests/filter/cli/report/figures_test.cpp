@@ -1,9 +1,8 @@
 #include "filter/cli/report/figures.hpp"
 
-#include <catch2/catch.hpp>
-
 #include "filter/cli/report/figures_json.hpp"
 #include "filter/cli/report/report_pages.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate::cli {
 namespace {

@@ -1,11 +1,11 @@
 #include "filter/cli/report/log_times.hpp"
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <ctime>
 
 #include "filter/cli/command_line.hpp"
 #include "filter/cli/report/since.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate::cli {
 namespace {

@@ -1,10 +1,10 @@
 #include "filter/cli/report/space_saving.hpp"
 
-#include <catch2/catch.hpp>
 #include <map>
 #include <random>
 
 #include "filter/cli/report/time_counts.hpp"
+#include "tests/support/catch.hpp"
 
 namespace bloomgate::cli {
 namespace {
