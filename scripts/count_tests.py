@@ -1,6 +1,8 @@
 """Reads JUnit reports (of ctest, of pytest) and prints what scripts/test adds up.
 
-The first line is `PASSED FAILED SKIPPED`; then come lines `failed: NAME` and `skipped: REASON (N tests)`.
+The first line is `PASSED FAILED SKIPPED`; then come lines `failed: NAME`, `unsteady: NAME` and
+`skipped: REASON (N tests)`. A report NAME.again.xml has the tests of NAME.xml that failed and were run once more: one
+that passes there is unsteady, and counts as passed.
 With --failures: the end of what each failed test printed.
 """
 
@@ -10,6 +12,7 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 
 LINES_SHOWN = 40
+AGAIN = ".again.xml"
 
 
 def cases(reports):
@@ -17,10 +20,21 @@ def cases(reports):
         yield from ET.parse(report).iter("testcase")
 
 
+def name_of(case):
+    return case.get("classname"), case.get("name")
+
+
 def problem_of(case):
     """The element that says that the test failed, or None."""
     failure = case.find("failure")
     return failure if failure is not None else case.find("error")
+
+
+def passed_again(reports):
+    """Of those that were run once more, the tests that passed. A test may have several cases: itself, and its clean-up."""
+    again = list(cases(report for report in reports if report.endswith(AGAIN)))
+    failed = {name_of(case) for case in again if problem_of(case) is not None}
+    return {name_of(case) for case in again if not skip_reason(case)} - failed
 
 
 def skip_reason(case):
@@ -41,9 +55,13 @@ def skipped_parts(case):
 
 
 def count(reports):
-    passed, failed, skipped = 0, [], Counter()
-    for case in cases(reports):
-        if problem_of(case) is not None:
+    passed, failed, unsteady, skipped = 0, [], [], Counter()
+    again = passed_again(reports)
+    for case in cases(report for report in reports if not report.endswith(AGAIN)):
+        if problem_of(case) is not None and name_of(case) in again:
+            passed += 1
+            unsteady.append(case.get("name"))
+        elif problem_of(case) is not None:
             failed.append(case.get("name"))
         elif reason := skip_reason(case):
             skipped[reason] += 1
@@ -53,14 +71,17 @@ def count(reports):
     print(passed, len(failed), skipped.total())
     for name in failed:
         print(f"failed: {name}")
+    for name in unsteady:
+        print(f"unsteady: {name} failed beside others and passed alone; both logs: {', '.join(reports)}")
     for reason, tests in skipped.items():
         print(f"skipped: {reason} ({tests} tests)")
 
 
 def show_failures(reports):
+    again = passed_again(reports)
     for case in cases(reports):
         problem = problem_of(case)
-        if problem is not None:
+        if problem is not None and name_of(case) not in again:
             printed = (problem.text or "") + case.findtext("system-out", "")
             print(f"--- {case.get('name')}")
             print("\n".join(printed.strip().splitlines()[-LINES_SHOWN:]))

@@ -75,9 +75,8 @@ def weave(source: str, faults: dict, name: str):
     """`faults` by their numbers, from 1. Returns the source with those that can be woven, and their numbers."""
     of_body = {}
     for number, fault in faults.items():
-        begin = source.index(fault.text)
         for body in function_bodies(source):
-            if body[0] <= begin and begin + len(fault.text) <= body[1]:
+            if body[0] <= fault.begin and fault.begin + len(fault.text) <= body[1]:
                 of_body.setdefault(body, []).append(number)
     woven, at = [CHOICE, f'#line 1 "{name}"\n'], 0
     for (begin, end, is_constexpr), numbers in sorted(of_body.items()):
@@ -85,7 +84,7 @@ def weave(source: str, faults: dict, name: str):
         unless = "std::is_constant_evaluated() ? 0 : " if is_constexpr else ""
         woven.append(f"{source[at:begin]}\nswitch ({unless}bloomgate_chosen_fault()) {{")
         for number in numbers:
-            woven.append(f'\ncase {number}: {{\n#line 1 "{PLACE.format(number)}"\n{faults[number].apply(body)}\n}} break;')
+            woven.append(f'\ncase {number}: {{\n#line 1 "{PLACE.format(number)}"\n{faults[number].apply(body, begin)}\n}} break;')
         line = source[:begin].count("\n") + 1
         woven.append(f'\ndefault: {{\n#line {line} "{name}"\n{body}\n}} break;\n}}\n#line {line} "{name}"\n')
         at = end

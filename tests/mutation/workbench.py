@@ -13,9 +13,9 @@ import threading
 import time
 from pathlib import Path
 
-from fault_list import ROOT
 from weave import PLACES, VARIABLE, weave
 
+ROOT = Path(__file__).resolve().parents[2]
 # A test that passes within its own time, and this, has not hung.
 PATIENCE_SECONDS = 20
 PATIENCE_FACTOR = 5
@@ -105,7 +105,8 @@ class Workbench:
             there.write_bytes(content)
 
     def configure(self):
-        # What takes its time after each link, the linking itself and a list of the cases, is left out or made quick.
+        # What takes its time after each link, the linking itself and a list of the cases, is left out or made quick. A
+        # file with faults is compiled with flags of its own (`compile`), so each file is compiled by itself.
         linker = "-Wl,--strip-debug" + (" -fuse-ld=lld" if shutil.which("ld.lld") else "")
         status = run(["cmake", "--preset", "release", f"-DCMAKE_EXE_LINKER_FLAGS={linker}",
                       f"-DCMAKE_CXX_COMPILER_LAUNCHER={Path(__file__).resolve().parent / 'compile'}",
@@ -136,8 +137,7 @@ class Workbench:
             return ["ctest", "--test-dir", self.build, "--no-tests=error", "--output-on-failure", "--stop-on-failure", "-R",
                     test.pattern]
         for built in self.build.glob(f"tests/**/{test.program}"):
-            # With the file of each case as a tag, so that a list can name a file of tests: [#alignment_test].
-            return [built, "--abort", "--warn", "NoTests", "--filenames-as-tags", *([test.pattern] if test.pattern else [])]
+            return [built, "--abort"]
         raise BuildError(f"there is no test program '{test.program}'")
 
     def run_test(self, test, seconds, number=0):
@@ -157,7 +157,7 @@ class Workbench:
             woven, sources = set(), {}
             for name in dict.fromkeys(fault.file for fault in faults.values()):
                 of_file = {number: fault for number, fault in faults.items()
-                           if fault.file == name and number not in wrong and not fault.alone}
+                           if fault.file == name and number not in wrong}
                 source, numbers = weave((ROOT / name).read_text(encoding="utf-8"), of_file, name)
                 if numbers:
                     sources[name] = source
@@ -190,21 +190,6 @@ class Workbench:
             if status != 0:
                 return "noticed", self.noticing_case(test)
         return "unseen", "; ".join(map(str, fault.tests))
-
-    def try_alone(self, fault):
-        """One that cannot be woven: 'does not compile' too, with the compiler's last words."""
-        self.copy_sources()
-        if any(test not in self.seconds for test in fault.tests):
-            if not self.compile(fault.tests):
-                raise BuildError(f"unchanged code does not build:\n{self.errors()}")
-            for test in fault.tests:
-                self.seconds_of(test)
-        original = (self.source / fault.file).read_text(encoding="utf-8")
-        self.write(fault.file, fault.apply(original).encode())
-        try:
-            return self.try_tests(fault) if self.compile(fault.tests) else ("does not compile", self.last_lines())
-        finally:
-            self.write(fault.file, original.encode())
 
     def noticing_case(self, test):
         """The case that failed, as Catch prints it between two rules."""
