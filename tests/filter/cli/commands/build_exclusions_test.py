@@ -1,0 +1,104 @@
+"""`bloomgate build --except` and `--not`: what a filter must not list."""
+import json
+import os
+
+from program import EX_DATAERR, EX_NOINPUT, EX_USAGE, ProgramTest, main
+
+
+class ExclusionTest(ProgramTest):
+    def test_build_leaves_exceptions_out_exactly(self):
+        entries = ["joe@example.org", "Bob@Example.org", "@gone.example", "ann@gone.example", "ann@a.tree.example"]
+        gone = self.write("gone", "bob@example.org # has left\n@gone.example\n@.tree.example\n")
+        out, _ = self.build("\n".join(entries) + "\n", "--bits-per-entry", "64", "--except", gone, "--json")
+        report = json.loads(out)
+        self.assertEqual((report["entries"], report["excepted"]), (1, 4))
+        self.assertEqual(self.answers("filter", *entries[:2], *entries[3:]), ["listed"] + ["not-listed"] * 3)
+        self.assertIn("excepted  4 entries left out", self.build("\n".join(entries), "--except", gone)[0])
+        _, err = self.check(EX_DATAERR, "build", "-o", "filter", "--except", self.write("bad", "\nnobody\n"), "list")
+        self.assertIn("bad:2: ", err)
+        self.check(EX_NOINPUT, "build", "-o", "filter", "--except", "missing", "list")
+        self.assertIn("overwrite the list gone", self.check(EX_USAGE, "build", "-o", "gone", "--except", "gone", "list")[1])
+
+    def test_no_known_stranger_passes_and_no_entry_is_lost(self):
+        entries = [f"user{i}@example.org" for i in range(8000)]
+        strangers = [f"stranger{i}@example.net" for i in range(3000)]
+        not_list = self.write("not", "# rejected last month\n" + "\n".join(strangers) + "\n")
+        for layout in ("page", "line", "classic", "partitioned", "ribbon"):
+            options = ["--layout", layout, *([] if layout == "ribbon" else ["--hashes", "2"]), "--bits-per-entry", "4"]
+            self.build("\n".join(entries), "--seed", "1", *options)
+            before = self.run_program("query", "filter", "--listed", "--list", not_list).stdout.decode().splitlines()
+            self.assertGreater(len(before), 20, layout)
+            out, err = self.build("\n".join(entries), "--seed", "1", *options, "--not", not_list, "--json")
+            self.assertEqual(err, "")
+            counts = {"known": 3000, "hits": len(before), "excluded": len(before), "entries": 0, "by_domain": 0}
+            self.assertEqual(json.loads(out)["known_strangers"], {**counts, "rejected": 0})
+            self.assertEqual(self.info()["known_strangers"], counts)
+            self.check(0, "verify", "filter", "--against", "list")
+            self.assertEqual(self.check(1, "query", "filter", "--listed", "--list", not_list)[0], "")
+            self.assertEqual(self.check(1, "query", "filter", "--count", "--list", not_list)[0].split()[1], "0")
+            answers = self.run_program("query", "filter", "--list", not_list).stdout.decode().splitlines()
+            excluded = [line.split("\t")[1] for line in answers if line.endswith("\texcluded")]
+            self.assertEqual(excluded, [line.split("\t")[1] for line in before])
+            self.assertEqual(self.check(1, "query", "filter", excluded[0])[0], f"not-listed\t{excluded[0]}\texcluded\n")
+            self.assertIn(f"3,000; {len(before)} hit the bits: {len(before)} excluded, 0 entries",
+                          self.check(0, "info", "filter")[0])
+
+    def test_a_known_stranger_that_is_an_entry_is_reported_and_stays_listed(self):
+        lines = ["joe@example.org", "@corp.example", "@.tree.example", "ann@example.org"]
+        not_list = self.write("not", "\nJoe@Example.org # left\neve@corp.example\neve@a.tree.example\n@corp.example\n"
+                                     "@example.org\nnobody\neve@example.org\njoe@example.org\n")
+        out, err = self.build("\n".join(lines), "--not", not_list)
+        self.assertEqual(err.splitlines(), [
+            f"{not_list}:2: warning: joe@example.org is an entry, and stays listed",
+            f"{not_list}:3: warning: eve@corp.example is listed by its domain, and stays listed",
+            f"{not_list}:4: warning: eve@a.tree.example is listed by its domain, and stays listed",
+            f"{not_list}:5: warning: @corp.example is an entry, and stays listed",
+            f"{not_list}:9: warning: joe@example.org is an entry, and stays listed"])
+        self.assertIn("strangers 4; 1 hit the bits: 0 excluded, 1 entries; 2 listed by their domains\n", out)
+        self.assertIn("no entry  1 lines of the lists of --not\n", out)
+        self.check(0, "query", "filter", "joe@example.org", "eve@corp.example", "eve@a.tree.example", "@corp.example")
+        self.check(1, "query", "filter", "eve@example.org")
+
+        before = self.read("filter")
+        self.assertIn("4 are entries and 1 are no addresses", self.check(
+            EX_DATAERR, "build", "-o", "filter", "--strict", "--not", not_list, "list")[1])
+        self.assertEqual(self.read("filter"), before)
+        self.check(EX_DATAERR, "build", "-o", "filter", "--strict", "--not", self.write("junk", "nobody\n"), "list")
+        self.check(0, "build", "-o", "filter", "--strict", "--not", self.write("good", "eve@example.org\n"), "list")
+        self.assertEqual(self.names(), ["filter", "good", "junk", "list", "not"])
+
+    def test_of_many_known_strangers_that_are_entries_the_first_are_shown(self):
+        lines = "\n".join(f"user{i}@example.org" for i in range(30))
+        first, second = self.write("a", lines[:lines.index("\nuser7@") + 1]), self.write("b", lines)
+        _, err = self.build(lines, "--not", first, "--not", second)
+        shown = err.splitlines()
+        self.assertEqual(len(shown), 11)
+        self.assertTrue(shown[7].startswith(f"{second}:1: warning: user0@"))
+        self.assertTrue(shown[9].startswith(f"{second}:3: warning: user2@"))
+        self.assertIn("only counted", shown[10])
+
+    def test_a_list_of_strangers_that_cannot_be_read_twice_is_refused(self):
+        self.write("list", "joe@example.org\n")
+        os.mkfifo(self.folder / "pipe")
+        for name in ("-", "pipe"):
+            self.assertIn("read twice", self.check(EX_DATAERR, "build", "-o", "filter", "--not", name, "list")[1])
+        self.check(EX_NOINPUT, "build", "-o", "filter", "--not", "missing", "list")
+        self.assertIn("overwrite the list list", self.check(EX_USAGE, "build", "-o", "list", "--not", "list", "list")[1])
+        self.assertEqual(self.names(), ["list", "pipe"])
+
+    def test_filters_with_known_strangers_are_not_combined(self):
+        not_list = self.write("not", "eve@example.org\n")
+        options = ["--expected-entries", "10", "--seed", "1", self.write("list", "joe@example.org\n")]
+        self.check(0, "build", "-o", "a", *options)
+        self.check(0, "build", "-o", "b", "--not", not_list, *options)
+        for command in ("merge", "intersect"):
+            for filters in (["a", "b"], ["b", "a"]):
+                _, err = self.check(EX_USAGE, command, "-o", "c", *filters)
+                self.assertIn("b was built with --not", err)
+                self.assertIn("build a new filter from the lists", err)
+        self.check(0, "compare", "a", "b")
+        self.assertNotIn("c", self.names())
+
+
+if __name__ == "__main__":
+    main()

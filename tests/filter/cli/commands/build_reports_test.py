@@ -1,0 +1,175 @@
+"""`bloomgate build`: how it shows its progress, and its warnings of entries that list too many senders."""
+import json
+import os
+import pathlib
+import pty
+import re
+import subprocess
+import time
+
+from program import EX_NOINPUT, ProgramTest, REPOSITORY, main, read_rest
+
+
+class ProgressTest(ProgramTest):
+    """A build whose list comes through a pipe, so that it lasts as long as the test wants."""
+
+    def start_build(self, *options, stderr):
+        read_end, self.list = os.pipe()
+        command = ["build", "-o", "filter", *options, "-"]
+        environment = dict(os.environ, TERM="xterm")
+        process = self.start(*command, stdin=read_end, stdout=subprocess.PIPE, stderr=stderr, env=environment)
+        os.close(read_end)
+        os.write(self.list, b"joe@example.org\nbad,,line@example.org\n")
+        return process
+
+    def finish(self, process):
+        os.close(self.list)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.assertRegex(out, rb"(?m)^entries +1$")
+        return err
+
+    def read_until(self, file, text):
+        """What `file` gives up to `text`; a test that hangs here is ended by ctest."""
+        got = b""
+        while text not in got:
+            piece = os.read(file, 4096)
+            self.assertTrue(piece, got)
+            got += piece
+        return got
+
+    def test_a_terminal_shows_a_bar_that_goes_before_the_report(self):
+        master, slave = pty.openpty()
+        process = self.start_build(stderr=slave)
+        os.close(slave)
+        shown = self.read_until(master, b"\r\x1b[Kreading  38 bytes  ")
+        self.finish(process)
+        shown += read_rest(master)
+        self.assertIn(b"standard input:2: bad-local-part-character: ", shown)
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
+
+    def test_elsewhere_a_line_comes_every_ten_seconds(self):
+        process = self.start_build(stderr=subprocess.PIPE)
+        started = time.monotonic()
+        shown = self.read_until(process.stderr.fileno(), b"reading: 38 bytes, 3 bytes/s, 0:10\n")
+        self.assertGreater(time.monotonic() - started, 9)
+        self.assertNotIn(b"\x1b", shown + self.finish(process))
+
+    def test_quiet_tells_of_bad_lines_only(self):
+        master, slave = pty.openpty()
+        process = self.start_build("--quiet", stderr=slave)
+        os.close(slave)
+        shown = self.read_until(master, b"\n")
+        time.sleep(0.5)  # more than the bar's interval: that nothing comes cannot be awaited
+        self.finish(process)
+        shown += read_rest(master)
+        self.assertRegex(shown, rb"\Astandard input:2: bad-local-part-character: [^\r\n]*\r\n\Z")
+
+    def test_the_report_as_json_has_what_the_text_has(self):
+        text, _ = self.build("a@example.org\na@example.org\nnonsense\n", "--seed", "5")
+        report = json.loads(self.build("a@example.org\na@example.org\nnonsense\n", "--seed", "5", "--json")[0])
+        self.assertEqual(report["file"], "filter")
+        self.assertEqual((report["entries"], report["rejected"], report["distinct_entries"]), (2, 1, 1))
+        self.assertEqual(report["file_bytes"], (self.folder / "filter").stat().st_size)
+        self.assertEqual(report["bits_per_entry"], 4096 * 8 / 2)
+        self.assertEqual(report["seed"], "0x0000000000000005")
+        self.assertEqual(report["fpr"], self.info()["fpr"])
+        self.assertGreater(report["seconds"], 0)
+        self.assertAlmostEqual(report["entries_per_second"] * report["seconds"], 2, delta=0.1)
+        for pattern in (r"^entries +2$", r"^rejected +1$", r"^distinct +1 ", r"^seed +0x0{15}5$", r"16384.00 bits per entry"):
+            self.assertRegex(text, "(?m)" + pattern)
+
+    def test_an_empty_list_has_no_bits_per_entry(self):
+        self.assertIsNone(json.loads(self.build("", "--json")[0])["bits_per_entry"])
+
+    def test_nobody_listening_does_no_harm(self):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        command = ["build", "-o", "filter", self.write("list", "nonsense\n")]
+        result = self.run_program(*command, stdout=write_end, stderr=write_end)
+        os.close(write_end)
+        self.assertEqual(result.returncode, 74)
+        self.assertEqual(self.names(), ["filter", "list"])
+
+
+class BroadEntryTest(ProgramTest):
+    """Entries that list anybody, as a whole public suffix does or a free-mail domain."""
+
+    SHIPPED = str(REPOSITORY / "config/free-mail-domains.txt")
+
+    def report(self, text, *options, free_mail=SHIPPED):
+        out, err = self.build(text, "--json", "--free-mail-domains", free_mail, *options)
+        report = json.loads(out)
+        return report["public_suffixes"], report["free_mail_domains"], err
+
+    def test_each_gets_a_warning_with_its_place_and_stays_in_the_list(self):
+        text = "joe@gmail.com\n@gmail.com\n\n@.Co.UK # all of it\nbad\n@.example.org\n@.outlook.com\n"
+        suffixes, free_mail, err = self.report(text)
+        self.assertEqual((suffixes, free_mail), (1, 2))
+        self.assertIn("list:2: warning: @gmail.com is a free-mail domain: anybody can have an address there", err)
+        self.assertIn("list:4: warning: @.co.uk is a public suffix: anybody can have a domain below it", err)
+        self.assertIn("list:7: warning: @.outlook.com is a free-mail domain", err)
+        self.assertEqual(err.count("warning"), 3)
+        self.check(0, "query", "filter", "x@gmail.com", "x@shop.co.uk", "x@outlook.com")
+
+    def test_what_is_somebodys_own_gets_none(self):
+        text = "@example.co.uk\n@.example.com\n@intranet\n@.unheard-of\n@[192.0.2.1]\n@mail.gmail.com\nco.uk@example.org\n"
+        self.assertEqual(self.report(text), (0, 0, ""))
+
+    def test_public_suffixes_are_known_in_every_spelling(self):
+        for entry in ("@com", "@.com", "@.github.io", "@.\u516c\u53f8.cn", "@.xn--55qx5d.cn", "@.KAWASAKI.jp", "@.ck"):
+            with self.subTest(entry=entry):
+                self.assertEqual(self.report(entry)[:2], (1, 0))
+
+    def test_many_are_shown_in_part_and_counted_in_whole(self):
+        # Several blocks of lines, so that the places are counted across them.
+        text = "".join("user%d@example.org\n" % i + ("@gmail.com\n" if i % 1000 == 7 else "") for i in range(400_000))
+        suffixes, free_mail, err = self.report(text, "--threads", "2")
+        self.assertEqual((suffixes, free_mail), (0, 400))
+        shown = re.findall(r"list:(\d+): warning: @gmail", err)
+        self.assertEqual([int(number) for number in shown], [9 + 1001 * i for i in range(10)])
+        self.assertEqual(err.count("further warnings of that kind are only counted"), 1)
+
+    def test_ten_are_shown_without_a_remark(self):
+        self.assertNotIn("further", self.report("@gmail.com\n" * 10)[2])
+        self.assertIn("further", self.report("@gmail.com\n" * 11)[2])
+
+    def test_they_are_no_error_for_strict(self):
+        self.assertEqual(self.report("@gmail.com\n@.com\n", "--strict")[:2], (1, 1))
+
+    def test_the_text_report_has_them_only_where_there_are_any(self):
+        out, _ = self.build("@.com\n@gmail.com\n", "--free-mail-domains", self.SHIPPED)
+        self.assertRegex(out, r"(?m)^broad +1 public suffixes, 1 free-mail domains$")
+        self.assertNotIn("broad", self.build("@example.org\n", "--free-mail-domains", self.SHIPPED)[0])
+
+    def test_the_operator_says_what_the_free_mail_domains_are(self):
+        own = self.write("own", "# ours\n\n  @Freemail.example # a provider\r\nb\u00fccher.example\n")
+        text = "@gmail.com\n@freemail.example\n@xn--bcher-kva.example\n"
+        self.assertEqual(self.report(text, free_mail=own)[:2], (0, 2))
+        self.assertEqual(self.report(text, free_mail="/dev/null")[:2], (0, 0))
+
+    def test_a_slip_in_that_file_is_shown_and_stops_nothing(self):
+        own = self.write("own", "gmail.com\ngmail com\n@.gmx.de\njoe@web.de\n")
+        suffixes, free_mail, err = self.report("@gmail.com\n@gmx.de\n@web.de\n", free_mail=own)
+        self.assertEqual((suffixes, free_mail), (0, 1))
+        for number in (2, 3, 4):
+            self.assertIn(f"own:{number}: not a free-mail domain: ", err)
+
+    def test_without_that_file_the_option_fails(self):
+        self.write("list", "@gmail.com\n")
+        _, err = self.check(EX_NOINPUT, "build", "-o", "filter", "--free-mail-domains", "missing", "list")
+        self.assertIn("missing", err)
+        self.assertEqual(self.names(), ["list"])
+
+    def test_the_shipped_file_has_each_domain_once_and_no_slip(self):
+        lines = pathlib.Path(self.SHIPPED).read_text().splitlines()
+        domains = [line for line in lines if line and not line.startswith("#")]
+        self.assertGreater(len(domains), 100)
+        self.assertEqual(len(set(domains)), len(domains))
+        suffixes, free_mail, err = self.report("".join(f"@{domain}\n" for domain in domains))
+        self.assertEqual((suffixes, free_mail), (0, len(domains)))
+        self.assertNotIn("not a free-mail domain", err)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""`bloomgate build --store`: the exact set beside a filter."""
+import json
+
+from program import EX_CANTCREAT, EX_DATAERR, EX_USAGE, ProgramTest, main, users
+
+
+class StoreTest(ProgramTest):
+    """build --store, and what is done with a store."""
+
+    def build_pair(self, name="filter", count=2000, *options):
+        text = users(range(count)) + "@partner.example\n"
+        return self.check(0, "build", "-o", name, "--store", name + ".store", *options, self.write("list", text))
+
+    def test_strangers_that_the_filter_finds_are_not_confirmed(self):
+        self.build_pair("filter", 2000, "--bits-per-entry", "1", "--hashes", "1")
+        strangers = self.write("strangers", "".join(f"stranger{i}@example.org\n" for i in range(2000)))
+        count = ("query", "filter", "--count", "--list", strangers)
+        without = dict(line.split("\t") for line in self.check(1, *count)[0].splitlines())
+        self.assertGreater(int(without["listed"]), 50)
+        confirmed = dict(line.split("\t") for line in self.check(1, *count, "--confirm", "filter.store")[0].splitlines())
+        self.assertEqual(confirmed["listed"], "0")
+        members = self.write("members", users(range(2000)))
+        self.check(0, "query", "filter", "--confirm", "filter.store", "--count", "--list", members)
+        found = [line.split("\t")[1] for line in self.check(1, "query", "filter", "--list", strangers)[0].splitlines()
+                 if line.startswith("listed")]
+        output, _ = self.check(1, "query", "filter", "--confirm", "filter.store", found[0], "user7@example.org", "x@partner.example")
+        self.assertEqual(output, f"not-listed\t{found[0]}\nlisted\tuser7@example.org\n"
+                                 "listed\tx@partner.example\tby @partner.example\n")
+
+    def test_a_store_of_another_build_is_refused(self):
+        self.build_pair("filter")
+        self.build_pair("other")
+        self.build("a@example.org")  # without a store
+        for command in ("query", "verify"):
+            arguments = ["a@example.org"] if command == "query" else []
+            _, errors = self.check(EX_DATAERR, command, "other", *arguments, "--confirm", "filter.store")
+            self.assertIn("not the store of other", errors)
+            _, errors = self.check(EX_DATAERR, command, "filter", *arguments, "--confirm", "filter.store")
+            self.assertIn("built without a store", errors)
+
+    def test_verify_checks_a_store_alone_and_with_its_filter(self):
+        self.build_pair()
+        self.assertIn("2,000 addresses and 1 domain entries", self.check(0, "verify", "filter.store")[0])
+        output, _ = self.check(0, "verify", "filter", "--confirm", "filter.store", "--against", "list")
+        self.assertRegex(output, r"found +2,001 entries")
+        self.assertRegex(output, r"confirmed +0 of these")
+        self.flip("filter.store", 5000)
+        _, errors = self.check(EX_DATAERR, "verify", "filter.store")
+        self.assertIn("the section pages is damaged in the MiB at offset 4096", errors)
+        self.check(EX_DATAERR, "verify", "filter", "--confirm", "filter.store")
+
+    def test_info_shows_the_identity_of_both(self):
+        self.build_pair()
+        store = self.info("filter.store")
+        self.assertEqual((store["addresses"], store["domain_entries"]), (2000, 1))
+        self.assertEqual(self.info()["store_identity"], store["identity"])
+        self.assertIn(store["identity"], self.check(0, "info", "filter")[0])
+        self.assertIn(store["identity"], self.check(0, "info", "filter.store")[0])
+        self.build("a@example.org")
+        self.assertIsNone(self.info()["store_identity"])
+
+    def test_what_cannot_have_a_store_is_refused_before_anything_is_written(self):
+        arguments = ("build", "-o", "filter", self.write("list", "a@example.org\n"))
+        for options in (("--store", "s", "--layout", "classic"), ("--store", "filter"), ("--store", "list")):
+            self.check(EX_USAGE, *arguments, *options)
+            self.assertEqual(self.names(), ["list"])
+        self.check(EX_CANTCREAT, *arguments, "--store", "missing/s")
+        self.assertEqual(self.names(), ["list"])
+
+    def identities(self, *names):
+        return [self.info(name)["identity"] for name in names]
+
+    def test_a_store_is_an_input_beside_lists_and_other_stores(self):
+        self.build_pair("whole", 3000, "--seed", "7", "--store-seed", "5")
+        self.build_pair("part", 2000, "--seed", "7", "--store-seed", "5")
+        rest = self.write("rest", users(range(1990, 3000)))
+        self.check(0, "build", "-o", "rest.filter", "--store", "rest.store", "--store-seed", "5", rest)
+        for i, inputs in enumerate((["whole.store"], ["part.store", rest], ["part.store", "rest.store"])):
+            with self.subTest(inputs=inputs):
+                report, _ = self.check(0, "build", "-o", f"{i}", "--store", f"{i}.store", "--seed", "7", "--json", *inputs)
+                self.assertEqual(int(json.loads(report)["store_seed"], 16), 5)
+                self.assertEqual(*self.identities("whole.store", f"{i}.store"))
+                self.check(0, "verify", f"{i}", "--confirm", f"{i}.store")
+                members = self.write("members", "".join(f"user{j}@example.org\n" for j in range(3000)))
+                self.check(0, "query", f"{i}", "--confirm", f"{i}.store", "--count", "--list", members)
+        # The same entries and seeds give the same bytes, whatever they came from.
+        self.assertEqual(self.read("0"), self.read("whole"))
+        self.check(0, "build", "-o", "alone", "whole.store")
+        self.check(0, "query", "alone", "user0@example.org", "user2999@example.org", "x@partner.example")
+
+    def test_stores_of_two_seeds_and_options_against_a_store_are_refused(self):
+        self.build_pair("a", 10)
+        self.build_pair("b", 10)
+        self.build_pair("cased", 10, "--keep-case")
+        before = self.names()
+        _, errors = self.check(EX_USAGE, "build", "-o", "f", "a.store", "b.store")
+        self.assertIn("with the same --store-seed", errors)
+        for options in (("--store-seed", "1"), ("--keep-case",), ("--tag-separators", "+"), ("--hash", "murmur3"),
+                        ("--layout", "classic"), ("--store", "a.store")):  # fmt: skip
+            _, errors = self.check(EX_USAGE, "build", "-o", "f", *options, "a.store")
+            self.assertIn("store", errors)
+        self.check(EX_USAGE, "build", "-o", "a.store", "a.store")
+        self.check(EX_USAGE, "build", "-o", "f", "--store-seed", "1", "list")
+        self.assertEqual(self.names(), before)
+        self.check(0, "build", "-o", "f", "--keep-case", "cased.store")  # as the store has it
+        self.check(0, "query", "f", "user1@example.org")
+        self.check(1, "query", "f", "User1@example.org")
+
+    def test_addresses_but_not_whole_domains_are_left_out_of_a_store(self):
+        self.build_pair("a", 10)
+        report, _ = self.check(0, "build", "-o", "f", "--store", "f.store", "--json", "--except",
+                               self.write("except", "user3@example.org\n"), "a.store")  # fmt: skip
+        self.assertEqual(json.loads(report)["excepted"], 1)
+        self.check(1, "query", "f", "--confirm", "f.store", "user3@example.org")
+        self.check(0, "query", "f", "--confirm", "f.store", "user4@example.org", "x@partner.example")
+        _, errors = self.check(EX_USAGE, "build", "-o", "f", "--except", self.write("except", "@example.org\n"), "a.store")
+        self.assertIn("cannot be left out", errors)
+
+    def test_a_damaged_store_is_refused_as_an_input(self):
+        self.build_pair("a", 2000)
+        size = len(self.read("a.store"))
+        for offset in (60, 4096 + 100, size // 2, size - 1):
+            self.flip("a.store", offset, 4)
+            self.check(EX_DATAERR, "build", "-o", "f", "a.store")
+            self.flip("a.store", offset, 4)
+            self.assertNotIn("f", self.names())
+
+    def test_a_build_killed_at_any_moment_leaves_a_pair(self):
+        self.build_pair("filter", 1000)
+        text = self.write("other-list", "".join(f"other{i}@example.org\n" for i in range(200_000)))
+        for i in range(25):
+            self.kill_after(0.004 * i, "build", "-o", "filter", "--store", "filter.store", text)
+            self.check(0, "verify", "filter", "--confirm", "filter.store")
+
+
+if __name__ == "__main__":
+    main()

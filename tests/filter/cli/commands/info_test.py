@@ -1,0 +1,70 @@
+"""`bloomgate info`."""
+import json
+import os
+import re
+import subprocess
+
+from program import ProgramTest, main, users
+
+
+class InfoTest(ProgramTest):
+    def test_text_and_json_tell_the_same(self):
+        self.build("a@example.org\nb@example.org\n@example.net\n", "--seed", "5")
+        text, _ = self.check(0, "info", "filter")
+        info = self.info()
+        self.assertEqual(info["entries"], 3)
+        self.assertEqual(info["distinct_entries"], 3)
+        self.assertEqual(info["file_bytes"], (self.folder / "filter").stat().st_size)
+        self.assertEqual(info["addresses"], 2)
+        self.assertEqual(info["domain_entries"], 1)
+        self.assertEqual(info["bits_set"], 12)
+        self.assertAlmostEqual(info["fill"], 12 / 32768)
+        self.assertEqual(
+            info["sections"],
+            [
+                {"kind": "bits", "offset": 4096, "bytes": 4096, "items": 2},
+                {"kind": "domains", "offset": 12288, "bytes": 8, "items": 1},
+            ],
+        )
+        for pattern in (r"seed 0x0000000000000005", r"(?m)^addresses +2$", r"(?m)^domain entries +1 ", r"(?m)^hashes +6$",
+                        r"(?m)^section +domains: 8 bytes at offset 12,288$"):  # fmt: skip
+            self.assertRegex(text, pattern)
+
+    def test_the_rate_of_a_message_stands_beside_that_of_a_look_up(self):
+        report = self.build(users(range(10_000)))
+        text = self.check(0, "info", "filter")[0]
+        info = self.info()
+        self.assertAlmostEqual(info["fpr_either"], 1 - (1 - info["fpr"]) ** 2)
+        self.assertAlmostEqual(info["fpr_both"], info["fpr"] ** 2)
+        rates = r"(?m)^messages +(\d\.\d\d) % where one of two .*either\), (0\.0\d+) % where both .*both\)$"
+        for out in (text, report[0]):
+            either, both = (float(rate) for rate in re.search(rates, out).groups())
+            self.assertAlmostEqual(either / 100, info["fpr_either"], delta=0.0001)
+            self.assertAlmostEqual(both / 100, info["fpr_both"], delta=0.000001)
+
+    def test_how_much_is_in_memory_is_shown(self):
+        lines = users(range(1000))
+        self.build(lines, "--expected-entries", "30000000", "--store", "store")
+        for name in ("filter", "store"):
+            path = self.folder / name
+            size = path.stat().st_size
+            path.read_bytes()
+            self.assertEqual(json.loads(self.check(0, "info", name, "--residency", "--json")[0])["resident_bytes"], size)
+            self.assertRegex(self.check(0, "info", name, "--residency")[0], rf"(?m)^in memory .*\({size:,} bytes\), 100.0 %$")
+        self.assertNotIn("resident_bytes", self.info())
+        if subprocess.check_output(["stat", "-f", "-c", "%T", self.folder]) == b"tmpfs\n":
+            return  # all of it is memory
+        with (self.folder / "filter").open("rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        # The header and what is read ahead with it come back.
+        resident = json.loads(self.check(0, "info", "filter", "--residency", "--json")[0])["resident_bytes"]
+        self.assertLess(resident, (self.folder / "filter").stat().st_size)
+
+    def test_an_empty_filter_is_shown(self):
+        self.build("")
+        self.assertRegex(self.check(0, "info", "filter")[0], r"(?m)^FPR +0 %")
+
+
+if __name__ == "__main__":
+    main()

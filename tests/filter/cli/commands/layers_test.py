@@ -1,0 +1,307 @@
+"""`bloomgate append` and `fold`, and `info`, `query`, `verify` and `sign` of a folder of layers."""
+import json
+import random
+import shutil
+
+from layer_folder import Layers
+from program import EX_CONFIG, EX_DATAERR, EX_USAGE, main
+
+
+class CommandsTest(Layers):
+    def test_each_append_makes_the_next_layer_and_the_sum_of_rates_stays_bounded(self):
+        lists = [self.new_list(150_000) for _ in range(6)]
+        for path in lists:
+            self.run_it("append", self.layers, path, "--quiet")
+        self.assertEqual(self.names(), [f"000{i}.bloom" for i in range(1, 7)])
+        told = self.info(self.layers)
+        rates = [layer["fpr"] for layer in told["layers"]]
+        for one, next_one in zip(rates, rates[1:]):
+            self.assertLess(next_one, 0.6 * one)
+        self.assertLess(told["fpr"], 2 * rates[0])
+        self.assertLess(told["fpr"], sum(rates))
+        self.assertEqual(told["entries"], 900_000)
+        self.assertEqual(len({layer["seed"] for layer in told["layers"]}), 6)
+        self.assert_all_listed(lists)
+        self.assertIn("layers           6", self.run_it("info", self.layers).stdout)
+        self.assertEqual(self.run_it("verify", self.layers, "--quiet").stdout.count("sound "), 6)
+
+    def test_a_stranger_is_listed_by_no_layer(self):
+        self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        answer = self.run_it("query", self.layers, "u1@list1.example", "u1@list2.example", "who@other.example", status=1)
+        self.assertEqual(answer.stdout, "listed\tu1@list1.example\nlisted\tu1@list2.example\nnot-listed\twho@other.example\n")
+
+    def test_a_bound_that_is_met_is_told_with_the_remedy_and_nothing_is_made(self):
+        self.run_it("append", self.layers, self.new_list(30_000), "--quiet")
+        refused = self.run_it("append", self.layers, self.new_list(10), "--fpr", "1%", status=EX_USAGE)
+        self.assertIn("bloomgate fold", refused.stderr)
+        self.assertEqual(self.names(), ["0001.bloom"])
+        # The bound of a layer that has more entries than it was made for is what it has become.
+        full = self.folder / "full"
+        self.run_it("append", full, self.new_list(30_000), "--expected-entries", "10000", "--quiet")
+        self.run_it("append", full, self.new_list(10), "--quiet")
+
+    def test_a_layer_spells_addresses_as_the_last_one_does(self):
+        self.run_it("append", self.layers, self.new_list(10), "--tag-separators", "+", "--keep-case", "--quiet")
+        self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        self.run_it("query", self.layers, "u1+tag@list2.example")
+        self.run_it("query", self.layers, "U1@list2.example", status=1)
+        third = self.new_list(10)
+        self.run_it("append", self.layers, third, "--tag-separators", "-", "--keep-case", "--quiet")
+        self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        self.run_it("query", self.layers, "u1-tag@list4.example")
+        self.run_it("query", self.layers, "u1+tag@list4.example", status=1)
+        self.run_it("fold", self.layers, third, "--quiet")
+        self.run_it("query", self.layers, "u1-tag@list3.example")
+        self.run_it("query", self.layers, "U1@list3.example", status=1)
+        plain = self.folder / "plain"
+        self.run_it("append", plain, third, "--quiet")
+        self.run_it("append", plain, self.new_list(10), "--quiet")
+        self.run_it("query", plain, "U1@list5.example")
+
+    def test_names_go_on_from_the_highest_number_and_a_folder_has_64_layers_at_most(self):
+        self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        first = (self.layers / "0001.bloom").rename(self.layers / "0007.bloom")
+        for name in ("12ab", "x99", "99999999999999999999999"):
+            shutil.copy(first, self.layers / f"{name}.bloom")
+        self.run_it("append", self.layers, self.new_list(10), "--fpr", "50%", "--quiet")
+        self.assertIn("0008.bloom", self.names())
+        for i in range(63 - len(self.names())):
+            shutil.copy(first, self.layers / f"copy{i}.bloom")
+        last = self.new_list(10)
+        self.run_it("append", self.layers, last, "--fpr", "50%", "--quiet")
+        self.assertEqual(len(self.names()), 64)
+        self.assert_all_listed([last])
+        refused = self.run_it("append", self.layers, last, "--fpr", "50%", status=EX_USAGE)
+        self.assertIn("has 64 layers", refused.stderr)
+        self.assertEqual(len(self.names()), 64)
+
+    def test_a_layer_of_each_layout_has_its_share_of_the_bound(self):
+        for layout in ("page", "line", "classic", "ribbon"):
+            with self.subTest(layout=layout):
+                folder, path = self.folder / layout, self.new_list(50_000)
+                sized = ["--layout", layout, "--fpr", "2%", "--seed", "1", "--quiet"]
+                self.run_it("append", folder, path, *sized)
+                told = self.info(folder)
+                self.assertTrue(0.0075 < told["fpr"] < 0.0104, told["fpr"])
+                self.assertEqual(told["layers"][0]["hashes"], {"page": 7, "line": 6, "classic": 7, "ribbon": 1}[layout])
+                self.run_it("append", folder, self.new_list(50_000), *sized)
+                self.assertLess(self.info(folder)["fpr"], 0.0155)
+                self.run_it("fold", folder, path, "--layout", layout, "--bits-per-entry", "16", "--quiet")
+                (told,) = self.info(folder)["layers"]
+                self.assertTrue(98_000 < told["body_bytes"] < 106_000, told["body_bytes"])
+                self.run_it("query", folder, "--count", "-", given=path.read_text())
+        self.run_it("append", self.layers, self.new_list(10), "--fpr", "0.00000003%", "--quiet")
+
+    def test_options_of_a_build_make_the_layer(self):
+        listed, strangers = self.new_list(1000), self.new_list(1000)
+        shape = ["--bits-per-entry", "2", "--hashes", "1", "--seed", "1", "--quiet"]
+        self.run_it("append", self.layers, listed, "--except", strangers, "--seed", "9", "--quiet")
+        self.assertEqual(self.info(self.layers)["layers"][0]["seed"],
+                         "0x0000000000000009")
+        self.run_it("fold", self.layers, listed, strangers, *shape, "--except", strangers)
+        self.assertEqual(self.info(self.layers)["entries"], 1000)
+        found = self.run_it("query", self.layers, "--count", "-", given=strangers.read_text(), status=1).stdout
+        self.assertNotIn("not-listed\t1000\n", found)  # with so few bits many strangers pass
+        self.run_it("fold", self.layers, listed, *shape, "--not", strangers)
+        found = self.run_it("query", self.layers, "--count", "-", given=strangers.read_text(), status=1).stdout
+        self.assertIn("not-listed\t1000\n", found)
+
+    def test_a_fold_of_lists_holds_them_and_nothing_else(self):
+        kept, dropped = self.new_list(1000), self.new_list(1000)
+        for path in (kept, dropped):
+            self.run_it("append", self.layers, path, "--quiet")
+        self.run_it("fold", self.layers, kept, "--bits-per-entry", "24", "--hashes", "16", "--quiet")
+        self.assertEqual(self.names(), ["0001.bloom"])
+        self.assert_all_listed([kept])
+        found = self.run_it("query", self.layers, "--count", "-", given=dropped.read_text(), status=1).stdout
+        self.assertIn("not-listed\t1000\n", found)
+
+    def test_a_fold_without_lists_is_the_union_of_layers_of_one_shape_and_refuses_others(self):
+        lists = [self.new_list(1000), self.new_list(1000)]
+        self.layers.mkdir()
+        shape = ["--seed", "1", "--expected-entries", "4000", "--quiet"]
+        for path, name in zip(lists, ("one", "two")):
+            self.run_it("build", "--output", self.layers / f"{name}.bloom", *shape, path)
+        self.run_it("fold", self.layers)
+        self.assertEqual(self.names(), ["one.bloom"])
+        self.assert_all_listed(lists)
+        self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        refused = self.run_it("fold", self.layers, status=EX_USAGE)
+        self.assertIn("name the lists or stores that hold all entries: bloomgate fold", refused.stderr)
+        self.assertEqual(self.names(), ["0001.bloom", "one.bloom"])
+        ribbons = self.folder / "ribbons"
+        ribbons.mkdir()
+        for path, name in zip(lists, ("one", "two")):
+            self.run_it("build", "--output", ribbons / f"{name}.bloom", *shape, "--layout", "ribbon", path)
+        refused = self.run_it("fold", ribbons, status=EX_USAGE)
+        self.assertIn("name the lists or stores that hold all entries: bloomgate fold", refused.stderr)
+        self.assertEqual(len(list(ribbons.iterdir())), 2)
+
+    def test_damage_of_a_layer_is_not_taken_into_the_union(self):
+        self.layers.mkdir()
+        for name in ("one", "two"):
+            self.run_it("build", "--output", self.layers / f"{name}.bloom", "--seed", "1", "--expected-entries", "4000",
+                        "--quiet", self.new_list(1000))
+        self.flip("layers/two.bloom", 5000)
+        before = (self.layers / "one.bloom").read_bytes()
+        self.assertIn("two.bloom", self.run_it("fold", self.layers, status=65).stderr)
+        self.assertEqual(self.names(), ["one.bloom", "two.bloom"])
+        self.assertEqual((self.layers / "one.bloom").read_bytes(), before)
+
+    def test_layers_are_signed_as_they_are_made_or_all_at_once_later(self):
+        key, lists = self.folder / "key", [self.new_list(10), self.new_list(10)]
+        public = self.run_it("sign", "--new-key", key).stdout.strip()
+
+        def is_signed(status=0):
+            return self.run_it("verify", self.layers, "--quiet", "--trusted-key", public, status=status)
+
+        self.run_it("append", self.layers, lists[0], "--quiet", "--sign-key", key)
+        is_signed()
+        self.run_it("append", self.layers, lists[1], "--quiet")
+        self.assertIn("0002.bloom is not signed", is_signed(65).stderr)
+        told = self.run_it("sign", "--key", key, self.layers).stdout
+        self.assertRegex(told, r"^unchanged  .*0001.bloom.*\nsigned     .*0002.bloom\n$")
+        is_signed()
+        self.run_it("fold", self.layers, *lists, "--quiet", "--sign-key", key)
+        is_signed()
+        self.assertEqual(self.names(), ["0001.bloom"])
+        self.assert_all_listed(lists)
+        before = self.names()
+        self.run_it("append", self.layers, lists[0], "--quiet", "--sign-key", self.folder / "none", status=66)
+        self.assertEqual(self.names(), before)
+
+    def test_a_union_of_layers_is_signed_with_the_key_that_is_given_and_else_not_at_all(self):
+        key, lists = self.folder / "key", [self.new_list(100), self.new_list(100)]
+        public = self.run_it("sign", "--new-key", key).stdout.strip()
+        self.layers.mkdir()
+        for signing, status in ([], 65), (["--sign-key", key], 0):
+            for path, name in zip(lists, ("one", "two")):
+                self.run_it("build", "--output", self.layers / f"{name}.bloom", "--seed", "1", "--expected-entries", "400",
+                            "--sign-key", key, "--quiet", path)
+            self.run_it("fold", self.layers, *signing)
+            self.assertEqual(self.names(), ["one.bloom"])
+            self.run_it("verify", self.layers, "--quiet", "--trusted-key", public, status=status)
+        self.run_it("build", "--output", self.layers / "one.bloom", "--quiet", lists[0])
+        self.run_it("fold", self.layers, "--sign-key", key)
+        self.run_it("verify", self.layers, "--quiet", "--trusted-key", public)
+
+    def test_a_fold_of_lists_without_an_entry_changes_nothing_unless_that_is_asked_for(self):
+        old = self.new_list(20)
+        self.run_it("append", self.layers, old, "--quiet")
+        self.run_it("append", self.layers, self.new_list(20), "--quiet")
+        empty = self.folder / "empty"
+        empty.mkdir()
+        (empty / "2020-01-01.txt").write_text("joe@example.org\n")
+        (self.folder / "comment.txt").write_text("# nobody\n")
+        for words in ([self.folder / "comment.txt"], [empty, "--newest", "10d"]):
+            refused = self.run_it("fold", self.layers, *words, "--quiet", status=EX_DATAERR if len(words) == 1 else None)
+            self.assertNotEqual(refused.returncode, 0)
+            self.assertEqual(self.names(), ["0001.bloom", "0002.bloom"])
+            self.assert_all_listed([old])
+        self.assertIn("no entries", self.run_it("fold", self.layers, self.folder / "comment.txt", status=EX_DATAERR).stderr)
+        self.run_it("fold", self.layers, self.folder / "comment.txt", "--allow-empty", "--quiet")
+        self.assertEqual(self.names(), ["0001.bloom"])
+        self.run_it("query", self.layers, "u1@list1.example", status=1)
+
+    def test_lists_without_an_entry_make_no_layer_beside_others(self):
+        none = self.folder / "none.txt"
+        none.write_text("# nobody\n")
+        said = self.run_it("append", self.layers, none, "--quiet")
+        self.assertEqual(self.names(), ["0001.bloom"])  # a daemon needs a whitelist to begin with
+        self.assertNotIn("no layer", said.stdout)
+        self.run_it("append", self.layers, self.new_list(5), "--quiet")
+        before = {path.name: path.read_bytes() for path in self.layers.iterdir()}
+        said = self.run_it("append", self.layers, none, "--keep", 2, "--quiet")
+        self.assertEqual(said.stdout, "no layer was made: the lists hold no entries\n")
+        said = self.run_it("append", self.layers, none, "--json", "--quiet")
+        self.assertEqual(json.loads(said.stdout), {"file": None, "entries": 0})
+        self.assertEqual({path.name: path.read_bytes() for path in self.layers.iterdir()}, before)
+        self.assertFalse((self.folder / "layers.1").exists())
+        bad = self.folder / "bad.txt"
+        bad.write_text("no address\n")
+        self.run_it("append", self.layers, bad, "--strict", "--quiet", status=EX_DATAERR)
+
+    def test_a_build_keeps_the_filter_where_the_lists_must_not_be_empty(self):
+        output, store = self.folder / "w.bloom", self.folder / "w.store"
+        self.run_it("build", "--output", output, "--store", store, "--not-empty", self.new_list(5), "--quiet")
+        before = output.read_bytes(), store.read_bytes()
+        (self.folder / "none.txt").write_text("\n")
+        self.run_it("build", "--output", output, "--store", store, "--not-empty", self.folder / "none.txt", status=EX_DATAERR)
+        self.assertEqual((output.read_bytes(), store.read_bytes()), before)
+
+    def test_what_cannot_be_is_refused_and_changes_nothing(self):
+        self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        bad = self.folder / "bad.txt"
+        bad.write_text("no address\n")
+        cases = [(["append", self.layers], EX_USAGE), (["append", self.layers, "--strict", "--quiet", bad], 65),
+                 (["append", self.layers, self.folder / "none.txt"], 66), (["fold"], EX_USAGE),
+                 (["fold", self.layers, self.layers / "0001.bloom"], EX_USAGE),
+                 (["fold", self.layers, "--json"], EX_USAGE), (["fold", self.layers, "--bits-per-entry", "8"], EX_USAGE),
+                 (["fold", self.layers, "--hashes", "3"], EX_USAGE), (["fold", self.layers, "--strict", bad], 65),
+                 (["verify", self.layers, "--against", bad], EX_USAGE),
+                 (["append", self.layers, "--layout", "counting", bad], EX_USAGE),
+                 (["fold", self.layers, "--layout", "counting", bad], EX_USAGE),
+                 (["query", self.layers, "--list", bad], EX_USAGE), (["fold", self.folder / "none"], 66)]
+        refused = self.run_it("fold", self.layers, self.layers / "0001.bloom", status=EX_USAGE)
+        self.assertIn("0001.bloom is a layer", refused.stderr)
+        self.run_it("append", self.folder / "new", status=EX_USAGE)
+        self.assertFalse((self.folder / "new").exists())
+        before = (self.layers / "0001.bloom").read_bytes()
+        for arguments, status in cases:
+            with self.subTest(arguments=arguments):
+                self.run_it(*arguments, status=status)
+                self.assertEqual([path.name for path in self.layers.iterdir()], ["0001.bloom"])
+                self.assertEqual((self.layers / "0001.bloom").read_bytes(), before)
+        (self.folder / "empty").mkdir()
+        self.run_it("info", self.folder / "empty", status=EX_CONFIG)
+        self.run_it("fold", self.folder / "empty", status=EX_CONFIG)
+        self.run_it("fold", self.folder / "empty", self.new_list(10), "--quiet")
+        self.assertEqual([path.name for path in (self.folder / "empty").iterdir()], ["0001.bloom"])
+
+    def test_where_the_new_layer_cannot_be_made_a_fold_takes_none_away(self):
+        for _ in range(2):
+            self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        bad = self.folder / "bad.txt"
+        bad.write_text("no address\n")
+        self.run_it("fold", self.layers, "--strict", "--quiet", bad, status=65)
+        self.assertEqual(self.names(), ["0001.bloom", "0002.bloom"])
+
+    def test_appends_at_once_lose_nothing(self):
+        lists = [self.new_list(2000) for _ in range(6)]
+        running = [self.start("append", self.layers, path, "--quiet") for path in lists]
+        self.assertEqual([each.wait(120) for each in running], [0] * 6)
+        self.assertEqual(len(self.names()), 6)
+        self.assert_all_listed(lists)
+
+
+class ModelTest(Layers):
+    def test_appended_folded_and_expired_layers_list_what_an_exact_set_lists(self):
+        chance = random.Random(14)
+        model = {}  # the name of a layer: its lists
+        for _ in range(40):
+            action = chance.choices(["append", "fold", "expire"], [6, 1, 2])[0]
+            if action == "append" and len(model) < 8:
+                path = self.new_list(chance.choice([1, 100, 5000, 20_000]))
+                before = set(self.names())
+                self.run_it("append", self.layers, path, "--fpr", "6%", "--quiet")
+                (made,) = set(self.names()) - before
+                model[made] = [path]
+            elif action == "fold" and model:
+                lists = [path for layer in model.values() for path in layer]
+                self.run_it("fold", self.layers, "--quiet", *lists)
+                model = {min(model): lists}
+            elif action == "expire" and len(model) > 1:
+                oldest = chance.choice(sorted(model))
+                (self.layers / oldest).unlink()
+                del model[oldest]
+            if not model:
+                continue
+            self.assertEqual(self.names(), sorted(model))
+            self.assert_all_listed([path for layer in model.values() for path in layer])
+            told = self.info(self.layers)
+            self.assertLess(told["fpr"], 0.06)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""`bloomgate append`, `fold` and `rollback` of a folder of layers, where a call fails."""
+import errno
+import os
+import pathlib
+import re
+import shutil
+
+from faulty_commands import DurabilityTest, EX_CANTCREAT, main, run_program
+
+
+class LayersTest(DurabilityTest):
+    def test_where_the_folder_cannot_be_locked_no_layer_is_made_or_folded(self):
+        layers = self.folder / "layers"
+        layers.mkdir(parents=True)
+        (self.folder / "a.txt").write_text("a@example.org\n")
+        for command in (["append", "layers", "a.txt"], ["append", "layers", "a.txt"], ["fold", "layers", "a.txt"]):
+            before = sorted(os.listdir(layers))
+            refused = self.run_here(command, f"flock 1 {errno.ENOLCK}")
+            self.assertEqual(refused.status, EX_CANTCREAT, refused.errors)
+            self.assertRegex(refused.errors, rf"lock the folder layers.*{os.strerror(errno.ENOLCK)}")
+            self.assertEqual(sorted(os.listdir(layers)), before)
+            waited = self.run_here(command, f"flock 1 {errno.EINTR}")
+            self.assertEqual(waited.status, 0, waited.errors)
+        self.assertEqual(os.listdir(layers), ["0001.bloom"])
+
+    def fold(self, fault=""):
+        """Makes a folder of two layers and folds it under that fault."""
+        layers = self.folder / "layers"
+        shutil.rmtree(layers, ignore_errors=True)
+        layers.mkdir(parents=True)
+        (self.folder / "a.txt").write_text("a@example.org\n")
+        for _ in range(2):
+            run_program(self.folder, "append", layers, self.folder / "a.txt", check=True)
+        result = self.run_here(["fold", "layers", "a.txt"], fault)
+        return result, sorted(os.listdir(layers))
+
+    def test_a_fold_takes_the_other_layers_away_when_the_new_one_is_safe_and_then_syncs_the_folder(self):
+        result, names = self.fold()
+        self.assertEqual((result.status, names), (0, ["0001.bloom"]), result.errors)
+        ends = [(call.name, pathlib.Path(call.path).name) for call in result.calls
+                if call.name in ("rename", "fsync", "unlink") and not pathlib.Path(call.path).name.startswith(".")]
+        self.assertEqual(ends[-4:], [("rename", "0001.bloom"), ("fsync", "layers"), ("unlink", "0002.bloom"),
+                                     ("fsync", "layers")])
+        synced = len(result.of("fsync"))
+        taken = len(result.of("unlink"))
+        result, names = self.fold(f"unlink {taken} {errno.EACCES}")
+        self.assertEqual((result.status, names), (EX_CANTCREAT, ["0001.bloom", "0002.bloom"]))
+        self.assertRegex(result.errors, rf"remove the layer .*0002.bloom.*{os.strerror(errno.EACCES)}")
+        # Somebody else has taken it away.
+        self.assertEqual(self.fold(f"unlink {taken} {errno.ENOENT}")[0].status, 0)
+        result, _ = self.fold(f"fsync {synced} {errno.EIO}")
+        self.assertEqual(result.status, EX_CANTCREAT)
+        self.assertRegex(result.errors, rf"sync .*layers.*{os.strerror(errno.EIO)}")
+
+    KEEPING = {"append": ["append", "layers", "b.txt", "--keep", "1", "--quiet"],
+               "fold": ["fold", "layers", "b.txt", "a.txt", "--keep", "1", "--quiet"],
+               "rollback": ["rollback", "layers"]}
+
+    def start_with_kept_layers(self):
+        """`layers` has two of the list a, `layers.1` one of them."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        for name in "ab":
+            (self.folder / f"{name}.txt").write_text("".join(f"{name}{i}@example.org\n" for i in range(100)))
+        for _ in range(2):
+            run_program(self.folder, "append", "layers", "a.txt", "--keep", "1", check=True)
+
+    def assert_each_folder_is_whole(self):
+        """Everybody of the list a is listed in the folder, and in each that was kept."""
+        for layers in self.folder.glob("layers*"):
+            found = run_program(self.folder, "query", layers, "--count", "-", input=(self.folder / "a.txt").read_bytes())
+            self.assertEqual(found.stdout, b"listed\t100\nnot-listed\t0\nrejected\t0\n", (layers, found.stderr))
+        self.assertTrue((self.folder / "layers").is_dir())
+
+    def test_what_is_kept_is_on_the_disk_before_the_layers_change_and_an_exchange_before_the_command_ends(self):
+        keeps = [("link", "kept/0001.bloom"), ("link", "kept/0002.bloom"), ("fsync", "kept"), ("rename", "layers.2"),
+                 ("rename", "layers.1"), ("fsync", ".")]
+        for command, first in (("append", keeps), ("fold", keeps), ("rollback", [("renameat2", "layers.1"), ("fsync", ".")])):
+            with self.subTest(command=command):
+                self.start_with_kept_layers()
+                done = self.run_here(self.KEEPING[command])
+                self.assertEqual(done.status, 0, done.errors)
+                steps = [(call.name, re.sub(r"\.layers\.kept-\d+", "kept", os.path.relpath(call.path, self.folder)))
+                         for call in done.calls if call.name in ("link", "fsync", "rename", "renameat2")]
+                self.assertEqual(steps[: len(first)], first)
+                if command == "rollback":
+                    self.assertEqual(len(steps), len(first))
+
+    def check_each_change_of_a_name(self, fault):
+        for command, arguments in self.KEEPING.items():
+            self.start_with_kept_layers()
+            sound = self.run_here(arguments)
+            self.assertEqual(sound.status, 0, sound.errors)
+            names = ("fsync", "rename", "link", "unlink", "renameat2")
+            calls = [(name, number) for name in names for number in range(1, len(sound.of(name)) + 1)]
+            self.assertIn("renameat2" if command == "rollback" else "link", [name for name, _ in calls])
+            for name, number in calls:
+                with self.subTest(command=command, call=name, number=number):
+                    self.start_with_kept_layers()
+                    result = self.run_here(arguments, f"{name} {number} {fault}")
+                    self.assertNotEqual(result.status, 0)
+                    self.assert_each_folder_is_whole()
+                    # Whatever was left, the next command tidies it up, and what it changes can be taken back.
+                    for words in (self.KEEPING["fold"], self.KEEPING["rollback"]):
+                        again = self.run_here(words)
+                        self.assertEqual(again.status, 0, again.errors)
+                        self.assert_each_folder_is_whole()
+                    left = {path.name for path in self.folder.iterdir()}
+                    self.assertEqual(left, {"a.txt", "b.txt", "layers", "layers.1"})
+
+    def test_killed_at_any_change_of_a_name_the_folder_and_what_is_kept_are_whole(self):
+        self.check_each_change_of_a_name("kill")
+
+    def test_whichever_change_of_a_name_fails_the_folder_and_what_is_kept_are_whole(self):
+        self.check_each_change_of_a_name(errno.EIO)
+
+    def test_where_folders_cannot_be_exchanged_the_remedy_is_told(self):
+        self.start_with_kept_layers()
+        before = sorted(os.listdir(self.folder / "layers"))
+        for error in (errno.EINVAL, errno.EBUSY):
+            refused = self.run_here(["rollback", "layers"], f"renameat2 1 {error}")
+            self.assertEqual(refused.status, EX_CANTCREAT)
+            self.assertRegex(refused.errors, rf"{os.strerror(error)}.*put the layers of .*layers.1 into .*layers by hand")
+        self.assertEqual(sorted(os.listdir(self.folder / "layers")), before)
+        refused = self.run_here(self.KEEPING["fold"], f"link 1 {errno.EXDEV}")
+        self.assertEqual(refused.status, EX_CANTCREAT)
+        self.assertRegex(refused.errors, "whose parent is on the same file system, or without --keep")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a.txt", "b.txt", "layers", "layers.1"])
+
+
+if __name__ == "__main__":
+    main()
