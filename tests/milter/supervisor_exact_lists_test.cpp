@@ -1,0 +1,199 @@
+// The exact lists of a supervisor: when their files change, and what happens to them when they cannot be read.
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "milter/supervisor.hpp"
+#include "tests/milter/supervised.hpp"
+#include "tests/support/catch.hpp"
+
+namespace bloomgate {
+namespace {
+
+using Catch::Contains;
+using Catch::StartsWith;
+using test::Supervised;
+using test::Watched;
+
+TEST_CASE("an exact list is loaded again when its file changes, in whatever way") {
+  Watched s("joe@example.org\n");
+  CHECK(s.revoked("<joe@example.org>"));
+  SECTION("written anew in place") {
+    test::write_file(s.path, "ann@example.org\n");
+  }
+  SECTION("another file renamed over it") {
+    test::write_file(s.folder.file("new"), "ann@example.org\n");
+    std::filesystem::rename(s.folder.file("new"), s.path);
+  }
+  SECTION("taken away, and made again") {
+    std::filesystem::remove(s.path);
+    Watched::await([&] { return s.reason("<stranger@example.net>") == Reason::no_revoked_list; });
+    CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=the list revoked cannot be read, so nobody is delivered"));
+    test::write_file(s.path, "ann@example.org\n");
+  }
+  SECTION("a link turned to another file") {
+    test::write_file(s.folder.file("target"), "ann@example.org\n");
+    std::filesystem::create_symlink(s.folder.file("target"), s.folder.file("link"));
+    std::filesystem::rename(s.folder.file("link"), s.path);
+  }
+  Watched::await([&] { return s.revoked("<ann@example.org>"); });
+  CHECK_FALSE(s.revoked("<joe@example.org>"));
+  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=serving ") && Contains("; 1 revoked entries"));
+}
+
+TEST_CASE("a reload that is asked for reads every list anew, watched or not") {
+  Supervised s;
+  s.sources.revoked = s.folder.file("revoked.txt");
+  s.sources.extra = s.folder.file("extra.txt");
+  test::write_file(s.sources.revoked, "joe@example.org\n");
+  test::write_file(s.sources.extra, "vip@example.net\n");
+  Supervisor supervisor(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
+  supervisor.load_first();
+  CHECK(s.reason("<joe@example.org>") == Reason::revoked);
+  CHECK(s.reason("<vip@example.net>") == Reason::listed_extra);
+  test::write_file(s.sources.revoked, "ann@example.org\n");
+  test::write_file(s.sources.extra, "guest@example.net\n");
+  SECTION("by a call") {
+    supervisor.reload();
+  }
+  SECTION("by the signal's event") {
+    s.wakeup.post(Wakeup::kReload);
+    const test::RunningSupervisor runner(supervisor, s.wakeup);
+    for (const char* const want : {"READY=1\n", "RELOADING=1\n", "READY=1\n"}) {
+      CHECK_THAT(s.systemd.wait_for_next(), StartsWith(want));
+    }
+  }
+  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+  CHECK(s.reason("<ann@example.org>") == Reason::revoked);
+  CHECK(s.reason("<vip@example.net>") == Reason::not_listed);
+  CHECK(s.reason("<guest@example.net>") == Reason::listed_extra);
+  std::filesystem::remove(s.sources.extra);
+  supervisor.reload();
+  CHECK(s.reason("<guest@example.net>") == Reason::not_listed);
+  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+  CHECK_THAT(s.log.text(), Contains("error: reload refused: ") && Contains(s.sources.extra));
+}
+
+TEST_CASE("a folder that never rests delays a changed list for a moment only") {
+  Watched s("joe@example.org\n");
+  std::atomic<bool> goes_on = true;
+  // Somebody keeps putting new lists of further entries in its place.
+  std::jthread restless([&] {
+    while (goes_on) {
+      test::write_file(s.folder.file("next"), "vip@example.net\n");
+      std::filesystem::rename(s.folder.file("next"), s.sources.extra);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
+  test::write_file(s.folder.file("new"), "ann@example.org\n");
+  std::filesystem::rename(s.folder.file("new"), s.path);
+  const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!s.revoked("<ann@example.org>") && std::chrono::steady_clock::now() < last) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  goes_on = false;
+  restless.join();
+  CHECK(s.revoked("<ann@example.org>"));
+}
+
+TEST_CASE("a list of revoked entries that is spoiled in place delivers nobody until it is mended") {
+  Watched s("joe@example.org\n");
+  const std::string spoiled =
+      GENERATE(std::string(5000, '\xff'), std::string(5000, '\0'), std::string("\xff\xfe\x01\n"),
+               std::string("ann@example.org\nkim@exam\xb0le.org\n"));
+  test::write_file(s.path, spoiled);
+  Watched::await([&] { return s.reason("<joe@example.org>") == Reason::no_revoked_list; });
+  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=the list revoked cannot be read, so nobody is delivered"));
+  // The log is written before systemd is told.
+  CHECK_THAT(s.log.text(), Contains("error: " + s.path + " is damaged: line "));
+  test::write_file(s.path, "ann@example.org\n");
+  Watched::await([&] { return s.reason("<ann@example.org>") == Reason::revoked; });
+  CHECK_FALSE(s.revoked("<joe@example.org>"));
+}
+
+TEST_CASE("a list of further entries that is spoiled in place lists nobody, and hinders no whitelist") {
+  Watched s("");
+  test::write_file(s.sources.extra, "ann@example.org\n");
+  Watched::await([&] { return s.reason("<ann@example.org>") == Reason::listed_extra; });
+  test::write_file(s.sources.extra, std::string(5000, '\xff'));
+  Watched::await([&] { return s.reason("<ann@example.org>") == Reason::not_listed; });
+  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+}
+
+TEST_CASE("a reload that cannot read the revoked entries delivers nobody") {
+  Watched s("ann@example.org\n");
+  s.runner->end();
+  std::filesystem::remove(s.path);
+  s.watched->reload();
+  CHECK(s.reason("<joe@example.org>") == Reason::no_revoked_list);
+  CHECK_THAT(s.log.text(), Contains("error: reload refused: ") && Contains("the list revoked cannot be read"));
+  test::write_file(s.path, "");
+  s.watched->reload();
+  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+}
+
+TEST_CASE("a list that had entries and is empty now is pointed out") {
+  Watched s("joe@example.org\n");
+  test::write_file(s.path, "");
+  Watched::await([&] { return s.reason("<joe@example.org>") == Reason::listed; });
+  CHECK_THAT(s.log.text(), Contains("warning: " + s.path + " had 1 entries and is empty now (revoked)") &&
+                               !Contains("had 0 entries"));  // as the other list had before
+}
+
+TEST_CASE("a folder that is moved away delivers nobody, and one in its place is watched") {
+  Watched s("ann@example.org\n");
+  const std::string inner = s.folder.file("inner");
+  std::filesystem::create_directory(inner);
+  s.runner->end();
+  s.sources.revoked = inner + "/revoked.txt";
+  test::write_file(s.sources.revoked, "ann@example.org\n");
+  s.watched = std::make_unique<Supervisor>(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
+  s.watched->load_first();
+  s.runner = std::make_unique<test::RunningSupervisor>(*s.watched, s.wakeup);
+  std::filesystem::rename(inner, s.folder.file("old"));
+  Watched::await([&] { return s.reason("<joe@example.org>") == Reason::no_revoked_list; });
+  std::filesystem::create_directory(inner);
+  test::write_file(s.sources.revoked, "joe@example.org\n");
+  Watched::await([&] { return s.reason("<joe@example.org>") == Reason::revoked; });
+  test::write_file(s.sources.revoked, "eve@example.org\n");
+  Watched::await([&] { return s.reason("<eve@example.org>") == Reason::revoked; });
+  // Nobody looks at the one that was moved away.
+  test::write_file(s.folder.file("old") + "/revoked.txt", "joe@example.org\n");
+  CHECK_FALSE(s.revoked("<joe@example.org>"));
+}
+
+TEST_CASE("a file behind a link is watched as well") {
+  Watched s("joe@example.org\n");
+  const test::TemporaryFolder elsewhere;
+  test::write_file(elsewhere.file("target"), "ann@example.org\n");
+  std::filesystem::create_symlink(elsewhere.file("target"), s.folder.file("link"));
+  std::filesystem::rename(s.folder.file("link"), s.path);
+  Watched::await([&] { return s.revoked("<ann@example.org>"); });
+  test::write_file(elsewhere.file("target"), "eve@example.org\n");
+  Watched::await([&] { return s.revoked("<eve@example.org>"); });
+}
+
+TEST_CASE("a bad line is logged with its place, and the rest is used") {
+  Watched s("joe@example.org\nno address\n");
+  CHECK(s.revoked("<joe@example.org>"));
+  CHECK_THAT(s.log.text(), Contains("warning: " + s.path + ":2: ") && !Contains("more lines"));
+}
+
+TEST_CASE("of many bad lines the first are logged, and how many more there are") {
+  std::string content = "joe@example.org\n";
+  for (std::size_t i = 0; i < ExactListReading::kMostBadLines + 3; ++i) content += "no address\n";
+  Watched s(content);
+  CHECK(s.revoked("<joe@example.org>"));
+  CHECK_THAT(s.log.text(), Contains("warning: " + s.path + ": 3 more lines are not entries and are left out"));
+}
+
+TEST_CASE("an exact list that cannot be read ends the start") {
+  Supervised s;
+  s.sources.revoked = s.folder.file("missing");
+  Supervisor supervisor(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
+  CHECK(test::error_code_of([&] { supervisor.load_first(); }) == ErrorCode::cannot_open);
+}
+
+}  // namespace
+}  // namespace bloomgate
