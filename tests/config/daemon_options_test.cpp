@@ -257,7 +257,7 @@ TEST_CASE("trusted keys, in one line or in several, count for every whitelist") 
         TrustedKeys{want.front()});
 }
 
-TEST_CASE("what is wrong with a trusted key is told without showing it, since it may be a secret one") {
+TEST_CASE("an error about a trusted key does not show the key, which may be a secret one") {
   const std::string secret(kSecretKeyTextCharacters - 2, 'S');
   for (const std::string& line :
        {"trusted-key = " + secret + "==", "trusted-key " + secret + "==", "trusted-key " + secret,
@@ -275,7 +275,7 @@ TEST_CASE("what is wrong with a trusted key is told without showing it, since it
         }).code() == ErrorCode::bad_argument);
 }
 
-TEST_CASE("what is to be explained is read from the command line, and is refused without --explain") {
+TEST_CASE("options of a message to explain come from the command line, and are refused without --explain") {
   const ExplainOptions nothing = read_daemon_command({"--config", "/dev/null", "--explain"}).explain;
   CHECK_FALSE(nothing.from);
   CHECK(nothing.header_from.empty());
@@ -300,7 +300,7 @@ TEST_CASE("what is to be explained is read from the command line, and is refused
   CHECK_THAT(error.what(), Catch::StartsWith("command line: --from: ") && Catch::Contains("--explain"));
 }
 
-TEST_CASE("actions are read from the command line, and help and version need no file") {
+TEST_CASE("actions come from the command line, and help and version need no configuration file") {
   using Action = DaemonCommand::Action;
   CHECK(read_daemon_command({"--config", "/dev/null"}).action == Action::run);
   CHECK(read_daemon_command({"--config", "/dev/null", "--check-config"}).action == Action::check_config);
@@ -314,7 +314,7 @@ TEST_CASE("actions are read from the command line, and help and version need no 
   CHECK(read_daemon_command({"--version", "--config", "/nonexistent"}).action == Action::version);
 }
 
-TEST_CASE("a command that edits a list is read with its entries, before and after options") {
+TEST_CASE("a command that edits a list takes its entries before and after options") {
   using Action = DaemonCommand::Action;
   for (const Words& arguments : {Words{"revoke", "a@b.example", "--config", "/dev/null", "@c.example", "--json"},
                                  Words{"--json", "--config", "/dev/null", "revoke", "a@b.example", "@c.example"}}) {
@@ -329,7 +329,7 @@ TEST_CASE("a command that edits a list is read with its entries, before and afte
   CHECK(dash.list.spec->list == ListName::extra);
 }
 
-TEST_CASE("words that are no command, a command without entries and one beside another action are refused") {
+TEST_CASE("an unknown command, a command without entries and a command beside another action are refused") {
   struct Case {
     Words arguments;
     std::string_view words;
@@ -346,7 +346,7 @@ TEST_CASE("words that are no command, a command without entries and one beside a
   }
 }
 
-TEST_CASE("what a file cannot say is refused with its line, its option, what was expected and what was found") {
+TEST_CASE("an invalid line of the file is refused with its place, its option, what was expected and what was found") {
   struct Case {
     std::string_view name, text;
     unsigned line;
@@ -452,7 +452,7 @@ TEST_CASE("what a file cannot say is refused with its line, its option, what was
   }
 }
 
-TEST_CASE("nothing can be learned by one who does not know whose users to learn from") {
+TEST_CASE("learning without own domains is refused") {
   const Config config("learn = outbound\n");
   const BloomgateError error = error_of([&] { config.read(); });
   CHECK(error.code() == ErrorCode::bad_configuration);
@@ -460,7 +460,7 @@ TEST_CASE("nothing can be learned by one who does not know whose users to learn 
   CHECK(config.read({"--own-domains", "one.example"}).options.learn == DaemonOptions::Learn::outbound);
 }
 
-TEST_CASE("what the command line cannot say is refused") {
+TEST_CASE("an invalid command line is refused") {
   struct Case {
     std::string_view name;
     std::vector<std::string> arguments;
@@ -498,7 +498,7 @@ TEST_CASE("a bad value in the file is refused although the command line override
   CHECK_THAT(error.what(), Catch::StartsWith(config.path() + ":1: mode: "));
 }
 
-TEST_CASE("a file that is not there, or is a folder, is an error that names the way out") {
+TEST_CASE("a missing file and a folder in its place are errors that say what to do") {
   const TemporaryFolder folder;
   for (const std::string& path : {folder.file("missing.conf"), folder.path().string()}) {
     const BloomgateError error = error_of([&] { read_daemon_command({"--config", path}); });
@@ -508,7 +508,7 @@ TEST_CASE("a file that is not there, or is a folder, is an error that names the 
   }
 }
 
-TEST_CASE("a host name is what can stand in a header field") {
+TEST_CASE("a host name may hold only what a header field may hold") {
   for (const char* const name : {"mx", "mx.example.org", "xn--mx-mia.example", "[192.0.2.1]", "[IPv6:2001:db8::1]"}) {
     CHECK(is_host_name(name));
   }

@@ -7,7 +7,7 @@ namespace {
 
 using Kind = DeepCheckServer::Kind;
 
-TEST_CASE("a checker is rspamd by a URL or a unix socket, or spamd by any socket, and is written as it was read") {
+TEST_CASE("a checker is rspamd at a URL or a unix socket, or spamd at any socket, and is printed as it was given") {
   struct Case {
     std::string_view text;
     Kind kind;
@@ -36,7 +36,7 @@ TEST_CASE("a checker is rspamd by a URL or a unix socket, or spamd by any socket
   }
 }
 
-TEST_CASE("nothing else is a checker") {
+TEST_CASE("any other text is refused as a checker") {
   for (const char* const text : {"",
                                  "rspamd",
                                  "rspamd:",

@@ -50,7 +50,7 @@ TEST_CASE("a network contains the addresses of its prefix and no others") {
   }
 }
 
-TEST_CASE("what is no network is refused") {
+TEST_CASE("an invalid network is refused") {
   using namespace std::string_view_literals;
   for (const std::string_view text : {""sv,
                                       "/"sv,
@@ -82,7 +82,7 @@ TEST_CASE("what is no network is refused") {
   CHECK_FALSE(parse_ip_address(std::string(100'000, '1')));
 }
 
-TEST_CASE("the address of a socket is taken, in both families, and nothing of other families") {
+TEST_CASE("the address of a socket is read in both families, and refused in any other") {
   sockaddr_in v4 = {};
   v4.sin_family = AF_INET;
   inet_pton(AF_INET, "192.0.2.1", &v4.sin_addr);

@@ -5,7 +5,7 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("socket addresses are taken in libmilter's forms and written back") {
+TEST_CASE("socket addresses are read in libmilter's forms, and printed as they were given") {
   struct Case {
     std::string input, want;
   };
@@ -30,7 +30,7 @@ TEST_CASE("socket addresses are taken in libmilter's forms and written back") {
   }
 }
 
-TEST_CASE("addresses of web servers are taken as they are written everywhere") {
+TEST_CASE("addresses of web servers are read in their usual forms") {
   using Family = SocketAddress::Family;
   struct Case {
     std::string input;
@@ -50,7 +50,7 @@ TEST_CASE("addresses of web servers are taken as they are written everywhere") {
   }
 }
 
-TEST_CASE("what is not an address of a web server is refused") {
+TEST_CASE("an invalid address of a web server is refused") {
   for (const std::string input :
        {"", "9812", ":9812", "127.0.0.1", "127.0.0.1:", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:http", "::1:9812",
         "[::1]", "[]:9812", "[::1:9812", "a b:9812", "http://127.0.0.1:9812", "inet:9812@127.0.0.1", "relative.sock",
@@ -67,7 +67,7 @@ TEST_CASE("the parts of a socket address go where they belong") {
   CHECK(parse_socket_address("inet6:25@[::1]") == SocketAddress{SocketAddress::Family::inet6, "", "::1", "25"});
 }
 
-TEST_CASE("what is not a socket address is refused") {
+TEST_CASE("an invalid socket address is refused") {
   const std::string cases[] = {
       "",
       "/run/milter.sock",       // no scheme
