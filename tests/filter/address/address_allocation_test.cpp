@@ -110,7 +110,7 @@ TEST_CASE("Nothing is allocated for ASCII, accepted or rejected, on the fast pat
   }
 }
 
-TEST_CASE("Where a library finds no memory, the entry is rejected for that, and nothing worse happens") {
+TEST_CASE("If a library finds no memory, the entry is rejected for that reason") {
   const std::string inputs[] = {
       "<PELÉ@example.org>",
       "<" + repeat("\u0149", 600) + "@example.org>",

@@ -52,7 +52,7 @@ std::string domain_of_octets(const std::string& label, const std::string& dot, s
   return fill_first ? fill + dot + domain : domain + dot + fill;
 }
 
-TEST_CASE("a domain of up to 255 octets is one, in whatever characters, and one more is none") {
+TEST_CASE("a domain has at most 255 octets, whatever its characters") {
   const Form& form = GENERATE(from_range(forms()));
   const std::string dot = GENERATE(as<std::string>(), ".", "。");
   const bool fill_first = GENERATE(true, false);
@@ -76,7 +76,7 @@ TEST_CASE("a domain of up to 255 octets is one, in whatever characters, and one 
   }
 }
 
-TEST_CASE("a label of up to 63 octets is one, in whatever characters, and one more is none") {
+TEST_CASE("a label has at most 63 octets, whatever its characters") {
   for (const std::string letter : {"a", "ü", "中", "\U00010000"}) {
     for (std::size_t count = 1; count <= 140; ++count) {
       const std::string label = std::string(count, 'x') + letter;
@@ -116,7 +116,7 @@ std::vector<std::string> local_parts_of(std::size_t bytes) {
   return forms;
 }
 
-TEST_CASE("a local part of up to 252 bytes is one, in whatever characters, and one more is none") {
+TEST_CASE("a local part has at most 252 bytes, whatever its characters") {
   for (std::size_t bytes = 240; bytes <= 265; ++bytes) {
     for (const std::string& local_part : local_parts_of(bytes)) {
       CAPTURE(bytes, local_part);
@@ -131,7 +131,7 @@ TEST_CASE("a local part of up to 252 bytes is one, in whatever characters, and o
   }
 }
 
-TEST_CASE("the limit of a local part holds with its tag, whatever is left without it") {
+TEST_CASE("the limit of a local part counts its tag, also where the tag is removed") {
   const AddressProfile plus{.tag_separators = *TagSeparators::parse("+")};
   for (std::size_t bytes = 240; bytes <= 265; ++bytes) {
     for (const std::string letter : {"x", "é"}) {
@@ -145,7 +145,7 @@ TEST_CASE("the limit of a local part holds with its tag, whatever is left withou
   }
 }
 
-TEST_CASE("an address literal of any length is one or none, and nothing past it is read") {
+TEST_CASE("an address literal of any length is accepted or rejected without a read past its end") {
   // An address in 45 octets, as long as one can be, and all that are cut off it or have more.
   const std::string longest = "1111:2222:3333:4444:5555:6666:123.123.123.123";
   REQUIRE(longest.size() == 45);
@@ -168,7 +168,7 @@ TEST_CASE("an address literal of any length is one or none, and nothing past it 
   }
 }
 
-TEST_CASE("a path or a line of up to 2,048 octets is read, and one more is not") {
+TEST_CASE("a path and a line have at most 2,048 octets") {
   for (std::size_t bytes = 2040; bytes <= 2056; ++bytes) {
     const std::string blanks(bytes - 3, ' ');
     const bool is_read = bytes <= kMaxInputBytes;

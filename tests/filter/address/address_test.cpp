@@ -37,7 +37,7 @@ std::string as_line(const Entry& entry) {
   return key.starts_with('#') ? "<" + key + ">" : key;
 }
 
-TEST_CASE("A path comes to its address, to the null sender or to a reason") {
+TEST_CASE("A path is read as an address, the null sender or a reason") {
   for (const auto* rows : {&common_rows(), &path_rows()}) {
     for (const Row& row : *rows) {
       CAPTURE(row.name, row.input);
@@ -48,7 +48,7 @@ TEST_CASE("A path comes to its address, to the null sender or to a reason") {
   }
 }
 
-TEST_CASE("A line of a list comes to its entry, to nothing or to a reason") {
+TEST_CASE("A line of a list is read as an entry, nothing or a reason") {
   for (const auto* rows : {&common_rows(), &line_rows()}) {
     for (const Row& row : *rows) {
       CAPTURE(row.name, row.input);
@@ -59,7 +59,7 @@ TEST_CASE("A line of a list comes to its entry, to nothing or to a reason") {
   }
 }
 
-TEST_CASE("Keeping the case of local parts changes no outcome but the local part") {
+TEST_CASE("A profile that keeps the case of local parts changes nothing else") {
   for (const auto* rows : {&common_rows(), &path_rows(), &line_rows()}) {
     for (const Row& row : *rows) {
       CAPTURE(row.name, row.input);
@@ -77,7 +77,7 @@ TEST_CASE("Keeping the case of local parts changes no outcome but the local part
   }
 }
 
-TEST_CASE("A key is canonical: it gives itself") {
+TEST_CASE("A key is canonical: read again, it is the same key") {
   for (const auto* rows : {&common_rows(), &path_rows(), &line_rows()}) {
     for (const Row& row : *rows) {
       CAPTURE(row.name, row.input);
@@ -126,7 +126,7 @@ TEST_CASE("Names in the tables are given once") {
 
 // A source route is beyond the fast path and changes nothing, so that it shows what the grammar alone makes of the
 // rest.
-TEST_CASE("The fast path accepts nothing of which the grammar would not make the same") {
+TEST_CASE("What the fast path accepts has the same outcome in the full grammar") {
   std::mt19937 random(20240229);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same strings in each run
   const std::string_view alphabet = "aZ09.-_@+#\" \\<[";
   std::uniform_int_distribution<std::size_t> letter(0, alphabet.size() - 1);
@@ -148,7 +148,7 @@ TEST_CASE("The fast path accepts nothing of which the grammar would not make the
   CHECK(addresses > 10'000);
 }
 
-TEST_CASE("An entry is a value: a copy has the same key and views of its own") {
+TEST_CASE("A copy of an entry has the same key, in memory of its own") {
   Entry copy;
   {
     const Entry entry = canonicalize_path("<Joe@Example.org>");

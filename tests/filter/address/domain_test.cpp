@@ -149,7 +149,7 @@ TEST_CASE("The domain of an address is in A-labels, or rejected") {
   }
 }
 
-TEST_CASE("The canonical domain is one spelling of the domain: it gives itself") {
+TEST_CASE("A canonical domain, read again, is the same domain") {
   for (const Row& row : rows()) {
     CAPTURE(row.name, row.domain);
     const Entry entry = canonicalize_line("@" + row.domain);
@@ -158,7 +158,7 @@ TEST_CASE("The canonical domain is one spelling of the domain: it gives itself")
 }
 
 // A thread remembers labels that it has mapped. The labels here come in such numbers that many share a place there.
-TEST_CASE("What a thread remembers of a label is never another label's, which is longer or shorter") {
+TEST_CASE("A thread's cached label is not used for a longer or shorter label") {
   for (char last = 'a'; last <= 'z'; ++last) {
     // The longest label that is remembered; soft hyphens are mapped to nothing.
     const std::string label = "ü" + repeat("\u00ad", 30) + last;
@@ -173,7 +173,7 @@ TEST_CASE("What a thread remembers of a label is never another label's, which is
   }
 }
 
-TEST_CASE("What a thread remembers of two labels is not both of them") {
+TEST_CASE("A thread's cache tells two labels apart") {
   std::vector<std::string> labels;
   for (char first = 'a'; first < 'm'; ++first) {
     for (char second = 'a'; second < 'm'; ++second) labels.push_back(std::string("ü") + first + second);

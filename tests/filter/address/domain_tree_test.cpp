@@ -21,19 +21,19 @@ Keys keys_of(std::string_view domain) {
   return keys;
 }
 
-TEST_CASE("a domain is looked for as a tree, and each domain above it, the nearest first") {
+TEST_CASE("the look-up of trees starts at the domain itself and goes up") {
   CHECK(keys_of("a.b.example") == Keys{"@.a.b.example", "@.b.example", "@.example"});
   CHECK(keys_of("localhost") == Keys{"@.localhost"});
   CHECK(keys_of("x") == Keys{"@.x"});
   CHECK(keys_of("").empty());
 }
 
-TEST_CASE("an address literal has nothing above it") {
+TEST_CASE("an address literal has no parent domains") {
   CHECK(keys_of("[192.0.2.1]") == Keys{"@.[192.0.2.1]"});
   CHECK(keys_of("[ipv6:::ffff:192.0.2.1]").size() == 1);
 }
 
-TEST_CASE("the nearest tree is found, as a part of the domain, and no further key is looked for") {
+TEST_CASE("the look-up of trees ends at the nearest tree, and returns it as a part of the domain") {
   const std::string domain = "a.b.example";
   int looked = 0;
   const std::string_view found = find_domain_tree(domain, [&](std::string_view key) {
@@ -45,7 +45,7 @@ TEST_CASE("the nearest tree is found, as a part of the domain, and no further ke
   CHECK(looked == 2);
 }
 
-TEST_CASE("the longest domain is looked for at all of its labels") {
+TEST_CASE("the longest domain is looked up at each of its labels") {
   const std::string domain = repeat("a.", 127) + "b";
   REQUIRE(domain.size() == kMaxDomainBytes);
   const Keys keys = keys_of(domain);

@@ -122,7 +122,7 @@ TEST_CASE("A local part has one canonical form, with case folded or kept") {
   }
 }
 
-TEST_CASE("The canonical local part is one spelling of the local part: it gives itself") {
+TEST_CASE("A canonical local part, read again, is the same local part") {
   for (const Row& row : rows()) {
     CAPTURE(row.name, row.local_part);
     for (const AddressProfile profile : {kFold, kKeep}) {
@@ -134,7 +134,7 @@ TEST_CASE("The canonical local part is one spelling of the local part: it gives 
   }
 }
 
-TEST_CASE("A local part that was kept folds to what the original folds to") {
+TEST_CASE("A local part with its case kept folds to the same text as the original") {
   for (const Row& row : rows()) {
     CAPTURE(row.name, row.local_part);
     const Entry kept = canonicalize_path(row.local_part + "@example.org", kKeep);

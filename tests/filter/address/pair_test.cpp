@@ -38,7 +38,7 @@ struct Case {
   std::string want;
 };
 
-TEST_CASE("a line of a list is a pair where it says so, and each side has the canonical form of an address") {
+TEST_CASE("a line with a greater-than sign is a pair, and each side has the canonical form of an address") {
   const Case each = GENERATE(values<Case>({
       {"two addresses", "joe@example.org > ann@ours.example", "pair: joe@example.org > ann@ours.example"},
       {"case, dots and a line end", "Joe@EXAMPLE.org. > ANN@Ours.Example.\r\n",
@@ -86,14 +86,14 @@ TEST_CASE("a line of a list is a pair where it says so, and each side has the ca
   CHECK(described(canonicalize_list_line(each.line, {})) == each.want);
 }
 
-TEST_CASE("where no pairs are taken a pair is rejected as one") {
+TEST_CASE("if pairs are not accepted, a pair is rejected as a pair") {
   CHECK(described(canonicalize_line("joe@example.org > ann@ours.example")) == "rejected: pair");
   CHECK(described(canonicalize_line("@example.org > @ours.example")) == "rejected: pair");
   // That is no pair but a name in a wrong form.
   CHECK(described(canonicalize_line("Joe > Jim <joe@example.org>")) == "rejected: display-name");
 }
 
-TEST_CASE("a pair of two texts is made of both, is blank where both are, and lacks a side where one is") {
+TEST_CASE("a pair of two texts is blank if both are blank, and incomplete if one is") {
   CHECK(described(canonicalize_pair("Joe@example.org", "@ours.example")) ==
         "domain pair: joe@example.org > @ours.example");
   CHECK(described(canonicalize_pair(" ", "# x")) == "blank");
@@ -144,7 +144,7 @@ TEST_CASE("a side is listed by itself, by its domain, and by the trees of this a
   CHECK(forms_of("@[192.0.2.1]") == Forms{"@[192.0.2.1]"});
 }
 
-TEST_CASE("no domain makes more than 323 look-ups for a recipient, and its last 16 labels are asked for") {
+TEST_CASE("a pair takes at most 323 look-ups for a recipient, up to the last 16 labels of its domain") {
   const std::string deep = "joe@" + repeated("a.", 120) + "b.example.org";
   const std::vector<std::string> forms = forms_of(deep);
   CHECK(forms.size() == 1 + kMaxPairLabels);

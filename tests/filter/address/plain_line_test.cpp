@@ -42,7 +42,7 @@ TEST_CASE("plain lines are read with their line end and folded") {
   CHECK(read.keys == std::vector{row.want});
 }
 
-TEST_CASE("plain lines are read up to the first that is not plain") {
+TEST_CASE("plain lines are read up to the first line that is not plain") {
   const std::string plain = "Joe@example.org\r\nann@example.org\n";
   const std::string other = GENERATE(as<std::string>(), "j..e@example.org\n", "joe@example.org.\n", "joe\n", "\n",
                                      "@example.org\n", "joe@\n", "a@b@c\n", "joe@exa=mple.org\n", "joe\r@b\n",
@@ -129,20 +129,20 @@ TEST_CASE("lines of every length are read if they have at most 63 bytes before t
   }
 }
 
-TEST_CASE("a text that ends anywhere gives the lines that it has whole") {
+TEST_CASE("wherever a text ends, its whole lines are read") {
   const std::string text =
       "joe@example.org\r\nAnn.Lee+tag@Sub.Example.ORG\na@b\n" + std::string(55, 'x') + "@y.z\r\nb@c\n";
   for (std::size_t size = 0; size <= text.size(); ++size) check_read(text.substr(0, size));
 }
 
-TEST_CASE("a line that has no end in the text is left alone") {
+TEST_CASE("a line without its end is not read") {
   CHECK(read_lines("joe@example.org\nann").bytes == 16);
   CHECK(read_lines("joe@example.org\nann@example.org").bytes == 16);
   CHECK(read_lines("joe@example.org").bytes == 0);
   CHECK(read_lines("").bytes == 0);
 }
 
-TEST_CASE("a line end right behind the text is not the text's") {
+TEST_CASE("a line end right behind the text does not count") {
   for (std::size_t bytes = 3; bytes < 64; ++bytes) {
     const std::string line = std::string(bytes - 2, 'x') + "@y";
     std::string readable = "a@b\n" + line + "\n";
@@ -167,7 +167,7 @@ TEST_CASE("a long list is read in steps that leave nothing out, of short lines a
 }
 #endif
 
-TEST_CASE("what is not plain is left alone") {
+TEST_CASE("a line that is not plain is left to the full grammar") {
   const std::string line =
       GENERATE("", "\n", "\r\n", "@example.org\n", "joe@\n", "joe\n", ".joe@example.org\n", "joe.@example.org\n",
                "j..e@example.org\n", "joe@.example.org\n", "joe@example.org.\n", "joe@example..org\n",
@@ -179,7 +179,7 @@ TEST_CASE("what is not plain is left alone") {
   CHECK(read_lines(std::string(64, 'a') + "@example.org\n").bytes == 0);
 }
 
-TEST_CASE("whatever is accepted has the canonicaliser's key") {
+TEST_CASE("every accepted line has the canonicaliser's key") {
   std::mt19937 random(1);
   constexpr std::string_view kBytes = "aZ09.-_+=@@..  \r\n#<>\"!";
   std::size_t accepted = 0;

@@ -29,7 +29,7 @@ TEST_CASE("plain pairs are read with their line end and folded") {
   CHECK(read.keys[3] == std::string(58, 'x') + "@y\n" + std::string(61, 'z') + "@w");
 }
 
-TEST_CASE("plain pairs are read up to the first line that is none, wherever it stands") {
+TEST_CASE("plain pairs are read up to the first line that is not a plain pair, wherever it stands") {
   const std::string plain = "joe@example.org > ann@ours.example\n";
   const std::string other = GENERATE(
       as<std::string>(), "joe@example.org\n", "@example.org > ann@ours.example\n", "joe@example.org > @ours.example\n",
@@ -53,7 +53,7 @@ TEST_CASE("plain pairs are read up to the first line that is none, wherever it s
   }
 }
 
-TEST_CASE("a sign, or what is none, is seen across the end of a word") {
+TEST_CASE("a sign is recognised across the end of a machine word") {
   for (std::size_t bytes = 1; bytes < 62; ++bytes) {
     const std::string sender = std::string(bytes, 'a') + "@b";
     CAPTURE(sender);
@@ -65,7 +65,7 @@ TEST_CASE("a sign, or what is none, is seen across the end of a word") {
   }
 }
 
-TEST_CASE("a byte that breaks a rule is seen wherever it stands, in lines of one word and of two") {
+TEST_CASE("a byte that breaks a rule is noticed at every place, in lines of one machine word and of two") {
   const std::string line = GENERATE(as<std::string>(), "joe.x@a.example > ann@c.example\r\n",
                                     "joe.b@mail.department.example.org > ann.c@mail.ours.example.net\n");
   for (const char byte : std::string("@. >+-_,\r\n\t#\"\0\x80Z9", 17)) {
@@ -100,7 +100,7 @@ TEST_CASE("a long list of pairs is read in steps that leave nothing out, of shor
   CHECK(read_all_plain_lines<PlainPairLines>(text) == want);
 }
 
-TEST_CASE("a text of pairs that ends anywhere gives the lines that it has whole") {
+TEST_CASE("wherever a text of pairs ends, its whole lines are read") {
   const std::string line = GENERATE(as<std::string>(), "joe@example.org > ann@ours.example\n",
                                     "joe@mail.department.example.org > ann@mail.department.ours.example.net\n");
   const std::string text = line + line + line + line;
@@ -113,7 +113,7 @@ TEST_CASE("a text of pairs that ends anywhere gives the lines that it has whole"
   }
 }
 
-TEST_CASE("what was read before is gone after a step that reads nothing") {
+TEST_CASE("after a step that reads nothing, the pairs of the step before are gone") {
   std::string text = "a@b > c@d\n\n";
   const std::size_t bytes = text.size();
   text.resize(bytes + PlainLines::kReadable, 'x');
@@ -125,7 +125,7 @@ TEST_CASE("what was read before is gone after a step that reads nothing") {
 }
 #endif
 
-TEST_CASE("whatever plain pairs are read have the keys of the canonicaliser, over long and random text") {
+TEST_CASE("over long and random text, plain pairs have the canonicaliser's keys") {
   std::mt19937 random(1);
   const std::vector<std::string> pieces = {"joe", "@",    "example.org", " > ", ">",   " ",  "\n",  "\r\n",
                                            "\r",  "Ann.", "x",           "#",   "a@b", "\n", " > ", "c@d > e@f\n"};
@@ -150,7 +150,7 @@ TEST_CASE("whatever plain pairs are read have the keys of the canonicaliser, ove
   }
 }
 
-TEST_CASE("a text without a line end, and no text, have no pairs to be read") {
+TEST_CASE("a text without a line end and an empty text have no pairs") {
   CHECK(read_lines("joe@example.org > ann@ours.example").bytes == 0);
   CHECK(read_lines("").bytes == 0);
 }

@@ -37,7 +37,7 @@ TEST_CASE("the bits of tag separators are frozen") {
   CHECK(TagSeparators::from_bits(~std::uint32_t{0}).bits() == (1U << 19) - 1);  // of others nothing is taken
 }
 
-TEST_CASE("an address loses its tag where the profile has its separator") {
+TEST_CASE("an address loses its tag if the profile has the tag's separator") {
   struct Row {
     std::string separators;
     std::string input;
