@@ -21,7 +21,7 @@ TEST_CASE("every byte is in the classes of the C locale, and none beyond ASCII i
   }
 }
 
-TEST_CASE("texts are equal whatever the case of their letters, and of nothing else") {
+TEST_CASE("texts that differ only in the case of letters are equal") {
   CHECK(ascii::equal_ignoring_case("X-Bloomgate", "x-bLOOMGATE"));
   CHECK(ascii::equal_ignoring_case("", ""));
   CHECK_FALSE(ascii::equal_ignoring_case("abc", "ab"));
@@ -30,7 +30,7 @@ TEST_CASE("texts are equal whatever the case of their letters, and of nothing el
   CHECK(ascii::lower_case("A-Z[\xc3\x84") == "a-z[\xc3\x84");
 }
 
-TEST_CASE("a text is trimmed of the named bytes at its ends, and may have no others") {
+TEST_CASE("a text is trimmed of the named bytes at both ends, to nothing if it has no others") {
   CHECK(ascii::trimmed("\t a b \t", " \t") == "a b");
   CHECK(ascii::trimmed_front(" a ", " ") == "a ");
   CHECK(ascii::trimmed_back(" a ", " ") == " a");

@@ -27,7 +27,7 @@ using test::error_code_of;
 using test::numbered_addresses;
 using test::TemporaryFolder;
 
-TEST_CASE("a filter that is truncated under its readers lists nobody and says that it is damaged") {
+TEST_CASE("a filter that is truncated while it is read lists no sender, and is reported as damaged") {
   install_bus_fault_handler();
   const TemporaryFolder folder;
   const std::string path = folder.file("filter.bloom");
@@ -51,7 +51,7 @@ TEST_CASE("a filter that is truncated under its readers lists nobody and says th
   CHECK(error_code_of([&] { filter.verify_body(); }) == ErrorCode::changed_while_open);
 }
 
-TEST_CASE("damage to one filter is not blamed on another") {
+TEST_CASE("damage to one filter is not reported of another") {
   install_bus_fault_handler();
   const TemporaryFolder folder;
   build_filter(folder.file("good.bloom"), {"joe@example.org"});
@@ -65,7 +65,7 @@ TEST_CASE("damage to one filter is not blamed on another") {
   CHECK_FALSE(good.damaged());
 }
 
-TEST_CASE("a place is free again when its mapping is gone, and starts without a fault") {
+TEST_CASE("a slot is free again after its mapping is gone, and starts without a fault") {
   install_bus_fault_handler();
   const TemporaryFolder folder;
   const std::string path = folder.file("filter.bloom");
@@ -79,7 +79,7 @@ TEST_CASE("a place is free again when its mapping is gone, and starts without a 
   }
 }
 
-TEST_CASE("more filters than there are places for are refused, and leave the others be") {
+TEST_CASE("more filters than there are slots are refused, and the others stay mapped") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter.bloom");
   build_filter(path, {"joe@example.org"});
@@ -121,7 +121,7 @@ TEST_CASE("a bus fault anywhere else still ends the program") {
   CHECK(WTERMSIG(status) == SIGBUS);
 }
 
-TEST_CASE("a program that had a handler of its own has it back at a bus fault anywhere else") {
+TEST_CASE("at a bus fault anywhere else the program's own handler is called") {
   const int status = status_of_fault_elsewhere([](int) { _exit(7); });
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 7);

@@ -29,7 +29,7 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST_CASE("whole pages are written, and what is less is left to others") {
+TEST_CASE("direct writes take whole pages, and leave the rest to the caller") {
   const test::TemporaryFolder folder;
   const DirectFile file = open_file(folder.file("file"), 4 * kPage);
   const AnonymousMemory memory(2 * kPage, "a test");
@@ -48,7 +48,7 @@ TEST_CASE("reading goes up to the file's end") {
   CHECK(memory.bytes()[2 * kPage + 99] == std::byte{'a'});
 }
 
-TEST_CASE("what is not aligned is left to others") {
+TEST_CASE("unaligned pieces are left to the caller") {
   const test::TemporaryFolder folder;
   const DirectFile file = open_file(folder.file("file"), 4 * kPage);
   const AnonymousMemory memory(2 * kPage, "a test");
@@ -59,7 +59,7 @@ TEST_CASE("what is not aligned is left to others") {
   CHECK(content_of(folder.file("file")) == std::string(4 * kPage, 'a'));
 }
 
-TEST_CASE("a file that cannot be opened this way does nothing") {
+TEST_CASE("a file that cannot be opened for direct access reads and writes nothing") {
   const AnonymousMemory memory(kPage, "a test");
   CHECK_FALSE(DirectFile("/proc/self/status", O_RDONLY).is_open());
   CHECK(DirectFile("/proc/self/status", O_RDONLY).read(memory.bytes(), 0) == 0);

@@ -9,7 +9,7 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("a path without a folder is in the one that the program is in") {
+TEST_CASE("a path without a folder is in the working folder") {
   CHECK(folder_of("list.bloom") == ".");
   CHECK(folder_of("lists/list.bloom") == "lists");
   CHECK(folder_of("/list.bloom") == "/");
@@ -31,7 +31,7 @@ TEST_CASE("two paths are of one file if it is there and both lead to it") {
   CHECK_FALSE(is_same_file(folder.file("missing"), folder.file("missing")));
 }
 
-TEST_CASE("two paths are one place if one file is there, or if they are the same and none is there yet") {
+TEST_CASE("two paths are the same place if they lead to one file, or if they are equal and no file exists") {
   const test::TemporaryFolder folder;
   test::write_file(folder.file("a"), "text");
   std::filesystem::create_symlink("a", folder.file("link"));

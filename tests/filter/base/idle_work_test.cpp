@@ -29,7 +29,7 @@ TEST_CASE("each item is worked at once, by threads that run only when a processo
   CHECK(sched_getscheduler(0) == SCHED_OTHER);
 }
 
-TEST_CASE("where no processor is idle for so long, the calling thread works as well") {
+TEST_CASE("if no processor becomes idle in time, the calling thread works as well") {
   const std::thread::id caller = std::this_thread::get_id();
   std::atomic<bool> caller_works{false};
   std::atomic<int> done{0};
@@ -47,7 +47,7 @@ TEST_CASE("where no processor is idle for so long, the calling thread works as w
   CHECK(caller_works);
 }
 
-TEST_CASE("what one of the items throws is thrown at once, and no further item is worked") {
+TEST_CASE("the exception of an item is thrown at once, and no further item is worked") {
   std::atomic<int> worked{0};
   CHECK_THROWS_WITH(for_each_when_idle(1, 1000, kForEver,
                                        [&](std::size_t item) {
@@ -58,7 +58,7 @@ TEST_CASE("what one of the items throws is thrown at once, and no further item i
   CHECK(worked == 3);
 }
 
-TEST_CASE("what is at work when the calling thread finds no item left is waited for") {
+TEST_CASE("the calling thread waits for items that other threads still work on") {
   std::atomic<bool> is_taken{false};
   std::atomic<bool> may_end{false};
   std::atomic<bool> has_ended{false};
@@ -78,7 +78,7 @@ TEST_CASE("what is at work when the calling thread finds no item left is waited 
   CHECK(has_ended);
 }
 
-TEST_CASE("no items are no work") {
+TEST_CASE("without items nothing is done") {
   bool worked = false;
   for_each_when_idle(2, 0, kForEver, [&](std::size_t) { worked = true; });
   CHECK(!worked);

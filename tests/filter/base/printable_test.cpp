@@ -24,7 +24,7 @@ TEST_CASE("text for a line keeps printable ASCII and escapes everything else") {
   }
 }
 
-TEST_CASE("a word for a line has no space, and tells what was left out") {
+TEST_CASE("a word for a line has no space, and says how much was cut off") {
   struct Case {
     std::string_view name, input;
     std::size_t max_bytes;
@@ -45,7 +45,7 @@ TEST_CASE("a word for a line has no space, and tells what was left out") {
   }
 }
 
-TEST_CASE("no byte makes a word that is not printable or that has a space in it") {
+TEST_CASE("every byte becomes printable in a word, without a space") {
   for (int byte = 0; byte < 256; ++byte) {
     const char character = static_cast<char>(byte);
     for (const char out : printable_word({&character, 1}, 10)) {

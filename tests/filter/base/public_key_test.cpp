@@ -8,7 +8,7 @@ namespace {
 
 using Catch::Contains;
 
-TEST_CASE("a public key is what its text says") {
+TEST_CASE("the text of a public key is read as its bytes") {
   const PublicKey key = test::signing_key().public_key();
   CHECK(key.text() == test::kSigningKeyText);
   CHECK(PublicKey::parse(key.text()) == key);
@@ -21,7 +21,7 @@ TEST_CASE("a public key is what its text says") {
   }
 }
 
-TEST_CASE("a key has one text, and every other one is refused") {
+TEST_CASE("a key has exactly one text, and every other text is refused") {
   const std::string text = test::kSigningKeyText;
   const auto with = [&](std::size_t at, char character) {
     std::string changed = text;
@@ -56,7 +56,7 @@ TEST_CASE("a key has one text, and every other one is refused") {
   }
 }
 
-TEST_CASE("what is told of a bad key does not repeat it, and says where it may be a secret one") {
+TEST_CASE("the error about a bad key does not repeat it, and says if it may be a secret key") {
   const std::string secret(kSecretKeyTextCharacters, 'S');
   CHECK_THAT(public_key_fault(secret), Contains("secret key") && !Contains("SS"));
   CHECK_THAT(public_key_fault("SSSS"), Contains("of 4 characters") && !Contains("SS") && !Contains("as long as"));

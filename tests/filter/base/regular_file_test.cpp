@@ -15,7 +15,7 @@ namespace {
 
 using Catch::Contains;
 
-TEST_CASE("a regular file is opened to be read, by a link too, and is not for programs that are started") {
+TEST_CASE("a regular file is opened for reading, also through a link, and is closed in started programs") {
   const test::TemporaryFolder folder;
   std::ofstream(folder.file("file")) << "12345";
   REQUIRE(symlink("file", folder.file("link").c_str()) == 0);
@@ -28,7 +28,7 @@ TEST_CASE("a regular file is opened to be read, by a link too, and is not for pr
   }
 }
 
-TEST_CASE("what is no regular file is refused without a wait, in words") {
+TEST_CASE("a file that is not regular is refused without waiting, with the reason") {
   const test::TemporaryFolder folder;
   REQUIRE(mkfifo(folder.file("pipe").c_str(), 0600) == 0);
   struct Case {

@@ -12,7 +12,7 @@
 
 using namespace bloomgate;
 
-TEST_CASE("an unnamed file keeps what is written, nobody else may read it, and its folder stays empty") {
+TEST_CASE("an unnamed file keeps what is written, only its owner may read it, and its folder stays empty") {
   const test::TemporaryFolder folder;
   const FileDescriptor file = unnamed_file(folder.path().string());
   REQUIRE(file.is_open());
@@ -28,7 +28,7 @@ TEST_CASE("an unnamed file keeps what is written, nobody else may read it, and i
   CHECK(read_at(file.get(), read, 6) == EIO);
 }
 
-TEST_CASE("where there is no folder there is no unnamed file, and errno says so") {
+TEST_CASE("without its folder an unnamed file is not made, and errno says why") {
   const test::TemporaryFolder folder;
   CHECK_FALSE(unnamed_file(folder.file("missing")).is_open());
   CHECK(errno == ENOENT);

@@ -23,7 +23,7 @@ auto filled(std::size_t count, std::byte value) {
   };
 }
 
-TEST_CASE("whatever threads make is written once, as it was made") {
+TEST_CASE("every piece that a thread makes is written once, unchanged") {
   constexpr std::size_t kCount = 1000;
   std::vector<int> written(kCount);
   std::mutex mutex;
@@ -41,7 +41,7 @@ TEST_CASE("whatever threads make is written once, as it was made") {
   CHECK(std::ranges::count(written, 1) == static_cast<std::ptrdiff_t>(kCount));
 }
 
-TEST_CASE("what is made already is written from where it is, without a piece of memory") {
+TEST_CASE("a finished piece is written from where it is, without more memory") {
   std::vector<std::byte> made(1000);
   std::atomic<int> written{0};
   WriteBehind disk(0, 0, 2);
@@ -70,7 +70,7 @@ TEST_CASE("a write that fails ends the work, and nothing more is written") {
   CHECK(written == 1);
 }
 
-TEST_CASE("who is told of a failed write may take back what was made already: nobody reads it any more") {
+TEST_CASE("after a failed write the caller may release the finished pieces: no thread reads them") {
   const std::vector<std::byte> made(1);
   std::atomic<bool> is_being_written{false};
   std::atomic<bool> fails{false};
@@ -96,7 +96,7 @@ TEST_CASE("who is told of a failed write may take back what was made already: no
   CHECK(has_ended);
 }
 
-TEST_CASE("what waits behind a failed write is not written") {
+TEST_CASE("pieces that wait behind a failed write are not written") {
   std::atomic<int> written{0};
   std::atomic<bool> both_are_there{false};
   WriteBehind disk(kPieceBytes, 2, 1);
@@ -111,7 +111,7 @@ TEST_CASE("what waits behind a failed write is not written") {
   CHECK(written == 0);
 }
 
-TEST_CASE("whoever fails to make something gives the memory back") {
+TEST_CASE("a thread that fails to make a piece returns its memory") {
   int written = 0;
   WriteBehind disk(kPieceBytes, 1, 1);
   CHECK_THROWS_WITH(disk.add([](auto) -> std::span<const std::byte> { throw std::runtime_error("no memory"); },
@@ -122,7 +122,7 @@ TEST_CASE("whoever fails to make something gives the memory back") {
   CHECK(written == 1);
 }
 
-TEST_CASE("work that is given up is not waited for") {
+TEST_CASE("abandoned work is not waited for") {
   std::atomic<int> written{0};
   {
     WriteBehind disk(kPieceBytes, 4, 1);
