@@ -85,7 +85,7 @@ TEST_CASE("the chunks of an array are its bytes, however the hashes come") {
   CHECK((got == want));
 }
 
-TEST_CASE("hashes are let go with the last chunk that needs them") {
+TEST_CASE("hashes are released with the last chunk that needs them") {
   constexpr std::size_t kAtOnce = 1000;
   const FilterShape shape = shape_with(Layout::page, 4 * 256);
   const std::vector<KeyHash> hashes = hashes_for(shape);

@@ -65,7 +65,8 @@ TEST_CASE("members are always found and others at the rate of the theory") {
   CHECK(fpr_from_fill(header.bits_set, header.shape) == Approx(want).epsilon(0.02));
 }
 
-TEST_CASE("in every layout the builder sets the bits that the layout's own insertion sets, whatever the way there") {
+TEST_CASE(
+    "in every layout the builder sets the bits that the layout's own insertion sets, with any threads and memory") {
   struct Row {
     unsigned threads;
     std::uint64_t memory_bytes;
@@ -100,7 +101,7 @@ TEST_CASE("in every layout the builder sets the bits that the layout's own inser
   CHECK(std::ranges::equal(filter.view().body(), want));
 }
 
-TEST_CASE("each lane has room for a piece of work, however little memory is allowed") {
+TEST_CASE("each shard has room for a piece of work, however little memory is allowed") {
   const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
   const auto hashes = std::min(GENERATE(1U, 6U, 32U), layout_rules(layout).most_hashes());
   const auto threads = GENERATE(1U, 64U);
@@ -121,7 +122,7 @@ TEST_CASE("duplicates count as entries but not as distinct ones") {
   CHECK(distinct_entries(header.bits_set, header.shape) == Approx(50'000).epsilon(0.01));
 }
 
-TEST_CASE("the size follows the expected entries where they are given, and the counted ones where not") {
+TEST_CASE("the size follows the expected entries if they are given, and else the counted ones") {
   const TemporaryFolder folder;
   CHECK(build_filter(folder.file("a"), numbered_addresses(0, 10'000)).shape.block_count == 3);
   const FilterHeader header =
@@ -189,7 +190,7 @@ TEST_CASE("the section of domain entries has the same bytes, whatever the order,
   CHECK_NOTHROW(MappedFilter(folder.file("got")).verify_body());
 }
 
-TEST_CASE("more entries than memory has room for give the same file, whatever becomes of them meanwhile") {
+TEST_CASE("more entries than memory holds give the same file, also where they go to the disk") {
   constexpr std::uint64_t kEntries = 3 * kEntriesAtOnce;  // the disk is written to twice
   struct Row {
     const char* name;
@@ -221,7 +222,7 @@ TEST_CASE("more entries than memory has room for give the same file, whatever be
   CHECK(read_file(folder.file("got")) == read_file(folder.file("want")));
 }
 
-TEST_CASE("entries may come through all lanes at once, and their number may be told after the builder is made") {
+TEST_CASE("entries may come through all shards at once, and their number may be set after the builder is made") {
   const auto threads = GENERATE(2U, 4U);
   const TemporaryFolder folder;
   auto lines = numbered_addresses(0, 100'000);
@@ -282,13 +283,13 @@ TEST_CASE("each filter of one store has all entries, and false positives of its 
   CHECK(both / kStrangers < 2 * theory * theory);
 }
 
-TEST_CASE("a filter that is to have no entries is sized for one") {
+TEST_CASE("a filter for no entries is sized for one") {
   const TemporaryFolder folder;
   CHECK(build_filter(folder.file("filter"), {}, {.expected_entries = 0}).expected_entries == 1);
   CHECK_NOTHROW(MappedFilter(folder.file("filter")));
 }
 
-TEST_CASE("an empty list gives a filter that lists nobody") {
+TEST_CASE("an empty list gives a filter that lists no sender") {
   const TemporaryFolder folder;
   const FilterHeader header = build_filter(folder.file("filter"), {});
   CHECK(header.addresses == 0);
@@ -307,8 +308,7 @@ TEST_CASE("options out of range are refused") {
   CHECK(error_code_of([&] { FilterBuilder builder(options); }) == ErrorCode::bad_argument);
 }
 
-TEST_CASE(
-    "the whole array is in the progress of writing and in the number of ones, however many parts it was made in") {
+TEST_CASE("progress and number of ones cover the whole array, however many parts it is made in") {
   const TemporaryFolder folder;
   const auto body_memory_bytes = GENERATE(std::uint64_t{1}, std::uint64_t{1} << 30);
   FilterBuilder builder({.bits_per_entry = 64,
@@ -325,7 +325,7 @@ TEST_CASE(
   CHECK(header.bits_set == MappedFilter(folder.file("filter")).view().count_ones());
 }
 
-TEST_CASE("a stopped build leaves nothing behind") {
+TEST_CASE("a stopped build leaves no files behind") {
   const TemporaryFolder folder;
   const std::atomic<bool> stop{true};
   FilterBuilder builder({.seed = 1});

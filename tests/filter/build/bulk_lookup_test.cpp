@@ -50,7 +50,7 @@ TEST_CASE("a bulk look-up counts what look-ups one by one find") {
   CHECK(lookup.found() > kMembers);
 }
 
-TEST_CASE("a bulk look-up counts domain entries as well, in every hash family, whatever lane they come through") {
+TEST_CASE("a bulk look-up counts domain entries as well, in every hash family and every shard") {
   const HashFamily family = GENERATE(from_range(std::begin(kHashFamilies), std::end(kHashFamilies)));
   const std::uint64_t seed = GENERATE(0U, 5U);
   CAPTURE(hash_family_name(family), seed);
@@ -81,7 +81,7 @@ TEST_CASE("a bulk look-up counts domain entries as well, in every hash family, w
   CHECK(want < 2100);
 }
 
-TEST_CASE("a bulk look-up with the least memory says when it is full, and goes on after a look-up") {
+TEST_CASE("a bulk look-up with the least memory says when it is full, and continues after a look-up") {
   test::MemoryFilter filter({.block_count = 1});
   filter.insert("joe@example.org");
   BulkLookup lookup(filter.view(), 1, 1);

@@ -114,7 +114,7 @@ TEST_CASE("a union is the file that a build from all the lists gives") {
   CHECK(read_file(combined.output()) == read_file(combined.file("want")));
 }
 
-TEST_CASE("an intersection has the bits that all have, and the domain entries that all have") {
+TEST_CASE("an intersection has the common bits and the common domain entries") {
   const BuildOptions& options = GENERATE(from_range(shapes()));
   CAPTURE(options.layout, options.hash_family, options.hashes, options.profile.tag_separators.text());
   const Combined combined({mixed_entries(0, 900), mixed_entries(600, 900), mixed_entries(300, 500)}, options);
@@ -246,7 +246,7 @@ TEST_CASE("an intersection never has more ones than its addresses can set") {
   CHECK(common > 0);
 }
 
-TEST_CASE("filters that differ in anything but their entries are not combined, and the difference is told") {
+TEST_CASE("filters that differ in anything but their entries are refused with the difference") {
   struct Row {
     std::string what;
     BuildOptions options;
@@ -291,7 +291,7 @@ TEST_CASE("filters that differ in anything but their entries are not combined, a
   CHECK_NOTHROW(require_same_shape(a, b));
 }
 
-TEST_CASE("filters of which one is cut off or written to meanwhile are not combined, and the old result stays") {
+TEST_CASE("filters that are cut off or written to meanwhile are not combined, and the old result stays") {
   install_bus_fault_handler();
   struct Row {
     std::string name;
@@ -341,7 +341,7 @@ TEST_CASE("a combination that is stopped leaves nothing behind") {
   CHECK(std::ranges::distance(std::filesystem::directory_iterator(combined.folder())) == 2);
 }
 
-TEST_CASE("an overlap is never below nothing, and tells what each filter has") {
+TEST_CASE("an overlap is never negative, and says what each filter has") {
   const BuildOptions options = {.expected_entries = GENERATE(values<std::uint64_t>({100'000, 2'500'000})), .seed = 1};
   const auto check = [&](std::uint64_t first_of_b, double want_both) {
     const Combined combined({numbered_addresses(0, 40'000), numbered_addresses(first_of_b, 20'000)}, options);

@@ -114,7 +114,7 @@ void require_all(const std::string& path, const Lines& lines) {
   }
 }
 
-TEST_CASE("whatever is added and removed, nobody is lost as long as only what was added is removed") {
+TEST_CASE("no entry is lost as long as only added entries are removed") {
   const unsigned seed = GENERATE(1U, 2U);
   // With 32 hashes in one block, counters come to 15.
   const std::uint32_t hashes = GENERATE(6U, 32U);
@@ -189,7 +189,7 @@ TEST_CASE("the same changes give the same bytes, whatever the threads and the me
   CHECK((read_file(folder.file("got")) == read_file(folder.file("old"))));
 }
 
-TEST_CASE("what is added again must be removed again, and what is removed and still found is counted") {
+TEST_CASE("an entry that is added twice must be removed twice, and a removed entry that is still found is counted") {
   const TemporaryFolder folder;
   const std::string path = folder.file("counting");
   const Lines lines = numbered_addresses(0, 100);
@@ -204,7 +204,7 @@ TEST_CASE("what is added again must be removed again, and what is removed and st
   CHECK((read_file(path) == built));
 }
 
-TEST_CASE("what is not there is not removed, and nothing else changes by it") {
+TEST_CASE("removing an entry that is not in the filter changes nothing") {
   const TemporaryFolder folder;
   const std::string path = folder.file("counting");
   Lines lines = numbered_addresses(0, 100);
@@ -265,7 +265,7 @@ TEST_CASE("a build of the layout counting counts each entry once, however often 
   CHECK((read_file(folder.file("once")) == read_file(folder.file("twice"))));
 }
 
-TEST_CASE("what counts goes without a store and without known strangers, and what does not cannot be changed") {
+TEST_CASE("a counting filter has no store and no excluded senders, and other filters cannot be changed") {
   const TemporaryFolder folder;
   BuildOptions options = {.layout = Layout::counting, .seed = 1};
   options.store_path = folder.file("store");

@@ -33,7 +33,7 @@ std::vector<KeyHash> sorted_content(const HashPartitions& partitions, unsigned b
   return content;
 }
 
-TEST_CASE("every hash comes out of its own partition, exactly once, whatever the threads") {
+TEST_CASE("every hash is in its own partition, exactly once, with any threads") {
   const auto bits = GENERATE(0U, 1U, 6U, 12U);
   const auto lanes = GENERATE(1U, 2U, 5U);
   HashPartitions partitions(bits, lanes, std::uint64_t{16} << 20);
@@ -56,7 +56,7 @@ TEST_CASE("every hash comes out of its own partition, exactly once, whatever the
   }
 }
 
-TEST_CASE("room that is promised is there, even if all hashes fall into one partition") {
+TEST_CASE("promised room exists even if all hashes fall into one partition") {
   HashPartitions partitions(6, 2, 1 << 20);
   std::uint64_t added = 0;
   while (partitions.has_room_for(1000)) {
@@ -69,7 +69,7 @@ TEST_CASE("room that is promised is there, even if all hashes fall into one part
   CHECK(sorted_content(partitions, 6).size() == added);
 }
 
-TEST_CASE("past its memory it refuses, and takes nothing that is not its own") {
+TEST_CASE("the partitions refuse hashes beyond their memory, and keep to it") {
   HashPartitions partitions(2, 1, 1 << 16);
   const auto fill = [&] {
     for (int i = 0; i < 1'000'000; ++i) partitions.lane(0).add(1);
@@ -91,11 +91,11 @@ TEST_CASE("all the memory is used, and not a hash more than it holds is promised
   CHECK(test::error_code_of(fill_line) == ErrorCode::out_of_memory);
 }
 
-TEST_CASE("with the least memory each partition of each lane has room for a line, and more") {
+TEST_CASE("with the least memory each partition of each shard has room for a cache line, and more") {
   for (const unsigned lanes : {1U, 4U}) CHECK(HashPartitions(8, lanes, 1).has_room_for(64));
 }
 
-TEST_CASE("an array has as many partitions as suit its size, and no more than a cache has room for") {
+TEST_CASE("the number of partitions follows the array's size, up to what a cache holds") {
   struct Row {
     std::uint64_t bytes;
     unsigned want;

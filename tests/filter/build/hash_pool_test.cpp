@@ -8,7 +8,7 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("memory that was given back is lent again, empty, and to one at a time") {
+TEST_CASE("returned memory is lent again, empty, to one borrower at a time") {
   HashPool pool;
   auto first = pool.take();
   auto second = pool.take();
@@ -25,7 +25,7 @@ TEST_CASE("memory that was given back is lent again, empty, and to one at a time
   CHECK(pool.take()->capacity() == 0);
 }
 
-TEST_CASE("of several that were given back one is taken, and the others stay") {
+TEST_CASE("of several returned buffers one is lent, and the others stay") {
   HashPool pool;
   for (auto runs = std::vector{pool.take(), pool.take()}; const auto& run : runs) run->reserve(1000);
   const auto one = pool.take();
@@ -34,7 +34,7 @@ TEST_CASE("of several that were given back one is taken, and the others stay") {
   CHECK(other->capacity() >= 1000);
 }
 
-TEST_CASE("hashes outlive the pool they were taken from") {
+TEST_CASE("hashes outlive their pool") {
   auto pool = std::make_unique<HashPool>();
   const auto run = pool->take();
   run->assign(3, 5);

@@ -118,7 +118,7 @@ TEST_CASE("each block belongs to one part, and the parts are as even as can be")
   CHECK(error_code_of([] { blocks_of_part(5, 5, 5); }) == ErrorCode::bad_argument);
 }
 
-TEST_CASE("a hash of another part is refused, and none of its companions is added") {
+TEST_CASE("a hash of another part is refused with all hashes that came with it") {
   const FilterShape shape = shape_for(20'000, {.seed = 42});
   FilterPart part(shape, 20'000, {.first = 1, .count = 2});
   const KeyHash in_block[] = {0, KeyHash{1} << 63, ~KeyHash{0}, KeyHash{11} << 60};
@@ -148,7 +148,7 @@ TEST_CASE("the last of more hashes than are sorted at once is added as the first
   CHECK(std::ranges::equal(part.bytes(), with_two.bytes()));
 }
 
-TEST_CASE("a range that the filter has not is refused, and so are other kinds of filters") {
+TEST_CASE("a range outside the filter is refused, and so are other kinds of filters") {
   const FilterShape shape = shape_for(20'000, {.seed = 42});
   const std::uint64_t most = UINT64_MAX;
   for (const BlockRange range : {BlockRange{0, 0}, BlockRange{0, 6}, BlockRange{5, 1}, BlockRange{4, 2},
@@ -164,7 +164,7 @@ TEST_CASE("a range that the filter has not is refused, and so are other kinds of
   CHECK(error_code_of([&] { FilterPart(stored, 20'000, {0, 1}); }) == ErrorCode::bad_argument);
 }
 
-TEST_CASE("a part that is missing, there twice or of another filter is told, and nothing is written") {
+TEST_CASE("a part that is missing, given twice or of another filter is an error, and nothing is written") {
   const ThreeParts three;
   const auto& paths = three.paths;
   CHECK(three.join({}) == ErrorCode::bad_argument);
@@ -213,7 +213,7 @@ TEST_CASE("a damaged part is refused with the code that says where, and nothing 
   CHECK(three.nothing_is_left());
 }
 
-TEST_CASE("a part's header comes back as it was, and one with a field that cannot be is refused") {
+TEST_CASE("a part's header is read as it was written, and one with an invalid field is refused") {
   PartHeader header = {.filter = {.shape = shape_for(20'000, {.seed = 42}), .expected_entries = 20'000, .addresses = 5},
                        .range = {1, 2},
                        .table_checksum = 99};

@@ -35,7 +35,7 @@ struct Way {
 
 constexpr std::uint64_t kMuch = std::uint64_t{1} << 30;
 
-TEST_CASE("no known stranger passes, no entry is missing, and the bytes are the same whatever the way there") {
+TEST_CASE("no excluded sender passes, no entry is missing, and threads and memory do not change the bytes") {
   const std::uint64_t entries = test::kIsSanitized ? 20'000 : 100'000;
   const Layout layout = GENERATE(filter([](Layout each) { return !layout_rules(each).counts_entries(); },
                                         from_range(std::begin(kLayouts), std::end(kLayouts))));
@@ -84,7 +84,7 @@ TEST_CASE("no known stranger passes, no entry is missing, and the bytes are the 
   CHECK(read_file(folder.file("got")) == read_file(folder.file("want")));
 }
 
-TEST_CASE("strangers are compared with entries whose bits were set long before, and with those that went to the disk") {
+TEST_CASE("excluded senders are compared with all entries, also those that went to the disk") {
   constexpr std::uint64_t kEntries = 2 * kEntriesAtOnce + 100'000;
   const bool size_is_known = GENERATE(true, false);
   const Layout layout = GENERATE(Layout::page, Layout::partitioned, Layout::ribbon);
@@ -107,7 +107,7 @@ TEST_CASE("strangers are compared with entries whose bits were set long before, 
   }
 }
 
-TEST_CASE("an address that a domain entry lists is counted, and stays listed by its domain") {
+TEST_CASE("an excluded address that a domain entry lists is counted, and stays listed by its domain") {
   const TemporaryFolder folder;
   const BuildOptions options = {.seed = 3};
   const std::vector<std::string> addresses = {"joe@example.org", "eve@corp.example", "eve@a.tree.example",
@@ -124,7 +124,7 @@ TEST_CASE("an address that a domain entry lists is counted, and stays listed by 
   CHECK(filter.view().find(canonicalize_path("<eve@other.example>")).match == Match::none);
 }
 
-TEST_CASE("an entry is told by its own key, by its domain, and as a domain entry") {
+TEST_CASE("an excluded sender is recognised as an entry by its address, by its domain, and as a domain entry") {
   const BuildOptions options = {.seed = 3};
   const auto strangers = strangers_of(options, {"joe@example.org", "eve@corp.example"});
   const KeyHash joe = hash_key("joe@example.org", 3);
@@ -151,7 +151,7 @@ TEST_CASE("an entry is told by its own key, by its domain, and as a domain entry
   CHECK(strangers->entry_of(EntryKind::domain, "@corp.example") == Match::none);
 }
 
-TEST_CASE("an entry that has the mark of a stranger by chance stays listed") {
+TEST_CASE("an entry whose mark equals that of an excluded sender by chance stays listed") {
   // The hash of an entry, noted as if it were another key's.
   const BuildOptions options = {.seed = 3, .threads = 1};
   const auto strangers = strangers_of(options, {"eve@example.org"});
@@ -165,7 +165,7 @@ TEST_CASE("an entry that has the mark of a stranger by chance stays listed") {
   CHECK(strangers->excluded().empty());
 }
 
-TEST_CASE("what the review throws ends the build, and nothing is put in place") {
+TEST_CASE("an exception from the review of excluded senders ends the build, and the old file stays") {
   const TemporaryFolder folder;
   const BuildOptions options = {.seed = 3};
   const auto strangers = strangers_of(options, {"eve@example.org"});
@@ -176,7 +176,7 @@ TEST_CASE("what the review throws ends the build, and nothing is put in place") 
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE("the strangers of one build serve another, which forgets what was found in the first") {
+TEST_CASE("excluded senders serve a second build, without what was found in the first") {
   const TemporaryFolder folder;
   const BuildOptions options = {.seed = 3};
   const auto strangers = strangers_of(options, {"eve@example.org", "joe@example.org"});
@@ -193,7 +193,7 @@ TEST_CASE("the strangers of one build serve another, which forgets what was foun
   }
 }
 
-TEST_CASE("strangers of ranges, each noted by itself, come to the same as all of them") {
+TEST_CASE("excluded senders noted range by range are the same as noted all at once") {
   const BuildOptions options = {.hashes = 1, .seed = 3, .threads = 2};
   const std::vector<std::string> lines = numbered_addresses(0, 5000);
   FilterShape shape = shape_of(options);
@@ -243,7 +243,7 @@ TEST_CASE("strangers of ranges, each noted by itself, come to the same as all of
   }
 }
 
-TEST_CASE("known strangers have room for a piece of work, and no more than their memory") {
+TEST_CASE("excluded senders have room for a piece of work, and keep to their memory") {
   const unsigned threads = GENERATE(1U, 4U);
   const KnownStrangers strangers(shape_of({}), threads, 1);
   CHECK(strangers.has_room_for(kEntriesAtOnce));

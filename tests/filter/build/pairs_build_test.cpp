@@ -53,7 +53,7 @@ TEST_CASE("the header counts pairs in the bits, duplicates each time, and says w
   CHECK(filter.view().holds_pairs() == row.want.any());
 }
 
-TEST_CASE("in every layout each pair is found, and the threads make no difference to the bytes") {
+TEST_CASE("in every layout each pair is found, and the bytes do not depend on threads") {
   const TemporaryFolder folder;
   const Lines lines = numbered_pairs(0, 3000);
   for (const Layout layout : kLayouts) {
@@ -93,7 +93,8 @@ TEST_CASE("a union of filters with pairs is a build from both lists, and an inte
   CHECK_NOTHROW(MappedFilter(folder.file("common")).verify_body());
 }
 
-TEST_CASE("a store with pairs is updated to what a build from the changed list gives, and takes pairs off") {
+TEST_CASE(
+    "updating a store with pairs gives the bytes of a build from the changed list, also where pairs are removed") {
   const TemporaryFolder folder;
   BuildOptions options = {
       .seed = 7, .scratch_folder = folder.path(), .store_path = folder.file("old.store"), .store_seed = 3};
@@ -118,7 +119,7 @@ TEST_CASE("a store with pairs is updated to what a build from the changed list g
   CHECK_FALSE(view.find_pair("jim@example.org", "bob@ours.example").is_listed());
 }
 
-TEST_CASE("counters take pairs in and off again") {
+TEST_CASE("pairs are added to counters and removed from them") {
   const TemporaryFolder folder;
   build_filter(folder.file("counting"), kMixed, {.layout = Layout::counting, .expected_entries = 100, .seed = 5});
   const auto change = [&](CountingChange kind, const Lines& lines) {
@@ -145,7 +146,7 @@ TEST_CASE("counters take pairs in and off again") {
   CHECK_FALSE(header.pairs.with_domains);
 }
 
-TEST_CASE("a known stranger may be a pair: it is kept out, unless it is an entry or a wider pair lists it") {
+TEST_CASE("a pair may be excluded: it is not found unless it is an entry or a wider pair lists it") {
   const TemporaryFolder folder;
   Lines lines = numbered_pairs(0, 400);
   lines.push_back("@example.net > ann1@ours.example");

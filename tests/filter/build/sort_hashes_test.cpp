@@ -32,14 +32,14 @@ void expect_sorted(const std::vector<KeyHash>& hashes, unsigned common_bits) {
   }
 }
 
-TEST_CASE("sorted hashes ascend, and each of them comes once") {
+TEST_CASE("sorted hashes ascend, each of them once") {
   const auto count = GENERATE(0U, 1U, 2U, 7U, 100U, 100'000U);
   const auto common_bits = GENERATE(0U, 1U, 12U, 32U);
   CAPTURE(count, common_bits);
   expect_sorted(random_hashes(count, common_bits), common_bits);
 }
 
-TEST_CASE("uneven hashes are sorted, too") {
+TEST_CASE("unevenly spread hashes are sorted as well") {
   std::vector<KeyHash> neighbours;
   for (KeyHash i = 50'000; i > 0; --i) neighbours.push_back(i);
   expect_sorted(neighbours, 0);

@@ -10,7 +10,7 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("where a piece cannot be made the build ends with the reason, also while other threads wait for the piece") {
+TEST_CASE("if a piece cannot be made, the build ends with the reason, also while other threads wait for it") {
   const test::TemporaryFolder folder;
   const FilterShape shape = {
       .layout = Layout::page, .hashes = 6, .block_bytes = 4096, .block_count = 300, .seed = 7, .store_seed = 3};

@@ -65,7 +65,7 @@ Updated update(const TemporaryFolder& folder, const BuildOptions& options, const
   return updated;
 }
 
-TEST_CASE("an update gives the bytes of a build from the changed list, whatever threads and pieces") {
+TEST_CASE("an update gives the bytes of a build from the changed list, with any threads and pieces") {
   // With so many hashes a store has two chunks of pages.
   const std::uint64_t entries = test::kIsSanitized ? 40'000 : 400'000;
   const auto layout = GENERATE(Layout::page, Layout::ribbon);
@@ -105,8 +105,7 @@ TEST_CASE("an update gives the bytes of a build from the changed list, whatever 
   CHECK((read_file(folder.file("new.store")) == read_file(folder.file("want.store"))));
 }
 
-TEST_CASE(
-    "an update keeps out the known strangers that a build with its seeds keeps out, whatever threads and pieces") {
+TEST_CASE("an update excludes the senders that a build with its seeds excludes, with any threads and pieces") {
   const auto layout = GENERATE(Layout::page, Layout::ribbon);
   const unsigned threads = GENERATE(1U, 3U);
   CAPTURE(layout_rules(layout).name(), threads);
@@ -195,7 +194,7 @@ TEST_CASE("a damaged page of the old store ends an update, and nothing is writte
   CHECK_FALSE(std::filesystem::exists(folder.file("new.store")));
 }
 
-TEST_CASE("ranges of a store that are merged each by itself are together the whole of it") {
+TEST_CASE("ranges of a store, merged one by one, are together the whole store") {
   const TemporaryFolder folder;
   test::build_filter(folder.file("old"), numbered_addresses(0, 30'000), options_in(folder, Layout::page, "old"));
   const StoreFile old(folder.file("old.store"));
