@@ -33,7 +33,7 @@ TEST_CASE("without limits what is free is available") {
   CHECK(System().available() == 1000 * kMiB);
 }
 
-TEST_CASE("a control group of version 2 leaves what it does not hold in memory of its own") {
+TEST_CASE("a control group of version 2 leaves its limit less its own memory") {
   const System system;
   system.write("proc/self/cgroup", "0::/system.slice/build.service\n");
   system.write("sys/fs/cgroup/system.slice/build.service/memory.max", "max\n");
@@ -43,7 +43,7 @@ TEST_CASE("a control group of version 2 leaves what it does not hold in memory o
   CHECK(system.available() == 500 * kMiB);
 }
 
-TEST_CASE("a control group of version 1 does, too") {
+TEST_CASE("a control group of version 1 leaves its limit less its own memory") {
   const System system;
   system.write("proc/self/cgroup", "5:devices:/\n4:memory:/build\n0::/\n");
   system.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");

@@ -55,7 +55,7 @@ class Pipe {
   std::string all_;
 };
 
-TEST_CASE("a line of progress has what is known") {
+TEST_CASE("a line of progress shows amount, rate and time as far as they are known") {
   struct Row {
     Progress::State state;
     std::chrono::duration<double> elapsed;
@@ -85,7 +85,7 @@ TEST_CASE("a bar fits its terminal") {
   }
 }
 
-TEST_CASE("where there is no terminal, a line comes again and again until the stop") {
+TEST_CASE("without a terminal, lines of progress are printed at intervals until the stop") {
   Pipe pipe;
   std::atomic<std::uint64_t> done{0};
   Progress progress(
@@ -105,7 +105,7 @@ TEST_CASE("where there is no terminal, a line comes again and again until the st
   CHECK(pipe.read_rest() == all + "a warning\n");
 }
 
-TEST_CASE("the time of another piece of work starts with it") {
+TEST_CASE("each piece of work has its own time") {
   Pipe pipe;
   std::atomic<bool> writing{false};
   Progress progress(
@@ -119,7 +119,7 @@ TEST_CASE("the time of another piece of work starts with it") {
   pipe.read_until("writing: 0:00");
 }
 
-TEST_CASE("a bar is drawn over, makes room for other lines and goes at the end") {
+TEST_CASE("a bar is overwritten, makes room for other lines, and is erased at the end") {
   Pipe pipe;
   {
     Progress progress(
@@ -137,7 +137,7 @@ TEST_CASE("a bar is drawn over, makes room for other lines and goes at the end")
   CHECK(all.ends_with("\r\x1b[K"));
 }
 
-TEST_CASE("a silent progress says nothing, and an end does not wait for the interval") {
+TEST_CASE("a silent progress prints nothing, and its end does not wait for the interval") {
   Pipe pipe;
   const auto start = std::chrono::steady_clock::now();
   for (const Style style : {Style::none, Style::bar, Style::lines}) {

@@ -19,7 +19,7 @@ int status_of(Deed deed) {
   return status;
 }
 
-TEST_CASE("a first signal sets the flag, and a second one ends the program, however often the flag was asked for") {
+TEST_CASE("a first signal sets the flag, and a second one ends the program") {
   const int status = status_of([] {
     const std::atomic<bool>& stop = stop_flag();
     raise(SIGTERM);

@@ -15,7 +15,7 @@ FilterHeader sized_for(std::uint64_t entries, double bits, std::uint32_t block_b
   return header;
 }
 
-TEST_CASE("the bits per entry that a filter was built with are told from its size") {
+TEST_CASE("the bits per entry of a filter follow from its size") {
   const double bits = GENERATE(1.0, 5.0, 7.5, 8.0, 9.6, 12.0, 16.0, 33.0, 64.0);
   const auto entries = GENERATE(std::uint64_t{200'000}, std::uint64_t{999'999'937});
   const auto block_bytes = GENERATE(64U, 4096U);
@@ -23,7 +23,7 @@ TEST_CASE("the bits per entry that a filter was built with are told from its siz
   CHECK(bits_per_entry_of(sized_for(entries, bits, block_bytes)) == Approx(bits));
 }
 
-TEST_CASE("a filter that is made like another one has as many blocks, however few its entries are") {
+TEST_CASE("a filter made in the shape of another has as many blocks, however few its entries are") {
   const double bits = GENERATE(1.0, 3.3, 8.0, 11.7, 64.0);
   const auto entries = GENERATE(std::uint64_t{1}, std::uint64_t{37}, std::uint64_t{1000}, std::uint64_t{4097});
   CAPTURE(bits, entries);
@@ -31,7 +31,7 @@ TEST_CASE("a filter that is made like another one has as many blocks, however fe
   CHECK(blocks_for(entries, bits_per_entry_of(header), 4096) == header.shape.block_count);
 }
 
-TEST_CASE("of a filter in one block, any number of bits would give that, so it is the usual one") {
+TEST_CASE("a filter of one block has the usual bits per entry, since any number would fit") {
   CHECK(bits_per_entry_of(sized_for(10, 64, 4096)) == 8);
   CHECK(bits_per_entry_of(sized_for(1000, 1, 4096)) == 8);
 }

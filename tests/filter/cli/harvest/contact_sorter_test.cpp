@@ -12,7 +12,7 @@ namespace {
 
 using Pairs = std::map<std::pair<std::string, std::string>, std::uint64_t>;
 
-TEST_CASE("pairs come in order, each once and counted, from memory and from disk") {
+TEST_CASE("pairs are sorted, each once with its count, from memory and from disk") {
   const test::TemporaryFolder folder;
   const std::uint64_t memory_bytes = GENERATE(1U, 2'000U, 800'000U, 100'000'000U);
   CAPTURE(memory_bytes);

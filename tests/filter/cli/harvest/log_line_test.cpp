@@ -35,7 +35,7 @@ TEST_CASE("both forms of date lead to the same event, also behind a further name
   }
 }
 
-TEST_CASE("a client without a login has not logged in, and a content filter says which message it hands back") {
+TEST_CASE("a client without a login is not logged in, and a content filter names the message that it returns") {
   const std::string plain = postfix("smtpd", "4F1A2B3C: client=pc[192.0.2.7]");
   CHECK_FALSE(read_log_line(plain)->logged_in);
   const std::string filtered =
@@ -44,7 +44,7 @@ TEST_CASE("a client without a login has not logged in, and a content filter says
   CHECK_FALSE(read_log_line(filtered)->logged_in);
 }
 
-TEST_CASE("the events of Postfix") {
+TEST_CASE("the lines of Postfix are read as events") {
   struct Case {
     std::string_view agent;
     std::string_view text;
@@ -83,7 +83,7 @@ TEST_CASE("the events of Postfix") {
   CHECK_FALSE(event->is_sendmail);
 }
 
-TEST_CASE("lines that say nothing of it, or only seem to") {
+TEST_CASE("lines that are no events, or only look like them, are passed over") {
   const std::vector<std::string> lines = {
       "",
       "nonsense",
@@ -129,7 +129,7 @@ TEST_CASE("a log's line begins with a date, a host and a program") {
   }
 }
 
-TEST_CASE("the events of Sendmail") {
+TEST_CASE("the lines of Sendmail are read as events") {
   const std::string from = sendmail(
       "5AKA0001: from=<ann@ours.example>, size=400, class=0, nrcpts=2, msgid=<1@ours.example>, proto=ESMTP, "
       "daemon=MTA, "
@@ -170,7 +170,7 @@ TEST_CASE("the events of Sendmail") {
   }
 }
 
-TEST_CASE("paths are taken off a list at commas that are no part of them") {
+TEST_CASE("a list of paths is cut at commas outside the paths") {
   std::string_view paths = "<joe@example.org>,\"a,b\"@example.org,<\"x\\\",y\"@example.org>,z";
   CHECK(take_path(paths) == "<joe@example.org>");
   CHECK(take_path(paths) == "\"a,b\"@example.org");

@@ -49,7 +49,7 @@ struct Log {
   OpenMessages messages;
 };
 
-TEST_CASE("whoever a user has written to is found by the queue ID, in canonical form") {
+TEST_CASE("the recipients of a user's message are found by its queue ID, in canonical form") {
   Log log;
   log.login("AAAAA1");
   log.from("AAAAA1", "<Ann@OURS.example>", 2);
@@ -62,7 +62,7 @@ TEST_CASE("whoever a user has written to is found by the queue ID, in canonical 
   CHECK(log.messages.open() == 0);
 }
 
-TEST_CASE("a message counts only if it comes from a user of ours, to few") {
+TEST_CASE("a message counts only if one of our users sent it, to few recipients") {
   struct Case {
     std::string_view name;
     bool logs_in;
@@ -93,7 +93,7 @@ TEST_CASE("a message counts only if it comes from a user of ours, to few") {
   CHECK(log.left_out(test.reason) == 1);
 }
 
-TEST_CASE("recipients count if they are others' and were reached") {
+TEST_CASE("recipients count if they are outside our domains and were reached") {
   Log log;
   log.login("AAAAA1");
   log.from("AAAAA1", "<ann@sub.tree.example>", 3);
@@ -110,7 +110,7 @@ TEST_CASE("recipients count if they are others' and were reached") {
   CHECK(log.sink.found == Found{"joe@example.org > ann@sub.tree.example"});
 }
 
-TEST_CASE("an automatic answer, which a header check has logged, is left out") {
+TEST_CASE("a message that a header check has logged as automatic is left out") {
   Log log;
   log.login("AAAAA1");
   log.postfix("cleanup", "AAAAA1: info: header Auto-Submitted: auto-replied from local; from=<ann@ours.example>");
@@ -121,7 +121,7 @@ TEST_CASE("an automatic answer, which a header check has logged, is left out") {
   CHECK(log.left_out(LeftOut::automatic) == 1);
 }
 
-TEST_CASE("a queue ID that comes again belongs to another message") {
+TEST_CASE("a queue ID that is used again belongs to another message") {
   Log log;
   log.login("AAAAA1");
   log.from("AAAAA1");
@@ -168,7 +168,7 @@ TEST_CASE("past the bound the oldest message is dropped and counted") {
   CHECK(log.sink.found == Found{"two@example.org > ann@ours.example", "three@example.org > ann@ours.example"});
 }
 
-TEST_CASE("Sendmail's clients count where they have logged in on the same connection") {
+TEST_CASE("clients of Sendmail count if they have logged in on the same connection") {
   Log log;
   const std::string from = ": from=<ann@ours.example>, size=1, nrcpts=2, daemon=MTA, relay=pc [1.2.3.4]";
   const std::string to = ": to=<joe@example.org>, mailer=esmtp, relay=mx. [5.6.7.8], dsn=2.0.0, stat=Sent (Ok)";
@@ -195,7 +195,7 @@ TEST_CASE("Sendmail's clients count where they have logged in on the same connec
   }
 }
 
-TEST_CASE("every client counts where the operator says so") {
+TEST_CASE("every client counts if the operator says so") {
   Log log(true);
   log.postfix("pickup", "AAAAA1: uid=1000 from=<ann>");
   log.from("AAAAA1");

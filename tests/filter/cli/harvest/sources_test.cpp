@@ -83,7 +83,7 @@ TEST_CASE("Cc and Bcc count, own domains do not, and an encoded name is no addre
   CHECK(source.left_out(LeftOut::own_domain) == 1);
 }
 
-TEST_CASE("messages that are no letter of a user to few are left out") {
+TEST_CASE("messages that no user sent, or that have many recipients, are left out") {
   struct Case {
     std::string header;
     LeftOut reason;
@@ -113,13 +113,13 @@ TEST_CASE("messages that are no letter of a user to few are left out") {
   CHECK(source.counts.messages == 0);
 }
 
-TEST_CASE("a message among users alone is none that counts") {
+TEST_CASE("a message among users alone does not count") {
   Source source;
   CHECK(source.message("From: ann@ours.example\nTo: zoe@ours.example\n\n").empty());
   CHECK(source.counts.messages == 0);
 }
 
-TEST_CASE("no converter of a character set is loaded for a name, however many stand before it") {
+TEST_CASE("decoding a name loads no converter of a character set") {
   for (const char* const value : {"=?EUC-KR?q?Ann?= <ann@example.org>",
                                   "=?utf-8?q?Ann?= <ann@example.org>, =?EUC-KR?q?Joe=B0=A1?= <joe@example.org>"}) {
     CHECK(addresses_of(value).front() == "ann@example.org");
@@ -132,7 +132,7 @@ TEST_CASE("a message that says it is not automatic counts") {
   CHECK(source.message("From: ann@ours.example\nTo: joe@example.org\nAuto-Submitted: No; x=y\n\n").size() == 1);
 }
 
-TEST_CASE("an mbox is read message by message, and a letter's line that begins with From is none") {
+TEST_CASE("an mbox is read message by message, and a line of text that begins with From starts no message") {
   const std::string mbox =
       "From ann@ours.example Fri Nov 20 10:00:00 2026\nFrom: ann@ours.example\nTo: joe@example.org\n\nHello\n"
       "From Monday 10:00 on\nFrom: ann@ours.example\nTo: evil@example.org\n\n"
@@ -147,7 +147,7 @@ TEST_CASE("an mbox is read message by message, and a letter's line that begins w
   }
 }
 
-TEST_CASE("of a message's file nothing is wanted behind the header") {
+TEST_CASE("the file of a message is read no further than its header") {
   Source source;
   MailReader reader(source.rules, source.counts, source.sink, false);
   reader.read("From: ann@ours.example\n");
@@ -156,7 +156,7 @@ TEST_CASE("of a message's file nothing is wanted behind the header") {
   CHECK_FALSE(reader.wants_more());
 }
 
-TEST_CASE("the addresses of vCards of all versions") {
+TEST_CASE("the addresses of vCards are read in all versions") {
   CHECK(vcard_address("EMAIL:joe@example.org") == "joe@example.org");
   CHECK(vcard_address("email;INTERNET;PREF:joe@example.org ") == "joe@example.org");
   CHECK(vcard_address("item1.EMAIL;TYPE=\"a:b;c\":mailto:joe@example.org") == "joe@example.org");
@@ -189,7 +189,7 @@ TEST_CASE("the addresses of a table of contacts are in all columns for mail") {
   CHECK(source.left_out(LeftOut::unreadable) == 1);
 }
 
-TEST_CASE("a table may say who wrote to whom") {
+TEST_CASE("a table with two columns has pairs of user and contact") {
   Source source;
   CsvContactsReader reader(source.rules, source.counts, source.sink, "");
   source.read(reader,
@@ -198,7 +198,7 @@ TEST_CASE("a table may say who wrote to whom") {
   CHECK(source.left_out(LeftOut::foreign_sender) == 1);
 }
 
-TEST_CASE("an address book without a user cannot tell for whom it lists") {
+TEST_CASE("an address book without a user is refused where pairs are wanted") {
   Source source;
   VcardReader reader(source.rules, source.counts, source.sink, "");
   CHECK_THROWS_AS(source.read(reader, "EMAIL:joe@example.org\n"), BloomgateError);

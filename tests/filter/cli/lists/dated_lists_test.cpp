@@ -7,7 +7,7 @@
 namespace bloomgate::cli {
 namespace {
 
-TEST_CASE("a list's name tells its day") {
+TEST_CASE("a list's day is read from its name") {
   CHECK(day_of_list("lists/2026-11-20.txt.zst") == parse_day("2026-11-20"));
   CHECK(day_of_list("2026-11-20") == parse_day("2026-11-20"));
   CHECK(day_of_list("2026-11-20.2.txt.zst") == parse_day("2026-11-20"));
@@ -30,7 +30,7 @@ TEST_CASE("an age is a number of days, weeks or years") {
   }
 }
 
-TEST_CASE("the newest lists are those of the time before now, and those without a day") {
+TEST_CASE("the newest lists are those within the age, and those without a day") {
   const Day now = *parse_day("2026-11-20");
   using Files = std::vector<std::string>;
   const Files files = {"l/2026-11-18.txt", "l/2026-11-19.txt", "l/2026-11-20.txt", "l/2026-12-01.txt", "partners", "-"};

@@ -36,7 +36,7 @@ TEST_CASE("an entry is left out by itself, by its domain, or by a domain above i
   }
 }
 
-TEST_CASE("without entries for domains only whole addresses are left out") {
+TEST_CASE("an except list without domain entries leaves out addresses only") {
   Fixture fixture;
   const ExceptList list = fixture.read("joe@example.org\n");
   CHECK(list.has("joe@example.org"));
@@ -45,7 +45,7 @@ TEST_CASE("without entries for domains only whole addresses are left out") {
   CHECK_FALSE(ExceptList().has("joe@example.org"));
 }
 
-TEST_CASE("a pair is left out by itself, by a wider pair, and by whatever leaves its sender out") {
+TEST_CASE("a pair is left out by itself, by a wider pair, and by any entry that leaves its sender out") {
   Fixture fixture;
   const ExceptList list = fixture.read(
       "joe@example.org > ann@ours.example\n@.evil.example > @ours.example\ngone@example.org\n@gone.example\n");
@@ -66,7 +66,7 @@ TEST_CASE("a pair is left out by itself, by a wider pair, and by whatever leaves
   CHECK_FALSE(fixture.read("joe@example.org > ann@ours.example\n").has_senders());
 }
 
-TEST_CASE("a line that is no entry is refused with its place") {
+TEST_CASE("an invalid line is refused with its place") {
   Fixture fixture;
   CHECK_THROWS_WITH(fixture.read("joe@example.org\n\nnobody\n"), Catch::Contains("list:3: "));
   CHECK_THROWS_AS(fixture.read("nobody\n"), BloomgateError);

@@ -25,7 +25,7 @@ std::string read_all(const std::string& format_name, const std::string& text) {
   return result;
 }
 
-TEST_CASE("a key of a Postfix table is an entry only where its value says that it is good") {
+TEST_CASE("a key of a Postfix table is an entry only if its value permits it") {
   struct Row {
     std::string line;
     std::string want;
@@ -83,7 +83,7 @@ TEST_CASE("a key of a Postfix table is an entry only where its value says that i
   CHECK(read_all("postfix-map", row.line) == (row.line.empty() ? "" : "1 " + row.want + "\n"));
 }
 
-TEST_CASE("a value that is on the next line of a Postfix table decides nothing") {
+TEST_CASE("a value on the next line of a Postfix table is not read") {
   CHECK(read_all("postfix-map", "joe@example.org\n  OK\nann@example.org OK\n  REJECT\n# the end\n") ==
         "1 ! map-no-value\n2 -\n3 ann@example.org\n4 -\n5 -\n");
 }
@@ -129,7 +129,7 @@ TEST_CASE("a column of CSV is taken by its number or by its name") {
   CHECK(read_all("csv:1", "\xef\xbb\xbfjoe@example.org,x\n") == "1 joe@example.org\n");
 }
 
-TEST_CASE("two columns of CSV are a pair in each row, and text in a field makes no other pair of it") {
+TEST_CASE("two columns of CSV make one pair of each row, whatever text their fields hold") {
   const std::string text =
       "user,contact\n"
       "ann@ours.example,Joe@Example.ORG\n"
@@ -147,7 +147,7 @@ TEST_CASE("two columns of CSV are a pair in each row, and text in a field makes 
   CHECK(read_all("csv:1", "joe@example.org > ann@ours.example,x\n") == "1 joe@example.org\nann@ours.example\n");
 }
 
-TEST_CASE("what stands between quotes that should not be there lists nobody") {
+TEST_CASE("a row of CSV with misplaced quotes gives no entry") {
   CHECK(read_all("csv:1", "a@example.org,5\" disk\nb@example.org,x\nc@example.org,3\" disk\nd@example.org,x\n") ==
         "1 ! csv-bad-quotes\n4 d@example.org\n");
 }
@@ -156,7 +156,7 @@ TEST_CASE("a CSV without one of two columns is refused") {
   CHECK_THROWS_WITH(read_all("csv:contact,email", "user,contact\n"), Catch::Contains("no column 'email'"));
 }
 
-TEST_CASE("a CSV without the column is refused with the columns that it has") {
+TEST_CASE("a CSV without the named column is refused with the names of its columns") {
   CHECK_THROWS_WITH(
       read_all("csv:email", "id,\"e-mail\"\n1,joe@example.org\n"),
       "list has no column 'email': its first line has 'id', 'e-mail'; name one of these, or give a number");
@@ -164,7 +164,7 @@ TEST_CASE("a CSV without the column is refused with the columns that it has") {
   CHECK(read_all("csv:email", "").empty());
 }
 
-TEST_CASE("a format that is not there is refused") {
+TEST_CASE("an unknown format is refused") {
   for (const std::string name :
        {"", "csv", "csv:", "csv:0", "csv:1,", "csv:,1", "csv:1,0", "csv:1,2,3", "csv:a,b,c", "TEXT", "postfix"}) {
     CAPTURE(name);

@@ -57,14 +57,14 @@ TEST_CASE("a large list reads the same from the page cache and past it") {
   CHECK_FALSE(warm.is_cold());
 }
 
-TEST_CASE("a small list is never taken for a cold one") {
+TEST_CASE("a small list is never read past the page cache") {
   const test::TemporaryFolder folder;
   const std::atomic<bool> stop{false};
   write_cold(folder.file("list"), lines_of(100'000));
   CHECK_FALSE(Input(0, folder.file("list"), false, stop).is_cold());
 }
 
-TEST_CASE("a list that shrinks while it is read past the page cache is an error that says so") {
+TEST_CASE("a list that shrinks while it is read past the page cache is refused with that reason") {
   const test::TemporaryFolder folder;
   const std::atomic<bool> stop{false};
   write_cold(folder.file("list"), lines_of(std::size_t{16} << 20));
@@ -76,7 +76,7 @@ TEST_CASE("a list that shrinks while it is read past the page cache is an error 
   CHECK_THROWS_WITH(input.read(0, block), Catch::Contains("shrank while it was read"));
 }
 
-TEST_CASE("a list that is written to while it is read is an error that says so") {
+TEST_CASE("a list that is written to while it is read is refused with that reason") {
   const test::TemporaryFolder folder;
   const std::atomic<bool> stop{false};
   const std::string path = folder.file("list");

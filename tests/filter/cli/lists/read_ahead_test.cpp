@@ -47,7 +47,7 @@ TEST_CASE("several workers get every block once") {
   CHECK(std::set(seen.begin(), seen.end()).size() == 5000);
 }
 
-TEST_CASE("no more is read than there is room for while nobody takes a block") {
+TEST_CASE("while no worker takes a block, no more is read ahead than there is room for") {
   std::uint64_t next = 0;
   std::uint64_t taken = 0;
   {
@@ -59,7 +59,7 @@ TEST_CASE("no more is read than there is room for while nobody takes a block") {
   CHECK(next < 100);
 }
 
-TEST_CASE("an error in reading is thrown once, in its turn, and ends the list for all") {
+TEST_CASE("a read error is thrown once, at its place in the order, and ends the list for all workers") {
   std::uint64_t next = 0;
   ReadAhead ahead([&next](Block& block) -> std::function<void()> {
     return [number = next++, &block] {
@@ -76,7 +76,7 @@ TEST_CASE("an error in reading is thrown once, in its turn, and ends the list fo
   CHECK_FALSE(ahead.next(block));
 }
 
-TEST_CASE("an error in claiming is thrown once, too") {
+TEST_CASE("an error in claiming a block is thrown once") {
   ReadAhead ahead([](Block&) -> std::function<void()> { throw std::runtime_error("the list was replaced"); });
   Block block;
   CHECK_THROWS_WITH(ahead.next(block), "the list was replaced");

@@ -27,7 +27,7 @@ struct Lists {
   std::atomic<bool> stop{false};
 };
 
-TEST_CASE("what came of the blocks is used in the order of the text, however many threads there are") {
+TEST_CASE("the results of blocks are used in the order of the text, with any number of threads") {
   Lists lists;
   const auto threads = GENERATE(1U, 2U, 7U);
   Blocks blocks(lists.names, lists.stop, false, BlockOrder::in_turn);
@@ -46,7 +46,7 @@ TEST_CASE("what came of the blocks is used in the order of the text, however man
   CHECK((all == want));
 }
 
-TEST_CASE("once no more is wanted, no further block is worked on") {
+TEST_CASE("after a stop no further block is worked on") {
   Lists lists;
   Blocks blocks(lists.names, lists.stop, false, BlockOrder::in_turn);
   const auto format = make_format("text", lists.names.size());
@@ -56,7 +56,7 @@ TEST_CASE("once no more is wanted, no further block is worked on") {
   CHECK(used == 2);
 }
 
-TEST_CASE("a worker that fails ends the others, and its error is passed on") {
+TEST_CASE("a worker that fails ends the others, and its error is thrown") {
   Lists lists;
   Blocks blocks(lists.names, lists.stop, false, BlockOrder::in_turn);
   const auto format = make_format("text", lists.names.size());

@@ -42,7 +42,7 @@ TEST_CASE("a warning and an error of the daemon show in every form") {
   }
 }
 
-TEST_CASE("lines of other programs are none of the daemon's, whatever they quote") {
+TEST_CASE("lines of other programs are not taken for the daemon's, whatever they quote") {
   for (const std::string& line :
        {"Nov 20 10:00:00 mx postfix/smtpd[12]: bloomgate-milter[1]: " + kDecision,
         "Nov 20 10:00:00 mx bloomgate-milter-x[12]: " + kDecision,
@@ -82,7 +82,7 @@ TEST_CASE("mail that is not incoming is exempt, whether it is marked for deliver
   CHECK(read_decision_line("queue_id=1 decision=refuse reason=forged-fields")->outcome == Outcome::refuse);
 }
 
-TEST_CASE("what is no decision is none, and a number that is none is left out") {
+TEST_CASE("a line without a decision is not counted, and an invalid number is left out") {
   for (const char* text :
        {"", "queue_id=", "queue_id=1", "queue_id=1 decision=maybe reason=listed", "queue_id=1 decision=check",
         " queue_id=1 decision=check reason=x", "x queue_id=1 decision=check reason=x", "loaded /var/lib/x"}) {
@@ -100,7 +100,7 @@ TEST_CASE("what is no decision is none, and a number that is none is left out") 
   }
 }
 
-TEST_CASE("the line of a sampled message is no decision, and the decision's no sample") {
+TEST_CASE("the line of a sample is not a decision, and the line of a decision is not a sample") {
   const std::string_view sample =
       "queue_id=4XyZ1 sender=<joe@example.org> sample=spam score=12.3/5.0 identity=envelope whitelist=customers "
       "header_from=joe@example.org server=rspamd:http://127.0.0.1:11333 check_ms=42 repeats=2";

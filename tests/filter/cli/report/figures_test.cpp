@@ -53,7 +53,7 @@ TEST_CASE("messages count by outcome, and domains by what was decided of them") 
   CHECK(first_word(figures.authentications) == "dkim");
 }
 
-TEST_CASE("what the checkers were spared is estimated by their answers alone") {
+TEST_CASE("the work that checkers were spared is estimated by their answers alone") {
   Figures figures;
   for (int i = 0; i < 10; ++i) add(figures, decision("a@listed.example", "deliver", "listed"));
   CHECK_FALSE(figures.spared_seconds());
@@ -98,7 +98,7 @@ TEST_CASE("the slowest decisions are kept in their order, and no more than wante
   CHECK(figures.slowest[4].seconds == Approx(7e-5));
 }
 
-TEST_CASE("warnings that differ in numbers and queue IDs only are of one kind, of which the last is shown") {
+TEST_CASE("warnings that differ only in numbers and queue IDs are one kind, shown by the last of them") {
   Figures figures;
   for (const char* id : {"4jXbqd6q9Tz1bs1c", "4jXbqd6t80z1bs1T", "4jXbqd6t80z1bs1T"}) {
     add(figures, std::string("deeper check: ") + id + ": no deeper check has answered", at(0s), DaemonLevel::warning);
@@ -118,7 +118,7 @@ TEST_CASE("warnings that differ in numbers and queue IDs only are of one kind, o
   CHECK(figures.messages == 0);
 }
 
-TEST_CASE("a log with a line of every hour for years takes no more room than one of a year") {
+TEST_CASE("a log of many years takes no more memory than one of a year") {
   Figures figures;
   for (std::size_t hour = 0; hour < Figures::kMostHours + 100; ++hour) {
     add(figures, decision("a@b.example", "check", "x"), at(std::chrono::hours(hour)));
@@ -133,7 +133,7 @@ TEST_CASE("a log with a line of every hour for years takes no more room than one
   CHECK(drawn == figures.messages);
 }
 
-TEST_CASE("two days are shown by hour, with the hours in which nothing came") {
+TEST_CASE("two days are shown by hour, empty hours included") {
   Figures figures;
   add(figures, decision("a@b.example", "check", "x"), at(0s));
   add(figures, decision("a@b.example", "deliver", "x"), at(47h));
@@ -145,7 +145,7 @@ TEST_CASE("two days are shown by hour, with the hours in which nothing came") {
   CHECK(bars.bars.back().delivered == 1);
 }
 
-TEST_CASE("durations are said in the unit that a person would take") {
+TEST_CASE("durations are printed in a readable unit") {
   CHECK(duration_text(0) == "0.0 us");
   CHECK(duration_text(12.34e-6) == "12.3 us");
   CHECK(duration_text(0.0123) == "12.3 ms");
@@ -155,7 +155,7 @@ TEST_CASE("durations are said in the unit that a person would take") {
   CHECK(duration_text(200'000) == "2 days 7 h");
 }
 
-TEST_CASE("a date of any year is shown as it is") {
+TEST_CASE("a date of any year is shown in full") {
   for (const char* date : {"0013-11-20T10:00:00Z", "2026-11-20T10:00:00Z", "9999-12-31T23:59:59Z"}) {
     CAPTURE(date);
     Figures figures;
@@ -164,7 +164,7 @@ TEST_CASE("a date of any year is shown as it is") {
   }
 }
 
-TEST_CASE("no text of the log is more than text, on a terminal and in a browser") {
+TEST_CASE("text of the log is escaped for a terminal and a browser") {
   Figures figures;
   add(figures, decision("a@<script>alert(1)</script>\x1b[31m", "check", "not-listed"));
   add(figures, "something \x1b[2J <b>&", at(0s), DaemonLevel::warning);

@@ -37,7 +37,7 @@ LogTime utc(int year, unsigned month, unsigned day, std::chrono::seconds clock) 
 
 const LogTime kNow = utc(2026, 11, 22, 12h);
 
-TEST_CASE("a date with an offset is a time, wherever this machine is") {
+TEST_CASE("a date with an offset is read in its own time zone") {
   const Berlin berlin;
   LogTimes times(kNow);
   for (const char* date : {"2026-11-20T10:00:00+01:00", "2026-11-20T10:00:00.123456+01:00", "2026-11-20T10:00:00+0100",
@@ -47,7 +47,7 @@ TEST_CASE("a date with an offset is a time, wherever this machine is") {
   }
 }
 
-TEST_CASE("a date without a year is this machine's own time, of the last year in which it is not in the future") {
+TEST_CASE("a date without a year is local time, in the latest year in which it is not in the future") {
   const Berlin berlin;
   LogTimes times(kNow);
   CHECK(times.read("Nov 20 10:00:00") == utc(2026, 11, 20, 9h));
@@ -60,7 +60,7 @@ TEST_CASE("a date without a year is this machine's own time, of the last year in
   CHECK(times.read("Feb 29 10:00:00") == std::nullopt);
 }
 
-TEST_CASE("what is no date is no time") {
+TEST_CASE("an invalid date is refused") {
   LogTimes times(kNow);
   for (const char* date :
        {"", "Nov 20", "Nov 20 10:00:0x", "Nov 20 24:00:00", "Nov 20 10:60:00", "Nov  0 10:00:00", "Nov 32 10:00:00",
@@ -72,7 +72,7 @@ TEST_CASE("what is no date is no time") {
   }
 }
 
-TEST_CASE("the option --since takes an age or a moment of this machine's own time") {
+TEST_CASE("the option --since takes an age or a local time") {
   const Berlin berlin;
   CHECK(parse_since("30m", kNow) == kNow - 30min);
   CHECK(parse_since("24h", kNow) == kNow - 24h);
@@ -89,7 +89,7 @@ TEST_CASE("the option --since takes an age or a moment of this machine's own tim
   }
 }
 
-TEST_CASE("times are shown as this machine has them") {
+TEST_CASE("times are shown in local time") {
   const Berlin berlin;
   CHECK(format_local(utc(2026, 11, 20, 23h + 30min)) == "2026-11-21 00:30");
   CHECK(format_local(utc(2026, 7, 4, 10h)) == "2026-07-04 12:00");

@@ -25,7 +25,7 @@ TEST_CASE("as long as all words fit, every count is exact") {
   CHECK(words.top(9).size() == 3);
 }
 
-TEST_CASE("equals stand in the order of their bytes") {
+TEST_CASE("words with equal counts are sorted by their bytes") {
   SpaceSaving words(9);
   for (const char* word : {"c", "a", "b"}) words.add(word);
   const auto top = words.top(3);
@@ -33,7 +33,7 @@ TEST_CASE("equals stand in the order of their bytes") {
   CHECK(top[2].word == "c");
 }
 
-TEST_CASE("a million strangers do not push out those who send most, nor take more room") {
+TEST_CASE("a million rare words neither displace the frequent ones nor take more memory") {
   constexpr std::size_t kCapacity = 100;
   SpaceSaving words(kCapacity);
   std::mt19937_64 random(7);
@@ -84,7 +84,7 @@ TEST_CASE("a word and its note are cut off where they are too long") {
   CHECK(top[0].count == 3);
 }
 
-TEST_CASE("the times of many are known to a fifth, and their extremes and marks exactly") {
+TEST_CASE("quantiles of many times are exact to a fifth, and extremes and marks are exact") {
   TimeCounts times;
   CHECK(times.quantile_seconds(0.5) == 0);
   for (int i = 1; i <= 1000; ++i) times.add(i * 1e-5);
