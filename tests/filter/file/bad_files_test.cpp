@@ -64,7 +64,7 @@ TEST_CASE("every message about a bad file names the file and what to do") {
   }
 }
 
-TEST_CASE("what is not a file at all is refused at once") {
+TEST_CASE("a path that is not a regular file is refused at once") {
   const TemporaryFolder folder;
   REQUIRE(mkfifo(folder.file("fifo").c_str(), 0600) == 0);
   CHECK(error_code_of([&] { load(folder.file("fifo")); }) == ErrorCode::not_a_regular_file);

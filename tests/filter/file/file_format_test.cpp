@@ -31,7 +31,7 @@ Sections sections_with_checksums(const FilterHeader& header) {
   return sections;
 }
 
-TEST_CASE("a header survives the way to the file and back") {
+TEST_CASE("a header is read as it was written") {
   std::array<std::byte, kHeaderBytes> bytes;
   FilterHeader header = sample_header();
   SECTION("with every flag") {}
@@ -117,7 +117,7 @@ TEST_CASE("an error names the file, the place, and what was expected and found")
   }
 }
 
-TEST_CASE("an error about a section names which one it is, and the place of the field") {
+TEST_CASE("an error about a section names the section and the place of the field") {
   std::array<std::byte, kHeaderBytes> bytes;
   Sections sections = sections_of(sample_header());
   sections[1].offset += 4096;
@@ -132,7 +132,7 @@ TEST_CASE("an error about a section names which one it is, and the place of the 
   }
 }
 
-TEST_CASE("a file whose first section is no bit array is refused, also where that section is as long as one") {
+TEST_CASE("a file whose first section is not a bit array is refused, also where that section has the size of one") {
   std::array<std::byte, kHeaderBytes> bytes;
   const FilterHeader header = sample_header();
   const std::uint64_t body_bytes = header.shape.block_count * header.shape.block_bytes;
@@ -169,7 +169,7 @@ TEST_CASE("a section table that is empty, out of order, or with a list of no has
   CHECK(refusal_of(sections, false).offset == 128 + 64 + 24);
 }
 
-TEST_CASE("a filter without a block is refused for that") {
+TEST_CASE("a filter without blocks is refused") {
   FilterShape shape = sample_header().shape;
   shape.block_count = 0;
   try {
@@ -181,7 +181,8 @@ TEST_CASE("a filter without a block is refused for that") {
   }
 }
 
-TEST_CASE("the entries of a filter are its addresses and its domain entries, and too many to count are the most") {
+TEST_CASE(
+    "the number of entries is the sum of addresses and domain entries, or the largest number if the sum does not fit") {
   CHECK(entries_of(sample_header()) == 299'999);
   constexpr std::uint64_t kMost = ~std::uint64_t{0};
   FilterHeader header = sample_header();

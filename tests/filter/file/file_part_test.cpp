@@ -51,7 +51,7 @@ std::string written_by_one(const TemporaryFolder& folder, const Bits& bits) {
   return read_file(folder.file("one"));
 }
 
-TEST_CASE("a file of which another writes a part is the one that one writes") {
+TEST_CASE("a file that two processes write in parts has the bytes of one writer") {
   const TemporaryFolder folder;
   const Bits bits;
   FilterWriter writer(folder.file("shared"), kHeader);
@@ -69,7 +69,7 @@ TEST_CASE("a file of which another writes a part is the one that one writes") {
   CHECK_NOTHROW(MappedFilter(folder.file("shared")).verify_body());
 }
 
-TEST_CASE("another file at the path of the temporary one is not taken for it") {
+TEST_CASE("another file at the path of the temporary file is refused") {
   const TemporaryFolder folder;
   FilterWriter writer(folder.file("shared"), kHeader);
   const std::uint64_t mark = writer.file().mark();
@@ -84,7 +84,7 @@ TEST_CASE("another file at the path of the temporary one is not taken for it") {
   CHECK_FALSE(FilePart(folder.file("short"), mark, kHeaderBytes, 1, 3).is_open());
 }
 
-TEST_CASE("a part that is not there as it was written is refused") {
+TEST_CASE("a part that is not on the disk as it was written is refused") {
   const TemporaryFolder folder;
   const Bits bits;
   FilterWriter writer(folder.file("shared"), kHeader);
@@ -97,7 +97,7 @@ TEST_CASE("a part that is not there as it was written is refused") {
 }
 
 // Its pages are shared with the table of checksums, which another machine may have written over.
-TEST_CASE("the writer itself reads the last chunk of a section, and what it wrote") {
+TEST_CASE("the writer reads back the last chunk of a section, and its own part") {
   const TemporaryFolder folder;
   const Bits bits;
   for (const std::uint64_t damaged : {0U, 1U, 2U, 3U}) {

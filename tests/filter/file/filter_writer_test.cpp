@@ -107,7 +107,7 @@ TEST_CASE("a writer that is not committed leaves the old file and nothing else")
   CHECK(names_in(folder.path()) == std::vector<std::string>{"filter"});
 }
 
-TEST_CASE("a committed file stands alone under its name") {
+TEST_CASE("after a commit the folder has the file and nothing else") {
   const TemporaryFolder folder;
   build_filter(folder.file("filter"), {"joe@example.org"});
   CHECK(names_in(folder.path()) == std::vector<std::string>{"filter"});
@@ -140,7 +140,7 @@ class Nobody {
   static constexpr unsigned kId = 65534;
 };
 
-TEST_CASE("the new file belongs to the owner of the old one, who alone decides who may read it") {
+TEST_CASE("the new file keeps owner, group and permissions of the old one as far as the writer may set them") {
   if (geteuid() != 0) return;  // only root can give files away
   struct Row {
     const char* name;
@@ -182,7 +182,7 @@ TEST_CASE("the new file belongs to the owner of the old one, who alone decides w
   CHECK((status.st_mode & 07777) == row.mode);
 }
 
-TEST_CASE("where the path is a link, the file it points to is replaced and the link stays") {
+TEST_CASE("if the path is a link, the file that it leads to is replaced and the link stays") {
   const TemporaryFolder folder;
   fs::create_directory(folder.path() / "data");
   write_file(folder.path() / "data" / "real", "old");
@@ -193,7 +193,7 @@ TEST_CASE("where the path is a link, the file it points to is replaced and the l
   CHECK(names_in(folder.path() / "data") == std::vector<std::string>{"real"});
 }
 
-TEST_CASE("what cannot be written is refused by name, and nothing is left behind") {
+TEST_CASE("an output that cannot be written is refused by name, and nothing is left behind") {
   const TemporaryFolder folder;
   fs::create_directory(folder.path() / "directory");
   REQUIRE(mkfifo(folder.file("fifo").c_str(), 0600) == 0);
@@ -210,7 +210,7 @@ TEST_CASE("what cannot be written is refused by name, and nothing is left behind
   CHECK(names_in(folder.path()).size() == 2);
 }
 
-TEST_CASE("a name that cannot be looked at is told as such, and not as a fault of its folder") {
+TEST_CASE("a name that cannot be examined is reported itself, and not its folder") {
   const TemporaryFolder folder;
   const std::string path = folder.file(std::string(300, 'x'));
   CHECK_THROWS_WITH(FilterWriter(path, kHeader), "look at " + path + ": File name too long");
@@ -230,7 +230,7 @@ TEST_CASE("a file system without room is noticed before the work, and nothing is
   CHECK(names_in(folder.path()).empty());
 }
 
-TEST_CASE("what a killed writer left is removed, and nothing else") {
+TEST_CASE("the temporary file of a killed writer is removed, and nothing else") {
   const TemporaryFolder folder;
   const std::string stale = ".filter.tmp-123";
   // Names that only resemble one, another filter's, and what is no file.

@@ -63,7 +63,7 @@ TEST_CASE("a build that was killed after it had kept the old filter does not mak
   CHECK(folder.files() == Files{{"filter", "c"}, {"filter.1", "b"}, {"filter.2", "a"}});
 }
 
-TEST_CASE("a kept filter that cannot be moved on is not lost") {
+TEST_CASE("a kept filter that cannot be renamed is not lost") {
   const Folder folder;
   for (const char* const text : {"a", "b"}) folder.replace(text, 2);
   std::filesystem::create_directories(folder.path() + ".2/in-the-way");
@@ -81,7 +81,7 @@ TEST_CASE("up to 99 filters that were kept are found") {
   CHECK(kept[1].number == 99);
 }
 
-TEST_CASE("what is kept is the same file, not a copy of it") {
+TEST_CASE("a kept filter is the same file, not a copy") {
   const Folder folder;
   test::write_file(folder.path(), "a");
   keep_generation(folder.path(), 1);
@@ -99,7 +99,7 @@ TEST_CASE("without a file there is nothing to keep, and a trial leaves nothing")
   CHECK(folder.files() == Files{{"filter", "a"}});
 }
 
-TEST_CASE("two files exchange their names, and the same call takes it back") {
+TEST_CASE("two files exchange their names, and the same call undoes it") {
   const Folder folder;
   for (const char* const text : {"a", "b", "c"}) folder.replace(text, 2);
   exchange_generation(folder.path(), 1);
@@ -109,7 +109,7 @@ TEST_CASE("two files exchange their names, and the same call takes it back") {
   CHECK(folder.files() == Files{{"filter", "a"}, {"filter.1", "b"}, {"filter.2", "c"}});
 }
 
-TEST_CASE("a file system that cannot exchange names comes to the same by links") {
+TEST_CASE("on a file system that cannot exchange names, links do it") {
   const Folder folder;
   for (const char* const text : {"a", "b"}) folder.replace(text, 1);
   CHECK(exchange_by_links(folder.path(), generation_path(folder.path(), 1)) == 0);
@@ -118,7 +118,7 @@ TEST_CASE("a file system that cannot exchange names comes to the same by links")
   CHECK(folder.files() == Files{{"filter", "a"}, {"filter.1", "b"}});
 }
 
-TEST_CASE("a kept filter replaces one that is gone, and a generation that is not there is an error") {
+TEST_CASE("a kept filter replaces a missing one, and a missing generation is an error") {
   const Folder folder;
   for (const char* const text : {"a", "b"}) folder.replace(text, 1);
   std::filesystem::remove(folder.path());

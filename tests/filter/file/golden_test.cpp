@@ -71,7 +71,7 @@ TEST_CASE("the golden filter with a store is built again byte for byte, and so i
   CHECK(read_file(folder.file("store")) == read_file(kGolden / "stored.store"));
 }
 
-TEST_CASE("the golden filter with known strangers is built again byte for byte, and none of them is found") {
+TEST_CASE("the golden filter with excluded senders is built again byte for byte, and none of them is found") {
   const TemporaryFolder folder;
   const BuildOptions options = {.layout = Layout::line, .hashes = 1, .seed = 42};
   const auto entries = lines_of(kGolden / "excluded.txt");
@@ -100,7 +100,7 @@ TEST_CASE("the golden filter with known strangers is built again byte for byte, 
   }
 }
 
-TEST_CASE("in every layout but counting a filter of 5,000 entries and 1,010 known strangers has the frozen checksum") {
+TEST_CASE("in every layout but counting a filter of 5,000 entries and 1,010 excluded senders has the frozen checksum") {
   // The same numbers stand in tests/golden/format_test.py, which comes to them by itself.
   const std::vector<std::uint64_t> want = {0x8b2d82227076daf2, 0x348499676350144d, 0xa825eb684f300d61,
                                            0xfa1f2ef0f4c111bb, 0x2860ef466d4125a7};

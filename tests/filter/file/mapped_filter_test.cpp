@@ -65,7 +65,7 @@ TEST_CASE("verifying reads every byte of the body once, with any number of threa
   CHECK(calls == 4);
 }
 
-TEST_CASE("with patience verifying does the same with threads that run when a processor is idle") {
+TEST_CASE("verifying in the background gives the same result with threads that run when a processor is idle") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter.bloom");
   build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
@@ -88,7 +88,7 @@ TEST_CASE("with patience verifying does the same with threads that run when a pr
         ErrorCode::bad_body_checksum);
 }
 
-TEST_CASE("a damaged body is found by verify, with the place, and by nothing else") {
+TEST_CASE("only verify finds a damaged body, and names the place") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter.bloom");
   build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
@@ -166,7 +166,7 @@ Section write_unsorted(const std::string& path, const std::vector<std::pair<std:
   return domains;
 }
 
-TEST_CASE("of domain entries that are not in order, be it only from one piece to the next, the first place is named") {
+TEST_CASE("if domain entries are not sorted, also from one piece to the next, the first place is named") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter.bloom");
   constexpr std::size_t kOfPiece = kChecksumChunkBytes / 8;
@@ -187,7 +187,7 @@ TEST_CASE("of domain entries that are not in order, be it only from one piece to
   CHECK(refused_at() == domains.offset);
 }
 
-TEST_CASE("of several damaged places the first is named") {
+TEST_CASE("if several places are damaged, the first is named") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter.bloom");
   build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
@@ -200,7 +200,7 @@ TEST_CASE("of several damaged places the first is named") {
   }
 }
 
-TEST_CASE("a filter keeps serving the file it opened when another is renamed over it") {
+TEST_CASE("an open filter keeps its file when another is renamed over it") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter.bloom");
   build_filter(path, {"joe@example.org"});
@@ -224,7 +224,7 @@ void overwrite(const std::string& path, std::uint64_t offset, std::string_view b
   REQUIRE(file.flush());
 }
 
-TEST_CASE("a filter that is written to in place says so, and is not verified") {
+TEST_CASE("a filter that is written to in place is reported so, and is not verified") {
   install_bus_fault_handler();
   const TemporaryFolder folder;
   const std::string path = folder.file("filter.bloom");
@@ -246,7 +246,7 @@ TEST_CASE("a filter that is written to in place says so, and is not verified") {
   CHECK(error_code_of([&] { filter.require_whole(); }) == ErrorCode::changed_while_open);
 }
 
-TEST_CASE("what does not change a filter's bytes leaves it whole") {
+TEST_CASE("changes that leave a filter's bytes alone do not damage it") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter.bloom");
   build_filter(path, {"joe@example.org"});
@@ -285,7 +285,7 @@ TEST_CASE("each piece of a body is checked by itself, and the damaged one is fou
   CHECK_FALSE(filter.chunk_is_sound(0));
 }
 
-TEST_CASE("once a part of the file is gone, no other piece counts as sound, be it as it was written") {
+TEST_CASE("after a piece is found to be gone, an unchanged piece counts as damaged, too") {
   install_bus_fault_handler();
   const TemporaryFolder folder;
   const std::string path = folder.file("filter.bloom");
@@ -298,7 +298,7 @@ TEST_CASE("once a part of the file is gone, no other piece counts as sound, be i
   CHECK_FALSE(filter.chunk_is_sound(0));
 }
 
-TEST_CASE("a filter is in memory to stay once it is locked") {
+TEST_CASE("a locked filter stays in memory") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter.bloom");
   build_filter(path, {"joe@example.org"});

@@ -20,7 +20,7 @@ std::string refusal_of(const std::string& path, std::uint64_t bytes) {
   return {};
 }
 
-TEST_CASE("a folder surely lacks room for more bytes than are free, and for no fewer") {
+TEST_CASE("a folder lacks room for more bytes than are free, and for no fewer") {
   const test::TemporaryFolder folder;
   const std::uint64_t free = std::filesystem::space(folder.path()).available;
   CHECK_FALSE(surely_lacks_room(folder.path().string(), 0));
@@ -29,7 +29,7 @@ TEST_CASE("a folder surely lacks room for more bytes than are free, and for no f
   CHECK_FALSE(surely_lacks_room(folder.file("missing"), std::uint64_t{1} << 62));  // nobody knows
 }
 
-TEST_CASE("whether a file can be written is found out beforehand, and nothing is left of the trial") {
+TEST_CASE("a trial finds out whether a file can be written, and leaves nothing behind") {
   const test::TemporaryFolder folder;
   CHECK(refusal_of(folder.file("filter"), 0).empty());
   CHECK(refusal_of(folder.file("filter"), 10'000).empty());

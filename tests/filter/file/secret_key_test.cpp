@@ -34,7 +34,7 @@ std::string secret_text(const TemporaryFolder& folder, const SecretKey& key) {
   return text.substr(text.size() - kSecretKeyTextCharacters - 1, kSecretKeyTextCharacters);
 }
 
-TEST_CASE("a secret key signs as RFC 8032 has it") {
+TEST_CASE("a secret key signs as in RFC 8032") {
   CHECK(test::signing_key().public_key().text() == test::kSigningKeyText);
   const SignatureBytes signature = test::signing_key().sign({});
   CHECK(base64_of(signature) ==
@@ -54,7 +54,7 @@ TEST_CASE("a secret key is kept in a file that its owner alone may read") {
   CHECK(SecretKey::make().public_key() != key.public_key());
 }
 
-TEST_CASE("a key is never written over what is there") {
+TEST_CASE("a new key never overwrites an existing file") {
   const TemporaryFolder folder;
   test::signing_key().write_to(folder.file("key"));
   const std::string before = read_file(folder.file("key"));
@@ -65,7 +65,7 @@ TEST_CASE("a key is never written over what is there") {
   CHECK_THROWS_WITH(test::signing_key().write_to(folder.file("no/key")), !Contains("is there already"));
 }
 
-TEST_CASE("what is no secret key is refused, and the message shows nothing of it") {
+TEST_CASE("an invalid secret key is refused, and the message does not show it") {
   const TemporaryFolder folder;
   const std::string good = secret_text(folder, test::signing_key());
   const std::string other = secret_text(folder, test::other_signing_key());
@@ -85,7 +85,7 @@ TEST_CASE("what is no secret key is refused, and the message shows nothing of it
   CHECK_THROWS_WITH(SecretKey::read_from(key_file(folder, test::kSigningKeyText)), Contains("has a public key in it"));
 }
 
-TEST_CASE("a secret key that everybody may read is refused, and so is what is no file") {
+TEST_CASE("a secret key that others may read is refused, and so is a path that is not a file") {
   const TemporaryFolder folder;
   test::signing_key().write_to(folder.file("key"));
   for (const mode_t mode : {0604U, 0602U, 0644U}) {

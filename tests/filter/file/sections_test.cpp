@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kLargestFile = std::numeric_limits<std::int64_t>::max();
 
-TEST_CASE("no sum of offsets, sizes and tables wraps: what no file can hold is refused") {
+TEST_CASE("sections larger than any file are refused, and no sum of offsets wraps") {
   struct Row {
     const char* name;
     std::uint64_t begin;

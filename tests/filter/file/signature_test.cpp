@@ -94,7 +94,7 @@ struct SignedFilter {
   Sections sections;
 };
 
-TEST_CASE("a signed filter lists whom it listed, and is its signer's") {
+TEST_CASE("a signed filter lists the same senders, and names its signer") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter");
   build_filter(path, {"joe@example.org", "@example.net"});
@@ -112,7 +112,7 @@ TEST_CASE("a signed filter lists whom it listed, and is its signer's") {
   CHECK(outcome_of(path, {}) == "sound");
 }
 
-TEST_CASE("a filter that is not signed, or by another key, is refused, and the message says what to do") {
+TEST_CASE("an unsigned filter and one signed by another key are refused with what to do") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter");
   build_filter(path, {"joe@example.org"});
@@ -132,7 +132,7 @@ TEST_CASE("the golden signed file is made again byte for byte") {
   CHECK(outcome_of((kTests / "golden/signed.bloom").string(), trusted()) == "sound");
 }
 
-TEST_CASE("every file of the corpus of signed files is taken or refused as the corpus says") {
+TEST_CASE("every file of the corpus of signed files is accepted or refused as the corpus says") {
   std::istringstream table(read_file(kTests / "bad/signed/expected.tsv"));
   std::set<std::string> files;
   for (const auto& file : fs::directory_iterator(kTests / "bad/signed")) {
@@ -149,7 +149,7 @@ TEST_CASE("every file of the corpus of signed files is taken or refused as the c
   CHECK(files.empty());
 }
 
-TEST_CASE("no byte of a signed file can be changed, even where all checksums are made right again") {
+TEST_CASE("a change of any byte of a signed file is noticed, even with all checksums corrected") {
   const SignedFilter filter;
   REQUIRE(filter.sections.size() == 3);
   REQUIRE(filter.outcome(filter.image) == "sound");
@@ -168,7 +168,7 @@ TEST_CASE("no byte of a signed file can be changed, even where all checksums are
   }
 }
 
-TEST_CASE("what is in each section is signed, whatever its checksums say") {
+TEST_CASE("the content of each section is signed, whatever its checksums say") {
   const SignedFilter filter;
   for (const Section& section : filter.sections) {
     CAPTURE(section_name(section.kind));
@@ -183,7 +183,7 @@ TEST_CASE("what is in each section is signed, whatever its checksums say") {
   }
 }
 
-TEST_CASE("the pieces of a large file cannot change places") {
+TEST_CASE("exchanging two pieces of a large signed file is noticed") {
   const SignedFilter filter(3'500'000);
   REQUIRE(filter.outcome(filter.image) == "sound");
   REQUIRE(filter.sections.front().chunk_count() >= 4);
@@ -218,7 +218,7 @@ TEST_CASE("a header of one file does not sign the content of another") {
   CHECK(same.image == filter.image);  // the same filter and key give the same bytes
 }
 
-TEST_CASE("a file is signed by a copy that takes its place, and who has the old one open keeps it") {
+TEST_CASE("signing replaces the file by a signed copy, and a reader with the old file open keeps it") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter");
   build_filter(path, {"joe@example.org"});
@@ -237,7 +237,7 @@ TEST_CASE("a file is signed by a copy that takes its place, and who has the old 
   CHECK(outcome_of(folder.file("copy"), {test::other_signing_key().public_key()}) == "sound");
 }
 
-TEST_CASE("a file that has the signature already is left as it is") {
+TEST_CASE("a file that already has the signature is not written again") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter");
   build_filter(path, {"joe@example.org"});
@@ -258,7 +258,7 @@ TEST_CASE("a file that has the signature already is left as it is") {
   CHECK(outcome_of(path, trusted()) == "sound");
 }
 
-TEST_CASE("what is damaged is not signed") {
+TEST_CASE("a damaged file is not signed") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter");
   build_filter(path, {"joe@example.org"});
@@ -270,7 +270,7 @@ TEST_CASE("what is damaged is not signed") {
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
 }
 
-TEST_CASE("a filter that is built or combined with a key is signed when it has its name, and otherwise is not") {
+TEST_CASE("a filter is signed before it gets its name if a key is given, and otherwise not") {
   const TemporaryFolder folder;
   const auto key = std::make_shared<const SecretKey>(test::signing_key());
   const BuildOptions options = {.expected_entries = 100, .seed = 42, .sign_key = key};

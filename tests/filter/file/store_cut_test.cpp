@@ -29,7 +29,7 @@ std::vector<std::byte> pages_of(const StoreCut& cut, const std::vector<StoreChun
   return all;
 }
 
-TEST_CASE("a store that is cut out of runs has the same pages, however the hashes come") {
+TEST_CASE("a store made from sorted runs has the same pages, however the hashes arrive") {
   const std::vector<KeyHash> hashes = even_hashes(600'000);
   const unsigned low_bits = low_bits_for(hashes.size());
   StoreCut alone(low_bits);
@@ -54,7 +54,7 @@ TEST_CASE("a store that is cut out of runs has the same pages, however the hashe
   }
 }
 
-TEST_CASE("the last page of a chunk waits for the hashes that may still go into it") {
+TEST_CASE("the last page of a chunk waits for hashes that still belong to it") {
   const std::vector<KeyHash> hashes = even_hashes(600'000);
   StoreCut whole(low_bits_for(hashes.size()));
   std::span<const KeyHash> rest = hashes;
@@ -70,7 +70,7 @@ TEST_CASE("the last page of a chunk waits for the hashes that may still go into 
 }
 
 // What each of several processes makes of its hashes, which gives the next one what is left.
-TEST_CASE("a store that is cut by several is the one that is cut by one") {
+TEST_CASE("a store cut by several threads equals the store cut by one") {
   const std::vector<KeyHash> hashes = even_hashes(1'500'000);
   const unsigned low_bits = low_bits_for(hashes.size());
   StoreCut alone(low_bits);

@@ -38,7 +38,7 @@ std::set<KeyHash> addresses_of(const StoreFile& store) {
   return all;
 }
 
-TEST_CASE("the store of a build has every address and no other") {
+TEST_CASE("the store of a build has every address and no others") {
   const TemporaryFolder folder;
   std::vector<std::string> lines = numbered_addresses(0, 20'000);
   lines.insert(lines.end(), {"user7@example.org", "@example.net", "@.example.com", "@example.net"});
@@ -123,7 +123,7 @@ TEST_CASE("a page is found in the page cache, and the answer is the same") {
   CHECK((cached == StoreAnswer::present || cached == StoreAnswer::not_cached));  // some file systems cannot tell
 }
 
-TEST_CASE("uneven hashes are stored, too") {
+TEST_CASE("unevenly spread hashes are stored as well") {
   const TemporaryFolder folder;
   StoreWriter writer(folder.file("store"), {}, 3'000'000, 0, 2);
   std::vector<KeyHash> hashes;
@@ -179,7 +179,7 @@ TEST_CASE("a store whose header says another number of addresses than it has is 
   CHECK(error_code_of([&] { StoreFile(path).verify(1); }) == ErrorCode::bad_section);
 }
 
-TEST_CASE("a bit turned over anywhere in a store is found by verify, or on opening") {
+TEST_CASE("a flipped bit anywhere in a store is found by verify or on opening") {
   const TemporaryFolder folder;
   const std::string path = folder.file("store");
   std::vector<std::string> lines = numbered_addresses(0, 3000);
@@ -219,7 +219,7 @@ TEST_CASE("a look-up in a damaged page says so, and in the other pages it answer
   CHECK(damaged + present == 3000);
 }
 
-TEST_CASE("a store that was cut off says so, and a look-up behind its end cannot read") {
+TEST_CASE("a truncated store is reported, and a look-up behind its end is a read error") {
   const TemporaryFolder folder;
   const std::string path = folder.file("store");
   build_filter(folder.file("filter"), numbered_addresses(0, 3000), {.seed = 42, .store_path = path});
@@ -230,7 +230,7 @@ TEST_CASE("a store that was cut off says so, and a look-up behind its end cannot
   CHECK(error_code_of([&] { StoreFile again(path); }) == ErrorCode::wrong_size);
 }
 
-TEST_CASE("a filter is opened with its own store only, at its path or staged beside it") {
+TEST_CASE("a filter opens only with its own store, at its path or staged beside it") {
   const TemporaryFolder folder;
   const std::string path = folder.file("store");
   build_filter(folder.file("old"), {"joe@example.org"}, {.seed = 1, .store_path = path});
@@ -255,7 +255,7 @@ TEST_CASE("a filter is opened with its own store only, at its path or staged bes
   CHECK(StoreFile(path).identity() == new_identity);
 }
 
-TEST_CASE("a pipe is no store, and whoever writes to it does not see it opened") {
+TEST_CASE("a pipe in place of a store is refused without being opened") {
   const TemporaryFolder folder;
   const std::string pipe = folder.file("pipe");
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);

@@ -82,7 +82,7 @@ std::optional<Refusal> refusal_of(const Bytes& bytes) {
   return std::nullopt;
 }
 
-TEST_CASE("a store's header gives back what was put into it, and its identity is that of all its fields") {
+TEST_CASE("a store's header is read as it was written, and its identity depends on all fields") {
   const StoreHeader headers[] = {
       kHeader,
       {},
@@ -113,7 +113,7 @@ TEST_CASE("a store's header gives back what was put into it, and its identity is
   CHECK(decoded(encoded(kHeader, sections)).identity != identities.front());
 }
 
-TEST_CASE("a field of a store's header that says what cannot be is refused by its place, whatever the checksums say") {
+TEST_CASE("an invalid field of a store's header is refused by its place, even with correct checksums") {
   const Bytes good = encoded(kHeader, sections_of(kHeader));
   const auto refused_with = [&](std::size_t offset, auto value) {
     Bytes bytes = good;
@@ -143,7 +143,7 @@ TEST_CASE("a field of a store's header that says what cannot be is refused by it
   CHECK(refusal_of(bytes) == Refusal{ErrorCode::bad_header_checksum, kHeaderChecksum});
 }
 
-TEST_CASE("sections of a store that do not go together are refused by the field that says so") {
+TEST_CASE("sections of a store that contradict each other are refused by the field at fault") {
   struct Case {
     std::function<void(Sections&)> change;
     std::size_t section;  // the one that is named
@@ -181,7 +181,7 @@ TEST_CASE("sections of a store that do not go together are refused by the field 
   CHECK(refusal_of(encoded(full, sections_of(full))) == std::nullopt);
 }
 
-TEST_CASE("a store that no file can be as large as is refused, and nothing wraps") {
+TEST_CASE("a store larger than any file is refused without overflow") {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   for (const std::uint64_t count : {std::uint64_t{1} << 52, std::uint64_t{1} << 61, kMost / 4096 + 1, kMost}) {
     CAPTURE(count);
@@ -265,7 +265,7 @@ ErrorCode error_of_verifying(const Forged& store) {
   return error_code_of([&] { StoreFile(store.path()).verify(1); });
 }
 
-TEST_CASE("what stands in the sections of a store is checked, though every checksum is right") {
+TEST_CASE("the content of a store's sections is checked, even with correct checksums") {
   Forged store;
   REQUIRE(store.section(1).items >= 3);
   SECTION("nothing is wrong") {
@@ -358,7 +358,7 @@ TEST_CASE("a store has the size that its header says, and the checksums that its
   }
 }
 
-TEST_CASE("pages that were cut off meanwhile cannot be read, which is not the same as damaged") {
+TEST_CASE("pages that were cut off meanwhile are a read error, and not damage") {
   const Forged store;
   const StoreFile opened(store.path());
   std::filesystem::resize_file(store.path(), kHeaderBytes + 100);
@@ -370,7 +370,7 @@ TEST_CASE("pages that were cut off meanwhile cannot be read, which is not the sa
   CHECK(hashes.empty());
 }
 
-TEST_CASE("a store that is verified says how far it is, up to its pages' bytes and no further") {
+TEST_CASE("verifying a store reports progress up to the bytes of its pages") {
   const Forged store;
   std::vector<std::uint64_t> told;
   StoreFile(store.path()).verify(2, [&](std::uint64_t bytes) { told.push_back(bytes); });
@@ -404,7 +404,7 @@ TEST_CASE("a store is looked up by its own hash family") {
   CHECK(store.find(store.hash_of("joe@example.org")) == StoreAnswer::present);
 }
 
-TEST_CASE("a store behind a link has the one that is to take its place beside the file, and the link stays") {
+TEST_CASE("a store behind a link is staged beside the file, and the link stays") {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.file("there"));
   const std::string target = folder.file("there/store");
@@ -423,7 +423,7 @@ TEST_CASE("a store behind a link has the one that is to take its place beside th
   CHECK_FALSE(std::filesystem::exists(target + ".next"));
 }
 
-TEST_CASE("a store that is to take the place of another is opened only by its own filter") {
+TEST_CASE("a staged store opens only with its own filter") {
   const TemporaryFolder folder;
   const std::string path = folder.file("store");
   build_filter(folder.file("new"), {"ann@example.org"}, {.seed = 2, .store_path = path});
@@ -436,7 +436,7 @@ TEST_CASE("a store that is to take the place of another is opened only by its ow
   CHECK(error_code_of([&] { open_store(path, identity + 1, "other"); }) == ErrorCode::bad_input);
 }
 
-TEST_CASE("whose filter was built without a store is told so") {
+TEST_CASE("opening a store for a filter that was built without one is refused with that reason") {
   const TemporaryFolder folder;
   try {
     open_store(folder.file("store"), 0, "filter");
@@ -447,7 +447,7 @@ TEST_CASE("whose filter was built without a store is told so") {
   }
 }
 
-TEST_CASE("the size that a writer tells is that of the file, of an empty store too") {
+TEST_CASE("the size that a writer reports is that of the file, also for an empty store") {
   const TemporaryFolder folder;
   for (const KeyHash count : {0U, 1U, 3000U}) {
     CAPTURE(count);

@@ -60,7 +60,7 @@ std::vector<std::vector<KeyHash>> cut(std::span<const KeyHash> hashes, unsigned 
   return pages;
 }
 
-TEST_CASE("a page gives back the hashes that it was made of, and has no others") {
+TEST_CASE("a page has the hashes that it was made of, and no others") {
   const Row row = GENERATE(from_range(rows()));
   CAPTURE(row.name);
   const auto pages = cut(row.hashes, row.low_bits);
@@ -82,7 +82,7 @@ TEST_CASE("a page gives back the hashes that it was made of, and has no others")
   }
 }
 
-TEST_CASE("both ways of coding make the same pages, and say the same of damaged ones, whatever the low bits") {
+TEST_CASE("both decoders agree on sound and damaged pages, with any number of low bits") {
   for (unsigned low_bits = 0; low_bits <= kMostLowBits; ++low_bits) {
     CAPTURE(low_bits);
     const KeyHash greatest = low_bits < 52 ? KeyHash{4000} << low_bits : kLargest;
@@ -134,7 +134,7 @@ TEST_CASE("the low bits are the whole part of log2(2^64 / n)") {
   CHECK(low_bits_for(kLargest) == 0);
 }
 
-TEST_CASE("a page with any bit turned over, or at another place, is not sound") {
+TEST_CASE("a page with a flipped bit, or at another place, is damaged") {
   const std::vector<KeyHash> hashes = random_hashes(300, 5);
   Page page;
   encode_store_page(hashes, 56, 9, page);
@@ -193,7 +193,7 @@ bool is_decoded(const LastPage& page, unsigned low_bits) {
   return is_page;
 }
 
-TEST_CASE("a page whose head and bits do not go together is refused, and nothing behind it is read") {
+TEST_CASE("a page whose head contradicts its bits is refused, and nothing behind it is read") {
   SECTION("no hash at all") {
     const LastPage page;
     page.set_head(0, 0);
@@ -280,7 +280,7 @@ TEST_CASE("a page whose last hash would be greater than the greatest is refused,
   }
 }
 
-TEST_CASE("bytes that are no page are refused, and a look-up in them stays inside") {
+TEST_CASE("arbitrary bytes are refused as a page, and a look-up in them stays inside") {
   std::mt19937_64 random(1);
   const std::vector<KeyHash> hashes = random_hashes(300, 6);
   for (int i = 0; i < 2000; ++i) {
