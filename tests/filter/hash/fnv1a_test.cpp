@@ -24,13 +24,13 @@ TEST_CASE("FNV-1a has the values that its authors published") {
 }
 
 // As FORMAT.md has it: in place of the offset basis.
-TEST_CASE("a seed is in the value that the hash starts with, bit by bit") {
+TEST_CASE("the seed changes the value that the hash starts with, bit by bit") {
   CHECK(fnv1a("", 7) == (0xcbf29ce484222325 ^ 7));
   CHECK(fnv1a("", ~std::uint64_t{0}) == ~std::uint64_t{0xcbf29ce484222325});
   CHECK(fnv1a("a", 0x8080808080808080) == (0xcbf29ce484222325 ^ 0x8080808080808080 ^ 'a') * 0x00000100000001b3);
 }
 
-TEST_CASE("bytes above 127 are taken as they are, without a sign") {
+TEST_CASE("bytes above 127 are hashed as unsigned") {
   CHECK(fnv1a("\xff", 0) == (0xcbf29ce484222325 ^ 0xff) * 0x00000100000001b3);
 }
 

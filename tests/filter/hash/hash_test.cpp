@@ -48,7 +48,7 @@ TEST_CASE("the hash and the pair of a key are frozen in every family") {
   CHECK(hash_pair("j\xc3\xbcrgen@example.org", 42, row.family) == row.pair);
 }
 
-TEST_CASE("every bit of the seed counts in every family") {
+TEST_CASE("every bit of the seed changes the hash, in every family") {
   const HashFamily family = GENERATE(from_range(std::begin(kHashFamilies), std::end(kHashFamilies)));
   CAPTURE(hash_family_name(family));
   std::set<KeyHash> hashes;
