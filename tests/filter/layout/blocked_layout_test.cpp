@@ -14,7 +14,7 @@ namespace {
 
 constexpr KeyHash kLargest = std::numeric_limits<KeyHash>::max();
 
-TEST_CASE("a value is always scaled into the range, up to 2^64 - 1") {
+TEST_CASE("every value up to 2^64 - 1 is scaled into the range") {
   const auto range = GENERATE(values<std::uint64_t>({1, 2, 3, 1000, 244'141, std::uint64_t{1} << 40, kLargest}));
   CHECK(multiply_high(0, range) == 0);
   CHECK(multiply_high(kLargest, range) == range - 1);

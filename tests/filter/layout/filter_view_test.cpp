@@ -24,7 +24,7 @@ class SmallFilter {
   test::MemoryFilter filter_{{.hashes = 20, .block_count = 4, .seed = 7}};
 };
 
-TEST_CASE("a key is found if and only if it was put in") {
+TEST_CASE("a key is found if and only if it was added") {
   const SmallFilter filter({"joe@example.org", "ann@example.net"});
   CHECK(filter.view().may_contain("joe@example.org"));
   CHECK(filter.view().may_contain("ann@example.net"));
@@ -83,7 +83,7 @@ TEST_CASE("a domain entry's hash is of the filter's own hash family and seed") {
   }
 }
 
-TEST_CASE("domain entries are found as they stand") {
+TEST_CASE("domain entries are found by their own spelling") {
   const SmallFilter filter({"@example.org", "@.example.net"});
   CHECK(filter.view().find(canonicalize_line("@Example.ORG")).match == Match::domain);
   CHECK(filter.view().find(canonicalize_line("@Example.ORG")).domain_entry().view() == "@example.org");
@@ -108,7 +108,7 @@ TEST_CASE("the longest possible domain is looked up at every level") {
   CHECK(filter.view().find(address).match == Match::domain_tree);
 }
 
-TEST_CASE("a known stranger is not listed though its bits are set, and a domain entry may list it all the same") {
+TEST_CASE("an excluded sender is not listed though its bits are set, unless a domain entry lists it") {
   // Put in and excluded: what a false positive looks like.
   const SmallFilter filter({"joe@example.org", "eve@example.org", "eve@example.net", "@.example.net"},
                            {"eve@example.org", "eve@example.net", "bob@example.org"});
@@ -132,7 +132,7 @@ TEST_CASE("a known stranger is not listed though its bits are set, and a domain 
   CHECK_FALSE(filter.view().find(canonicalize_path("<bob@example.org>")).is_excluded);
 }
 
-TEST_CASE("in every layout and hash family a known stranger is excluded, and an entry is not") {
+TEST_CASE("in every layout and hash family an excluded sender is not found, and an entry is") {
   const Layout layout = GENERATE(Layout::page, Layout::line, Layout::classic, Layout::partitioned);
   const HashFamily family = GENERATE(from_range(std::begin(kHashFamilies), std::end(kHashFamilies)));
   CAPTURE(layout_rules(layout).name(), hash_family_name(family));

@@ -23,7 +23,7 @@ std::string found(const FilterView& view, const std::string& sender, const std::
   return entry_text(view.find_pair(canonicalize_path(sender).key(), canonicalize_path(recipient).key()).key.view());
 }
 
-TEST_CASE("a sender is listed for a recipient by the most specific pair") {
+TEST_CASE("the most specific pair lists a sender for a recipient") {
   MemoryFilter filter(roomy());
   for (const char* line : {"joe@example.org > ann@ours.example", "@example.org > ann@ours.example",
                            "joe@example.org > @ours.example", "@.example.net > @.ours.example", "ann@example.com"}) {
@@ -43,7 +43,7 @@ TEST_CASE("a sender is listed for a recipient by the most specific pair") {
   CHECK(found(view, "ann@example.com", "ann@ours.example").empty());
 }
 
-TEST_CASE("in every layout a pair lists nobody for everybody, neither its sender nor its recipient") {
+TEST_CASE("in every layout a pair alone lists neither its sender nor its recipient for all recipients") {
   for (const Layout layout : {Layout::page, Layout::line, Layout::classic, Layout::partitioned}) {
     MemoryFilter filter(roomy(layout));
     filter.insert(std::string("joe@example.org > ann@ours.example"));
@@ -60,7 +60,7 @@ TEST_CASE("in every layout a pair lists nobody for everybody, neither its sender
   }
 }
 
-TEST_CASE("a filter without pairs is not asked for them, whatever its bits say") {
+TEST_CASE("no pair is looked up in a filter without pairs") {
   const FilterShape shape = roomy();
   const std::vector<std::byte> full(body_bytes(shape), std::byte{0xff});
   CHECK_FALSE(FilterView(shape, full).holds_pairs());
@@ -71,7 +71,7 @@ TEST_CASE("a filter without pairs is not asked for them, whatever its bits say")
   CHECK(FilterView(shape, full, {}, {}, {.in_bits = 1}).find_pair("joe@example.org", "ann@ours.example").is_listed());
 }
 
-TEST_CASE("a known stranger of a pair is not listed by its bits, and is by a wider pair") {
+TEST_CASE("an excluded pair is not listed by its bits, and is listed by a wider pair") {
   MemoryFilter filter(roomy());
   filter.insert(std::string("joe@example.org > ann@ours.example"));
   filter.insert(std::string("@example.net > ann@ours.example"));

@@ -48,7 +48,7 @@ std::map<std::pair<std::uint64_t, std::uint64_t>, Values> values_by_bytes(const 
   return sorted;
 }
 
-TEST_CASE("values change the bytes that are said to be theirs, and no others, in an array and in a part of one") {
+TEST_CASE("values change only the bytes of their range, in an array and in a part of one") {
   const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
   const LayoutRules& rules = layout_rules(layout);
   CAPTURE(rules.name());
@@ -80,7 +80,7 @@ TEST_CASE("values change the bytes that are said to be theirs, and no others, in
   CHECK_FALSE(rules.has_bits(shape, empty.data(), values_of(shape, 1).data()));
 }
 
-TEST_CASE("no values set no bits") {
+TEST_CASE("without values no bit is set") {
   for (const Layout layout : kLayouts) {
     const FilterShape shape = shape_of(layout);
     std::vector<std::byte> body(body_bytes(shape), std::byte{0x5a});
@@ -89,7 +89,7 @@ TEST_CASE("no values set no bits") {
   }
 }
 
-TEST_CASE("an entry is not found where one of its bits is not set, whichever it is") {
+TEST_CASE("an entry is not found if any one of its bits is not set") {
   for (const Layout layout : {Layout::page, Layout::line, Layout::classic, Layout::partitioned}) {
     const LayoutRules& rules = layout_rules(layout);
     CAPTURE(rules.name());
@@ -191,7 +191,7 @@ TEST_CASE("each layout says in words which sizes of a block it takes, and takes 
   CHECK(layout_rules(Layout::page).most_hashes() == kMaxHashes);
 }
 
-TEST_CASE("of a ribbon's ones nothing is said about its entries, and its rate is that of its blocks") {
+TEST_CASE("the ones of a ribbon say nothing about its entries, and its rate is that of its blocks") {
   const FilterShape shape = shape_of(Layout::ribbon, 3);
   CHECK(std::isnan(distinct_entries(1000, shape)));
   CHECK(fpr_from_fill(1000, shape) == 1);
@@ -201,7 +201,8 @@ TEST_CASE("of a ribbon's ones nothing is said about its entries, and its rate is
   CHECK(layout_rules(Layout::ribbon).most_bits_of_entry(shape) == 8 * 4096);
 }
 
-TEST_CASE("ribbon and counting are made block by block, and a store goes with one hash for each entry, uncounted") {
+TEST_CASE(
+    "ribbon and counting are made block by block, and a store needs a layout with one hash per entry and no counters") {
   struct Row {
     Layout layout;
     bool made_by_blocks;
@@ -220,7 +221,7 @@ TEST_CASE("ribbon and counting are made block by block, and a store goes with on
   }
 }
 
-TEST_CASE("one more entry than none gives the fill of one") {
+TEST_CASE("the number of entries follows from the fill, from one entry on") {
   for (const Layout layout : {Layout::page, Layout::line, Layout::classic, Layout::partitioned}) {
     const LayoutRules& rules = layout_rules(layout);
     const FilterShape shape = shape_of(layout, 1'000'000);

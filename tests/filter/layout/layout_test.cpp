@@ -180,7 +180,7 @@ TEST_CASE("each layout says which sizes of a block it takes") {
   CHECK(layout_rules(row.layout).allows_block_bytes(row.block_bytes, row.hashes) == row.want);
 }
 
-TEST_CASE("layouts and hash families are found by the names that they give themselves") {
+TEST_CASE("layouts and hash families are found by their names") {
   for (const Layout layout : kLayouts) {
     const Layout* const found = find_layout(layout_rules(layout).name());
     REQUIRE(found != nullptr);

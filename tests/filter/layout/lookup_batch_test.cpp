@@ -13,7 +13,7 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("a batch says of every key, in their order, what a look-up of its own says") {
+TEST_CASE("a batch gives for each key, in order, the result of a single look-up") {
   constexpr std::uint64_t kMembers = 2000;
   const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
   const auto hashes = std::min(GENERATE(1U, 6U, kMaxHashes), layout_rules(layout).most_hashes());

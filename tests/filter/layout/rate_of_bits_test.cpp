@@ -34,7 +34,7 @@ TEST_CASE("the rate of the bits that are set is the one that is measured, in arr
   }
 }
 
-TEST_CASE("blocks that are filled unevenly have a higher rate than the fill of all alone tells") {
+TEST_CASE("unevenly filled blocks have a higher rate than the total fill suggests") {
   FilterShape shape = {.layout = Layout::line, .hashes = 4, .block_bytes = 64, .block_count = 2};
   std::vector<std::byte> body(128);
   std::fill_n(body.begin(), 64, std::byte{0xff});

@@ -52,14 +52,14 @@ TEST_CASE("the rate of an average ribbon is that of its blocks, by Poisson's dis
   CHECK(ribbon_fpr(4096e6, 1'000'000) == Approx(0.00504).epsilon(0.01));
 }
 
-TEST_CASE("blocks with more keys than they can hold let everybody pass, and never more than everybody") {
+TEST_CASE("blocks with more keys than they can hold have the rate 1, and never more") {
   for (double load = 33'000; load < 10'000'000; load *= 1.7) {
     CHECK(ribbon_fpr(load, 1) == Approx(1));
     CHECK(ribbon_fpr(load, 1) <= 1);
   }
 }
 
-TEST_CASE("the rate of a ribbon is the mean of its blocks', of which one without keys holds nobody") {
+TEST_CASE("the rate of a ribbon is the mean of its blocks, where a block without keys has the rate 0") {
   std::vector<std::byte> body(5 * kRibbonBlockBytes);
   const auto set_block = [&](std::size_t block, std::uint64_t keys, std::uint32_t groups) {
     store_little_endian(body.data() + block * kRibbonBlockBytes, keys << 16 | groups);

@@ -88,7 +88,7 @@ TEST_CASE("every key of a ribbon block is found, whatever their number") {
   }
 }
 
-TEST_CASE("a ribbon block without keys holds nobody") {
+TEST_CASE("a ribbon block without keys lists no sender") {
   const Block block = solve({});
   CHECK(block == Block(kRibbonBlockBytes));
   CHECK(count_found(block, random_hashes(10'000, 1)) == 0);
@@ -118,7 +118,7 @@ TEST_CASE("a solver makes each block as if it were its first") {
   }
 }
 
-TEST_CASE("strangers pass a ribbon block at the rate of its groups, in its whole length") {
+TEST_CASE("non-members pass a ribbon block at the rate of its groups, over its whole length") {
   struct Row {
     std::size_t keys;
     int blocks;
@@ -155,7 +155,7 @@ TEST_CASE("strangers pass a ribbon block at the rate of its groups, in its whole
   }
 }
 
-TEST_CASE("more keys take a ribbon block more groups, and too many let everybody pass") {
+TEST_CASE("a ribbon block takes more groups for more keys, and passes every address if there are too many") {
   std::uint32_t last = 0;
   for (std::uint64_t keys = 1; keys < 32'000; keys += 7) {
     const std::uint32_t groups = ribbon_groups_for(keys);
@@ -171,7 +171,7 @@ TEST_CASE("more keys take a ribbon block more groups, and too many let everybody
   CHECK(ribbon_rate(block) == 1);
 }
 
-TEST_CASE("keys that crowd in one place of a ribbon block are found all the same") {
+TEST_CASE("keys that crowd in one place of a ribbon block are found") {
   const auto start = GENERATE(values<std::uint64_t>({0, 1, std::uint64_t{1} << 63, ~std::uint64_t{0} - 5000}));
   const auto count = GENERATE(values<std::size_t>({100, 300, 2000}));
   std::vector<KeyHash> keys = random_hashes(2000, 8);

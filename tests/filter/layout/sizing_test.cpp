@@ -182,7 +182,7 @@ TEST_CASE("sizes are exact far beyond 2^32 bytes") {
   CHECK(blocks_for(std::uint64_t{1} << 50, 64, kPage) == std::uint64_t{1} << 41);
 }
 
-TEST_CASE("what cannot be sized is refused by name") {
+TEST_CASE("an impossible size is refused by name") {
   struct Row {
     std::uint64_t entries;
     double bits_per_entry;

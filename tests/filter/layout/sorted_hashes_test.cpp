@@ -38,7 +38,7 @@ void expect_same(const std::set<KeyHash>& want) {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("a set of hashes has what was put in, and nothing else") {
+TEST_CASE("a set of hashes has the hashes that were added, and no others") {
   struct Row {
     const char* name;
     std::set<KeyHash> hashes;
@@ -68,7 +68,7 @@ TEST_CASE("a set of hashes has what was put in, and nothing else") {
   }
 }
 
-TEST_CASE("without bytes there is nothing, and a started hash at the end is passed over") {
+TEST_CASE("an empty set has no hashes, and an incomplete hash at the end is ignored") {
   CHECK(SortedHashes().empty());
   CHECK_FALSE(SortedHashes().contains(0));
   const std::vector<std::byte> bytes(12, std::byte{0xff});
@@ -76,7 +76,7 @@ TEST_CASE("without bytes there is nothing, and a started hash at the end is pass
   CHECK(SortedHashes(bytes).contains(kLargest));
 }
 
-TEST_CASE("a look-up in bytes that are not sorted ends, inside them") {
+TEST_CASE("a look-up in unsorted bytes ends, and stays inside them") {
   std::mt19937_64 random(6);
   for (std::size_t round = 0; round < 200; ++round) {
     std::vector<std::byte> bytes(round * sizeof(KeyHash));
