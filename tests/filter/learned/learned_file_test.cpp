@@ -92,7 +92,7 @@ class Fixture {
   const std::string path_;
 };
 
-TEST_CASE("what is recorded is there for whoever opens the file next, with the days of its use") {
+TEST_CASE("recorded pairs are in the file, with the days of their use, when it is opened again") {
   const Fixture at;
   {
     LearnedFile file(at.path(), LearnedFile::Access::create);
@@ -123,7 +123,7 @@ TEST_CASE("a renewal adds nothing, and a clock that was put back takes no day aw
   CHECK(pairs_of(file) == Pairs{{{"ann@ours.example", "joe@example.org"}, {kMonday, kMonday}}});
 }
 
-TEST_CASE("a person is forgotten on both sides, with tags, and others are not") {
+TEST_CASE("a person is forgotten on both sides of pairs, with tags, and other persons are not") {
   const std::vector<Contact> all = {
       {"ann@ours.example", "joe@example.org"},    {"ann@ours.example", "joe+news@example.org"},
       {"ann@ours.example", "joe2@example.org"},   {"ann@ours.example", "joe@sub.example.org"},
@@ -171,7 +171,7 @@ std::uint64_t added_since(LearnedFile& file, const std::string& correspondent, s
   return file.record(std::span(&contact, 1), kMonday).added;
 }
 
-TEST_CASE("a message that began before a forget may teach others, and what came before it does not count") {
+TEST_CASE("a message that began before a person was forgotten teaches only other pairs") {
   const Fixture at;
   LearnedFile file(at.path(), LearnedFile::Access::create);
   for (const char* const person : {"a@example.org", "b@example.org", "c@example.org"}) {
@@ -191,7 +191,7 @@ TEST_CASE("a message that began before a forget may teach others, and what came 
   CHECK(file.record(std::span(&renewal, 1), kMonday).renewed == 1);
 }
 
-TEST_CASE("of the forgets that its daemon did not know yet, those count that came after the message") {
+TEST_CASE("a removal that the daemon has not read yet counts if it came after the message") {
   const Fixture at;
   LearnedFile file(at.path(), LearnedFile::Access::create);
   file.forget(canonicalize_line("a@example.org"), kMonday, std::chrono::seconds(10));
@@ -210,7 +210,7 @@ TEST_CASE("of the forgets that its daemon did not know yet, those count that cam
   CHECK(added_at(std::chrono::floor<std::chrono::seconds>(before)) == 0);
 }
 
-TEST_CASE("whom the last forgets named is kept for a while, and earlier messages teach nothing") {
+TEST_CASE("the persons of the last removals are kept for a while, and messages from before teach nothing") {
   const Fixture at;
   LearnedFile file(at.path(), LearnedFile::Access::create);
   SECTION("until a later day") {
@@ -243,7 +243,7 @@ TEST_CASE("whom the last forgets named is kept for a while, and earlier messages
   }
 }
 
-TEST_CASE("nothing of what was forgotten stays in the file or its log") {
+TEST_CASE("no forgotten address stays in the file or its log") {
   const Fixture at;
   LearnedFile file(at.path(), LearnedFile::Access::create);
   for (int i = 0; i < 200; ++i) {
@@ -258,7 +258,7 @@ TEST_CASE("nothing of what was forgotten stays in the file or its log") {
   }
 }
 
-TEST_CASE("what was used the longest ago expires first, a part at a time") {
+TEST_CASE("the pairs that were not used for longest expire first, a part at a time") {
   const Fixture at;
   LearnedFile file(at.path(), LearnedFile::Access::create);
   for (int day = 0; day < 10; ++day) {
@@ -277,7 +277,7 @@ TEST_CASE("what was used the longest ago expires first, a part at a time") {
   CHECK(file.count() == 5);
 }
 
-TEST_CASE("one who has read the file reads what is new from there on, and hears of what was forgotten") {
+TEST_CASE("a reader gets the pairs that are new since its last read, and is notified of removals") {
   const Fixture at;
   LearnedFile ours(at.path(), LearnedFile::Access::create);
   LearnedFile theirs(at.path(), LearnedFile::Access::write);
@@ -299,7 +299,7 @@ TEST_CASE("one who has read the file reads what is new from there on, and hears 
   CHECK(ours.changes().forgets == seen.forgets + 1);
 }
 
-TEST_CASE("a file that is no database of ours is refused, and its error names it") {
+TEST_CASE("a file that is not our database is refused by name") {
   const Fixture at;
   SECTION("it is not there") {
     CHECK(at.code_of_reading() == ErrorCode::cannot_open);
@@ -332,7 +332,7 @@ TEST_CASE("a file that is no database of ours is refused, and its error names it
   }
 }
 
-TEST_CASE("a row that was not written here is damage") {
+TEST_CASE("a row that our code cannot have written is damage") {
   const Fixture at;
   at.create();
   SECTION("an address with upper case") {
@@ -418,7 +418,7 @@ TEST_CASE("a trigger in the file does nothing") {
   CHECK(pairs_of(file).size() == 1);
 }
 
-TEST_CASE("a step that the disk has no room for changes nothing, and the next one goes on") {
+TEST_CASE("a step that the disk has no room for changes nothing, and the next one works") {
   const Fixture at;
   LearnedFile file(at.path(), LearnedFile::Access::create);
   file.record(std::vector<Contact>{{"ann@ours.example", "joe@example.org"}}, kMonday);
@@ -440,7 +440,7 @@ TEST_CASE("a step that the disk has no room for changes nothing, and the next on
   CHECK(file.record(many, kMonday).added == 5000);
 }
 
-TEST_CASE("random steps of two who have the file open leave what a map would have") {
+TEST_CASE("random steps of two processes with the file open leave what a map would have") {
   const Fixture at;
   LearnedFile one(at.path(), LearnedFile::Access::create);
   LearnedFile other(at.path(), LearnedFile::Access::write);
