@@ -168,7 +168,7 @@ TEST_CASE("a known stranger is excluded, however it is asked for") {
   CHECK(answers == want);
 }
 
-TEST_CASE("many look-ups give what single ones give, in every form") {
+TEST_CASE("bulk look-ups give the results of single ones, in every form") {
   const TemporaryFolder folder;
   auto members = numbered_addresses(0, 1'000);
   members.insert(members.end(), {"@partner.example", "@.tree.example"});
@@ -212,7 +212,7 @@ TEST_CASE("many look-ups give what single ones give, in every form") {
   CHECK(answers == want);
 }
 
-TEST_CASE("a column that does not hold together is refused, and nobody in it is listed") {
+TEST_CASE("an invalid column is refused, and none of its addresses is listed") {
   const TemporaryFolder folder;
   build_filter(folder.file("f"), {"joe@example.org"});
   const Filter filter = opened(folder.file("f"));
@@ -292,7 +292,7 @@ TEST_CASE("every golden file opens, and its figures are those of its header") {
   CHECK(value == 7);
 }
 
-TEST_CASE("what is no file is refused, as are unknown flags and a name with a NUL in it") {
+TEST_CASE("a path that is not a file, unknown flags and a name with a NUL are refused") {
   const TemporaryFolder folder;
   build_filter(folder.file("f"), {"joe@example.org"});
   CHECK(open_error(folder.file("missing")) == BLOOMGATE_CANNOT_OPEN);
@@ -306,7 +306,7 @@ TEST_CASE("what is no file is refused, as are unknown flags and a name with a NU
   CHECK(open_error((kTests / "bad/body-first-bit.bloom").string(), 0) == BLOOMGATE_OK);
 }
 
-TEST_CASE("after somebody has written to the file no look-up is trusted") {
+TEST_CASE("after a write to the file no look-up is trusted") {
   const TemporaryFolder folder;
   build_filter(folder.file("f"), {"joe@example.org"});
   const Filter filter = opened(folder.file("f"));
@@ -323,7 +323,7 @@ TEST_CASE("after somebody has written to the file no look-up is trusted") {
   CHECK(look_up(other, "ann@example.org") == BLOOMGATE_LISTED);
 }
 
-TEST_CASE("a file that becomes shorter lists nobody, where the program wants to live on") {
+TEST_CASE("a file that becomes shorter lists no sender, if the program handles bus faults") {
   REQUIRE(bloomgate_survive_bus_faults() == BLOOMGATE_OK);
   const TemporaryFolder folder;
   build_filter(folder.file("f"), {"joe@example.org"});
@@ -334,7 +334,7 @@ TEST_CASE("a file that becomes shorter lists nobody, where the program wants to 
   CHECK(answer == BLOOMGATE_NOT_LISTED);
 }
 
-TEST_CASE("keys are made as the file has it, and say why there is none") {
+TEST_CASE("keys are made by the file's profile, and an address without a key has a reason") {
   const TemporaryFolder folder;
   build_filter(folder.file("f"), {"joe@example.org"},
                {.seed = 42, .profile = {.tag_separators = *TagSeparators::parse("+")}});
@@ -372,7 +372,7 @@ TEST_CASE("keys are made as the file has it, and say why there is none") {
   CHECK(kind == BLOOMGATE_KIND_BLANK);
 }
 
-TEST_CASE("the last error is one sentence, whatever was longer before it") {
+TEST_CASE("the last error is one sentence, also after a longer one") {
   CHECK(open_error("", 2) == BLOOMGATE_BAD_ARGUMENT);
   const std::string flags = bloomgate_last_error();
   CHECK(open_error("/" + std::string(200, 'x') + "/" + std::string(200, 'y')) == BLOOMGATE_CANNOT_OPEN);
@@ -381,7 +381,7 @@ TEST_CASE("the last error is one sentence, whatever was longer before it") {
   CHECK(bloomgate_last_error() == flags);
 }
 
-TEST_CASE("hashes are those of the builder, of a key and of a column") {
+TEST_CASE("hashes of a key and of a column are the builder's") {
   const Shape shape = shape_for(1'000, 42);
   std::uint64_t hash = 0;
   REQUIRE(bloomgate_hash_key(shape.get(), "joe@example.org", 15, &hash) == BLOOMGATE_OK);
