@@ -127,7 +127,7 @@ Pages pages_of_one(std::vector<KeyHash> hashes, unsigned low_bits, std::vector<K
   return pages;
 }
 
-TEST_CASE("hashes beside the border of two ranks get their bits in one, and their place in the store in one") {
+TEST_CASE("a hash at the border of two ranks has its bits in one rank, and its store page in one") {
   const TemporaryFolder folder;
   for (const Layout layout : {Layout::page, Layout::line}) {
     for (const std::uint64_t memory_bytes : {kLittle, kMuch}) {
@@ -139,7 +139,7 @@ TEST_CASE("hashes beside the border of two ranks get their bits in one, and thei
   }
 }
 
-TEST_CASE("with little memory ranks make the bits that one makes with much") {
+TEST_CASE("ranks with little memory make the same bits as one process with much") {
   const TemporaryFolder folder;
   for (const Layout layout : {Layout::page, Layout::ribbon}) {
     for (const bool has_store : {false, true}) {
@@ -151,7 +151,7 @@ TEST_CASE("with little memory ranks make the bits that one makes with much") {
   }
 }
 
-TEST_CASE("the parts of a store that ranks make are the store that one makes") {
+TEST_CASE("the parts of a store that ranks make are together the store that one process makes") {
   const TemporaryFolder folder;
   const unsigned rank_count = GENERATE(1U, kRanks);  // one has more than it reads at once
   Job job(shape_with_store(Layout::page), folder.path(), kLittle, rank_count);
@@ -210,7 +210,7 @@ TEST_CASE("a rank refuses hashes of others") {
   CHECK(error_code_of([&] { none.take(std::array{KeyHash{5}}); }) == ErrorCode::bad_argument);
 }
 
-TEST_CASE("each hash has one owner and one keeper, whatever the number of ranks") {
+TEST_CASE("each hash has one owner and one keeper, with any number of ranks") {
   for (const unsigned ranks : {1U, 2U, 3U, 5U, 7U, 9U}) {
     for (const Layout layout : {Layout::page, Layout::line, Layout::ribbon}) {
       const SharedArray array(shape_with_store(layout), ranks);
@@ -246,7 +246,7 @@ TEST_CASE("each hash has one owner and one keeper, whatever the number of ranks"
   CHECK(error_code_of([&] { SharedArray(shape, 2); }) == ErrorCode::unsupported_layout);
 }
 
-TEST_CASE("a temporary file that cannot be made is told") {
+TEST_CASE("a temporary file that cannot be made is an error that names it") {
   CHECK(error_code_of([] { OwnStore("/nowhere/at/all", 1); }) == ErrorCode::cannot_write);
 }
 
