@@ -49,7 +49,7 @@ std::string error_of(Checkers& check) {
   return "no error";
 }
 
-TEST_CASE("the first server that answers is the one that is believed, and the failures before it are told") {
+TEST_CASE("the first server that answers decides, and earlier failures are reported") {
   LoopbackServer spamd(answers(spamd_says(true, 9.5)));
   LoopbackServer last(answers(rspamd_says("no action", 0)));
   Checkers check(options({nobody(), spamd.spamd(), last.rspamd()}));
@@ -62,8 +62,7 @@ TEST_CASE("the first server that answers is the one that is believed, and the fa
   CHECK(last.connections() == 0);
 }
 
-TEST_CASE(
-    "whoever is asked after a server that took the message and said nothing gets all of it, from its first byte") {
+TEST_CASE("after a server that took the message and did not answer, the next server gets the whole message") {
   const test::TemporaryFolder folder;
   MessageText message({.max_bytes = 10'000'000, .memory_bytes = 1000, .folder = folder.path()});
   std::string text = "Subject: test\r\n\r\n";
@@ -89,7 +88,7 @@ TEST_CASE(
   for (const std::string& request : requests) CHECK(request.ends_with("\r\n" + text));
 }
 
-TEST_CASE("a server that failed is left alone for a while") {
+TEST_CASE("a failed server is not asked for a while") {
   LoopbackServer bad(answers("nonsense\r\n"));
   LoopbackServer good(answers(rspamd_says("reject", 20)));
   Checkers check(options({bad.spamd(), good.rspamd()}));
@@ -105,7 +104,7 @@ TEST_CASE("a server that hangs leaves time for the next one") {
   CHECK(check.ask({}, small_message()).server == to_string(good.rspamd()));
 }
 
-TEST_CASE("servers that hang take all of the message's time together, and no more") {
+TEST_CASE("servers that hang take together at most the message's time") {
   LoopbackServer first(hangs());
   LoopbackServer second(hangs());
   LoopbackServer third(hangs());
@@ -141,7 +140,7 @@ TEST_CASE("a server that answers again is asked first again, however it failed b
   CHECK(second.connections() == 1);
 }
 
-TEST_CASE("where no server answers, the error says what was wrong with each, on one printable line") {
+TEST_CASE("if no server answers, the error says what was wrong with each, on one printable line") {
   LoopbackServer refuses(answers("SPAMD/1.0 76 No\x1b[31m\xff\r\n\r\n"));
   LoopbackServer empty([](LoopbackServer::Client&) {});
   Checkers check(options({nobody(), refuses.spamd(), empty.rspamd()}));
@@ -171,7 +170,7 @@ LoopbackServer::Answer sends_for_ever(std::string first, std::string_view more, 
 
 const std::string kZeros(10'000, '0');
 
-TEST_CASE("whatever a server does instead of answering is an error within the time") {
+TEST_CASE("a server that does anything but answer is an error within the time") {
   const Fault faults[] = {
       {"never answers", hangs(), "no answer in time", "no answer in time", 300ms},
       {"reads and never answers",
@@ -221,7 +220,7 @@ TEST_CASE("whatever a server does instead of answering is an error within the ti
   }
 }
 
-TEST_CASE("a server that takes no more of a large message is given up in time") {
+TEST_CASE("a server that stops reading a large message is given up in time") {
   const test::TemporaryFolder folder;
   MessageText message({.max_bytes = 50'000'000, .memory_bytes = 1000, .folder = folder.path()});
   for (int i = 0; i < 50; ++i) message.add_body(std::string(1'000'000, 'x'));

@@ -54,7 +54,7 @@ MessageText message_of(const std::string& text) {
   return message;
 }
 
-TEST_CASE("rspamd is told the envelope in fields of the request, and gets the message as it is") {
+TEST_CASE("rspamd gets the envelope in fields of the request, and the message unchanged") {
   std::string request;
   LoopbackServer server(keeps_request(request, rspamd_says("add header", 7)));
   const DeepResult result = ask_rspamd(server.rspamd(), usual(), message_of(kText), soon());
@@ -69,7 +69,7 @@ TEST_CASE("rspamd is told the envelope in fields of the request, and gets the me
   CHECK_THAT(request, !Catch::Contains("Expect") && !Catch::Contains("Content-Type"));
 }
 
-TEST_CASE("nothing of the envelope can end a field of the request, and what is not known is left out") {
+TEST_CASE("the envelope cannot break out of a field of the request, and unknown values are left out") {
   std::string request;
   LoopbackServer server(keeps_request(request, rspamd_says("no action", 0)));
   Envelope envelope = usual();
@@ -87,7 +87,7 @@ TEST_CASE("nothing of the envelope can end a field of the request, and what is n
   CHECK_THAT(request, Catch::Contains("\r\nFrom: <>\r\n"));
 }
 
-TEST_CASE("of very many recipients rspamd is told the first") {
+TEST_CASE("rspamd gets the first of very many recipients") {
   std::string request;
   LoopbackServer server(keeps_request(request, rspamd_says("no action", 0)));
   Envelope envelope = usual();
@@ -106,7 +106,7 @@ TEST_CASE("a path in the URL of rspamd is kept") {
   CHECK_THAT(request, Catch::StartsWith("POST /rspamd/checkv2 HTTP/1.1\r\n"));
 }
 
-TEST_CASE("spamd is told the envelope in fields before the message") {
+TEST_CASE("spamd gets the envelope in fields before the message") {
   std::string request;
   LoopbackServer server(keeps_request(request, spamd_says(false, 1)));
   CHECK(ask_spamd(server.spamd(), usual(), message_of(kText), soon()).verdict == DeepVerdict::ham);
@@ -138,7 +138,7 @@ TEST_CASE("a large message comes whole, from memory and file, by port and by uni
   }
 }
 
-TEST_CASE("a refusal that comes before the whole message is sent is read all the same") {
+TEST_CASE("a refusal that arrives before the whole message is sent is read") {
   std::string large(5'000'000, 'x');
   const LoopbackServer server([](LoopbackServer::Client& client) { client.send("SPAMD/1.0 76 Too large\r\n\r\n"); });
   try {
@@ -150,7 +150,7 @@ TEST_CASE("a refusal that comes before the whole message is sent is read all the
   }
 }
 
-TEST_CASE("where spamd answers and closes while the message is still being sent, its answer is what is told") {
+TEST_CASE("if spamd answers and closes while the message is being sent, its answer counts") {
   const TemporaryFolder folder;
   const std::string large(5'000'000, 'x');
   // To a client that has not seen yet that it is connected, a server that has closed already would be one that it could
@@ -170,7 +170,8 @@ TEST_CASE("where spamd answers and closes while the message is still being sent,
   CHECK(ask_spamd(hasty.spamd(), usual(), message_of(large), soon()).score == 9);
 }
 
-TEST_CASE("what one send cannot take at once is sent bit by bit, and whether the server takes it is told") {
+TEST_CASE(
+    "a message that one send cannot take is sent piece by piece, and the caller sees whether the server takes it") {
   std::string large(20'000'000, 'x');
   for (std::size_t at = 0; at < large.size(); at += 1000) large.replace(at, 8, std::to_string(10'000'000 + at));
   std::string received;
@@ -194,7 +195,7 @@ TEST_CASE("what one send cannot take at once is sent bit by bit, and whether the
   CHECK(refused.receive_all(100) == "refused");
 }
 
-TEST_CASE("a server that takes nothing is given up in time, and one that resets the connection has not answered") {
+TEST_CASE("a server that reads nothing is given up in time, and one that resets the connection has not answered") {
   const std::string large(20'000'000, 'x');
   const LoopbackServer silent(hangs());
   CHECK_THROWS_WITH(ask_spamd(silent.spamd(), usual(), message_of(large), std::chrono::steady_clock::now() + 200ms),
@@ -217,7 +218,7 @@ void empty_unnamed_files(const TemporaryFolder& folder) {
   }
 }
 
-TEST_CASE("a message that cannot be read back is its own fault, and not that of the server") {
+TEST_CASE("a message that cannot be read back is not reported as a failure of the server") {
   const TemporaryFolder folder;
   MessageText message({.max_bytes = 1'000'000, .memory_bytes = 10, .folder = folder.path()});
   message.add_body(std::string(500'000, 'x'));
@@ -234,7 +235,7 @@ TEST_CASE("a message that cannot be read back is its own fault, and not that of 
   CHECK_THROWS_AS(ask_spamd(spamd.spamd(), usual(), message, soon()), MessageTextError);
 }
 
-TEST_CASE("spamd is told that the message is over, for one that reads until then") {
+TEST_CASE("spamd sees the end of the message, also a spamd that reads until then") {
   std::string request;
   const LoopbackServer server([&](LoopbackServer::Client& client) {
     request = client.rest();
@@ -303,7 +304,7 @@ TEST_CASE("a name of a server is looked up in the family that is asked for") {
   CHECK_THROWS_AS(ask_spamd(asked, usual(), message_of(kText), soon()), CheckerError);
 }
 
-TEST_CASE("of what a server says when it refuses, no more than a line is told, and a pong alone is none") {
+TEST_CASE("only one line of a server's refusal is reported, and a bare PONG is not a refusal") {
   const LoopbackServer ill(answers(test::http_reply(std::string(10'000, 'x'), 503)));
   try {
     ask_rspamd(ill.rspamd(), usual(), message_of(kText), soon());
@@ -318,7 +319,7 @@ TEST_CASE("of what a server says when it refuses, no more than a line is told, a
   CHECK(reach(other.rspamd(), 60s) == "it answers 200: hello");
 }
 
-TEST_CASE("recipients are told as long as they fit into 16 KiB") {
+TEST_CASE("rspamd gets as many recipients as fit into 16 KiB") {
   std::string request;
   LoopbackServer server(keeps_request(request, rspamd_says("no action", 0)));
   Envelope envelope = usual();
@@ -336,7 +337,7 @@ TEST_CASE("recipients are told as long as they fit into 16 KiB") {
   CHECK(told(33) == 16384 / 33);
 }
 
-TEST_CASE("a proxy of the environment is not used") {
+TEST_CASE("a proxy in the environment is not used") {
   setenv("http_proxy", "http://127.0.0.1:1", 1);
   setenv("ALL_PROXY", "http://127.0.0.1:1", 1);
   LoopbackServer server(answers(rspamd_says("no action", 3)));

@@ -65,7 +65,7 @@ TEST_CASE("the name of a server is one short word of a log line, whatever stands
   CHECK(log.size() < 400);
 }
 
-TEST_CASE("the client is told what the checker says, else that the message looks like spam or is to come again") {
+TEST_CASE("the client gets the checker's text, or else that the message looks like spam or should come again") {
   DeepResult result = result_with(DeepVerdict::reject);
   CHECK_THAT(outcome_of(result, {}, 0ms).reply, Catch::Contains("looks like spam"));
   CHECK_THAT(outcome_of(result_with(DeepVerdict::soft_reject), {}, 0ms).reply, Catch::Contains("try again later"));
@@ -94,7 +94,7 @@ TEST_CASE("a message goes on with the checker's fields") {
   CHECK(outcome_of(result, {}, 0ms).quarantine_reason == "spam, score 12.3 of 5.0");
 }
 
-TEST_CASE("where no checker answers a message is refused for now, or goes on as unknown") {
+TEST_CASE("if no checker answers, a message is refused temporarily, or passes as unknown") {
   DeepCheckOptions options;
   options.on_failure = CheckFailureAction::tempfail;
   const DeepOutcome refused = outcome_of_failure(options, 7ms);

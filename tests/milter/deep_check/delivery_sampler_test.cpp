@@ -135,7 +135,7 @@ DeliverySample sample(const std::string& sender, const std::string& body = "Hell
   return made;
 }
 
-TEST_CASE("what the checker calls spam or wants to be rejected is spam, and its sender is named with the score") {
+TEST_CASE("spam and rejected samples count as spam, and the sender is named with the score") {
   for (const DeepVerdict verdict : {DeepVerdict::spam, DeepVerdict::reject}) {
     Sampling s;
     s.result.verdict = verdict;
@@ -148,7 +148,7 @@ TEST_CASE("what the checker calls spam or wants to be rejected is spam, and its 
   }
 }
 
-TEST_CASE("what the checker calls ham or wants to be put off is no spam") {
+TEST_CASE("ham and deferred samples do not count as spam") {
   for (const DeepVerdict verdict : {DeepVerdict::ham, DeepVerdict::soft_reject}) {
     Sampling s;
     s.result.verdict = verdict;
@@ -158,7 +158,7 @@ TEST_CASE("what the checker calls ham or wants to be put off is no spam") {
   }
 }
 
-TEST_CASE("a checker that does not answer fails the sample, and the next one is asked about all the same") {
+TEST_CASE("a checker that does not answer fails the sample, and the next sample is still sent") {
   Sampling s;
   s.fails = true;
   s.sampler->offer(sample("joe@example.org"));
@@ -168,7 +168,7 @@ TEST_CASE("a checker that does not answer fails the sample, and the next one is 
                                              "check_ms=[0-9]+ : spamd:unix:/s: \\\\x1b no answer in time"));
 }
 
-TEST_CASE("the checker is shown all of a text, what is in a file too") {
+TEST_CASE("the checker gets the whole text, also what is in a file") {
   const test::TemporaryFolder folder;
   Sampling s;
   const std::string body(100'000, 'x');
@@ -177,7 +177,7 @@ TEST_CASE("the checker is shown all of a text, what is in a file too") {
   CHECK(s.asked() == std::vector<std::string>{"joe@example.org: " + body});
 }
 
-TEST_CASE("a sample for which there is no room is dropped, and counted, whichever room it is that lacks") {
+TEST_CASE("a sample without room in number, memory or on the disk is dropped and counted") {
   const test::TemporaryFolder folder;
   DeliverySampler::Limits limits;
   std::string body = "x";
@@ -235,7 +235,7 @@ TEST_CASE("a sample that cannot be offered counts as dropped") {
   CHECK(s.lines().empty());
 }
 
-TEST_CASE("a sampler that ends waits for no checker, reports nothing any more, and forgets what waits") {
+TEST_CASE("a sampler ends without waiting for a checker or reporting anything, and drops waiting samples") {
   Sampling s({.messages = 1});
   s.hold();
   s.sampler->offer(sample("joe@example.org"));
@@ -258,7 +258,7 @@ TEST_CASE("a sampler that ends waits for no checker, reports nothing any more, a
   CHECK(s.asked().size() == 1);
 }
 
-TEST_CASE("a sampler that is told to stop keeps no file of what waits, while its thread waits for a checker") {
+TEST_CASE("a stopped sampler drops the files of waiting samples while its thread still waits for a checker") {
   const test::TemporaryFolder folder;
   const auto open_files = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
@@ -274,7 +274,7 @@ TEST_CASE("a sampler that is told to stop keeps no file of what waits, while its
   CHECK(open_files() == before);
 }
 
-TEST_CASE("all messages are drawn, none, or about the share") {
+TEST_CASE("the sample is all messages, none, or about the share") {
   Sampling all({}, 1), none({}, 0), half({}, 0.5);
   int drawn = 0;
   for (int i = 0; i < 10'000; ++i) {

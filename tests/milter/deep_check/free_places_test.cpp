@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
-TEST_CASE("as many places are given as there are, and none that is not given back") {
+TEST_CASE("as many slots are lent as there are, and none twice") {
   FreePlaces places(2);
   const FreePlaces::Place one = places.take(Clock::now());
   CHECK(one);
@@ -26,7 +26,7 @@ TEST_CASE("as many places are given as there are, and none that is not given bac
   CHECK(places.take(Clock::now()));
 }
 
-TEST_CASE("places that are given back while nobody waits are all there again") {
+TEST_CASE("slots that are returned while no thread waits are free again") {
   FreePlaces places(3);
   for (int round = 0; round < 2; ++round) {
     const FreePlaces::Place one = places.take(Clock::now());
@@ -37,7 +37,7 @@ TEST_CASE("places that are given back while nobody waits are all there again") {
   }
 }
 
-TEST_CASE("who waits for a place gets it when it is given back") {
+TEST_CASE("a waiting thread gets a slot when one is returned") {
   FreePlaces places(1);
   auto held = std::make_unique<FreePlaces::Place>(places.take(Clock::now()));
   std::atomic<bool> got = false;
@@ -47,7 +47,7 @@ TEST_CASE("who waits for a place gets it when it is given back") {
   CHECK(got);
 }
 
-TEST_CASE("there are never more at work than places") {
+TEST_CASE("never more threads work than there are slots") {
   FreePlaces places(3);
   std::atomic<int> working = 0;
   std::atomic<int> most = 0;

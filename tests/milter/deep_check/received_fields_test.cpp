@@ -18,7 +18,7 @@ Envelope usual() {
           .mta_name = "mx.example.net"};
 }
 
-TEST_CASE("the fields say who sent the message from where") {
+TEST_CASE("the fields name the sender, the client and its address") {
   CHECK(received_fields(usual(), kTime) ==
         "Return-Path: <joe@example.org>\r\n"
         "Received: from helo.example.org (mail.example.org [192.0.2.7])\r\n"
@@ -27,7 +27,7 @@ TEST_CASE("the fields say who sent the message from where") {
         "\tSat, 21 Nov 2026 10:00:00 +0000\r\n");
 }
 
-TEST_CASE("a login, a client without a name, and what is not known are told") {
+TEST_CASE("a login, a client without a name and unknown values are written") {
   Envelope envelope = usual();
   envelope.login = "ann";
   CHECK_THAT(received_fields(envelope, kTime), Catch::Contains(" with ESMTPA id 4ABC12\r\n"));
@@ -43,7 +43,7 @@ TEST_CASE("a login, a client without a name, and what is not known are told") {
   CHECK(received_fields(envelope, kTime) == "Return-Path: <>\r\n");
 }
 
-TEST_CASE("nothing of the client's can pass for another part of the fields") {
+TEST_CASE("values from the client cannot pass for another part of the fields") {
   struct Case {
     const char* helo;
     const char* want;

@@ -20,7 +20,7 @@ DeepResult rspamd_result(DeepVerdict verdict, const char* action) {
           .symbols = {{"BAYES_SPAM", 5.1, "99.99%"}, {"MIME_GOOD", -0.1, "text/plain"}, {"ARC_NA", 0.0, ""}}};
 }
 
-TEST_CASE("SpamAssassin's result stands as people know it") {
+TEST_CASE("SpamAssassin's result has its usual form") {
   DeepResult result{.verdict = DeepVerdict::spam, .score = 12.34, .spam_threshold = 5};
   result.symbols = {{"BAYES_99", std::nullopt, ""}, {"GTUBE", std::nullopt, ""}};
   CHECK(result_fields(result) == Fields{{"X-Spam-Status", "Yes, score=12.3 required=5.0 tests=BAYES_99,GTUBE"},
@@ -31,7 +31,7 @@ TEST_CASE("SpamAssassin's result stands as people know it") {
         Fields{{"X-Spam-Status", "No, score=-1.0 required=5.0 tests=none"}, {"X-Spam-Score", "-1.0"}});
 }
 
-TEST_CASE("rspamd's result stands as its own milter writes it") {
+TEST_CASE("rspamd's result has the form of its own milter") {
   CHECK(result_fields(rspamd_result(DeepVerdict::spam, "add header")) ==
         Fields{{"X-Spam-Status", "Yes, score=7.2 required=6.0 tests=BAYES_SPAM,MIME_GOOD,\n\tARC_NA"},
                {"X-Spam-Flag", "YES"},
@@ -68,7 +68,7 @@ void check_form(const ResultField& field) {
   CHECK(std::ranges::all_of(field.value, [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t'; }));
 }
 
-TEST_CASE("a huge result is cut off between its tests, and every line keeps to its length") {
+TEST_CASE("a huge result is cut off between its tests, and every line stays within its length") {
   DeepResult result = rspamd_result(DeepVerdict::spam, "add header");
   result.score = 1e300;
   result.symbols.clear();
@@ -87,7 +87,7 @@ TEST_CASE("a line is folded where it would be longer than 60 characters, and not
   CHECK(failure_fields(std::string(52, 'x')) == Fields{{"X-Spam-Status", "Unknown,\n\t" + std::string(52, 'x')}});
 }
 
-TEST_CASE("where nothing has checked the message its field says why") {
+TEST_CASE("if the message was not checked, its field says why") {
   CHECK(failure_fields("rspamd: it cannot be reached") ==
         Fields{{"X-Spam-Status", "Unknown, rspamd: it cannot be reached"}});
   CHECK(failure_fields("a\r\nX-Evil:  b\xc3\xa9") == Fields{{"X-Spam-Status", "Unknown, a??X-Evil: b??"}});

@@ -12,7 +12,7 @@ std::string reply_with(std::string_view action, double score, std::string_view m
                      action, more);
 }
 
-TEST_CASE("an answer of rspamd is read whole") {
+TEST_CASE("an answer of rspamd is read with all its parts") {
   const DeepResult result = parse_rspamd_reply(R"({"is_skipped":false,"score":7.25,"required_score":15.0,
     "action":"add header","thresholds":{"reject":15.0,"add header":6.0,"greylist":4.0},
     "symbols":{
@@ -34,7 +34,7 @@ TEST_CASE("an answer of rspamd is read whole") {
                                                   {"ASN", 0.0, "asn:64496,ipnet:192.0.2.0/24"}});
 }
 
-TEST_CASE("each action of rspamd has its verdict, and one that is not its own counts by the score") {
+TEST_CASE("each action of rspamd has its verdict, and an unknown action counts by the score") {
   struct Case {
     const char* action;
     double score;
@@ -60,7 +60,7 @@ TEST_CASE("each action of rspamd has its verdict, and one that is not its own co
   }
 }
 
-TEST_CASE("the threshold is that for spam, where rspamd tells it, else the one that it tells") {
+TEST_CASE("the threshold is rspamd's for spam if it names one, and else the one that it names") {
   struct Case {
     const char* more;
     double spam, reject;
@@ -81,7 +81,7 @@ TEST_CASE("the threshold is that for spam, where rspamd tells it, else the one t
   }
 }
 
-TEST_CASE("what is not an answer of rspamd is refused in words") {
+TEST_CASE("an invalid answer of rspamd is refused with a reason") {
   struct Case {
     std::string text, want;
   };
@@ -108,7 +108,7 @@ TEST_CASE("what is not an answer of rspamd is refused in words") {
   }
 }
 
-TEST_CASE("an answer is nested no deeper than 16, its symbols have 20 options at most, and odd kinds are passed over") {
+TEST_CASE("an answer has at most 16 levels and 20 options for each symbol, and unknown kinds are passed over") {
   const auto nested = [](std::size_t depth) {
     return reply_with("reject", 1, R"(,"a":)" + std::string(depth, '[') + std::string(depth, ']'));
   };
@@ -135,7 +135,7 @@ TEST_CASE("an answer is nested no deeper than 16, its symbols have 20 options at
   CHECK(parse_rspamd_reply(reply_with("reject", 1, R"(,"messages":["smtp_message"])")).smtp_message.empty());
 }
 
-TEST_CASE("what is told of an answer that cannot be read is short") {
+TEST_CASE("the error about an unreadable answer is short") {
   for (const std::string& text : {std::string(50'000, 'x'), R"({"score":1,"a":")" + std::string(50'000, 'x') + "\"}",
                                   R"({"error":")" + std::string(50'000, 'x') + "\"}"}) {
     try {

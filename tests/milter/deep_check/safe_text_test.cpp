@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-TEST_CASE("nothing of a text can end a line or is outside ASCII") {
+TEST_CASE("a cleaned text has no line end, and only ASCII") {
   struct Case {
     std::string_view name, text, forbidden, ascii, utf8;
   };
@@ -26,13 +26,13 @@ TEST_CASE("nothing of a text can end a line or is outside ASCII") {
   }
 }
 
-TEST_CASE("a text is cut off at its bound") {
+TEST_CASE("a cleaned text is cut off at its limit") {
   CHECK(ascii_text("abcdef", 4) == "abcd");
   CHECK(utf8_text("abcdef", 4) == "abcd");
   CHECK(symbol_name(std::string(1000, 'x')) == std::string(100, 'x'));
 }
 
-TEST_CASE("the name of a test keeps what such names are made of") {
+TEST_CASE("the name of a test keeps only the characters of such names") {
   CHECK(symbol_name("BAYES_99") == "BAYES_99");
   CHECK(symbol_name("__X.y:z-1") == "__X.y:z-1");
   CHECK(symbol_name("A,B (C)\n") == "A?B??C??");

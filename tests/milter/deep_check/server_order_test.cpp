@@ -19,7 +19,7 @@ TEST_CASE("servers are tried in their order, and one that failed is tried last u
   CHECK(order.next(kStart + ServerOrder::kRest) == Order{0, 1, 2});
 }
 
-TEST_CASE("when a server has rested one message tries it, and the others wait for how that goes") {
+TEST_CASE("when a server has rested, one message tries it, and the others wait for the result") {
   ServerOrder order(2);
   order.failed(0, kStart);
   const ServerOrder::Time rested = kStart + ServerOrder::kRest;
@@ -37,7 +37,7 @@ TEST_CASE("when a server has rested one message tries it, and the others wait fo
   }
 }
 
-TEST_CASE("where all servers have failed, the one that failed first is tried first") {
+TEST_CASE("if all servers have failed, the one that failed first is tried first") {
   ServerOrder order(3);
   order.failed(1, kStart);
   order.failed(0, kStart + seconds(1));

@@ -14,7 +14,7 @@ std::vector<std::string> names_of(const DeepResult& result) {
   return names;
 }
 
-TEST_CASE("an answer of spamd is read whole") {
+TEST_CASE("an answer of spamd is read with all its parts") {
   struct Case {
     std::string name, text;
     DeepVerdict verdict;
@@ -66,7 +66,7 @@ TEST_CASE("an answer of spamd is read whole") {
   }
 }
 
-TEST_CASE("what is not a whole answer of spamd is refused in words") {
+TEST_CASE("an invalid or incomplete answer of spamd is refused with a reason") {
   struct Case {
     std::string text, want;
   };
@@ -100,7 +100,7 @@ TEST_CASE("what is not a whole answer of spamd is refused in words") {
   }
 }
 
-TEST_CASE("the number and the length of names, and what is quoted of nonsense, are bounded") {
+TEST_CASE("the number and the length of names, and the quoted part of an invalid answer, are bounded") {
   std::string text = "SPAMD/1.1 0 EX_OK\r\nSpam: True ; 6 / 5\r\n\r\n" + std::string(300, 'x');
   for (int i = 0; i < 1000; ++i) text += ",A";
   const DeepResult result = parse_spamd_reply(text);
