@@ -75,7 +75,7 @@ class WithChild {
   ChildVerifier verifier_;
 };
 
-TEST_CASE("the child finds what the library finds") {
+TEST_CASE("the child's results are those of the library") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
   WithChild verifier;
   CHECK_FALSE((*verifier).description().empty());
@@ -87,7 +87,7 @@ TEST_CASE("the child finds what the library finds") {
   CHECK(verifier.faults().empty());
 }
 
-TEST_CASE("a child that crashes takes its messages along and nothing else, and is started again") {
+TEST_CASE("a crash of the child fails its own messages only, and the child is started again") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
   WithChild verifier;
   const auto under_way = begun(*verifier, message.header);
@@ -100,7 +100,7 @@ TEST_CASE("a child that crashes takes its messages along and nothing else, and i
   CHECK_THAT(verifier.faults(), Catch::Contains("signal 9"));
 }
 
-TEST_CASE("a child that hangs is ended after its time, and started again") {
+TEST_CASE("a child that hangs is killed after its time, and started again") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
   WithChild verifier(1s);
   const pid_t stopped = (*verifier).child();
@@ -111,7 +111,7 @@ TEST_CASE("a child that hangs is ended after its time, and started again") {
   CHECK_THAT(verifier.faults(), Catch::Contains("signal 9"));
 }
 
-TEST_CASE("a body that a hanging child does not take ends the wait, too, and others are told of the wait before") {
+TEST_CASE("if a hanging child does not read a body, the wait ends, and the hook for waits is called before it") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
   WithChild verifier(1s);
   REQUIRE(kill((*verifier).child(), SIGSTOP) == 0);
@@ -125,7 +125,7 @@ TEST_CASE("a child that cannot work with its options says why") {
   CHECK_THROWS_WITH(WithChild(options), Catch::Contains("/nowhere/root.key"));
 }
 
-TEST_CASE("a body longer than is verified does not go to the child") {
+TEST_CASE("a body above the limit is not sent to the child") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
   ChildVerifier::Options options = options_with();
   options.rules.max_body_bytes = kBody.size();
@@ -139,7 +139,7 @@ TEST_CASE("a body longer than is verified does not go to the child") {
 
 #ifndef __SANITIZE_ADDRESS__  // See NoDescriptors.
 TEST_CASE(
-    "without a descriptor a message is not verified, a crashed child waits, and all is well once there are some") {
+    "without descriptors a message is not verified and a crashed child is not started, until there are some again") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
   WithChild verifier;
   const pid_t crashed = (*verifier).child();
@@ -161,7 +161,7 @@ std::size_t lines_with(const std::string& text, const std::string& words) {
   return count;
 }
 
-TEST_CASE("a child that cannot be started is told of once, and tried again each second until it can") {
+TEST_CASE("a child that cannot be started is reported once, and tried again each second until it starts") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
   const TemporaryFolder folder;
   const std::filesystem::path program = folder.path() / "program";

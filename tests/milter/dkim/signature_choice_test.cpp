@@ -32,7 +32,7 @@ std::string with(const std::string& name, const std::string& value) {
   return text.replace(begin, end - begin, name + "=" + value);
 }
 
-TEST_CASE("a signature of an aligned domain is worth verifying") {
+TEST_CASE("a signature of an aligned domain is verified") {
   struct Case {
     std::string_view name;
     std::string signature;
@@ -58,7 +58,7 @@ TEST_CASE("a signature of an aligned domain is worth verifying") {
   }
 }
 
-TEST_CASE("a signature of another domain, or of none, is not looked at") {
+TEST_CASE("a signature of another domain, or without one, is not verified") {
   for (const std::string& signature :
        {with("d", "attacker.example"), with("d", "notexample.org"), with("d", "org"),
         with("d", "example.org.attacker.example"), with("d", ""), with("d", "example.org."), with("d", ".example.org"),
@@ -70,7 +70,7 @@ TEST_CASE("a signature of another domain, or of none, is not looked at") {
   }
 }
 
-TEST_CASE("what makes a signature worthless from the start is told") {
+TEST_CASE("the reason why a signature is not verified is reported") {
   struct Case {
     std::string_view name;
     std::string signature;
@@ -114,7 +114,7 @@ TEST_CASE("an oversigned From may be required") {
   CHECK(chosen(with("h", "from:to:from"), rules).candidates.at(0).is_worth_verifying);
 }
 
-TEST_CASE("a field that a message has once counts as added where it is there more often than it is signed") {
+TEST_CASE("a field counts as added if the message has it more often than the signature covers") {
   const std::vector<std::string> twice = {"Subject: pay", "From: joe@example.org", "subject : test",
                                           "DKIM-Signature: " + kGood};
   CHECK(chosen(twice).candidates.at(0).signature.outcome == Outcome::field_added);
@@ -128,7 +128,7 @@ TEST_CASE("a field that a message has once counts as added where it is there mor
   CHECK(chosen(received).candidates.at(0).is_worth_verifying);
 }
 
-TEST_CASE("no more than four signatures of aligned domains are looked at, whatever others there are") {
+TEST_CASE("at most four signatures of aligned domains are verified, whatever others there are") {
   std::vector<std::string> fields = {"From: joe@example.org"};
   for (int i = 0; i < 60; ++i) fields.push_back("DKIM-Signature: " + with("d", "other.example"));
   for (int i = 0; i < 10; ++i) fields.push_back("DKIM-Signature: " + with("s", "s" + std::to_string(i)));
@@ -138,7 +138,7 @@ TEST_CASE("no more than four signatures of aligned domains are looked at, whatev
   CHECK(choice.candidates[3].signature.selector == "s3");
 }
 
-TEST_CASE("other signatures are needed where one is signed, unless there are many") {
+TEST_CASE("a signature that covers other signatures needs them, unless there are many") {
   std::vector<std::string> fields = {"From: joe@example.org", "DKIM-Signature: " + with("h", "from:dkim-signature")};
   CHECK(chosen(fields).needs_other_signatures);
   for (int i = 0; i < 15; ++i) fields.push_back("DKIM-Signature: " + with("d", "other.example"));
@@ -147,7 +147,7 @@ TEST_CASE("other signatures are needed where one is signed, unless there are man
   CHECK_FALSE(chosen(fields).needs_other_signatures);
 }
 
-TEST_CASE("strict alignment takes the domain itself only") {
+TEST_CASE("strict alignment accepts only the domain itself") {
   const VerifyRules strict = {.alignment = Alignment::strict};
   CHECK(chosen(with("d", "news.example.org"), strict).candidates.empty());
   CHECK(chosen(kGood, strict).candidates.size() == 1);

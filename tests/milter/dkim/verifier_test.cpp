@@ -50,7 +50,7 @@ TEST_CASE("a good signature passes, with its selector, key and time") {
   CHECK_FALSE(found.all[0].has_secure_key);
 }
 
-TEST_CASE("what was changed on the way does not pass") {
+TEST_CASE("a message that was changed on the way does not pass") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
   InProcess verifier;
   CHECK(outcome(*verifier, message.header, "Hullo.\r\n") == "body-changed");
@@ -63,7 +63,7 @@ TEST_CASE("what was changed on the way does not pass") {
   CHECK(outcome(*verifier, kHeader, kBody) == "no-signature");
 }
 
-TEST_CASE("each thing that can be wrong with a key has its word") {
+TEST_CASE("each fault of a key has its own word") {
   const std::string name = "s1._domainkey.example.org";
   const std::string key(test::kKeyRecord);
   const std::string text = key.substr(key.find('"') + 1, key.rfind('"') - key.find('"') - 1);
@@ -93,7 +93,7 @@ TEST_CASE("each thing that can be wrong with a key has its word") {
   }
 }
 
-TEST_CASE("a key that does not come in time is not waited for any longer") {
+TEST_CASE("a key that does not arrive in time ends the wait") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
   // A port at which nothing answers.
   InProcess verifier({.servers = {"192.0.2.1@9"}}, {.dns_timeout = 200ms});
@@ -103,7 +103,7 @@ TEST_CASE("a key that does not come in time is not waited for any longer") {
   CHECK(std::chrono::steady_clock::now() - start < 5s);
 }
 
-TEST_CASE("a body longer than is verified is told, and the rest is not wanted") {
+TEST_CASE("a body above the limit is reported, and the rest of it is skipped") {
   CHECK(VerifyRules{}.max_body_bytes == std::uint64_t{1} << 30);
   const test::SignedMessage message = test::sign(kHeader, kBody);
   InProcess enough(records(), {.dns_timeout = 30s, .max_body_bytes = kBody.size()});
@@ -116,13 +116,13 @@ TEST_CASE("a body longer than is verified is told, and the rest is not wanted") 
   CHECK(outcome_of(verification->finish()) == "body-too-large");
 }
 
-TEST_CASE("a line longer than is verified is told, and the rest is not wanted") {
+TEST_CASE("a line above the limit is reported, and the rest of the body is skipped") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
   InProcess verifier;
   CHECK(outcome(*verifier, message.header, std::string(kMaxVerifiedLineBytes + 1, 'x') + "\r\n") == "line-too-long");
 }
 
-TEST_CASE("more messages at once than are verified are told so, and memory comes back") {
+TEST_CASE("more messages at once than the limit are refused with a reason, and their memory is released") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
   InProcess verifier;
   std::vector<std::unique_ptr<Verification>> all;

@@ -19,7 +19,7 @@ Signatures some_signatures() {
           .fault = SignatureOutcome::too_busy};
 }
 
-TEST_CASE("what daemon and child say to each other comes as it went") {
+TEST_CASE("messages between daemon and child are read as they were written") {
   const std::vector<std::string_view> header = {"From: joe@example.org", "", "Subject:\r\n\tx"};
   VerifyRequest request = {.header = header};
   request.need.domains[1].append("example.org");
@@ -48,7 +48,7 @@ TEST_CASE("what daemon and child say to each other comes as it went") {
   CHECK(read_options->resolver.records == options.resolver.records);
 }
 
-TEST_CASE("what is cut off, or has more behind it, is refused") {
+TEST_CASE("a message between daemon and child that is cut off or too long is refused") {
   const std::string whole = wire::encode(some_signatures());
   for (std::size_t size = 0; size < whole.size(); ++size) {
     INFO(size);
@@ -60,7 +60,7 @@ TEST_CASE("what is cut off, or has more behind it, is refused") {
   for (std::size_t size = 0; size < request.size(); ++size) CHECK_FALSE(wire::decode_request(request.substr(0, size)));
 }
 
-TEST_CASE("a value that cannot be is refused") {
+TEST_CASE("an invalid value in a message between daemon and child is refused") {
   std::string bytes = wire::encode(some_signatures());
   bytes[0] = '\x7f';  // an outcome
   CHECK_FALSE(wire::decode_signatures(bytes));
@@ -74,13 +74,13 @@ TEST_CASE("a value that cannot be is refused") {
   CHECK_FALSE(wire::decode_signatures(wire::encode(long_domain)));
 }
 
-TEST_CASE("a count that promises more than there is allocates nothing") {
+TEST_CASE("a count larger than its message allocates nothing") {
   std::string bytes(8, '\0');  // two empty domains
   bytes += "\xff\xff\xff\xff";
   CHECK_FALSE(wire::decode_request(bytes));
 }
 
-TEST_CASE("a part of a conversation is no longer than can be") {
+TEST_CASE("a message between daemon and child has a largest size") {
   const wire::Head head = {.kind = wire::Kind::body, .size = wire::kMaxPartBytes};
   const auto read = wire::read_head(wire::head_bytes(head));
   REQUIRE(read);
