@@ -9,7 +9,7 @@ std::string text_of(const std::optional<SocketAddress>& address) {
   return address ? to_string(*address) : "none";
 }
 
-TEST_CASE("milters as Postfix writes them have addresses") {
+TEST_CASE("the addresses of milters are read in Postfix's forms") {
   CHECK(text_of(postfix_milter_address("unix:/run/o.sock", "/q")) == "unix:/run/o.sock");
   CHECK(text_of(postfix_milter_address("local:opendkim/o.sock", "/q")) == "unix:/q/opendkim/o.sock");
   CHECK(text_of(postfix_milter_address("inet:localhost:8891", "/q")) == "inet:8891@localhost");
@@ -20,7 +20,7 @@ TEST_CASE("milters as Postfix writes them have addresses") {
   }
 }
 
-TEST_CASE("a next hop with a port has an address, and none without") {
+TEST_CASE("a next hop with a port has an address, and one without has none") {
   CHECK(text_of(next_hop_address("[127.0.0.1]:10024")) == "inet:10024@127.0.0.1");
   CHECK(text_of(next_hop_address("scan.example.org:10024")) == "inet:10024@scan.example.org");
   CHECK(text_of(next_hop_address("[ipv6:::1]:10024")) == "inet:10024@::1");

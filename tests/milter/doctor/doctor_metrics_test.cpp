@@ -19,7 +19,7 @@ std::vector<DoctorFinding> findings_of(const std::string& text) {
   return findings;
 }
 
-TEST_CASE("figures are read with their labels, and what is none is left out") {
+TEST_CASE("figures are read with their labels, and other lines are left out") {
   const ShownFigures figures(
       "# HELP bloomgate_hits_total Hits.\n# TYPE bloomgate_hits_total counter\n"
       "bloomgate_hits_total 12\n"
@@ -47,13 +47,13 @@ TEST_CASE("figures are read with their labels, and what is none is left out") {
   CHECK(ShownFigures(kDaemon).are_ours());
 }
 
-TEST_CASE("however many figures come, and however long they are, a bounded number is kept") {
+TEST_CASE("the number and size of the figures that are kept are bounded") {
   std::string many = "bloomgate_" + std::string(ShownFigures::kMostLineBytes, 'x') + " 1\n";
   for (std::size_t i = 0; i <= ShownFigures::kMostFigures; ++i) many += "bloomgate_same 1\n";
   CHECK(ShownFigures(many).sum("same") == static_cast<double>(ShownFigures::kMostFigures));
 }
 
-TEST_CASE("the value of a label is found whichever place it has") {
+TEST_CASE("the value of a label is found at any place") {
   CHECK(label_value("whitelist=\"w\",answer=\"yes\"", "whitelist") == "w");
   CHECK(label_value("whitelist=\"w\",answer=\"yes\"", "answer") == "yes");
   CHECK(label_value("whitelist=\"w\"", "list").empty());
@@ -61,7 +61,7 @@ TEST_CASE("the value of a label is found whichever place it has") {
   CHECK(label_value("=\"", "").empty());
 }
 
-TEST_CASE("a daemon that is well is found well, at every bound") {
+TEST_CASE("figures within every limit give no finding") {
   const auto findings = findings_of(
       kDaemon +
       "bloomgate_messages_total{decision=\"deliver\"} 40\nbloomgate_messages_total{decision=\"check\"} 2\n"
@@ -121,7 +121,7 @@ TEST_CASE("each figure that needs action is a finding with its remedy") {
   }
 }
 
-TEST_CASE("a share of few tells nothing yet") {
+TEST_CASE("a share of few messages gives no finding") {
   const auto findings = findings_of(kDaemon +
                                     "bloomgate_deep_checks_total{answer=\"failed\",action=\"tag\"} 19\n"
                                     "bloomgate_delivery_samples_total{answer=\"failed\"} 19\n");
@@ -129,7 +129,7 @@ TEST_CASE("a share of few tells nothing yet") {
   CHECK(findings[0].level == Level::ok);
 }
 
-TEST_CASE("what is not the daemon's is said to be so, whatever it says") {
+TEST_CASE("an answer that is not the daemon's is reported as such") {
   for (const char* const text : {"", "<html>", "bloomgate_last_reload_refused 1\n"}) {
     const auto findings = findings_of(text);
     REQUIRE(findings.size() == 1);
@@ -138,7 +138,7 @@ TEST_CASE("what is not the daemon's is said to be so, whatever it says") {
   }
 }
 
-TEST_CASE("without an address nothing is asked, and nothing listens where nothing is") {
+TEST_CASE("without an address nothing is asked, and an address without a server is reported") {
   DaemonOptions options = {};
   std::vector<DoctorFinding> findings;
   examine_metrics(options, findings);

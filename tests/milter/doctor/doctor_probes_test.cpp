@@ -25,14 +25,14 @@ constexpr const char* kHeader =
     "DKIM-Signature: v=1; a=rsa-sha256;\r\n b=abc\r\nFrom: Joe <joe@example.org>\r\n"
     "Subject: X-Bloomgate: in a subject\r\n\r\n";
 
-TEST_CASE("a saved message loses what its delivery has put in, and nothing that may be signed") {
+TEST_CASE("a saved message loses the fields of its delivery, and no field that may be signed") {
   const Probe probe = genuine_probe(kSaved);
   CHECK(probe.sender == "bounce@example.org");
   CHECK(probe.content == std::string(kHeader) + "Hello.\r\n.\r\nX-Bloomgate: in the body\r\n");
   CHECK(genuine_probe(probe.content).content == probe.content);
 }
 
-TEST_CASE("without a Return-Path the sender is that of the From field, and there may be none") {
+TEST_CASE("without a Return-Path the sender is that of the From field, if there is one") {
   CHECK(genuine_probe("From: joe@example.org\n\nHello.\n").sender == "joe@example.org");
   CHECK(genuine_probe("FROM : <joe@example.org>\n\n").sender == "joe@example.org");
   CHECK(genuine_probe("Subject: no sender\n\nHello.\n").sender.empty());
@@ -40,7 +40,7 @@ TEST_CASE("without a Return-Path the sender is that of the From field, and there
   CHECK(genuine_probe("From ").sender.empty());
 }
 
-TEST_CASE("a forged message has the signature, another body, and claims that it does not bear") {
+TEST_CASE("a forged message keeps the signature, and has another body and forged claims") {
   const Probe forged = forged_probe(genuine_probe(kSaved), "mx.example.net");
   CHECK(forged.sender == "bounce@example.org");
   CHECK_THAT(forged.content, Catch::StartsWith("X-Bloomgate: deliver") &&
@@ -54,7 +54,7 @@ TEST_CASE("unlisted senders differ from one doctor to the next") {
   CHECK_THAT(unlisted_probe("1", "a@b.example").content, Catch::Contains("To: <a@b.example>\r\n"));
 }
 
-TEST_CASE("queue IDs are found in the replies of Postfix and Sendmail, and nothing else is taken for one") {
+TEST_CASE("queue IDs are found in the replies of Postfix and Sendmail, and in no other text") {
   CHECK(queue_id_of("250 2.0.0 Ok: queued as 4XyZ1abc\r\n") == "4XyZ1abc");
   CHECK(queue_id_of("250 2.0.0 5ALMxY00123 Message accepted for delivery\r\n") == "5ALMxY00123");
   for (const char* const reply : {"", "250 2.0.0 Ok\r\n", "250 2.0.0 Ok: queued as a|.*\r\n", "550 5.7.1 no\r\n"}) {

@@ -13,7 +13,7 @@ namespace {
 
 using Level = DoctorFinding::Level;
 
-TEST_CASE("what systemd tells of the service becomes findings") {
+TEST_CASE("systemd's state of the service becomes findings") {
   struct Case {
     std::string_view name;
     std::string_view properties;
@@ -56,7 +56,7 @@ TEST_CASE("what systemd tells of the service becomes findings") {
   }
 }
 
-TEST_CASE("the database of what is learned has to be readable, and its folder there") {
+TEST_CASE("a database of learned pairs that is unreadable, or whose folder is missing, is a finding") {
   const test::TemporaryFolder folder;
   DaemonOptions options = {};
   options.learn = DaemonOptions::Learn::outbound;
@@ -90,7 +90,7 @@ TEST_CASE("a finding is one line and its remedy another, whatever bytes are in t
   CHECK(findings_json(findings).find("\\\\x1b") != std::string::npos);
 }
 
-TEST_CASE("a daemon that accepts nobody any more is a problem, and does not make the doctor wait for good") {
+TEST_CASE("a daemon that accepts no connection is a problem, and does not make the doctor wait for ever") {
   const test::TemporaryFolder folder;
   DaemonOptions options;
   options.socket.family = SocketAddress::Family::unix_path;

@@ -10,7 +10,7 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kShort{200};
 
-TEST_CASE("a program's output and exit status are what it leaves") {
+TEST_CASE("a program's output and exit status are returned") {
   const ProgramResult result = run_program({"sh", "-c", "echo out; echo err >&2; exit 3"});
   CHECK(result.started);
   CHECK_FALSE(result.timed_out);
@@ -19,14 +19,14 @@ TEST_CASE("a program's output and exit status are what it leaves") {
   CHECK_FALSE(run_program({"/nonexistent/program"}).started);
 }
 
-TEST_CASE("of a program that prints very much the first part is kept, and its end is waited for") {
+TEST_CASE("the first part of a very long output is kept, and the end of the program is waited for") {
   const ProgramResult result = run_program({"sh", "-c", "head -c 5000000 /dev/zero; exit 4"});
   CHECK(result.status == 4);
   CHECK(result.output.size() >= std::size_t{1} << 20);
   CHECK(result.output.size() < (std::size_t{1} << 20) + 4096);
 }
 
-TEST_CASE("a program that does not end in time is killed with all that it has started, and nothing of it counts") {
+TEST_CASE("a program that does not end in time is killed with its children, and its output is dropped") {
   const char* const scripts[] = {
       "echo out; exec sleep 1000",            // says something, and goes on
       "exec >/dev/null; exec sleep 1000",     // has closed its output
