@@ -21,7 +21,7 @@ std::string correspondent(std::size_t i) {
   return "c" + std::to_string(i) + "@example.org";
 }
 
-TEST_CASE("a pair is known for its own user only, and not the other way round") {
+TEST_CASE("a pair counts for its own user only, and not in reverse") {
   KnownPairs known(1);
   CHECK_FALSE(known.find("ann@ours.example", "joe@example.org"));
   known.put("ann@ours.example", "joe@example.org", 5);
@@ -72,7 +72,7 @@ TEST_CASE("a pair takes 15 bytes at most, however many there are") {
   CHECK(known.size() == 1'000'000);
 }
 
-TEST_CASE("what is known is found while others are entered") {
+TEST_CASE("known pairs are found while others are added") {
   KnownPairs known(5);
   constexpr std::size_t kAlways = 2'000;
   for (std::size_t i = 0; i < kAlways; ++i) known.put(user(1), correspondent(i), 9);

@@ -82,7 +82,7 @@ class Fixture {
   std::unique_ptr<Learner> learner_;
 };
 
-TEST_CASE("whom a user writes to is listed for that user at once, and after a new start") {
+TEST_CASE("a recipient of a user's mail is listed for that user at once, and after a restart") {
   Fixture at;
   CHECK_FALSE(at.learner().is_learned(kAnn, kJoe));
   at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
@@ -94,7 +94,7 @@ TEST_CASE("whom a user writes to is listed for that user at once, and after a ne
   CHECK_FALSE(at.learner().is_learned(kBob, kJoe));
 }
 
-TEST_CASE("what is forgotten in the file, and what another one learns there, shows without a new start") {
+TEST_CASE("pairs that another process removes or adds in the file take effect without a restart") {
   Fixture at;
   REQUIRE(at.is_ready());
   at.learner().learn({kAnn, {kJoe, "zoe@example.org"}}, "ann", at.learner().begin_message());
@@ -113,7 +113,7 @@ TEST_CASE("what is forgotten in the file, and what another one learns there, sho
   CHECK(at.learner().is_learned(kAnn, "last@example.org"));
 }
 
-TEST_CASE("a message that was under way when somebody was forgotten teaches nothing of that person") {
+TEST_CASE("a message under way while a person is removed teaches nothing of that person") {
   Fixture at;
   REQUIRE(at.is_ready());
   LearnedFile other(at.path(), LearnedFile::Access::write);
@@ -140,7 +140,7 @@ TEST_CASE("a message that was under way when somebody was forgotten teaches noth
   }
 }
 
-TEST_CASE("what waits for a file that is still to be read is forgotten there, too") {
+TEST_CASE("a removal also drops pairs that wait for a file that is not read yet") {
   Fixture at;
   REQUIRE(at.is_ready());
   at.end();
@@ -156,7 +156,8 @@ TEST_CASE("what waits for a file that is still to be read is forgotten there, to
   CHECK_FALSE(other.find(kAnn, kJoe));
 }
 
-TEST_CASE("once it is known how often something was forgotten, all teaches again, and the names go after two days") {
+TEST_CASE(
+    "once the number of removals is known, every message teaches again, and the names are dropped after two days") {
   Fixture at;
   REQUIRE(at.is_ready());
   LearnedFile other(at.path(), LearnedFile::Access::write);
@@ -174,7 +175,7 @@ TEST_CASE("once it is known how often something was forgotten, all teaches again
   REQUIRE(comes_true([&] { return other.find(kAnn, kJoe).has_value(); }));
 }
 
-TEST_CASE("who is forgotten is not learned again by a use that was not written yet") {
+TEST_CASE("a removed person is not learned again by a use that was not written yet") {
   Fixture at;
   REQUIRE(at.is_ready());
   at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
@@ -187,7 +188,7 @@ TEST_CASE("who is forgotten is not learned again by a use that was not written y
   CHECK(other.count() == 0);
 }
 
-TEST_CASE("a pair lives as long as it is kept, from its last use on") {
+TEST_CASE("a pair expires after the configured time since its last use") {
   Fixture at({.keep = days(10)});
   REQUIRE(at.is_ready());
   at.learner().learn({kAnn, {kJoe, "zoe@example.org"}}, "ann", at.learner().begin_message());
@@ -210,7 +211,7 @@ TEST_CASE("a pair lives as long as it is kept, from its last use on") {
   CHECK_FALSE(at.learner().is_learned(kAnn, kJoe));
 }
 
-TEST_CASE("a login has no more learned than its rate, and the log says so once") {
+TEST_CASE("a login adds at most its hourly number of pairs, and the log says so once") {
   Fixture at({.per_hour = 2});
   REQUIRE(at.is_ready());
   at.learner().learn({kAnn, {"a@example.org", "b@example.org", "c@example.org"}}, "ann the user",
@@ -238,7 +239,7 @@ TEST_CASE("a login has no more learned than its rate, and the log says so once")
   CHECK(log.find(said) == log.rfind(said));
 }
 
-TEST_CASE("with a damaged file nothing is learned, and it goes on when a good one can be made") {
+TEST_CASE("with a damaged file nothing is learned, until a good file can be made") {
   Fixture at;
   at.end();
   for (const char* const end : {"", "-wal", "-shm"}) unlink((at.path() + end).c_str());
@@ -273,7 +274,7 @@ TEST_CASE("with a damaged file nothing is learned, and it goes on when a good on
   CHECK(log.find("goes on again") != std::string::npos);
 }
 
-TEST_CASE("the options of a reload count: another file, and none") {
+TEST_CASE("a reload can name another file, or none") {
   Fixture at;
   REQUIRE(at.is_ready());
   at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
@@ -295,7 +296,7 @@ TEST_CASE("the options of a reload count: another file, and none") {
   CHECK_FALSE(at.learner().is_learned(kAnn, "zoe@example.org"));
 }
 
-TEST_CASE("what is learned while the file is still to be read is in memory and file afterwards") {
+TEST_CASE("pairs that are learned before the file is read are in memory and file afterwards") {
   Fixture at({.per_hour = 10'000});
   at.end();
   const auto log = std::make_shared<spdlog::logger>("test");
@@ -311,7 +312,7 @@ TEST_CASE("what is learned while the file is still to be read is in memory and f
   CHECK(LearnedFile(at.path(), LearnedFile::Access::read).count() == 1'501);
 }
 
-TEST_CASE("what waits for a file is bounded, and belongs to no other file") {
+TEST_CASE("the pairs that wait for a file are bounded, and go to no other file") {
   Fixture at({.per_hour = 1'000'000});
   at.end();
   Learner learner(at.rules(), std::make_shared<spdlog::logger>("test"), 7, [] { return kMonday; });
@@ -336,7 +337,7 @@ TEST_CASE("what waits for a file is bounded, and belongs to no other file") {
   CHECK_FALSE(learner.is_learned(kAnn, "c1@example.org"));
 }
 
-TEST_CASE("of very many that are kept no longer all go, by and by") {
+TEST_CASE("very many expired pairs are removed in steps, to the last") {
   Fixture at({.keep = days(10)});
   at.end();
   {
@@ -349,7 +350,7 @@ TEST_CASE("of very many that are kept no longer all go, by and by") {
   CHECK(comes_true([&] { return at.learner().status().pairs == 0; }));
 }
 
-TEST_CASE("what was learned just before another file is named is in the file before") {
+TEST_CASE("pairs learned just before another file is named are written to the earlier file") {
   Fixture at;
   LearnRules other = at.rules();
   other.path = at.folder().file("other.db");
@@ -366,7 +367,7 @@ TEST_CASE("what was learned just before another file is named is in the file bef
   }
 }
 
-TEST_CASE("two learners on one file know what either has learned") {
+TEST_CASE("two learners on one file both have the pairs of either") {
   Fixture one;
   REQUIRE(one.is_ready());
   std::ostringstream text;

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using Answer = LoginRates::Answer;
 
-TEST_CASE("a login has its share in an hour, hears once that it is over, and has another an hour later") {
+TEST_CASE("a login has a share for each hour, and is told once when it is used up") {
   LoginRates rates(1);
   const LoginRates::Clock::time_point start{1000h};
   for (int i = 0; i < 3; ++i) CHECK(rates.take("ann", 3, start + i * 1s) == Answer::granted);
@@ -23,7 +23,7 @@ TEST_CASE("a login has its share in an hour, hears once that it is over, and has
   CHECK(rates.take("ann", 3, start + 61min) == Answer::first_over);
 }
 
-TEST_CASE("of too many logins the new ones have nothing learned, until others' hours are over") {
+TEST_CASE("beyond the limit of logins, new ones learn nothing until others' hours are over") {
   LoginRates rates(1);
   const LoginRates::Clock::time_point start{1000h};
   for (std::size_t i = 0; i < LoginRates::kMostLogins; ++i) {
