@@ -59,7 +59,7 @@ TEST_CASE("an empty file, and one whose last line has its end, is read without a
   FAIL("it waits for the file to rest");
 }
 
-TEST_CASE("what is no readable text file of a sane size is no exact list") {
+TEST_CASE("a file that is unreadable, not text or too large is refused as an exact list") {
   const test::TemporaryFolder folder;
   CHECK(code_of_loading(folder.file("missing.txt")) == ErrorCode::cannot_open);
   CHECK_THROWS_WITH(load_exact_list(folder.file("missing.txt")), Catch::Contains("No such file or directory"));
@@ -77,7 +77,7 @@ TEST_CASE("what is no readable text file of a sane size is no exact list") {
   CHECK(code_of_loading("/proc/self/status") == ErrorCode::cannot_read);
 }
 
-TEST_CASE("the half of a line is not read for another entry") {
+TEST_CASE("half a line is not read as another entry") {
   const test::TemporaryFolder folder;
   const std::string path = write_list(folder, "joe@example.co");
   ExactListReading reading;
@@ -88,7 +88,7 @@ TEST_CASE("the half of a line is not read for another entry") {
   CHECK(reading.list.size() == 1);
 }
 
-TEST_CASE("a last line without an end is read once nobody has written to the file for 300 ms") {
+TEST_CASE("a last line without an end is read after 300 ms without a write to the file") {
   const test::TemporaryFolder folder;
   const std::string path = write_list(folder, "joe@example.org");
   const auto written = std::filesystem::file_time_type::clock::now() - std::chrono::milliseconds(100);
@@ -98,14 +98,14 @@ TEST_CASE("a last line without an end is read once nobody has written to the fil
 }
 
 TEST_CASE(
-    "a last line without an end is read where the file's time is still to come, as a file server's clock may have it") {
+    "a last line without an end is read also if the file's time is in the future, as with a file server's clock") {
   const test::TemporaryFolder folder;
   const std::string path = write_list(folder, "joe@example.org");
   std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
   CHECK(load_exact_list(path).list.size() == 1);
 }
 
-TEST_CASE("a file that somebody goes on writing to is no exact list") {
+TEST_CASE("a file that is still being written to is refused as an exact list") {
   const test::TemporaryFolder folder;
   const std::string path = write_list(folder, "joe@example.org");
   std::atomic<bool> is_read{false};

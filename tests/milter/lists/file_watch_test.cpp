@@ -32,7 +32,7 @@ TEST_CASE("changes of a watched file are noticed, once, and those of its neighbo
   CHECK_FALSE(watch.take_events());
 }
 
-TEST_CASE("a write to a watched file that is there is noticed, also where a neighbour is written to after it") {
+TEST_CASE("a write to a watched file is noticed, also if another file is written to after it") {
   const TemporaryFolder folder;
   write_file(folder.file("list"), "x");
   FileWatch watch({folder.file("list")});
@@ -43,7 +43,7 @@ TEST_CASE("a write to a watched file that is there is noticed, also where a neig
   CHECK(watch.take_events());
 }
 
-TEST_CASE("where a folder of layers is watched a layer in it is noticed that comes or goes, and no other file") {
+TEST_CASE("a watched folder of layers reports layers that appear or disappear, and no other file") {
   const TemporaryFolder above;
   const std::string layers = above.file("layers");
   std::filesystem::create_directory(layers);
@@ -58,7 +58,7 @@ TEST_CASE("where a folder of layers is watched a layer in it is noticed that com
   CHECK(watch.take_events());
 }
 
-TEST_CASE("where so much changes that events are lost, the watched file counts as changed") {
+TEST_CASE("if events are lost, the watched file counts as changed") {
   const std::uint64_t most = std::stoull(test::read_file("/proc/sys/fs/inotify/max_queued_events"));
   if (most > 1'000'000) {
     WARN("skipped: the system keeps " << most << " events");
@@ -113,7 +113,7 @@ TEST_CASE("a path without a folder is watched in the working folder") {
   CHECK(watch.take_events());
 }
 
-TEST_CASE("a watch of nothing can be given files") {
+TEST_CASE("a watch without files can be given some") {
   const TemporaryFolder folder;
   FileWatch watch({});
   CHECK(watch.watch_instead({folder.file("list")}).empty());
@@ -121,7 +121,7 @@ TEST_CASE("a watch of nothing can be given files") {
   CHECK(watch.take_events());
 }
 
-TEST_CASE("a change of the folder's own mode is none of the file in it") {
+TEST_CASE("a change of the folder's mode is not a change of the file in it") {
   const TemporaryFolder folder;
   FileWatch watch({folder.file("list")});
   write_file(folder.file("list"), "x");

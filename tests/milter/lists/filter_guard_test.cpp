@@ -78,7 +78,7 @@ TEST_CASE("a write to a whitelist in place is noticed at once, without a look-up
   CHECK(loaded->damage() == Damage::written_to);
 }
 
-TEST_CASE("a write whose time is put back is noticed, also where the guard comes to it only then") {
+TEST_CASE("a write is noticed even if the file's time is reset afterwards") {
   const Guarded guarded(0);
   std::promise<void> time_is_back;
   std::atomic<int> reports{0};
@@ -108,7 +108,7 @@ TEST_CASE("a write between the load and the watch is noticed") {
   guarded.await_reports(1);
 }
 
-TEST_CASE("a file that is renamed, replaced or removed goes on to serve") {
+TEST_CASE("a file that is renamed, replaced or removed continues to serve") {
   Guarded guarded(kFast);
   const auto loaded = guarded.load("a");
   const auto other = guarded.load("other");
@@ -122,7 +122,7 @@ TEST_CASE("a file that is renamed, replaced or removed goes on to serve") {
   CHECK_FALSE(loaded->damaged());
 }
 
-TEST_CASE("a bit that goes bad without a sign is found by the recheck, in any chunk of any whitelist") {
+TEST_CASE("the recheck finds a bit that flips without an event, in any chunk of any whitelist") {
   Guarded guarded(kFast);
   const auto first = guarded.load("first", kFourChunks);
   const auto chunk = GENERATE(std::uint64_t{0}, std::uint64_t{2}, std::uint64_t{3});
@@ -136,7 +136,7 @@ TEST_CASE("a bit that goes bad without a sign is found by the recheck, in any ch
   CHECK_FALSE(first->damaged());
 }
 
-TEST_CASE("where a recheck is not due a bit that goes bad without a sign stays unseen, whatever else is noticed") {
+TEST_CASE("a bit that flips without an event stays unnoticed until the next recheck") {
   Guarded guarded(GENERATE(std::uint64_t{0}, std::uint64_t{1}));
   const test::SilentWriter writer(guarded.build("a"), kHeaderBytes);
   const auto silent = guarded.load_again("a");
@@ -151,7 +151,7 @@ TEST_CASE("where a recheck is not due a bit that goes bad without a sign stays u
   CHECK_FALSE(silent->damaged());
 }
 
-TEST_CASE("rechecks come at the pace that is asked for") {
+TEST_CASE("rechecks keep to the configured pace") {
   Guarded guarded(kSlow);
   const test::SilentWriter writer(guarded.build("a", kFourChunks), kHeaderBytes + 2 * kChecksumChunkBytes);
   const auto loaded = guarded.load_again("a");
@@ -165,7 +165,7 @@ TEST_CASE("rechecks come at the pace that is asked for") {
   CHECK(took < std::chrono::milliseconds(3'500));
 }
 
-TEST_CASE("rechecks without a pause find nothing to do at first, and then what is there") {
+TEST_CASE("rechecks without a pause also check files that are loaded later") {
   Guarded guarded(kFastest);
   const test::SilentWriter writer(guarded.build("a", kFourChunks), kHeaderBytes);
   const auto loaded = guarded.load_again("a");
@@ -174,7 +174,7 @@ TEST_CASE("rechecks without a pause find nothing to do at first, and then what i
   guarded.await_reports(1);
 }
 
-TEST_CASE("rechecks begin at the first whitelist again where others are watched") {
+TEST_CASE("rechecks start over at the first whitelist when other files are watched") {
   Guarded guarded(kSlow);
   const test::SilentWriter writer(guarded.build("b"), kHeaderBytes);
   const test::SilentWriter later_writer(guarded.build("c"), kHeaderBytes);
@@ -225,7 +225,7 @@ TEST_CASE("after an event that means nothing a whitelist is watched as before") 
   guarded.await_reports(2);
 }
 
-TEST_CASE("where events are lost, each whitelist is looked at") {
+TEST_CASE("if events are lost, each whitelist is examined") {
   const std::uint64_t most = std::stoull(test::read_file("/proc/sys/fs/inotify/max_queued_events"));
   if (most > 1'000'000) {
     WARN("skipped: the system keeps " << most << " events");
@@ -271,7 +271,7 @@ TEST_CASE("a signal to the process is not the guard's") {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-TEST_CASE("a recheck of pages that are gone ends neither the thread nor the process") {
+TEST_CASE("a recheck of truncated pages ends neither the thread nor the process") {
   Guarded guarded(kFast);
   const auto loaded = guarded.load("a", kFourChunks);
   std::filesystem::resize_file(loaded->path(), kHeaderBytes + kChecksumChunkBytes);
@@ -298,7 +298,7 @@ TEST_CASE("a file that was written anew in place and loaded again is whole") {
   CHECK_FALSE(after->damaged());
 }
 
-TEST_CASE("a write from before a file was loaded again is none to what was loaded, also where it is noticed late") {
+TEST_CASE("a write before a reload is not damage to the reloaded file, also if it is noticed late") {
   const Guarded guarded(0);
   std::promise<void> is_loaded;
   std::atomic<int> reports{0};

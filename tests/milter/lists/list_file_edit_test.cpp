@@ -57,7 +57,7 @@ ErrorCode code_of(const std::function<void()>& act) {
   throw std::logic_error("nothing was refused");
 }
 
-TEST_CASE("an entry that is put in stands at the end, as its key, and all that was there stays") {
+TEST_CASE("an added entry is the last line, as its key, and all other lines stay") {
   const List list;
   const EditedList edited = list.edit(ListChange::put_in, {"<Ann@EXAMPLE.org.>", "@.Tree.example", "joe@example.org"});
   CHECK(list.text() == std::string(kText) + "ann@example.org\n@.tree.example\n");
@@ -70,7 +70,7 @@ TEST_CASE("an entry that is put in stands at the end, as its key, and all that w
   CHECK(list.others().empty());
 }
 
-TEST_CASE("an entry that is taken out goes with each of its spellings, and nothing else does") {
+TEST_CASE("removing an entry removes each of its spellings, and nothing else") {
   const List list;
   const EditedList edited = list.edit(ListChange::take_out, {"JOE@example.org", "ann@example.org"});
   CHECK(list.text() == "# our own list, by Anna\n\n@corp.example\nnonsense\n# end\n");
@@ -79,7 +79,7 @@ TEST_CASE("an entry that is taken out goes with each of its spellings, and nothi
   CHECK(edited.size == 1);
 }
 
-TEST_CASE("an edit waits for another program that has the lock of the folder, be it shared") {
+TEST_CASE("an edit waits for another program's lock of the folder, also a shared one") {
   const List list;
   FileDescriptor lock(open(list.folder().path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   REQUIRE(flock(lock.get(), LOCK_SH) == 0);
@@ -89,7 +89,7 @@ TEST_CASE("an edit waits for another program that has the lock of the folder, be
   CHECK(edit.get().entries[0].has_changed);
 }
 
-TEST_CASE("an address that another entry still covers is told so") {
+TEST_CASE("removing an address names another entry that still covers it") {
   const List list("ann@corp.example\n@corp.example\njoe@example.org\njoe+x@example.org\n");
   CHECK(list.edit(ListChange::take_out, {"ann@corp.example"}).entries[0].covered_by == "@corp.example");
   const TagSeparators plus = *TagSeparators::parse("+");
@@ -101,7 +101,7 @@ TEST_CASE("an address that another entry still covers is told so") {
   CHECK(trees.edit(ListChange::take_out, {"ann@mail.corp.example"}).entries[0].covered_by == "@.corp.example");
 }
 
-TEST_CASE("a domain that a wider entry still covers is told so, and one of which a part stays is not") {
+TEST_CASE("removing a domain names a wider entry that still covers it, and no narrower one") {
   const auto covered_by = [](const std::string& text, const std::string& entry) {
     const List list(text + entry + "\n");
     const EditedList edited = list.edit(ListChange::take_out, {entry});
@@ -117,7 +117,7 @@ TEST_CASE("a domain that a wider entry still covers is told so, and one of which
   CHECK(covered_by("@.mail.corp.example\n@.corp.example > ann@ours.example\n", "@.corp.example") == "");
 }
 
-TEST_CASE("where there is nothing to change the file is not touched") {
+TEST_CASE("without a change the file is not written") {
   const List list("joe@example.org");
   test::make_old(list.path());
   const auto before = std::filesystem::last_write_time(list.path());
@@ -127,14 +127,14 @@ TEST_CASE("where there is nothing to change the file is not touched") {
   CHECK(list.text() == "joe@example.org");
 }
 
-TEST_CASE("an entry given twice is put in once, and a last line without an end gets one") {
+TEST_CASE("an entry given twice is added once, and a last line without an end gets one") {
   const List list("joe@example.org");
   test::make_old(list.path());
   list.edit(ListChange::put_in, {"ann@example.org", "Ann@example.org"});
   CHECK(list.text() == "joe@example.org\nann@example.org\n");
 }
 
-TEST_CASE("an address that would be a comment is written so that it is none") {
+TEST_CASE("an address that begins like a comment is written in brackets") {
   const List list("");
   list.edit(ListChange::put_in, {"<#joe@example.org>"});
   CHECK(list.text() == "<#joe@example.org>\n");
@@ -143,7 +143,7 @@ TEST_CASE("an address that would be a comment is written so that it is none") {
   CHECK(list.text().empty());
 }
 
-TEST_CASE("one word that is no entry stops the whole change") {
+TEST_CASE("one invalid entry stops the whole change") {
   for (const char* const word :
        {"nonsense", "", "  ", "# joe@example.org", "<>", "a@b@example.org", "joe@example.org\n",
         "joe@example.org\nann@example.org", "@", "@.", "joe@exam ple.org"}) {
@@ -167,7 +167,7 @@ TEST_CASE("an error about a word says what is wrong with it, and that nothing wa
   }
 }
 
-TEST_CASE("an edit beside an editor that saves meanwhile loses nothing of the editor's") {
+TEST_CASE("an edit loses nothing that an editor saves meanwhile") {
   std::string old_text;
   while (old_text.size() < 2'000'000) old_text += "# a long list, so that there is time to save another meanwhile\n";
   const std::string saved_text = old_text + "saved@example.org\n";
@@ -198,7 +198,7 @@ TEST_CASE("an edit beside an editor that saves meanwhile loses nothing of the ed
   }
 }
 
-TEST_CASE("a list may become as large as it may be read, and no larger") {
+TEST_CASE("a list may grow to the size that can be read, and no further") {
   const std::string added = "ann@example.org\n";
   const List list;
   const auto edit = [&](std::uint64_t most_bytes) {
@@ -228,7 +228,7 @@ TEST_CASE("mode and owner stay, and so does a symbolic link") {
   if (geteuid() == 0) CHECK((status.st_uid == 65534 && status.st_gid == 65534));
 }
 
-TEST_CASE("a list that is not there, or is no list, is not made one") {
+TEST_CASE("a missing list and a path that is not a list are refused") {
   const List list;
   const auto edit = [](const std::string& path) {
     edit_list_file(path, entries_of_words(Words{"ann@example.org"}), ListChange::put_in);
@@ -241,7 +241,7 @@ TEST_CASE("a list that is not there, or is no list, is not made one") {
   CHECK(code_of([&] { edit(list.path()); }) == ErrorCode::bad_input);
 }
 
-TEST_CASE("what a killed edit has left is no hindrance, and is never followed") {
+TEST_CASE("the file of a killed edit is replaced, and never followed as a link") {
   const List list;
   const std::string precious = list.folder().file("precious");
   test::write_file(precious, "precious");
@@ -266,7 +266,7 @@ TEST_CASE("edits at the same time wait for each other, and none is lost") {
   CHECK(load_exact_list(list.path()).list.size() == 80);
 }
 
-TEST_CASE("a pair is put in and taken out like any entry") {
+TEST_CASE("a pair is added and removed like any entry") {
   const List list("@corp.example\n@.wide.example > ann@ours.example\n<#odd@example.org> > ann@ours.example\n");
   const EditedList put = list.edit(
       ListChange::put_in,
@@ -290,7 +290,7 @@ TEST_CASE("a pair is put in and taken out like any entry") {
   CHECK(code_of([&] { list.edit(ListChange::put_in, {"joe@example.org >"}); }) == ErrorCode::bad_input);
 }
 
-TEST_CASE("of a pair that is taken out it is said that its sender is there for everybody") {
+TEST_CASE("removing a pair reports that its sender is still listed for all recipients") {
   const List list("joe@example.org\npal@example.org > @ours.example\n");
   const TagSeparators plus = *TagSeparators::parse("+");
   const auto covered_by = [&](const std::string& pair) {
@@ -302,7 +302,7 @@ TEST_CASE("of a pair that is taken out it is said that its sender is there for e
   CHECK(covered_by("pal@example.org > ann@theirs.example").empty());
 }
 
-TEST_CASE("of a pair with a domain that is taken out it is said which other entry still covers it") {
+TEST_CASE("removing a pair with a domain names another entry that still covers it") {
   const auto [left, pair, want] = GENERATE(table<const char*, const char*, const char*>({
       {"@corp.example", "@corp.example > ann@ours.example", "@corp.example"},
       {"@.corp.example", "@corp.example > ann@ours.example", "@.corp.example"},

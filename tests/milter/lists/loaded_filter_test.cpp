@@ -15,7 +15,7 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("a loaded whitelist says what it is") {
+TEST_CASE("a loaded whitelist reports its properties") {
   const test::WhitelistFile file(test::numbered_addresses(0, 10'000));
   const LoadedFilter loaded(file.path(), false);
   CHECK_THAT(loaded.description(),
@@ -24,7 +24,7 @@ TEST_CASE("a loaded whitelist says what it is") {
   CHECK_FALSE(loaded.damaged());
 }
 
-TEST_CASE("a whitelist with pairs says so, and lists nobody for everybody by them") {
+TEST_CASE("a whitelist with pairs reports them, and lists no sender for all recipients by them") {
   const test::WhitelistFile file(
       {"ann@example.net", "joe@example.org > ann@ours.example", "@example.com > ann@ours.example"});
   const LoadedFilter loaded(file.path(), false);
@@ -38,7 +38,7 @@ TEST_CASE("a whitelist with pairs says so, and lists nobody for everybody by the
   CHECK_FALSE(is_listed("jim@example.com"));
 }
 
-TEST_CASE("each damage is told in words of its own") {
+TEST_CASE("each kind of damage has words of its own") {
   std::set<std::string_view> texts;
   for (const Damage damage :
        {Damage::none, Damage::unreadable, Damage::written_to, Damage::spoiled, Damage::store_written_to}) {
@@ -77,7 +77,7 @@ TEST_CASE("the rate that a whitelist is described with is in percent") {
   CHECK(std::stod(rate[1]) == Approx(100 * loaded.false_positive_rate()).epsilon(0.01));
 }
 
-TEST_CASE("a whitelist knows when it was loaded") {
+TEST_CASE("a whitelist stores the time of its load") {
   const test::WhitelistFile file({"joe@example.org"});
   const auto before = std::chrono::system_clock::now();
   const LoadedFilter loaded(file.path(), false);
@@ -85,7 +85,7 @@ TEST_CASE("a whitelist knows when it was loaded") {
   CHECK(loaded.loaded_at() <= std::chrono::system_clock::now());
 }
 
-TEST_CASE("a whitelist is locked in memory where that is asked for, and only there") {
+TEST_CASE("a whitelist is locked in memory if that is configured, and only then") {
   const test::WhitelistFile file({"joe@example.org"});
   const std::string before = test::locked_memory();
   {
@@ -97,7 +97,7 @@ TEST_CASE("a whitelist is locked in memory where that is asked for, and only the
   CHECK((test::locked_memory() != before) == test::kCanLockMemory);
 }
 
-TEST_CASE("a whitelist is in place until its path leads to another file, or to none") {
+TEST_CASE("a whitelist counts as in place until its path leads to another file, or to none") {
   const test::WhitelistFile file({"joe@example.org"});
   const LoadedFilter loaded(file.path(), false);
   CHECK(loaded.is_used(file.path()));
@@ -107,7 +107,7 @@ TEST_CASE("a whitelist is in place until its path leads to another file, or to n
   CHECK_FALSE(loaded.is_used(file.path()));
 }
 
-TEST_CASE("the first damage that is found is the one that stays") {
+TEST_CASE("the first damage that is found is the one that is reported") {
   const test::WhitelistFile file({"joe@example.org"});
   const LoadedFilter loaded(file.path(), false);
   CHECK(damage_text(loaded.damage()).empty());
@@ -117,7 +117,7 @@ TEST_CASE("the first damage that is found is the one that stays") {
   CHECK(damage_text(loaded.damage()) == "is not what it was when it was loaded");
 }
 
-TEST_CASE("a write in place is damage from then on, even where the file's time is put back") {
+TEST_CASE("a write in place is damage, even if the file's time is reset afterwards") {
   const test::WhitelistFile file({"joe@example.org"});
   test::make_old(file.path());
   const auto written = std::filesystem::last_write_time(file.path());
@@ -129,7 +129,7 @@ TEST_CASE("a write in place is damage from then on, even where the file's time i
   CHECK(damage_text(loaded.damage()) == "was changed in place while it was in use");
 }
 
-TEST_CASE("a look-up in a part of the file that is gone leaves the whitelist unreadable") {
+TEST_CASE("a look-up in a truncated part of the file makes the whitelist unreadable") {
   install_bus_fault_handler();
   const test::WhitelistFile file({"joe@example.org"});
   const LoadedFilter loaded(file.path(), false);
@@ -139,7 +139,7 @@ TEST_CASE("a look-up in a part of the file that is gone leaves the whitelist unr
   CHECK(damage_text(loaded.damage()) == "can no longer be read in full");
 }
 
-TEST_CASE("damage is reported by one only") {
+TEST_CASE("damage is reported by one thread only") {
   const test::WhitelistFile file({"joe@example.org"});
   const LoadedFilter loaded(file.path(), false);
   CHECK(loaded.first_to_report_damage());
@@ -152,7 +152,7 @@ Confirmation confirmation_of(const LoadedFilter& loaded, std::string_view addres
                         {});
 }
 
-TEST_CASE("a whitelist with its store tells listed senders from false positives") {
+TEST_CASE("a whitelist with its store distinguishes listed senders from false positives") {
   const test::PairFiles files(test::numbered_addresses(0, 10'000));
   const auto loaded = files.load();
   const std::string stranger = test::false_positive_of(*loaded);
@@ -163,7 +163,7 @@ TEST_CASE("a whitelist with its store tells listed senders from false positives"
   CHECK_FALSE(loaded->damaged());
 }
 
-TEST_CASE("a whitelist with its store says so, and that nobody can measure its rate") {
+TEST_CASE("a whitelist with its store reports it, and that its rate cannot be measured") {
   const test::PairFiles files(test::numbered_addresses(0, 10'000));
   const auto loaded = files.load();
   CHECK(loaded->description() == files.path() + ": 10000 entries, 98304 bits, confirmed by " + files.store_path() +
@@ -175,7 +175,7 @@ TEST_CASE("a whitelist with its store says so, and that nobody can measure its r
   CHECK(rate_text(0.0216, true) == "2.16 %");
 }
 
-TEST_CASE("without a store nothing is asked of it") {
+TEST_CASE("a whitelist without a store asks none") {
   const test::PairFiles files({"joe@example.org"});
   const LoadedFilter alone(files.path(), false);
   CHECK_FALSE(alone.question_about("joe@example.org"));
@@ -194,7 +194,7 @@ TEST_CASE("a filter and a store that do not belong together are refused with wha
   CHECK_THROWS_WITH(load(without.path(), files.store_path()), Catch::Contains("bloomgate build --store"));
 }
 
-TEST_CASE("a page that is damaged confirms nothing, and is no other page's fault") {
+TEST_CASE("a damaged page confirms nothing, and other pages still answer") {
   const test::PairFiles files(test::numbered_addresses(0, 10'000));
   test::flip_byte(files.store_path(), kHeaderBytes + 100);
   test::make_old(files.store_path());
@@ -215,7 +215,7 @@ TEST_CASE("a store that is written to in place confirms nothing, and its whiteli
   CHECK(loaded->damage() == Damage::store_written_to);
 }
 
-TEST_CASE("a store that is replaced or removed goes on confirming for whoever has it open") {
+TEST_CASE("a store that is replaced or removed continues to confirm while it is open") {
   const test::PairFiles files({"joe@example.org"});
   const auto loaded = files.load();
   CHECK(loaded->is_used(files.path()));

@@ -76,7 +76,7 @@ void let_a_reader_hang(StoreReaders& readers, const SlowDisk& disk) {
   }
 }
 
-TEST_CASE("a page in memory is read at once, and nobody waits") {
+TEST_CASE("a page in memory is read at once, without a wait") {
   const auto disk = std::make_shared<SlowDisk>();
   StoreReaders readers(disk->source(disk));
   int waits = 0;
@@ -85,7 +85,7 @@ TEST_CASE("a page in memory is read at once, and nobody waits") {
   CHECK(disk->reads_begun == 0);
 }
 
-TEST_CASE("each answer of the disk is told, and a session says that it waits before it does") {
+TEST_CASE("each result of a read is returned, and a session announces its wait before it") {
   const auto disk = std::make_shared<SlowDisk>();
   StoreReaders readers(disk->source(disk));
   disk->begin_to_answer();
@@ -141,7 +141,7 @@ TEST_CASE("several pages are read at once, a bounded number waits, and more are 
   CHECK(readers.find(1, Clock::now() + kLong, {}) == Confirmation::yes);
 }
 
-TEST_CASE("what nobody waits for any more is not read") {
+TEST_CASE("a page that no session waits for any more is not read") {
   const auto disk = std::make_shared<SlowDisk>();
   StoreReaders readers(disk->source(disk));
   std::vector<std::future<Confirmation>> sessions;
@@ -157,7 +157,7 @@ TEST_CASE("what nobody waits for any more is not read") {
   CHECK(disk->reads_begun == StoreReaders::kMostReaders + 1);
 }
 
-TEST_CASE("readers end without waiting for a disk that hangs, and free the store when it answers") {
+TEST_CASE("readers end without waiting for a hanging disk, and release the store when it answers") {
   auto disk = std::make_shared<SlowDisk>();
   const std::weak_ptr<SlowDisk> left = disk;
   {
