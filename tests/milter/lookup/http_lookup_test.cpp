@@ -46,7 +46,7 @@ TEST_CASE("a sender is answered with one word") {
   }
 }
 
-TEST_CASE("a query that is not wholly understood is refused, so that no recipient is left out") {
+TEST_CASE("a query with an unknown part is refused, so that no recipient is ignored") {
   for (const std::string_view query :
        {"", "address", "?", "&", "recipient=ann@ours.example", "adress=joe@example.org", "address=a@b.test&recipent=c",
         "address=a@b.test&recipient=%", "address=a@b.test&address=c@d.test", "address=a@b.test&recipient=c&recipient=d",
@@ -60,7 +60,7 @@ TEST_CASE("a query that is not wholly understood is refused, so that no recipien
   CHECK(get("/sender").status == 400);
 }
 
-TEST_CASE("what is not there is not found, and each path has its method") {
+TEST_CASE("an unknown path is status 404, and each path has its method") {
   for (const std::string_view target :
        {"/", "", "/send", "/sender/", "/sendersx?address=a@b.test", "http://a/sender"}) {
     INFO(target);

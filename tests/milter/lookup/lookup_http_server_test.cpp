@@ -163,7 +163,7 @@ TEST_CASE("requests by HTTP that come at once are answered in their order") {
   CHECK_THAT(answers, Catch::EndsWith("\r\n\r\nrevoked\n"));
 }
 
-TEST_CASE("the connection ends behind the answer to the last request that it may make, and no answer is lost") {
+TEST_CASE("the connection ends after the answer to its last permitted request, and no answer is lost") {
   const Server server({.requests = 3});
   const FileDescriptor client = server.connect();
   std::string requests;
@@ -177,7 +177,7 @@ TEST_CASE("the connection ends behind the answer to the last request that it may
   CHECK(answers.find("Connection: close") > answers.rfind("HTTP/1.1 200 OK"));
 }
 
-TEST_CASE("nothing that may be the rest of a request is taken for another one") {
+TEST_CASE("the rest of a request is never taken for another request") {
   const Server server;
   const std::string eve = get("/sender?address=eve@example.org");
   const std::string length = "Content-Length: " + std::to_string(eve.size()) + "\r\n";
@@ -206,7 +206,7 @@ TEST_CASE("nothing that may be the rest of a request is taken for another one") 
   }
 }
 
-TEST_CASE("HTTP behind a netstring is none") {
+TEST_CASE("HTTP after a netstring is refused") {
   const Server server;
   CHECK_THAT(answer_to(server, "23:senders joe@example.org," + kJoe), Catch::Contains("PERM expected a netstring"));
   const FileDescriptor client = server.connect();
@@ -216,7 +216,7 @@ TEST_CASE("HTTP behind a netstring is none") {
   CHECK_THAT(test::answer_on(client, kJoe), Catch::Contains("PERM expected a netstring"));
 }
 
-TEST_CASE("all lines of a body have the time of one to wait for a disk, and a fault is told once for each") {
+TEST_CASE("all lines of a body share the time of one wait for a disk, and each fault is reported once") {
   const Server server({.waiting = 60000ms});
   const Clock::time_point start = Clock::now();
   CHECK_THAT(answer_to(server, post("a\nfault@example.org\njoe@example.org")),
@@ -249,14 +249,14 @@ TEST_CASE(
   CHECK_THAT(ask(silent, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_CASE("a client by HTTP that makes no further request for long is hung up on") {
+TEST_CASE("a client by HTTP without a further request for long is closed") {
   const Server server({.request = 60000ms, .answer = 60000ms, .idle = 300ms});
   const FileDescriptor client = server.connect();
   CHECK_THAT(ask(client, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
   CHECK(receive_all(client).empty());
 }
 
-TEST_CASE("a client by HTTP that does not take its answers is cut off, and others are answered meanwhile") {
+TEST_CASE("a client by HTTP that does not read its answers is cut off, and others are answered meanwhile") {
   const Server server({.requests = 1'000'000, .answer = 300ms});
   const FileDescriptor deaf = server.connect();
   std::thread sender([&] {
@@ -267,7 +267,7 @@ TEST_CASE("a client by HTTP that does not take its answers is cut off, and other
   sender.join();
 }
 
-TEST_CASE("who goes on by HTTP has been heard, and is not the one that has to go") {
+TEST_CASE("a client that continues by HTTP counts as active, and is not the one to be closed") {
   const Server server({.connections = 3});
   const FileDescriptor first = server.connect();
   CHECK_THAT(ask(first, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
@@ -281,7 +281,7 @@ TEST_CASE("who goes on by HTTP has been heard, and is not the one that has to go
   CHECK_THAT(ask(first, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_CASE("who speaks HTTP counts among the clients, and has to go when it has been silent longest") {
+TEST_CASE("a client by HTTP counts among the clients, and is closed if it has been silent longest") {
   const Server server({.connections = 2, .request = 60000ms});
   const FileDescriptor half = server.connect();
   send_text(half, "GET /sender");

@@ -72,7 +72,7 @@ TEST_CASE("another map is refused, and the connection goes on") {
   CHECK(ask(client, "joe@example.org", kListed) == kListed);
 }
 
-TEST_CASE("a client that breaks the protocol gets the answers to what came before, is told so, and is hung up on") {
+TEST_CASE("a client that breaks the protocol gets earlier answers and an error, and is closed") {
   const Server server;
   for (const std::string& bytes : {std::string("GET /sender?address=joe@example.org HTTP/1.1\r\n\r\n"),
                                    std::string("5000:"), std::string("3:abc;"), std::string(100'000, '9')}) {
@@ -86,14 +86,14 @@ TEST_CASE("a client that breaks the protocol gets the answers to what came befor
   }
 }
 
-TEST_CASE("a question that cannot be answered is that of a sender who is not listed, and is reported") {
+TEST_CASE("a question that cannot be answered gets the answer for an unlisted sender, and is reported") {
   const Server server;
   const FileDescriptor client = server.connect();
   CHECK(ask(client, "fault@example.org", kNotFound) == kNotFound);
   CHECK(server.faults() == std::vector<std::string>{"a sender could not be looked up: no answer"});
 }
 
-TEST_CASE("all questions that come at once have the time of one to wait for a disk") {
+TEST_CASE("all questions that come at once share the time of one wait for a disk") {
   const Server server({.waiting = 60000ms});
   const FileDescriptor client = server.connect();
   const Clock::time_point start = Clock::now();
@@ -115,7 +115,7 @@ TEST_CASE("a client that sends a request byte by byte is cut off at the deadline
   CHECK(ask(silent, "joe@example.org", kListed) == kListed);
 }
 
-TEST_CASE("a client that does not take its answers is cut off, and others are answered meanwhile") {
+TEST_CASE("a client that does not read its answers is cut off, and others are answered meanwhile") {
   const Server server({.answer = 300ms});
   const FileDescriptor deaf = server.connect();
   std::string questions;
@@ -128,7 +128,7 @@ TEST_CASE("a client that does not take its answers is cut off, and others are an
   sender.join();
 }
 
-TEST_CASE("where there are too many clients, the one that has been silent longest has to go") {
+TEST_CASE("if there are too many clients, the one that has been silent longest is closed") {
   const Server server({.connections = 3});
   const FileDescriptor first = server.connect();
   CHECK(ask(first, "joe@example.org", kListed) == kListed);
@@ -143,14 +143,14 @@ TEST_CASE("where there are too many clients, the one that has been silent longes
   CHECK(ask(third, "joe@example.org", kListed) == kListed);
 }
 
-TEST_CASE("clients that vanish at each byte leave a server that goes on") {
+TEST_CASE("the server continues after clients that vanish at each byte") {
   const Server server;
   const std::string whole = request("joe@example.org");
   for (std::size_t length = 0; length <= whole.size(); ++length) send_text(server.connect(), whole.substr(0, length));
   CHECK(ask(server.connect(), "joe@example.org", kListed) == kListed);
 }
 
-TEST_CASE("the server for look-ups ends at once, whoever is connected") {
+TEST_CASE("the server for look-ups ends at once, also with clients connected") {
   Server server;
   const FileDescriptor idle = server.connect();
   const FileDescriptor half = server.connect();
