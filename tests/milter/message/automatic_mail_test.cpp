@@ -5,7 +5,7 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("a field says of a message that no person has written it") {
+TEST_CASE("a message with an automatic field is recognised as automatic") {
   struct Case {
     std::string_view name, value;
     bool want;

@@ -70,7 +70,7 @@ TEST_CASE("forged fields among so many others that each is a long search are too
   CHECK(forged_fields(0, 0, 2'000'000).removal(true) == Removal::possible);
 }
 
-TEST_CASE("of any number of results no more names are kept than can be removed, and no long one") {
+TEST_CASE("at most as many names of results are kept as can be removed, and no long name") {
   ForgedFields fields = forged_fields(0, 100'000);
   CHECK(fields.results().size() == kMax);
   CHECK(fields.count(true) == 100'000);
@@ -92,7 +92,7 @@ TEST_CASE("a result with a name as long as a line of mail can be removed, and on
   }
 }
 
-TEST_CASE("nothing that was cleared counts for the next message") {
+TEST_CASE("cleared fields do not count for the next message") {
   ForgedFields fields = forged_fields(kMax, 1, ForgedFields::kMaxSearchSteps);
   fields.add_result("X-Spam-" + std::string(2000, 'x'));
   CHECK(fields.removal(true) == Removal::too_many);

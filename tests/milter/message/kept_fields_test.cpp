@@ -25,7 +25,7 @@ TEST_CASE("fields are kept in their order, empty ones too, until they are cleare
   CHECK(values_of(fields) == Values{"next"});
 }
 
-TEST_CASE("number, length and sum of what is kept are bounded") {
+TEST_CASE("number, length and sum of kept fields are bounded") {
   KeptFields fields({.fields = 3, .bytes_each = 4, .bytes = 9});
   CHECK(fields.add("abcdefgh"));
   CHECK(fields.add("ijkl"));

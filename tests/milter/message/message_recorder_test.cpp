@@ -8,7 +8,7 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("a new recorder knows nothing") {
+TEST_CASE("a new recorder has no facts") {
   MessageRecorder message;
   const Facts facts = message.facts({});
   CHECK_FALSE(facts.envelope_sender);
@@ -21,7 +21,7 @@ TEST_CASE("a new recorder knows nothing") {
   CHECK_FALSE(message.failed());
 }
 
-TEST_CASE("a recorder keeps the sender as it was told, and counts our headers only") {
+TEST_CASE("a recorder keeps the sender as given, and counts only our headers") {
   MessageRecorder message;
   message.begin_message("<Joe@Example.ORG> SIZE=1");
   for (const char* const name : {"From", "X-Bloomgate", "Subject", "x-BLOOMGATE ", "X-Bloomgate-Not"}) {
@@ -31,7 +31,7 @@ TEST_CASE("a recorder keeps the sender as it was told, and counts our headers on
   CHECK(message.forged_fields().marks() == 2);
 }
 
-TEST_CASE("nothing of a message is left for the next one") {
+TEST_CASE("nothing of a message remains for the next one") {
   MessageRecorder message;
   message.begin_message("<joe@example.org>");
   message.add_header("X-Bloomgate", "deliver");
@@ -74,7 +74,7 @@ TEST_CASE("From and Authentication-Results fields are read whatever the case of 
   CHECK(message.facts({}).authentication.trusted_fields() == 0);
 }
 
-TEST_CASE("of Authentication-Results fields as many are looked at, from the top, as milters write") {
+TEST_CASE("only as many Authentication-Results fields count, from the top, as milters write") {
   MessageRecorder message;
   message.begin_message("<a@example.org>");
   message.add_header("From", "joe@example.org");
@@ -88,7 +88,7 @@ TEST_CASE("of Authentication-Results fields as many are looked at, from the top,
   }
 }
 
-TEST_CASE("the space after a colon is no part of a value, where the mail server leaves it") {
+TEST_CASE("the space after a colon is not a part of a value") {
   MessageRecorder message;
   message.set_leading_space(true);
   message.begin_message("<a@example.org>");
@@ -101,7 +101,7 @@ TEST_CASE("the space after a colon is no part of a value, where the mail server 
   CHECK(facts.authentication.dkim_aligned("example.org", Alignment::strict));
 }
 
-TEST_CASE("too many or too long From fields are no sender, and all of them together take little memory") {
+TEST_CASE("too many or too long From fields give no sender, and take little memory") {
   MessageRecorder message;
   message.begin_message("<a@example.org>");
   SECTION("many") {
@@ -121,7 +121,7 @@ TEST_CASE("too many or too long From fields are no sender, and all of them toget
   CHECK_FALSE(message.failed());
 }
 
-TEST_CASE("with more results than are kept the message has failed, until the next one") {
+TEST_CASE("a message with more results than the limit has failed, and the next one has not") {
   MessageRecorder message;
   message.begin_message("<a@example.org>");
   SECTION("many") {
@@ -137,7 +137,7 @@ TEST_CASE("with more results than are kept the message has failed, until the nex
   CHECK_FALSE(message.failed());
 }
 
-TEST_CASE("the client's address stays for all its messages, and no longer; its login is told with each message") {
+TEST_CASE("the client's address holds for all its messages, and its login for each message") {
   MessageRecorder message;
   const auto client = parse_ip_address("192.0.2.1");
   message.begin_connection(client);
@@ -167,7 +167,7 @@ TEST_CASE(
   CHECK_FALSE(message.failed());
 }
 
-TEST_CASE("an empty sender is a sender, and not the same as none") {
+TEST_CASE("an empty sender is a sender, unlike a missing one") {
   MessageRecorder message;
   message.begin_message("");
   CHECK(message.facts({}).envelope_sender == "");
@@ -180,7 +180,7 @@ std::vector<std::string> header_of(MessageRecorder& message) {
   return {fields->begin(), fields->end()};
 }
 
-TEST_CASE("the header is kept for a verifier as it was sent, forged fields too, where that is asked") {
+TEST_CASE("if a verifier needs it, the header is kept as it was sent, forged fields included") {
   using Fields = std::vector<std::string>;
   MessageRecorder message;
   message.begin_message("<a@example.org>");
@@ -200,7 +200,7 @@ TEST_CASE("the header is kept for a verifier as it was sent, forged fields too, 
   CHECK(header_of(message) == Fields{"Subject: it is", "Subject:it is"});
 }
 
-TEST_CASE("a header that is too large for a verifier is none, until the next message") {
+TEST_CASE("a header above the verifier's limit is dropped until the next message") {
   MessageRecorder message;
   message.keep_header(true);
   const std::string most(MessageRecorder::kMaxKeptHeaderBytes - 3, 'x');
@@ -229,7 +229,7 @@ TEST_CASE("a header that is too large for a verifier is none, until the next mes
   CHECK(header_of(message) == std::vector<std::string>{"B: short"});
 }
 
-TEST_CASE("after a reset, and after another client has connected, nobody has sent anything") {
+TEST_CASE("after a reset, and after another client has connected, there is no sender") {
   MessageRecorder message;
   message.begin_message("<a@example.org>", {.login = "joe", .daemon_name = "MSA"});
   SECTION("a reset") {
@@ -249,7 +249,7 @@ Recipients recipients_of(MessageRecorder& message) {
   return message.facts({}).recipients;
 }
 
-TEST_CASE("recipients are facts where the mail server tells them, and unknown where it does not") {
+TEST_CASE("recipients are known if the mail server sends them, and else unknown") {
   MessageRecorder message;
   message.begin_message("<joe@example.org>");
   message.add_recipient("<ann@example.net>");
@@ -268,7 +268,7 @@ TEST_CASE("recipients are facts where the mail server tells them, and unknown wh
   CHECK_FALSE(recipients_of(message).are_known());
 }
 
-TEST_CASE("one field is enough to make a message automatic, and the next message is none") {
+TEST_CASE("one field makes a message automatic, and not the next one") {
   MessageRecorder message;
   message.begin_message("<joe@example.org>");
   message.add_header("Subject", "bulk");
@@ -280,7 +280,7 @@ TEST_CASE("one field is enough to make a message automatic, and the next message
   CHECK_FALSE(message.facts({}).is_automatic);
 }
 
-TEST_CASE("with one recipient too many, or one too long, the recipients are too many until the next message") {
+TEST_CASE("one recipient too many or too long makes the recipients too many until the next message") {
   using enum Recipients::State;
   MessageRecorder message;
   message.expect_recipients(true);

@@ -51,7 +51,7 @@ class LargestFile {
   void (*action_)(int);
 };
 
-TEST_CASE("header fields, the blank line and the body stand as they are sent by mail") {
+TEST_CASE("header fields, the blank line and the body are kept as they are sent by mail") {
   MessageText message({.max_bytes = 10'000, .memory_bytes = 10'000, .folder = "/nowhere"});
   message.add_field("From", " Joe <joe@example.org>");
   message.add_field("Subject", " a long\n\tsubject\r\n  indeed");
@@ -67,7 +67,7 @@ TEST_CASE("header fields, the blank line and the body stand as they are sent by 
   CHECK_FALSE(message.is_full());
 }
 
-TEST_CASE("memory is never larger than its bound, and what is past it comes back from the file") {
+TEST_CASE("memory stays within its bound, and the rest is read back from the file") {
   const TemporaryFolder folder;
   constexpr std::size_t kMemory = 100'000;
   const std::string body = random_bytes(3'000'000);
@@ -90,7 +90,7 @@ TEST_CASE("memory is never larger than its bound, and what is past it comes back
   }
 }
 
-TEST_CASE("the temporary file has no name, and is gone with its message") {
+TEST_CASE("the temporary file has no name, and is removed with its message") {
   const TemporaryFolder folder;
   const auto open_files = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
@@ -107,7 +107,7 @@ TEST_CASE("the temporary file has no name, and is gone with its message") {
   CHECK(message.memory_held() == 10);  // kept for the next one
 }
 
-TEST_CASE("a text that is taken goes on as it was, and leaves an empty one, with nothing of it in the next") {
+TEST_CASE("a moved text keeps its content, and leaves an empty one") {
   const TemporaryFolder folder;
   MessageText message({.max_bytes = 16, .memory_bytes = 10, .folder = folder.path()});
   message.add_body("0123456789abc");
@@ -122,7 +122,7 @@ TEST_CASE("a text that is taken goes on as it was, and leaves an empty one, with
   CHECK(text_of(taken) == "0123456789abcdef");
 }
 
-TEST_CASE("of a message that is too long the first bytes are kept") {
+TEST_CASE("the first bytes of a message that is too long are kept") {
   const TemporaryFolder folder;
   for (const std::size_t memory : {std::size_t{0}, std::size_t{10}, std::size_t{20}, std::size_t{1000}}) {
     CAPTURE(memory);
@@ -149,7 +149,7 @@ TEST_CASE("a folder that is not there is an error, and the next message can be k
   CHECK(text_of(message) == "short");
 }
 
-TEST_CASE("what cannot be read back from the file is an error") {
+TEST_CASE("a failure to read back from the file is an error") {
   const TemporaryFolder folder;
   MessageText message({.max_bytes = 100'000, .memory_bytes = 10, .folder = folder.path()});
   message.add_body(random_bytes(10'000));

@@ -25,7 +25,7 @@ void begin(MessageRecorder& message, bool wanted = true) {
   message.end_header(wanted);
 }
 
-TEST_CASE("the checker gets envelope, fields and body as they came") {
+TEST_CASE("the checker gets envelope, fields and body unchanged") {
   MessageRecorder message(small_limits());
   message.begin_connection(parse_ip_address("192.0.2.1"), "client.example");
   message.greet("helo.example");
@@ -60,7 +60,7 @@ TEST_CASE("the checker gets envelope, fields and body as they came") {
   CHECK(envelope.client_address.empty());
 }
 
-TEST_CASE("of very many recipients the first are kept, and of very long ones the first bytes") {
+TEST_CASE("the first of very many recipients are kept, and the first bytes of very long ones") {
   MessageRecorder message(small_limits());
   message.begin_message("<joe@example.org>");
   for (int i = 0; i < 100'000; ++i) message.add_recipient("<" + std::to_string(i) + "@example.net>");
@@ -75,7 +75,7 @@ TEST_CASE("of very many recipients the first are kept, and of very long ones the
   CHECK(kept.front().size() == 1024);
 }
 
-TEST_CASE("marks of ours and results of checkers are not shown to the checker, and the latter are counted") {
+TEST_CASE("our marks and checkers' results are not shown to the checker, and the results are counted") {
   MessageRecorder message(small_limits());
   message.begin_message("<joe@example.org>");
   for (const char* const name : {"X-Spam-Flag", "x-bloomgate", "X-Spamd-Result", "X-Other"})
@@ -85,7 +85,7 @@ TEST_CASE("marks of ours and results of checkers are not shown to the checker, a
   CHECK(message.forged_fields().results().size() == 2);
 }
 
-TEST_CASE("of a message that is not wanted nothing is kept") {
+TEST_CASE("nothing is kept of a message that no checker needs") {
   MessageRecorder message(small_limits());
   begin(message, false);
   CHECK_FALSE(message.add_body("Hello.\r\n"));
@@ -95,7 +95,7 @@ TEST_CASE("of a message that is not wanted nothing is kept") {
   CHECK(message.add_body("Hello.\r\n"));
 }
 
-TEST_CASE("no more of a body is wanted when there is as much as is checked") {
+TEST_CASE("a body is read up to the amount that is checked") {
   MessageRecorder message(small_limits());
   begin(message);
   CHECK(message.add_body(std::string(500, 'x')));
@@ -105,7 +105,8 @@ TEST_CASE("no more of a body is wanted when there is as much as is checked") {
   CHECK(message.text_fault().empty());
 }
 
-TEST_CASE("a text that cannot be kept is the message's fault, its body is not wanted, and the next one has none") {
+TEST_CASE(
+    "a text that cannot be kept marks its message as failed, its body is skipped, and the next message is sound") {
   const test::TemporaryFolder folder;
   MessageText::Limits limits = small_limits();
   limits.folder = folder.file("missing");
@@ -119,7 +120,7 @@ TEST_CASE("a text that cannot be kept is the message's fault, its body is not wa
   CHECK(message.add_body("y"));
 }
 
-TEST_CASE("fields behind the header's end and a body before it are faults, since the text would be another") {
+TEST_CASE("fields after the header's end and a body before it make the message fail") {
   MessageRecorder message(small_limits());
   begin(message);
   message.add_header("Subject", "late");
@@ -135,7 +136,7 @@ TEST_CASE("fields behind the header's end and a body before it are faults, since
   CHECK_FALSE(message.text_fault().empty());
 }
 
-TEST_CASE("the space after a colon stands in the text as it was sent, where the mail server leaves it") {
+TEST_CASE("the space after a colon is kept in the text as it was sent") {
   MessageRecorder message(small_limits());
   message.set_leading_space(true);
   message.begin_message("<joe@example.org>");
@@ -145,7 +146,7 @@ TEST_CASE("the space after a colon stands in the text as it was sent, where the 
   CHECK(text_of(message) == "Subject: one\r\nX-Tight:two\r\n\r\n");
 }
 
-TEST_CASE("behind a fault of the text no more of the body is kept, even if it could be again") {
+TEST_CASE("after a failure to keep the text no more of the body is kept") {
   const test::TemporaryFolder folder;
   MessageRecorder message(MessageText::Limits{.max_bytes = 1000, .memory_bytes = 30, .folder = folder.file("later")});
   begin(message);
