@@ -72,7 +72,7 @@ TEST_CASE("HEAD is answered as GET is, but for the page itself") {
                          Catch::EndsWith("\r\n\r\n"));
 }
 
-TEST_CASE("other methods, bodies and what is no request are refused") {
+TEST_CASE("other methods, bodies and invalid requests are refused") {
   const Server server;
   struct Case {
     std::string_view request, want;
@@ -115,14 +115,14 @@ TEST_CASE("a header beyond the limit is cut off, whether it ends or not") {
   CHECK_THAT(answer_to(server, kGet), Catch::StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_CASE("a client that sends a byte now and then is cut off at the deadline") {
+TEST_CASE("a client that sends single bytes is cut off at the deadline") {
   const Server server({.request = 300ms});
   const test::Trickled slow = test::trickle(server.connect(), "", kGet.substr(0, 16));
   CHECK(slow.answer.empty());
   CHECK(slow.lasted >= 300ms);
 }
 
-TEST_CASE("a client that does not take its answer is cut off, and others are served meanwhile") {
+TEST_CASE("a client that does not read its answer is cut off, and others are served meanwhile") {
   const Server server({.request = 60000ms, .answer = 300ms});
   const FileDescriptor deaf = server.connect();
   send_text(deaf, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -142,7 +142,7 @@ TEST_CASE("as many connections as the limit are served, and the next one when on
   for (const FileDescriptor& each : idle) CHECK(receive_all(each).empty());
 }
 
-TEST_CASE("a connection past the limit is served when another has ended, and not before") {
+TEST_CASE("a connection above the limit is served when another has ended, and not before") {
   std::atomic<int> turns = 0;  // of the server, in which it would take up whom it may
   HttpServer::Handlers handlers;
   handlers.reply = [](const HttpRequest&) { return HttpAnswer{}; };
@@ -161,7 +161,7 @@ TEST_CASE("a connection past the limit is served when another has ended, and not
   CHECK_THAT(receive_all(second), Catch::StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_CASE("clients that vanish at each step leave a server that goes on") {
+TEST_CASE("the server continues after clients that vanish at each step") {
   const Server server;
   for (std::size_t length = 0; length <= kGet.size(); ++length) {
     const FileDescriptor client = server.connect();
@@ -171,7 +171,7 @@ TEST_CASE("clients that vanish at each step leave a server that goes on") {
   CHECK_THAT(answer_to(server, kGet), Catch::StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_CASE("the server ends at once, whoever is connected") {
+TEST_CASE("the server ends at once, also with clients connected") {
   Server server({.request = 60000ms, .answer = 60000ms});
   const FileDescriptor idle = server.connect();
   const FileDescriptor deaf = server.connect();

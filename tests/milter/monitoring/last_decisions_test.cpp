@@ -7,7 +7,7 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("of an address no more than its first letter and its domain are kept") {
+TEST_CASE("only the first letter and the domain of an address are kept") {
   struct Case {
     std::string address, want;
   };
@@ -41,7 +41,7 @@ Facts facts_of(std::string_view sender) {
   return facts;
 }
 
-TEST_CASE("the last decisions come latest first, and older ones make way") {
+TEST_CASE("the last decisions are listed latest first, and older ones are dropped") {
   LastDecisions last;
   CHECK(last.all().empty());
   std::vector<std::string> senders;
@@ -60,7 +60,7 @@ TEST_CASE("the last decisions come latest first, and older ones make way") {
   }
 }
 
-TEST_CASE("decisions may be noted and read at once") {
+TEST_CASE("decisions may be added and read concurrently") {
   LastDecisions last;
   std::vector<std::thread> sessions;
   for (int thread = 0; thread < 3; ++thread) {

@@ -80,7 +80,7 @@ TEST_CASE("the figures count each message under its decision, reason, identity a
   }
 }
 
-TEST_CASE("no word of a message gets into the figures") {
+TEST_CASE("no text of a message gets into the figures") {
   Watched daemon;
   daemon.send("<\"x\\\"} 1\nforged_total 1\n\"@evil.example>", "<b>@evil.example");
   daemon.send("<evil@evil.example>", "evil@evil.example");
@@ -120,7 +120,7 @@ TEST_CASE("each line of the figures is a help, a type, or a sample of the family
   CHECK(samples > 40);
 }
 
-TEST_CASE("figures tell of a whitelist that is damaged, and of one that is missing") {
+TEST_CASE("figures report a damaged whitelist and a missing one") {
   Watched daemon;
   ListParts lists = daemon.parts.slot.get()->parts();
   lists.whitelists.front().filter->note_damage(Damage::spoiled);
@@ -147,7 +147,7 @@ TEST_CASE("a hit that a store is asked about counts under the store's answer") {
                        Catch::Contains("bloomgate_confirmation_seconds_count 1\n"));
 }
 
-TEST_CASE("the observed rate of false positives stands beside the expected one, and is told of where it is too high") {
+TEST_CASE("the observed rate of false positives is shown beside the expected one, with advice if it is too high") {
   const test::TemporaryFolder folder;
   test::build_full_filter(folder.file("full.bloom"));
   Watched daemon;
@@ -171,7 +171,8 @@ TEST_CASE("the observed rate of false positives stands beside the expected one, 
                                 Catch::Contains("observed: 0 of 31 random keys, so 0\u202f% to 11\u202f%"));
 }
 
-TEST_CASE("of a pair the page tells the rate of the bits, observed and expected, beside that of both") {
+TEST_CASE(
+    "for a filter with its store the page shows the rate of the bits, observed and expected, beside that of both") {
   const test::PairFiles pair(test::numbered_addresses(0, 4096));
   Watched daemon;
   ListParts lists;
@@ -223,7 +224,7 @@ TEST_CASE("a minute is over after each 60 seconds") {
   }
 }
 
-TEST_CASE("a reload shows in figures and advice, with what it was refused for") {
+TEST_CASE("figures and advice show a reload, and why it was refused") {
   Watched daemon;
   daemon.monitor.note_reload(true);
   daemon.monitor.set_standing({});
@@ -286,7 +287,7 @@ TEST_CASE("nothing that a message holds becomes HTML") {
                        Catch::Contains("a&amp;lt;b"));
 }
 
-TEST_CASE("a minute holds what came since the one before, and the ring one day of them") {
+TEST_CASE("a minute counts the messages since the one before, and the ring holds one day of minutes") {
   MinuteRing minutes;
   CHECK(minutes.size() == 0);
   for (std::uint64_t i = 1; i <= MinuteRing::kMinutes + 5; ++i) minutes.close({i * i, 10 * i, 0});
@@ -315,7 +316,7 @@ TEST_CASE("the picture has a bar for each minute at first, and then for each qua
   CHECK_THAT(decisions_plot(silent), Catch::Contains("<svg") && !Catch::Contains("<rect") && !Catch::Contains("nan"));
 }
 
-TEST_CASE("there are two pages, and for this machine only where only it can ask") {
+TEST_CASE("there are two pages, and the full one only for an address of this machine") {
   Watched daemon;
   const auto status = [&](std::string_view target, std::string_view host, bool is_local) {
     return page(daemon.monitor, {target, host}, is_local).status;

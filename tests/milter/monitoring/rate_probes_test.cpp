@@ -48,7 +48,7 @@ TEST_CASE("the counts begin anew with another load of a whitelist, and go on for
   CHECK(probes.of(*stays).hits == 2);
 }
 
-TEST_CASE("probes keep no filter in memory that is in use no more") {
+TEST_CASE("probes do not keep a filter in memory that is no longer in use") {
   auto goes = full_filter();
   const std::weak_ptr<const LoadedFilter> watched = goes;
   RateProbes probes;
@@ -57,7 +57,7 @@ TEST_CASE("probes keep no filter in memory that is in use no more") {
   CHECK(watched.expired());
 }
 
-TEST_CASE("a damaged filter is probed no more, and keeps its counts") {
+TEST_CASE("a damaged filter is not probed any more, and keeps its counts") {
   const auto filter = full_filter();
   const auto lists = lists_of({{"w", filter}});
   RateProbes probes;
@@ -68,7 +68,7 @@ TEST_CASE("a damaged filter is probed no more, and keeps its counts") {
   CHECK(probes.of(*filter).hits == 1);
 }
 
-TEST_CASE("a store is not asked, and the bits beside it have a rate of their own") {
+TEST_CASE("probes do not ask a store, and the bits have a rate of their own") {
   const test::PairFiles pair(test::numbered_addresses(0, 4096));
   const auto filter = pair.load();
   CHECK(filter->false_positive_rate() < 1e-9);
@@ -80,7 +80,7 @@ TEST_CASE("a store is not asked, and the bits beside it have a rate of their own
   CHECK_FALSE(filter->store_had(Confirmation::no));
 }
 
-TEST_CASE("only hits that chance does not explain are too many") {
+TEST_CASE("hits count as too many only if chance does not explain them") {
   CHECK_FALSE(has_too_many_hits({0, 0}, 0.02));
   CHECK_FALSE(has_too_many_hits({30, 30}, 0.001));
   CHECK(has_too_many_hits({31, 31}, 0.001));

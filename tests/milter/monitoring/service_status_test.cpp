@@ -32,7 +32,7 @@ TEST_CASE("the rate of a message follows from its rule and from every whitelist 
   CHECK(message_rate(LoadedLists(), IdentityRule::both).empty());
 }
 
-TEST_CASE("the status tells what is served") {
+TEST_CASE("the status names the whitelist that is served") {
   const test::WhitelistFile file(test::numbered_addresses(0, 10));
   const std::string served = "serving " + file.path() +
                              ": 10 entries, [0-9]+ bits, expected false-positive rate .* % per look-up, loaded "
@@ -42,7 +42,7 @@ TEST_CASE("the status tells what is served") {
   CHECK(service_status(LoadedLists(), kEither) == "no whitelist is loaded: all mail is sent to the deeper checks");
 }
 
-TEST_CASE("the status tells of all whitelists and of the exact lists") {
+TEST_CASE("the status names all whitelists and the exact lists") {
   const test::WhitelistFile one({"joe@example.org"});
   const test::WhitelistFile other({"ann@example.org", "eve@example.org"});
   ListParts lists;
@@ -61,7 +61,7 @@ TEST_CASE("the status tells of all whitelists and of the exact lists") {
              Catch::Matches(served + "1 revoked entries, with pairs; 1 extra entries, with pairs"));
 }
 
-TEST_CASE("the status tells of exact lists that are lost, before what is served") {
+TEST_CASE("the status names lost exact lists first") {
   const test::WhitelistFile file({"joe@example.org"});
   ListParts lists;
   lists.whitelists = {{"one", file.load()}};
@@ -89,7 +89,7 @@ TEST_CASE("the status of a damaged whitelist says so, first of all") {
              Catch::StartsWith(damaged + "it lists nobody until a good file is loaded; " + "serving " + good.path()));
 }
 
-TEST_CASE("systemd is told in its own words") {
+TEST_CASE("systemd is notified in its own words") {
   const test::NotifySocket systemd;
   notify_ready("serving");
   CHECK(systemd.next() == "READY=1\nSTATUS=serving");
@@ -107,7 +107,7 @@ TEST_CASE("without systemd nothing happens") {
   notify_stopping();
 }
 
-TEST_CASE("the status tells of a store, of what is wrong with it, and of a pair that is waited for") {
+TEST_CASE("the status names a store, its fault, and a pair that is not complete yet") {
   const test::PairFiles files(test::numbered_addresses(0, 10'000));
   test::flip_byte(files.store_path(), kHeaderBytes + 100);
   test::make_old(files.store_path());

@@ -36,7 +36,7 @@ TEST_CASE("a message counts under its decision, reason, identity and whitelist")
   CHECK(tally.messages(Verdict::check) == 1);
 }
 
-TEST_CASE("the draws of messages add up") {
+TEST_CASE("the look-ups of messages add up") {
   Tally tally;
   Decision made = decision(Verdict::check, Reason::not_listed, IdentityKind::envelope);
   made.draws = {.look_ups = 4, .hits = 1};
@@ -103,7 +103,7 @@ TEST_CASE("samples count by their answer, and those that were answered are the o
   CHECK(tally.sample_share() == 0.001);
 }
 
-TEST_CASE("sessions that are open are those that have begun and not ended") {
+TEST_CASE("open sessions are those that have begun and not ended") {
   Tally tally;
   for (int i = 0; i < 5; ++i) tally.begin_session();
   for (int i = 0; i < 3; ++i) tally.end_session();
@@ -140,7 +140,7 @@ TEST_CASE("a time falls into the first class whose bound it does not exceed") {
   CHECK(reading.sum_seconds == Approx(27.3));
 }
 
-TEST_CASE("a time that cannot be one counts as none, and one without end has a bound") {
+TEST_CASE("an invalid time counts as zero, and an infinite one as the largest") {
   constexpr double kBounds[] = {1};
   TimeHistogram times(kBounds);
   times.note(-5);
