@@ -51,7 +51,7 @@ TEST_CASE("the organisational domain is the public suffix and one label") {
   CHECK(organizational_domain("a." + longest).empty());
 }
 
-TEST_CASE("a domain is below another one behind a dot only") {
+TEST_CASE("a domain is below another one only after a dot") {
   CHECK(is_same_or_below("example.org", "example.org"));
   CHECK(is_same_or_below("a.example.org", "example.org"));
   CHECK(is_same_or_below("a.b.example.org", "example.org"));
@@ -61,7 +61,7 @@ TEST_CASE("a domain is below another one behind a dot only") {
   CHECK_FALSE(is_same_or_below("", "example.org"));
 }
 
-TEST_CASE("domains are aligned where they are the same, or, relaxed, of one organisation") {
+TEST_CASE("domains are aligned if they are equal, or, relaxed, of one organisation") {
   struct Case {
     std::string_view one, other;
     bool strict, relaxed;

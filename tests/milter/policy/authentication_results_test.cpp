@@ -41,7 +41,7 @@ void check(const std::vector<Case>& cases) {
   }
 }
 
-TEST_CASE("what the authenticating programs in use write is read") {
+TEST_CASE("results of the authentication programs in use are read") {
   check({
       // OpenDKIM
       {"mx.example.net;\n\tdkim=pass (2048-bit key; unprotected) header.d=example.org header.i=@example.org "
@@ -128,7 +128,7 @@ TEST_CASE("what the authenticating programs in use write is read") {
   });
 }
 
-TEST_CASE("the grammar of RFC 8601 is read whole") {
+TEST_CASE("the whole grammar of RFC 8601 is read") {
   check({
       {"mx.example.net;none", ""},
       {"  mx.example.net ; NONE  ", ""},
@@ -168,7 +168,7 @@ TEST_CASE("the grammar of RFC 8601 is read whole") {
   });
 }
 
-TEST_CASE("each word of RFC 8601 for a method and for a result is known, and any other is told apart") {
+TEST_CASE("each method and each result of RFC 8601 is recognised, and any other word is not") {
   for (const std::string_view method : {"dkim", "spf", "dmarc", "arc"}) {
     for (const std::string_view result :
          {"pass", "fail", "softfail", "hardfail", "policy", "neutral", "none", "temperror", "permerror"}) {
@@ -241,7 +241,7 @@ TEST_CASE("a result is about the domain that its own property names") {
   });
 }
 
-TEST_CASE("a field with any part that is not understood has no result") {
+TEST_CASE("a field with an invalid part has no result") {
   const std::vector<std::string_view> cases = {
       "",
       " ",
@@ -352,7 +352,7 @@ TEST_CASE("long fields are read up to a bound") {
   CHECK(read("mx.example.net; dkim=pass header.d=" + domain + "y") == "dkim=pass -");
 }
 
-TEST_CASE("the authserv-id is what stands first, without quotes and comments") {
+TEST_CASE("the authserv-id is the first word, without quotes and comments") {
   const auto id = [](std::string_view value) { return parse_authserv_id(value).value_or("(none)"); };
   const std::vector<Case> cases = {
       {"mx.example.net; none", "mx.example.net"},

@@ -49,7 +49,7 @@ void check(const std::vector<Case>& cases) {
   }
 }
 
-TEST_CASE("trusted fields say what passed for a domain") {
+TEST_CASE("trusted fields authenticate a domain") {
   check({
       {{}, ""},
       {{"mx.example.net; none"}, ""},
@@ -89,7 +89,7 @@ TEST_CASE("trusted fields say what passed for a domain") {
   });
 }
 
-TEST_CASE("what a stranger can write says nothing") {
+TEST_CASE("fields that a sender can write prove nothing") {
   std::vector<Case> cases;
   for (const std::string_view field : {
            "mx.example.com; dkim=pass header.d=bank.example"sv,
@@ -164,7 +164,7 @@ TEST_CASE("what a stranger can write says nothing") {
   check(cases);
 }
 
-TEST_CASE("trusted fields that contradict each other on a method and domain say nothing of these") {
+TEST_CASE("trusted fields that contradict each other on a method and a domain prove nothing for these") {
   constexpr auto kPass = "mx.example.net; dkim=pass header.d=bank.example";
   check({
       {{kPass, "mx.example.net; dkim=fail header.d=bank.example"}, ""},
@@ -201,7 +201,7 @@ TEST_CASE("trusted fields that contradict each other on a method and domain say 
   });
 }
 
-TEST_CASE("what each word of a result is: a pass, a fail, or neither") {
+TEST_CASE("each word of a result is a pass, a fail or neither") {
   struct Row {
     std::string_view word;
     Finding want;
@@ -230,7 +230,7 @@ TEST_CASE("what each word of a result is: a pass, a fail, or neither") {
   }
 }
 
-TEST_CASE("a fail counts against its own organisation, whichever method says it but ARC") {
+TEST_CASE("a fail of any method but ARC counts against its own organisation") {
   const auto fails = [](std::string_view field, std::string_view domain) {
     const std::string value = "mx.example.net; " + std::string(field);
     return summary({value}).fails_aligned(domain);
@@ -261,7 +261,7 @@ TEST_CASE("a fail counts against its own organisation, whichever method says it 
       summary({"mx.example.net; dkim=pass header.d=bank.example; dkim=pass"}).dkim_aligned("", Alignment::strict));
 }
 
-TEST_CASE("with the message's grounds a dmarc=pass needs an aligned pass where aligned results are told") {
+TEST_CASE("a dmarc=pass needs an aligned pass if the field has aligned results") {
   const auto dmarc = [](const std::string& more) {
     Grounds grounds;
     grounds.begin("client.example", "<joe@bank.example>");
@@ -288,7 +288,7 @@ TEST_CASE("with the message's grounds a dmarc=pass needs an aligned pass where a
   CHECK(dmarc("; dmarc=fail header.from=bank.example; dkim=pass header.d=bank.example") == Finding::none);
 }
 
-TEST_CASE("a DMARC fail without a domain is one of every domain, and a pass without one is nothing") {
+TEST_CASE("a DMARC fail without a domain counts for every domain, and a pass without one counts for none") {
   check({
       {{"mx.example.net; dmarc=fail"}, "dmarc=fail"},
       {{"mx.example.net; dmarc=fail header.from=no/domain"}, "dmarc=fail"},
@@ -301,7 +301,7 @@ TEST_CASE("a DMARC fail without a domain is one of every domain, and a pass with
   CHECK(summary({"mx.example.net; dmarc=fail"}).dmarc("") == Finding::fail);
 }
 
-TEST_CASE("the fields are counted by what became of them") {
+TEST_CASE("fields are counted by their outcome") {
   const auto all = summary({"mx.example.net; none", "auth.example.net; none", "mx.example.com; none",
                             "junk=", "mx.example.net; junk", "mx.example.net; dkim=pass \x01"});
   CHECK(all.trusted_fields() == 2);
@@ -311,14 +311,14 @@ TEST_CASE("the fields are counted by what became of them") {
   CHECK(Authentication().trusted_fields() == 0);
 }
 
-TEST_CASE("no field is trusted where no name is") {
+TEST_CASE("without a trusted name no field is trusted") {
   const Fields fields = {"mx.example.net; none", "\"\"; none", "; none"};
   CHECK(Authentication::summarize(fields, {}).trusted_fields() == 0);
   CHECK(Authentication::summarize(fields, std::vector<std::string>{""}).trusted_fields() == 0);
   CHECK(Authentication::summarize(fields, std::vector<std::string>{"MX.example.NET"}).trusted_fields() == 1);
 }
 
-TEST_CASE("the ARC chain is told by itself") {
+TEST_CASE("the ARC chain is reported by itself") {
   CHECK(summary({"mx.example.net; arc=pass (\"relay.example:s=a:i=1\")"}).arc() == Finding::pass);
   CHECK(summary({"mx.example.net; arc=fail"}).arc() == Finding::fail);
   CHECK(summary({"mx.example.net; arc=none"}).arc() == Finding::none);
@@ -331,7 +331,7 @@ TEST_CASE("the ARC chain is told by itself") {
   CHECK(summary({}).arc() == Finding::none);
 }
 
-TEST_CASE("past the bounds, and where a stranger may have written results, nothing passes") {
+TEST_CASE("beyond the limits, and if a sender may have written results, nothing passes") {
   constexpr auto kPass =
       "mx.example.net; dkim=pass header.d=bank.example; spf=pass smtp.mailfrom=bank.example; arc=pass; dmarc=pass "
       "header.from=bank.example";
@@ -371,7 +371,7 @@ TEST_CASE("past the bounds, and where a stranger may have written results, nothi
   CHECK(said(forgeable) == "dmarc=fail");
 }
 
-TEST_CASE("of fields past the bound nothing is kept") {
+TEST_CASE("fields beyond the limit are not kept") {
   std::vector<std::string> many;
   for (int count = 0; count < 40; ++count) {
     many.emplace_back("mx.example.net");
@@ -400,7 +400,7 @@ TEST_CASE("results that say nothing do not count towards the bound") {
   CHECK_FALSE(summary(fields).is_distrusted());
 }
 
-TEST_CASE("any number of fields of strangers changes nothing") {
+TEST_CASE("any number of untrusted fields changes nothing") {
   Fields fields(10000, "mx.example.com; dmarc=fail header.from=bank.example");
   fields.push_back("mx.example.net; dkim=pass header.d=bank.example");
   CHECK(said(summary(fields)) == "DKIM");

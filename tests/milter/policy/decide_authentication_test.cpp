@@ -7,7 +7,7 @@ namespace {
 using test::Row;
 using test::World;
 
-TEST_CASE("decide: where authentication is required, a listed sender needs a pass from a trusted field") {
+TEST_CASE("decide: with authentication required, a listed sender needs a pass from a trusted field") {
   const Row rows[] = {
       {"SPF of the envelope sender's very domain.", "joe@example.org", "x@other.example",
        "spf=pass smtp.mailfrom=example.org", "deliver listed envelope spf @main"},
@@ -100,7 +100,7 @@ TEST_CASE("decide: where authentication is required, a listed sender needs a pas
   World().expect(rows);
 }
 
-TEST_CASE("decide: DMARC's fail for the From domain vetoes, whoever is listed and authenticated") {
+TEST_CASE("decide: a DMARC fail for the From domain vetoes, also for listed and authenticated senders") {
   const Row rows[] = {
       {"The From mailbox is listed.", "x@other.example", "joe@example.org", "dmarc=fail header.from=example.org",
        "check dmarc-fail header-from"},
@@ -171,7 +171,7 @@ TEST_CASE("decide: a DMARC fail vetoes beside any other result, in every order o
   World().expect(contradicted);
 }
 
-TEST_CASE("decide: with more trusted fields or statements than are looked at, nobody is delivered unless it is off") {
+TEST_CASE("decide: with more trusted fields than the limit, no message is delivered unless authentication is off") {
   const auto many = [](std::size_t fields, std::size_t in_each) {
     std::string text = "spf=pass smtp.mailfrom=example.org; dkim=pass header.d=example.org";
     for (std::size_t field = 0; field < fields; ++field) {
@@ -247,7 +247,7 @@ TEST_CASE("decide: a trusted chain of ARC authenticates the From mailbox alone")
   World({.dmarc_fail_vetoes = false, .trust_arc = true}).expect(failed_dmarc);
 }
 
-TEST_CASE("decide: with strict alignment only the very domain counts") {
+TEST_CASE("decide: with strict alignment only the same domain counts") {
   const Row rows[] = {
       {"A signature of the very domain.", "x@other.example", "joe@example.org", "dkim=pass header.d=example.org",
        "deliver listed header-from dkim @main"},
@@ -267,7 +267,7 @@ TEST_CASE("decide: with strict alignment only the very domain counts") {
   World({.alignment = Alignment::strict}).expect(rows);
 }
 
-TEST_CASE("decide: where authentication is preferred, a listed sender needs that nothing speaks against it") {
+TEST_CASE("decide: with authentication preferred, a listed sender is delivered unless a result speaks against it") {
   const Row rows[] = {
       {"Nothing is known.", "joe@example.org", "x@other.example", "", "deliver listed envelope @main"},
       {"A pass is told.", "joe@example.org", "x@other.example", "spf=pass smtp.mailfrom=example.org",
@@ -309,7 +309,7 @@ TEST_CASE("decide: where authentication is preferred, a listed sender needs that
   World({.authentication = AuthenticationRule::preferred}).expect(rows);
 }
 
-TEST_CASE("decide: where authentication is off, a sender is taken at its word") {
+TEST_CASE("decide: with authentication off, a claimed sender is believed") {
   const Row rows[] = {
       {"Nothing is known.", "joe@example.org", "x@other.example", "", "deliver listed envelope @main"},
       {"SPF failed.", "joe@example.org", "x@other.example", "spf=fail smtp.mailfrom=example.org",
@@ -325,7 +325,8 @@ TEST_CASE("decide: where authentication is off, a sender is taken at its word") 
   World({.authentication = AuthenticationRule::off}).expect(rows);
 }
 
-TEST_CASE("decide: where a stranger could have written the trusted fields, nobody is delivered unless it is off") {
+TEST_CASE(
+    "decide: if a sender could have written the trusted fields, no message is delivered unless authentication is off") {
   const std::string_view values[] = {"mx.example.net; dkim=pass header.d=example.org; arc=pass"};
   const std::string trusted[] = {"mx.example.net"};
   const HeaderFrom from = test::header_from("joe@example.org");
@@ -341,7 +342,7 @@ TEST_CASE("decide: where a stranger could have written the trusted fields, nobod
 }
 
 // Without the grounds of the message, which stop such a field before.
-TEST_CASE("decide: a pass of SPF for a domain below that of the envelope sender is not its own") {
+TEST_CASE("decide: an SPF pass for a subdomain does not authenticate the envelope sender") {
   const std::string trusted[] = {"mx.example.net"};
   const struct {
     std::string_view path, field;

@@ -109,7 +109,7 @@ TEST_CASE("only a hit that the store confirms is delivered, and each failure has
   }
 }
 
-TEST_CASE("a message whose question nobody answers is checked") {
+TEST_CASE("a message whose question gets no answer is checked") {
   const ConfirmedWorld world;
   CHECK(summary(world.decide(facts_of("<ann@bank.example>", "x@stranger.example"))) ==
         "check confirm-unreadable envelope @main");
@@ -149,7 +149,7 @@ TEST_CASE("an address that a store does not confirm is still listed by its domai
   CHECK(summary(world.decide_with(facts, answer(no, no))) == "check not-listed envelope");
 }
 
-TEST_CASE("where one sender is enough, the other is asked about if the first is not confirmed") {
+TEST_CASE("if one sender is enough, the second is asked about after the first is not confirmed") {
   const ConfirmedWorld world;
   const auto only = [](std::string_view key) {
     return [key](const StoreQuestion& question) {
@@ -164,7 +164,7 @@ TEST_CASE("where one sender is enough, the other is asked about if the first is 
   CHECK(facts.replies.size() == 2);
 }
 
-TEST_CASE("no store is asked about a sender whom no signature would deliver") {
+TEST_CASE("no store is asked about a sender that no signature would deliver") {
   const ConfirmedWorld world({.identity = IdentityRule::both, .verify_signatures = true});
   const Decision decision = world.decide(facts_of("<joe@example.org>", "x@stranger.example"));
   CHECK(decision.verdict == Verdict::check);
@@ -172,7 +172,7 @@ TEST_CASE("no store is asked about a sender whom no signature would deliver") {
   CHECK(decision.need.is_empty());
 }
 
-TEST_CASE("where both senders have to be listed, both are confirmed") {
+TEST_CASE("if both senders have to be listed, both are confirmed") {
   const ConfirmedWorld world({.identity = IdentityRule::both, .authentication = AuthenticationRule::off});
   const auto all_but = [](std::string_view key) {
     return [key](const StoreQuestion& question) {
@@ -213,7 +213,7 @@ TEST_CASE("a store is asked before a name server, which is asked only if the sto
   CHECK(world.decide_with(facts, Confirmation::no).verdict == Verdict::check);
 }
 
-TEST_CASE("the mark says that a store has confirmed a sender, and does not tell of a false positive") {
+TEST_CASE("the mark names a confirmation by a store, and no false positive") {
   const ConfirmedWorld world;
   for (const Confirmation confirmation : kAllConfirmations) {
     const Decision decision = world.decide_with(facts_of("<ann@bank.example>", "x@stranger.example"), confirmation);

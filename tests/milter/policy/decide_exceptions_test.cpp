@@ -60,13 +60,13 @@ TEST_CASE("decide: a revoked sender is never delivered, wherever it stands") {
   World(taken_at_its_word(), revoked_text, "bad@example.org\n").expect(both_lists);
 }
 
-TEST_CASE("decide: a tag that any whitelist takes off hides nobody who is revoked") {
+TEST_CASE("decide: a tag that any whitelist removes does not hide a revoked sender") {
   const Row rows[] = {{"Tagged in the other whitelist's way.", "pat+x@partner.example", "x@other.example", "",
                        "check revoked envelope"}};
   World(taken_at_its_word(), "pat@partner.example\n").expect(rows);
 }
 
-TEST_CASE("decide: a tag after a plus hides nobody who is revoked, though no whitelist takes it off") {
+TEST_CASE("decide: a tag after a plus does not hide a revoked sender, even if no whitelist removes it") {
   const test::MemoryWhitelist whitelist({"@example.org"});
   const NamedWhitelist named = {"main", &whitelist};
   const ExactList revoked = read_exact_list("bad@example.org\n").list;
@@ -78,7 +78,7 @@ TEST_CASE("decide: a tag after a plus hides nobody who is revoked, though no whi
         "deliver listed-domain header-from @main by @example.org");
 }
 
-TEST_CASE("decide: the tag separators of all whitelists hide nobody who is revoked, and `extra` needs those of all") {
+TEST_CASE("decide: `revoked` removes the tags of any whitelist, and `extra` only those of all whitelists") {
   const test::MemoryWhitelist with_plus({"@example.org"}, {.tag_separators = *TagSeparators::parse("+")});
   const test::MemoryWhitelist with_minus({"@example.org"}, {.tag_separators = *TagSeparators::parse("-")});
   const test::MemoryWhitelist with_both({"@example.org"}, {.tag_separators = *TagSeparators::parse("=-")});
@@ -131,8 +131,7 @@ TEST_CASE("decide: where SPF or DKIM failed for either domain of a sender behind
   World({.authentication = AuthenticationRule::preferred, .trusted_forwarders = {"forwarder.example"}}).expect(rows);
 }
 
-TEST_CASE(
-    "decide: a sender of ours behind a forwarder is authenticated by what speaks for our domain, or by the forwarder") {
+TEST_CASE("decide: our own sender behind a forwarder is authenticated by a pass for our domain, or by the forwarder") {
   constexpr std::string_view kForwarded = "SRS0=HHHH=TT=ours.example=bob@forwarder.example";
   const Row rows[] = {
       {"Nothing is known.", kForwarded, "x@other.example", "", "check own-domain envelope"},
@@ -186,7 +185,7 @@ TEST_CASE("decide: an entry of `extra` counts as listed, and is asked before the
   World({}, {}, "vip@new.example\n@extra.example\n@.wide.example\njoe@example.org\n").expect(rows);
 }
 
-TEST_CASE("decide: who claims one of our domains needs authentication, whatever the rule and whoever is listed") {
+TEST_CASE("decide: a sender of our own domains needs authentication, whatever the rule and the lists") {
   const Row rows[] = {
       {"The envelope sender claims one.", "bob@ours.example", "x@other.example", "", "check own-domain envelope"},
       {"The From mailbox claims one.", "x@other.example", "bob@ours.example", "", "check own-domain header-from"},
@@ -276,7 +275,7 @@ TEST_CASE("decide: SRS is undone for trusted forwarders, who have to be authenti
   World().expect(nobody_trusted);
 }
 
-TEST_CASE("decide: mail that is not incoming is left alone, or delivered, by its exemption") {
+TEST_CASE("decide: mail that is not incoming is exempt or delivered, by its exemption") {
   Policy policy;
   policy.exempt_networks = {*parse_ip_network("192.0.2.0/24"), *parse_ip_network("2001:db8::/32")};
   policy.exempt_daemons = {"ORIGINATING"};
@@ -330,7 +329,7 @@ TEST_CASE("decide: nothing is exempt unless the policy says so") {
   CHECK(test::summary(World().decide(facts)) == "check not-authenticated envelope @main");
 }
 
-TEST_CASE("decide: with lists that are not as they should be, nobody is delivered who might not be") {
+TEST_CASE("decide: with missing or damaged lists no message is delivered that a sound list might stop") {
   const test::MemoryWhitelist good({"joe@example.org"});
   test::MemoryWhitelist bad({"joe@example.org", "ann@example.org"});
   bad.damage_after(0);

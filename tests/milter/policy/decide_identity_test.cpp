@@ -77,7 +77,7 @@ TEST_CASE("decide: either the envelope sender or the From mailbox has to be list
   World().expect(rows);
 }
 
-TEST_CASE("decide: the rule `envelope` asks for the envelope sender alone") {
+TEST_CASE("decide: the rule `envelope` needs only the envelope sender") {
   const Row rows[] = {
       {"A listed envelope sender whom SPF passes is delivered.", "joe@example.org", "x@other.example", kSpf,
        "deliver listed envelope spf @main"},
@@ -97,7 +97,7 @@ TEST_CASE("decide: the rule `envelope` asks for the envelope sender alone") {
   World(with(IdentityRule::envelope)).expect(rows);
 }
 
-TEST_CASE("decide: the rule `header-from` asks for the From mailbox alone") {
+TEST_CASE("decide: the rule `header-from` needs only the From mailbox") {
   const Row rows[] = {
       {"A listed From mailbox whose domain signed is delivered.", "x@other.example", "joe@example.org", kDkim,
        "deliver listed header-from dkim @main"},
@@ -116,7 +116,7 @@ TEST_CASE("decide: the rule `header-from` asks for the From mailbox alone") {
   World(with(IdentityRule::header_from)).expect(rows);
 }
 
-TEST_CASE("decide: the rule `both` asks for both, each listed and authenticated") {
+TEST_CASE("decide: the rule `both` needs both senders listed and authenticated") {
   const Row rows[] = {
       {"Both listed and authenticated, it is delivered.", "joe@example.org", "ann@bank.example",
        "spf=pass smtp.mailfrom=example.org; dkim=pass header.d=bank.example", "deliver listed both dkim @main"},
@@ -158,7 +158,7 @@ TEST_CASE("decide: a From field that is not one mailbox is checked with its own 
 }
 
 TEST_CASE(
-    "decide: where nothing is forbidden by the From field, one that hides its mailbox does not hinder the envelope") {
+    "decide: a From field that hides its mailbox does not stop a listed envelope sender if nothing is forbidden") {
   const Row rows[] = {
       {"No From field.", "joe@example.org", "!absent", "", "deliver listed envelope @main"},
       {"An unlisted envelope sender is told of.", "x@other.example", "!malformed", "", "check not-listed envelope"},
@@ -183,7 +183,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("decide: a From field that hides its mailbox ends it where own domains or revoked senders could hide there") {
+TEST_CASE(
+    "decide: a From field that hides its mailbox means check if own domains or revoked senders could hide there") {
   const Row rows[] = {
       {"Several From fields.", "joe@example.org", "!several-fields", "", "check several-from-fields header-from"},
       {"A malformed field.", "joe@example.org", "!malformed", "", "check malformed-from header-from"},
@@ -194,7 +195,8 @@ TEST_CASE("decide: a From field that hides its mailbox ends it where own domains
   World(policy).expect(rows);
 }
 
-TEST_CASE("decide: the rule `both` ends with a From field that hides its mailbox, whoever the envelope sender is") {
+TEST_CASE(
+    "decide: with the rule `both` a From field that hides its mailbox means check, whatever the envelope sender") {
   const Row rows[] = {
       {"A listed envelope sender.", "joe@example.org", "!absent", "", "check no-header-from header-from"},
       {"Another one.", "x@other.example", "!absent", "", "check no-header-from header-from"},
@@ -202,7 +204,7 @@ TEST_CASE("decide: the rule `both` ends with a From field that hides its mailbox
   World(with(IdentityRule::both, AuthenticationRule::off)).expect(rows);
 }
 
-TEST_CASE("decide: an address beside a fault of the From field is nobody's") {
+TEST_CASE("decide: an address in a faulty From field is not looked up") {
   using enum HeaderFromKind;
   for (const auto kind : {absent, several_fields, several_mailboxes, no_mailbox, malformed}) {
     INFO(header_from_kind_name(kind));
@@ -211,7 +213,7 @@ TEST_CASE("decide: an address beside a fault of the From field is nobody's") {
   }
 }
 
-TEST_CASE("decide: a From field that hides its mailbox is looked up nowhere") {
+TEST_CASE("decide: a From field that hides its mailbox is not looked up") {
   const test::MemoryWhitelist good({"joe@example.org"});
   const NamedWhitelist named[] = {{"missing", nullptr}, {"good", &good}};
   const Facts facts = {"<>", test::header_from("!absent")};

@@ -51,7 +51,7 @@ class World {
   Policy policy_ = {.authentication = AuthenticationRule::off};
 };
 
-TEST_CASE("a sender is delivered to whom each of the recipients has written") {
+TEST_CASE("a sender is delivered if each of the recipients has written to it") {
   struct Case {
     std::string_view sentence, path;
     Paths recipients;
@@ -93,7 +93,7 @@ TEST_CASE("a sender is delivered to whom each of the recipients has written") {
   }
 }
 
-TEST_CASE("where no recipient has written to the sender the decision is that without anything learned") {
+TEST_CASE("if no recipient has written to the sender, learned pairs do not change the decision") {
   const World world;
   const Paths eve = {"eve@ours.example"};
   const Facts facts = facts_of("<joe@example.org>", eve);
@@ -103,7 +103,7 @@ TEST_CASE("where no recipient has written to the sender the decision is that wit
   CHECK(world.decide(facts) == decide(facts, lists, policy));
 }
 
-TEST_CASE("where only some recipients have written to the sender the listing says so") {
+TEST_CASE("if only some recipients have written to the sender, the reason says so") {
   const World world;
   const Paths both = {"ann@ours.example", "eve@ours.example"};
   const Facts facts = facts_of("<joe@example.org>", both);
@@ -114,7 +114,7 @@ TEST_CASE("where only some recipients have written to the sender the listing say
   CHECK(found->for_recipients == ForRecipients{2, 1});
 }
 
-TEST_CASE("recipients that are not all known are nobody who has written") {
+TEST_CASE("if not all recipients are known, learned pairs do not count") {
   const World world;
   const Paths paths = {"ann@ours.example"};
   Facts facts = facts_of("<joe@example.org>", paths);
@@ -128,7 +128,7 @@ TEST_CASE("recipients that are not all known are nobody who has written") {
   CHECK(world.decide(facts_of("<joe@example.org>", most)).reason == Reason::learned);
 }
 
-TEST_CASE("a sender who was learned has to be authenticated as one who is listed") {
+TEST_CASE("a learned sender has to be authenticated like a listed one") {
   World world;
   world.policy().authentication = AuthenticationRule::required;
   world.policy().verify_signatures = true;
@@ -142,7 +142,7 @@ TEST_CASE("a sender who was learned has to be authenticated as one who is listed
   CHECK(summary(world.decide(facts)) == "deliver learned envelope dkim @learned");
 }
 
-TEST_CASE("the From mailbox may be the one to whom the recipient has written") {
+TEST_CASE("the recipient may have written to the From mailbox") {
   const World world;
   const Paths paths = {"ann@ours.example"};
   Facts facts = facts_of("<bounces@list.example>", paths);
@@ -150,7 +150,7 @@ TEST_CASE("the From mailbox may be the one to whom the recipient has written") {
   CHECK(summary(world.decide(facts)) == "deliver learned header-from @learned");
 }
 
-TEST_CASE("what was learned delivers without any whitelist, and the explanation says so") {
+TEST_CASE("learned pairs deliver without any whitelist, and the explanation says so") {
   World world;
   world.take_away_whitelist();
   const Paths ann = {"ann@ours.example"};

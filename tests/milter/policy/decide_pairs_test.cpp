@@ -69,7 +69,7 @@ void check_all(const PairWorld& world, std::span<const PairCase> cases) {
   }
 }
 
-TEST_CASE("a sender is delivered who is listed for everybody, or for each of the recipients") {
+TEST_CASE("a sender is delivered if listed for all recipients at once, or for each of them") {
   const PairCase cases[] = {
       {"for everybody", "<all@example.org>", {"ann@ours.example", "x@y.example"}, "deliver listed envelope @main"},
       {"for the one", "<joe@example.org>", {"ann@ours.example"}, "deliver listed-for-recipients envelope @main"},
@@ -123,7 +123,7 @@ TEST_CASE("a sender is delivered who is listed for everybody, or for each of the
   check_all(world, cases);
 }
 
-TEST_CASE("nobody is listed by pairs for recipients that are not known, whoever is listed for everybody is") {
+TEST_CASE("without known recipients pairs list no sender, and entries for all recipients still do") {
   const PairWorld world;
   Facts facts = facts_of("<joe@example.org>", {});
   CHECK(summary(world.decide(facts)) == "check recipients-unknown envelope");
@@ -138,7 +138,7 @@ TEST_CASE("nobody is listed by pairs for recipients that are not known, whoever 
   CHECK(summary(world.decide(facts)) == "deliver listed envelope @main");
 }
 
-TEST_CASE("a hundred recipients are looked up, and of a message with more none") {
+TEST_CASE("up to a hundred recipients are looked up, and of a message with more none") {
   const PairWorld world;
   Paths recipients(kMostPairRecipients, "ann@ours.example");
   CHECK(kMostPairRecipients == 100);
@@ -166,7 +166,7 @@ TEST_CASE("without pairs in a whitelist the recipients make no difference, known
   CHECK(decide(facts, {.whitelists = both}, policy).draws == Draws{2 * (2 + 1), 0});
 }
 
-TEST_CASE("a recipient's tag is taken off by the delimiter, and by what the whitelist says of all addresses") {
+TEST_CASE("a recipient's tag is removed by the delimiter, and by the whitelist's tag separators") {
   PairWorld world;
   const Paths tagged = {"ann+shop@ours.example"};
   CHECK(world.sum("<joe@example.org>", tagged) == "check not-listed envelope");
@@ -178,7 +178,7 @@ TEST_CASE("a recipient's tag is taken off by the delimiter, and by what the whit
   CHECK(world.sum("<joe+x@example.org>", {"eve@ours.example"}) == "deliver listed-for-recipients envelope @other");
 }
 
-TEST_CASE("each sender of a message has to be listed for all recipients by itself") {
+TEST_CASE("each sender of a message has to be listed for all recipients separately") {
   using enum IdentityRule;
   PairWorld world;
   struct Case {
@@ -222,7 +222,7 @@ TEST_CASE("each sender of a message has to be listed for all recipients by itsel
   }
 }
 
-TEST_CASE("a sender whom pairs list has to be authenticated like any other, and one of ours too") {
+TEST_CASE("a sender listed by pairs has to be authenticated like any other, our own included") {
   PairWorld world(Policy{});
   const std::string path = "<joe@example.org>";
   const Paths ann = {"ann@ours.example"};
@@ -242,7 +242,7 @@ TEST_CASE("a sender whom pairs list has to be authenticated like any other, and 
   CHECK(world.decide(facts).reason == Reason::own_domain);
 }
 
-TEST_CASE("a whitelist that is missing or damaged lists nobody for anybody, and is told of") {
+TEST_CASE("a missing or damaged whitelist lists no sender for any recipient, and is reported") {
   PairWorld world;
   world.take_away_other();
   CHECK(world.sum("<joe@example.org>", {"ann@ours.example"}) == "deliver listed-for-recipients envelope @main");
@@ -331,7 +331,7 @@ TEST_CASE("a pair that a store does not confirm may still be listed by its domai
   }
 }
 
-TEST_CASE("a message counts as confirmed where a store has confirmed all that lists its sender") {
+TEST_CASE("a message counts as confirmed if a store has confirmed every entry that lists its sender") {
   PairWorld world;
   world.main().set_store(kStore);
   const Paths both = {"ann@ours.example", "eve@ours.example"};
@@ -350,7 +350,7 @@ TEST_CASE("a message counts as confirmed where a store has confirmed all that li
   CHECK(summary(world.decide(facts)) == "check confirm-timeout envelope @main");
 }
 
-TEST_CASE("draws are counted: a sender alone, and with each recipient") {
+TEST_CASE("look-ups are counted for a sender alone and with each recipient") {
   const PairWorld world;
   const Paths ann = {"ann@ours.example"};
   const Decision alone = world.decide(facts_of("<all@example.org>", ann));
@@ -369,7 +369,7 @@ TEST_CASE("draws are counted: a sender alone, and with each recipient") {
   CHECK(damaged.decide(for_nobody_known).draws == Draws{2, 0});
 }
 
-TEST_CASE("the steps show each pair that was looked up, and nothing of it is in the mark") {
+TEST_CASE("the steps show each pair that was looked up, and the mark does not") {
   const PairWorld world;
   Trace trace;
   const Paths three = {"ann@ours.example", "eve@ours.example", "no address"};
@@ -402,7 +402,7 @@ bool covers(std::string_view form, std::string_view address) {
   return form.starts_with('@') ? domain == form.substr(1) : form == address;
 }
 
-TEST_CASE("on random lists and messages the decision is that of a plain search through the lines") {
+TEST_CASE("on random lists and messages the decision equals that of a plain search") {
   std::mt19937 engine(5);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same in each run
   const auto below = [&](std::size_t count) { return static_cast<std::size_t>(engine() % count); };
   std::map<Reason, int> met;
@@ -446,7 +446,7 @@ TEST_CASE("on random lists and messages the decision is that of a plain search t
   }
 }
 
-TEST_CASE("a revoked pair takes the sender away from every message to that recipient") {
+TEST_CASE("a revoked pair stops every message of the sender to that recipient") {
   PairWorld world;
   world.policy().recipient_delimiter = *TagSeparators::parse("-");
   world.revoke(
@@ -531,7 +531,7 @@ TEST_CASE("pairs of the list extra count together with those of the whitelists")
   CHECK(std::ranges::count(of_null.steps(), "revoked", &TraceStep::name) == 1);
 }
 
-TEST_CASE("a tag that every whitelist takes off is no part of a sender in a pair of the list extra") {
+TEST_CASE("a tag that every whitelist removes is ignored in pairs of the list extra") {
   const MemoryWhitelist plain({"all@example.org"}, {.tag_separators = *TagSeparators::parse("+")});
   const NamedWhitelist named[] = {{"main", &plain}};
   const ExactList extra = read_exact_list("joe@example.org > ann@ours.example\n").list;
@@ -542,7 +542,7 @@ TEST_CASE("a tag that every whitelist takes off is no part of a sender in a pair
   CHECK(summary(decision) == "deliver listed-for-recipients envelope @extra");
 }
 
-TEST_CASE("recipients are wanted where any list holds pairs, also one that revokes") {
+TEST_CASE("recipients are needed if any list holds pairs, also the list of revoked entries") {
   const MemoryWhitelist plain({"joe@example.org"});
   const NamedWhitelist named[] = {{"main", &plain}};
   const ExactList pairs = read_exact_list("joe@example.org > ann@ours.example\n").list;

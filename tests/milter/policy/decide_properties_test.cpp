@@ -150,7 +150,7 @@ TEST_CASE("decide: no message without a pass from a trusted source is delivered 
   CHECK(delivered > kMessages / 100);  // with a pass there are some
 }
 
-TEST_CASE("decide: one more fail never turns check into deliver") {
+TEST_CASE("decide: an additional fail never turns check into deliver") {
   Random random;
   int turned = 0;
   for (int i = 0; i < kMessages; ++i) {
@@ -168,7 +168,7 @@ TEST_CASE("decide: one more fail never turns check into deliver") {
   CHECK(turned > kMessages / 200);
 }
 
-TEST_CASE("decide: fields of strangers change nothing") {
+TEST_CASE("decide: untrusted fields change nothing") {
   Random random;
   for (int i = 0; i < kMessages; ++i) {
     const World world(random.policy(), random.revoked(), kExtra);
@@ -180,7 +180,7 @@ TEST_CASE("decide: fields of strangers change nothing") {
   }
 }
 
-TEST_CASE("decide: revoking never turns check into deliver, and takes out whom it names") {
+TEST_CASE("decide: revoking never turns check into deliver, and stops the sender it names") {
   Random random;
   int delivered = 0;
   for (int i = 0; i < kMessages; ++i) {
@@ -196,7 +196,7 @@ TEST_CASE("decide: revoking never turns check into deliver, and takes out whom i
   CHECK(delivered > kMessages / 100);
 }
 
-TEST_CASE("decide: a stricter rule delivers nothing that a laxer one does not") {
+TEST_CASE("decide: a stricter rule delivers no message that a laxer rule checks") {
   Random random;
   for (int i = 0; i < kMessages; ++i) {
     const Policy policy = random.policy();

@@ -68,7 +68,7 @@ TEST_CASE("a signature is asked for only where it would deliver the message, and
   }
 }
 
-TEST_CASE("nothing is asked for where a decision stands without signatures") {
+TEST_CASE("no signature is asked for if the decision does not depend on it") {
   const Facts facts = facts_of("<joe@example.org>", "joe@example.org");
   Policy policy = verifying();
   policy.verify_signatures = false;
@@ -129,7 +129,7 @@ TEST_CASE("a good signature is enough beside a bad one") {
   CHECK(header_value(decision, "mx").ends_with("; authentication=none; whitelist=main; dkim=body-changed"));
 }
 
-TEST_CASE("no outcome but a pass authenticates") {
+TEST_CASE("only a pass authenticates") {
   const World world(verifying());
   for (int outcome = 1; outcome <= static_cast<int>(Outcome::verifier_timeout); ++outcome) {
     const auto each = static_cast<Outcome>(outcome);
@@ -155,7 +155,7 @@ TEST_CASE("a signature lets mail of our own domains in") {
   CHECK(world.decide(with(facts, {})).signature == Outcome::no_signature);
 }
 
-TEST_CASE("a message that one sender delivers needs no signature of the other") {
+TEST_CASE("a message that one sender delivers needs no signature for the other") {
   Facts facts = facts_of("<ann@bank.example>", "joe@example.org");
   facts.authentication = test::results("dkim=pass header.d=example.org", *facts.envelope_sender, facts.header_from);
   const Decision decision = World(verifying()).decide(facts);
@@ -163,7 +163,7 @@ TEST_CASE("a message that one sender delivers needs no signature of the other") 
   CHECK(decision.need.is_empty());
 }
 
-TEST_CASE("with strict alignment a signature counts, and is asked for, and is told of, for its very domain alone") {
+TEST_CASE("with strict alignment a signature is asked for, counts and is reported only for the same domain") {
   Policy policy = verifying();
   policy.alignment = Alignment::strict;
   const World world(policy);
@@ -175,7 +175,7 @@ TEST_CASE("with strict alignment a signature counts, and is asked for, and is to
   CHECK(world.decide(with(facts, {{.outcome = Outcome::pass, .domain = "example.org"}})).verdict == Verdict::deliver);
 }
 
-TEST_CASE("of a sender who claims a domain of ours the signatures of that domain are told") {
+TEST_CASE("for a sender of our own domains the signatures of that domain are reported") {
   Policy policy = verifying();
   policy.own_domains = read_exact_list("@ours.example\n").list;
   const World world(policy);
@@ -200,7 +200,7 @@ std::vector<std::string> steps(const World& world, const Facts& facts) {
   return found;
 }
 
-TEST_CASE("an explanation tells each signature, the length of its key, and the domains of which one is missing") {
+TEST_CASE("an explanation shows each signature, the length of its key, and the domains whose signature is missing") {
   using Steps = std::vector<std::string>;
   const World world(verifying());
   const Facts facts = facts_of("<x@other.example>", "joe@example.org");

@@ -44,8 +44,7 @@ const std::vector<std::string> kList = {"joe@example.org",         "\"odd name\"
                                         "joe@[192.0.2.1]",         "@corp.example",
                                         "@.tree.example"};
 
-TEST_CASE(
-    "a sender is delivered only where the whitelist has its address, its domain or a tree that its domain is in") {
+TEST_CASE("a sender is delivered only if the whitelist has its address, its domain or a tree above it") {
   struct Case {
     std::string_view name, sender;
     Outcome want;
@@ -101,7 +100,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("domains count only where the whitelist says that it holds domains") {
+TEST_CASE("domain entries count only if the whitelist says that it holds some") {
   const MemoryWhitelist addresses({"joe@example.org"});
   CHECK(decide_envelope({"<anyone@corp.example>"}, &addresses) == check(Reason::not_listed));
   CHECK(decide_envelope({"<joe@example.org>"}, &addresses) == deliver(Reason::listed));
@@ -120,14 +119,14 @@ TEST_CASE("without a sender nothing is delivered") {
   CHECK(decide_envelope({}, &whitelist) == check(Reason::no_sender));
 }
 
-TEST_CASE("without a whitelist that has its own reason, whatever the sender") {
+TEST_CASE("without a whitelist every sender has the reason for that") {
   for (const auto& sender : {"<joe@example.org>", "<>", "nonsense"}) {
     CHECK(decide_envelope({sender}, nullptr) == check(Reason::no_whitelist));
   }
   CHECK(decide_envelope({}, nullptr) == check(Reason::no_whitelist));
 }
 
-TEST_CASE("with a damaged whitelist that has its own reason, whatever the sender") {
+TEST_CASE("with a damaged whitelist every sender has the reason for that") {
   for (const auto& sender : {"<joe@example.org>", "<anyone@corp.example>", "<else@example.net>", "<>", "nonsense"}) {
     MemoryWhitelist whitelist(kList);
     whitelist.damage_after(0);
@@ -135,7 +134,7 @@ TEST_CASE("with a damaged whitelist that has its own reason, whatever the sender
   }
 }
 
-TEST_CASE("a look-up that meets the damage itself is not trusted, be its answer yes or no") {
+TEST_CASE("a look-up that meets damage is not trusted, whatever its answer") {
   for (const auto& sender : {"<joe@example.org>", "<anyone@corp.example>", "<else@example.net>"}) {
     MemoryWhitelist whitelist(kList);
     whitelist.damage_after(1);
@@ -143,7 +142,7 @@ TEST_CASE("a look-up that meets the damage itself is not trusted, be its answer 
   }
 }
 
-TEST_CASE("a decision that nobody made is check, with internal-error as its reason") {
+TEST_CASE("a default decision is check, with internal-error as its reason") {
   CHECK(Decision{}.verdict == Verdict::check);
   CHECK(Decision{}.reason == Reason::internal_error);
   CHECK(Decision{}.is_marked);
@@ -196,7 +195,7 @@ TEST_CASE("names of verdicts and reasons are what operators match on") {
   for (const auto& [reason, name] : names) CHECK(reason_name(reason) == name);
 }
 
-TEST_CASE("exempt are the reasons that are called so, and no others") {
+TEST_CASE("exempt reasons are those with that name, and no others") {
   for (std::size_t number = 0; number < kReasonCount; ++number) {
     const auto reason = static_cast<Reason>(number);
     INFO(reason_name(reason));

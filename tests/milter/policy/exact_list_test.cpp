@@ -67,7 +67,7 @@ TEST_CASE("an exact list finds addresses, their domains and the trees they are i
   CHECK(list.size() == 9);
 }
 
-TEST_CASE("no spelling gets round an entry of an exact list") {
+TEST_CASE("no other spelling of an address evades its entry in an exact list") {
   const ExactList list = list_of(
       "Joe@Example.org\nSTRA\xc3\x9f"
       "E@example.org\n");
@@ -101,7 +101,7 @@ TEST_CASE("an empty exact list finds nothing") {
   CHECK(list_of("").size() == 0);
 }
 
-TEST_CASE("bad lines of an exact list are left out, counted, and the first ones told") {
+TEST_CASE("bad lines of an exact list are left out and counted, and the first ones are reported") {
   std::string text = "joe@example.org\nnot an address\n<>\n@.[192.0.2.1]\nmary@example.org\n";
   const ExactListReading reading = read_exact_list(text);
   CHECK(reading.list.size() == 2);
@@ -120,7 +120,7 @@ TEST_CASE("bad lines of an exact list are left out, counted, and the first ones 
   CHECK(many.bad_lines.size() == ExactListReading::kMostBadLines);
 }
 
-TEST_CASE("a list is spoiled by the first bad line that no text could have") {
+TEST_CASE("a line that cannot be text makes the whole list invalid") {
   struct Row {
     std::string text;
     std::uint64_t spoiled_line;
@@ -251,7 +251,7 @@ TEST_CASE("a pair of an exact list is found for its recipient only, the most spe
   CHECK(find(list, "x@tree.example") == Match::none);
 }
 
-TEST_CASE("a list without pairs has none, and one of pairs alone lists nobody for everybody") {
+TEST_CASE("a list of pairs alone lists no sender for all recipients") {
   CHECK_FALSE(list_of("joe@example.org\n").holds_pairs());
   CHECK_FALSE(ExactList().has_pairs_of(canonicalize_path("joe@example.org"), {}));
   std::string text;

@@ -96,7 +96,7 @@ TEST_CASE("the domain entry that lists a sender is named in its step, in the mar
   CHECK(std::ranges::count_if(steps, [](const auto& step) { return step.at("entry") == "@.partner.example"; }) == 1);
 }
 
-TEST_CASE("a message without a mark is said to have none") {
+TEST_CASE("the explanation of a message without a mark says so") {
   Decision decision;
   decision.is_marked = false;
   decision.reason = Reason::exempt_network;
@@ -104,7 +104,7 @@ TEST_CASE("a message without a mark is said to have none") {
   CHECK(nlohmann::json::parse(explanation_json({}, decision, "mx")).at("mark").is_null());
 }
 
-TEST_CASE("a malformed sender's fault is told") {
+TEST_CASE("the explanation names the fault of a malformed sender") {
   Facts facts;
   facts.envelope_sender = "<joe@>";
   const MemoryWhitelist whitelist({"joe@example.org"});
@@ -118,7 +118,7 @@ TEST_CASE("a malformed sender's fault is told") {
   CHECK(json.at("steps")[1].at("outcome") == "empty-domain");
 }
 
-TEST_CASE("no byte of the sender's comes out unescaped, nor can it add a line, a field or an end of a string") {
+TEST_CASE("every byte of the sender is escaped, so that it adds no line, field or end of a string") {
   const std::string hostile = "<a\"b\\\n decision: deliver reason=listed\xff\x1b[2J\xc3\xb8 key=x@example.org>";
   Facts facts;
   facts.envelope_sender = hostile;
@@ -139,7 +139,7 @@ TEST_CASE("no byte of the sender's comes out unescaped, nor can it add a line, a
 }
 
 // Each look-up is a draw at the filter's false-positive rate.
-TEST_CASE("a message is looked up twice at most in each whitelist, whatever its senders hide") {
+TEST_CASE("a message takes at most two look-ups in each whitelist, whatever its senders hide") {
   const MemoryWhitelist whitelist({"nobody@example.org"});
   const NamedWhitelist named[] = {{"one", &whitelist}, {"two", &whitelist}, {"three", &whitelist}};
   for (const char* const envelope :
@@ -170,7 +170,7 @@ TEST_CASE("a trace changes nothing about the decision") {
   CHECK(decide(e.facts, e.lists, e.policy) == e.decision);
 }
 
-TEST_CASE("lists that are empty are no steps") {
+TEST_CASE("empty lists have no step in the explanation") {
   Explained e;
   const ExactList empty;
   e.lists.revoked = e.lists.extra = &empty;
@@ -182,7 +182,7 @@ TEST_CASE("lists that are empty are no steps") {
   }
 }
 
-TEST_CASE("an outcome is escaped as the rest is") {
+TEST_CASE("an outcome is escaped like all other text") {
   Trace trace;
   trace.add("header-from", {}, {}, "a\nb");
   CHECK(explanation_text(trace, {}, "mx").starts_with("header-from        a\\x0ab\n"));

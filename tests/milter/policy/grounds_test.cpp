@@ -31,7 +31,7 @@ Grounds grounds_of(const Message& message) {
   return grounds;
 }
 
-TEST_CASE("a pass has its grounds in the message that it is about") {
+TEST_CASE("a pass needs evidence in its message") {
   const Grounds grounds = grounds_of({.sender = "<Joe@Bounce.Example.ORG>",
                                       .signatures = {"v=1; d=News.Example.com; s=a; b=d=evil.example",
                                                      "v=1;\n\td = m\u00fcller.example ;\n\ts=a; b=x"}});
@@ -51,7 +51,7 @@ TEST_CASE("a pass has its grounds in the message that it is about") {
   CHECK_FALSE(grounds.is_misleading(kFrom));
 }
 
-TEST_CASE("a message without sender and signatures is ground for nothing") {
+TEST_CASE("a message without sender and signatures has no evidence") {
   for (const std::string_view sender : {"<>", "", "junk"}) {
     const Grounds grounds = grounds_of({.sender = sender});
     CHECK_FALSE(grounds.support(kSpf, ""));
@@ -61,7 +61,7 @@ TEST_CASE("a message without sender and signatures is ground for nothing") {
   }
 }
 
-TEST_CASE("texts that can forge results make a message misleading, until the next") {
+TEST_CASE("texts that can forge results make a message misleading, and not the next one") {
   CHECK(grounds_of({.helo = "x); dkim=pass ("}).is_misleading(kFrom));
   CHECK(grounds_of({.sender = "<\"a;b\"@evil.example>"}).is_misleading(kFrom));
   CHECK(grounds_of({.signatures = {"d=evil.example; i=a=3Bb@evil.example", "d=evil.example"}}).is_misleading(kFrom));
@@ -81,7 +81,7 @@ TEST_CASE("texts that can forge results make a message misleading, until the nex
   CHECK_FALSE(grounds.support(kDkim, "evil.example"));
 }
 
-TEST_CASE("what was cleared is ground for nothing, misleads nobody, and counts from the start") {
+TEST_CASE("cleared evidence proves nothing, misleads no parser, and counts from zero") {
   Grounds grounds = grounds_of({.sender = "<\"a;b\"@evil.example>", .signatures = {"d=evil.example"}});
   CHECK(grounds.is_misleading(kFrom));
   grounds.clear();
@@ -97,14 +97,14 @@ TEST_CASE("what was cleared is ground for nothing, misleads nobody, and counts f
   CHECK_FALSE(grounds.is_misleading(kFrom));
 }
 
-TEST_CASE("a signature that names no domain is ground for none, an empty one included") {
+TEST_CASE("a signature without a domain, or with an empty one, is no evidence") {
   for (const std::string_view signature : {"v=1; s=a; b=x", "v=1; d=; s=a", "v=1; d=bank..example; s=a"}) {
     INFO(signature);
     CHECK_FALSE(grounds_of({.signatures = {signature}}).support(kDkim, ""));
   }
 }
 
-TEST_CASE("a signature names one domain, and one with a tag twice none") {
+TEST_CASE("a signature is evidence for one domain, and for none if it has a tag twice") {
   for (const std::string_view signature :
        {"v=1; d=bank.example; s=a; d=bank.example", "v=1; d=evil.example; d=bank.example; s=a",
         "d=bank.example; D=evil.example", "d=bank.example; s=a; s=b", "d=; d=bank.example"}) {
@@ -143,7 +143,7 @@ struct Case {
   bool dmarc, dkim, spf;  // whether it passes for bank.example
 };
 
-TEST_CASE("results that a stranger made a trusted milter write do not pass") {
+TEST_CASE("results that a sender made a trusted milter write do not pass") {
   constexpr auto kBankSignature = "v=1; d=bank.example; s=a; b=x";
   constexpr auto kInjected = "mx; spf=fail (x); dkim=pass header.d=bank.example (y) smtp.mailfrom=evil.example";
   const std::vector<Case> cases = {

@@ -12,7 +12,7 @@ Decision made(Verdict verdict, Reason reason, IdentityKind identity, std::option
   return decision;
 }
 
-TEST_CASE("the header's value has verdict, reason and host, then identity, authentication and list where known") {
+TEST_CASE("the header's value has verdict, reason and host, then identity, authentication and list if known") {
   using enum Verdict;
   using enum AuthenticationMethod;
   const struct {

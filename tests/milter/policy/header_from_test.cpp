@@ -27,7 +27,7 @@ constexpr auto kNone = HeaderFromKind::no_mailbox;
 constexpr auto kSeveral = HeaderFromKind::several_mailboxes;
 constexpr auto kMalformed = HeaderFromKind::malformed;
 
-TEST_CASE("a From field with one mailbox gives its address, however it is dressed") {
+TEST_CASE("a From field with one mailbox gives its address, whatever names and comments surround it") {
   struct Case {
     std::string_view field, address;
   };
@@ -84,7 +84,7 @@ TEST_CASE("a From field with one mailbox gives its address, however it is dresse
   }
 }
 
-TEST_CASE("a From field that does not name one mailbox, the same for all readers, names none") {
+TEST_CASE("a From field in which readers may see different mailboxes gives none") {
   struct Case {
     std::string_view field;
     HeaderFromKind want;
@@ -230,7 +230,7 @@ TEST_CASE("a From field that does not name one mailbox, the same for all readers
   }
 }
 
-TEST_CASE("a From field of whose mailbox only the second reader is in doubt names none") {
+TEST_CASE("a From field whose mailbox is doubtful only for the second reader gives none") {
   // GMime takes no dot for the start of a name, and no literal for one, and may find a group in the quotes behind it.
   // What another program then sees nobody knows.
   for (const char* const field : {".. <joe@example.org>", ".Joe Doe <joe@example.org>", "[] <joe@example.org>",
@@ -240,7 +240,7 @@ TEST_CASE("a From field of whose mailbox only the second reader is in doubt name
   }
 }
 
-TEST_CASE("a message without a From field, or with more than one, is from nobody") {
+TEST_CASE("a message without a From field, or with more than one, has no From mailbox") {
   CHECK(parse_header_from({}).kind == HeaderFromKind::absent);
   const std::vector<std::string_view> two = {"joe@example.org", "joe@example.org"};
   CHECK(parse_header_from(two).kind == HeaderFromKind::several_fields);

@@ -163,7 +163,7 @@ TEST_CASE("an SRS address longer than RFC 5321 allows is undone, and one that hi
         "as it is");
 }
 
-TEST_CASE("a name that goes on after the longest that a trusted forwarder can have is a stranger's") {
+TEST_CASE("a name longer than any trusted forwarder's is not trusted") {
   const std::string label(62, 'x');
   const std::string longest = label + '.' + label + '.' + label + '.' + label + ".xxx";
   REQUIRE(longest.size() == kMaxDomainBytes);
@@ -175,7 +175,7 @@ TEST_CASE("a name that goes on after the longest that a trusted forwarder can ha
   CHECK(undone(longest + "y") == "as it is");
 }
 
-TEST_CASE("what is undone and canonicalised is the address that a list has") {
+TEST_CASE("an address that is undone and made canonical is the one that a list has") {
   const RewrittenSender sender = undo_rewriting("<prvs=0123abcdef=Joe@M\xc3\xbcller.example>", {});
   CHECK(canonicalize_path(sender.path()).key() == "joe@xn--mller-kva.example");
   const RewrittenSender dots =

@@ -48,7 +48,7 @@ TEST_CASE("names of outcomes are what operators match on") {
   CHECK(number == static_cast<std::size_t>(Outcome::verifier_timeout) + 1);
 }
 
-TEST_CASE("of the signatures that are aligned with a sender the one that passed is told, or else the first") {
+TEST_CASE("of the signatures aligned with a sender the one that passed is reported, or else the first") {
   const Signatures signatures = {.all = {{.outcome = Outcome::pass, .domain = "other.example"},
                                          {.outcome = Outcome::expired, .domain = "bank.example"},
                                          {.outcome = Outcome::body_changed, .domain = "bank.example"},
@@ -64,7 +64,7 @@ TEST_CASE("of the signatures that are aligned with a sender the one that passed 
   CHECK(signatures.pass_for("other.example", Alignment::strict));
 }
 
-TEST_CASE("where no signature is aligned the fault of the verification is told, and nothing passes") {
+TEST_CASE("if no signature is aligned, the fault of the verification is reported, and nothing passes") {
   Signatures signatures = {.all = {{.outcome = Outcome::pass, .domain = "other.example"}}};
   for (const std::string_view domain : {"bank.example", ""}) {
     CHECK(signatures.for_domain(domain, Alignment::relaxed) == nullptr);

@@ -56,7 +56,7 @@ std::string canonical(std::string_view domain) {
   return std::string(text.view());
 }
 
-TEST_CASE("a domain of any length is read from results and signatures as the canonicaliser says, or not at all") {
+TEST_CASE("a domain of any length in results and signatures is canonical, or is not read") {
   for (const std::string& domain : domains()) {
     CAPTURE(domain.size(), domain);
     const std::string want = canonical(domain);
@@ -83,7 +83,7 @@ TEST_CASE("a domain of any length is read from results and signatures as the can
   }
 }
 
-TEST_CASE("a rewritten sender of any length is undone to one that the canonicaliser takes, or not at all") {
+TEST_CASE("a rewritten sender of any length is undone to a valid address, or not at all") {
   const std::vector<std::string> forwarders = {"forwarder.example", "first.example"};
   const auto check = [&](const std::string& path) {
     CAPTURE(path.size(), path);

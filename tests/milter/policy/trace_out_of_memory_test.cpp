@@ -10,7 +10,7 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("steps for which there was no memory are said to be missing") {
+TEST_CASE("the explanation says if steps are missing for lack of memory") {
   Trace trace;
   trace.add("exemption", {}, {}, "no");
   CHECK_THAT(explanation_text(trace, {}, "mx"), !Catch::Contains("steps are missing"));

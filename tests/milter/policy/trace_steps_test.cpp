@@ -50,7 +50,7 @@ struct TraceWorld {
   Policy policy = {.identity = IdentityRule::envelope};
 };
 
-TEST_CASE("a step says of a revoked pair which recipient it was looked up for, and why none could be") {
+TEST_CASE("a step names the recipient of a revoked pair, and says why none could be looked up") {
   TraceWorld world;
   world.revoked = read_exact_list("joe@example.org > ann@ours.example\n").list;
   Facts facts = world.from("<joe@example.org>");
@@ -71,7 +71,7 @@ TEST_CASE("a step says what authenticated a sender, or that something spoke agai
                "dkim subject=envelope key=example.org");
 }
 
-TEST_CASE("a step says that lists are at fault, and that results are distrusted") {
+TEST_CASE("steps report faulty lists and distrusted results") {
   TraceWorld world;
   std::string results = "spf=none";
   for (std::size_t count = 0; count < Authentication::kMaxTrustedFields; ++count) results += " | spf=none";
@@ -88,7 +88,7 @@ TEST_CASE("a step says whether a rewritten sender was undone") {
   world.expect("rewritten-sender", facts, "not-undone subject=joe@example.org key=joe@example.org");
 }
 
-TEST_CASE("a step says what the list extra has, and what became of each whitelist") {
+TEST_CASE("steps report the list extra and the state of each whitelist") {
   TraceWorld world;
   world.extra = read_exact_list("bob@example.org\n@.tree.example\n").list;
   world.expect("extra", world.from("<bob@example.org>"), "address key=bob@example.org");
@@ -106,7 +106,7 @@ TEST_CASE("a step says what the list extra has, and what became of each whitelis
   world.expect("whitelist", world.from("<joe@example.org>"), "no-whitelist subject=main");
 }
 
-TEST_CASE("steps say of pairs what each was found to be, and what a store has said") {
+TEST_CASE("steps report the result of each pair, and a store's answer") {
   TraceWorld world;
   const Paths ann = {"ann@ours.example"};
   Facts facts = world.from("<pal@example.org>");
