@@ -93,7 +93,7 @@ TEST_CASE("a listed message is not shown to the checker, and its body is skipped
   CHECK_THAT(checked.parts.log.text(), !Catch::Contains("deep_check="));
 }
 
-TEST_CASE("others are let go on just before a message waits for the checker, and for no other message") {
+TEST_CASE("the hook for waits is called just before a message waits for the checker, and only then") {
   Checked checked;
   std::vector<std::string> events;
   checked.parts.shared.before_waiting = [&] { events.push_back("others"); };
@@ -106,7 +106,7 @@ TEST_CASE("others are let go on just before a message waits for the checker, and
   CHECK(events == std::vector<std::string>{"others", "checker"});
 }
 
-TEST_CASE("a mail server that cannot skip a body is not told to") {
+TEST_CASE("a mail server that cannot skip a body is not asked to") {
   Checked checked;
   FakeMailServer server;
   const auto all_steps = static_cast<unsigned long>(SMFI_CURR_PROT);
@@ -115,7 +115,7 @@ TEST_CASE("a mail server that cannot skip a body is not told to") {
   CHECK(checked.texts.empty());
 }
 
-TEST_CASE("another message is shown to the checker, with its envelope, and without forged fields") {
+TEST_CASE("an unlisted message is shown to the checker, with its envelope, and without forged fields") {
   Checked checked;
   FakeMailServer server;
   REQUIRE(server.negotiate() == SMFIS_CONTINUE);
@@ -236,7 +236,7 @@ TEST_CASE("whichever edit fails, the message is refused for now") {
   CHECK(send(server, "<ann@example.org>", forged).end == SMFIS_CONTINUE);
 }
 
-TEST_CASE("a refusal whose text the mail server does not take is one all the same") {
+TEST_CASE("a refusal holds even if the mail server rejects its text") {
   Checked checked({.on_spam = GENERATE(SpamAction::reject, SpamAction::tempfail)});
   const bool for_good = checked.deep_check.options().on_spam == SpamAction::reject;
   checked.result = spam();
@@ -252,7 +252,7 @@ TEST_CASE("a refusal whose text the mail server does not take is one all the sam
   CHECK(server.edits()[0].size() < 500);
 }
 
-TEST_CASE("a checker that does not answer leads to what is configured for that, and the log says why") {
+TEST_CASE("if the checker does not answer, the configured action is taken, and the log says why") {
   Checked checked({.on_failure = GENERATE(CheckFailureAction::tempfail, CheckFailureAction::tag)});
   const bool goes_on = checked.deep_check.options().on_failure == CheckFailureAction::tag;
   checked.before_answer = [] { throw std::runtime_error("nobody\nis there"); };
@@ -275,7 +275,7 @@ TEST_CASE("a checker that does not answer leads to what is configured for that, 
   CHECK(send(server, "<ann@example.org>").end == SMFIS_CONTINUE);
 }
 
-TEST_CASE("without memory for the check a message goes the way of one that no checker answers for") {
+TEST_CASE("without memory for the check a message is treated as if no checker had answered") {
   Checked checked({.on_failure = GENERATE(CheckFailureAction::tempfail, CheckFailureAction::tag)});
   checked.before_answer = [] { throw std::bad_alloc(); };
   FakeMailServer server;
@@ -311,7 +311,7 @@ int open_files(const std::string& folder) {
   return count;
 }
 
-TEST_CASE("the file that holds a long message is gone when the message is, however it ends") {
+TEST_CASE("the file of a long message is removed with the message, however it ends") {
   const test::TemporaryFolder folder;
   const std::string path = folder.path().string();
   Checked checked({.memory_bytes = 10, .temporary_folder = path});
@@ -366,7 +366,7 @@ TEST_CASE("exempt mail keeps any number of results, and is refused for too many 
   CHECK(send(server, "<ann@example.org>", std::vector<std::string>(101, "X-Bloomgate")).end == SMFIS_REJECT);
 }
 
-TEST_CASE("without memory a message with too many forged fields is refused all the same") {
+TEST_CASE("a message with too many forged fields is refused also without memory") {
   Checked checked;
   checked.before_answer = [] { throw std::bad_alloc(); };
   FakeMailServer server;
@@ -430,7 +430,7 @@ TEST_CASE("a session on the same connection without negotiation does not skip bo
   CHECK(checked.texts.size() == 1);
 }
 
-TEST_CASE("the operator is told which checker failed though another answered, and what became of unchecked mail") {
+TEST_CASE("the log names a failed checker even if another answered, and says what happened to unchecked mail") {
   DeepCheckOptions options;
   MessageRecorder message(DeepCheck(options, [](const Envelope&, const MessageText&) { return spam(); }).text_limits());
   message.begin_message("<joe@example.org>");
@@ -507,7 +507,7 @@ class Sampled {
   DeliverySampler sampler;
 };
 
-TEST_CASE("a delivered message that is drawn is shown to the checker, and marked as it is without") {
+TEST_CASE("a delivered message in the sample is shown to the checker, and marked as any other") {
   Sampled s;
   s.checked.parts.shared.before_waiting = [] { FAIL("a sample let the message wait"); };
   FakeMailServer server;
@@ -527,7 +527,7 @@ TEST_CASE("a delivered message that is drawn is shown to the checker, and marked
   CHECK_THAT(s.checked.parts.log.text(), Catch::Contains("decision=deliver") && !Catch::Contains("deep_check="));
 }
 
-TEST_CASE("a delivered message that is not drawn is not kept") {
+TEST_CASE("a delivered message outside the sample is not kept") {
   Sampled s({}, test::envelope_rules(), 0);
   FakeMailServer server;
   server.negotiate();
@@ -535,7 +535,7 @@ TEST_CASE("a delivered message that is not drawn is not kept") {
   CHECK(s.count() == 0);
 }
 
-TEST_CASE("neither mail that is checked, nor refused, nor exempt, nor given up is a sample") {
+TEST_CASE("checked, refused, exempt and abandoned messages are not sampled") {
   Sampled s({}, {.policy = {.identity = IdentityRule::envelope,
                             .authentication = AuthenticationRule::off,
                             .exempt_logged_in = true,
@@ -570,7 +570,7 @@ TEST_CASE("a sample whose text cannot be kept is dropped, and its message delive
   CHECK(s.wait_for(1) == std::vector{SampleAnswer::dropped});
 }
 
-TEST_CASE("of a sample that is too long its first bytes are shown, and the file that holds it goes with it") {
+TEST_CASE("the checker is shown the first bytes of a sample that is too long, and its file is removed with it") {
   const test::TemporaryFolder folder;
   Sampled s({.max_bytes = 2000, .memory_bytes = 100, .temporary_folder = folder.path().string()});
   FakeMailServer server;

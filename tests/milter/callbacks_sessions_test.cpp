@@ -21,7 +21,7 @@ const std::string kDeliver =
     "whitelist=whitelist";
 const std::string kCheck = "insert 0 check; reason=not-listed; host=fallback.example; identity=envelope";
 
-TEST_CASE("other rules are for the next message, on connections that have begun too") {
+TEST_CASE("new rules hold from the next message on, also on open connections") {
   Parts parts;
   FakeMailServer server;
   server.negotiate();
@@ -37,7 +37,7 @@ TEST_CASE("other rules are for the next message, on connections that have begun 
   CHECK_THAT(decision(), Catch::StartsWith("insert 0 check; "));
 }
 
-TEST_CASE("a connection keeps the parts that it began with, and the next one gets those of now") {
+TEST_CASE("a connection keeps the parts that it began with, and the next connection gets the current ones") {
   Parts parts;
   auto observing = std::make_shared<ConnectionParts>(parts.shared);
   observing->mode = Mode::observe;
@@ -89,7 +89,7 @@ std::string mark_of(FakeMailServer& server, const std::string& sender, const std
   return server.edits().back();
 }
 
-TEST_CASE("recipients are asked for where a whitelist in use holds pairs, from the next connection on") {
+TEST_CASE("the daemon asks for recipients if a whitelist in use holds pairs, from the next connection on") {
   Parts parts;
   FakeMailServer before;
   before.negotiate();
@@ -122,7 +122,7 @@ TEST_CASE("recipients are asked for where a whitelist in use holds pairs, from t
   CHECK_THAT(mark_of(server, joe, {"<ann@ours.example>"}), Catch::Contains(" deliver; reason=listed;"));
 }
 
-TEST_CASE("the recipients of one message are not those of the next, nor those of one that was given up") {
+TEST_CASE("recipients of an earlier or an abandoned message do not count for the next one") {
   Parts parts;
   parts.whitelist.replace({"joe@example.org > ann@ours.example"});
   parts.slot.set(parts.whitelist.load_alone());
@@ -186,7 +186,7 @@ TEST_CASE("hundreds of messages on one connection do not disturb each other") {
   }
 }
 
-TEST_CASE("callbacks in any order never deliver a message that has not brought its own pass") {
+TEST_CASE("callbacks in any order never deliver a message without its own pass") {
   Parts parts({.policy = {}, .trusted_authserv_ids = {"mx.example.net"}});
   parts.log.logger()->set_level(spdlog::level::err);
   FakeMailServer server;

@@ -35,7 +35,7 @@ TEST_CASE("a listed sender's message is marked deliver, another's check") {
   CHECK(server.edits() == Edits{kCheck});
 }
 
-TEST_CASE("what the mail server leaves out is empty, and the message is decided") {
+TEST_CASE("values that the mail server leaves out are empty, and the message is decided") {
   Parts parts;
   FakeMailServer server;
   server.negotiate();
@@ -89,7 +89,7 @@ TEST_CASE("forged headers are removed from the last to the first, on both verdic
   }
 }
 
-TEST_CASE("nothing of a message that was given up is left for the next one") {
+TEST_CASE("nothing of an abandoned message is left for the next one") {
   Parts parts;
   FakeMailServer server;
   server.negotiate();
@@ -136,7 +136,7 @@ TEST_CASE("the host is the configured name, else the mail server's, else the mac
   CHECK(host() == "configured.example");
 }
 
-TEST_CASE("observing, messages are decided and logged, and not touched") {
+TEST_CASE("with mode observe, messages are decided and logged, and not changed") {
   Parts parts;
   parts.shared.mode = Mode::observe;
   FakeMailServer server;
@@ -184,7 +184,7 @@ TEST_CASE("forged headers among very many others, which the mail server would se
   CHECK(server.end_of_message() == SMFIS_REJECT);
 }
 
-TEST_CASE("observing, no number of forged headers has a message refused") {
+TEST_CASE("with mode observe, no number of forged headers makes the daemon refuse a message") {
   Parts parts;
   parts.shared.mode = Mode::observe;
   FakeMailServer server;
@@ -197,7 +197,7 @@ TEST_CASE("observing, no number of forged headers has a message refused") {
              Catch::Contains("decision=deliver reason=listed") && Catch::Contains(" forged_headers=12000\n"));
 }
 
-TEST_CASE("a message whose headers cannot be edited is refused for now, wherever the editing fails") {
+TEST_CASE("a message whose headers cannot be edited is refused temporarily, wherever the editing fails") {
   Parts parts;
   FakeMailServer server;
   server.negotiate();
@@ -240,7 +240,7 @@ TEST_CASE("a mail server that lets no headers be changed is refused, and the log
   CHECK_THAT(parts.log.text(), Catch::Contains("error: ") && Catch::Contains("changing headers"));
 }
 
-TEST_CASE("an exception on the way makes the message check with internal-error, and it is marked all the same") {
+TEST_CASE("an exception makes the message check with internal-error, and the message is still marked") {
   Parts parts;
   // The report of the damage is the one thing on the way that a test can make throw.
   const Gate throwing(test::envelope_rules(), parts.slot, parts.results, parts.log.logger(),
@@ -256,7 +256,7 @@ TEST_CASE("an exception on the way makes the message check with internal-error, 
   CHECK_THAT(parts.log.text(), Catch::Contains("error: internal error at the end of a message: made up\\x0aby a test"));
 }
 
-TEST_CASE("what the mail server tells of client, login, listener, From and results reaches the decision") {
+TEST_CASE("client, login, listener, From and results from the mail server reach the decision") {
   const std::string id = "mx.example.net";
   const GateRules rules = {.policy = {.exempt_networks = {*parse_ip_network("192.0.2.0/24")},
                                       .exempt_daemons = {"MSA"},
@@ -306,7 +306,7 @@ TEST_CASE("what the mail server tells of client, login, listener, From and resul
   }
 }
 
-TEST_CASE("the name whose results are believed is the mail server's own unless the configuration names others") {
+TEST_CASE("results in the mail server's own name are believed unless the configuration names others") {
   Parts parts(GateRules{});
   FakeMailServer server;
   server.negotiate();
@@ -324,7 +324,7 @@ TEST_CASE("the name whose results are believed is the mail server's own unless t
   CHECK(verdict() == "check");
 }
 
-TEST_CASE("mail that is not incoming is not marked, and forged fields are removed from it all the same") {
+TEST_CASE("mail that is not incoming is not marked, and its forged fields are removed") {
   GateRules rules = test::envelope_rules();
   rules.policy.exempt_logged_in = true;
   Parts parts(rules);
@@ -343,7 +343,7 @@ TEST_CASE("mail that is not incoming is not marked, and forged fields are remove
   CHECK(server.end_of_message() == SMFIS_TEMPFAIL);
 }
 
-TEST_CASE("a greeting that could forge results takes their worth from all messages of its connection") {
+TEST_CASE("after a greeting that could forge results, no results count on that connection") {
   Parts parts({.policy = {}, .trusted_authserv_ids = {"mx.example.net"}});
   FakeMailServer server;
   server.negotiate();
@@ -364,8 +364,7 @@ TEST_CASE("a greeting that could forge results takes their worth from all messag
   CHECK(verdict() == "deliv");
 }
 
-TEST_CASE(
-    "a message with more signatures than are looked at is not believed, however many others the connection brings") {
+TEST_CASE("a message with more signatures than the limit is not believed, and the next one is decided by itself") {
   Parts parts({.policy = {}, .trusted_authserv_ids = {"mx.example.net"}});
   FakeMailServer server;
   server.negotiate();

@@ -109,7 +109,7 @@ TEST_CASE("a listed sender whose signature passes is delivered, by the header an
   CHECK_THAT(world.parts.log.text(), Contains(" dkim=pass domain=example.org selector=s1"));
 }
 
-TEST_CASE("of a mail server that takes the space off, fields are given with one") {
+TEST_CASE("if the mail server removes the space after a colon, the verifier gets fields with one space") {
   Verifying world;
   FakeMailServer server;
   REQUIRE(server.negotiate(SMFI_CURR_ACTS, SMFI_CURR_PROT & ~static_cast<unsigned long>(SMFIP_HDR_LEADSPC)) ==
@@ -119,7 +119,7 @@ TEST_CASE("of a mail server that takes the space off, fields are given with one"
   CHECK_THAT(server.edits().back(), Contains("insert 0 deliver; "));
 }
 
-TEST_CASE("a signature that passes is not another message's, though its own message was given up before its end") {
+TEST_CASE("a passed signature does not count for another message, also after an abandoned one") {
   Verifying world;
   FakeMailServer server;
   REQUIRE(server.negotiate() == SMFIS_CONTINUE);
@@ -141,7 +141,7 @@ TEST_CASE("a signature that passes is not another message's, though its own mess
   CHECK_THAT(server.edits().back(), Contains("insert 0 check; "));
 }
 
-TEST_CASE("for a sender who is not listed nothing is verified, and the body is skipped at its first piece") {
+TEST_CASE("for an unlisted sender no signature is verified, and the body is skipped at its first piece") {
   Verifying world;
   FakeMailServer server;
   REQUIRE(server.negotiate() == SMFIS_CONTINUE);
@@ -150,7 +150,7 @@ TEST_CASE("for a sender who is not listed nothing is verified, and the body is s
   CHECK(world.waits == 0);
 }
 
-TEST_CASE("where the outcome is known with the header, the body is skipped, and nobody waits") {
+TEST_CASE("if the outcome is known with the header, the body is skipped without a wait") {
   Verifying world;
   world.is_known_at_once = true;
   world.outcome = {};
@@ -174,7 +174,7 @@ TEST_CASE("a checker sees the whole of a message whose signature does not pass, 
   CHECK_THAT(server.edits().back(), Contains("; dkim=body-changed"));
 }
 
-TEST_CASE("past the header that is kept nothing is verified") {
+TEST_CASE("a message whose header exceeds the limit is not verified") {
   Verifying world;
   FakeMailServer server;
   REQUIRE(server.negotiate() == SMFIS_CONTINUE);
@@ -191,7 +191,7 @@ TEST_CASE("past the header that is kept nothing is verified") {
   CHECK(world.begun == 1);
 }
 
-TEST_CASE("fields of results in the mail server's own name are not believed where nothing is configured") {
+TEST_CASE("results in the mail server's own name are not believed without configuration") {
   Verifying world;
   world.is_known_at_once = true;
   world.outcome = {};
@@ -208,7 +208,7 @@ TEST_CASE("fields of results in the mail server's own name are not believed wher
 }
 
 // Drawn with its header, when it is not yet known whether it will be delivered.
-TEST_CASE("a message that a signature delivers is a sample, with the body that the verifier saw too") {
+TEST_CASE("a message that a signature delivers can be a sample, with the body that the verifier saw") {
   Verifying world;
   world.ask_checker();
   bool passes = false;

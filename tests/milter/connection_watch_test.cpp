@@ -82,7 +82,7 @@ TEST_CASE_METHOD(WatchTest, "a connection that has ended makes room for another"
   CHECK(tally.turned_away() == 0);
 }
 
-TEST_CASE_METHOD(WatchTest, "another limit holds for the connections that follow") {
+TEST_CASE_METHOD(WatchTest, "a new limit holds for later connections") {
   const ConnectionWatch::Place first(&watch, -1), second(&watch, -1);
   watch.set_limits({.connections = 3, .timeout = std::chrono::seconds(60)});
   CHECK(ConnectionWatch::Place(&watch, -1).is_within_limit());
@@ -109,7 +109,7 @@ TEST_CASE_METHOD(WatchTest, "connections that are turned away are logged once a 
   CHECK(tally.turned_away() == 1004);
 }
 
-TEST_CASE_METHOD(WatchTest, "a connection on which no whole step comes in time is ended, and no other") {
+TEST_CASE_METHOD(WatchTest, "a connection without a whole step in time is ended, and no other") {
   const Door::Ends late = door.connect(), busy = door.connect(), asking = door.connect();
   ConnectionWatch::Place of_late(&watch, late.taken.get()), of_busy(&watch, busy.taken.get());
   ConnectionWatch::Place of_asking(&watch, asking.taken.get());
@@ -133,7 +133,7 @@ TEST_CASE_METHOD(WatchTest, "a connection on which no whole step comes in time i
   CHECK(tally.cut_off() == 3);
 }
 
-TEST_CASE_METHOD(WatchTest, "each second is told in which no thread hangs at a message") {
+TEST_CASE_METHOD(WatchTest, "the watchdog is notified each second in which no thread hangs at a message") {
   ConnectionWatch::Limits limits = {
       .connections = 2, .timeout = std::chrono::hours(1), .longest_work = std::chrono::seconds(20)};
   ConnectionWatch bounded(limits, log.logger(), &tally);
@@ -218,7 +218,7 @@ TEST_CASE_METHOD(WatchTest, "silent connections are found when no descriptor is 
 #endif
 
 TEST_CASE_METHOD(WatchTest,
-                 "a connection whose bytes nobody reads is reminded of once a second, while no step comes on any") {
+                 "a connection with unread bytes is reported once a second while no step comes on any connection") {
   int reminders = 0;
   watch.set_reminder([&reminders] { ++reminders; });
   const auto reminders_in = [&](int seconds) {
@@ -261,7 +261,7 @@ TEST_CASE_METHOD(WatchTest, "the thread ends late connections by itself") {
   CHECK(recv(late.caller.get(), &byte, 1, 0) == 0);
 }
 
-TEST_CASE("room is made for as many connections as the process may have descriptors for") {
+TEST_CASE("the limit of connections follows the descriptors that the process may have") {
   rlimit before = {};
   REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
   const rlimit low = {.rlim_cur = 300, .rlim_max = before.rlim_max};
@@ -303,7 +303,7 @@ class WatchedParts : public Parts {
   ConnectionWatch watch{{.connections = 1, .timeout = std::chrono::seconds(60)}, log.logger(), nullptr};
 };
 
-TEST_CASE_METHOD(WatchedParts, "a connection past max-connections is hung up at its first step") {
+TEST_CASE_METHOD(WatchedParts, "a connection above max-connections is closed at its first step") {
   const Door::Ends first_ends = door.connect(), second_ends = door.connect();
   FakeMailServer first, second, third;
   first.context().socket = first_ends.taken.get();
@@ -320,8 +320,7 @@ TEST_CASE_METHOD(WatchedParts, "a connection past max-connections is hung up at 
   CHECK(second.negotiate() != SMFIS_REJECT);
 }
 
-TEST_CASE_METHOD(WatchedParts,
-                 "a connection that follows another without a negotiation is hung up past max-connections") {
+TEST_CASE_METHOD(WatchedParts, "a session that follows another without a negotiation is closed above max-connections") {
   const Door::Ends first_ends = door.connect(), second_ends = door.connect();
   FakeMailServer first, second;
   first.context().socket = first_ends.taken.get();

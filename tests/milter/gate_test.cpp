@@ -80,7 +80,7 @@ TEST_CASE("forged headers are counted in the log line") {
         "authentication=none whitelist=whitelist header_from=- forged_headers=3\n");
 }
 
-TEST_CASE("at level warning messages are not logged, and decided all the same") {
+TEST_CASE("at level warning messages are decided, and not logged") {
   Parts parts;
   parts.log.logger()->set_level(spdlog::level::warn);
   Connection connection(parts.served.get());
@@ -124,7 +124,7 @@ TEST_CASE("the exact lists are asked beside the whitelist") {
 // A moment that is over: whoever asks a store until then gets no answer but what is in memory.
 const auto kNoTime = std::chrono::steady_clock::time_point();
 
-TEST_CASE("a sender without a message is looked up as the envelope sender of one that is proven to be his") {
+TEST_CASE("a look-up without a message treats the sender as an authenticated envelope sender") {
   Parts parts;
   parts.set_exact_lists("eve@example.org\n@bad.example\n", "ann@example.org\n");
   const auto reason_of = [&](std::string_view sender) {
@@ -150,7 +150,7 @@ TEST_CASE("a sender without a message is looked up as the envelope sender of one
   CHECK(reason_of("joe@example.org") == Reason::no_whitelist);
 }
 
-TEST_CASE("whatever the rules ask of a message, a sender without one is looked up by the lists alone") {
+TEST_CASE("a look-up without a message depends on the lists alone, whatever the rules for messages") {
   GateRules rules;
   rules.policy.identity = GENERATE(IdentityRule::header_from, IdentityRule::either, IdentityRule::both);
   rules.policy.authentication = GENERATE(AuthenticationRule::required, AuthenticationRule::preferred);
@@ -168,7 +168,7 @@ TEST_CASE("whatever the rules ask of a message, a sender without one is looked u
   CHECK(parts.gate.look_up("anybody@corp.example", "", kNoTime).reason == Reason::listed_domain);
 }
 
-TEST_CASE("a sender without a message is looked up for one recipient where lists hold pairs") {
+TEST_CASE("a look-up without a message takes one recipient if lists hold pairs") {
   Parts parts;
   parts.whitelist.replace({"joe@example.org > ann@ours.example"});
   parts.slot.set(parts.whitelist.load_alone());
@@ -177,7 +177,7 @@ TEST_CASE("a sender without a message is looked up for one recipient where lists
   CHECK(parts.gate.look_up("joe@example.org", "", kNoTime).reason == Reason::recipients_unknown);
 }
 
-TEST_CASE("messages without trusted results are counted where authentication is asked for, and incoming ones only") {
+TEST_CASE("incoming messages without trusted results are counted if authentication is required") {
   GateRules rules;
   rules.trusted_authserv_ids = {"mx.example.net"};
   rules.policy.exempt_logged_in = true;
@@ -219,7 +219,7 @@ TEST_CASE("messages without trusted results are counted where authentication is 
   CHECK(parts.results.missing() == counted);
 }
 
-TEST_CASE("of two whitelists a damaged one is reported, and the other goes on to serve") {
+TEST_CASE("a damaged whitelist is reported, and the other one continues to serve") {
   Parts parts;
   const test::WhitelistFile other({"eve@example.org"});
   ListParts lists = parts.slot.get()->parts();
@@ -234,7 +234,8 @@ TEST_CASE("of two whitelists a damaged one is reported, and the other goes on to
   CHECK(parts.damage_reports == 1);
 }
 
-TEST_CASE("a truncated whitelist makes all check, is reported once, and a good one puts an end to it") {
+TEST_CASE(
+    "with a truncated whitelist every message is checked and one report is written, until a good file is loaded") {
   Parts parts;
   MessageRecorder message;
   message.begin_message("<joe@example.org>");
@@ -290,7 +291,7 @@ TEST_CASE("a false positive of the bits is checked, a listed sender is delivered
   CHECK_THAT(log_line(confirmed.parts, "<" + test::stranger_of(filter, false) + ">"), !Catch::Contains("confirm"));
 }
 
-TEST_CASE("pages of a store that are bad are reported once, and check whoever is on them") {
+TEST_CASE("a bad page of a store is reported once, and its senders are checked") {
   ConfirmedParts confirmed;
   test::flip_byte(confirmed.files.store_path(), kHeaderBytes + 100);
   test::make_old(confirmed.files.store_path());
@@ -306,7 +307,7 @@ TEST_CASE("pages of a store that are bad are reported once, and check whoever is
   CHECK(confirmed.parts.damage_reports == 1);
 }
 
-TEST_CASE("a store that is written to in place makes its whitelist a damaged one, which is reported once") {
+TEST_CASE("a store that is written to in place makes its whitelist damaged, which is reported once") {
   ConfirmedParts confirmed;
   REQUIRE(confirmed.decide("<user7@example.org>").verdict == Verdict::deliver);
   test::write_file(confirmed.files.store_path(), test::read_file(confirmed.files.store_path()));
@@ -315,7 +316,7 @@ TEST_CASE("a store that is written to in place makes its whitelist a damaged one
   CHECK(confirmed.parts.damage_reports == 1);
 }
 
-TEST_CASE("of several stores each is asked, as far as one of them has the sender") {
+TEST_CASE("several stores are asked until one of them has the sender") {
   ConfirmedParts confirmed;
   const test::PairFiles other({"eve@example.org"});
   ListParts lists = confirmed.parts.slot.get()->parts();
@@ -341,7 +342,7 @@ TEST_CASE("a sender who is a false positive of one whitelist and an entry of ano
   CHECK(decision.list.view() == "whitelist");
 }
 
-TEST_CASE("a store confirms a sender without a message, too") {
+TEST_CASE("a store also confirms a look-up without a message") {
   ConfirmedParts confirmed;
   const LoadedFilter& filter = *confirmed.parts.slot.get()->parts().whitelists.front().filter;
   const auto in_a_minute = std::chrono::steady_clock::now() + std::chrono::minutes(1);

@@ -57,7 +57,7 @@ BloomgateError error_of(Make make) {
   throw std::logic_error("no BloomgateError was thrown");
 }
 
-TEST_CASE("a unix socket has the mode it was given, takes connections, and goes away with its object") {
+TEST_CASE("a unix socket has its mode, accepts connections, and is removed with its object") {
   const TemporaryFolder folder;
   const std::string path = folder.file("milter.sock");
   for (const mode_t mode : {0600U, 0660U, 0666U}) {
@@ -88,7 +88,7 @@ TEST_CASE("an unknown group is an error that leaves nothing behind") {
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE("a socket that nobody listens on any more is replaced") {
+TEST_CASE("a socket without a listener is replaced") {
   const TemporaryFolder folder;
   const std::string path = folder.file("milter.sock");
   {
@@ -149,7 +149,7 @@ TEST_CASE("a socket that another program has put in the place is not removed at 
   CHECK(connects(path));
 }
 
-TEST_CASE("a folder that is not there is an error that names the socket") {
+TEST_CASE("a missing folder is an error that names the socket") {
   const TemporaryFolder folder;
   const std::string path = folder.file("missing/milter.sock");
   const BloomgateError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
@@ -165,7 +165,7 @@ void check_port_is_taken_once(const std::string& address) {
   CHECK_THAT(error.what(), Catch::Contains(address));
 }
 
-TEST_CASE("a port of the network is taken, and a second taker is refused") {
+TEST_CASE("a network port is bound, and a second listener on it is refused") {
   check_port_is_taken_once("inet:" + free_port() + "@127.0.0.1");
   const FileDescriptor ipv6(socket(AF_INET6, SOCK_STREAM, 0));
   sockaddr_in6 loopback = {};
@@ -178,12 +178,12 @@ TEST_CASE("a port of the network is taken, and a second taker is refused") {
   check_port_is_taken_once("inet6:" + free_port() + "@::1");
 }
 
-TEST_CASE("a host that is not one of its family is an error") {
+TEST_CASE("a host of another address family is an error") {
   const BloomgateError error = error_of([&] { ListeningSocket(*parse_socket_address("inet:8891@::1"), 0660, ""); });
   CHECK(exit_status(error.code()) == EX_NOHOST);
 }
 
-TEST_CASE("a knock is a caller who has hung up") {
+TEST_CASE("a client that connects and closes is noticed as such") {
   const TemporaryFolder folder;
   for (const std::string& text : {"unix:" + folder.file("milter.sock"), "inet:" + free_port() + "@127.0.0.1"}) {
     INFO(text);

@@ -16,10 +16,7 @@ constexpr unsigned long without(unsigned long all, unsigned long some) {
   return all & ~some;
 }
 
-TEST_CASE(
-    "of a mail server that offers everything we ask for the client, its greeting, MAIL, headers and the message's end, "
-    "without "
-    "replies") {
+TEST_CASE("from a full offer we choose client, greeting, MAIL, headers and end of message, without replies") {
   const MilterRequest request = milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, {.mode = Mode::enforce});
   CHECK(request.missing.empty());
   CHECK(request.actions == (SMFIF_ADDHDRS | SMFIF_CHGHDRS | SMFIF_SETSYMLIST));
@@ -28,7 +25,7 @@ TEST_CASE(
   CHECK(request.choose_macros);
 }
 
-TEST_CASE("while observing we ask for no action at all") {
+TEST_CASE("with mode observe, no action is negotiated") {
   const MilterRequest request = milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, {.mode = Mode::observe});
   CHECK(request.missing.empty());
   CHECK(request.actions == 0);
@@ -36,7 +33,7 @@ TEST_CASE("while observing we ask for no action at all") {
   CHECK(request.steps == milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, {}).steps);
 }
 
-TEST_CASE("for a deeper check the recipients and the body are asked for, and replies to the body, to skip its rest") {
+TEST_CASE("for a deeper check we choose recipients and body, and replies to the body, to skip its rest") {
   const MilterRequest request = milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, {.deep_check = true});
   CHECK(request.missing.empty());
   CHECK(request.actions == (SMFIF_ADDHDRS | SMFIF_CHGHDRS | SMFIF_SETSYMLIST));
@@ -46,7 +43,7 @@ TEST_CASE("for a deeper check the recipients and the body are asked for, and rep
   CHECK(request.has_leading_space);
 }
 
-TEST_CASE("for lists with pairs the recipients are asked for, without replies to them, and nothing more") {
+TEST_CASE("for lists with pairs we choose the recipients, without replies, and nothing more") {
   for (const Mode mode : {Mode::enforce, Mode::observe}) {
     const MilterOffer offer = {SMFI_CURR_ACTS, SMFI_CURR_PROT};
     const MilterRequest request = milter_request(offer, {.mode = mode, .recipients = true});
@@ -59,7 +56,7 @@ TEST_CASE("for lists with pairs the recipients are asked for, without replies to
   }
 }
 
-TEST_CASE("to verify signatures the body is asked for and fields as they were sent, and no recipients") {
+TEST_CASE("to verify signatures we choose the body and fields as they were sent, and no recipients") {
   for (const Mode mode : {Mode::enforce, Mode::observe}) {
     const MilterRequest request = milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, {.mode = mode, .verify = true});
     CHECK(request.missing.empty());
@@ -70,7 +67,7 @@ TEST_CASE("to verify signatures the body is asked for and fields as they were se
   }
 }
 
-TEST_CASE("a mail server that takes the space off its fields is not asked to leave it") {
+TEST_CASE("a mail server that cannot keep the space of fields is not asked to") {
   const MilterRequest request =
       milter_request({SMFI_CURR_ACTS, without(SMFI_CURR_PROT, SMFIP_HDR_LEADSPC)}, {.verify = true});
   CHECK(request.missing.empty());
@@ -86,12 +83,12 @@ TEST_CASE("a mail server that cannot skip the rest of a body is not asked to") {
   CHECK_FALSE(request.may_skip_body);
 }
 
-TEST_CASE("the right to put messages into quarantine is asked for where it is wanted") {
+TEST_CASE("the right to quarantine messages is asked for if it is configured") {
   const MilterUse use = {.deep_check = true, .quarantine = true};
   CHECK((milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, use).actions & SMFIF_QUARANTINE) != 0);
 }
 
-TEST_CASE("an old mail server is asked for what it offers only") {
+TEST_CASE("an old mail server is asked only for what it offers") {
   const MilterRequest request =
       milter_request({SMFI_V1_ACTS | SMFIF_CHGHDRS, SMFI_V1_PROT | kFaked}, {.mode = Mode::enforce});
   CHECK(request.missing.empty());
@@ -100,7 +97,7 @@ TEST_CASE("an old mail server is asked for what it offers only") {
   CHECK_FALSE(request.choose_macros);
 }
 
-TEST_CASE("what a mail server must offer and does not is named") {
+TEST_CASE("a required feature that a mail server does not offer is named") {
   struct Case {
     std::string_view name;
     unsigned long actions, steps;

@@ -74,7 +74,7 @@ GateRules rules() {
 
 const Message kGood = {"good", {kFrom, kSignature, kPass, {"X-Bloomgate", "forged"}, {"x-bloomgate", "forged"}}};
 
-TEST_CASE("a message that is to be delivered is, or is checked or refused for now, where memory runs out on its way") {
+TEST_CASE("a listed message is delivered, checked or refused temporarily if memory runs out on its way") {
   Parts parts(rules());
   FakeMailServer server;
   server.negotiate();
@@ -115,7 +115,7 @@ TEST_CASE("a message with more forged fields than are removed is refused, wherev
   CHECK(without_memory > 0);
 }
 
-TEST_CASE("a message that is not to be delivered is not, wherever memory runs out on its way") {
+TEST_CASE("a message that must be checked is not delivered, wherever memory runs out on its way") {
   Parts parts(rules());
   parts.set_exact_lists("a-revoked-sender-with-a-long-name@example.net\n");
   FakeMailServer server;
@@ -154,8 +154,7 @@ TEST_CASE("a message that is not to be delivered is not, wherever memory runs ou
   }
 }
 
-TEST_CASE(
-    "where memory runs out, a message for a checker keeps no forged result, and is refused or goes on unchecked") {
+TEST_CASE("if memory runs out, a message for a checker keeps no forged result, and is refused or passes unchecked") {
   Parts parts(rules());
   const test::TemporaryFolder folder;
   const bool tags = GENERATE(false, true);
@@ -198,7 +197,7 @@ TEST_CASE(
   CHECK(count > 30);
 }
 
-TEST_CASE("a recorder without any memory of its own yet has all that a message says, or has failed") {
+TEST_CASE("a recorder that gets no memory has all facts of a message, or has failed") {
   const Field fields[] = {{"From", "the-first-of-two-authors@example.org"},
                           {"From", "the-second-of-two-authors@example.org"},
                           kSignature,
@@ -261,7 +260,7 @@ TEST_CASE("a recorder without any memory of its own yet has all that a message s
   CHECK(faulty > 2);
 }
 
-TEST_CASE("a text that cannot be kept is the message's fault even if there is no memory to say why") {
+TEST_CASE("a text that cannot be kept makes its message fail, even without memory to say why") {
   const std::size_t count = fail_each([] {
     MessageRecorder message(MessageText::Limits{.max_bytes = 1000, .memory_bytes = 10, .folder = "/nowhere/at/all"});
     message.begin_message("<b@example.org>");
@@ -277,7 +276,8 @@ TEST_CASE("a text that cannot be kept is the message's fault even if there is no
   CHECK(count > 1);
 }
 
-TEST_CASE("what a client could not be remembered by is not another client's, and the next connection starts anew") {
+TEST_CASE(
+    "a client whose facts did not fit into memory does not get another client's, and the next connection starts anew") {
   const std::string name = "another-client-with-a-name-that-needs-memory-of-its-own.example.net";
   MessageRecorder message;
   message.begin_connection(std::nullopt, kHost);
@@ -303,7 +303,7 @@ TEST_CASE("what a client could not be remembered by is not another client's, and
   CHECK(message.envelope({}).client_name == name);
 }
 
-TEST_CASE("a forged result whose name could not be kept is not taken for removed, until the next message") {
+TEST_CASE("a forged result whose name could not be kept counts as not removed, until the next message") {
   const std::string names[] = {"X-Spam-First-Of-The-Sender", "X-Spam-Second-Of-The-Sender"};
   ForgedFields fields;
   for (std::size_t i = 0; i < 2; ++i) fields.add_field();
@@ -324,9 +324,7 @@ TEST_CASE("a forged result whose name could not be kept is not taken for removed
   CHECK(fields.results().size() == 1);
 }
 
-TEST_CASE(
-    "a reload that runs out of memory goes on without the list or ends the daemon, and delivers nobody that it should "
-    "not") {
+TEST_CASE("a reload that runs out of memory keeps the lists or ends the daemon, and never delivers wrongly") {
   install_bus_fault_handler();
   test::MemoryLog log;
   const test::WhitelistFile file({"joe@example.org", "ann@example.org"});

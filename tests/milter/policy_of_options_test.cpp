@@ -10,7 +10,7 @@ Policy policy_from(std::vector<std::string> arguments) {
   return policy_of(read_daemon_command(arguments).options, "/dev/null");
 }
 
-TEST_CASE("the options without any setting are the policy's own defaults") {
+TEST_CASE("the default options give the policy's own defaults") {
   const Policy policy = policy_from({});
   const Policy defaults;
   CHECK(policy.identity == defaults.identity);
@@ -26,7 +26,7 @@ TEST_CASE("the options without any setting are the policy's own defaults") {
   CHECK(policy.exempt_action == defaults.exempt_action);
 }
 
-TEST_CASE("each word of an option has its own rule") {
+TEST_CASE("each word of an option has its rule") {
   CHECK(policy_from({"--identity", "envelope"}).identity == IdentityRule::envelope);
   CHECK(policy_from({"--identity", "header-from"}).identity == IdentityRule::header_from);
   CHECK(policy_from({"--identity", "either"}).identity == IdentityRule::either);
@@ -57,7 +57,7 @@ TEST_CASE("domains become canonical, own ones with or without all below them") {
   CHECK(is_own("joe@sub.xn--mller-kva.example"));
 }
 
-TEST_CASE("a domain that cannot be one is an error of the configuration, with its option") {
+TEST_CASE("an invalid domain is an error of the configuration that names its option") {
   const std::string bad = std::string(64, 'b') + ".example";  // a label that is too long
   for (const char* const option : {"own-domains", "trusted-forwarders"}) {
     try {
@@ -70,7 +70,7 @@ TEST_CASE("a domain that cannot be one is an error of the configuration, with it
   }
 }
 
-TEST_CASE("the recipient delimiter is taken character by character, and one that starts no tag is refused") {
+TEST_CASE("each character of the recipient delimiter counts, and one that cannot start a tag is refused") {
   CHECK(policy_from({}).recipient_delimiter.none());
   CHECK(policy_from({"--recipient-delimiter", "+-"}).recipient_delimiter == TagSeparators::parse("+-"));
   CHECK_THROWS_WITH(policy_from({"--recipient-delimiter", "+a"}),

@@ -81,7 +81,7 @@ TEST_CASE("a start that cannot succeed ends with a status of sysexits and a sent
 }
 
 #ifdef BLOOMGATE_FAULTY_CALLS
-TEST_CASE("where libmilter ends by itself the daemon ends, too, with a failure if that was one") {
+TEST_CASE("if libmilter ends by itself, the daemon ends, with a failure if libmilter failed") {
   const test::TemporaryFolder folder;
   const test::WhitelistFile whitelist({"joe@example.org"});
   const std::string arguments =
@@ -96,7 +96,7 @@ TEST_CASE("where libmilter ends by itself the daemon ends, too, with a failure i
 }
 #endif
 
-TEST_CASE("option --check-config tells of the configuration and the whitelist, and starts nothing") {
+TEST_CASE("option --check-config reports on the configuration and the whitelist, and starts nothing") {
   const test::TemporaryFolder folder;
   const test::WhitelistFile whitelist({"joe@example.org"});
   const std::string config = folder.file("test.conf");

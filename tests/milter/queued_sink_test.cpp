@@ -78,7 +78,7 @@ std::string lost(int count) {
   return "log lines lost here: " + std::to_string(count) + "; they came faster than the log takes them, or it failed";
 }
 
-TEST_CASE("lines are written in the order in which they came, and all at the latest when the queue ends") {
+TEST_CASE("lines are written in their order, and all of them before the queue ends") {
   Log log;
   std::vector<std::string> expected;
   for (int i = 0; i < 5000; ++i) {
@@ -90,7 +90,7 @@ TEST_CASE("lines are written in the order in which they came, and all at the lat
   CHECK(log.paper->lines() == expected);
 }
 
-TEST_CASE("a line is written without anybody asking for it") {
+TEST_CASE("a line is written without a flush") {
   Log log;
   log.logger.info("one");
   REQUIRE(log.paper->wait_until_begun(1));
@@ -98,7 +98,7 @@ TEST_CASE("a line is written without anybody asking for it") {
   REQUIRE(log.paper->wait_until_begun(2));
 }
 
-TEST_CASE("a line that comes after a long silence is written, too") {
+TEST_CASE("a line after a long silence is written") {
   Log log;
   std::size_t lines = 0;
   for (const auto silence : {std::chrono::milliseconds(100), std::chrono::milliseconds(1'000)}) {
@@ -111,7 +111,7 @@ TEST_CASE("a line that comes after a long silence is written, too") {
   CHECK(log.paper->wait_until_begun(++lines));
 }
 
-TEST_CASE("flush returns when what came before is written, and the writer has been flushed") {
+TEST_CASE("flush returns after all earlier lines are written and the writer is flushed") {
   Log log;
   for (int i = 0; i < 100; ++i) {
     log.logger.info("line");
@@ -121,7 +121,8 @@ TEST_CASE("flush returns when what came before is written, and the writer has be
   CHECK(log.paper->flushes() >= 100);
 }
 
-TEST_CASE("a writer that hangs holds nobody up: what does not fit is lost, counted, and said when it goes on") {
+TEST_CASE(
+    "a writer that hangs delays no thread: lines that do not fit are dropped, counted and reported when it continues") {
   Log log({.lines = 10, .flush_patience = std::chrono::milliseconds(1)});
   log.paper->set(true);
   log.logger.info("first");
@@ -138,7 +139,7 @@ TEST_CASE("a writer that hangs holds nobody up: what does not fit is lost, count
   CHECK(log.paper->lines() == expected);
 }
 
-TEST_CASE("long lines are held to a number of bytes, and a shorter one still fits") {
+TEST_CASE("the queue is limited in bytes, and a shorter line may still fit") {
   Log log({.bytes = 1000});
   log.paper->set(true);
   log.logger.info("first");
@@ -153,7 +154,7 @@ TEST_CASE("long lines are held to a number of bytes, and a shorter one still fit
   CHECK(log.paper->lines() == std::vector<std::string>{"first", std::string(900, 'a'), std::string(100, 'c'), lost(2)});
 }
 
-TEST_CASE("lines that the writer fails at are counted, and said with the next that it takes") {
+TEST_CASE("lines that the writer fails to write are counted, and reported with the next one") {
   const bool fails_late = GENERATE(false, true);
   Log log;
   log.paper->set(false, !fails_late, fails_late);
@@ -175,7 +176,7 @@ TEST_CASE("lines that the writer fails at are counted, and said with the next th
   CHECK(log.queue->lost_in_all() == 2);
 }
 
-TEST_CASE("a line that cannot be put together is counted as lost") {
+TEST_CASE("a line that cannot be formatted is counted as lost") {
   Log log;
   log.queue->count_lost();
   log.logger.info("one");

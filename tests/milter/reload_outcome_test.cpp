@@ -69,7 +69,7 @@ TEST_CASE("the outcome of a reload is read as it was written") {
   CHECK(read_reload_outcome(folder.path()) == accepted);
 }
 
-TEST_CASE("what is no outcome of a reload counts as none") {
+TEST_CASE("a text that is not an outcome of a reload counts as none") {
   const test::TemporaryFolder folder;
   for (const std::string text : {"", "1\n", "x\naccepted\nserving\n", "1\nperhaps\nserving\n", "1\naccepted"}) {
     INFO(text);
@@ -84,7 +84,7 @@ TEST_CASE("an outcome that cannot be written is an error") {
         }) == ErrorCode::cannot_write);
 }
 
-TEST_CASE("who asks for a reload gets the outcome of one that began afterwards") {
+TEST_CASE("a request for a reload gets the outcome of a reload that began after it") {
   const test::TemporaryFolder folder;
   write_reload_outcome(folder.path(), {monotonic_microseconds(), true, "an earlier one"});
   const Process daemon([&] {
@@ -98,7 +98,7 @@ TEST_CASE("who asks for a reload gets the outcome of one that began afterwards")
   CHECK_FALSE(outcome.accepted);
 }
 
-TEST_CASE("who asks a daemon for a reload that ends instead is told so") {
+TEST_CASE("a request for a reload fails with that reason if the daemon ends instead") {
   const test::TemporaryFolder folder;
   const Process daemon([] { return false; });
   CHECK(test::error_code_of([&] { request_reload(daemon.id(), folder.path()); }) == ErrorCode::library_failed);

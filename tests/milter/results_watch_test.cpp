@@ -14,7 +14,7 @@ unsigned miss(ResultsWatch& watch, unsigned count) {
   return changes;
 }
 
-TEST_CASE("results are missing after a thousand messages in a row without them, which is said once") {
+TEST_CASE("results count as missing after a thousand messages in a row without them, reported once") {
   ResultsWatch watch;
   CHECK(miss(watch, kLast - 1) == 0);
   CHECK_FALSE(watch.missing());
@@ -24,7 +24,7 @@ TEST_CASE("results are missing after a thousand messages in a row without them, 
   CHECK(watch.missing());
 }
 
-TEST_CASE("one message with results starts the count anew, and their return is said once") {
+TEST_CASE("one message with results resets the count, and their return is reported once") {
   ResultsWatch watch;
   miss(watch, kLast - 1);
   CHECK_FALSE(watch.note(true));
@@ -36,7 +36,7 @@ TEST_CASE("one message with results starts the count anew, and their return is s
   CHECK(miss(watch, kLast) == 1);
 }
 
-TEST_CASE("begun again, nothing is missing until a thousand messages more") {
+TEST_CASE("after a restart of the watch, results count as missing after a thousand more messages") {
   ResultsWatch watch;
   miss(watch, kLast);
   watch.begin_again();

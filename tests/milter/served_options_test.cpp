@@ -75,7 +75,7 @@ TEST_CASE(
   CHECK_THAT(s.log.text(), Contains("info: deep-check spamd:") && !Contains("not asked"));
 }
 
-TEST_CASE("samples are taken where a share is set and a checker asked, and a reload takes another share in") {
+TEST_CASE("samples are taken if a share and a checker are configured, and a reload changes the share") {
   Configured s;
   CHECK(s.made(s.options())->parts.sampler == nullptr);
   const auto sampling = [&s](double share) {
@@ -99,7 +99,7 @@ TEST_CASE("samples are taken where a share is set and a checker asked, and a rel
 }
 
 // Nobody listens at the checker's address.
-TEST_CASE("what becomes of a sample is in the log and in the figures") {
+TEST_CASE("the outcome of a sample is in the log and in the figures") {
   Configured s;
   const auto served = s.made(s.options([](DaemonOptions& options) { options.deep_check.sample_share = 1; }));
   served->sampler->offer(
@@ -110,13 +110,13 @@ TEST_CASE("what becomes of a sample is in the log and in the figures") {
   CHECK(s.monitor.tally().samples(SampleAnswer::dropped) == 1);
 }
 
-TEST_CASE("parts keep what their pointers lead to") {
+TEST_CASE("parts own the objects that they point to") {
   Configured s;
   std::shared_ptr<const ConnectionParts> parts = parts_of(s.made(s.options()));
   CHECK(parts->deep_check->options().servers.size() == 1);
 }
 
-TEST_CASE("while the mode is observe no checker is made, and the log says that the one configured is not asked") {
+TEST_CASE("with mode observe no checker is made, and the log says that the configured one is not asked") {
   Configured s;
   const auto served = s.made(s.options([](DaemonOptions& options) { options.mode = Mode::observe; }));
   CHECK(served->deep_check == nullptr);
@@ -125,7 +125,7 @@ TEST_CASE("while the mode is observe no checker is made, and the log says that t
   CHECK_THAT(s.log.text(), Contains(": not asked while the mode is observe\n"));
 }
 
-TEST_CASE("a reload that changes nothing of the checker takes it over, with all that it knows of its servers") {
+TEST_CASE("a reload that leaves the checker unchanged keeps it, with the state of its servers") {
   Configured s;
   const auto before = s.made(s.options());
   const auto after =
@@ -136,7 +136,7 @@ TEST_CASE("a reload that changes nothing of the checker takes it over, with all 
   CHECK(before->parts.host_name.empty());
 }
 
-TEST_CASE("a reload that changes anything of the checker makes another") {
+TEST_CASE("a reload that changes the checker's options makes a new checker") {
   Configured s;
   const auto before = s.made(s.options());
   const Change changes[] = {
@@ -182,7 +182,7 @@ class Verifying : public Configured {
   ServedOptions in_use;
 };
 
-TEST_CASE("a reload that changes nothing of the verifier takes it over") {
+TEST_CASE("a reload that leaves the verifier unchanged keeps it") {
   Verifying s;
   const Change changes[] = {
       nullptr,
@@ -198,8 +198,7 @@ TEST_CASE("a reload that changes nothing of the verifier takes it over") {
   }
 }
 
-TEST_CASE(
-    "a reload that changes anything of the verifier makes another, or none where nothing is verified any longer") {
+TEST_CASE("a reload that changes the verifier's options makes a new one, or none if verification is off") {
   Verifying s;
   const Change changes[] = {
       [](DaemonOptions& options) { options.alignment = DaemonOptions::Alignment::strict; },

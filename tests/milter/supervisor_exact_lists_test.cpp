@@ -16,7 +16,7 @@ using Catch::StartsWith;
 using test::Supervised;
 using test::Watched;
 
-TEST_CASE("an exact list is loaded again when its file changes, in whatever way") {
+TEST_CASE("an exact list is loaded again after any change of its file") {
   Watched s("joe@example.org\n");
   CHECK(s.revoked("<joe@example.org>"));
   SECTION("written anew in place") {
@@ -42,7 +42,7 @@ TEST_CASE("an exact list is loaded again when its file changes, in whatever way"
   CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=serving ") && Contains("; 1 revoked entries"));
 }
 
-TEST_CASE("a reload that is asked for reads every list anew, watched or not") {
+TEST_CASE("a requested reload reads every list again, watched or not") {
   Supervised s;
   s.sources.revoked = s.folder.file("revoked.txt");
   s.sources.extra = s.folder.file("extra.txt");
@@ -75,7 +75,7 @@ TEST_CASE("a reload that is asked for reads every list anew, watched or not") {
   CHECK_THAT(s.log.text(), Contains("error: reload refused: ") && Contains(s.sources.extra));
 }
 
-TEST_CASE("a folder that never rests delays a changed list for a moment only") {
+TEST_CASE("a folder with constant changes delays a changed list only briefly") {
   Watched s("joe@example.org\n");
   std::atomic<bool> goes_on = true;
   // Somebody keeps putting new lists of further entries in its place.
@@ -97,7 +97,7 @@ TEST_CASE("a folder that never rests delays a changed list for a moment only") {
   CHECK(s.revoked("<ann@example.org>"));
 }
 
-TEST_CASE("a list of revoked entries that is spoiled in place delivers nobody until it is mended") {
+TEST_CASE("with an invalid list of revoked entries no message is delivered, until the list is fixed") {
   Watched s("joe@example.org\n");
   const std::string spoiled =
       GENERATE(std::string(5000, '\xff'), std::string(5000, '\0'), std::string("\xff\xfe\x01\n"),
@@ -112,7 +112,7 @@ TEST_CASE("a list of revoked entries that is spoiled in place delivers nobody un
   CHECK_FALSE(s.revoked("<joe@example.org>"));
 }
 
-TEST_CASE("a list of further entries that is spoiled in place lists nobody, and hinders no whitelist") {
+TEST_CASE("an invalid list of extra entries lists no sender, and the whitelists still do") {
   Watched s("");
   test::write_file(s.sources.extra, "ann@example.org\n");
   Watched::await([&] { return s.reason("<ann@example.org>") == Reason::listed_extra; });
@@ -121,7 +121,7 @@ TEST_CASE("a list of further entries that is spoiled in place lists nobody, and 
   CHECK(s.reason("<joe@example.org>") == Reason::listed);
 }
 
-TEST_CASE("a reload that cannot read the revoked entries delivers nobody") {
+TEST_CASE("after a reload that cannot read the revoked entries no message is delivered") {
   Watched s("ann@example.org\n");
   s.runner->end();
   std::filesystem::remove(s.path);
@@ -133,7 +133,7 @@ TEST_CASE("a reload that cannot read the revoked entries delivers nobody") {
   CHECK(s.reason("<joe@example.org>") == Reason::listed);
 }
 
-TEST_CASE("a list that had entries and is empty now is pointed out") {
+TEST_CASE("a list that had entries and is now empty gets a warning") {
   Watched s("joe@example.org\n");
   test::write_file(s.path, "");
   Watched::await([&] { return s.reason("<joe@example.org>") == Reason::listed; });
@@ -141,7 +141,7 @@ TEST_CASE("a list that had entries and is empty now is pointed out") {
                                !Contains("had 0 entries"));  // as the other list had before
 }
 
-TEST_CASE("a folder that is moved away delivers nobody, and one in its place is watched") {
+TEST_CASE("without the folder of revoked entries no message is delivered, and a new folder in its place is watched") {
   Watched s("ann@example.org\n");
   const std::string inner = s.folder.file("inner");
   std::filesystem::create_directory(inner);
@@ -163,7 +163,7 @@ TEST_CASE("a folder that is moved away delivers nobody, and one in its place is 
   CHECK_FALSE(s.revoked("<joe@example.org>"));
 }
 
-TEST_CASE("a file behind a link is watched as well") {
+TEST_CASE("a file behind a link is watched") {
   Watched s("joe@example.org\n");
   const test::TemporaryFolder elsewhere;
   test::write_file(elsewhere.file("target"), "ann@example.org\n");
@@ -180,7 +180,7 @@ TEST_CASE("a bad line is logged with its place, and the rest is used") {
   CHECK_THAT(s.log.text(), Contains("warning: " + s.path + ":2: ") && !Contains("more lines"));
 }
 
-TEST_CASE("of many bad lines the first are logged, and how many more there are") {
+TEST_CASE("the first of many bad lines are logged, and the number of the others") {
   std::string content = "joe@example.org\n";
   for (std::size_t i = 0; i < ExactListReading::kMostBadLines + 3; ++i) content += "no address\n";
   Watched s(content);

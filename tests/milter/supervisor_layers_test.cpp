@@ -59,7 +59,7 @@ struct Layered {
 
 using Names = std::vector<std::string>;
 
-TEST_CASE("a sender is listed where any layer lists him, and the decision names the layer") {
+TEST_CASE("a sender is listed if any layer lists it, and the decision names the layer") {
   Layered s;
   s.supervisor.load_first();
   CHECK(s.names() == Names{"all/0001", "all/0002"});
@@ -71,7 +71,7 @@ TEST_CASE("a sender is listed where any layer lists him, and the decision names 
              Contains(s.path("0001")) && Contains(s.path("0002")) && Contains("layers of whitelist all: 2"));
 }
 
-TEST_CASE("each layer is a draw for a stranger, and the rates told are of all layers together") {
+TEST_CASE("a non-member takes one look-up in each layer, and the reported rates are of all layers together") {
   Layered s;
   s.supervisor.load_first();
   CHECK(s.decision("<stranger@example.net>").draws.look_ups == 2);
@@ -80,7 +80,7 @@ TEST_CASE("each layer is a draw for a stranger, and the rates told are of all la
   CHECK(*false_positive_rate_of_message(*s.slot.get(), IdentityRule::envelope) == Approx(fpr_of_several(rates)));
 }
 
-TEST_CASE("hidden files, kept generations and other files of the folder are no layers") {
+TEST_CASE("hidden files, kept generations and other files of the folder are not layers") {
   Layered s;
   test::write_file(s.folder.file(".0003.bloom.tmp-1"), "half a layer");
   test::write_file(s.folder.file(".0003.bloom"), "half a layer");
@@ -90,7 +90,7 @@ TEST_CASE("hidden files, kept generations and other files of the folder are no l
   CHECK(s.names() == Names{"all/0001", "all/0002"});
 }
 
-TEST_CASE("layers that are added, replaced and removed are taken in together; those that stay are not read again") {
+TEST_CASE("added, replaced and removed layers take effect together, and unchanged ones are not read again") {
   Layered s;
   s.supervisor.load_first();
   const auto first = s.filter(0);
@@ -109,7 +109,7 @@ TEST_CASE("layers that are added, replaced and removed are taken in together; th
   CHECK(s.reason("<joe@example.org>") == Reason::not_listed);
 }
 
-TEST_CASE("layers that cannot be used are refused as a whole, by name, and the old ones stay") {
+TEST_CASE("if a layer cannot be used, the whole change is refused by name, and the old layers stay") {
   Layered s;
   s.supervisor.load_first();
   struct Case {
@@ -174,7 +174,7 @@ TEST_CASE("a layer that has another name now is loaded under that, and one that 
   CHECK(s.reason("<joe@example.org>") == Reason::listed);
 }
 
-TEST_CASE("a folder whose layers have gone goes on to serve, as a file that has gone does") {
+TEST_CASE("a folder without its layers continues to serve, like a removed file") {
   Layered s;
   s.supervisor.load_first();
   std::filesystem::remove(s.path("0001"));
@@ -184,7 +184,7 @@ TEST_CASE("a folder whose layers have gone goes on to serve, as a file that has 
   CHECK_THAT(s.log.text(), !Contains("error: "));
 }
 
-TEST_CASE("a damaged layer lists nobody, the others go on, and a good file heals it") {
+TEST_CASE("a damaged layer lists no sender, the others still do, and a good file replaces it") {
   Layered s;
   s.supervisor.load_first();
   const auto second = s.filter(1);
@@ -198,7 +198,7 @@ TEST_CASE("a damaged layer lists nobody, the others go on, and a good file heals
   CHECK(s.filter(1) == second);
 }
 
-TEST_CASE("the watch sees a layer that comes, one that is replaced, and one that goes") {
+TEST_CASE("the watch notices an added, a replaced and a removed layer") {
   Layered s;
   s.supervisor.load_first();
   const test::RunningSupervisor runner(s.supervisor, s.wakeup);
@@ -223,7 +223,7 @@ TEST_CASE("a folder of layers with a store is refused, with the remedy") {
   CHECK_THROWS_WITH(load_whitelist_files(source, false, FilterCheck::all), Contains("take confirm out"));
 }
 
-TEST_CASE("a reload under another name gives it to the layers") {
+TEST_CASE("a reload that renames the whitelist renames its layers") {
   Layered s;
   ListSources renamed = s.sources;
   renamed.whitelists.front().name = "other";

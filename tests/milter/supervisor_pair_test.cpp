@@ -56,7 +56,8 @@ TEST_CASE("a filter and its store are replaced together by a reload") {
 }
 
 TEST_CASE(
-    "a reload that sees one of the two replaced keeps both, says so, and takes the new ones when both are there") {
+    "a reload that finds one of the two replaced keeps the old pair, reports it, and loads the new pair when it is "
+    "complete") {
   SupervisedPair s;
   const bool filter_first = GENERATE(true, false);
   CAPTURE(filter_first);
@@ -76,7 +77,7 @@ TEST_CASE(
   CHECK_THAT(s.systemd.last(), !Contains(", until the file and the store"));
 }
 
-TEST_CASE("a running daemon notices that the second file of a pair has come, whichever it is") {
+TEST_CASE("a running daemon notices the second file of a pair, whichever it is") {
   SupervisedPair s;
   const bool filter_first = GENERATE(true, false);
   CAPTURE(filter_first);
@@ -136,7 +137,7 @@ TEST_CASE("a store that cannot be used is refused at the start") {
   CHECK(test::error_code_of([&] { other.load_first(); }) == ErrorCode::bad_input);
 }
 
-TEST_CASE("a whitelist that may be missing is loaded when its store has come, too") {
+TEST_CASE("a whitelist that may be missing is loaded once its store is there") {
   SupervisedPair s;
   std::filesystem::rename(s.files.store_path(), s.files.store_path() + ".away");
   s.sources.allow_missing = true;
@@ -148,7 +149,7 @@ TEST_CASE("a whitelist that may be missing is loaded when its store has come, to
   CHECK(s.serves("joe@example.org"));
 }
 
-TEST_CASE("a store whose header is spoiled in place makes the pair in use a damaged one at the next reload") {
+TEST_CASE("a store whose header is overwritten in place makes its pair damaged at the next reload") {
   SupervisedPair s;
   const auto stamp = std::filesystem::last_write_time(s.files.store_path());
   test::flip_byte(s.files.store_path(), 20);

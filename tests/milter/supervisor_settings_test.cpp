@@ -55,7 +55,7 @@ struct Configured {
                         }};
 };
 
-TEST_CASE("a reload takes in what the configuration says now: other whitelists, exact lists, and all else") {
+TEST_CASE("a reload applies the whole configuration: whitelists, exact lists, and all other options") {
   Configured s;
   test::write_file(s.folder.file("revoked.txt"), "joe@example.org\n");
   test::write_file(s.folder.file("extra.txt"), "eve@example.org\n");
@@ -78,7 +78,7 @@ TEST_CASE("a reload takes in what the configuration says now: other whitelists, 
   CHECK(s.reason("<joe@example.org>") == Reason::listed);
 }
 
-TEST_CASE("lists that a reload has brought are watched from then on") {
+TEST_CASE("lists that a reload has added are watched") {
   Configured s;
   s.sources.revoked = s.folder.file("revoked.txt");
   test::write_file(s.sources.revoked, "");
@@ -90,7 +90,7 @@ TEST_CASE("lists that a reload has brought are watched from then on") {
   CHECK(s.reason("<joe@example.org>") == Reason::revoked);
 }
 
-TEST_CASE("a configuration that is refused leaves everything as it is, and the reload says why") {
+TEST_CASE("a refused configuration changes nothing, and the reload says why") {
   Configured s;
   const ListSources before = s.sources;
   std::string why;
@@ -127,7 +127,7 @@ TEST_CASE("a configuration that is refused leaves everything as it is, and the r
   CHECK(s.put_into_use == 1);
 }
 
-TEST_CASE("a list is not said to be loaded where the configuration that names it is refused") {
+TEST_CASE("the log does not report a list as loaded if its configuration is refused") {
   Configured s;
   s.sources.whitelists = {{"new", s.other.path()}, {"missing", s.folder.file("missing.bloom")}};
   CHECK_THAT(s.status_after_reload(), Contains("reload refused: "));
@@ -136,7 +136,7 @@ TEST_CASE("a list is not said to be loaded where the configuration that names it
   CHECK_THAT(s.log.text(), !Contains("loaded " + s.other.path()));
 }
 
-TEST_CASE("a faulty configuration does not hold up what was revoked meanwhile") {
+TEST_CASE("a faulty configuration does not delay newly revoked entries") {
   Configured s;
   s.sources.revoked = s.folder.file("revoked.txt");
   test::write_file(s.sources.revoked, "");
@@ -147,8 +147,7 @@ TEST_CASE("a faulty configuration does not hold up what was revoked meanwhile") 
   CHECK(s.reason("<joe@example.org>") == Reason::revoked);
 }
 
-TEST_CASE(
-    "options that a reload cannot take in are named in its outcome, the log and the status, until they are as before") {
+TEST_CASE("options that wait for a restart are named in outcome, log and status, until they are as before") {
   Configured s;
   s.read = [] { return NewSettings{.sources = {}, .wait_for_restart = {"socket", "log-target"}}; };
   CHECK_THAT(s.status_after_reload(),

@@ -68,14 +68,14 @@ struct Trusting {
                         results, log.logger(), [this] { return NewSettings{.sources = sources}; }};
 };
 
-TEST_CASE("a whitelist that a trusted key has signed is loaded, and the log says whose it is") {
+TEST_CASE("a whitelist signed by a trusted key is loaded, and the log names its signer") {
   Trusting s;
   s.supervisor.load_first();
   CHECK(s.reason("<joe@example.org>") == Reason::listed);
   CHECK_THAT(s.log.text(), Contains("signed by " + std::string(test::kSigningKeyText)));
 }
 
-TEST_CASE("at the start a whitelist that nobody trusted has signed is an error, or none where it may be missing") {
+TEST_CASE("at the start a whitelist without a trusted signature is an error, or is not loaded if it may be missing") {
   Trusting s;
   s.put("whitelist", {"eve@example.org"}, GENERATE(as<const SecretKey*>(), nullptr, &other_key()));
   SECTION("an error") {
@@ -89,7 +89,7 @@ TEST_CASE("at the start a whitelist that nobody trusted has signed is an error, 
   }
 }
 
-TEST_CASE("a file that takes the place of a signed one is refused without its signature, and the old one goes on") {
+TEST_CASE("a new file without a trusted signature is refused, and the old one continues to serve") {
   Trusting s;
   s.supervisor.load_first();
   const auto* const key = GENERATE(as<const SecretKey*>(), nullptr, &other_key());
@@ -109,7 +109,7 @@ TEST_CASE("a file that takes the place of a signed one is refused without its si
   CHECK(s.reason("<eve@example.org>") == Reason::listed);
 }
 
-TEST_CASE("where the key is changed, a whitelist in use that has another one goes on, undamaged, with the old key") {
+TEST_CASE("after a change of the trusted key the whitelist in use continues to serve with the old key") {
   Trusting s;
   s.supervisor.load_first();
   s.trust({other_key().public_key()});
@@ -135,7 +135,7 @@ TEST_CASE("where the key is changed, a whitelist in use that has another one goe
   CHECK(s.reason("<bob@example.org>") == Reason::listed);
 }
 
-TEST_CASE("a key that a reload brings is asked of the whitelist in use, too") {
+TEST_CASE("a trusted key that a reload adds is also checked of the whitelist in use") {
   Trusting s;
   s.put("whitelist", {"eve@example.org"}, nullptr);
   s.trust({});
@@ -153,7 +153,7 @@ TEST_CASE("a key that a reload brings is asked of the whitelist in use, too") {
   CHECK(s.reason("<eve@example.org>") == Reason::not_listed);
 }
 
-TEST_CASE("each layer of a folder must be signed, or all stay as they are") {
+TEST_CASE("each layer of a folder must be signed, or no change takes effect") {
   Trusting s;
   std::filesystem::create_directory(s.folder.file("layers"));
   s.sources = {.whitelists = {{"all", s.folder.file("layers"), {}, {our_key().public_key()}}}};
@@ -173,7 +173,7 @@ TEST_CASE("each layer of a folder must be signed, or all stay as they are") {
   CHECK(s.reason("<eve@example.org>") == Reason::listed);
 }
 
-TEST_CASE("the header's signature is checked also where the rest of a file is not read") {
+TEST_CASE("the header's signature is checked even if the rest of the file is not read") {
   const Trusting s;
   const auto load = [&] {
     return load_whitelist_files(s.sources.whitelists.front(), false, FilterCheck::header).front().filter;
@@ -183,7 +183,7 @@ TEST_CASE("the header's signature is checked also where the rest of a file is no
   CHECK(test::error_code_of(load) == ErrorCode::bad_signature);
 }
 
-TEST_CASE("where no key is trusted, a signed whitelist is one like others") {
+TEST_CASE("without a trusted key a signed whitelist is loaded like any other") {
   Trusting s;
   s.trust({});
   s.put("whitelist", {"ann@example.org"}, &other_key());

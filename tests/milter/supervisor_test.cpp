@@ -87,7 +87,7 @@ TEST_CASE("a whitelist that cannot be used ends the start, unless it may be miss
   CHECK_THAT(s.log.text(), StartsWith("warning: starting without a whitelist") && Contains(s.file.path()));
 }
 
-TEST_CASE("a reload puts the new whitelist into use and tells systemd") {
+TEST_CASE("a reload puts the new whitelist into use and notifies systemd") {
   Supervised s;
   s.supervisor.load_first();
   s.file.replace({"ann@example.org"});
@@ -112,7 +112,7 @@ class LineWatcher : public spdlog::sinks::base_sink<std::mutex> {
   const std::function<void(std::string_view)> seen_;
 };
 
-TEST_CASE("a list is said to be loaded once messages are decided by it") {
+TEST_CASE("a list is reported as loaded once messages are decided by it") {
   Supervised s;
   s.sources.revoked = s.folder.file("revoked.txt");
   test::write_file(s.sources.revoked, "eve@example.org\n");
@@ -160,7 +160,7 @@ TEST_CASE("a reload of a bad file is refused: the old whitelist stays, and log a
   }
 }
 
-TEST_CASE("a reload heals a daemon that started without a whitelist, or whose whitelist was damaged") {
+TEST_CASE("a reload gives a whitelist to a daemon that has none, or only a damaged one") {
   Supervised s;
   SECTION("started without") {
     std::filesystem::remove(s.file.path());
@@ -196,7 +196,7 @@ TEST_CASE("a whitelist that is written to in place is damaged at once, and says 
   CHECK_THAT(s.log.text(), Contains("error: damaged: " + s.file.path()));
 }
 
-TEST_CASE("a reload that finds the very file in use bad makes it damaged, and one of another file does not") {
+TEST_CASE("a reload that finds the file in use bad marks it as damaged, and a bad new file does not") {
   Supervised s;
   // What is written there leaves no sign but the bytes: see SilentWriter.
   const test::SilentWriter writer(s.file.path(), kHeaderBytes);
@@ -218,7 +218,7 @@ TEST_CASE("a reload that finds the very file in use bad makes it damaged, and on
 }
 
 #ifndef __SANITIZE_ADDRESS__  // See NoDescriptors.
-TEST_CASE("a reload that cannot open the very file in use keeps it, and does not call it damaged") {
+TEST_CASE("a reload that cannot open the file in use keeps it, without calling it damaged") {
   Supervised s;
   s.supervisor.load_first();
   {
@@ -250,7 +250,7 @@ TEST_CASE("the supervisor says that it is ready, serves events, and says that it
   CHECK(s.systemd.next() == "STOPPING=1\nSTATUS=stopping");
 }
 
-TEST_CASE("of several whitelists one that is refused at a reload stays as it was, and the others are new") {
+TEST_CASE("if one of several whitelists is refused at a reload, it stays as it was and the others are replaced") {
   Supervised s;
   const test::WhitelistFile other({"ann@example.org"});
   s.sources.whitelists.push_back({"other", other.path()});
@@ -282,7 +282,7 @@ TEST_CASE("a whitelist that was missing at the start is used as soon as it is th
   CHECK_THAT(status, Contains(s.whitelist));
 }
 
-TEST_CASE("a whitelist that takes the place of the one in use is used, and a bad one is refused once") {
+TEST_CASE("a file that replaces the whitelist in use is loaded, and a bad one is refused once") {
   const test::TemporaryFolder place;
   Waiting s(place.file("whitelist.bloom"), place.file("revoked.txt"));
   std::filesystem::copy_file(s.file.path(), s.whitelist);
@@ -311,7 +311,7 @@ TEST_CASE("a whitelist that takes the place of the one in use is used, and a bad
   CHECK(refusals() == before + 1);
 }
 
-TEST_CASE("a whitelist that is removed goes on to serve") {
+TEST_CASE("a removed whitelist continues to serve") {
   const test::TemporaryFolder place;
   Waiting s(place.file("whitelist.bloom"), place.file("revoked.txt"));
   std::filesystem::copy_file(s.file.path(), s.whitelist);
@@ -336,7 +336,7 @@ TEST_CASE("a whitelist behind a link to its folder is loaded again when the link
   Watched::await([&] { return s.reason("<ann@example.org>") == Reason::listed; });
 }
 
-TEST_CASE("that no trusted results arrive is logged and shown in the status, and so is their return") {
+TEST_CASE("missing trusted results are logged and shown in the status, and so is their return") {
   Watched s("");
   const auto note = [&s](bool had_results) {
     if (s.results.note(had_results)) s.wakeup.post(Wakeup::kResults);

@@ -10,7 +10,7 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("events that were posted are taken together, and once") {
+TEST_CASE("posted events are taken together, and once") {
   Wakeup wakeup;
   wakeup.post(Wakeup::kReload);
   wakeup.post(Wakeup::kReload);
@@ -20,7 +20,7 @@ TEST_CASE("events that were posted are taken together, and once") {
   CHECK(wakeup.wait() == Wakeup::kStop);
 }
 
-TEST_CASE("whoever waits is woken by another thread") {
+TEST_CASE("a waiting thread is woken by another thread") {
   Wakeup wakeup;
   for (int i = 0; i < 100; ++i) {
     const std::jthread other([&] { wakeup.post(Wakeup::kStop); });
@@ -28,7 +28,7 @@ TEST_CASE("whoever waits is woken by another thread") {
   }
 }
 
-TEST_CASE("a wait ends without an event where its time is up, or its descriptor is readable") {
+TEST_CASE("a wait ends without an event at its time-out, or if its descriptor is readable") {
   using namespace std::chrono_literals;
   Wakeup wakeup;
   CHECK(wakeup.wait(-1, 0ms) == 0);
