@@ -276,7 +276,7 @@ struct ConfirmedParts {
   Parts parts;
 };
 
-TEST_CASE("a false positive of the bits is checked, a listed sender is delivered, and the log line says by what") {
+TEST_CASE("a false positive is checked, a listed sender is delivered, and the log line names the confirmation") {
   ConfirmedParts confirmed;
   const LoadedFilter& filter = *confirmed.parts.slot.get()->parts().whitelists.front().filter;
   const std::string stranger = test::false_positive_of(filter);

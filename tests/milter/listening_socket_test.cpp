@@ -114,7 +114,7 @@ TEST_CASE("a socket in use is left alone") {
   CHECK(connects(path));
 }
 
-TEST_CASE("what is not a socket is left alone") {
+TEST_CASE("a path that is not a socket is left alone") {
   const TemporaryFolder folder;
   const std::string path = folder.file("milter.sock");
   const std::string target = folder.file("target");

@@ -58,8 +58,7 @@ class Configured {
   ConnectionParts common_;
 };
 
-TEST_CASE(
-    "connections get the checker, the mode and the name that the configuration says, and what is the same for all") {
+TEST_CASE("connections get checker, mode and name from the configuration, and the shared parts") {
   Configured s;
   const auto served = s.made(s.options([](DaemonOptions& options) { options.host_name = "mx.example.net"; }));
   REQUIRE(served->deep_check != nullptr);

@@ -215,7 +215,7 @@ TEST_CASE("a sum of addresses that does not fit in 64 bits stays at the greatest
   CHECK(MappedFilter(folder.file("out")).header().addresses == want);
 }
 
-TEST_CASE("the intersection of full filters has as many addresses as they have, and those of empty ones none") {
+TEST_CASE("the intersection of full filters has as many addresses as they have, and that of empty filters has none") {
   const TemporaryFolder folder;
   FilterHeader header = {.shape = {.block_count = 2}, .expected_entries = 1, .addresses = 100'000};
   const auto fill = GENERATE(std::byte{0xff}, std::byte{0});

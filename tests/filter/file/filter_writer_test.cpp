@@ -52,7 +52,7 @@ TEST_CASE("the parts of a body may come in any order") {
   CHECK_NOTHROW(MappedFilter(folder.file("a")).verify_body());
 }
 
-TEST_CASE("there may be fewer domain entries than room was reserved for, and none at all") {
+TEST_CASE("there may be fewer domain entries than were reserved, also none") {
   const TemporaryFolder folder;
   const std::vector<std::byte> bits(300 * 4096);
   const auto domains = GENERATE(values<std::uint64_t>({0, 1, 1000, 200'000}));

@@ -34,7 +34,7 @@ using test::flip_byte;
 using test::numbered_addresses;
 using test::TemporaryFolder;
 
-TEST_CASE("a mapped filter finds what was built into it") {
+TEST_CASE("a mapped filter finds its entries") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter.bloom");
   const FilterHeader written = build_filter(path, numbered_addresses(0, 10'000));
@@ -328,7 +328,7 @@ class WithoutLockCapability {
   __user_cap_data_struct before_[2] = {};
 };
 
-TEST_CASE("locking in memory says what to do where the limit is too low") {
+TEST_CASE("locking in memory says what to do if the limit is too low") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter.bloom");
   build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});

@@ -94,7 +94,7 @@ struct SignedFilter {
   Sections sections;
 };
 
-TEST_CASE("a signed filter lists the same senders, and names its signer") {
+TEST_CASE("a signed filter lists the same senders as before, and names its signer") {
   const TemporaryFolder folder;
   const std::string path = folder.file("filter");
   build_filter(path, {"joe@example.org", "@example.net"});

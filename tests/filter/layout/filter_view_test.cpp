@@ -66,7 +66,7 @@ TEST_CASE("an address is listed by the most specific entry that covers it") {
   CHECK(found.domain_entry().view() == row.entry);
 }
 
-TEST_CASE("domain entries are no part of the bits, and addresses no part of the domain entries") {
+TEST_CASE("domain entries are not in the bits, and addresses are not in the domain entries") {
   const SmallFilter filter({"joe@example.org", "@example.net", "@.example.com"});
   CHECK_FALSE(filter.view().may_contain("@example.net"));
   CHECK_FALSE(filter.view().may_contain("@.example.com"));

@@ -43,7 +43,7 @@ TEST_CASE("unevenly filled blocks have a higher rate than the total fill suggest
   CHECK(rate_of_bits(FilterView(shape, body)).rate == Approx(1.0 / 16));
 }
 
-TEST_CASE("the rate of counters is that of the bits in whose place they stand") {
+TEST_CASE("the rate of counters is that of the bits that they replace") {
   const FilterShape shape = {.layout = Layout::counting, .hashes = 4, .block_bytes = 4096, .block_count = 2};
   std::vector<std::byte> body(body_bytes(shape));
   // Of the first block one counter of two, and none of the second.

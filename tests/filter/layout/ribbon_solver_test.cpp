@@ -202,7 +202,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("rows that crowd where the narrow columns of a ribbon block begin are taken in the last try as well") {
+TEST_CASE("rows that crowd where the narrow columns of a ribbon block begin fit in the last try") {
   constexpr std::size_t kKeys = 2300;
   const RibbonGroups last(ribbon_groups_for(kKeys) + 7);
   REQUIRE(last.first_mixed() != 0);

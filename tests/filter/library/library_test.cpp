@@ -123,7 +123,7 @@ TEST_CASE("an address is listed by itself, by its domain, by a domain above it, 
   CHECK(look_up(filter, std::string(1 << 20, 'a') + "@example.org") == BLOOMGATE_MALFORMED);
 }
 
-TEST_CASE("a pair lists a sender for its recipient alone, and entries of lists are looked up as they stand there") {
+TEST_CASE("a pair lists a sender for its recipient only, and an entry of a list is looked up as written there") {
   const TemporaryFolder folder;
   build_filter(folder.file("f"), {"joe@example.org > ann@ours.example", "@partner.example > @ours.example",
                                   "all@example.org", "@open.example"});
@@ -148,7 +148,7 @@ TEST_CASE("a pair lists a sender for its recipient alone, and entries of lists a
   CHECK(look_up_entry(filter, "# all@example.org") == BLOOMGATE_MALFORMED);
 }
 
-TEST_CASE("a known stranger is excluded, however it is asked for") {
+TEST_CASE("an excluded sender is reported as excluded by every kind of look-up") {
   const Filter filter = opened((kTests / "golden/excluded.bloom").string());
   REQUIRE(number(filter, BLOOMGATE_KNOWN_STRANGERS) > 0);
   std::ifstream lines(kTests / "golden/not.txt");

@@ -53,7 +53,7 @@ TEST_CASE("each action has the name that an operator gives it") {
   CHECK(spam_action_name(SpamAction::tempfail) == "tempfail");
 }
 
-TEST_CASE("the name of a server is one short word of a log line, whatever stands in it") {
+TEST_CASE("the name of a server is one short word of a log line, whatever it contains") {
   DeepResult result = result_with(DeepVerdict::ham);
   result.server = "http://checker/a b\n\x1b[31m";
   std::string log = outcome_of(result, {}, 1ms).log;
@@ -88,7 +88,7 @@ TEST_CASE("the client gets the checker's text, or else that the message looks li
   }
 }
 
-TEST_CASE("a message goes on with the checker's fields") {
+TEST_CASE("a message passes with the checker's fields") {
   const DeepResult result = result_with(DeepVerdict::spam);
   CHECK(outcome_of(result, {}, 0ms).fields == result_fields(result));
   CHECK(outcome_of(result, {}, 0ms).quarantine_reason == "spam, score 12.3 of 5.0");

@@ -38,7 +38,7 @@ TEST_CASE("the name of a test keeps only the characters of such names") {
   CHECK(symbol_name("A,B (C)\n") == "A?B??C??");
 }
 
-TEST_CASE("a client without a name has none") {
+TEST_CASE("a client without a known name has an empty name") {
   CHECK(known_host_name("mail.example.org") == "mail.example.org");
   CHECK(known_host_name("unknown").empty());
   CHECK(known_host_name("[192.0.2.1]").empty());

@@ -124,7 +124,7 @@ TEST_CASE("requests by HTTP that cannot be answered are refused") {
   CHECK_THAT(answer_to(server, kJoe), Catch::EndsWith("listed\n"));
 }
 
-TEST_CASE("a connection by HTTP goes on with further requests, refused ones among them, until its client ends it") {
+TEST_CASE("a connection by HTTP serves further requests, also after refused ones, until its client ends it") {
   const Server server;
   const FileDescriptor client = server.connect();
   for (int i = 0; i < 3; ++i) {

@@ -60,7 +60,7 @@ TEST_CASE("questions that come at once, or byte by byte, are answered in their o
   CHECK(receive(slow, kListed.size()) == kListed);
 }
 
-TEST_CASE("another map is refused, and the connection goes on") {
+TEST_CASE("another map is refused, and the connection continues") {
   const Server server;
   const FileDescriptor client = server.connect();
   for (const std::string_view payload : {"domains joe@example.org", "senders", "", "SENDERS joe@example.org"}) {

@@ -73,7 +73,7 @@ TEST_CASE("a key is a sender, or a sender and a recipient") {
   CHECK(sender_question("<>").sender == "<>");
 }
 
-TEST_CASE("the answer for a sender who is neither listed nor revoked is that none was found") {
+TEST_CASE("a sender who is neither listed nor revoked has no answer") {
   CHECK(standing_name(SenderStanding::listed) == "listed");
   CHECK(standing_name(SenderStanding::revoked) == "revoked");
   CHECK(standing_name(SenderStanding::neither).empty());

@@ -41,7 +41,7 @@ TEST_CASE("the fields of a message are read as a mail server hands them over") {
   }
 }
 
-TEST_CASE("what follows the header is the start of the body") {
+TEST_CASE("the body starts after the header") {
   std::istringstream stream("To: c\r\n\r\nHello.\r\n\r\nBye.\r\n");
   std::string body;
   CHECK(read_message_header(stream, &body) == Fields{{"To", " c"}});

@@ -185,7 +185,7 @@ TEST_CASE(
   CHECK_THAT(html, Catch::Contains("below 1 in 10^9"));
 }
 
-TEST_CASE("the share of delivered mail that is spam is shown with its interval, and what is high needs action") {
+TEST_CASE("the share of spam in delivered mail is shown with its interval, and a high one needs action") {
   Watched daemon;
   CHECK_THAT(daemon.metrics(), Catch::Contains("bloomgate_delivery_samples_total{answer=\"spam\"} 0\n") &&
                                    Catch::Contains("bloomgate_delivery_sample_ratio 0\n") &&

@@ -12,7 +12,7 @@ double deviations(double share, double hits, double tries) {
   return std::abs(hits / tries - share) / std::sqrt(share * (1 - share) / tries);
 }
 
-TEST_CASE("each bound of the interval is 1.96 of its own deviations from what was seen") {
+TEST_CASE("each bound of the interval is 1.96 of its own deviations from the observed share") {
   for (const auto& [hits, tries] : {std::pair{1U, 10U}, {5U, 10U}, {9U, 10U}, {2U, 1000U}, {21'600U, 1'000'000U}}) {
     INFO(hits << " of " << tries);
     const Interval interval = wilson_interval(hits, tries);

@@ -35,7 +35,7 @@ TEST_CASE("each probe of a full filter is a hit, and none of an empty one; a mis
   CHECK(probes.of(*empty).hits == 0);
 }
 
-TEST_CASE("the counts begin anew with another load of a whitelist, and go on for the others") {
+TEST_CASE("the counts of a whitelist start over when it is loaded again, and the others continue") {
   const auto stays = full_filter();
   RateProbes probes;
   probes.probe(*lists_of({{"stays", stays}, {"goes", full_filter()}}));

@@ -41,7 +41,7 @@ TEST_CASE("pairs are sorted, each once with its count, from memory and from disk
   CHECK((found == wanted));
 }
 
-TEST_CASE("a folder that cannot hold what does not fit into memory is named") {
+TEST_CASE("an error names the folder that has no room for what exceeds memory") {
   ContactSorter sorter(1, "/nowhere");
   sorter.add("joe@example.org", "ann@ours.example");
   CHECK_THROWS_WITH(sorter.add("bob@example.org", "ann@ours.example"), Catch::Contains("/nowhere"));

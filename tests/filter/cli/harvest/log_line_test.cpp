@@ -83,7 +83,7 @@ TEST_CASE("the lines of Postfix are read as events") {
   CHECK_FALSE(event->is_sendmail);
 }
 
-TEST_CASE("lines that are no events, or only look like them, are passed over") {
+TEST_CASE("lines that are not events, or only look like them, are passed over") {
   const std::vector<std::string> lines = {
       "",
       "nonsense",

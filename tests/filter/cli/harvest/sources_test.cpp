@@ -44,7 +44,7 @@ struct Source {
   std::uint64_t left_out(LeftOut kind) const { return counts.left_out[static_cast<std::size_t>(kind)]; }
 };
 
-TEST_CASE("a source's first lines show what it is") {
+TEST_CASE("the kind of a source is recognised by its first lines") {
   CHECK(recognise_source("From ann@ours.example Fri Nov 20 10:00:00 2026\nFrom: a@b\n") == SourceKind::mbox);
   CHECK(recognise_source("Return-Path: <ann@ours.example>\r\n") == SourceKind::message);
   CHECK(recognise_source("\xef\xbb\xbf"
@@ -75,7 +75,7 @@ TEST_CASE("a sent message names its sender's contacts, in groups, names and fold
   CHECK(source.counts.contacts == 3);
 }
 
-TEST_CASE("Cc and Bcc count, own domains do not, and an encoded name is no address") {
+TEST_CASE("Cc and Bcc count, own domains do not, and an encoded name is not an address") {
   Source source;
   CHECK(source.message("FROM: ann@ours.example\nCc: joe@example.org\n"
                        "bcc: =?utf-8?q?evil=40example=2Eorg?= <bob@example.org>, zoe@ours.example\n") ==
@@ -198,7 +198,7 @@ TEST_CASE("a table with two columns has pairs of user and contact") {
   CHECK(source.left_out(LeftOut::foreign_sender) == 1);
 }
 
-TEST_CASE("an address book without a user is refused where pairs are wanted") {
+TEST_CASE("an address book without a user is refused if pairs are wanted") {
   Source source;
   VcardReader reader(source.rules, source.counts, source.sink, "");
   CHECK_THROWS_AS(source.read(reader, "EMAIL:joe@example.org\n"), BloomgateError);

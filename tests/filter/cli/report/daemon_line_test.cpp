@@ -115,7 +115,7 @@ TEST_CASE("the line of a sample is not a decision, and the line of a decision is
   CHECK(read->samples == 3);
 }
 
-TEST_CASE("the domain of a sender is what is behind its last at-sign") {
+TEST_CASE("the domain of a sender is the text after its last at-sign") {
   CHECK(domain_of("<joe@example.org>") == "example.org");
   CHECK(domain_of("joe@example.org") == "example.org");
   CHECK(domain_of("<\"a@b>\"@example.org>") == "example.org");

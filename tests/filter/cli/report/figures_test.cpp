@@ -26,7 +26,7 @@ std::string first_word(const SpaceSaving& words) {
   return words.size() == 0 ? "" : words.top(1).front().word;
 }
 
-TEST_CASE("messages count by outcome, and domains by what was decided of them") {
+TEST_CASE("messages are counted by outcome, and domains by decision") {
   Figures figures;
   add(figures, decision("a@Listed.Example", "deliver", "listed",
                         " identity=envelope authentication=dkim whitelist=w header_from=x@other.example"));
@@ -87,7 +87,7 @@ TEST_CASE("a listed sender whose sampled mail is spam is named, with those sampl
   CHECK(figures.spam_senders.top(9)[1].word == "f@from.example");
 }
 
-TEST_CASE("the slowest decisions are kept in their order, and no more than wanted") {
+TEST_CASE("the slowest decisions are kept in order, up to a number") {
   Figures figures;
   for (const int us : {5, 900, 1, 70, 800, 3, 600, 2, 1000}) {
     add(figures, decision("a@b.example", "check", "x", " time_us=" + std::to_string(us)));
