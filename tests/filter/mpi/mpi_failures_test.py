@@ -51,7 +51,7 @@ class FailuresTest(MpiTest):
             self.assertEqual(self.output.read_text(), "the old one")
             self.assertEqual(list(self.folder.glob("whitelist*")), [self.output])
 
-    def test_a_full_disk_is_told_by_the_rank_that_writes(self):
+    def test_a_full_disk_is_reported_by_the_rank_that_writes(self):
         some = self.addresses("some.txt", 1_500_000)
         self.output.write_text("the old one")
         # A filter of 12 MB, and files of 10 MB at most: MPI has some of its own. It is noticed before the work where the
@@ -78,7 +78,7 @@ class FailuresTest(MpiTest):
         for name in names:
             self.assertEqual((self.folder / name).read_text(), "the old one")
 
-    def test_a_full_disk_is_told_by_any_rank_that_writes_its_part(self):
+    def test_a_full_disk_is_reported_by_any_rank_that_writes_its_part(self):
         some = self.addresses("some.txt", 1_500_000)
         store = self.folder / "whitelist.store"
         for path in (self.output, store):

@@ -33,7 +33,7 @@ class ListsTest(MpiTest):
         self.assertIn("5 lines were rejected and --strict was given", done.stderr)
         self.assertEqual(self.output.read_text(), "the old one")
 
-    def test_ranks_that_have_other_strangers_are_told_apart(self):
+    def test_ranks_with_different_excluded_senders_are_refused(self):
         some = self.addresses("some.txt", 200_000)
         strangers = self.addresses("strangers.txt", 1000, 500_000)
         other = self.addresses("other.txt", 1000, 600_000)
@@ -99,7 +99,7 @@ class LocalListsTest(MpiTest):
             self.assertIn(f"no address {number}", (self.folder / f"rejects.{number}").read_text())
         self.assertRegex(done.stdout, r"(?m)^rejected +2$")
 
-    def test_what_is_left_out_is_the_same_for_all(self):
+    def test_excluded_entries_are_the_same_for_all_ranks(self):
         some, other = self.addresses("some.txt", 1000), self.addresses("other.txt", 1000, 500)
         self.output.write_text("the old one")
         for each in ((["--local-lists"], []), ([], ["--local-lists"]),

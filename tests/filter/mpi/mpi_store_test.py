@@ -41,7 +41,7 @@ class StoreTest(MpiTest):
                     self.assertTrue(self.pair() == wanted, done.stdout)
                     self.assertEqual(sorted(done.stderr.splitlines()), sorted(said.splitlines()))
 
-    def test_stores_of_few_hashes_are_the_same_too(self):
+    def test_stores_of_few_hashes_are_the_same_as_of_one_machine(self):
         for text in (b"", b"a@b.example\n", b"a@b.example\n@c.example\n" * 50):
             few = self.write("few.txt", text)
             for size in ([], ["--expected-entries", 500_000, "--bits-per-entry", 64]):  # so large that each rank has bits
@@ -52,7 +52,7 @@ class StoreTest(MpiTest):
                         self.assertEqual(done.returncode, 0, done.stderr)
                         self.assertTrue(self.pair() == wanted)
 
-    def test_a_random_seed_is_that_of_all_ranks_for_the_store_too(self):
+    def test_a_random_seed_of_the_store_is_that_of_all_ranks(self):
         some = self.addresses("some.txt", 100_000)
         done = self.build(3, "--bits-per-entry", 64, "--json", "--store", self.store, some)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -73,7 +73,7 @@ class StoreTest(MpiTest):
         self.assertEqual(self.store.read_text(), "the old one")
         self.assertFalse(self.output.exists())
 
-    def test_the_pair_that_is_replaced_can_be_kept(self):
+    def test_the_replaced_pair_can_be_kept(self):
         first, second = self.addresses("first.txt", 1000), self.addresses("second.txt", 2000)
         for some in (first, second):
             done = self.build(2, "--store", self.store, "--keep", 1, some)
@@ -94,7 +94,7 @@ class SharingTest(MpiTest):
                         "--output", "whitelist.bloom", *arguments, ":"]
         return self.run_command(command[:-1])
 
-    def test_a_rank_writes_its_part_where_it_sees_the_file_and_else_sends_it(self):
+    def test_a_rank_that_sees_the_file_writes_its_part_and_another_sends_it(self):
         some = self.addresses("some.txt", 800_000)
         arguments = ["--seed", 7, "--bits-per-entry", 64]
         one = self.folder / "one.store"

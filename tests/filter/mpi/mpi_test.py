@@ -23,7 +23,7 @@ class BytesTest(MpiTest):
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.assertTrue(self.output.read_bytes() == wanted, done.stdout)
 
-    def test_a_filter_smaller_than_a_share_for_each_rank_is_the_same_too(self):
+    def test_a_filter_smaller_than_a_share_for_each_rank_is_that_of_one_machine(self):
         for text in (b"", b"a@b.example\n", b"a@b.example\n@c.example\n" * 50):
             few = self.write("few.txt", text)
             wanted, said = self.reference("--seed", 1, few)
@@ -34,7 +34,7 @@ class BytesTest(MpiTest):
                     self.assertTrue(self.output.read_bytes() == wanted)
                     self.assertEqual(done.stderr, said)
 
-    def test_an_address_that_is_there_again_and_again_goes_to_one_rank(self):
+    def test_an_address_that_is_repeated_often_goes_to_one_rank(self):
         same = self.write("same.txt", b"joe@example.org\n" * 4_000_000 + b"ann@example.org\n")
         # In the layout ribbon with so little memory that hashes go into a file.
         for options in ([], ["--layout", "ribbon", "--memory", "1M", "--scratch", self.folder]):
@@ -45,7 +45,7 @@ class BytesTest(MpiTest):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertTrue(self.output.read_bytes() == wanted)
 
-    def test_random_lists_in_random_pieces(self):
+    def test_random_lists_in_random_pieces_give_the_file_of_one_machine(self):
         chance = random.Random(20261124)
         for round_ in range(4):
             text = b"".join(b"u%d@%s.example%s" % (chance.randrange(10**9), b"d" * chance.randrange(1, 60),
@@ -70,7 +70,7 @@ class BytesTest(MpiTest):
         checked = self.run_command([BLOOMGATE, "verify", self.output, "--against", some])
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
 
-    def test_strangers_of_a_filter_of_which_one_rank_has_all_bits(self):
+    def test_excluded_senders_of_a_filter_with_all_bits_in_one_rank_are_excluded(self):
         few = self.write("few.txt", b"a@b.example\n")
         stranger = self.addresses("strangers.txt", 1000)
         wanted, _ = self.reference("--seed", 1, "--bits-per-entry", 2, "--expected-entries", 1, "--not", stranger, few)
@@ -78,7 +78,7 @@ class BytesTest(MpiTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(self.output.read_bytes() == wanted)
 
-    def test_known_strangers_are_left_out_as_on_one_machine(self):
+    def test_senders_are_excluded_as_on_one_machine(self):
         lists = self.some_lists()
         # Strangers, most of whom no rank alone would know to hit, entries, listed ones by their domains, pairs, and lines
         # that are no addresses.
@@ -111,7 +111,7 @@ class BytesTest(MpiTest):
 
 
 class OptionsTest(MpiTest):
-    def test_what_goes_with_one_machine_alone_is_refused_once(self):
+    def test_options_for_one_machine_only_are_refused_once(self):
         some = self.addresses("some.txt", 10)
         store = self.folder / "s.store"
         self.reference("--store", store, some)
@@ -123,7 +123,7 @@ class OptionsTest(MpiTest):
                 self.assertEqual(done.stderr.count(word), 1, done.stderr)
         self.assertFalse(self.output.exists())
 
-    def test_help_and_version_are_said_once(self):
+    def test_help_and_version_are_printed_once(self):
         for arguments, word in (([], "usage: mpirun"), (["--help"], "usage: mpirun"), (["--version"], "bloomgate-mpi "),
                                 (["build", "--help"], "Builds by the ranks")):
             done = self.run_command([*mpirun("-n", 3), BLOOMGATE_MPI, *arguments])

@@ -38,7 +38,7 @@ class UpdateTest(PairTest):
             self.assertGreater(told["already_there"], 1000)
             self.assertGreater(told["removed"], 20_000)
 
-    def test_stores_of_few_hashes_are_the_same_too(self):
+    def test_stores_of_few_hashes_are_the_same_as_of_one_machine(self):
         nothing, one = self.write("nothing.txt", b""), self.write("one.txt", b"a@b.example\n@c.example\n")
         for text in (b"", b"a@b.example\n", b"a@b.example\n@c.example\n"):
             # The second size is so large that each rank has bits.
@@ -47,7 +47,7 @@ class UpdateTest(PairTest):
                 for changes in ([], ["--add", nothing], ["--add", one], ["--remove", one], ["--add", one, "--remove", one]):
                     self.assert_as_on_one_machine((3,), "--seed", 1, *size, *changes)
 
-    def test_all_new_and_all_gone(self):
+    def test_all_entries_can_be_added_and_all_removed(self):
         many = self.addresses("many.txt", 300_001)
         self.make_old("--bits-per-entry", 64, self.write("few.txt", b"a@b.example\n"))
         self.assert_as_on_one_machine((3,), "--seed", 1, "--add", many)
@@ -66,7 +66,7 @@ class UpdateTest(PairTest):
                         self.verify(self.store)):
             self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
 
-    def test_a_new_store_leaves_the_old_one_and_the_pair_that_is_replaced_can_be_kept(self):
+    def test_a_new_store_leaves_the_old_one_and_the_replaced_pair_can_be_kept(self):
         more = self.addresses("more.txt", 50_000, 100_000)
         self.make_old("--bits-per-entry", 64, self.addresses("some.txt", 100_000))
         wanted, _ = self.one_machine("--seed", 1, "--bits-per-entry", 64, "--add", more)
@@ -100,7 +100,7 @@ class UpdateTest(PairTest):
 
 
 class RefusedUpdateTest(PairTest):
-    def test_what_goes_with_one_machine_alone_is_refused_once(self):
+    def test_options_for_one_machine_only_are_refused_once(self):
         some = self.addresses("some.txt", 10)
         self.make_old(some)
         for arguments, word in ((["--add", "-"], "standard input"), (["--add", self.old[1]], "a store among the lists"),
@@ -113,7 +113,7 @@ class RefusedUpdateTest(PairTest):
                 self.assertIn("bloomgate-mpi update", done.stderr)
                 self.assert_only_the_old_pair_is_there()
 
-    def test_help_is_said_once(self):
+    def test_help_is_printed_once(self):
         done = self.run_command([*mpirun("-n", 3), BLOOMGATE_MPI, "update", "--help"])
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.count("Makes by the ranks"), 1)
@@ -153,7 +153,7 @@ class FailedUpdateTest(PairTest):
         self.make_old("--bits-per-entry", 64, self.addresses("some.txt", 1_200_000))
         self.more = self.addresses("more.txt", 300_000, 1_200_000)
 
-    def test_a_rank_that_meets_a_damaged_page_ends_the_job_with_its_reason(self):
+    def test_a_rank_that_reads_a_damaged_page_ends_the_job_with_its_reason(self):
         old = bytearray(self.old[1].read_bytes())
         old[4096 * 1200] ^= 1  # of 1,400 pages or so, and so in the last range of three
         self.old[1].write_bytes(old)
@@ -181,7 +181,7 @@ class FailedUpdateTest(PairTest):
         self.assertRegex(done.stderr, r"rank 1 on \S+: this rank sees other lists than rank 0")
         self.assert_only_the_old_pair_is_there()
 
-    def test_a_full_disk_is_told_by_the_rank_that_has_it(self):
+    def test_a_full_disk_is_reported_by_its_rank(self):
         # Behind the tenth MB of a filter of 12 MB; and behind the fifth of its sorted hashes, of which half are 6 MB.
         for blocks, words in ((20_000, r"write .*\.whitelist\.bloom\.tmp-"), (10_000, "write the sorted hashes of the store")):
             self.put_old(self.output, self.store)

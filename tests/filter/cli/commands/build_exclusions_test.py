@@ -6,7 +6,7 @@ from program import EX_DATAERR, EX_NOINPUT, EX_USAGE, ProgramTest, main
 
 
 class ExclusionTest(ProgramTest):
-    def test_build_leaves_exceptions_out_exactly(self):
+    def test_except_leaves_entries_out_exactly(self):
         entries = ["joe@example.org", "Bob@Example.org", "@gone.example", "ann@gone.example", "ann@a.tree.example"]
         gone = self.write("gone", "bob@example.org # has left\n@gone.example\n@.tree.example\n")
         out, _ = self.build("\n".join(entries) + "\n", "--bits-per-entry", "64", "--except", gone, "--json")
@@ -19,7 +19,7 @@ class ExclusionTest(ProgramTest):
         self.check(EX_NOINPUT, "build", "-o", "filter", "--except", "missing", "list")
         self.assertIn("overwrite the list gone", self.check(EX_USAGE, "build", "-o", "gone", "--except", "gone", "list")[1])
 
-    def test_no_known_stranger_passes_and_no_entry_is_lost(self):
+    def test_no_excluded_sender_passes_and_no_entry_is_lost(self):
         entries = [f"user{i}@example.org" for i in range(8000)]
         strangers = [f"stranger{i}@example.net" for i in range(3000)]
         not_list = self.write("not", "# rejected last month\n" + "\n".join(strangers) + "\n")
@@ -43,7 +43,7 @@ class ExclusionTest(ProgramTest):
             self.assertIn(f"3,000; {len(before)} hit the bits: {len(before)} excluded, 0 entries",
                           self.check(0, "info", "filter")[0])
 
-    def test_a_known_stranger_that_is_an_entry_is_reported_and_stays_listed(self):
+    def test_an_excluded_sender_that_is_an_entry_is_reported_and_stays_listed(self):
         lines = ["joe@example.org", "@corp.example", "@.tree.example", "ann@example.org"]
         not_list = self.write("not", "\nJoe@Example.org # left\neve@corp.example\neve@a.tree.example\n@corp.example\n"
                                      "@example.org\nnobody\neve@example.org\njoe@example.org\n")
@@ -67,7 +67,7 @@ class ExclusionTest(ProgramTest):
         self.check(0, "build", "-o", "filter", "--strict", "--not", self.write("good", "eve@example.org\n"), "list")
         self.assertEqual(self.names(), ["filter", "good", "junk", "list", "not"])
 
-    def test_of_many_known_strangers_that_are_entries_the_first_are_shown(self):
+    def test_the_first_of_many_excluded_senders_that_are_entries_are_shown(self):
         lines = "\n".join(f"user{i}@example.org" for i in range(30))
         first, second = self.write("a", lines[:lines.index("\nuser7@") + 1]), self.write("b", lines)
         _, err = self.build(lines, "--not", first, "--not", second)
@@ -77,7 +77,7 @@ class ExclusionTest(ProgramTest):
         self.assertTrue(shown[9].startswith(f"{second}:3: warning: user2@"))
         self.assertIn("only counted", shown[10])
 
-    def test_a_list_of_strangers_that_cannot_be_read_twice_is_refused(self):
+    def test_a_not_list_that_cannot_be_read_twice_is_refused(self):
         self.write("list", "joe@example.org\n")
         os.mkfifo(self.folder / "pipe")
         for name in ("-", "pipe"):
@@ -86,7 +86,7 @@ class ExclusionTest(ProgramTest):
         self.assertIn("overwrite the list list", self.check(EX_USAGE, "build", "-o", "list", "--not", "list", "list")[1])
         self.assertEqual(self.names(), ["list", "pipe"])
 
-    def test_filters_with_known_strangers_are_not_combined(self):
+    def test_filters_with_excluded_senders_are_not_combined(self):
         not_list = self.write("not", "eve@example.org\n")
         options = ["--expected-entries", "10", "--seed", "1", self.write("list", "joe@example.org\n")]
         self.check(0, "build", "-o", "a", *options)

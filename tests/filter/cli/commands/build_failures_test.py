@@ -29,21 +29,21 @@ class OutputTest(ProgramTest):
             self.assertIn(word, done.stderr.decode())
         self.assertEqual(self.names(), ["endless"])
 
-    def test_a_missing_folder_is_told_how_to_make_it(self):
+    def test_a_missing_output_folder_is_refused_with_the_command_that_makes_it(self):
         self.check_refused(self.build_from_pipe("-o", "no/such/filter"), "make it: mkdir -p no/such\n")
 
-    def test_a_filter_that_will_not_fit_is_refused_with_what_there_is(self):
+    def test_a_filter_larger_than_the_free_space_is_refused_with_both_sizes(self):
         self.check_refused(self.build_from_pipe("-o", "filter", "--expected-entries", "1e12"),
                            "the filter will take 953675 MiB", " MiB are free")
 
-    def test_what_is_free_is_not_taken_to_find_out_that_it_is_too_little(self):
+    def test_the_check_for_free_space_does_not_use_the_space(self):
         # Others write to the same disk: a mail queue, perhaps.
         done = self.build_from_pipe("-o", "filter", "--expected-entries", "1e12")
         free = re.search(rb" ([0-9]+) MiB are free", done.stderr)
         self.assertGreater(int(free.group(1)), 0, done.stderr)
 
     @unittest.skipIf(os.geteuid() != 0, "another user takes root")
-    def test_a_folder_that_may_not_be_written_is_told_with_whom_it_takes(self):
+    def test_a_folder_without_write_permission_is_refused_with_the_remedy(self):
         os.chmod(self.folder, 0o755)
         self.check_refused(self.build_from_pipe("-o", "filter", preexec_fn=lambda: os.setuid(65534)),
                            "you may not write to the folder .", "run this as root")
@@ -69,7 +69,7 @@ class FaultTest(ProgramTest):
         self.assertEqual(self.read("filter"), self.before)
         self.assertEqual(self.names(), ["filter", "large", "list"])
 
-    def test_a_kill_at_any_moment_leaves_a_whole_filter_and_the_next_build_clears_up(self):
+    def test_a_kill_at_any_moment_leaves_a_whole_filter_and_the_next_build_removes_leftovers(self):
         command = ["build", "-o", "filter", "--seed", "1", "--bits-per-entry", "64", "large"]
         started = time.monotonic()
         self.run_program(*command, check=True)
@@ -91,7 +91,7 @@ class FaultTest(ProgramTest):
         self.build("next@example.org\n")
         self.assertEqual(self.leftovers(), [])
 
-    def test_a_build_leaves_the_temporary_file_of_one_that_runs(self):
+    def test_a_build_leaves_the_temporary_file_of_another_running_build(self):
         command = ["build", "-o", "filter", "--bits-per-entry", "64", "large"]
         while not self.leftovers():
             process = self.start(*command, stderr=subprocess.PIPE)
@@ -114,7 +114,7 @@ class FaultTest(ProgramTest):
         self.check(0, "verify", "filter", "--against", "large")
         self.assertEqual(self.leftovers(), [])
 
-    def test_a_limit_of_file_size_is_an_error_like_a_full_disk(self):
+    def test_a_file_size_limit_is_an_error_like_a_full_disk(self):
         result = self.run_program("build", "-o", "filter", "large", preexec_fn=limited(resource.RLIMIT_FSIZE, 100_000))
         self.assertEqual(result.returncode, EX_CANTCREAT, result.stderr)
         self.assertIn(b"File too large", result.stderr)
@@ -137,7 +137,7 @@ class FaultTest(ProgramTest):
         finally:
             subprocess.run(["umount", str(disk)], check=True)
 
-    def test_a_reject_file_that_is_no_regular_file_stays_when_a_build_fails(self):
+    def test_a_reject_file_that_is_not_regular_stays_when_a_build_fails(self):
         # A FIFO of our own stands for /dev/null, which root could remove.
         fifo = self.folder / "rejects"
         os.mkfifo(fifo)
@@ -190,7 +190,7 @@ class FaultTest(ProgramTest):
         self.assertIn("read /proc/self/mem: Input/output error", err)
         self.check_old_filter_alone()
 
-    def test_the_loss_of_the_terminal_is_a_stop(self):
+    def test_losing_the_terminal_stops_the_build(self):
         process = self.start("build", "-o", "filter", "-", stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         process.stdin.write(b"bad,,line@example.org\n")
         process.stdin.flush()

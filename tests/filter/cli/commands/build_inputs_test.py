@@ -38,7 +38,7 @@ class InputTest(ProgramTest):
             self.check(1, "query", "filter", f"{name}@example.org")
         self.assertRegex(self.check(0, "verify", "filter", "--against", "lists")[0], r"(?m)^found +4 ")
 
-    def test_an_output_in_the_folder_of_lists_is_refused_once_it_is_there(self):
+    def test_an_existing_output_in_the_folder_of_lists_is_refused(self):
         (self.folder / "lists").mkdir()
         self.write("lists/a", "a@example.org\n")
         self.write("lists/filter", "not a filter\n")
@@ -89,7 +89,7 @@ class InputTest(ProgramTest):
         self.build("BZh91A@example.org\n", "--strict")
         self.check(0, "query", "filter", "BZh91A@example.org")
 
-    def test_what_is_cut_off_or_damaged_is_refused_by_name(self):
+    def test_compressed_lists_that_are_cut_off_or_damaged_are_refused_by_name(self):
         self.build("old@example.org\n")
         before = self.read("filter")
         text = "".join(f"user{i * 7919 % 10007}@example.org\n" for i in range(2000))
@@ -109,7 +109,7 @@ class InputTest(ProgramTest):
                         self.assertEqual(self.read("filter"), before)
                         self.assertEqual(self.names(), ["filter", "list"])
 
-    def test_a_bomb_is_only_a_long_list(self):
+    def test_a_compression_bomb_is_read_within_the_memory_limit(self):
         # More text than the build may have memory, in one line or in short ones.
         for name, unit in (("line", b"x" * (1 << 20)), ("lines", b"#" * 1023 + b"\n")):
             with self.subTest(name), open(self.folder / "bomb", "wb") as file:
@@ -123,13 +123,13 @@ class InputTest(ProgramTest):
                 self.assertLess(used, 400 << 10)  # a sanitizer takes much of it
                 self.check(0, "query", "filter", "joe@example.org")
 
-    def test_a_header_without_end_is_no_way_to_fill_the_memory(self):
+    def test_a_gzip_header_without_an_end_does_not_fill_the_memory(self):
         header = b"\x1f\x8b\x08\x08" + bytes(6)  # a name follows, up to a zero byte
         result = self.run_program("build", "-o", "filter", "-", stdin=header + b"x" * (80 << 20))
         self.assertEqual(result.returncode, EX_DATAERR)
         self.assertIn(b"gzip data of standard input are damaged", result.stderr)
 
-    def test_what_takes_too_much_memory_to_decompress_is_refused_with_advice(self):
+    def test_lists_that_need_too_much_memory_to_decompress_are_refused_with_advice(self):
         text = b"joe@example.org\n" * 1000
         for kind, options, want in (
             ("xz", ["--lzma2=dict=1GiB"], "with 100 MiB of memory"),
@@ -181,14 +181,14 @@ class FormatTest(ProgramTest):
         _, err = self.check(EX_DATAERR, "build", "-o", "filter", "--threads", "1", "--format", "csv:e-mail", a, b)
         self.assertIn("has no column 'e-mail': its first line has 'mail', 'id'", err)
 
-    def test_a_row_without_end_takes_no_more_than_itself(self):
+    def test_an_overlong_quoted_row_is_rejected_alone(self):
         text = "mail,note\na@example.org,\"" + "x\n" * 2_000_000 + "\"\nb@example.org,\n"
         out, err = self.check(0, "build", "-o", "filter", "--format", "csv:1", self.write("list", text))
         self.assertRegex(err, r"list:2: csv-bad-quotes")
         self.check(0, "query", "filter", "b@example.org")
         self.assertRegex(out, r"(?m)^entries +1$")
 
-    def test_the_bad_of_a_postfix_table_are_not_listed(self):
+    def test_rejected_entries_of_a_postfix_table_are_not_listed(self):
         access = "# access\ngood@example.org OK\n.example.net\tRELAY\nbad@example.org REJECT\nworse.example 550 no\nodd.example ?\n"
         out, err = self.check(0, "build", "-o", "filter", "--format", "postfix-map", self.write("access", access))
         self.assertRegex(out, r"(?m)^entries +2$")

@@ -38,7 +38,7 @@ class ProgressTest(ProgramTest):
             got += piece
         return got
 
-    def test_a_terminal_shows_a_bar_that_goes_before_the_report(self):
+    def test_a_terminal_shows_a_progress_bar_until_the_report(self):
         master, slave = pty.openpty()
         process = self.start_build(stderr=slave)
         os.close(slave)
@@ -48,14 +48,14 @@ class ProgressTest(ProgramTest):
         self.assertIn(b"standard input:2: bad-local-part-character: ", shown)
         self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
 
-    def test_elsewhere_a_line_comes_every_ten_seconds(self):
+    def test_without_a_terminal_a_line_is_printed_every_ten_seconds(self):
         process = self.start_build(stderr=subprocess.PIPE)
         started = time.monotonic()
         shown = self.read_until(process.stderr.fileno(), b"reading: 38 bytes, 3 bytes/s, 0:10\n")
         self.assertGreater(time.monotonic() - started, 9)
         self.assertNotIn(b"\x1b", shown + self.finish(process))
 
-    def test_quiet_tells_of_bad_lines_only(self):
+    def test_quiet_shows_only_bad_lines(self):
         master, slave = pty.openpty()
         process = self.start_build("--quiet", stderr=slave)
         os.close(slave)
@@ -82,7 +82,7 @@ class ProgressTest(ProgramTest):
     def test_an_empty_list_has_no_bits_per_entry(self):
         self.assertIsNone(json.loads(self.build("", "--json")[0])["bits_per_entry"])
 
-    def test_nobody_listening_does_no_harm(self):
+    def test_closed_output_pipes_fail_the_command_and_keep_the_filter(self):
         read_end, write_end = os.pipe()
         os.close(read_end)
         command = ["build", "-o", "filter", self.write("list", "nonsense\n")]
@@ -102,7 +102,7 @@ class BroadEntryTest(ProgramTest):
         report = json.loads(out)
         return report["public_suffixes"], report["free_mail_domains"], err
 
-    def test_each_gets_a_warning_with_its_place_and_stays_in_the_list(self):
+    def test_each_broad_entry_gets_a_warning_with_its_place_and_stays_listed(self):
         text = "joe@gmail.com\n@gmail.com\n\n@.Co.UK # all of it\nbad\n@.example.org\n@.outlook.com\n"
         suffixes, free_mail, err = self.report(text)
         self.assertEqual((suffixes, free_mail), (1, 2))
@@ -112,16 +112,16 @@ class BroadEntryTest(ProgramTest):
         self.assertEqual(err.count("warning"), 3)
         self.check(0, "query", "filter", "x@gmail.com", "x@shop.co.uk", "x@outlook.com")
 
-    def test_what_is_somebodys_own_gets_none(self):
+    def test_other_domain_entries_get_no_warning(self):
         text = "@example.co.uk\n@.example.com\n@intranet\n@.unheard-of\n@[192.0.2.1]\n@mail.gmail.com\nco.uk@example.org\n"
         self.assertEqual(self.report(text), (0, 0, ""))
 
-    def test_public_suffixes_are_known_in_every_spelling(self):
+    def test_public_suffixes_are_recognised_in_every_spelling(self):
         for entry in ("@com", "@.com", "@.github.io", "@.\u516c\u53f8.cn", "@.xn--55qx5d.cn", "@.KAWASAKI.jp", "@.ck"):
             with self.subTest(entry=entry):
                 self.assertEqual(self.report(entry)[:2], (1, 0))
 
-    def test_many_are_shown_in_part_and_counted_in_whole(self):
+    def test_the_first_ten_broad_entries_are_shown_and_all_are_counted(self):
         # Several blocks of lines, so that the places are counted across them.
         text = "".join("user%d@example.org\n" % i + ("@gmail.com\n" if i % 1000 == 7 else "") for i in range(400_000))
         suffixes, free_mail, err = self.report(text, "--threads", "2")
@@ -130,38 +130,38 @@ class BroadEntryTest(ProgramTest):
         self.assertEqual([int(number) for number in shown], [9 + 1001 * i for i in range(10)])
         self.assertEqual(err.count("further warnings of that kind are only counted"), 1)
 
-    def test_ten_are_shown_without_a_remark(self):
+    def test_ten_broad_entries_are_shown_without_a_remark(self):
         self.assertNotIn("further", self.report("@gmail.com\n" * 10)[2])
         self.assertIn("further", self.report("@gmail.com\n" * 11)[2])
 
-    def test_they_are_no_error_for_strict(self):
+    def test_broad_entries_are_no_error_with_strict(self):
         self.assertEqual(self.report("@gmail.com\n@.com\n", "--strict")[:2], (1, 1))
 
-    def test_the_text_report_has_them_only_where_there_are_any(self):
+    def test_the_text_report_counts_broad_entries_only_if_there_are_any(self):
         out, _ = self.build("@.com\n@gmail.com\n", "--free-mail-domains", self.SHIPPED)
         self.assertRegex(out, r"(?m)^broad +1 public suffixes, 1 free-mail domains$")
         self.assertNotIn("broad", self.build("@example.org\n", "--free-mail-domains", self.SHIPPED)[0])
 
-    def test_the_operator_says_what_the_free_mail_domains_are(self):
+    def test_the_operator_chooses_the_free_mail_domains(self):
         own = self.write("own", "# ours\n\n  @Freemail.example # a provider\r\nb\u00fccher.example\n")
         text = "@gmail.com\n@freemail.example\n@xn--bcher-kva.example\n"
         self.assertEqual(self.report(text, free_mail=own)[:2], (0, 2))
         self.assertEqual(self.report(text, free_mail="/dev/null")[:2], (0, 0))
 
-    def test_a_slip_in_that_file_is_shown_and_stops_nothing(self):
+    def test_a_bad_line_of_the_free_mail_file_is_shown_and_the_build_continues(self):
         own = self.write("own", "gmail.com\ngmail com\n@.gmx.de\njoe@web.de\n")
         suffixes, free_mail, err = self.report("@gmail.com\n@gmx.de\n@web.de\n", free_mail=own)
         self.assertEqual((suffixes, free_mail), (0, 1))
         for number in (2, 3, 4):
             self.assertIn(f"own:{number}: not a free-mail domain: ", err)
 
-    def test_without_that_file_the_option_fails(self):
+    def test_a_missing_free_mail_file_is_an_error(self):
         self.write("list", "@gmail.com\n")
         _, err = self.check(EX_NOINPUT, "build", "-o", "filter", "--free-mail-domains", "missing", "list")
         self.assertIn("missing", err)
         self.assertEqual(self.names(), ["list"])
 
-    def test_the_shipped_file_has_each_domain_once_and_no_slip(self):
+    def test_the_shipped_free_mail_file_has_each_domain_once_and_no_bad_line(self):
         lines = pathlib.Path(self.SHIPPED).read_text().splitlines()
         domains = [line for line in lines if line and not line.startswith("#")]
         self.assertGreater(len(domains), 100)

@@ -11,7 +11,7 @@ class StoreTest(ProgramTest):
         text = users(range(count)) + "@partner.example\n"
         return self.check(0, "build", "-o", name, "--store", name + ".store", *options, self.write("list", text))
 
-    def test_strangers_that_the_filter_finds_are_not_confirmed(self):
+    def test_false_positives_of_the_filter_are_not_confirmed(self):
         self.build_pair("filter", 2000, "--bits-per-entry", "1", "--hashes", "1")
         strangers = self.write("strangers", "".join(f"stranger{i}@example.org\n" for i in range(2000)))
         count = ("query", "filter", "--count", "--list", strangers)
@@ -59,7 +59,7 @@ class StoreTest(ProgramTest):
         self.build("a@example.org")
         self.assertIsNone(self.info()["store_identity"])
 
-    def test_what_cannot_have_a_store_is_refused_before_anything_is_written(self):
+    def test_options_that_exclude_a_store_are_refused_before_anything_is_written(self):
         arguments = ("build", "-o", "filter", self.write("list", "a@example.org\n"))
         for options in (("--store", "s", "--layout", "classic"), ("--store", "filter"), ("--store", "list")):
             self.check(EX_USAGE, *arguments, *options)

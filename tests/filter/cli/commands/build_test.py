@@ -12,7 +12,7 @@ from program import EX_CANTCREAT, EX_DATAERR, EX_NOINPUT, EX_USAGE, IS_SANITIZED
 
 
 class BuildTest(ProgramTest):
-    def test_reports_what_it_built(self):
+    def test_the_report_has_entries_rejected_lines_size_rate_and_time(self):
         out, err = self.build(users(range(10_000)) + "bad line\n")
         self.assertRegex(out, r"(?m)^entries +10,000$")
         self.assertRegex(out, r"(?m)^rejected +1$")
@@ -21,12 +21,12 @@ class BuildTest(ProgramTest):
         self.assertRegex(out, r"(?m)^FPR +0\.[89]\d+ % ")
         self.assertRegex(out, r"(?m)^time +\d+\.\d\d s, [\d,]+ entries per second$")
 
-    def test_reads_several_files_and_standard_input(self):
+    def test_several_files_and_standard_input_are_read(self):
         a, b = self.write("a", "a@example.org\n"), self.write("b", "b@example.org")
         self.check(0, "build", "--output", "filter", a, "-", b, stdin=b"c@example.org\n")
         self.check(0, "query", "filter", "a@example.org", "b@example.org", "c@example.org")
 
-    def test_shows_bad_lines_with_their_place_and_keeps_them_all(self):
+    def test_bad_lines_are_shown_with_their_place_and_all_are_in_the_reject_file(self):
         bad = "".join(f"bad{i},comma@example.org\n" for i in range(25))
         _, err = self.build("good@example.org\n" + bad, "--reject-file", "rejects")
         shown = re.findall(r"list:(\d+): bad-local-part-character: ", err)
@@ -36,7 +36,7 @@ class BuildTest(ProgramTest):
         self.assertEqual(re.sub(r"(?m)^#.*\n", "", rejects), bad)
         self.assertEqual(len(re.findall(r"(?m)^# .*list:\d+: bad-local-part-character$", rejects)), 25)
 
-    def test_a_reject_file_can_be_corrected_and_fed_again(self):
+    def test_a_corrected_reject_file_can_be_built(self):
         self.build("a,,b@example.org\n", "--reject-file", "rejects")
         fixed = (self.folder / "rejects").read_text().replace(",,", ".")
         self.build(fixed, "--strict")
@@ -50,7 +50,7 @@ class BuildTest(ProgramTest):
         self.assertIn(b"list:2: missing-at-sign", result.stderr)
         self.assertEqual(self.read("filter"), before)
 
-    def test_the_same_seed_gives_the_same_bytes_and_no_seed_gives_others(self):
+    def test_the_same_seed_gives_the_same_bytes_and_no_seed_a_random_one(self):
         contents = []
         for options in (["--seed", "42"], ["--seed", "0x2a"], [], []):
             self.build("a@example.org\nb@example.org\n", *options)
@@ -86,7 +86,7 @@ class BuildTest(ProgramTest):
         self.check(0, "query", "filter", "Joe@example.org")
         self.check(1, "query", "filter", "joe@example.org")
 
-    def test_tags_are_taken_off_where_separators_are_given(self):
+    def test_tags_are_removed_if_separators_are_given(self):
         # Long and short lines, with and without a tag, a domain with a separator in it.
         names = [f"user{i}" for i in range(5000)] + [f"name.of.user.number-{i}-in-a-long-line" for i in range(5000)]
         tags = ["", "+news", "+a+b", "+A=1", "+"]
@@ -108,7 +108,7 @@ class BuildTest(ProgramTest):
         self.check(0, "query", "filter", "ann+x@example.org")
         self.assertEqual(self.info()["tag_separators"], "")
 
-    def test_separators_that_cannot_be_are_refused(self):
+    def test_invalid_separators_are_refused(self):
         self.write("list", "joe@example.org\n")
         for separators in (".", "+a", "@", " ", "ü"):
             with self.subTest(separators=separators):
@@ -136,14 +136,14 @@ class BuildTest(ProgramTest):
                     info = self.info()
                     self.assertEqual((info["layout"], info["hash_family"]), (layout, family))
 
-    def test_blocks_have_the_size_that_was_asked_for(self):
+    def test_blocks_have_the_requested_size(self):
         for layout, size in (("page", "64K"), ("line", "256")):
             self.build("joe@example.org\n", "--layout", layout, "--block-bytes", size)
             self.check(0, "query", "filter", "joe@example.org")
             info = self.info()
             self.assertEqual(info["block_bytes"], {"64K": 65536, "256": 256}[size])
 
-    def test_nothing_is_left_behind_when_it_fails(self):
+    def test_a_failed_build_leaves_no_files(self):
         empty = tempfile.TemporaryDirectory(prefix="bloomgate-test-")
         self.addCleanup(empty.cleanup)
         cases = [
@@ -180,7 +180,7 @@ class BuildTest(ProgramTest):
         self.check(EX_USAGE, "build", "-o", "filter", "--reject-file", "filter", "list")
         self.assertEqual((self.folder / "list").read_text(), "a@example.org\n")
 
-    def test_the_bytes_do_not_depend_on_threads_memory_order_or_the_way_in(self):
+    def test_the_bytes_do_not_depend_on_threads_memory_order_or_kind_of_input(self):
         # Lines of many lengths, over several blocks, so that lines lie across the ends of blocks.
         lines = [f"user{i}.{'x' * (1 + i * 7919 % 40)}@Example{i % 97}.org\n" for i in range(150_000)]
         whole = self.write("whole", "".join(lines))
@@ -216,7 +216,7 @@ class BuildTest(ProgramTest):
                 built.add(self.read("filter"))
             self.assertEqual(len(built), 1, layout)
 
-    def test_hashes_that_memory_has_no_room_for_go_to_disk_and_change_nothing(self):
+    def test_hashes_beyond_memory_go_to_disk_and_the_bytes_are_the_same(self):
         path = self.write("whole", "".join(f"user{i}@example{i % 97}.org\n" for i in range(700_000)))
         scratch = self.folder / "scratch"
         scratch.mkdir()
@@ -232,7 +232,7 @@ class BuildTest(ProgramTest):
             self.assertEqual(self.read("a"), self.read("b"), layout)
         self.assertEqual(os.listdir(scratch), [])
 
-    def test_a_folder_that_cannot_take_them_fails_the_build(self):
+    def test_a_missing_scratch_folder_fails_the_build(self):
         path = self.write("whole", "".join(f"user{i}@example{i % 97}.org\n" for i in range(700_000)))
         _, err = self.check(EX_CANTCREAT, "build", "-o", "filter", "--memory", "1M", "--threads", "1", "--scratch",
                             "missing", path)  # fmt: skip
@@ -254,7 +254,7 @@ class BuildTest(ProgramTest):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertTrue(filecmp.cmp(self.folder / "want", self.folder / "got", shallow=False), layout)
 
-    def test_a_list_whose_samples_mislead_is_sized_by_its_entries_all_the_same(self):
+    def test_a_list_with_misleading_samples_is_sized_by_its_entries(self):
         # More than a GiB, of which nearly all is one bad line: what the samples meet is not like the rest.
         path = self.write("list", "bad,,line@example.org\n")
         os.truncate(path, 2**30)
@@ -285,7 +285,7 @@ class BuildTest(ProgramTest):
         self.assertIn("warning: the lists hold no entries", err)
         self.check(1, "query", "filter", "a@example.org")
 
-    def test_hostile_lists_do_no_harm(self):
+    def test_hostile_lines_are_rejected_and_the_rest_is_built(self):
         long_line = b"x" * 5_000_000 + b"@example.org\n"
         text = long_line + b"\x00\x01\xff\n" + b"\xef\xbb\xbfgood@example.org\r\n" + b"last@example.org"
         out, err = self.build(text, "--reject-file", "rejects")
@@ -321,7 +321,7 @@ class RibbonTest(ProgramTest):
         super().setUp()
         self.build(users(range(50_000)), "--layout", "ribbon", "--seed", "1")
 
-    def test_it_holds_its_list_and_tells_its_rate(self):
+    def test_a_ribbon_has_all_entries_of_its_list_and_info_shows_its_rate(self):
         out, _ = self.check(0, "verify", "filter", "--against", "list")
         self.assertRegex(out, r"(?m)^found +50,000 ")
         out, _ = self.check(0, "info", "filter")
@@ -332,20 +332,20 @@ class RibbonTest(ProgramTest):
         self.check(0, "query", "filter", "User7@Example.ORG")
         self.check(1, "query", "filter", "--list", self.write("others", "".join(f"{i}@example.net\n" for i in range(99))))
 
-    def test_its_bytes_depend_neither_on_the_order_nor_on_duplicates(self):
+    def test_the_bytes_of_a_ribbon_depend_neither_on_order_nor_on_duplicates(self):
         want = self.read("filter")
         lines = [f"user{i}@example.org\n" for i in reversed(range(50_000))]
         self.write("list", "".join(lines))
         self.check(0, "build", "-o", "got", "--layout", "ribbon", "--seed", "1", "list")
         self.assertEqual(self.read("got"), want)
 
-    def test_nothing_can_be_added_to_it(self):
+    def test_a_ribbon_cannot_be_merged_intersected_or_compared(self):
         for command in (["merge", "-o", "x"], ["intersect", "-o", "x"], ["compare"]):
             _, err = self.check(EX_USAGE, *command, "filter", "filter")
             self.assertIn("layout ribbon, whose blocks are made of all their entries at once; build a new filter", err)
         self.assertNotIn("x", self.names())
 
-    def test_it_has_no_hashes_and_no_block_bytes_to_choose(self):
+    def test_a_ribbon_refuses_the_options_hashes_and_block_bytes(self):
         for options in (["--hashes", "6"], ["--block-bytes", "8192"]):
             self.check(EX_USAGE, "build", "-o", "x", "--layout", "ribbon", *options, "list")
             self.check(EX_USAGE, "size", "--entries", "1e9", "--layout", "ribbon", *options)

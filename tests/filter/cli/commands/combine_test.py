@@ -39,7 +39,7 @@ class CombineTest(ProgramTest):
             self.check(0, "compare", "a", "b")[0], r"(?m)^in both: (19|20),\d\d\d addresses, 0 domain entries$"
         )
 
-    def test_domain_entries_are_put_together_and_compared_exactly(self):
+    def test_domain_entries_are_combined_and_compared_exactly(self):
         options = ("--seed", "1", "--expected-entries", "1000")
         domains = {"a": range(0, 3000), "b": range(1000, 5000), "c": range(2000, 9000), "none": ()}
         for name, numbers in domains.items():
@@ -73,7 +73,7 @@ class CombineTest(ProgramTest):
         self.check(0, "merge", "-o", "a", "a", "b")
         self.check(0, "query", "a", "user1@example.org", "user99999@example.org")
 
-    def test_what_does_not_fit_together_is_refused_with_the_difference(self):
+    def test_filters_of_different_shape_are_refused_with_the_difference(self):
         cases = {
             "seed": ("--seed", "2", "--expected-entries", "100000"),
             "number of blocks": ("--seed", "1", "--expected-entries", "200000"),

@@ -24,7 +24,7 @@ class CountingTest(ProgramTest):
         self.check(0, "build", "-o", "want", *self.SEED, self.write("all", text))
         self.assertEqual(self.read("export"), self.read("want"))
 
-    def test_an_export_is_the_filter_of_the_entries_whatever_was_added_and_removed(self):
+    def test_an_export_after_changes_is_the_filter_that_a_build_makes(self):
         self.check_export(users(range(10_000)) + "@partner.example\n")
         report = self.change("add", users(range(10_000, 12_000)) + "@.new.example\n@partner.example\n")
         self.assertEqual((report["added"], report["domains_there"], report["domain_entries"]), (2001, 1, 2))
@@ -60,7 +60,7 @@ class CountingTest(ProgramTest):
         self.check(0, "remove", "filter", "again")
         self.check(1, "query", "filter", "user1@example.org")
 
-    def test_what_is_not_there_is_reported_with_its_place_and_the_rest_is_removed(self):
+    def test_a_missing_entry_is_reported_with_its_place_and_the_others_are_removed(self):
         gone = self.write("gone", users([5]) + "# gone\nNobody@Example.ORG\n@nobody.example\n" + users([6]))
         before = self.read("filter")
         _, err = self.check(EX_DATAERR, "remove", "filter", gone, "--strict")
@@ -76,7 +76,7 @@ class CountingTest(ProgramTest):
         self.assertRegex(rejected, r"nobody@example\.org\n# .*\n@nobody\.example\n$")
         self.check_export(users(i for i in range(10_000) if i not in (5, 6)) + "@partner.example\n")
 
-    def test_a_line_that_is_no_entry_stops_a_removal_and_with_strict_an_addition(self):
+    def test_an_invalid_line_stops_a_removal_and_with_strict_an_addition(self):
         before = self.read("filter")
         bad = self.write("bad", users([5]) + "no address\n")
         for options in (["remove", "filter", bad], ["add", "filter", bad, "--strict"]):
@@ -85,7 +85,7 @@ class CountingTest(ProgramTest):
             self.assertEqual(self.read("filter"), before)
         self.assertEqual(self.change("add", "no address\nnew@example.org\n")["rejected"], 1)
 
-    def test_entries_that_share_counters_which_are_not_enough_for_both_are_counted(self):
+    def test_entries_whose_shared_counters_are_too_low_for_both_are_counted(self):
         # One hash in a full block: strangers look like entries, and several have the counter of one.
         self.build(users(range(200)), "--layout", "counting", "--hashes", "1", "--seed", "1")
         candidates = "".join(f"stranger{i}@example.net\n" for i in range(100_000))
@@ -115,11 +115,11 @@ class CountingTest(ProgramTest):
         self.check(0, "export", "filter", "-o", "export")
         self.assertIsNone(self.info("export")["saturated"])
 
-    def test_too_many_addresses_are_warned_of(self):
+    def test_more_addresses_than_expected_give_a_warning(self):
         _, err = self.check(0, "add", "filter", self.write("many", users(range(10_000, 20_001))), "--quiet")
         self.assertIn("warning: filter holds more addresses than it was built for", err)
 
-    def test_what_is_replaced_can_be_kept_and_put_back(self):
+    def test_the_replaced_file_can_be_kept_and_restored(self):
         before = self.read("filter")
         self.change("remove", users(range(100)), "--keep", "1")
         self.assertNotEqual(self.read("filter"), before)
@@ -129,7 +129,7 @@ class CountingTest(ProgramTest):
             self.check(0, "export", "filter", "-o", "export", "--keep", "3")
         self.assertIn("export.1", self.names())
 
-    def test_other_commands_refuse_it_and_it_refuses_what_it_cannot_keep(self):
+    def test_other_commands_refuse_counting_filters_and_invalid_options_are_refused(self):
         self.check(0, "build", "-o", "page", "list")
         self.check(0, "build", "-o", "stored", "--store", "store", "list")
         for command in (["merge", "-o", "x"], ["intersect", "-o", "x"], ["compare"]):
@@ -183,7 +183,7 @@ class CountingTest(ProgramTest):
             self.assertIn(self.read("filter"), (old, new))
         self.assertLess(ended, KILLS)
 
-    def test_size_knows_that_it_is_four_times_as_large(self):
+    def test_size_shows_four_times_the_size_of_a_page_filter(self):
         sizes = {layout: json.loads(self.check(0, "size", "--entries", "1e9", "--layout", layout, "--json")[0])["file_bytes"]
                  for layout in ("page", "counting")}  # fmt: skip
         self.assertAlmostEqual(sizes["counting"] / sizes["page"], 4, places=3)

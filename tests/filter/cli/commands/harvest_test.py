@@ -32,7 +32,7 @@ class HarvestTest(ProgramTest):
         lines = subprocess.run(["zstd", "-dc", self.folder / report["list"]], capture_output=True, check=True).stdout
         return lines.decode().splitlines(), report
 
-    def test_pairs_that_it_writes_can_be_built(self):
+    def test_build_reads_harvested_pairs(self):
         self.harvest(self.write("log", self.log(("ann", "joe@example.org"))), options=["--pairs"])
         self.check(0, "build", "--strict", "-o", "filter", "lists")
         self.check(0, "query", "filter", "joe@example.org > ann@ours.example")
@@ -51,7 +51,7 @@ class HarvestTest(ProgramTest):
         again, report = self.harvest(log, options=["--for-all", "--date", "2026-11-20"])
         self.assertEqual((again, report["list"]), (lines, "lists/2026-11-20.2.txt.zst"))
 
-    def test_pairs_and_how_often(self):
+    def test_at_least_counts_the_users_of_a_contact_and_the_messages_of_a_pair(self):
         log = self.write("log", self.log(("ann", "joe@example.org"), ("bob", "joe@example.org"), ("ann", "abe@example.org"),
                                          ("ann", "abe@example.org")))
         self.assertEqual(self.harvest(log, options=["--pairs"])[0],
@@ -69,14 +69,14 @@ class HarvestTest(ProgramTest):
         os.utime(self.folder / "mail.log.1", (1_000_000_000, 1_000_000_000))
         self.assertEqual(self.harvest("mail.log", "mail.log.1")[0], ["joe@example.org"])
 
-    def test_a_log_that_grows_is_read_as_far_as_it_went_and_a_journal_by_a_pipe(self):
+    def test_a_growing_log_is_read_to_its_last_line_and_a_journal_through_a_pipe(self):
         text = self.log(("ann", "joe@example.org"))
         self.assertEqual(self.harvest("-", stdin=text.encode())[0], ["joe@example.org"])
         # Its last line is still being written.
         half = self.write("half", text.rsplit("\n", 3)[0])
         self.assertEqual(self.harvest(half)[0], [])
 
-    def test_more_than_memory_holds_goes_to_disk_and_leaves_nothing(self):
+    def test_contacts_beyond_memory_go_to_disk_and_leave_no_files(self):
         mails = [("ann", f"joe{number % 1000}@example.org") for number in range(5000)]
         log = self.write("log", self.log(*mails))
         lines, report = self.harvest(log, options=["--for-all", "--memory", "20K", "--threads", "3"])
@@ -100,7 +100,7 @@ class HarvestTest(ProgramTest):
         self.assertIn("no list is newer than", err)
         self.check(EX_USAGE, "build", "-o", "filter", "--newest", "soon", "lists")
 
-    def test_folders_of_sent_mail_and_address_books(self):
+    def test_contacts_are_read_from_folders_of_sent_mail_and_address_books(self):
         def message(to, user="ann@ours.example"):
             return f"From: {user}\r\nTo: {to}\r\n\r\nTo: body@example.org\r\n"
 
@@ -134,7 +134,7 @@ class HarvestTest(ProgramTest):
         self.assertIn("dovecot-uidlist is neither", self.check(EX_DATAERR, *good, "--for-all", ".Sent/dovecot-uidlist")[1])
         self.assertEqual(os.listdir(self.folder / "lists"), before)
 
-    def test_wrong_uses_are_told_before_anything_is_read(self):
+    def test_wrong_arguments_are_refused_before_anything_is_read(self):
         log = self.write("log", "")
         (self.folder / "lists").mkdir()
         good = ["--output", "lists", "--own-domain", "ours.example", "--for-all"]

@@ -8,7 +8,7 @@ from program import ProgramTest, main, users
 
 
 class InfoTest(ProgramTest):
-    def test_text_and_json_tell_the_same(self):
+    def test_text_and_json_have_the_same_figures(self):
         self.build("a@example.org\nb@example.org\n@example.net\n", "--seed", "5")
         text, _ = self.check(0, "info", "filter")
         info = self.info()
@@ -30,7 +30,7 @@ class InfoTest(ProgramTest):
                         r"(?m)^section +domains: 8 bytes at offset 12,288$"):  # fmt: skip
             self.assertRegex(text, pattern)
 
-    def test_the_rate_of_a_message_stands_beside_that_of_a_look_up(self):
+    def test_the_rates_of_a_message_and_of_a_look_up_are_shown(self):
         report = self.build(users(range(10_000)))
         text = self.check(0, "info", "filter")[0]
         info = self.info()
@@ -42,7 +42,7 @@ class InfoTest(ProgramTest):
             self.assertAlmostEqual(either / 100, info["fpr_either"], delta=0.0001)
             self.assertAlmostEqual(both / 100, info["fpr_both"], delta=0.000001)
 
-    def test_how_much_is_in_memory_is_shown(self):
+    def test_residency_shows_how_much_is_in_memory(self):
         lines = users(range(1000))
         self.build(lines, "--expected-entries", "30000000", "--store", "store")
         for name in ("filter", "store"):
@@ -61,7 +61,7 @@ class InfoTest(ProgramTest):
         resident = json.loads(self.check(0, "info", "filter", "--residency", "--json")[0])["resident_bytes"]
         self.assertLess(resident, (self.folder / "filter").stat().st_size)
 
-    def test_an_empty_filter_is_shown(self):
+    def test_an_empty_filter_has_the_rate_0(self):
         self.build("")
         self.assertRegex(self.check(0, "info", "filter")[0], r"(?m)^FPR +0 %")
 

@@ -39,7 +39,7 @@ class KeptTest(Layers):
     def folders(self):
         return sorted(path.name for path in self.folder.iterdir() if path.is_dir())
 
-    def test_the_last_append_is_taken_back_and_that_too(self):
+    def test_rollback_undoes_the_last_append_and_then_itself(self):
         self.append(0, "--keep", "2")
         self.assertEqual(self.folders(), ["layers"])  # there was nothing to keep
         self.append(1, "--keep", "2")
@@ -58,7 +58,7 @@ class KeptTest(Layers):
         self.assertEqual((told["in_place"]["layers"], told["replaced"]["layers"]), (1, 3))
         self.assertEqual(self.lists_now(), "0")
 
-    def test_after_a_fold_the_old_layers_come_back(self):
+    def test_rollback_undoes_a_fold(self):
         for number in range(3):
             self.append(number)
         shape = ["--bits-per-entry", "24", "--hashes", "16", "--quiet"]
@@ -70,7 +70,7 @@ class KeptTest(Layers):
         self.assertEqual((self.lists_now(), self.lists_now(self.folder / "layers.1")), ("0123", "012"))
         self.assertEqual(self.folders(), ["layers", "layers.1"])
 
-    def test_a_union_is_taken_back_too(self):
+    def test_rollback_undoes_a_union(self):
         self.layers.mkdir()
         for name, path in zip(("one", "two"), self.all):
             self.run_it("build", "--output", self.layers / f"{name}.bloom", "--seed", "1", "--expected-entries", "400",
@@ -94,11 +94,11 @@ class KeptTest(Layers):
         self.assertEqual(self.folders(), ["layers", "layers.1", "link"])  # without --keep nothing is kept or removed
         self.assertEqual(self.lists_now(self.folder / "layers.1"), "0123")
 
-    def test_a_folder_without_layers_is_no_state_to_go_back_to(self):
+    def test_a_folder_without_layers_is_not_kept(self):
         self.append(0, "--keep", "1")
         self.assertEqual(self.folders(), ["layers"])
 
-    def test_what_a_killed_command_has_left_is_removed_and_nothing_else(self):
+    def test_leftovers_of_a_killed_command_are_removed_and_nothing_else(self):
         self.append(0)
         for name in (".layers.kept-123", ".layers.kept-mine", ".layers.kept-", ".other.kept-123"):
             (self.folder / name).mkdir()
@@ -121,7 +121,7 @@ class KeptTest(Layers):
         self.run_it("rollback", self.layers)
         self.assertEqual([path.stat().st_mode & 0o777 for path in (self.layers, self.folder / "layers.1")], [0o750] * 2)
 
-    def test_a_change_that_fails_keeps_and_removes_nothing(self):
+    def test_a_failed_change_keeps_and_removes_nothing(self):
         for number in range(3):
             self.append(number, "--keep", "2")
         bad = self.folder / "bad.txt"
@@ -134,7 +134,7 @@ class KeptTest(Layers):
         self.run_it("fold", self.layers, "--keep", "100", status=EX_USAGE)
         self.assertEqual(self.lists_now(), "012")
 
-    def test_info_shows_what_is_kept(self):
+    def test_info_shows_the_kept_states(self):
         for number in range(2):
             self.append(number, "--keep", "1")
         self.assertRegex(self.run_it("info", self.layers).stdout,
@@ -144,7 +144,7 @@ class KeptTest(Layers):
         (kept,) = self.info(self.layers)["kept"]
         self.assertTrue(kept["number"] == 1 and kept["fault"])
 
-    def test_what_is_damaged_or_not_there_is_not_put_back(self):
+    def test_a_damaged_or_missing_state_is_not_restored(self):
         self.append(0)
         refused = self.run_it("rollback", self.layers, status=66)
         self.assertIn("layers.1 is not there", refused.stderr)
@@ -155,7 +155,7 @@ class KeptTest(Layers):
         self.assertEqual(self.lists_now(), "2")
         self.assertIn("--store", self.run_it("rollback", self.layers, "--store", "x", status=EX_USAGE).stderr)
 
-    def test_a_damaged_layer_pushes_no_good_state_out(self):
+    def test_a_damaged_layer_does_not_displace_a_kept_sound_state(self):
         self.append(0)
         self.append(1, "--keep", "1")
         self.flip("layers/0002.bloom", 5000)
@@ -163,7 +163,7 @@ class KeptTest(Layers):
         self.assertIn("warning: the old layers are not kept: ", told.stderr)
         self.assertEqual(self.lists_now(self.folder / "layers.1"), "0")
 
-    def test_what_is_no_layer_does_not_go_with_the_folder(self):
+    def test_rollback_refuses_a_folder_with_files_that_are_not_layers(self):
         self.append(0)
         self.append(1, "--keep", "1")
         for place in (self.layers, self.folder / "layers.1"):
@@ -176,7 +176,7 @@ class KeptTest(Layers):
         self.append(2, "--keep", "1", status=EX_DATAERR)  # would have to remove it
         self.assertTrue((self.folder / "layers.1/notes.txt").exists() or (self.folder / "layers.2/notes.txt").exists())
 
-    def test_a_command_that_has_waited_for_a_rollback_changes_the_folder_that_is_in_place(self):
+    def test_a_command_that_waited_for_a_rollback_changes_the_folder_now_in_place(self):
         self.append(0)
         self.append(1, "--keep", "1")
         folder = os.open(self.layers, os.O_RDONLY)

@@ -38,7 +38,7 @@ class KilledTest(Layers):
         self.assertEqual(len(self.names()), 1)
         self.assert_sound(kept)
 
-    def test_killed_at_any_moment_what_is_kept_put_back_or_folded_is_whole(self):
+    def test_killed_at_any_moment_kept_restored_and_folded_layers_are_whole(self):
         """Who is in every state is listed at every moment, and what has a number can be put back."""
         always, other = self.new_list(20_000), self.new_list(2000)
         began = time.monotonic()

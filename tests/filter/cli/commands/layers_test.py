@@ -8,7 +8,7 @@ from program import EX_CONFIG, EX_DATAERR, EX_USAGE, main
 
 
 class CommandsTest(Layers):
-    def test_each_append_makes_the_next_layer_and_the_sum_of_rates_stays_bounded(self):
+    def test_each_append_makes_the_next_layer_and_the_total_rate_stays_bounded(self):
         lists = [self.new_list(150_000) for _ in range(6)]
         for path in lists:
             self.run_it("append", self.layers, path, "--quiet")
@@ -25,13 +25,13 @@ class CommandsTest(Layers):
         self.assertIn("layers           6", self.run_it("info", self.layers).stdout)
         self.assertEqual(self.run_it("verify", self.layers, "--quiet").stdout.count("sound "), 6)
 
-    def test_a_stranger_is_listed_by_no_layer(self):
+    def test_an_unlisted_sender_is_in_no_layer(self):
         self.run_it("append", self.layers, self.new_list(10), "--quiet")
         self.run_it("append", self.layers, self.new_list(10), "--quiet")
         answer = self.run_it("query", self.layers, "u1@list1.example", "u1@list2.example", "who@other.example", status=1)
         self.assertEqual(answer.stdout, "listed\tu1@list1.example\nlisted\tu1@list2.example\nnot-listed\twho@other.example\n")
 
-    def test_a_bound_that_is_met_is_told_with_the_remedy_and_nothing_is_made(self):
+    def test_a_layer_beyond_the_rate_limit_is_refused_with_the_remedy(self):
         self.run_it("append", self.layers, self.new_list(30_000), "--quiet")
         refused = self.run_it("append", self.layers, self.new_list(10), "--fpr", "1%", status=EX_USAGE)
         self.assertIn("bloomgate fold", refused.stderr)
@@ -41,7 +41,7 @@ class CommandsTest(Layers):
         self.run_it("append", full, self.new_list(30_000), "--expected-entries", "10000", "--quiet")
         self.run_it("append", full, self.new_list(10), "--quiet")
 
-    def test_a_layer_spells_addresses_as_the_last_one_does(self):
+    def test_a_layer_has_the_address_profile_of_the_last_one(self):
         self.run_it("append", self.layers, self.new_list(10), "--tag-separators", "+", "--keep-case", "--quiet")
         self.run_it("append", self.layers, self.new_list(10), "--quiet")
         self.run_it("query", self.layers, "u1+tag@list2.example")
@@ -59,7 +59,7 @@ class CommandsTest(Layers):
         self.run_it("append", plain, self.new_list(10), "--quiet")
         self.run_it("query", plain, "U1@list5.example")
 
-    def test_names_go_on_from_the_highest_number_and_a_folder_has_64_layers_at_most(self):
+    def test_names_continue_from_the_highest_number_up_to_64_layers(self):
         self.run_it("append", self.layers, self.new_list(10), "--quiet")
         first = (self.layers / "0001.bloom").rename(self.layers / "0007.bloom")
         for name in ("12ab", "x99", "99999999999999999999999"):
@@ -76,7 +76,7 @@ class CommandsTest(Layers):
         self.assertIn("has 64 layers", refused.stderr)
         self.assertEqual(len(self.names()), 64)
 
-    def test_a_layer_of_each_layout_has_its_share_of_the_bound(self):
+    def test_a_layer_of_each_layout_keeps_to_its_share_of_the_rate_limit(self):
         for layout in ("page", "line", "classic", "ribbon"):
             with self.subTest(layout=layout):
                 folder, path = self.folder / layout, self.new_list(50_000)
@@ -138,7 +138,7 @@ class CommandsTest(Layers):
         self.assertIn("name the lists or stores that hold all entries: bloomgate fold", refused.stderr)
         self.assertEqual(len(list(ribbons.iterdir())), 2)
 
-    def test_damage_of_a_layer_is_not_taken_into_the_union(self):
+    def test_a_damaged_layer_is_not_merged(self):
         self.layers.mkdir()
         for name in ("one", "two"):
             self.run_it("build", "--output", self.layers / f"{name}.bloom", "--seed", "1", "--expected-entries", "4000",
@@ -149,7 +149,7 @@ class CommandsTest(Layers):
         self.assertEqual(self.names(), ["one.bloom", "two.bloom"])
         self.assertEqual((self.layers / "one.bloom").read_bytes(), before)
 
-    def test_layers_are_signed_as_they_are_made_or_all_at_once_later(self):
+    def test_layers_are_signed_when_made_or_together_later(self):
         key, lists = self.folder / "key", [self.new_list(10), self.new_list(10)]
         public = self.run_it("sign", "--new-key", key).stdout.strip()
 
@@ -171,7 +171,7 @@ class CommandsTest(Layers):
         self.run_it("append", self.layers, lists[0], "--quiet", "--sign-key", self.folder / "none", status=66)
         self.assertEqual(self.names(), before)
 
-    def test_a_union_of_layers_is_signed_with_the_key_that_is_given_and_else_not_at_all(self):
+    def test_a_union_of_layers_is_signed_only_if_a_key_is_given(self):
         key, lists = self.folder / "key", [self.new_list(100), self.new_list(100)]
         public = self.run_it("sign", "--new-key", key).stdout.strip()
         self.layers.mkdir()
@@ -186,7 +186,7 @@ class CommandsTest(Layers):
         self.run_it("fold", self.layers, "--sign-key", key)
         self.run_it("verify", self.layers, "--quiet", "--trusted-key", public)
 
-    def test_a_fold_of_lists_without_an_entry_changes_nothing_unless_that_is_asked_for(self):
+    def test_a_fold_of_empty_lists_changes_nothing_without_allow_empty(self):
         old = self.new_list(20)
         self.run_it("append", self.layers, old, "--quiet")
         self.run_it("append", self.layers, self.new_list(20), "--quiet")
@@ -204,7 +204,7 @@ class CommandsTest(Layers):
         self.assertEqual(self.names(), ["0001.bloom"])
         self.run_it("query", self.layers, "u1@list1.example", status=1)
 
-    def test_lists_without_an_entry_make_no_layer_beside_others(self):
+    def test_empty_lists_make_no_layer_beside_others(self):
         none = self.folder / "none.txt"
         none.write_text("# nobody\n")
         said = self.run_it("append", self.layers, none, "--quiet")
@@ -222,7 +222,7 @@ class CommandsTest(Layers):
         bad.write_text("no address\n")
         self.run_it("append", self.layers, bad, "--strict", "--quiet", status=EX_DATAERR)
 
-    def test_a_build_keeps_the_filter_where_the_lists_must_not_be_empty(self):
+    def test_a_build_with_not_empty_keeps_the_filter_if_the_lists_are_empty(self):
         output, store = self.folder / "w.bloom", self.folder / "w.store"
         self.run_it("build", "--output", output, "--store", store, "--not-empty", self.new_list(5), "--quiet")
         before = output.read_bytes(), store.read_bytes()
@@ -230,7 +230,7 @@ class CommandsTest(Layers):
         self.run_it("build", "--output", output, "--store", store, "--not-empty", self.folder / "none.txt", status=EX_DATAERR)
         self.assertEqual((output.read_bytes(), store.read_bytes()), before)
 
-    def test_what_cannot_be_is_refused_and_changes_nothing(self):
+    def test_invalid_arguments_are_refused_and_change_nothing(self):
         self.run_it("append", self.layers, self.new_list(10), "--quiet")
         bad = self.folder / "bad.txt"
         bad.write_text("no address\n")
@@ -259,7 +259,7 @@ class CommandsTest(Layers):
         self.run_it("fold", self.folder / "empty", self.new_list(10), "--quiet")
         self.assertEqual([path.name for path in (self.folder / "empty").iterdir()], ["0001.bloom"])
 
-    def test_where_the_new_layer_cannot_be_made_a_fold_takes_none_away(self):
+    def test_a_fold_that_cannot_make_its_layer_removes_none(self):
         for _ in range(2):
             self.run_it("append", self.layers, self.new_list(10), "--quiet")
         bad = self.folder / "bad.txt"

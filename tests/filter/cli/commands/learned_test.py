@@ -38,7 +38,7 @@ class LearnedTest(ProgramTest):
         out, _ = self.check(0, "learned", "export", self.database(), "--output", "lists", *options)
         return out
 
-    def test_list_shows_the_pairs_of_everybody_or_of_one_person(self):
+    def test_list_shows_all_pairs_or_those_of_one_person(self):
         file = self.database()
         ann = ("2026-11-23\t2026-11-23\t<#bob@example.org> > ann@ours.example\n"
                "2026-11-23\t2026-01-27\tjoe@example.org > ann@ours.example\n")
@@ -53,7 +53,7 @@ class LearnedTest(ProgramTest):
                                      "first_use": "1970-01-01", "last_use": "1970-01-02"}]})
         self.assertEqual(json.loads(self.check(0, "learned", "list", file, "--json", "@no.example")[0]), {"pairs": []})
 
-    def test_forget_takes_a_person_out_on_both_sides(self):
+    def test_forget_removes_a_person_on_both_sides(self):
         file = self.database()
         out, _ = self.check(0, "learned", "forget", file, "joe@example.org", "zoe@ours.example")
         self.assertEqual(out, "forgotten 2\nleft      1\n")
@@ -61,7 +61,7 @@ class LearnedTest(ProgramTest):
         out, _ = self.check(0, "learned", "forget", file, "joe@example.org", "--json")
         self.assertEqual(json.loads(out), {"forgotten": 0, "left": 1})
 
-    def test_export_writes_a_list_that_build_takes(self):
+    def test_export_writes_a_list_that_build_reads(self):
         out = self.export("--date", "2026-11-20")
         self.assertEqual(out, "exported  lists/2026-11-20.txt.zst\nentries   3\n")
         path = self.folder / "lists" / "2026-11-20.txt.zst"
@@ -73,7 +73,7 @@ class LearnedTest(ProgramTest):
         self.check(0, "query", "filter", "abe@example.com > zoe@ours.example")
         self.check(1, "query", "filter", "abe@example.com > ann@ours.example")
 
-    def test_what_is_no_such_database_is_refused_with_its_name(self):
+    def test_a_file_that_is_not_a_database_of_pairs_is_refused_by_name(self):
         self.write("text", "x" * 5000)
         self.write("empty", "")
         (self.folder / "lists").mkdir()

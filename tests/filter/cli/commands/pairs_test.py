@@ -17,7 +17,7 @@ class PairsTest(ProgramTest):
     def query(self, status, *arguments):
         return self.check(status, "query", "filter", *arguments)[0].splitlines()
 
-    def test_every_report_tells_that_a_sender_is_looked_up_alone_and_with_a_recipient(self):
+    def test_every_report_has_the_rate_of_two_look_ups_for_a_sender_and_its_recipient(self):
         pairs = self.write("pairs", "".join(f"user{i}@example.org > ann@ours.example\n" for i in range(1000)))
         more = self.write("more", "jim@example.org > ann@ours.example\n")
         reports = [
@@ -45,7 +45,7 @@ class PairsTest(ProgramTest):
                       "in either: 2 addresses, 2 domain entries\nin both: 1 addresses, 1 domain entries\n", out)
         self.assertIn("(addresses and pairs of them are estimated from the fill; domain entries and pairs with one are counted)", out)
 
-    def test_a_pair_asks_for_one_recipient_and_an_address_for_everybody(self):
+    def test_a_pair_lists_a_sender_for_one_recipient_and_an_address_for_all(self):
         out, err = self.build(self.LIST)
         self.assertEqual(err, "")
         self.assertIn("pairs     up to 1 in the bits, and others with a domain, kept exactly\n", out)
@@ -76,20 +76,20 @@ class PairsTest(ProgramTest):
         self.assertIn("missing:1: not in the filter: jim@example.org > bob@ours.example\n", err)
         self.assertIn("missing:2: not in the filter: @example.org > bob@ours.example\n", err)
 
-    def test_a_sender_of_a_pair_who_is_listed_for_everybody_is_counted_as_listed(self):
+    def test_a_queried_pair_counts_as_listed_if_its_sender_is_listed_for_all(self):
         self.build("joe@example.net\nann@example.net > bob@ours.example\n")
         asked = self.write("asked", "joe@example.net > bob@ours.example\nann@example.net > eve@ours.example\n")
         out, _ = self.check(1, "query", "filter", "--count", "--list", asked)
         self.assertEqual(out, "listed\t1\nnot-listed\t1\nrejected\t0\n")
 
-    def test_info_and_reports_say_that_there_are_pairs_and_nothing_where_there_are_none(self):
+    def test_info_and_reports_mention_pairs_only_if_there_are_any(self):
         report = json.loads(self.build(self.LIST, "--json")[0])
         self.assertEqual(report["pairs"], {"in_bits": 1, "with_domains": True})
         self.assertIn("\npairs            up to 1 in the bits, and others", self.check(0, "info", "filter")[0])
         self.assertEqual(self.info()["pairs"], report["pairs"])
         self.assertNotIn("pairs", self.build("joe@example.org\n")[0] + self.check(0, "info", "filter")[0])
 
-    def test_a_bad_pair_is_rejected_with_its_place_and_what_to_write(self):
+    def test_a_bad_pair_is_rejected_with_its_place_and_the_right_form(self):
         lines = "joe@example.org > \nanna > bob@ours.example\n@" + "a." * 16 + "org > bob@ours.example\nx@example.org > # x\n"
         _, err = self.build(lines)
         self.assertIn("list:1: trailing-text: ", err)
@@ -98,7 +98,7 @@ class PairsTest(ProgramTest):
         self.assertIn("list:4: incomplete-pair: the pair has no sender or no recipient; it is written sender > recipient", err)
         self.check(EX_DATAERR, "build", "--strict", "-o", "filter", str(self.folder / "list"))
 
-    def test_a_table_with_two_columns_gives_pairs(self):
+    def test_two_columns_of_a_table_give_pairs(self):
         table = self.write("table", "user,contact\nann@ours.example,joe@example.org\n")
         self.check(0, "build", "-o", "filter", "--format", "csv:contact,user", table)
         self.assertEqual(self.query(0, "joe@example.org > ann@ours.example"), ["listed\tjoe@example.org > ann@ours.example"])
@@ -109,7 +109,7 @@ class PairsTest(ProgramTest):
         self.assertIn("list:1: warning: @free.example > ann@ours.example is a free-mail domain", err)
         self.assertNotIn("list:2", err)
 
-    def test_pairs_are_left_out_by_except_and_kept_out_by_not(self):
+    def test_pairs_can_be_left_out_by_except_and_by_not(self):
         gone = self.write("gone", "joe@example.org > ann@ours.example\nspam@example.com\n@.evil.example\n")
         text = self.LIST + "spam@example.com > ann@ours.example\nx@a.evil.example > ann@ours.example\n"
         out, _ = self.build(text, "--except", gone)
@@ -141,7 +141,7 @@ class PairsTest(ProgramTest):
                    "--add", self.write("new", "jim@example.com > ann@ours.example\n"))
         self.assertEqual(self.answers("filter", "--confirm", "store", *asked), ["listed"] * 3)
 
-    def test_counting_filters_take_pairs_in_and_off(self):
+    def test_pairs_can_be_added_to_counting_filters_and_removed(self):
         self.build(self.LIST, "--layout", "counting", "--expected-entries", "100")
         more = self.write("more", "jim@example.com > bob@ours.example\n@example.com > eve@ours.example\n")
         self.check(0, "add", "filter", more)

@@ -14,7 +14,7 @@ class QueryTest(ProgramTest):
         super().setUp()
         self.build("joe@example.org\n@example.net\n@.example.com\n", "--bits-per-entry", "64", "--hashes", "32")
 
-    def test_prints_one_line_an_address_and_fails_if_one_is_not_listed(self):
+    def test_each_address_gets_a_line_and_the_status_is_1_if_one_is_not_listed(self):
         out, _ = self.check(1, "query", "filter", "<JOE@Example.org>", "x@example.net", "y@a.b.example.com", "z@example.de",
                             "<>", "nonsense", "@Example.NET")  # fmt: skip
         self.assertEqual(
@@ -31,7 +31,7 @@ class QueryTest(ProgramTest):
         )
         self.check(0, "query", "filter", "joe@example.org")
 
-    def test_reads_addresses_from_standard_input(self):
+    def test_addresses_are_read_from_standard_input(self):
         for arguments in (["-"], []):
             out, _ = self.check(1, "query", "filter", *arguments, stdin=b"# comment\n\njoe@example.org\r\nann@example.org\n")
             self.assertEqual(out, "listed\tjoe@example.org\nnot-listed\tann@example.org\n")
@@ -87,7 +87,7 @@ class QueryTest(ProgramTest):
         out, _ = self.check(1, "query", "filter", "--format", "csv:mail", "--list", table)
         self.assertEqual(out, "listed\tjoe@example.org\nnot-listed\tann@example.org\n")
 
-    def test_answers_come_while_the_list_goes_on(self):
+    def test_answers_are_printed_while_the_list_is_still_read(self):
         process = self.start("query", "filter", "-", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         for address in (b"joe@example.org", b"x@example.net"):
             process.stdin.write(address + b"\n")
@@ -96,7 +96,7 @@ class QueryTest(ProgramTest):
         process.communicate(timeout=30)
         self.assertEqual(process.returncode, 0)
 
-    def test_a_reader_that_goes_away_ends_it(self):
+    def test_query_ends_when_its_output_is_closed(self):
         path = self.write("large", "joe@example.org\n" * 500_000)
         process = self.start("query", "filter", "--list", path, stdout=subprocess.PIPE)
         process.stdout.readline()
@@ -106,7 +106,7 @@ class QueryTest(ProgramTest):
             result = self.run_program("query", "filter", "--list", path, stdout=full, stderr=subprocess.PIPE)
         self.assertEqual(result.returncode, 74)
 
-    def test_a_terminal_shows_how_far_a_count_is_unless_it_is_to_be_quiet(self):
+    def test_a_terminal_shows_the_progress_of_a_count_unless_quiet(self):
         for options, want in (([], True), (["--quiet"], False)):
             master, slave = pty.openpty()
             process = self.start("query", "filter", "--count", *options, "-", stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -129,7 +129,7 @@ class QueryTest(ProgramTest):
             self.check(EX_USAGE, "query", "filter", *arguments)
         self.check(EX_NOINPUT, "query", "filter", "--list", "missing")
 
-    def test_asks_on_a_terminal(self):
+    def test_a_terminal_gets_a_prompt_for_addresses(self):
         master, slave = pty.openpty()
         process = self.start("query", str(self.folder / "filter"), stdin=slave, stdout=subprocess.PIPE)
         os.close(slave)
@@ -141,13 +141,13 @@ class QueryTest(ProgramTest):
             out.decode(), "address> listed\tjoe@example.org\naddress> not-listed\tann@example.org\naddress> \n"
         )
 
-    def test_refuses_what_is_not_a_filter(self):
+    def test_a_file_that_is_not_a_filter_is_refused(self):
         _, err = self.check(EX_DATAERR, "query", "list", "joe@example.org")
         self.assertIn("list has 43 bytes, less than the header", err)
         self.check(EX_NOINPUT, "query", "missing", "joe@example.org")
         self.check(EX_USAGE, "query")
 
-    def test_fails_where_its_output_cannot_be_written(self):
+    def test_output_that_cannot_be_written_is_an_error(self):
         with open("/dev/full", "wb") as full:
             result = self.run_program("query", "filter", "joe@example.org", stdout=full, stderr=subprocess.PIPE)
         self.assertEqual(result.returncode, 74)

@@ -41,14 +41,14 @@ class ReportTest(ProgramTest):
         self.assertEqual(self.messages("logs"), want)
         self.assertEqual(self.messages("logs/mail.log", "logs/mail.log.1.gz"), want)
 
-    def test_since_leaves_out_what_is_older(self):
+    def test_since_leaves_out_older_messages(self):
         log = self.write("log", self.decision(30) + self.decision(7200, number=2) + self.decision(3 * 86400, number=3))
         self.assertEqual(self.messages(log), 3)
         self.assertEqual(self.messages("--since", "1h", log), 1)
         self.assertEqual(self.messages("--since", "24h", log), 2)
         self.assertEqual(self.messages("--since", "2020-01-01", log), 3)
 
-    def test_who_finds_nothing_is_told_what_was_looked_at_and_what_to_do(self):
+    def test_a_report_without_decisions_says_what_was_read_and_what_to_do(self):
         other = self.write("other", "Nov 20 10:00:00 mx postfix/smtpd[1]: connect from x\n")
         quiet = self.write("quiet", "Nov 20 10:00:00 mx bloomgate-milter[1]: stopping\n")
         old = self.write("old", self.decision(7200))
@@ -59,7 +59,7 @@ class ReportTest(ProgramTest):
             self.assertEqual(out, "")
             self.assertRegex(err, re.compile(f"no decision found in {re.escape(arguments[-1])}: .*{want}", re.DOTALL))
 
-    def test_the_journal_is_asked_by_arguments_and_not_through_a_shell(self):
+    def test_journalctl_is_started_with_arguments_and_not_through_a_shell(self):
         (self.folder / "bin").mkdir()
         asked = self.folder / "asked"
         program = self.folder / "bin/journalctl"
@@ -88,7 +88,7 @@ class ReportTest(ProgramTest):
         self.assertEqual(missing.returncode, EX_NOINPUT)
         self.assertIn(b"name log files instead", missing.stderr)
 
-    def test_wrong_uses_are_refused(self):
+    def test_wrong_arguments_are_refused(self):
         log = self.write("log", self.decision())
         for status, arguments, want in (
                 (EX_USAGE, [], "name at least one log"),

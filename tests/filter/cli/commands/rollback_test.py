@@ -17,7 +17,7 @@ class GenerationsTest(ProgramTest):
         for name in "abc":
             self.build(f"{name}@example.org\n", "--bits-per-entry", "64", *options)
 
-    def test_a_kept_filter_can_be_put_back_and_that_taken_back(self):
+    def test_restores_a_kept_filter_and_undoes_that_when_called_again(self):
         self.build_all("--keep", "2")
         self.assertEqual(self.names(), ["filter", "filter.1", "filter.2", "list"])
         self.assertEqual([self.listed(name) for name in self.names()[:3]], ["c", "b", "a"])
@@ -43,7 +43,7 @@ class GenerationsTest(ProgramTest):
         self.assertEqual([each["number"] for each in kept], [1, 2])
         self.assertTrue(kept[0]["fault"] and not kept[1]["fault"])
 
-    def test_a_damaged_generation_is_not_put_back_and_nothing_that_was_not_kept(self):
+    def test_a_damaged_generation_and_a_missing_one_are_not_restored(self):
         self.build_all("--keep", "1")
         self.flip("filter.1", 5000, 0xFF)
         _, err = self.check(EX_DATAERR, "rollback", "filter")
@@ -54,19 +54,19 @@ class GenerationsTest(ProgramTest):
         self.check(EX_USAGE, "rollback", "filter", "--to", "0")
         self.check(EX_USAGE, "build", "-o", "filter", "--keep", "100", "list")
 
-    def test_a_damaged_filter_pushes_no_good_one_out(self):
+    def test_a_damaged_filter_does_not_displace_a_kept_sound_one(self):
         self.build_all("--keep", "1")
         (self.folder / "filter").write_bytes(b"nonsense")
         _, err = self.build("d@example.org\n", "--keep", "1")
         self.assertIn("warning: the old filter is not kept: ", err)
         self.assertEqual(self.listed("filter.1"), "b")
 
-    def test_a_build_that_fails_moves_no_generation(self):
+    def test_a_failed_build_leaves_the_generations(self):
         self.build_all("--keep", "2")
         self.check(EX_DATAERR, "build", "-o", "filter", "--keep", "2", "--strict", self.write("list", "nonsense"))
         self.assertEqual([self.listed(name) for name in ("filter", "filter.1", "filter.2")], ["c", "b", "a"])
 
-    def test_a_link_stays_one_and_its_target_has_the_generations(self):
+    def test_a_link_stays_a_link_and_its_target_has_the_generations(self):
         (self.folder / "store").mkdir()
         self.check(0, "build", "-o", "store/filter", self.write("list", "x@example.org\n"))
         os.symlink("store/filter", self.folder / "filter")
@@ -96,7 +96,7 @@ class KeptPairsTest(ProgramTest):
             found += name if done.returncode == 0 else ""
         return found
 
-    def test_a_kept_pair_can_be_put_back_and_that_taken_back(self):
+    def test_restores_a_kept_pair_and_undoes_that_when_called_again(self):
         self.pairs_of()
         pairs = ["filter", "filter.1", "filter.2", "filter.store", "filter.store.1", "filter.store.2"]
         self.assertEqual(self.names(), [*pairs, "list"])
@@ -122,7 +122,7 @@ class KeptPairsTest(ProgramTest):
         self.check(0, "rollback", "filter", "--store", "filter.store")
         self.assertEqual(self.listed(), "c")
 
-    def test_a_filter_without_a_store_in_between_does_not_part_the_others(self):
+    def test_a_filter_without_a_store_in_between_does_not_separate_the_pairs(self):
         self.pairs_of("a")
         self.check(0, "build", "-o", "filter", "--keep", "9", self.write("list", "b@example.org\n"))
         self.assertNotIn("filter.store.1", self.names())  # nothing has replaced it
@@ -135,7 +135,7 @@ class KeptPairsTest(ProgramTest):
         self.check(0, "rollback", "filter", "--to", "2", "--store", "filter.store")
         self.assertEqual(self.listed(), "c")
 
-    def test_a_pair_is_put_back_whole_or_not_at_all(self):
+    def test_a_pair_is_restored_whole_or_not_at_all(self):
         self.pairs_of()
         _, err = self.check(EX_USAGE, "rollback", "filter")
         self.assertIn("filter.1 goes with a store; name its place with --store", err)
@@ -147,7 +147,7 @@ class KeptPairsTest(ProgramTest):
         self.assertIn("the store of filter.2 is neither filter.store nor kept beside it", err)
         self.assertEqual(self.listed(), "c")
 
-    def test_a_damaged_store_pushes_no_good_one_out(self):
+    def test_a_damaged_store_does_not_displace_a_kept_sound_pair(self):
         self.pairs_of("ab", keep="1")
         with open(self.folder / "filter.store", "r+b") as file:
             file.truncate(100)

@@ -49,7 +49,7 @@ class SignTest(ProgramTest):
         self.check(0, *update)
         self.check(EX_DATAERR, "verify", "a", "--trusted-key", self.public)
 
-    def test_what_is_made_from_filters_is_signed_where_a_key_is_given_and_else_not(self):
+    def test_merge_intersect_and_export_sign_only_if_a_key_is_given(self):
         self.check(0, "build", "-o", "a", "--sign-key", "key", "--seed", "1", "list")
         self.check(0, "build", "-o", "counting", "--layout", "counting", "--seed", "1", "list")
         for words in (["merge", "a", "a"], ["intersect", "a", "a"], ["export", "counting"]):
@@ -64,7 +64,7 @@ class SignTest(ProgramTest):
                 self.check(66, *words, "-o", "made", "--sign-key", "none")
                 self.check(0, "verify", "made", "--trusted-key", self.public)
 
-    def test_what_cannot_be_is_refused_and_no_key_is_shown(self):
+    def test_invalid_arguments_are_refused_and_no_key_is_shown(self):
         secret = (self.folder / "key").read_text().splitlines()[-1]
         self.check(0, "build", "-o", "a", "--store", "store", "list")
         for status, *words in (

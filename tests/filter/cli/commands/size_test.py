@@ -7,14 +7,14 @@ from program import EX_CANTCREAT, EX_USAGE, ProgramTest, main
 
 
 class SizeTest(ProgramTest):
-    def test_the_default_is_the_mission(self):
+    def test_the_default_is_8_bits_per_entry_for_10_9_entries(self):
         out, _ = self.check(0, "size", "--entries", "1e9")
         self.assertRegex(out, r"(?m)^bits per entry +8\.00$")
         self.assertRegex(out, r"(?m)^hashes +6$")
         self.assertRegex(out, r"1,000,0\d\d,\d\d\d bytes")
         self.assertRegex(out, r"(?m)^FPR +2\.16 %")
 
-    def test_a_rate_or_a_memory_gives_the_rest(self):
+    def test_size_and_rate_follow_from_a_given_rate_or_memory(self):
         out, _ = self.check(0, "size", "--entries", "50000000", "--fpr", "0.1%")
         self.assertRegex(out, r"(?m)^bits per entry +14\.\d\d$")
         self.assertRegex(out, r"(?m)^FPR +0\.100 %")
@@ -81,7 +81,7 @@ class SizeTest(ProgramTest):
         self.assertLess(got["fpr"], 0.001)
         self.assertGreater(self.size("--bits-per-entry", "16", "--hashes", "5")["fpr"], 0.001)
 
-    def test_the_tables_have_the_values_of_the_textbook(self):
+    def test_the_tables_have_the_published_values(self):
         got = self.size("--entries", "1e9", "--layout", "classic")
         self.assertEqual([row["layout"] for row in got["layouts"]], ["page", "line", "classic", "partitioned", "ribbon", "counting"])
         self.assertEqual([row["hashes"] for row in got["layouts"]], [6, 5, 6, 6, 1, 6])
@@ -122,7 +122,7 @@ class SizeTest(ProgramTest):
         self.assertIn("0.500 % at 11.54 bits per entry (line)", "".join(svg.itertext()))
         self.check(EX_CANTCREAT, "size", "--fpr", "0.5%", "--plot", "no/such/folder/plot.svg")
 
-    def test_what_cannot_be_is_refused(self):
+    def test_impossible_sizes_are_refused(self):
         for arguments in (
             [],
             ["--entries", "0"],

@@ -47,7 +47,7 @@ class UpdateTest(ProgramTest):
         self.assertRegex(self.update("--add", add), r"(?m)^added +1, 111 others were there already$")
         self.assertRegex(self.update("--add", remove, "--remove", remove), r"(?m)^both +6 were to be added and to be removed")
 
-    def test_a_filter_that_keeps_known_strangers_out_is_updated_with_their_lists_only(self):
+    def test_a_filter_with_excluded_senders_is_updated_only_with_their_lists(self):
         strangers = self.write("not", "".join(f"stranger{i}@example.com\n" for i in range(1000)))
         self.build_pair(users(range(9000)), "filter", "--bits-per-entry", "5", "--not", strangers)
         before = self.contents()
@@ -62,7 +62,7 @@ class UpdateTest(ProgramTest):
         out, _ = self.check(1, "query", "filter", "--count", "--list", strangers)
         self.assertEqual(out, "listed\t1\nnot-listed\t999\nrejected\t0\n")
 
-    def test_the_known_strangers_of_an_update_are_those_of_a_build_with_the_same_seeds(self):
+    def test_an_update_excludes_the_senders_that_a_build_with_the_same_seeds_excludes(self):
         strangers = self.write("not", "".join(f"stranger{i}@example.com\n" for i in range(20_000)) + "user3@example.org\n"
                                       "eve@b.example\nnobody\n@b.example\n")  # fmt: skip
         for layout in ("page", "ribbon"):
@@ -97,7 +97,7 @@ class UpdateTest(ProgramTest):
                 for end in ("", ".store"):
                     self.assertEqual(self.read(f"filter{end}"), self.read(f"want{end}"))
 
-    def test_more_changes_than_memory_holds_are_made_all_the_same(self):
+    def test_more_changes_than_memory_holds_are_applied(self):
         options = ("--expected-entries", "800000", *self.SEEDS)
         domains = "".join(f"@d{i}.example\n" for i in range(600_000))
         self.build_pair(users(range(699_990, 700_010)) + "@d7.example\n@kept.example\n", "filter", *options)
@@ -124,7 +124,7 @@ class UpdateTest(ProgramTest):
             self.check_listed(["user0@example.org", "user99@example.org"], [])
         self.assertEqual(len(seeds), 2)
 
-    def test_the_size_of_the_filter_follows_the_store_and_does_not_grow_by_itself(self):
+    def test_the_size_of_the_filter_follows_the_number_of_entries(self):
         self.build_pair(users(range(10_000)), "filter", "--bits-per-entry", "10.5", "--hashes", "7")
         size = (self.folder / "filter").stat().st_size
         for i in range(4):
@@ -154,7 +154,7 @@ class UpdateTest(ProgramTest):
         self.check_listed(["user89@example.org"], ["user90@example.org", "user119@example.org"])
         self.assertIn("--store-seed", self.update("--add", "foreign.store", status=EX_USAGE))
 
-    def test_what_cannot_be_done_is_refused_and_changes_nothing(self):
+    def test_invalid_updates_are_refused_and_change_nothing(self):
         self.build_pair(users(range(100)))
         self.build_pair(users(range(100)), "other")
         self.build("a@example.org\n")
@@ -263,7 +263,7 @@ class UpdateTest(ProgramTest):
             self.assertEqual(found.returncode, 0, found.stdout)
         self.assertLess(ended, KILLS)
 
-    def test_random_changes_are_those_of_a_set(self):
+    def test_random_changes_give_the_same_entries_as_a_set(self):
         """Sequences of build, update, a store as an input, and known strangers, beside sets of Python."""
         names = [f"user{i}@example.org" for i in range(4_000)] + [f"@domain{i}.example" for i in range(200)]
         asked = [name.replace("@domain", "x@domain") for name in names]

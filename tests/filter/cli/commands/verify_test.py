@@ -26,7 +26,7 @@ class VerifyTest(ProgramTest):
                 self.check(0, "build", "-o", "small", "--layout", layout, "--seed", str(seed), few)
                 self.check(0, "verify", "small", "--against", few)
 
-    def test_domain_entries_are_checked_by_themselves(self):
+    def test_an_entry_is_missing_even_if_a_domain_entry_lists_it(self):
         lines = "".join(f"user{i}@{i % 100}.example\n@{i}.example\n@.{i}.example.net\n" for i in range(3000))
         self.build(lines)
         out, _ = self.check(0, "verify", "filter", "--against", "list")
@@ -84,7 +84,7 @@ class VerifyTest(ProgramTest):
                 _, err = self.check(1, "verify", "filter", "--against", "-", stdin=stdin)
                 self.assertEqual(err.splitlines()[:-1], want)
 
-    def test_a_damaged_file_is_refused_with_the_place(self):
+    def test_a_damaged_file_is_refused_with_the_place_of_the_damage(self):
         self.flip("filter", 5000)
         _, err = self.check(EX_DATAERR, "verify", "filter")
         self.assertIn("damaged in the MiB at offset 4096", err)

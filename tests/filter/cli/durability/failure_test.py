@@ -13,7 +13,7 @@ class FailureTest(DurabilityTest):
     # In which a failure is no fault of the file: where another way is taken, or after the rename.
     HARMLESS = {"unlink"}
 
-    def test_whichever_call_fails_the_old_file_is_whole_or_the_new_one_is(self):
+    def test_if_any_call_fails_the_old_file_or_the_new_one_is_whole(self):
         for name, arguments in COMMANDS.items():
             sound = self.check_sound(arguments)
             for call in sorted({call.name for call in sound.calls} - self.HARMLESS):
@@ -29,7 +29,7 @@ class FailureTest(DurabilityTest):
                             self.check_failed(result, result.status, "Input/output error")
                             self.assertIn(result.status, (EX_CANTCREAT, EX_IOERR, EX_NOINPUT))
 
-    def test_calls_that_fail_from_one_on_are_never_swallowed(self):
+    def test_repeated_failures_of_a_call_are_always_reported(self):
         """A failure past the page cache may be made good within it; one of both kinds may not."""
         for name, arguments in COMMANDS.items():
             sound = self.check_sound(arguments)
@@ -43,7 +43,7 @@ class FailureTest(DurabilityTest):
                             result = self.run_faulty(arguments, f"{call} {number}+ {error}")
                             self.check_failed(result, status, os.strerror(error))
 
-    def test_whichever_thread_cannot_be_started_the_build_ends_with_the_filter_or_with_the_reason(self):
+    def test_if_any_thread_cannot_start_the_build_ends_with_the_filter_or_the_reason(self):
         """Up to the last of them, whatever is already under way in others."""
         for name in ("build", "build in parallel"):
             sound = self.check_sound(COMMANDS[name])
@@ -62,19 +62,19 @@ class FailureTest(DurabilityTest):
                 started = number
             self.assertGreater(started, 0)
 
-    def test_no_file_is_left_where_there_was_none(self):
+    def test_a_failed_build_without_an_old_file_leaves_none(self):
         for fault in (f"pwrite 1+ {errno.EIO}", f"fsync 1 {errno.EIO}", f"rename 1 {errno.EIO}", "pwrite 1 flipped"):
             with self.subTest(fault=fault):
                 result = self.run_faulty(COMMANDS["build"], fault, old=None)
                 self.assertNotEqual(result.status, 0)
                 self.assertEqual(result.names, [])
 
-    def test_space_that_cannot_be_reserved_is_no_error_where_the_file_system_cannot_do_it(self):
+    def test_a_file_system_that_cannot_reserve_space_is_no_error(self):
         want = self.check_sound(COMMANDS["build"]).written
         for error in (errno.EOPNOTSUPP, errno.EINVAL):
             self.assertEqual(self.run_faulty(COMMANDS["build"], f"posix_fallocate 1 {error}").written, want)
 
-    def test_a_name_that_is_taken_is_drawn_again(self):
+    def test_a_taken_temporary_name_is_replaced_by_another(self):
         sound = self.check_sound(COMMANDS["build"])
         number = self.numbers_of_output(sound, "open")[0]
         result = self.run_faulty(COMMANDS["build"], f"open {number} {errno.EEXIST}")
@@ -82,7 +82,7 @@ class FailureTest(DurabilityTest):
         names = [call.path for call in result.of("open") if self.is_of_output(call)]
         self.assertNotEqual(names[0], names[1])
 
-    def test_an_input_that_is_cut_off_while_it_is_opened_is_told_so(self):
+    def test_an_input_that_shrinks_while_it_is_open_is_an_error_with_that_reason(self):
         for command in ("merge", "intersect"):
             for number in (1, 2):
                 with self.subTest(command=command, number=number):
@@ -116,7 +116,7 @@ class FailureTest(DurabilityTest):
                     with self.subTest(command=name, call=call, number=number):
                         self.check_failed(self.run_faulty(arguments, f"{call} {number}+ end"), status, reason)
 
-    def test_short_and_interrupted_calls_are_gone_on_with(self):
+    def test_short_and_interrupted_calls_are_continued(self):
         for name, arguments in COMMANDS.items():
             want = self.check_sound(arguments).written
             for call in ("pwrite", "pread"):
@@ -128,7 +128,7 @@ class FailureTest(DurabilityTest):
 
 
 class KeepTest(DurabilityTest):
-    def test_whatever_name_cannot_be_given_the_filter_in_use_is_the_old_one(self):
+    def test_if_a_name_cannot_be_given_the_filter_in_use_is_the_old_one(self):
         old = (pathlib.Path(lists().name) / "a").read_bytes()
         arguments = ["build", "--seed", "2", "--threads", "1", "--keep", "1", "a.txt", "b.txt"]
         sound = self.run_faulty(arguments, old=old)
@@ -157,14 +157,14 @@ class KeepTest(DurabilityTest):
         found = {name: (self.folder / name).read_bytes() for name in os.listdir(self.folder)}
         return run, filters, found
 
-    def test_where_the_file_system_cannot_exchange_two_names_links_do_it(self):
+    def test_without_an_exchange_of_names_in_the_file_system_links_do_it(self):
         for number in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
             run, filters, found = self.roll_back(f"renameat2 1 {number}")
             self.assertEqual(run.status, 0, run.errors)
             self.assertEqual(len(run.of("link")), 1)
             self.assertEqual(found, {"filter": filters["filter.1"], "filter.1": filters["filter"]})
 
-    def test_names_that_cannot_be_exchanged_stay(self):
+    def test_names_that_cannot_be_exchanged_are_left(self):
         run, filters, found = self.roll_back(f"renameat2 1 {errno.EIO}")
         self.assertEqual(run.status, EX_CANTCREAT, run.errors)
         self.assertIn("Input/output error", run.errors)
@@ -177,7 +177,7 @@ class SpillTest(DurabilityTest):
     def is_of_spill(self, call):
         return "/scratch" in call.path
 
-    def test_an_error_of_that_file_fails_the_build(self):
+    def test_an_error_of_the_spill_file_fails_the_build(self):
         sound = self.check_sound(SPILLED)
         for call, status in (("pwrite", EX_CANTCREAT), ("pread", EX_IOERR)):
             calls = sound.of(call)

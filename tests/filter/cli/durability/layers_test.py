@@ -9,7 +9,7 @@ from faulty_commands import DurabilityTest, EX_CANTCREAT, main, run_program
 
 
 class LayersTest(DurabilityTest):
-    def test_where_the_folder_cannot_be_locked_no_layer_is_made_or_folded(self):
+    def test_without_a_lock_of_the_folder_no_layer_is_made_or_folded(self):
         layers = self.folder / "layers"
         layers.mkdir(parents=True)
         (self.folder / "a.txt").write_text("a@example.org\n")
@@ -34,7 +34,7 @@ class LayersTest(DurabilityTest):
         result = self.run_here(["fold", "layers", "a.txt"], fault)
         return result, sorted(os.listdir(layers))
 
-    def test_a_fold_takes_the_other_layers_away_when_the_new_one_is_safe_and_then_syncs_the_folder(self):
+    def test_a_fold_removes_the_other_layers_after_the_new_one_is_synced_and_then_syncs_the_folder(self):
         result, names = self.fold()
         self.assertEqual((result.status, names), (0, ["0001.bloom"]), result.errors)
         ends = [(call.name, pathlib.Path(call.path).name) for call in result.calls
@@ -72,7 +72,7 @@ class LayersTest(DurabilityTest):
             self.assertEqual(found.stdout, b"listed\t100\nnot-listed\t0\nrejected\t0\n", (layers, found.stderr))
         self.assertTrue((self.folder / "layers").is_dir())
 
-    def test_what_is_kept_is_on_the_disk_before_the_layers_change_and_an_exchange_before_the_command_ends(self):
+    def test_kept_layers_are_synced_before_the_layers_change_and_an_exchange_before_the_end(self):
         keeps = [("link", "kept/0001.bloom"), ("link", "kept/0002.bloom"), ("fsync", "kept"), ("rename", "layers.2"),
                  ("rename", "layers.1"), ("fsync", ".")]
         for command, first in (("append", keeps), ("fold", keeps), ("rollback", [("renameat2", "layers.1"), ("fsync", ".")])):
@@ -108,13 +108,13 @@ class LayersTest(DurabilityTest):
                     left = {path.name for path in self.folder.iterdir()}
                     self.assertEqual(left, {"a.txt", "b.txt", "layers", "layers.1"})
 
-    def test_killed_at_any_change_of_a_name_the_folder_and_what_is_kept_are_whole(self):
+    def test_killed_at_any_change_of_a_name_the_folder_and_the_kept_layers_are_whole(self):
         self.check_each_change_of_a_name("kill")
 
-    def test_whichever_change_of_a_name_fails_the_folder_and_what_is_kept_are_whole(self):
+    def test_if_any_change_of_a_name_fails_the_folder_and_the_kept_layers_are_whole(self):
         self.check_each_change_of_a_name(errno.EIO)
 
-    def test_where_folders_cannot_be_exchanged_the_remedy_is_told(self):
+    def test_an_error_of_exchanging_folders_names_the_remedy(self):
         self.start_with_kept_layers()
         before = sorted(os.listdir(self.folder / "layers"))
         for error in (errno.EINVAL, errno.EBUSY):

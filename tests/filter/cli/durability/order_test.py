@@ -59,7 +59,7 @@ class OrderTest(DurabilityTest):
 
 
 class ReadBackTest(DurabilityTest):
-    def test_whatever_write_is_lost_or_changed_is_found_before_the_file_gets_its_name(self):
+    def test_any_lost_or_changed_write_is_noticed_before_the_file_gets_its_name(self):
         for name, arguments in COMMANDS.items():
             for number in range(1, len(self.check_sound(arguments).of("pwrite")) + 1):
                 for fault in ("lost", "flipped"):
@@ -70,7 +70,7 @@ class ReadBackTest(DurabilityTest):
                         offset = int(re.search(r"at offset (\d+)", result.errors)[1])
                         self.assertLessEqual(abs(result.of("pwrite")[number - 1].offset - offset), 2**20)
 
-    def test_what_is_read_back_wrong_is_not_renamed(self):
+    def test_a_file_that_is_read_back_wrong_is_not_renamed(self):
         for name, arguments in COMMANDS.items():
             for number in self.numbers_of_output(self.check_sound(arguments), "pread"):
                 with self.subTest(command=name, number=number):
@@ -102,7 +102,7 @@ class EarlyReadBackTest(DurabilityTest):
         early = sum(i < self.synced for i, _ in self.reads)
         self.assertTrue(10 <= early <= 20, early)  # 64 MiB behind what is written
 
-    def test_what_is_wrong_in_such_a_mib_ends_the_build_before_all_is_written(self):
+    def test_a_damaged_mib_ends_the_build_before_all_is_written(self):
         for fault in ("pread {} flipped".format(self.number_of_first_read()), "pwrite 1 flipped", "pwrite 2 lost"):
             with self.subTest(fault=fault):
                 result = self.run_faulty(self.LARGE, fault)

@@ -97,7 +97,7 @@ class PairTest(Pairs):
                     self.run_here(self.OLD_PAIR, f"{name} {number} kill")
                     self.check_pair()
 
-    def test_whichever_call_fails_there_is_the_old_pair_or_the_new_one(self):
+    def test_if_any_call_fails_there_is_the_old_pair_or_the_new_one(self):
         self.check_each_call(errno.EIO)
 
 
@@ -157,10 +157,10 @@ class KeptPairTest(Pairs):
             with self.subTest(command=command):
                 self.check_each_call_of(arguments, fault)
 
-    def test_killed_at_any_call_a_pair_is_in_place_and_no_kept_one_is_parted(self):
+    def test_killed_at_any_call_a_pair_is_in_place_and_no_kept_pair_is_separated(self):
         self.check_each_call("kill")
 
-    def test_whichever_call_fails_a_pair_is_in_place_and_no_kept_one_is_parted(self):
+    def test_if_any_call_fails_a_pair_is_in_place_and_no_kept_pair_is_separated(self):
         self.check_each_call(errno.EIO)
 
     def test_a_disk_that_is_full_from_some_write_on_leaves_the_old_pair_alone(self):

@@ -42,13 +42,13 @@ class SigningTest(DurabilityTest):
                         if fault != "kill":
                             self.assertEqual(result.names, ["filter"])
 
-    def test_whichever_call_fails_the_old_file_is_there_or_the_signed_one(self):
+    def test_if_any_call_fails_the_old_file_or_the_signed_one_is_there(self):
         self.check_each_call(errno.EIO)
 
     def test_killed_at_any_call_it_leaves_the_old_file_or_the_signed_one(self):
         self.check_each_call("kill")
 
-    def test_a_signature_that_is_lost_or_changed_on_its_way_is_found_before_the_file_gets_its_name(self):
+    def test_a_signature_lost_or_changed_by_the_disk_is_noticed_before_the_file_gets_its_name(self):
         last = len(self.check_sound(self.SIGN).of("pwrite"))
         for fault in ("lost", "flipped"):
             result = self.run_faulty(self.SIGN, f"pwrite {last} {fault}")
@@ -65,7 +65,7 @@ class NewKeyTest(DurabilityTest):
         run = self.run_here(["sign", "--new-key", "new.key"], fault)
         return run, os.listdir(self.folder)
 
-    def test_a_key_is_on_the_disk_before_its_public_half_is_told(self):
+    def test_a_key_is_on_the_disk_before_its_public_half_is_printed(self):
         run, names = self.new_key()
         self.assertEqual((run.status, names), (0, ["new.key"]), run.errors)
         calls = [call for call in run.calls if call.name in ("pwrite", "fsync")]
@@ -73,7 +73,7 @@ class NewKeyTest(DurabilityTest):
         self.assertEqual([(call.name, call.path) for call in calls],
                          [("pwrite", key), ("fsync", key), ("fsync", str(self.folder))])
 
-    def test_whichever_call_fails_no_key_is_told_or_left(self):
+    def test_if_any_call_fails_no_key_is_printed_or_left(self):
         for fault in (f"open 1 {errno.EACCES}", f"pwrite 1 {errno.ENOSPC}", "pwrite 1 end", f"fsync 1 {errno.EIO}",
                       f"fsync 2 {errno.EIO}"):
             with self.subTest(fault=fault):
