@@ -56,7 +56,7 @@ class ListDurabilityTest(TimelyTestCase):
                                  [f"{self.folder}/list"] * len(replaces) + [str(self.folder)])  # fmt: skip
                 self.assertEqual(os.stat(self.folder / "list").st_mode & 0o7777, 0o640)
 
-    def test_whichever_call_fails_the_list_is_the_old_one_or_the_new_one(self):
+    def test_if_any_call_fails_the_list_is_the_old_one_or_the_new_one(self):
         for words, want in COMMANDS.items():
             sound, _, _ = self.change(words)
             # Some file systems have no locks: there a second look at the file has to do.
@@ -71,7 +71,7 @@ class ListDurabilityTest(TimelyTestCase):
                         is_renamed = (name, number) == ("fsync", 2)
                         self.assertEqual(text, want if is_renamed else OLD)
 
-    def test_who_may_not_write_is_told_to_do_it_as_root_and_others_are_not(self):
+    def test_an_error_of_permission_advises_root_and_other_errors_do_not(self):
         for number in (errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ENOSPC):
             run, text, names = self.change(("add", "@new.example"), f"renameat2 1 {number}")
             self.assertNotEqual(run.status, 0)
@@ -79,13 +79,13 @@ class ListDurabilityTest(TimelyTestCase):
             is_about_rights = number in (errno.EACCES, errno.EPERM, errno.EROFS)
             self.assertEqual("run this as root" in run.errors, is_about_rights, run.errors)
 
-    def test_where_files_cannot_be_exchanged_the_new_list_is_renamed_over_the_old_one(self):
+    def test_without_an_exchange_of_files_the_new_list_is_renamed_over_the_old_one(self):
         for number in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
             run, text, names = self.change(("add", "@new.example"), f"renameat2 1 {number}")
             self.assertEqual((run.status, text, names), (0, OLD + "@new.example\n", ["list"]), run.errors)
             self.assertEqual(len(run.of("rename")), 1)
 
-    def test_a_list_that_is_saved_just_before_it_is_replaced_is_put_back_and_edited_again(self):
+    def test_a_list_that_is_saved_just_before_it_is_replaced_is_restored_and_edited_again(self):
         for words, want in COMMANDS.items():
             run, text, names = self.change(words, "renameat2 1 touched")
             if run.of("rename"):
@@ -93,7 +93,7 @@ class ListDurabilityTest(TimelyTestCase):
             self.assertEqual((run.status, text, names), (0, want, ["list"]), run.errors)
             self.assertEqual(len(run.of("renameat2")), 3)  # there, back, and there again
 
-    def test_a_list_that_others_save_all_the_time_is_kept_in_one_of_two_places_and_both_are_named(self):
+    def test_a_list_that_others_save_constantly_is_in_one_of_two_places_and_both_are_named(self):
         run, text, names = self.change(("add", "@new.example"), "renameat2 1+ touched")
         if run.of("rename"):
             self.skipTest("this file system cannot exchange two files")
@@ -103,13 +103,13 @@ class ListDurabilityTest(TimelyTestCase):
         self.assertEqual(names, [".list.edit", "list"])
         self.assertIn(OLD, (text, (self.folder / ".list.edit").read_text()))
 
-    def test_short_and_interrupted_reads_and_writes_are_gone_on_with(self):
+    def test_short_and_interrupted_reads_and_writes_are_continued(self):
         for fault in ("pwrite 1+ short", "pwrite 1+ interrupted", "read 1+ short", "read 1+ interrupted"):
             for words, want in COMMANDS.items():
                 run, text, names = self.change(words, fault)
                 self.assertEqual((run.status, text, names), (0, want, ["list"]), run.errors)
 
-    def test_a_list_that_is_written_to_while_it_is_read_is_read_again_but_not_for_ever(self):
+    def test_a_list_that_is_written_to_while_it_is_read_is_read_again_a_bounded_number_of_times(self):
         run, text, _ = self.change(("add", "@new.example"), "read 1 touched")
         self.assertEqual((run.status, text), (0, OLD + "@new.example\n"), run.errors)
         self.assertEqual(len(run.of("renameat2")), 1)  # the edit that was made on the old text never came that far
