@@ -304,7 +304,7 @@ TEST_CASE("a name of a server is looked up in the family that is asked for") {
   CHECK_THROWS_AS(ask_spamd(asked, usual(), message_of(kText), soon()), CheckerError);
 }
 
-TEST_CASE("only one line of a server's refusal is reported, and a bare PONG is not a refusal") {
+TEST_CASE("only one line of a server's refusal is reported, and a pong with an error status does not count") {
   const LoopbackServer ill(answers(test::http_reply(std::string(10'000, 'x'), 503)));
   try {
     ask_rspamd(ill.rspamd(), usual(), message_of(kText), soon());

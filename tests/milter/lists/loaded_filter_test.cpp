@@ -139,7 +139,7 @@ TEST_CASE("a look-up in a truncated part of the file makes the whitelist unreada
   CHECK(damage_text(loaded.damage()) == "can no longer be read in full");
 }
 
-TEST_CASE("damage is reported by one thread only") {
+TEST_CASE("damage is reported only once") {
   const test::WhitelistFile file({"joe@example.org"});
   const LoadedFilter loaded(file.path(), false);
   CHECK(loaded.first_to_report_damage());

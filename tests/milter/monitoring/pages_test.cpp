@@ -316,7 +316,7 @@ TEST_CASE("the picture has a bar for each minute at first, and then for each qua
   CHECK_THAT(decisions_plot(silent), Catch::Contains("<svg") && !Catch::Contains("<rect") && !Catch::Contains("nan"));
 }
 
-TEST_CASE("there are two pages, and the full one only for an address of this machine") {
+TEST_CASE("there are two pages, and a local address serves them only under a name of this machine") {
   Watched daemon;
   const auto status = [&](std::string_view target, std::string_view host, bool is_local) {
     return page(daemon.monitor, {target, host}, is_local).status;

@@ -96,7 +96,7 @@ class StoreTest(ProgramTest):
         _, errors = self.check(EX_USAGE, "build", "-o", "f", "a.store", "b.store")
         self.assertIn("with the same --store-seed", errors)
         for options in (("--store-seed", "1"), ("--keep-case",), ("--tag-separators", "+"), ("--hash", "murmur3"),
-                        ("--layout", "classic"), ("--store", "a.store")):  # fmt: skip
+                        ("--layout", "classic"), ("--store", "a.store")):
             _, errors = self.check(EX_USAGE, "build", "-o", "f", *options, "a.store")
             self.assertIn("store", errors)
         self.check(EX_USAGE, "build", "-o", "a.store", "a.store")
@@ -109,7 +109,7 @@ class StoreTest(ProgramTest):
     def test_addresses_but_not_whole_domains_are_left_out_of_a_store(self):
         self.build_pair("a", 10)
         report, _ = self.check(0, "build", "-o", "f", "--store", "f.store", "--json", "--except",
-                               self.write("except", "user3@example.org\n"), "a.store")  # fmt: skip
+                               self.write("except", "user3@example.org\n"), "a.store")
         self.assertEqual(json.loads(report)["excepted"], 1)
         self.check(1, "query", "f", "--confirm", "f.store", "user3@example.org")
         self.check(0, "query", "f", "--confirm", "f.store", "user4@example.org", "x@partner.example")

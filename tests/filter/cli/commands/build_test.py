@@ -235,7 +235,7 @@ class BuildTest(ProgramTest):
     def test_a_missing_scratch_folder_fails_the_build(self):
         path = self.write("whole", "".join(f"user{i}@example{i % 97}.org\n" for i in range(700_000)))
         _, err = self.check(EX_CANTCREAT, "build", "-o", "filter", "--memory", "1M", "--threads", "1", "--scratch",
-                            "missing", path)  # fmt: skip
+                            "missing", path)
         self.assertIn("its folder is not there; make it: mkdir -p missing\n", err)
         self.assertEqual(self.names(), ["whole"])
 

@@ -185,7 +185,7 @@ class CountingTest(ProgramTest):
 
     def test_size_shows_four_times_the_size_of_a_page_filter(self):
         sizes = {layout: json.loads(self.check(0, "size", "--entries", "1e9", "--layout", layout, "--json")[0])["file_bytes"]
-                 for layout in ("page", "counting")}  # fmt: skip
+                 for layout in ("page", "counting")}
         self.assertAlmostEqual(sizes["counting"] / sizes["page"], 4, places=3)
         fits = json.loads(self.check(0, "size", "--memory", "1G", "--layout", "counting", "--json")[0])
         self.assertLess(fits["file_bytes"], 2**30)

@@ -27,7 +27,7 @@ class InfoTest(ProgramTest):
             ],
         )
         for pattern in (r"seed 0x0000000000000005", r"(?m)^addresses +2$", r"(?m)^domain entries +1 ", r"(?m)^hashes +6$",
-                        r"(?m)^section +domains: 8 bytes at offset 12,288$"):  # fmt: skip
+                        r"(?m)^section +domains: 8 bytes at offset 12,288$"):
             self.assertRegex(text, pattern)
 
     def test_the_rates_of_a_message_and_of_a_look_up_are_shown(self):

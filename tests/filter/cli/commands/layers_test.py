@@ -97,8 +97,7 @@ class CommandsTest(Layers):
         listed, strangers = self.new_list(1000), self.new_list(1000)
         shape = ["--bits-per-entry", "2", "--hashes", "1", "--seed", "1", "--quiet"]
         self.run_it("append", self.layers, listed, "--except", strangers, "--seed", "9", "--quiet")
-        self.assertEqual(self.info(self.layers)["layers"][0]["seed"],
-                         "0x0000000000000009")
+        self.assertEqual(self.info(self.layers)["layers"][0]["seed"], "0x0000000000000009")
         self.run_it("fold", self.layers, listed, strangers, *shape, "--except", strangers)
         self.assertEqual(self.info(self.layers)["entries"], 1000)
         found = self.run_it("query", self.layers, "--count", "-", given=strangers.read_text(), status=1).stdout

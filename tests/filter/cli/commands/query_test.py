@@ -16,7 +16,7 @@ class QueryTest(ProgramTest):
 
     def test_each_address_gets_a_line_and_the_status_is_1_if_one_is_not_listed(self):
         out, _ = self.check(1, "query", "filter", "<JOE@Example.org>", "x@example.net", "y@a.b.example.com", "z@example.de",
-                            "<>", "nonsense", "@Example.NET")  # fmt: skip
+                            "<>", "nonsense", "@Example.NET")
         self.assertEqual(
             out.splitlines(),
             [
@@ -75,12 +75,12 @@ class QueryTest(ProgramTest):
                 self.assertEqual(err, "")
                 self.assertEqual(self.check(1, "query", "filter", "--count", *arguments, stdin=stdin)[0], count)
         shown = self.check(1, "query", "filter", "--listed", "--list", *parts)[0] + self.check(
-            1, "query", "filter", "--not-listed", "--list", *parts)[0]  # fmt: skip
+            1, "query", "filter", "--not-listed", "--list", *parts)[0]
         self.assertEqual(shown.count("\n"), len(want))
         self.assertEqual(shown.count("not-listed\t"), counts[1])
         self.assertFalse(re.search(r"not-listed.*\n(listed)", shown))
         self.assertEqual(self.check(0, "query", "filter", "--count", "--list", self.write("c", "joe@example.org"))[0],
-                         "listed\t1\nnot-listed\t0\nrejected\t0\n")  # fmt: skip
+                         "listed\t1\nnot-listed\t0\nrejected\t0\n")
 
     def test_a_list_can_be_a_column_of_a_table(self):
         table = self.write("table", "id,mail\n1,joe@example.org\n2,\"ann@example.org\"\n")
@@ -125,7 +125,7 @@ class QueryTest(ProgramTest):
 
     def test_wrong_options_are_refused(self):
         for arguments in (["--count", "--listed", "-"], ["--listed", "--not-listed", "-"], ["--threads", "0", "-"],
-                          ["--format", "json", "-"], ["--list"]):  # fmt: skip
+                          ["--format", "json", "-"], ["--list"]):
             self.check(EX_USAGE, "query", "filter", *arguments)
         self.check(EX_NOINPUT, "query", "filter", "--list", "missing")
 

@@ -77,7 +77,7 @@ class SignTest(ProgramTest):
             (66, "sign", "--key", "key", "none"), (66, "build", "-o", "b", "--sign-key", "none", "list"),
             (EX_USAGE, "verify", "filter", "--trusted-key", secret), (EX_USAGE, "verify", "filter", "--trusted-key", ""),
             (EX_USAGE, "verify", "store", "--trusted-key", self.public),
-        ):  # fmt: skip
+        ):
             with self.subTest(words=words):
                 (self.folder / "list").chmod(0o600)
                 before = self.read("filter"), self.names()

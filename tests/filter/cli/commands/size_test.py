@@ -89,7 +89,7 @@ class SizeTest(ProgramTest):
         self.assertEqual(sorted(rows), list(range(4, 13)))
         # Fan, Cao, Almeida, Broder, "Summary cache", 2000: the appendix's table of m/n and k.
         for bits, hashes, rate in ((4, 4, 0.160), (5, 4, 0.0920), (8, 4, 0.0240), (8, 5, 0.0217), (8, 6, 0.0216), (8, 7, 0.0229),
-                                   (8, 8, 0.0255), (10, 7, 0.00819), (12, 8, 0.00314)):  # fmt: skip
+                                   (8, 8, 0.0255), (10, 7, 0.00819), (12, 8, 0.00314)):
             self.assertAlmostEqual(rows[bits]["fpr_by_hashes"][str(hashes)] / rate, 1, delta=0.005)
         text, _ = self.check(0, "size", "--entries", "1e9", "--layout", "classic")
         self.assertRegex(text, r"(?m)^line +5 +2\.33 % +953\.69 MiB$")

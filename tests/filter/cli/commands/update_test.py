@@ -37,11 +37,11 @@ class UpdateTest(ProgramTest):
         remove = self.write("remove", users([0, 1, 3050, 9000]) + "@.old.example\n@.nobody.example\n")
         report = self.update("--add", add, "--remove", remove, "--json")
         wanted = {"addresses": 3097, "domain_entries": 2, "entries": 3099, "added": 100, "already_there": 11, "removed": 3,
-                  "not_there": 3, "both": 1, "rejected": 0, "file": "filter", "store": "filter.store"}  # fmt: skip
+                  "not_there": 3, "both": 1, "rejected": 0, "file": "filter", "store": "filter.store"}
         self.assertEqual({name: report[name] for name in wanted}, wanted)
         self.check(0, "verify", "filter", "--confirm", "filter.store")
         self.check_listed(["user2@example.org", "user3049@example.org", "x@new.example", "x@partner.example"],
-                          ["user0@example.org", "user3050@example.org", "x@old.example", "x@a.old.example"])  # fmt: skip
+                          ["user0@example.org", "user3050@example.org", "x@old.example", "x@a.old.example"])
         output = self.update("--remove", remove)
         self.assertRegex(output, r"(?m)^removed +0, 6 others were not there$")
         self.assertRegex(self.update("--add", add), r"(?m)^added +1, 111 others were there already$")
@@ -64,7 +64,7 @@ class UpdateTest(ProgramTest):
 
     def test_an_update_excludes_the_senders_that_a_build_with_the_same_seeds_excludes(self):
         strangers = self.write("not", "".join(f"stranger{i}@example.com\n" for i in range(20_000)) + "user3@example.org\n"
-                                      "eve@b.example\nnobody\n@b.example\n")  # fmt: skip
+                                      "eve@b.example\nnobody\n@b.example\n")
         for layout in ("page", "ribbon"):
             for threads in ("1", "3"):
                 with self.subTest(layout=layout, threads=threads):
@@ -73,7 +73,7 @@ class UpdateTest(ProgramTest):
                     self.build_pair(users(range(21_000)) + "@b.example\n", "want", *options, "--not", strangers)
                     add = self.write("add", users(range(19_000, 21_000)) + "@b.example\n")
                     output, errors = self.check(0, "update", "--store", "filter.store", "-o", "filter", "--add", add, "--not",
-                                                strangers, "--seed", "7", "--threads", threads)  # fmt: skip
+                                                strangers, "--seed", "7", "--threads", threads)
                     self.assertEqual(self.read("filter"), self.read("want"))
                     self.assertRegex(output, r"(?m)^strangers 20,002; .* 1 entries; 1 listed by their domains$")
                     self.assertIn("no entry  1 lines", output)
@@ -140,7 +140,7 @@ class UpdateTest(ProgramTest):
         self.build_pair(users(range(100)))
         before = self.contents()
         self.check(0, "update", "--store", "filter.store", "--new-store", "new.store", "-o", "new", "--add",
-                   self.write("add", "new@example.org\n"))  # fmt: skip
+                   self.write("add", "new@example.org\n"))
         for name, data in before.items():
             self.assertEqual(self.read(name), data)
         self.check(0, "query", "new", "--confirm", "new.store", "new@example.org", "user5@example.org")
@@ -203,8 +203,7 @@ class UpdateTest(ProgramTest):
         for _ in range(3):
             for name in ("filter", "filter.store"):
                 (self.folder / name).unlink(missing_ok=True)
-            builds = [self.start("build", "-o", "filter", "--store", "filter.store", f"{i}.txt")
-                      for i in range(3)]  # fmt: skip
+            builds = [self.start("build", "-o", "filter", "--store", "filter.store", f"{i}.txt") for i in range(3)]
             # The first makes the store; the others may come too late for that.
             self.assertIn(0, [build.wait() for build in builds])
             self.check(0, "verify", "filter", "--confirm", "filter.store")
@@ -287,7 +286,7 @@ class UpdateTest(ProgramTest):
                     wanted |= added
                 else:
                     report = self.update("--add", add, "--remove", remove, *not_list, "--json", "--memory",
-                                         chance.choice(("1M", "64M")))  # fmt: skip
+                                         chance.choice(("1M", "64M")))
                     self.assertEqual(report["added"], len(added - removed - wanted))
                     self.assertEqual(report["removed"], len(wanted & removed))
                     self.assertEqual(report["both"], len(added & removed))

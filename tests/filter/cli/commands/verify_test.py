@@ -68,7 +68,7 @@ class VerifyTest(ProgramTest):
         for threads, second in (("1", "b"), ("2", "b"), ("5", packed)):
             out, err = self.check(1, "verify", "filter", "--threads", threads, "--quiet", "--against", "a", second)
             want = [f"{second if name == 'b' else name}:{line}: not in the filter: stranger{line}@nowhere.example"
-                    for name, line in places[:10]]  # fmt: skip
+                    for name, line in places[:10]]
             self.assertEqual(err.splitlines()[:-1], want)
             self.assertRegex(out, rf"(?m)^found +{400_000 - 2 - len(places):,} ")
             self.assertRegex(out, rf"(?m)^missing +{len(places)}$")
