@@ -146,30 +146,18 @@ class BuildTest(ProgramTest):
     def test_a_failed_build_leaves_no_files(self):
         empty = tempfile.TemporaryDirectory(prefix="bloomgate-test-")
         self.addCleanup(empty.cleanup)
-        cases = [
-            (EX_NOINPUT, ["missing"]),
-            (EX_DATAERR, [os.path.join(empty.name, "")]),
-            (EX_USAGE, []),
-            (EX_USAGE, ["--bits-per-entry", "65", "list"]),
-            (EX_USAGE, ["--bits-per-entry", "eight", "list"]),
-            (EX_USAGE, ["--hashes", "0", "list"]),
-            (EX_USAGE, ["--seed", "-1", "list"]),
-            (EX_USAGE, ["--expected-entries", "many", "list"]),
-            (EX_USAGE, ["--unknown", "list"]),
-            (EX_USAGE, ["--layout", "pages", "list"]),
-            (EX_USAGE, ["--hash", "md5", "list"]),
-            (EX_USAGE, ["--block-bytes", "4095", "list"]),
-            (EX_USAGE, ["--block-bytes", "2M", "list"]),
-            (EX_USAGE, ["--layout", "line", "--block-bytes", "4096", "list"]),
-            (EX_USAGE, ["--layout", "classic", "--block-bytes", "8", "list"]),
-            (EX_DATAERR, ["--expected-entries", "9e18", "--bits-per-entry", "64", "list"]),
-            (EX_CANTCREAT, ["--output", "no/such/folder/filter", "list"]),
-        ]
+        usage = ("", "--bits-per-entry 65 list", "--bits-per-entry eight list", "--hashes 0 list", "--seed -1 list",
+                 "--expected-entries many list", "--unknown list", "--layout pages list", "--hash md5 list",
+                 "--block-bytes 4095 list", "--block-bytes 2M list", "--layout line --block-bytes 4096 list",
+                 "--layout classic --block-bytes 8 list")
         self.write("list", "a@example.org\n")
-        for status, arguments in cases:
+        for status, arguments in (*((EX_USAGE, arguments) for arguments in usage), (EX_NOINPUT, "missing"),
+                                  (EX_DATAERR, f"{empty.name}/"),
+                                  (EX_DATAERR, "--expected-entries 9e18 --bits-per-entry 64 list"),
+                                  (EX_CANTCREAT, "--output no/such/folder/filter list")):
             with self.subTest(arguments=arguments):
                 output = [] if "--output" in arguments else ["--output", "filter"]
-                _, err = self.check(status, "build", *output, "--reject-file", "rejects", *arguments)
+                _, err = self.check(status, "build", *output, "--reject-file", "rejects", *arguments.split())
                 self.assertTrue(err.startswith("bloomgate build: "), err)
                 self.assertEqual(self.names(), ["list"])
 
@@ -190,11 +178,8 @@ class BuildTest(ProgramTest):
         self.assertRegex(self.check(0, "verify", "want", "--against", *parts)[0], r"(?m)^found +150,000 ")
         for arguments in (
             ["--threads", "2", "--layout", "page", "--hash", "xxh3", "--block-bytes", "4096", whole],
-            ["--threads", "7", *parts],
-            ["--threads", "3", *reversed(parts)],
-            ["--memory", "16M", whole],
-            ["--memory", "16M", "--expected-entries", "150000", whole],
-            ["--threads", "4", "-"],
+            ["--threads", "7", *parts], ["--threads", "3", *reversed(parts)], ["--memory", "16M", whole],
+            ["--memory", "16M", "--expected-entries", "150000", whole], ["--threads", "4", "-"],
             ["--threads", "4", parts[2], "-", parts[0]],
         ):
             with self.subTest(arguments=arguments):
@@ -207,8 +192,7 @@ class BuildTest(ProgramTest):
         for layout in ("line", "classic", "partitioned", "ribbon", "counting"):
             built = set()
             for options in (
-                ["--threads", "1"],
-                ["--threads", "2"],
+                ["--threads", "1"], ["--threads", "2"],
                 ["--threads", "2", "--expected-entries", "150000", "--memory", "64M"],
             ):
                 shape = ["--layout", layout, "--seed", "1", *([] if layout == "ribbon" else ["--hashes", "5"])]

@@ -21,8 +21,7 @@ class PairsTest(ProgramTest):
         pairs = self.write("pairs", "".join(f"user{i}@example.org > ann@ours.example\n" for i in range(1000)))
         more = self.write("more", "jim@example.org > ann@ours.example\n")
         reports = [
-            json.loads(self.check(0, "build", "-o", "filter", "--store", "store", "--json", pairs)[0]),
-            self.info(),
+            json.loads(self.check(0, "build", "-o", "filter", "--store", "store", "--json", pairs)[0]), self.info(),
             json.loads(self.check(0, "update", "-o", "filter", "--store", "store", "--add", more, "--json")[0]),
         ]
         self.check(0, "build", "-o", "counting", "--layout", "counting", pairs)

@@ -20,13 +20,9 @@ class QueryTest(ProgramTest):
         self.assertEqual(
             out.splitlines(),
             [
-                "listed\tjoe@example.org",
-                "listed\tx@example.net\tby @example.net",
-                "listed\ty@a.b.example.com\tby @.example.com",
-                "not-listed\tz@example.de",
-                "not-listed\t<>",
-                "not-listed\t-\tmissing-at-sign: " + out.splitlines()[5].split(": ", 1)[1],
-                "listed\t@example.net",
+                "listed\tjoe@example.org", "listed\tx@example.net\tby @example.net",
+                "listed\ty@a.b.example.com\tby @.example.com", "not-listed\tz@example.de", "not-listed\t<>",
+                "not-listed\t-\tmissing-at-sign: " + out.splitlines()[5].split(": ", 1)[1], "listed\t@example.net",
             ],
         )
         self.check(0, "query", "filter", "joe@example.org")

@@ -51,15 +51,9 @@ class SizeTest(ProgramTest):
         given = {name.replace("_", "-"): str(whole[name]) for name in ("entries", "bits_per_entry", "hashes", "fpr")}
         given["memory"] = str(whole["file_bytes"])
         for names in (
-            ["entries", "bits-per-entry", "hashes"],
-            ["entries", "fpr"],
-            ["entries", "fpr", "hashes"],
-            ["entries", "memory"],
-            ["entries", "memory", "hashes"],
-            ["bits-per-entry", "memory"],
-            ["fpr", "memory"],
-            ["fpr", "hashes", "memory"],
-            ["bits-per-entry", "hashes", "memory"],
+            ["entries", "bits-per-entry", "hashes"], ["entries", "fpr"], ["entries", "fpr", "hashes"],
+            ["entries", "memory"], ["entries", "memory", "hashes"], ["bits-per-entry", "memory"], ["fpr", "memory"],
+            ["fpr", "hashes", "memory"], ["bits-per-entry", "hashes", "memory"],
         ):
             with self.subTest(names=names):
                 got = self.size(*(part for name in names for part in ("--" + name, given[name])))
@@ -124,30 +118,16 @@ class SizeTest(ProgramTest):
 
     def test_impossible_sizes_are_refused(self):
         for arguments in (
-            [],
-            ["--entries", "0"],
-            ["--entries", "-5"],
-            ["--entries", "1e30"],
-            ["--entries", "10", "--fpr", "0"],
-            ["--entries", "10", "--fpr", "100%"],
-            ["--entries", "10", "--bits-per-entry", "8", "--memory", "1G"],
-            ["--bits-per-entry", "8", "--hashes", "6", "--fpr", "0.1"],
-            ["--entries", "1e6", "--memory", "1M", "--hashes", "6", "--fpr", "0.1"],
-            ["--hashes", "6"],
-            *(["--bits-per-entry", bits] for bits in ("nan", "inf", "0.5", "65", "-8")),
-            ["--entries", "1e6", "--memory", "1M", "--fpr", "0.01"],  # not reached by any k
-            ["--hashes", "1", "--fpr", "1e-6"],
-            ["--memory", "4K"],
-            ["--entries", "10", "--json", "--plot"],
-            ["--entries", "1e9", "--memory", "64M"],
-            ["--entries", "10", "--memory", "1X"],
-            ["--entries", "10", "--hashes", "33"],
-            ["--entries", "10", "--layout", "square"],
-            ["--entries", "10", "--block-bytes", "64"],
-            ["--entries", "10", "--layout", "partitioned", "--block-bytes", "64"],
-        ):
+                "", "--entries 0", "--entries -5", "--entries 1e30", "--entries 10 --fpr 0", "--entries 10 --fpr 100%",
+                "--entries 10 --bits-per-entry 8 --memory 1G", "--bits-per-entry 8 --hashes 6 --fpr 0.1",
+                "--entries 1e6 --memory 1M --hashes 6 --fpr 0.1", "--hashes 6",
+                *(f"--bits-per-entry {bits}" for bits in ("nan", "inf", "0.5", "65", "-8")),
+                "--entries 1e6 --memory 1M --fpr 0.01",  # not reached by any k
+                "--hashes 1 --fpr 1e-6", "--memory 4K", "--entries 10 --json --plot", "--entries 1e9 --memory 64M",
+                "--entries 10 --memory 1X", "--entries 10 --hashes 33", "--entries 10 --layout square",
+                "--entries 10 --block-bytes 64", "--entries 10 --layout partitioned --block-bytes 64"):
             with self.subTest(arguments=arguments):
-                self.check(EX_USAGE, "size", *arguments)
+                self.check(EX_USAGE, "size", *arguments.split())
 
 
 if __name__ == "__main__":

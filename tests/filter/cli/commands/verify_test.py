@@ -38,10 +38,8 @@ class VerifyTest(ProgramTest):
         self.assertEqual(
             err.splitlines()[:-1],
             [
-                f"{extra}:2: not in the filter: ann@1.example",
-                f"{extra}:3: not in the filter: @.1.example",
-                f"{extra}:4: not in the filter: @.a.1.example.net",
-                f"{extra}:5: not in the filter: @3000.example",
+                f"{extra}:2: not in the filter: ann@1.example", f"{extra}:3: not in the filter: @.1.example",
+                f"{extra}:4: not in the filter: @.a.1.example.net", f"{extra}:5: not in the filter: @3000.example",
             ],
         )
         out, _ = self.check(1, "query", "filter", "--count", "--list", extra)
