@@ -12,10 +12,10 @@ from program import EX_CANTCREAT, EX_DATAERR, EX_NOINPUT, ProgramTest, limited, 
 
 
 class OutputTest(ProgramTest):
-    """What cannot be written is found out before a list is read: here the list is a pipe that nobody writes to."""
+    """An output that cannot be written is refused before a list is read: here the list is a pipe without a writer."""
 
     def build_from_pipe(self, *options, **settings):
-        """The build would wait for the pipe for good; the test's program is then killed after a minute."""
+        """A build that reads the list waits for ever, and is killed after a minute."""
         os.mkfifo(self.folder / "endless")
         pipe = os.open(self.folder / "endless", os.O_RDWR)
         try:
@@ -100,7 +100,7 @@ class FaultTest(ProgramTest):
                 pass
             if process.poll() is None:
                 os.kill(process.pid, signal.SIGSTOP)
-                # It goes on until the signal reaches it, and may come to its end meanwhile.
+                # It runs until the signal reaches it, and may end meanwhile.
                 os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
             if not self.leftovers():
                 process.send_signal(signal.SIGCONT)

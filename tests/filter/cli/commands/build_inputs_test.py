@@ -141,7 +141,7 @@ class InputTest(ProgramTest):
                 self.assertIn(want, err)
 
     def test_several_compressed_lists_are_read_at_once(self):
-        # One of two pipes gives nothing until the other was read: a single reader at a time would wait for ever.
+        # The first pipe is empty until the second was read: a build that reads one list at a time would wait for ever.
         fifos = [str(self.folder / name) for name in ("first", "second")]
         for fifo in fifos:
             os.mkfifo(fifo)
@@ -160,7 +160,7 @@ class InputTest(ProgramTest):
 
 class FormatTest(ProgramTest):
     def test_rows_with_line_ends_in_them_are_read_whole_in_every_block(self):
-        # Notes of three lines, of which the middle one looks like a row of its own: nobody in there may be listed.
+        # Notes of three lines, whose middle line looks like a row: its address must not be listed.
         rows = [f'"note\nevil{i}@example.org,{"x" * (i * 7919 % 200)}\n",user{i}@example.org\r\n' for i in range(60_000)]
         rows[50_000] = "short\r\n"
         text = "note,mail\r\n" + "".join(rows)

@@ -30,7 +30,7 @@ class ProgressTest(ProgramTest):
         return err
 
     def read_until(self, file, text):
-        """What `file` gives up to `text`; a test that hangs here is ended by ctest."""
+        """Reads `file` up to `text`; ctest ends a test that hangs here."""
         got = b""
         while text not in got:
             piece = os.read(file, 4096)

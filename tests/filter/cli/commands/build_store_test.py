@@ -5,7 +5,7 @@ from program import EX_CANTCREAT, EX_DATAERR, EX_USAGE, ProgramTest, main, users
 
 
 class StoreTest(ProgramTest):
-    """build --store, and what is done with a store."""
+    """build --store, and commands that read a store."""
 
     def build_pair(self, name="filter", count=2000, *options):
         text = users(range(count)) + "@partner.example\n"

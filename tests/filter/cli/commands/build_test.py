@@ -239,7 +239,7 @@ class BuildTest(ProgramTest):
             self.assertTrue(filecmp.cmp(self.folder / "want", self.folder / "got", shallow=False), layout)
 
     def test_a_list_with_misleading_samples_is_sized_by_its_entries(self):
-        # More than a GiB, of which nearly all is one bad line: what the samples meet is not like the rest.
+        # More than a GiB, nearly all of it one bad line, so that the samples differ from the rest.
         path = self.write("list", "bad,,line@example.org\n")
         os.truncate(path, 2**30)
         with open(path, "a") as file:

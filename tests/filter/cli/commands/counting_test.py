@@ -19,7 +19,7 @@ class CountingTest(ProgramTest):
         return json.loads(self.check(0, command, "filter", self.write("changes", text), "--json", *options)[0])
 
     def check_export(self, text):
-        """The export is what a build makes of those lines."""
+        """The export is the file that a build makes of those lines."""
         self.check(0, "export", "filter", "-o", "export", "--quiet")
         self.check(0, "build", "-o", "want", *self.SEED, self.write("all", text))
         self.assertEqual(self.read("export"), self.read("want"))
@@ -86,7 +86,7 @@ class CountingTest(ProgramTest):
         self.assertEqual(self.change("add", "no address\nnew@example.org\n")["rejected"], 1)
 
     def test_entries_whose_shared_counters_are_too_low_for_both_are_counted(self):
-        # One hash in a full block: strangers look like entries, and several have the counter of one.
+        # One hash in a full block: non-members look like entries, and several share a counter.
         self.build(users(range(200)), "--layout", "counting", "--hashes", "1", "--seed", "1")
         candidates = "".join(f"stranger{i}@example.net\n" for i in range(100_000))
         found = self.run_program("query", "filter", "--listed", "--list", self.write("c", candidates)).stdout.decode()

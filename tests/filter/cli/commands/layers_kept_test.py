@@ -25,7 +25,7 @@ class KeptTest(Layers):
         self.all = [self.new_list(100) for _ in range(4)]
 
     def lists_now(self, folder=None):
-        """The numbers of the lists of which everybody is listed: no other list of a hundred strangers passes."""
+        """The numbers of the lists whose addresses are all listed: a hundred non-members never pass by chance."""
         found = ""
         for number, path in enumerate(self.all):
             done = self.run_it("query", folder or self.layers, "--count", "-", given=path.read_text(), status=None)

@@ -39,7 +39,7 @@ class KilledTest(Layers):
         self.assert_sound(kept)
 
     def test_killed_at_any_moment_kept_restored_and_folded_layers_are_whole(self):
-        """Who is in every state is listed at every moment, and what has a number can be put back."""
+        """An entry of every state is listed at every moment, and each numbered state can be restored."""
         always, other = self.new_list(20_000), self.new_list(2000)
         began = time.monotonic()
         self.run_it("append", self.layers, always, "--quiet")

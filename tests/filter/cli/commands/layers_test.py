@@ -36,7 +36,7 @@ class CommandsTest(Layers):
         refused = self.run_it("append", self.layers, self.new_list(10), "--fpr", "1%", status=EX_USAGE)
         self.assertIn("bloomgate fold", refused.stderr)
         self.assertEqual(self.names(), ["0001.bloom"])
-        # The bound of a layer that has more entries than it was made for is what it has become.
+        # A layer with more entries than it was made for counts with its real rate.
         full = self.folder / "full"
         self.run_it("append", full, self.new_list(30_000), "--expected-entries", "10000", "--quiet")
         self.run_it("append", full, self.new_list(10), "--quiet")
@@ -101,7 +101,7 @@ class CommandsTest(Layers):
         self.run_it("fold", self.layers, listed, strangers, *shape, "--except", strangers)
         self.assertEqual(self.info(self.layers)["entries"], 1000)
         found = self.run_it("query", self.layers, "--count", "-", given=strangers.read_text(), status=1).stdout
-        self.assertNotIn("not-listed\t1000\n", found)  # with so few bits many strangers pass
+        self.assertNotIn("not-listed\t1000\n", found)  # with so few bits many non-members pass
         self.run_it("fold", self.layers, listed, *shape, "--not", strangers)
         found = self.run_it("query", self.layers, "--count", "-", given=strangers.read_text(), status=1).stdout
         self.assertIn("not-listed\t1000\n", found)

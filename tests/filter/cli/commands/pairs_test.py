@@ -63,7 +63,7 @@ class PairsTest(ProgramTest):
         self.assertEqual(self.query(1, *want), list(want.values()))
         asked = self.write("asked", "\n".join(want) + "\n# a > b\njoe@example.org > nobody\n")
         self.assertEqual(self.query(1, "--list", asked)[:-1], list(want.values()))
-        # A comment in a list, and an address to who asks.
+        # In a list it is a comment, and on the command line an address.
         self.assertIn("listed\t#a@example.org > ann@ours.example\tby @example.org > ann@ours.example",
                       self.query(0, "#a@example.org > ann@ours.example"))
         out, _ = self.check(1, "query", "filter", "--count", "--list", asked)

@@ -18,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
 from timely import TimelyTestCase  # noqa: E402
 
 BLOOMGATE = os.path.abspath(sys.argv.pop(1))
-# A sanitized program takes ten times as long, and sees in one seed or hash family what it sees in another.
+# A sanitized program takes ten times as long, and finds in one seed or hash family what it finds in another.
 IS_SANITIZED = bool(os.environ.get("BLOOMGATE_SANITIZE"))
 KILLS = int(os.environ.get("BLOOMGATE_KILLS", 20))  # how often a test kills the program; 500 in scripts/test --all
 EX_USAGE, EX_DATAERR, EX_NOINPUT, EX_CANTCREAT, EX_IOERR, EX_CONFIG = 64, 65, 66, 73, 74, 78

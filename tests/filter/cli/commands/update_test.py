@@ -263,7 +263,7 @@ class UpdateTest(ProgramTest):
         self.assertLess(ended, KILLS)
 
     def test_random_changes_give_the_same_entries_as_a_set(self):
-        """Sequences of build, update, a store as an input, and known strangers, beside sets of Python."""
+        """Sequences of build, update, a store as an input, and excluded senders, compared with sets of Python."""
         names = [f"user{i}@example.org" for i in range(4_000)] + [f"@domain{i}.example" for i in range(200)]
         asked = [name.replace("@domain", "x@domain") for name in names]
         listing = self.write("names", "".join(f"{name}\n" for name in asked))

@@ -8,7 +8,7 @@ from program import EX_DATAERR, IS_SANITIZED, ProgramTest, main, users
 class VerifyTest(ProgramTest):
     def setUp(self):
         super().setUp()
-        # Of one seed in fifty a stranger is a false positive.
+        # With one seed in fifty a non-member of these tests is a false positive.
         self.build(users(range(20_000)), "--seed", "1")
 
     def test_a_sound_file_passes_with_its_list(self):

@@ -1,4 +1,4 @@
-"""What the tests of what `bloomgate` leaves on the disk share: commands whose calls to the file system fail, or lie.
+"""For the tests of the files that `bloomgate` leaves on the disk: commands whose calls to the file system fail or lie.
 
 The calls are made to fail, and are recorded, by a preloaded library: see tests/support/faulty_calls.cpp.
 

@@ -100,7 +100,7 @@ class LayersTest(DurabilityTest):
                     result = self.run_here(arguments, f"{name} {number} {fault}")
                     self.assertNotEqual(result.status, 0)
                     self.assert_each_folder_is_whole()
-                    # Whatever was left, the next command tidies it up, and what it changes can be taken back.
+                    # The next command removes any leftovers, and rollback undoes its change.
                     for words in (self.KEEPING["fold"], self.KEEPING["rollback"]):
                         again = self.run_here(words)
                         self.assertEqual(again.status, 0, again.errors)

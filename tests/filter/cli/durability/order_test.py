@@ -27,7 +27,7 @@ class OrderTest(DurabilityTest):
                 self.assert_all_read(calls[syncs[0] + 1 : renames[0]], len(result.written))
 
     def assert_all_read(self, calls, size):
-        """All bytes, but those between two sections, which nobody wrote."""
+        """All bytes but those between two sections, which are never written."""
         end = 0
         for call in sorted(calls, key=lambda call: call.offset):
             self.assertTrue(self.is_of_output(call))

@@ -67,7 +67,7 @@ class PairTest(Pairs):
                     if result.status == 0:
                         self.assertEqual(listed, "b")
                     ends.add(listed)
-                    # Whatever was left, the next build goes on from there, and tidies up.
+                    # The next build works with any leftovers, and removes them.
                     again = self.run_here(arguments)
                     self.assertEqual(again.status, 0, again.errors)
                     self.assertEqual(self.check_pair(), "b")
@@ -142,7 +142,7 @@ class KeptPairTest(Pairs):
                 self.check_kept()
                 if fault != "kill":
                     continue
-                # Whatever was left, a build goes on from there, and what it replaces can be put back.
+                # A build works with any leftovers, and the pair that it replaces can be restored.
                 again = self.run_here(self.KEEPING["build"])
                 self.assertEqual(again.status, 0, again.errors)
                 self.assertEqual(self.run_here(self.KEEPING["rollback"]).status, 0)
