@@ -13,13 +13,10 @@ namespace bloomgate {
 namespace {
 
 using test::FakeMailServer;
+using test::kCheck;
+using test::kDeliver;
 using test::Parts;
 using Edits = std::vector<std::string>;
-
-const std::string kDeliver =
-    "insert 0 deliver; reason=listed; host=fallback.example; identity=envelope; authentication=none; "
-    "whitelist=whitelist";
-const std::string kCheck = "insert 0 check; reason=not-listed; host=fallback.example; identity=envelope";
 
 TEST_CASE("new rules hold from the next message on, also on open connections") {
   Parts parts;

@@ -170,4 +170,10 @@ class Parts {
   PartsSlot served{std::shared_ptr<const ConnectionParts>(std::shared_ptr<void>(), &shared)};
 };
 
+// The marks of Parts: of a listed sender's message, and of another's.
+inline const std::string kDeliver =
+    "insert 0 deliver; reason=listed; host=fallback.example; identity=envelope; authentication=none; "
+    "whitelist=whitelist";
+inline const std::string kCheck = "insert 0 check; reason=not-listed; host=fallback.example; identity=envelope";
+
 }  // namespace bloomgate::test
