@@ -6,7 +6,7 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::array kTable = {
+constexpr std::array kListCommands = {
     ListCommandSpec{"add", ListName::extra, false, "put entries into the list extra, so that they count as listed"},
     ListCommandSpec{"remove", ListName::extra, true, "take entries out of the list extra"},
     ListCommandSpec{"revoke", ListName::revoked, false, "put entries into the list revoked: never delivered"},
@@ -16,12 +16,12 @@ constexpr std::array kTable = {
 }  // namespace
 
 std::span<const ListCommandSpec> list_command_table() noexcept {
-  return kTable;
+  return kListCommands;
 }
 
 const ListCommandSpec* find_list_command(std::string_view name) noexcept {
-  const auto* const found = std::ranges::find(kTable, name, &ListCommandSpec::name);
-  return found == kTable.end() ? nullptr : found;
+  const auto* const found = std::ranges::find(kListCommands, name, &ListCommandSpec::name);
+  return found == kListCommands.end() ? nullptr : found;
 }
 
 std::string_view list_option(ListName list) noexcept {

@@ -8,7 +8,7 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::array kTable = {
+constexpr std::array kOptions = {
     OptionSpec{"socket", "ADDRESS", "unix:/run/bloomgate/milter.sock", "where the mail server connects",
                "unix:PATH (or local:PATH), inet:PORT@HOST or inet6:PORT@HOST, as in inet:8891@127.0.0.1.\n"
                "There is no password: whoever can connect can ask who is on the whitelist. Takes effect at a restart.",
@@ -284,11 +284,11 @@ void append_default(std::string& out, const OptionSpec& option) {
 }  // namespace
 
 std::span<const OptionSpec> daemon_option_table() noexcept {
-  return kTable;
+  return kOptions;
 }
 
 const OptionSpec& option_spec(std::string_view name) noexcept {
-  return *std::ranges::find(kTable, name, &OptionSpec::name);
+  return *std::ranges::find(kOptions, name, &OptionSpec::name);
 }
 
 std::string daemon_help_text() {
@@ -301,7 +301,7 @@ std::string daemon_help_text() {
     out.append("  ").append(command.name).append(" ENTRY...\n      ").append(command.summary).append("\n");
   }
   out += "\nOptions (the command line overrides the configuration file):\n";
-  for (const OptionSpec& option : kTable) {
+  for (const OptionSpec& option : kOptions) {
     out += "  " + usage_form(option) + "\n";
     out.append("      ").append(option.summary);
     if (!option.default_value.empty()) out.append(" (default: ").append(option.default_value).append(")");
@@ -315,7 +315,7 @@ std::string daemon_help_text() {
 
 std::string daemon_option_list() {
   std::string out;
-  for (const OptionSpec& option : kTable) {
+  for (const OptionSpec& option : kOptions) {
     out.append("option\t").append(option.name).append("\t\t").append(option.argument).append("\t");
     out.append(option.summary).append("\n");
   }
@@ -335,7 +335,7 @@ std::string daemon_config_file_text() {
       "# After a change: systemctl reload bloomgate-milter. It takes in everything but the options that say "
       "otherwise,\n"
       "# names those, and fails if something is wrong.\n";
-  for (const OptionSpec& option : kTable) {
+  for (const OptionSpec& option : kOptions) {
     if (!option.in_file) continue;
     out.append("\n# ").append(option.name).append(": ").append(option.summary);
     out.append(" (").append(option.argument).append(")\n");

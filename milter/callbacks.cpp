@@ -1,6 +1,7 @@
 #include "milter/callbacks.hpp"
 
 #include <libmilter/mfapi.h>
+#include <spdlog/logger.h>
 #include <sys/socket.h>
 
 #include <string_view>

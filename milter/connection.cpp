@@ -1,6 +1,7 @@
 #include "milter/connection.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/logger.h>
 #include <unistd.h>
 
 #include <exception>

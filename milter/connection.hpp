@@ -15,7 +15,7 @@
 // fails.
 #pragma once
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <functional>
 #include <memory>

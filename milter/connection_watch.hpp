@@ -17,7 +17,7 @@
 #pragma once
 
 #include <dirent.h>
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 #include <sys/types.h>
 
 #include <atomic>

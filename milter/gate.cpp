@@ -1,6 +1,7 @@
 #include "milter/gate.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/logger.h>
 
 #include <chrono>
 

@@ -3,7 +3,7 @@
 // those of its first decision.
 #pragma once
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <chrono>
 #include <functional>

@@ -3,8 +3,8 @@
 #include <sysexits.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
 #include "milter/lists/list_file_edit.hpp"
 
@@ -35,7 +35,7 @@ std::string sentence(const ListCommand& command, const EditedEntry& edited) {
 }
 
 std::string json_of(const ListCommand& command, const std::string& path, const EditedList& edited) {
-  nlohmann::ordered_json entries = nlohmann::ordered_json::array();
+  Json entries = Json::array();
   for (std::size_t i = 0; i < edited.entries.size(); ++i) {
     const EditedEntry& entry = edited.entries[i];
     entries.push_back({{"given", printable(command.entries[i])},
@@ -43,12 +43,12 @@ std::string json_of(const ListCommand& command, const std::string& path, const E
                        {"changed", entry.has_changed},
                        {"covered_by", entry.covered_by}});
   }
-  const nlohmann::ordered_json all = {{"command", command.spec->name},
-                                      {"list", list_option(command.spec->list)},
-                                      {"file", path},
-                                      {"size", edited.size},
-                                      {"entries", entries}};
-  return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  const Json all = {{"command", command.spec->name},
+                    {"list", list_option(command.spec->list)},
+                    {"file", path},
+                    {"size", edited.size},
+                    {"entries", entries}};
+  return all.dump(2);
 }
 
 // As the daemon looks a sender up (exact_list.hpp). What the separators of the filters are is not known here.

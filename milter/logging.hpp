@@ -2,7 +2,7 @@
 // (see queued_sink.hpp). Text from outside must go through filter/base/printable.hpp before it is logged.
 #pragma once
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,6 @@
 // The daemon bloomgate-milter: puts the parts together and reports what goes wrong at the start. See
 // bloomgate-milter(8).
+#include <spdlog/logger.h>
 #include <sysexits.h>
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
 #include "milter/served_options.hpp"
 
+#include <spdlog/logger.h>
 #include <unistd.h>
 
 #include <cerrno>

@@ -1,6 +1,7 @@
 #include "milter/supervisor.hpp"
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/logger.h>
 #include <sys/stat.h>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // threads and see only the slot's content.
 #pragma once
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <chrono>
 #include <cstdint>

@@ -99,7 +99,6 @@ bool EntryWriter::accept_plain_address(std::string_view text, AddressProfile pro
 namespace {
 
 constexpr std::string_view kSpace = " ";
-constexpr std::string_view kBlanks = " \t";
 
 std::string_view without_brackets(std::string_view text) noexcept {
   return text.starts_with('<') && text.ends_with('>') ? text.substr(1, text.size() - 2) : text;
@@ -160,7 +159,7 @@ RejectReason read_path(std::string_view& rest, AddressProfile profile, Mailbox& 
   if (local_part.empty()) return RejectReason::empty_local_part;
   rest.remove_prefix(1);
 
-  const std::size_t domain_bytes = std::min(rest.find_first_of(bracketed ? ">" : kBlanks), rest.size());
+  const std::size_t domain_bytes = std::min(rest.find_first_of(bracketed ? ">" : characters::kBlanks), rest.size());
   const std::string_view domain = rest.substr(0, domain_bytes);
   rest.remove_prefix(domain_bytes);
   if (bracketed ? rest.empty() : domain.find('>') != std::string_view::npos) return RejectReason::unbalanced_brackets;
@@ -181,7 +180,7 @@ RejectReason check_after_path(std::string_view rest) noexcept {
 }
 
 RejectReason check_after_entry(std::string_view rest) noexcept {
-  const std::string_view text = ascii::trimmed_front(rest, kBlanks);
+  const std::string_view text = ascii::trimmed_front(rest, characters::kBlanks);
   const bool comment = text.starts_with('#') && text.size() < rest.size();
   return text.empty() || comment ? RejectReason::none : reason_of_trailing(text);
 }
@@ -200,7 +199,7 @@ void write_mailbox(std::string_view text, AddressProfile profile,
 
 // A line that starts with '@'.
 void write_domain_entry(std::string_view line, EntryWriter& out) noexcept {
-  const std::size_t entry_bytes = std::min(line.find_first_of(kBlanks), line.size());
+  const std::size_t entry_bytes = std::min(line.find_first_of(characters::kBlanks), line.size());
   const bool tree = line.starts_with("@.");
   const std::size_t prefix_bytes = tree ? 2 : 1;
   const std::string_view text = line.substr(prefix_bytes, entry_bytes - prefix_bytes);
@@ -227,7 +226,7 @@ void write_path(std::string_view path, AddressProfile profile, EntryWriter& out)
 std::size_t find_pair_sign(std::string_view line) noexcept {
   constexpr std::size_t kNone = std::string_view::npos;
   if (line.find('>') == kNone) return kNone;
-  const auto is_blank = [&](std::size_t at) { return at < line.size() && kBlanks.find(line[at]) != kNone; };
+  const auto is_blank = [&](std::size_t at) { return at < line.size() && characters::kBlanks.find(line[at]) != kNone; };
   bool in_brackets = false;
   for (std::size_t at = 0; at < line.size(); ++at) {
     switch (line[at]) {
@@ -277,7 +276,7 @@ enum class Pairs : std::uint8_t { refused, taken };
 
 // Of a line without its end, or of one side of a pair; of at most kMaxInputBytes.
 void write_entry(std::string_view text, AddressProfile profile, Pairs pairs, EntryWriter& out) noexcept {
-  text = ascii::trimmed(text, kBlanks);
+  text = ascii::trimmed(text, characters::kBlanks);
   const bool comment = text.starts_with('#');
   if (!comment && out.accept_plain_address(without_brackets(text), profile)) return;
   if (has_line_end_or_nul(text)) return out.reject(RejectReason::control_character);

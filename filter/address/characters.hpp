@@ -12,6 +12,9 @@
 
 namespace bloomgate::characters {
 
+// What may stand round a part of a line.
+inline constexpr std::string_view kBlanks = " \t";
+
 // Bits of a byte's class. kUpper has the value by which ASCII's cases differ, so that `byte | (class & kUpper)` is the
 // lower-case byte, whatever the byte.
 inline constexpr std::uint8_t kAtext = 0x01;   // RFC 5322 section 3.2.3

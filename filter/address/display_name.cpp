@@ -9,7 +9,6 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::string_view kBlanks = " \t";
 // Outlook writes `"'joe@example.org'" <joe@example.org>`.
 constexpr std::string_view kBlanksAndQuotes = " \t\"'";
 
@@ -47,7 +46,7 @@ Name read_name(std::string_view line) noexcept {
 RejectReason skip_display_name(std::string_view& line) noexcept {
   const Name name = read_name(line);
   if (name.bytes == 0) return RejectReason::none;
-  const std::string_view text = ascii::trimmed(line.substr(0, name.bytes), kBlanks);
+  const std::string_view text = ascii::trimmed(line.substr(0, name.bytes), characters::kBlanks);
   const std::string_view rest = line.substr(name.bytes);
   const std::string_view address = rest.substr(1, rest.find('>') - 1);
   const bool is_address_again = ascii::equal_ignoring_case(ascii::trimmed(text, kBlanksAndQuotes), address);

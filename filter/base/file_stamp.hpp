@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <ctime>
 #include <optional>
+#include <string>
 
 namespace bloomgate {
 
@@ -28,6 +29,12 @@ class FileStamp {
   static std::optional<FileStamp> of(int file) noexcept {
     struct stat status = {};
     return fstat(file, &status) == 0 ? std::optional(FileStamp(status)) : std::nullopt;
+  }
+
+  // Of the path itself: a link is not followed. Nothing where lstat(2) fails.
+  static std::optional<FileStamp> of_path(const std::string& path) noexcept {
+    struct stat status = {};
+    return lstat(path.c_str(), &status) == 0 ? std::optional(FileStamp(status)) : std::nullopt;
   }
 
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }

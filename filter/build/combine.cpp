@@ -17,8 +17,8 @@
 namespace bloomgate {
 namespace {
 
-[[noreturn]] void refuse(const MappedFilter& a, const MappedFilter& b, const std::string& what,
-                         const std::string& got_a, const std::string& got_b) {
+[[noreturn]] void refuse_to_combine(const MappedFilter& a, const MappedFilter& b, const std::string& what,
+                                    const std::string& got_a, const std::string& got_b) {
   throw BloomgateError(ErrorCode::bad_argument,
                        a.path() + " and " + b.path() + " cannot be combined: they differ in " + what + " (" + got_a +
                            " and " + got_b +
@@ -56,7 +56,7 @@ void require_bits(const MappedFilter& filter) {
 
 template <typename Value>
 void require_equal(const MappedFilter& a, const MappedFilter& b, const char* what, Value of_a, Value of_b) {
-  if (of_a != of_b) refuse(a, b, what, std::to_string(of_a), std::to_string(of_b));
+  if (of_a != of_b) refuse_to_combine(a, b, what, std::to_string(of_a), std::to_string(of_b));
 }
 
 std::span<const std::byte> chunk_of(const MappedFilter& filter, std::uint64_t chunk) noexcept {
@@ -169,7 +169,8 @@ void require_same_shape(const MappedFilter& a, const MappedFilter& b) {
                 shape_b.profile.keep_local_part_case);
   const TagSeparators separators_a = shape_a.profile.tag_separators;
   const TagSeparators separators_b = shape_b.profile.tag_separators;
-  if (separators_a != separators_b) refuse(a, b, "tag separators", quoted(separators_a), quoted(separators_b));
+  if (separators_a != separators_b)
+    refuse_to_combine(a, b, "tag separators", quoted(separators_a), quoted(separators_b));
 }
 
 FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combination combination,

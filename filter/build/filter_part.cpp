@@ -19,16 +19,16 @@ constexpr std::size_t kManyHashes = 1 << 16;
 constexpr std::uint64_t kPartitionMemory = std::uint64_t{64} << 20;
 constexpr std::size_t kHashesAtOnce = 1 << 20;
 
-[[noreturn]] void refuse(const std::string& what) {
+[[noreturn]] void refuse_part(const std::string& what) {
   throw BloomgateError(ErrorCode::bad_argument, what);
 }
 
 std::uint64_t checked_bytes(const FilterShape& shape, const BlockRange& range) {
   require_parts(shape);
   if (!range.is_within(shape.block_count)) {
-    refuse("a part has at least one block, and all of them among the " + std::to_string(shape.block_count) +
-           " of the filter; not " + std::to_string(range.count) + " from number " + std::to_string(range.first) +
-           " on");
+    refuse_part("a part has at least one block, and all of them among the " + std::to_string(shape.block_count) +
+                " of the filter; not " + std::to_string(range.count) + " from number " + std::to_string(range.first) +
+                " on");
   }
   return range.count * shape.block_bytes;
 }
@@ -45,7 +45,7 @@ void require_parts(const FilterShape& shape) {
     throw BloomgateError(ErrorCode::unsupported_layout, "a filter of the layout " + std::string(rules.name()) +
                                                             " is not made of parts; take page or line");
   }
-  if (shape.store_seed) refuse("a filter with a store is not made of parts; 'bloomgate build --store' makes it");
+  if (shape.store_seed) refuse_part("a filter with a store is not made of parts; 'bloomgate build --store' makes it");
 }
 
 std::uint64_t block_of_hash(const FilterShape& shape, KeyHash hash) noexcept {
@@ -54,11 +54,11 @@ std::uint64_t block_of_hash(const FilterShape& shape, KeyHash hash) noexcept {
 
 BlockRange blocks_of_part(std::uint64_t block_count, std::uint64_t part, std::uint64_t parts) {
   if (parts == 0 || parts > block_count) {
-    refuse("a filter of " + std::to_string(block_count) + " blocks has 1 to " + std::to_string(block_count) +
-           " parts, not " + std::to_string(parts));
+    refuse_part("a filter of " + std::to_string(block_count) + " blocks has 1 to " + std::to_string(block_count) +
+                " parts, not " + std::to_string(parts));
   }
   if (part >= parts) {
-    refuse("parts are numbered from 0 to " + std::to_string(parts - 1) + ", not " + std::to_string(part));
+    refuse_part("parts are numbered from 0 to " + std::to_string(parts - 1) + ", not " + std::to_string(part));
   }
   const std::uint64_t first = begin_of_share(block_count, part, parts);
   return {first, begin_of_share(block_count, part + 1, parts) - first};
@@ -79,8 +79,9 @@ void FilterPart::add(std::span<const KeyHash> hashes) {
   for (const KeyHash hash : hashes) {
     const std::uint64_t block = block_of_hash(shape_, hash);
     if (block >= range_.first && block < range_.end()) continue;
-    refuse("a hash belongs to block " + std::to_string(block) + ", which is not among the " +
-           std::to_string(range_.count) + " blocks of this part, from number " + std::to_string(range_.first) + " on");
+    refuse_part("a hash belongs to block " + std::to_string(block) + ", which is not among the " +
+                std::to_string(range_.count) + " blocks of this part, from number " + std::to_string(range_.first) +
+                " on");
   }
   if (!partitions_ && hashes.size() >= kManyHashes) {
     partitions_.emplace(HashPartitions::bits_for(body_bytes(shape_)), 1, kPartitionMemory);

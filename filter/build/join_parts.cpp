@@ -18,7 +18,7 @@ namespace {
 
 using Parts = std::vector<std::unique_ptr<const PartFile>>;
 
-[[noreturn]] void refuse(const std::string& what, const std::string& path = {}) {
+[[noreturn]] void refuse_to_join(const std::string& what, const std::string& path = {}) {
   throw BloomgateError(ErrorCode::bad_input, what, {.path = path});
 }
 
@@ -31,9 +31,9 @@ void require_one_filter(const PartFile& a, const PartFile& b) {
   const FilterHeader& of_a = a.header().filter;
   const FilterHeader& of_b = b.header().filter;
   if (of_a.shape == of_b.shape && of_a.expected_entries == of_b.expected_entries) return;
-  refuse(a.path() + " and " + b.path() +
-             " are parts of different filters; make all parts with the same seed, size, layout and options",
-         b.path());
+  refuse_to_join(a.path() + " and " + b.path() +
+                     " are parts of different filters; make all parts with the same seed, size, layout and options",
+                 b.path());
 }
 
 // Each block of the filter is in one of them, in the order of the blocks.
@@ -42,16 +42,16 @@ void require_all_blocks(const Parts& parts) {
   std::uint64_t end = 0;
   const PartFile* before = nullptr;
   const auto refuse_gap = [&](std::uint64_t next) {
-    refuse(blocks_text(end, next) + " of the filter's " + std::to_string(blocks) +
-           " are in none of the parts; name all parts");
+    refuse_to_join(blocks_text(end, next) + " of the filter's " + std::to_string(blocks) +
+                   " are in none of the parts; name all parts");
   };
   for (const auto& part : parts) {
     const BlockRange& range = part->header().range;
     if (range.first > end) refuse_gap(range.first);
     if (range.first < end) {
-      refuse(before->path() + " and " + part->path() + " both have " +
-                 blocks_text(range.first, std::min(end, range.end())) + "; name each part once",
-             part->path());
+      refuse_to_join(before->path() + " and " + part->path() + " both have " +
+                         blocks_text(range.first, std::min(end, range.end())) + "; name each part once",
+                     part->path());
     }
     end = range.end();
     before = part.get();

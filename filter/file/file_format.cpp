@@ -39,7 +39,7 @@ constexpr Field kSaturatedField = {"saturated", 120};
 // Flags that only filters have.
 constexpr std::uint32_t kFlagFromStore = 1U << 1;
 
-constexpr SectionKind kKinds[] = {SectionKind::bits, SectionKind::domains, SectionKind::excluded};
+constexpr SectionKind kFilterKinds[] = {SectionKind::bits, SectionKind::domains, SectionKind::excluded};
 
 // "1 (page), 2 (line)": what this version can read, for a person.
 std::string layout_codes() {
@@ -227,7 +227,7 @@ DecodedHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, cons
     reject_field(ErrorCode::bad_header_field, path, kExpectedEntriesField, "at least 1", "0");
   }
   const SectionReader reader(bytes, path);
-  Sections sections = reader.read(kKinds, 1, kSignerField.offset);
+  Sections sections = reader.read(kFilterKinds, 1, kSignerField.offset);
   reader.expect(0, kSectionKindField, SectionKind::bits, sections.front().kind);
   reader.expect(0, kSectionBytesField, body_bytes(header.shape), sections.front().bytes);
   reader.expect_places(sections);

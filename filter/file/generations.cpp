@@ -37,17 +37,11 @@ BloomgateError keep_error(const std::string& path, int error) {
   return {ErrorCode::cannot_write, what, {.path = path}};
 }
 
-std::optional<FileStamp> stamp_of(const std::string& path) {
-  struct stat status = {};
-  if (lstat(path.c_str(), &status) != 0) return std::nullopt;
-  return FileStamp(status);
-}
-
 bool exists(const std::string& path) {
-  return stamp_of(path).has_value();
+  return FileStamp::of_path(path).has_value();
 }
 
-void rename_or_throw(const std::string& from, const std::string& to) {
+void rename_kept(const std::string& from, const std::string& to) {
   if (rename(from.c_str(), to.c_str()) != 0) throw keep_error(from, errno);
 }
 
@@ -84,16 +78,16 @@ void require_can_keep(const std::string& path) {
 }
 
 void keep_generation(const std::string& path, unsigned most) {
-  const std::optional<FileStamp> now = stamp_of(path);
+  const std::optional<FileStamp> now = FileStamp::of_path(path);
   if (!now || most == 0) return;
   for (const Generation& old : kept_generations(path)) {
     if (old.number > most && unlink(old.path.c_str()) != 0) throw keep_error(old.path, errno);
   }
   const std::string first = generation_path(path, 1);
-  const std::optional<FileStamp> last = stamp_of(first);
+  const std::optional<FileStamp> last = FileStamp::of_path(first);
   if (last && last->is_same_file(*now)) return;  // a build that was killed had come as far as this
   for (unsigned number = free_number(path, most); number > 1; --number) {
-    rename_or_throw(generation_path(path, number - 1), generation_path(path, number));
+    rename_kept(generation_path(path, number - 1), generation_path(path, number));
   }
   const std::string temporary = temporary_name(path);
   if (link(path.c_str(), temporary.c_str()) != 0) throw keep_error(path, errno);
@@ -124,7 +118,7 @@ void exchange_generation(const std::string& path, unsigned number) {
                          {.path = generation});
   }
   if (!exists(path)) {
-    rename_or_throw(generation, path);
+    rename_kept(generation, path);
   } else if (renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, generation.c_str(), RENAME_EXCHANGE) != 0) {
     int error = errno;
     if (error == EINVAL || error == ENOSYS || error == EOPNOTSUPP) error = exchange_by_links(path, generation);

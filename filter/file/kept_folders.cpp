@@ -23,7 +23,7 @@
 namespace bloomgate {
 namespace {
 
-BloomgateError keep_error(const std::string& folder, int error) {
+BloomgateError keep_layers_error(const std::string& folder, int error) {
   const std::string what = "keep the layers of " + folder + " beside it: " + std::generic_category().message(error);
   if (error == EXDEV || error == EPERM || error == EACCES || error == EROFS || error == EBUSY) {
     return {ErrorCode::cannot_write,
@@ -33,15 +33,8 @@ BloomgateError keep_error(const std::string& folder, int error) {
   return {ErrorCode::cannot_write, what, {.path = folder}};
 }
 
-void rename_or_throw(const std::string& from, const std::string& to) {
-  if (rename(from.c_str(), to.c_str()) != 0) throw keep_error(from, errno);
-}
-
-// Of whatever is at the end of the path, links too.
-std::optional<FileStamp> stamp_of(const std::string& path) {
-  struct stat status = {};
-  if (lstat(path.c_str(), &status) != 0) return std::nullopt;
-  return FileStamp(status);
+void move_layers(const std::string& from, const std::string& to) {
+  if (rename(from.c_str(), to.c_str()) != 0) throw keep_layers_error(from, errno);
 }
 
 // What may be removed, or moved as a whole: layers, and what a writer that was killed has left.
@@ -79,7 +72,7 @@ void discard(const std::string& folder, unsigned number) {
   if (!is_folder(kept)) return;
   require_only_layers(kept);
   const std::string hidden = hidden_name(folder);
-  rename_or_throw(kept, hidden);
+  move_layers(kept, hidden);
   remove_whole(hidden);
 }
 
@@ -101,21 +94,21 @@ void remove_leftovers(const std::string& folder) {
 // Gives it the owner and mode of the folder, and further names of its layers.
 void fill_copy(const std::string& copy, const std::string& folder, const std::vector<Layer>& layers) {
   struct stat status = {};
-  if (stat(folder.c_str(), &status) != 0) throw keep_error(folder, errno);
+  if (stat(folder.c_str(), &status) != 0) throw keep_layers_error(folder, errno);
   if (chown(copy.c_str(), status.st_uid, status.st_gid) != 0 && status.st_uid != geteuid()) {
-    throw keep_error(folder, errno);
+    throw keep_layers_error(folder, errno);
   }
-  if (chmod(copy.c_str(), status.st_mode & 07777) != 0) throw keep_error(folder, errno);
+  if (chmod(copy.c_str(), status.st_mode & 07777) != 0) throw keep_layers_error(folder, errno);
   for (const Layer& layer : layers) {
     const std::string name = std::filesystem::path(layer.path).filename().string();
-    if (link(layer.path.c_str(), (copy + "/" + name).c_str()) != 0) throw keep_error(folder, errno);
+    if (link(layer.path.c_str(), (copy + "/" + name).c_str()) != 0) throw keep_layers_error(folder, errno);
   }
   sync_folder_or_throw(copy);
 }
 
 std::string linked_copy(const std::string& folder, const std::vector<Layer>& layers) {
   std::string copy = hidden_name(folder);
-  if (mkdir(copy.c_str(), 0700) != 0) throw keep_error(folder, errno);
+  if (mkdir(copy.c_str(), 0700) != 0) throw keep_layers_error(folder, errno);
   try {
     fill_copy(copy, folder, layers);
   } catch (...) {
@@ -130,8 +123,8 @@ bool have_same_layers(const std::string& a, const std::string& b) {
   const std::vector<Layer> theirs = all_layers_in(b);
   if (ours.size() != theirs.size()) return false;
   for (std::size_t i = 0; i < ours.size(); ++i) {
-    const auto one = stamp_of(ours[i].path);
-    const auto other = stamp_of(theirs[i].path);
+    const auto one = FileStamp::of_path(ours[i].path);
+    const auto other = FileStamp::of_path(theirs[i].path);
     if (ours[i].name != theirs[i].name || !one || !other || !one->is_same_file(*other)) return false;
   }
   return true;
@@ -155,8 +148,8 @@ void keep_layers(const std::string& folder, unsigned most) {
   unsigned number = 1;
   while (number <= most && is_folder(generation_path(folder, number))) ++number;
   discard(folder, number);
-  for (; number > 1; --number) rename_or_throw(generation_path(folder, number - 1), generation_path(folder, number));
-  rename_or_throw(copy, generation_path(folder, 1));
+  for (; number > 1; --number) move_layers(generation_path(folder, number - 1), generation_path(folder, number));
+  move_layers(copy, generation_path(folder, 1));
   sync_folder_or_throw(folder_of(folder));
 }
 
@@ -168,7 +161,7 @@ void drop_unchanged_folder(const std::string& folder) {
   while (is_folder(generation_path(folder, 1)) && have_same_layers(folder, generation_path(folder, 1))) {
     discard(folder, 1);
     for (unsigned number = 2; is_folder(generation_path(folder, number)); ++number) {
-      rename_or_throw(generation_path(folder, number), generation_path(folder, number - 1));
+      move_layers(generation_path(folder, number), generation_path(folder, number - 1));
     }
   }
 }

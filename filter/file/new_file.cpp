@@ -56,7 +56,7 @@ void sync(int fd, const std::string& path) {
   if (fsync(fd) != 0) throw system_error(ErrorCode::cannot_write, "sync", path, errno);
 }
 
-void rename_or_throw(const std::string& from, const std::string& to) {
+void rename_finished(const std::string& from, const std::string& to) {
   if (rename(from.c_str(), to.c_str()) != 0) {
     throw system_error(ErrorCode::cannot_write, "rename the finished file to", to, errno);
   }
@@ -296,7 +296,7 @@ std::string staged_path(const std::string& path) {
 
 void NewFile::stage() {
   const std::string staged = staged_path(path_);
-  rename_or_throw(temporary_path_, staged);
+  rename_finished(temporary_path_, staged);
   temporary_path_ = staged;
   sync_folder_or_throw(folder_);
 }
@@ -306,7 +306,7 @@ void NewFile::publish(unsigned kept) {
   // What goes with a staged file is published: the file must not be lost.
   if (from == staged_path(path_)) temporary_path_.clear();
   keep_generation(path_, kept);
-  rename_or_throw(from, path_);
+  rename_finished(from, path_);
   temporary_path_.clear();
   sync_folder_or_throw(folder_);
 }

@@ -21,11 +21,11 @@ namespace {
 constexpr std::size_t kLanes = 8;
 constexpr __mmask64 kAllBytes = ~__mmask64{0};
 constexpr __mmask32 kAllWords = ~__mmask32{0};
-constexpr std::uint64_t kWordBits = 64;
+constexpr std::uint64_t kPackedWordBits = 64;
 // Every second number of a register then has bytes of its own, and all eight lie in what is read at once.
-constexpr unsigned kLeastLowBits = 8;
-constexpr unsigned kMostLowBits = 55;
-constexpr std::size_t kMostHashes = 8 * 4096 / kLeastLowBits;  // of a page
+constexpr unsigned kLeastPackedLowBits = 8;
+constexpr unsigned kMostPackedLowBits = 55;
+constexpr std::size_t kMostHashes = 8 * 4096 / kLeastPackedLowBits;  // of a page
 
 // Where the low bits of eight hashes lie, counted from the byte that the first ones begin in. It is the same for all
 // eights of a page, since eight times the low bits are whole bytes.
@@ -57,14 +57,14 @@ BLOOMGATE_VBMI2 __m512i fill(std::uint64_t word) noexcept {
   return _mm512_set1_epi64(static_cast<long long>(word));
 }
 
-// The positions of the ones of the unary part. There is room for kWordBits more than there are.
+// The positions of the ones of the unary part. There is room for kPackedWordBits more than there are.
 BLOOMGATE_VBMI2 void find_ones(std::span<const std::byte> bits, std::uint64_t high_bits, std::uint16_t* out) noexcept {
   alignas(64) std::array<std::uint8_t, 64> numbers;
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint8_t>(i);
   const __m512i all = _mm512_load_si512(numbers.data());
-  for (std::uint64_t begin = 0; begin < high_bits; begin += kWordBits) {
+  for (std::uint64_t begin = 0; begin < high_bits; begin += kPackedWordBits) {
     auto word = load_little_endian<std::uint64_t>(bits.data() + begin / 8);
-    if (high_bits - begin < kWordBits) word &= (std::uint64_t{1} << (high_bits - begin)) - 1;
+    if (high_bits - begin < kPackedWordBits) word &= (std::uint64_t{1} << (high_bits - begin)) - 1;
     const __m512i ones = _mm512_maskz_compress_epi8(word, all);
     const __m512i before = _mm512_set1_epi16(static_cast<short>(begin));
     const __m512i first = _mm512_maskz_cvtepu8_epi16(kAllWords, _mm512_maskz_extracti64x4_epi64(0xf, ones, 0));
@@ -78,8 +78,8 @@ BLOOMGATE_VBMI2 void find_ones(std::span<const std::byte> bits, std::uint64_t hi
 BLOOMGATE_VBMI2 void put_ones(std::span<const KeyHash> hashes, unsigned low_bits, std::byte* bits) noexcept {
   const auto put = [&](std::size_t i) {
     const std::uint64_t one = ((hashes[i] - hashes.front()) >> low_bits) + i;
-    std::byte* const word = bits + one / kWordBits * 8;
-    store_little_endian(word, load_little_endian<std::uint64_t>(word) | std::uint64_t{1} << (one % kWordBits));
+    std::byte* const word = bits + one / kPackedWordBits * 8;
+    store_little_endian(word, load_little_endian<std::uint64_t>(word) | std::uint64_t{1} << (one % kPackedWordBits));
   };
   // In four places by turns, since a word that was just written takes some time to be read.
   const std::size_t quarter = hashes.size() / 4;
@@ -102,7 +102,7 @@ bool PackedBits::can_do(unsigned low_bits) noexcept {
   static const bool has_all = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
                               __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512vbmi") != 0 &&
                               __builtin_cpu_supports("avx512vbmi2") != 0 && __builtin_cpu_supports("popcnt") != 0;
-  return has_all && low_bits >= kLeastLowBits && low_bits <= kMostLowBits;
+  return has_all && low_bits >= kLeastPackedLowBits && low_bits <= kMostPackedLowBits;
 }
 
 BLOOMGATE_VBMI2 void PackedBits::pack(std::span<const KeyHash> hashes, unsigned low_bits, std::uint64_t high_bits,
@@ -133,7 +133,7 @@ BLOOMGATE_VBMI2 void PackedBits::pack(std::span<const KeyHash> hashes, unsigned 
 
 BLOOMGATE_VBMI2 bool PackedBits::unpack(std::span<const std::byte> bits, unsigned low_bits, std::uint64_t high_bits,
                                         KeyHash first, std::span<KeyHash> out) noexcept {
-  std::array<std::uint16_t, kMostHashes + kWordBits> ones;
+  std::array<std::uint16_t, kMostHashes + kPackedWordBits> ones;
   find_ones(bits, high_bits, ones.data());
   const Places places(low_bits, high_bits);
   const __m512i bytes_of_lane = _mm512_load_si512(places.bytes_of_lane.data());

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "filter/file/store_format.hpp"
 #include "filter/file/store_page.hpp"
 
 namespace bloomgate {
-namespace {
-
-constexpr std::size_t kPagesInChunk = kChecksumChunkBytes / kStorePageBytes;
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<StoreChunk> StoreCut::cut(std::span<const KeyHash>& hashes, bool is_last) {
   std::vector<StoreChunk> chunks;
@@ -20,7 +17,7 @@ std::vector<StoreChunk> StoreCut::cut(std::span<const KeyHash>& hashes, bool is_
     if (count == rest.size() && !is_last) break;  // others may go into the same page
     chunk.pages.push_back(rest.first(count));
     rest = rest.subspan(count);
-    if (chunk.pages.size() < kPagesInChunk && !(is_last && rest.empty())) continue;
+    if (chunk.pages.size() < kStorePagesInChunk && !(is_last && rest.empty())) continue;
     chunk.first_page = next_page();
     for (const std::span<const KeyHash> page : chunk.pages) index_.push_back(page.front());
     hashes_ += hashes.size() - rest.size();
@@ -36,7 +33,7 @@ void StoreCut::add_page(const HashRun& page, std::vector<StoreChunk>& chunks) {
   hashes_ += page.hashes.size();
   next_chunk_.pages.push_back(page.hashes);
   if (next_chunk_.memory.empty() || next_chunk_.memory.back() != page.memory) next_chunk_.memory.push_back(page.memory);
-  if (next_chunk_.pages.size() == kPagesInChunk) chunks.push_back(std::exchange(next_chunk_, {}));
+  if (next_chunk_.pages.size() == kStorePagesInChunk) chunks.push_back(std::exchange(next_chunk_, {}));
 }
 
 // Puts hashes of the run behind those that do not fill a page. Gives the hashes that are left.

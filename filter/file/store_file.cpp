@@ -25,8 +25,6 @@ namespace {
 
 using PageMemory = std::array<std::byte, kStorePageBytes>;
 
-constexpr std::size_t kPagesInChunk = kChecksumChunkBytes / kStorePageBytes;
-
 FileDescriptor open_regular(const std::string& path, FileStamp& stamp) {
   struct stat status = {};
   FileDescriptor file = open_regular_file(path, "a store", status);
@@ -174,7 +172,7 @@ void StoreFile::decode_pages(std::span<const std::byte> bytes, std::uint64_t fir
     const bool is_good = store_page_is_sound(of_page, page) && decode_store_page(of_page, header_.low_bits, out) &&
                          out[before] == index_[page] && (page + 1 == index_.size() || out.back() < index_[page + 1]);
     if (!is_good) {
-      throw_damaged(section(SectionKind::pages), page / kPagesInChunk, "not as the format has it",
+      throw_damaged(section(SectionKind::pages), page / kStorePagesInChunk, "not as the format has it",
                     ErrorCode::bad_section);
     }
   }
@@ -204,7 +202,7 @@ void StoreFile::require_addresses(std::uint64_t found) const {
 // Gives the number of hashes.
 std::uint64_t StoreFile::check_pages(std::uint64_t chunk) const {
   std::vector<KeyHash> hashes;
-  decode_pages(read_chunk(section(SectionKind::pages), chunk), chunk * kPagesInChunk, hashes);
+  decode_pages(read_chunk(section(SectionKind::pages), chunk), chunk * kStorePagesInChunk, hashes);
   return hashes.size();
 }
 
@@ -234,7 +232,7 @@ void StoreFile::for_each_address(const std::function<void(std::span<const KeyHas
   std::vector<KeyHash> hashes;
   for (std::uint64_t chunk = 0; chunk < pages.chunk_count(); ++chunk) {
     hashes.clear();
-    decode_pages(read_chunk(pages, chunk), chunk * kPagesInChunk, hashes);
+    decode_pages(read_chunk(pages, chunk), chunk * kStorePagesInChunk, hashes);
     use(hashes);
   }
 }

@@ -20,7 +20,7 @@ constexpr Field kIdentityField = {"identity", 56};
 constexpr std::size_t kSecondReserved = 64;  // up to chunk_bytes
 constexpr std::size_t kThirdReserved = 80;   // up to the section table
 
-constexpr SectionKind kKinds[] = {SectionKind::pages, SectionKind::index, SectionKind::stored_domains};
+constexpr SectionKind kStoreKinds[] = {SectionKind::pages, SectionKind::index, SectionKind::stored_domains};
 
 // Of a header whose field for it, and whose checksum, may hold anything.
 std::uint64_t identity_of(ConstHeaderBytes bytes) noexcept {
@@ -107,7 +107,7 @@ DecodedStoreHeader decode_store_header(std::span<const std::byte, kHeaderBytes> 
                  std::to_string(header.low_bits));
   }
   const SectionReader reader(bytes, path);
-  decoded.sections = reader.read(kKinds, 0);
+  decoded.sections = reader.read(kStoreKinds, 0);
   check_sections(reader, decoded);
   const auto items = [&](SectionKind kind) {
     const Section* const section = find_section(decoded.sections, kind);

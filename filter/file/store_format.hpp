@@ -13,12 +13,16 @@
 #include "filter/address/address_profile.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/file/sections.hpp"
+#include "filter/file/store_page.hpp"
 #include "filter/hash/hash.hpp"
 
 namespace bloomgate {
 
 // As a filter's, with another letter.
 inline constexpr std::array<unsigned char, 8> kStoreMagic = {0x89, 'B', 'L', 'S', '\r', '\n', 0x1a, '\n'};
+
+// A chunk of checked bytes has whole pages.
+inline constexpr std::size_t kStorePagesInChunk = kChecksumChunkBytes / kStorePageBytes;
 
 // How hashes are made from text.
 struct StoreShape {

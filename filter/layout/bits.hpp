@@ -20,6 +20,9 @@ constexpr std::uint64_t multiply_high(std::uint64_t value, std::uint64_t range) 
 // generators", 2022).
 inline constexpr std::uint64_t kProbeMultiplier = 0xf1357aea2e62a9c5;
 
+inline constexpr std::uint32_t kWordBytes = 8;
+inline constexpr std::uint32_t kCacheLineBytes = 64;
+
 inline void set_bit(std::byte* bytes, std::uint64_t bit) noexcept {
   bytes[bit / 8] |= std::byte{1} << (bit % 8);
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "filter/layout/bits.hpp"
 #include "filter/layout/layouts.hpp"
 #include "filter/layout/sizing.hpp"
 
@@ -78,8 +79,6 @@ SetBits set_bits_for(const FilterShape& shape) noexcept {
       return fastest_set_bits<0, 0>();
   }
 }
-
-constexpr std::uint32_t kCacheLineBytes = 64;
 
 std::uint64_t offset_of_block(const FilterShape& shape, KeyHash hash) noexcept {
   return multiply_high(hash, shape.block_count) * shape.block_bytes;

@@ -10,8 +10,6 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::uint32_t kWordBytes = 8;
-
 std::uint64_t bits_of(const FilterShape& shape) noexcept {
   return shape.block_count * kWordBytes * 8;
 }

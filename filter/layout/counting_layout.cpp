@@ -13,7 +13,7 @@ std::uint64_t bytes_of_block(const FilterShape& shape) noexcept {
   return std::uint64_t{shape.block_bytes} * kCounterBits;
 }
 
-std::uint64_t offset_of_block(const FilterShape& shape, KeyHash hash) noexcept {
+std::uint64_t offset_of_counters(const FilterShape& shape, KeyHash hash) noexcept {
   return multiply_high(hash, shape.block_count) * bytes_of_block(shape);
 }
 
@@ -56,7 +56,7 @@ class CountingLayout final : public LayoutRules {
   }
 
   ByteRange bytes_of(const FilterShape& shape, std::uint64_t value) const noexcept override {
-    const std::uint64_t begin = offset_of_block(shape, value);
+    const std::uint64_t begin = offset_of_counters(shape, value);
     return {begin, begin + bytes_of_block(shape)};
   }
 
@@ -68,15 +68,15 @@ class CountingLayout final : public LayoutRules {
   }
 
   bool has_bits(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override {
-    return counters_are_used(shape, body + offset_of_block(shape, values[0]), values[0]);
+    return counters_are_used(shape, body + offset_of_counters(shape, values[0]), values[0]);
   }
 
   bool has_bits_of(const FilterShape& shape, ConstBodyPart part, std::uint64_t value) const noexcept override {
-    return counters_are_used(shape, part.data + (offset_of_block(shape, value) - part.begin), value);
+    return counters_are_used(shape, part.data + (offset_of_counters(shape, value) - part.begin), value);
   }
 
   void prefetch(const FilterShape& shape, const std::byte* body, const std::uint64_t* values) const noexcept override {
-    const std::byte* const block = body + offset_of_block(shape, values[0]);
+    const std::byte* const block = body + offset_of_counters(shape, values[0]);
     BlockProbes probes = probes_of(shape, values[0]);
     for (std::uint32_t i = 0; i < shape.hashes; ++i) {
       prefetch_bit(block, std::uint64_t{kCounterBits} * probes.next());
@@ -95,13 +95,13 @@ class CountingLayout final : public LayoutRules {
 }  // namespace
 
 void count_entry(const FilterShape& shape, BodyPart part, KeyHash hash) noexcept {
-  std::byte* const block = part.data + (offset_of_block(shape, hash) - part.begin);
+  std::byte* const block = part.data + (offset_of_counters(shape, hash) - part.begin);
   BlockProbes probes = probes_of(shape, hash);
   for (std::uint32_t i = 0; i < shape.hashes; ++i) raise_counter(block, probes.next());
 }
 
 bool discount_entry(const FilterShape& shape, BodyPart part, KeyHash hash) noexcept {
-  std::byte* const block = part.data + (offset_of_block(shape, hash) - part.begin);
+  std::byte* const block = part.data + (offset_of_counters(shape, hash) - part.begin);
   BlockProbes probes = probes_of(shape, hash);
   for (std::uint32_t done = 0; done < shape.hashes; ++done) {
     if (lower_counter(block, probes.next())) continue;

@@ -12,8 +12,6 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::uint32_t kWordBytes = 8;
-
 // A block is one word of each slice.
 std::uint64_t slice_bits(const FilterShape& shape) noexcept {
   return shape.block_count * kWordBytes * 8;

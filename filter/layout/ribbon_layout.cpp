@@ -4,6 +4,7 @@
 // be merged. See ribbon_block.hpp and ribbon_solver.hpp.
 #include <limits>
 
+#include "filter/layout/bits.hpp"
 #include "filter/layout/layouts.hpp"
 #include "filter/layout/ribbon_block.hpp"
 #include "filter/layout/ribbon_rate.hpp"
@@ -11,8 +12,6 @@
 
 namespace bloomgate {
 namespace {
-
-constexpr std::uint32_t kCacheLineBytes = 64;
 
 std::uint64_t block_number(const FilterShape& shape, KeyHash hash) noexcept {
   return multiply_high(hash, shape.block_count);

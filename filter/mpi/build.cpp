@@ -33,7 +33,7 @@ namespace {
 
 using namespace bloomgate::cli;
 
-constexpr HelpText kHelp = {
+constexpr HelpText kBuildHelp = {
     .synopsis = "mpirun [-n RANKS] bloomgate-mpi build --output FILE [OPTION...] INPUT...",
     .purpose =
         "Builds by the ranks of an MPI job the very file that 'bloomgate build' makes of the same lists, options\n"
@@ -232,7 +232,7 @@ int run_build(Communicator& communicator, const Arguments& arguments) {
   std::optional<BuildArguments> command;
   if (communicator.rank() != 0) std::cout.setstate(std::ios::failbit);
   RankOptions rank_options;
-  command = parse_build_arguments(arguments, kHelp, rank_options.described());
+  command = parse_build_arguments(arguments, kBuildHelp, rank_options.described());
   std::cout.clear();
   if (!command) return EX_OK;
   require_supported(*command);

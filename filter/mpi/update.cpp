@@ -36,7 +36,7 @@ namespace {
 
 using namespace bloomgate::cli;
 
-constexpr HelpText kHelp = {
+constexpr HelpText kUpdateHelp = {
     .synopsis =
         "mpirun [-n RANKS] bloomgate-mpi update --store FILE --output FILE [--add LIST]... [--remove LIST]... "
         "[OPTION...]",
@@ -261,7 +261,7 @@ int run_update(Communicator& communicator, const Arguments& arguments) {
   // Rank 0 speaks for all about the command line, which is the same for all.
   if (communicator.rank() != 0) std::cout.setstate(std::ios::failbit);
   RankOptions rank_options;
-  std::optional<UpdateArguments> command = parse_update_arguments(arguments, kHelp, rank_options.described());
+  std::optional<UpdateArguments> command = parse_update_arguments(arguments, kUpdateHelp, rank_options.described());
   std::cout.clear();
   if (!command) return EX_OK;
   communicator.stop_at(stop_flag());

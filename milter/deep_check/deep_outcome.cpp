@@ -9,7 +9,6 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::size_t kMaxLoggedServerBytes = 200;
 constexpr std::string_view kFailureWords = "no spam checker could be asked";
 
 SpamAction action_for(DeepVerdict verdict, const DeepCheckOptions& options) noexcept {

@@ -1,6 +1,7 @@
 // What a checker says of a message. Plain values.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,10 @@ struct DeepSymbol {
 
   friend bool operator==(const DeepSymbol&, const DeepSymbol&) = default;
 };
+
+// More tests of a checker are not shown, and no more of a server's name is logged.
+inline constexpr std::size_t kMaxSymbols = 200;
+inline constexpr std::size_t kMaxLoggedServerBytes = 200;
 
 // All texts are printable ASCII and bounded in length; numbers are finite.
 struct DeepResult {

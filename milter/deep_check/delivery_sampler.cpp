@@ -22,8 +22,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMaxLoggedServerBytes = 200;
-
 // The places of `options` are for messages that wait for their answer.
 AskChecker ask_with_a_place_of_its_own(DeepCheckOptions options) {
   options.connections = 1;

@@ -9,7 +9,7 @@ namespace bloomgate {
 namespace {
 
 constexpr std::size_t kMaxWordBytes = 255;
-constexpr std::size_t kMaxAddressBytes = 1024;
+constexpr std::size_t kMaxQuotedSenderBytes = 1024;
 // Characters with a meaning in the field: those of comments, of pairs such as "envelope-from=", and those that end a
 // word.
 constexpr std::string_view kForbidden = " ()<>;,=\"\\";
@@ -21,7 +21,7 @@ std::string word(std::string_view text, std::string_view if_empty) {
 }  // namespace
 
 std::string received_fields(const Envelope& envelope, std::time_t now) {
-  const std::string sender = utf8_text(envelope.sender, kMaxAddressBytes, " ()<>");
+  const std::string sender = utf8_text(envelope.sender, kMaxQuotedSenderBytes, " ()<>");
   std::string out = fmt::format("Return-Path: <{}>\r\n", sender);
   if (envelope.client_address.empty()) return out;
   const std::string date = fmt::format("{:%a, %d %b %Y %H:%M:%S} +0000", fmt::gmtime(now));

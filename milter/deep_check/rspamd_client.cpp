@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMaxValueBytes = 1024;
 // A message may have thousands of recipients; rspamd refuses a request with too large a header.
 constexpr std::size_t kMaxRecipientBytes = std::size_t{16} << 10;
-constexpr std::size_t kMaxQuotedBytes = 200;
+constexpr std::size_t kMaxQuotedReplyBytes = 200;
 
 std::string address_value(const std::string& address) {
   return "<" + utf8_text(address, kMaxValueBytes, "<>") + ">";
@@ -43,8 +43,8 @@ RequestFields request_fields(const Envelope& envelope) {
   return fields;
 }
 
-[[noreturn]] void refuse(const HttpReply& reply) {
-  throw CheckerError(fmt::format("it answers {}: {}", reply.status, reply.body.substr(0, kMaxQuotedBytes)));
+[[noreturn]] void refuse_status(const HttpReply& reply) {
+  throw CheckerError(fmt::format("it answers {}: {}", reply.status, reply.body.substr(0, kMaxQuotedReplyBytes)));
 }
 
 }  // namespace
@@ -52,13 +52,13 @@ RequestFields request_fields(const Envelope& envelope) {
 DeepResult ask_rspamd(const DeepCheckServer& server, const Envelope& envelope, const MessageText& message,
                       Deadline deadline) {
   const HttpReply reply = post_message(server, "/checkv2", request_fields(envelope), message, deadline);
-  if (reply.status != 200) refuse(reply);
+  if (reply.status != 200) refuse_status(reply);
   return parse_rspamd_reply(reply.body);
 }
 
 void ping_rspamd(const DeepCheckServer& server, Deadline deadline) {
   const HttpReply reply = http_get(server, "/ping", deadline);
-  if (reply.status != 200 || !reply.body.starts_with("pong")) refuse(reply);
+  if (reply.status != 200 || !reply.body.starts_with("pong")) refuse_status(reply);
 }
 
 }  // namespace bloomgate

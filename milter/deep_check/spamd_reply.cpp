@@ -13,10 +13,9 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::size_t kMaxSymbols = 200;
 constexpr std::size_t kMaxQuotedBytes = 200;
 
-[[noreturn]] void refuse(const char* fault, std::string_view found) {
+[[noreturn]] void refuse_answer(const char* fault, std::string_view found) {
   throw CheckerError(fmt::format("{}: {}", fault, found.substr(0, kMaxQuotedBytes)));
 }
 
@@ -33,14 +32,14 @@ std::string_view take_until(std::string_view& rest, char end) {
 }
 
 std::string_view take_line(std::string_view& rest) {
-  if (rest.find('\n') == std::string_view::npos) refuse("its answer breaks off", rest);
+  if (rest.find('\n') == std::string_view::npos) refuse_answer("its answer breaks off", rest);
   std::string_view line = take_until(rest, '\n');
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
 }
 
 template <typename Number>
-std::optional<Number> number(std::string_view text) {
+std::optional<Number> number_of_text(std::string_view text) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
@@ -48,8 +47,8 @@ std::optional<Number> number(std::string_view text) {
 }
 
 double finite_number(std::string_view text, std::string_view line) {
-  const auto value = number<double>(trimmed(text));
-  if (!value || !std::isfinite(*value)) refuse("its field Spam has no number", line);
+  const auto value = number_of_text<double>(trimmed(text));
+  if (!value || !std::isfinite(*value)) refuse_answer("its field Spam has no number", line);
   return *value;
 }
 
@@ -58,9 +57,9 @@ std::string_view check_status(std::string_view line) {
   std::string_view rest = line;
   const std::string_view version = take_until(rest, ' ');
   rest = trimmed(rest);
-  const auto code = number<unsigned>(take_until(rest, ' '));
-  if (!version.starts_with("SPAMD/") || !code) refuse("its answer is not spamd's", line);
-  if (*code != 0) refuse("it refuses", line);
+  const auto code = number_of_text<unsigned>(take_until(rest, ' '));
+  if (!version.starts_with("SPAMD/") || !code) refuse_answer("its answer is not spamd's", line);
+  if (*code != 0) refuse_answer("it refuses", line);
   return trimmed(rest);
 }
 
@@ -70,14 +69,14 @@ void read_spam_field(std::string_view line, DeepResult& result) {
   if (ascii::equal_ignoring_case(verdict, "true") || ascii::equal_ignoring_case(verdict, "yes")) {
     result.verdict = DeepVerdict::spam;
   } else if (!ascii::equal_ignoring_case(verdict, "false") && !ascii::equal_ignoring_case(verdict, "no")) {
-    refuse("its field Spam is neither True nor False", line);
+    refuse_answer("its field Spam is neither True nor False", line);
   }
-  if (rest.find('/') == std::string_view::npos) refuse("its field Spam has no threshold", line);
+  if (rest.find('/') == std::string_view::npos) refuse_answer("its field Spam has no threshold", line);
   result.score = finite_number(take_until(rest, '/'), line);
   result.spam_threshold = finite_number(rest, line);
 }
 
-std::vector<DeepSymbol> symbols_of(std::string_view body) {
+std::vector<DeepSymbol> symbols_of_body(std::string_view body) {
   std::vector<DeepSymbol> symbols;
   while (!body.empty() && symbols.size() < kMaxSymbols) {
     std::string_view name = take_until(body, ',');
@@ -101,17 +100,17 @@ DeepResult parse_spamd_reply(std::string_view reply) {
     std::string_view value = line;
     const std::string_view name = trimmed(take_until(value, ':'));
     if (ascii::equal_ignoring_case(name, "spam")) {
-      if (has_result) refuse("its answer has two fields Spam", line);
+      if (has_result) refuse_answer("its answer has two fields Spam", line);
       read_spam_field(value, result);
       has_result = true;
     } else if (ascii::equal_ignoring_case(name, "content-length")) {
-      body_bytes = number<std::uint64_t>(trimmed(value));
-      if (!body_bytes) refuse("its field Content-length is not a number", line);
+      body_bytes = number_of_text<std::uint64_t>(trimmed(value));
+      if (!body_bytes) refuse_answer("its field Content-length is not a number", line);
     }
   }
-  if (!has_result) refuse("its answer has no field Spam", reply);
-  if (body_bytes.value_or(0) > rest.size()) refuse("its answer breaks off", rest);
-  result.symbols = symbols_of(rest);
+  if (!has_result) refuse_answer("its answer has no field Spam", reply);
+  if (body_bytes.value_or(0) > rest.size()) refuse_answer("its answer breaks off", rest);
+  result.symbols = symbols_of_body(rest);
   return result;
 }
 

@@ -9,6 +9,8 @@
 namespace bloomgate {
 namespace {
 
+using Outcome = SignatureOutcome;
+
 constexpr std::string_view kSignatureField = "DKIM-Signature";
 constexpr std::string_view kKeyZone = "._domainkey.";
 constexpr std::size_t kMaxNameBytes = 253;  // of a name in the DNS, as text
@@ -126,7 +128,6 @@ bool is_known_algorithm(std::string_view name) noexcept {
 // What makes a signature worthless from the start; pass: nothing.
 SignatureOutcome find_fault(const VerifyRequest& request, const VerifyRules& rules,
                             const SignatureCandidate& candidate) {
-  using Outcome = SignatureOutcome;
   const SignatureTags& tags = candidate.tags;
   const std::string_view domain = candidate.signature.domain;
   if (candidate.signature.selector.empty()) return Outcome::malformed_signature;

@@ -3,8 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
+#include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
 #include "milter/doctor/run_program.hpp"
 
@@ -124,7 +123,7 @@ std::string findings_text(std::span<const DoctorFinding> findings) {
 }
 
 std::string findings_json(std::span<const DoctorFinding> findings) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  Json all = Json::array();
   for (const DoctorFinding& finding : findings) {
     all.push_back({{"level", level_name(finding.level)},
                    {"subject", finding.subject},

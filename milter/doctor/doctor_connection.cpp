@@ -13,13 +13,13 @@
 namespace bloomgate {
 namespace {
 
-constexpr timeval kPatience{5, 0};
+constexpr timeval kMilterPatience{5, 0};
 
 DoctorConnection connected(int family, const sockaddr* name, socklen_t name_bytes) {
   DoctorConnection made{FileDescriptor(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0))};
   // A listener that accepts nobody any more keeps a client waiting once its queue is full (unix(7)).
-  setsockopt(made.descriptor.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
-  setsockopt(made.descriptor.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  setsockopt(made.descriptor.get(), SOL_SOCKET, SO_SNDTIMEO, &kMilterPatience, sizeof kMilterPatience);
+  setsockopt(made.descriptor.get(), SOL_SOCKET, SO_RCVTIMEO, &kMilterPatience, sizeof kMilterPatience);
   if (connect(made.descriptor.get(), name, name_bytes) == 0) return made;
   made.error = errno;
   made.descriptor.reset();

@@ -11,11 +11,11 @@ namespace {
 
 using Level = DoctorFinding::Level;
 
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kCheckerPatience{5};
 
 void examine_server(const DeepCheckServer& server, std::vector<DoctorFinding>& findings) {
   const std::string name = to_string(server);
-  const std::string fault = reach(server, kPatience);
+  const std::string fault = reach(server, kCheckerPatience);
   if (fault.empty()) {
     findings.push_back({Level::ok, "deep-check", name + " answers"});
   } else {

@@ -14,7 +14,7 @@ using Level = DoctorFinding::Level;
 
 constexpr const char* kSubject = "metrics";
 constexpr const char* kReload = ", then: systemctl reload bloomgate-milter";
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kMetricsPatience{5};
 
 // The bounds of config/prometheus and of the status page.
 constexpr double kMostSpamDelivered = 0.02;
@@ -161,7 +161,7 @@ void examine_metrics(const DaemonOptions& options, std::vector<DoctorFinding>& f
   std::string fault;
   try {
     const HttpReply reply =
-        http_get(http_server_at(*options.metrics), "/metrics", std::chrono::steady_clock::now() + kPatience);
+        http_get(http_server_at(*options.metrics), "/metrics", std::chrono::steady_clock::now() + kMetricsPatience);
     if (reply.status == 200) {
       examine_figures(reply.body, findings);
       return;

@@ -19,7 +19,7 @@ namespace {
 
 using Level = DoctorFinding::Level;
 
-constexpr std::string_view kSetup = "setup-postfix shows what to change, and does it with --apply";
+constexpr std::string_view kSetupPostfix = "setup-postfix shows what to change, and does it with --apply";
 constexpr std::string_view kMark = "X-Bloomgate: deliver; reason=listed; host=mx.example.org";
 
 std::string without_line_end(std::string_view output) {
@@ -73,7 +73,7 @@ class Postfix {
     if (ours == milters.end()) {
       problem(
           "Postfix (" + folder_ + ") does not ask " + to_string(options_.socket) + ": smtpd_milters does not name it",
-          std::string(kSetup));
+          std::string(kSetupPostfix));
       return;
     }
     findings_.push_back({Level::ok, "postfix", "Postfix (" + folder_ + ") asks the daemon"});
@@ -90,7 +90,7 @@ class Postfix {
       examine_next_hop(content_filter, "the later stage", "mail that is not listed waits in the queue");
     } else if (!is_followed && !is_last) {
       problem("nothing checks mail that is not listed: there is no content_filter, and no milter after Bloomgate",
-              std::string(kSetup) + "; or set deep-check");
+              std::string(kSetupPostfix) + "; or set deep-check");
     }
     examine_forged_marks(content_filter.empty() && is_followed);
     examine_results(ours != milters.begin());
@@ -181,7 +181,8 @@ class Postfix {
       const auto ours = find_ours(milters);
       if (ours == milters.end()) {
         if (!takes_mail_of_servers(name)) continue;
-        problem(name + " of master.cf has smtpd_milters of its own, and does not ask Bloomgate", std::string(kSetup));
+        problem(name + " of master.cf has smtpd_milters of its own, and does not ask Bloomgate",
+                std::string(kSetupPostfix));
       } else if (service.in_chroot && address_of(*ours).starts_with("unix:/") && !hands_mail_back(name)) {
         problem(name + " of master.cf runs in a chroot and cannot see " + options_.socket.path,
                 "postconf -F " + name + "/chroot=n && postfix reload");
@@ -203,13 +204,13 @@ class Postfix {
     if (!found.starts_with("FILTER ")) {
       problem("mail that Bloomgate marks still takes the deep check (" + content_filter +
                   "): milter_header_checks has no FILTER for it",
-              std::string(kSetup));
+              std::string(kSetupPostfix));
       return;
     }
     const std::string transport = found.substr(7, found.find(':') - 7);
     if (without_line_end(run_program({"postconf", "-c", folder_, "-M", transport + "/unix"}).output).empty()) {
       problem("listed mail is sent to the transport " + transport + ", which master.cf does not have",
-              std::string(kSetup));
+              std::string(kSetupPostfix));
       return;
     }
     findings_.push_back({Level::ok, "postfix", "listed mail takes the light path, the rest goes to " + content_filter});
@@ -258,7 +259,7 @@ class Postfix {
     const bool removes_marks = removes(std::string(kMark));
     if (mark_is_read && !removes_marks) {
       problem("while Bloomgate is down a forged mark would count: header_checks does not remove X-Bloomgate",
-              std::string(kSetup));
+              std::string(kSetupPostfix));
     } else if (!removes_marks || (asks_deep_check(options_) && !removes("X-Spam-Flag: NO"))) {
       findings_.push_back({Level::warning, "postfix",
                            std::string("header_checks does not remove ") + (removes_marks ? "X-Spam" : "X-Bloomgate") +
@@ -288,7 +289,7 @@ class Postfix {
       if (action(value("header_checks"), field).starts_with("IGNORE")) continue;
       findings_.push_back({Level::problem, "authentication",
                            "results that a sender has forged in the name " + name + " are not removed by header_checks",
-                           std::string(kSetup)});
+                           std::string(kSetupPostfix)});
       return;
     }
     findings_.push_back({Level::ok, "authentication", "forged results are removed before the milters"});

@@ -13,7 +13,7 @@ namespace {
 
 using Level = DoctorFinding::Level;
 
-constexpr std::string_view kSetup = "setup-sendmail shows what to change, and does it with --apply";
+constexpr std::string_view kSetupSendmail = "setup-sendmail shows what to change, and does it with --apply";
 constexpr std::string_view kFilters = "O InputMailFilters=";
 
 struct Milter {
@@ -89,7 +89,7 @@ void examine_before(const Configuration& configuration, std::size_t ours, std::v
   if (ours == 0) {
     findings.push_back({Level::problem, "authentication",
                         "no milter before Bloomgate authenticates senders, so no sender counts as listed",
-                        "install opendkim, see config/mta/authentication; " + std::string(kSetup)});
+                        "install opendkim, see config/mta/authentication; " + std::string(kSetupSendmail)});
     return;
   }
   bool waits = false;
@@ -98,10 +98,10 @@ void examine_before(const Configuration& configuration, std::size_t ours, std::v
     waits = waits || (found != configuration.milters.end() && !found->second.fallback.empty());
   }
   if (!waits || !configuration.refuses_forged_results) {
-    findings.push_back(
-        {Level::problem, "authentication",
-         "results that a sender has forged stay if OpenDKIM is down or cannot read them",
-         "give OpenDKIM F=T, and add the rules of config/mta/sendmail/forged_results.mc; " + std::string(kSetup)});
+    findings.push_back({Level::problem, "authentication",
+                        "results that a sender has forged stay if OpenDKIM is down or cannot read them",
+                        "give OpenDKIM F=T, and add the rules of config/mta/sendmail/forged_results.mc; " +
+                            std::string(kSetupSendmail)});
     return;
   }
   findings.push_back({Level::ok, "authentication", "forged results are removed or refused"});
@@ -122,7 +122,7 @@ bool examine_sendmail(const DaemonOptions& options, const std::string& folder, s
     findings.push_back({Level::problem, "sendmail",
                         "Sendmail (" + folder + ") does not ask " + to_string(options.socket) +
                             ": no milter of sendmail.cf has that address",
-                        std::string(kSetup)});
+                        std::string(kSetupSendmail)});
     return true;
   }
   findings.push_back({Level::ok, "sendmail", "Sendmail (" + folder + ") asks the daemon"});
@@ -143,12 +143,12 @@ bool examine_sendmail(const DaemonOptions& options, const std::string& folder, s
   if (ours + 1 == configuration.order.size() && !is_last) {
     findings.push_back({Level::problem, "sendmail",
                         "nothing checks mail that is not listed: no milter comes after Bloomgate",
-                        std::string(kSetup)});
+                        std::string(kSetupSendmail)});
   }
   if (!configuration.refuses_forged_marks && !(is_last && waits)) {
     findings.push_back({Level::problem, "sendmail",
                         "while Bloomgate is down a forged mark would count: nothing refuses it",
-                        "add the rules of config/mta/sendmail/bloomgate.mc; " + std::string(kSetup)});
+                        "add the rules of config/mta/sendmail/bloomgate.mc; " + std::string(kSetupSendmail)});
   }
   if (options.authentication == DaemonOptions::Authentication::off) return true;
   if (verifies_signatures(options) && options.trusted_authserv_ids.empty()) {

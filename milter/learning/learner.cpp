@@ -1,5 +1,7 @@
 #include "milter/learning/learner.hpp"
 
+#include <spdlog/logger.h>
+
 #include <algorithm>
 #include <vector>
 

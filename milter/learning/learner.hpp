@@ -9,7 +9,7 @@
 // Safe from any thread, but start(), stop() and set_rules(), which are the main thread's.
 #pragma once
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <atomic>
 #include <chrono>

@@ -14,7 +14,8 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::uint32_t kChanges = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB;
+constexpr std::uint32_t kChangesOfFolder =
+    IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB;
 // The folder itself: its path leads elsewhere from then on.
 constexpr std::uint32_t kFolder = IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_IGNORED;
 
@@ -66,7 +67,7 @@ std::vector<std::string> FileWatch::watch_instead(std::vector<std::string> paths
 
 FileWatch::Watched* FileWatch::watch_folder(const std::string& folder, std::vector<std::string>& failed) {
   const int number =
-      inotify_add_watch(inotify_.get(), folder.c_str(), kChanges | IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR);
+      inotify_add_watch(inotify_.get(), folder.c_str(), kChangesOfFolder | IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR);
   if (number < 0) {
     failed.push_back(folder);
     return nullptr;

@@ -20,7 +20,7 @@ namespace bloomgate {
 namespace {
 
 // The last two may have come without a write; then the file's own times tell.
-constexpr std::uint32_t kChanges = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB;
+constexpr std::uint32_t kChangesOfFile = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB;
 
 std::chrono::steady_clock::duration interval_of(std::uint64_t bytes_per_hour) {
   using Duration = std::chrono::steady_clock::duration;
@@ -88,7 +88,7 @@ int FilterGuard::add_watch(int descriptor) noexcept {
   std::array<char, 32> file = {};
   constexpr std::string_view kFolder = "/proc/self/fd/";
   std::to_chars(std::ranges::copy(kFolder, file.begin()).out, file.end(), descriptor);
-  return inotify_add_watch(inotify_.get(), file.data(), kChanges);
+  return inotify_add_watch(inotify_.get(), file.data(), kChangesOfFile);
 }
 
 void FilterGuard::end_watches(Watched& watched) noexcept {

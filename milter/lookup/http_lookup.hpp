@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "milter/lookup/sender_question.hpp"
-#include "milter/serving/http_connection.hpp"
+#include "milter/serving/http_messages.hpp"
 
 namespace bloomgate {
 

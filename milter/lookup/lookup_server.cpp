@@ -21,7 +21,6 @@ namespace {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
-using Protocol = SocketLoop::Protocol;
 using Fault = boost::system::error_code;
 
 constexpr std::string_view kMap = "senders";
@@ -45,7 +44,7 @@ class LookupServer::Loop {
         is_local_(is_local_socket(descriptor)),
         socket_(descriptor, "for look-ups",
                 {.has_room = [] { return true; },  // somebody goes
-                 .take = [this](Protocol::socket socket) { take(std::move(socket)); },
+                 .take = [this](SocketLoop::Socket socket) { take(std::move(socket)); },
                  .on_fault = handlers_.on_fault}) {
     socket_.start();
   }
@@ -57,7 +56,7 @@ class LookupServer::Loop {
  private:
   class Client;
 
-  void take(Protocol::socket socket);
+  void take(SocketLoop::Socket socket);
   HttpAnswer answer(const HttpRequest& request) const;
   SenderStanding standing_of(const SenderQuestion& question, std::chrono::steady_clock::time_point wait_until) const;
   std::chrono::steady_clock::time_point wait_until() const {
@@ -78,7 +77,7 @@ class LookupServer::Loop {
 // a netstring begins with a digit: it goes on as an HttpConnection, and keeps its place here.
 class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
  public:
-  Client(Loop& loop, Protocol::socket socket)
+  Client(Loop& loop, SocketLoop::Socket socket)
       : loop_(loop), stream_(std::move(socket)), place_(loop.by_silence_.insert(loop.by_silence_.end(), this)) {}
   ~Client() { leave(); }
   Client(const Client&) = delete;
@@ -167,7 +166,7 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
   }
 
   Loop& loop_;
-  beast::basic_stream<Protocol> stream_;
+  beast::basic_stream<SocketLoop::Protocol, SocketLoop::Executor> stream_;
   std::list<Client*>::iterator place_;
   std::weak_ptr<HttpConnection> http_;  // which holds us
   bool is_served_ = true;
@@ -178,7 +177,7 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
   std::string answers_;
 };
 
-void LookupServer::Loop::take(Protocol::socket socket) {
+void LookupServer::Loop::take(SocketLoop::Socket socket) {
   if (by_silence_.size() >= limits_.connections) by_silence_.front()->hang_up();
   std::make_shared<Client>(*this, std::move(socket))->read();
 }

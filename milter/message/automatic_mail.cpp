@@ -9,7 +9,7 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::string_view kSpace = " \t\r\n";
+constexpr std::string_view kSpaceAndLineEnds = " \t\r\n";
 
 // The first word outside of comments.
 std::string_view first_word(std::string_view value) noexcept {
@@ -23,7 +23,7 @@ std::string_view first_word(std::string_view value) noexcept {
       ++depth;
     } else if (c == ')' && depth != 0) {
       --depth;
-    } else if (depth == 0 && kSpace.find(c) == std::string_view::npos) {
+    } else if (depth == 0 && kSpaceAndLineEnds.find(c) == std::string_view::npos) {
       break;
     }
   }

@@ -4,7 +4,7 @@ namespace bloomgate {
 namespace {
 
 // What a connection keeps between messages; usual messages need much less.
-constexpr std::size_t kMaxIdleBytes = 16384;
+constexpr std::size_t kMaxIdleFieldBytes = 16384;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ bool KeptFields::add(std::string_view value) {
 
 void KeptFields::clear() noexcept {
   text_.clear();
-  if (text_.capacity() > kMaxIdleBytes) std::string().swap(text_);
+  if (text_.capacity() > kMaxIdleFieldBytes) std::string().swap(text_);
   ends_.clear();
   views_.clear();
 }

@@ -16,7 +16,7 @@ namespace bloomgate {
 namespace {
 
 // What a connection keeps between messages.
-constexpr std::size_t kMaxIdleBytes = 16384;
+constexpr std::size_t kMaxIdleTextBytes = 16384;
 
 [[noreturn]] void fail(const char* deed, const std::string& folder, int error) {
   throw MessageTextError(
@@ -96,7 +96,7 @@ std::size_t MessageText::read(std::uint64_t offset, std::span<char> into) const 
 
 void MessageText::clear() noexcept {
   memory_.clear();
-  if (memory_.capacity() > kMaxIdleBytes) std::vector<char>().swap(memory_);
+  if (memory_.capacity() > kMaxIdleTextBytes) std::vector<char>().swap(memory_);
   file_.reset();
   size_ = 0;
 }

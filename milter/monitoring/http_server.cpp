@@ -1,12 +1,13 @@
 #include "milter/monitoring/http_server.hpp"
 
-#include <boost/asio/steady_timer.hpp>
 #include <utility>
+
+#include "milter/serving/http_connection.hpp"
+#include "milter/serving/socket_loop.hpp"
 
 namespace bloomgate {
 namespace {
 
-using Protocol = SocketLoop::Protocol;
 using Fault = boost::system::error_code;
 
 }  // namespace
@@ -20,7 +21,7 @@ class HttpServer::Loop {
         for_each_({.answer = handlers_.reply, .on_fault = [this](const std::string& what) { socket_.report(what); }}),
         socket_(descriptor, "of the status page",
                 {.has_room = [this] { return open_ < limits_.connections; },
-                 .take = [this](Protocol::socket socket) { take(std::move(socket)); },
+                 .take = [this](SocketLoop::Socket socket) { take(std::move(socket)); },
                  .on_fault = handlers_.on_fault}),
         clock_(socket_.context()) {
     if (handlers_.tick) wait_for_tick();
@@ -41,7 +42,7 @@ class HttpServer::Loop {
     });
   }
 
-  void take(Protocol::socket socket) {
+  void take(SocketLoop::Socket socket) {
     ++open_;
     std::shared_ptr<void> place(&open_, [this](void*) { --open_; });
     std::make_shared<HttpConnection>(std::move(socket), limits_, for_each_, std::move(place))->begin();

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "milter/serving/http_connection.hpp"
+#include "milter/serving/http_messages.hpp"
 
 namespace bloomgate {
 

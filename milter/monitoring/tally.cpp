@@ -12,7 +12,7 @@ constexpr double kDecisionBounds[] = {1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e
 constexpr double kConfirmationBounds[] = {1e-6, 5e-6, 2.5e-5, 1e-4, 5e-4, 2.5e-3, 1e-2, 5e-2, 0.25, 1, 2};
 constexpr double kDeepCheckBounds[] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
 
-constexpr std::size_t number(auto enumerator) noexcept {
+constexpr std::size_t index_of(auto enumerator) noexcept {
   return static_cast<std::size_t>(enumerator);
 }
 
@@ -26,8 +26,8 @@ Tally::Tally()
 }
 
 void Tally::note_message(const Decision& decision, double seconds) noexcept {
-  const std::size_t cell =
-      (number(decision.verdict) * kReasonCount + number(decision.reason)) * kIdentities + number(decision.identity);
+  const std::size_t cell = (index_of(decision.verdict) * kReasonCount + index_of(decision.reason)) * kIdentities +
+                           index_of(decision.identity);
   // Layers come and go, and what is counted of them stays with their whitelist.
   add(of(configured_name(decision.list.view())).messages[cell]);
   if (decision.draws.look_ups != 0) add(look_ups_, decision.draws.look_ups);
@@ -36,13 +36,13 @@ void Tally::note_message(const Decision& decision, double seconds) noexcept {
 }
 
 void Tally::note_confirmation(std::string_view whitelist, Confirmation answer, double seconds) noexcept {
-  add(of(whitelist).confirmations[number(answer)]);
+  add(of(whitelist).confirmations[index_of(answer)]);
   confirmation_times_.note(seconds);
 }
 
 void Tally::note_deep_check(const DeepOutcome& outcome) noexcept {
-  const std::size_t answer = outcome.verdict ? number(*outcome.verdict) : kFailed;
-  add(deep_checks_[answer * kActions + number(outcome.action)]);
+  const std::size_t answer = outcome.verdict ? index_of(*outcome.verdict) : kFailed;
+  add(deep_checks_[answer * kActions + index_of(outcome.action)]);
   deep_check_times_.note(std::chrono::duration<double>(outcome.took).count());
 }
 
@@ -111,7 +111,7 @@ std::uint64_t Tally::messages(Verdict verdict) const noexcept {
   std::uint64_t count = 0;
   const std::size_t cells = kReasonCount * kIdentities;
   for (const OfName& name : names_) {
-    const auto first = name.messages.begin() + static_cast<std::ptrdiff_t>(number(verdict) * cells);
+    const auto first = name.messages.begin() + static_cast<std::ptrdiff_t>(index_of(verdict) * cells);
     for (auto cell = first; cell != first + static_cast<std::ptrdiff_t>(cells); ++cell) count += read(*cell);
   }
   return count;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
 #include "milter/policy/header_field.hpp"
 
@@ -43,7 +43,6 @@ std::string explanation_text(const Trace& trace, const Decision& decision, std::
 }
 
 std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host) {
-  using Json = nlohmann::ordered_json;
   Json steps = Json::array();
   for (const TraceStep& step : trace.steps()) {
     steps.push_back({{"step", step.name},
@@ -66,7 +65,7 @@ std::string explanation_json(const Trace& trace, const Decision& decision, std::
       {"complete", trace.is_complete()},
       {"steps", steps},
   };
-  return json.dump() + '\n';
+  return json.dump(-1) + '\n';
 }
 
 }  // namespace bloomgate

@@ -5,7 +5,6 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::string_view kExtraName = "extra";
 constexpr std::string_view kExcluded = "excluded";  // in the trace
 
 Reason reason_of(Match match) noexcept {

@@ -15,6 +15,9 @@ namespace bloomgate {
 
 class Trace;
 
+// What a decision calls the exact list.
+inline constexpr std::string_view kExtraName = "extra";
+
 // Some of a message's recipients, by their places.
 using RecipientSet = std::bitset<kMostPairRecipients>;
 

@@ -6,8 +6,6 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::string_view kExtraName = "extra";
-
 // As the trace shows a pair, in one word.
 using PairText = FixedText<kMaxPairKeyBytes>;
 

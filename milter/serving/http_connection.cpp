@@ -53,7 +53,7 @@ std::optional<HttpAnswer> foreign_host_refusal(const HttpRequest& request, bool 
   return http_refusal(421, "ask this address by number, or as localhost");
 }
 
-HttpConnection::HttpConnection(SocketLoop::Protocol::socket socket, const HttpLimits& limits, const Handlers& handlers,
+HttpConnection::HttpConnection(SocketLoop::Socket socket, const HttpLimits& limits, const Handlers& handlers,
                                std::shared_ptr<void> place, std::function<void()> on_request, std::string_view read)
     : limits_(limits),
       handlers_(handlers),
@@ -175,7 +175,7 @@ void HttpConnection::await_next() {
 
 void HttpConnection::end() {
   Fault ignored;
-  stream_.socket().shutdown(SocketLoop::Protocol::socket::shutdown_send, ignored);
+  stream_.socket().shutdown(SocketLoop::Socket::shutdown_send, ignored);
   const bool is_last_of_many = limits_.requests > 1 && requests_ == limits_.requests;
   if (is_last_of_many || response_->result() == http::status::payload_too_large) drain();
 }

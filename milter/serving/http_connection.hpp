@@ -22,38 +22,10 @@
 #include <string>
 #include <string_view>
 
+#include "milter/serving/http_messages.hpp"
 #include "milter/serving/socket_loop.hpp"
 
 namespace bloomgate {
-
-struct HttpRequest {
-  std::string_view target;     // as it came: "/metrics"; any bytes but control bytes
-  std::string_view host = {};  // of the field Host, with its port if it has one; empty: there was none
-  std::optional<std::string_view> posted = std::nullopt;  // the body of a POST, which may be any bytes
-};
-
-struct HttpAnswer {
-  unsigned status = 200;
-  std::string content_type = "text/plain; charset=utf-8";
-  std::string body = {};
-};
-
-// One line of text that says why there is nothing else. Throws std::bad_alloc, as the next one does.
-HttpAnswer http_refusal(unsigned status, std::string why);
-
-// The refusal of a request that a name from elsewhere has brought to a socket that only this machine reaches; see
-// names_this_machine(). Nothing: the request may be answered.
-std::optional<HttpAnswer> foreign_host_refusal(const HttpRequest& request, bool is_local);
-
-struct HttpLimits {
-  std::size_t connections = 16;
-  std::size_t header_bytes = 8192;
-  std::size_t body_bytes = 0;               // 0: a POST is refused
-  std::size_t requests = 1;                 // of a connection, which ends behind the answer to the last one
-  std::chrono::milliseconds request{5000};  // from the first byte to the last, and then as long for the answer
-  std::chrono::milliseconds answer{5000};
-  std::chrono::milliseconds idle{60000};  // from an answer to the first byte of the next request
-};
 
 // It lives as long as an operation of it is under way. All of it runs in the thread of its SocketLoop.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
@@ -68,7 +40,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // `limits` and `handlers` must outlive it. `place` is let go at its end. `on_request` is called each time a request
   // begins, and must not throw. `read` is what has come of the first request already: at most twice header_bytes.
   // Throws std::bad_alloc.
-  HttpConnection(SocketLoop::Protocol::socket socket, const HttpLimits& limits, const Handlers& handlers,
+  HttpConnection(SocketLoop::Socket socket, const HttpLimits& limits, const Handlers& handlers,
                  std::shared_ptr<void> place, std::function<void()> on_request = nullptr, std::string_view read = {});
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
@@ -95,7 +67,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   const Handlers& handlers_;
   const std::shared_ptr<void> place_;
   const std::function<void()> on_request_;
-  boost::beast::basic_stream<SocketLoop::Protocol> stream_;
+  boost::beast::basic_stream<SocketLoop::Protocol, SocketLoop::Executor> stream_;
   boost::beast::flat_buffer buffer_;
   // Of the request in hand, each anew.
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;

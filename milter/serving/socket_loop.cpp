@@ -72,7 +72,7 @@ void SocketLoop::run() noexcept {
 }
 
 void SocketLoop::accept() {
-  acceptor_.async_accept([this](const Fault& fault, Protocol::socket socket) {
+  acceptor_.async_accept([this](const Fault& fault, Socket socket) {
     if (!fault) {
       is_accepting_ = false;
       return handlers_.take(std::move(socket));

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <functional>
 #include <string>
 #include <thread>
@@ -17,12 +19,17 @@ namespace bloomgate {
 class SocketLoop {
  public:
   using Protocol = boost::asio::generic::stream_protocol;
+  // Named, since Asio's default is one for all executors, for which each operation takes twice as long to compile.
+  using Executor = boost::asio::io_context::executor_type;
+  using Socket = boost::asio::basic_stream_socket<Protocol, Executor>;
+  using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
+                                                  boost::asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
   struct Handlers {
     // Whether another connection may be taken; asked anew after each event. The others wait in the kernel's queue.
     std::function<bool()> has_room;
     // Takes a connection. If it throws, or a handler of its own does later, that is reported, and the loop goes on.
-    std::function<void(Protocol::socket)> take;
+    std::function<void(Socket)> take;
     // Called with what went wrong, on one line; must not throw. May be empty.
     std::function<void(const std::string&)> on_fault;
   };
@@ -49,8 +56,8 @@ class SocketLoop {
   const Handlers handlers_;
   bool is_accepting_ = false;  // or pausing, to do so again
   boost::asio::io_context context_{1};
-  boost::asio::basic_socket_acceptor<Protocol> acceptor_;
-  boost::asio::steady_timer pause_;
+  boost::asio::basic_socket_acceptor<Protocol, Executor> acceptor_;
+  Timer pause_;
   std::thread thread_;
 };
 

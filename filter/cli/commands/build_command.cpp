@@ -31,7 +31,7 @@
 namespace bloomgate::cli {
 namespace {
 
-constexpr HelpText kHelp = {
+constexpr HelpText kBuildHelp = {
     .synopsis = "bloomgate build --output FILE [OPTION...] INPUT...",
     .purpose =
         "Builds a filter from lists: one address, @domain or @.domain (the domain and all below it)\n"
@@ -56,7 +56,7 @@ std::unique_ptr<FilterBuilder> read_into_builder(OpenLists& lists, const BuildOp
 }  // namespace
 
 int run_build(const Arguments& arguments) {
-  const std::optional<BuildArguments> command = parse_build_arguments(arguments, kHelp);
+  const std::optional<BuildArguments> command = parse_build_arguments(arguments, kBuildHelp);
   if (!command) return EX_OK;
   refuse_to_overwrite_inputs(*command);
   const std::atomic<bool>& stop = stop_flag();

@@ -2,8 +2,8 @@
 
 #include <cmath>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
+#include "filter/base/json.hpp"
 #include "filter/cli/commands/known_strangers_text.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
@@ -13,7 +13,7 @@
 namespace bloomgate::cli {
 namespace {
 
-void print_text(const BuildReport& report) {
+void print_build(const BuildReport& report) {
   const FilterHeader& header = report.header;
   std::cout << "built     " << report.output << '\n' << entries_text(header);
   std::cout << "\nrejected  " << format_count(report.rejected);
@@ -44,11 +44,10 @@ void print_text(const BuildReport& report) {
             << " entries per second\n";
 }
 
-void print_json(const BuildReport& report) {
+void print_build_json(const BuildReport& report) {
   const FilterHeader& header = report.header;
   const double distinct = distinct_entries_of(header);
   const double fpr = expected_fpr_of(header);
-  using Json = nlohmann::ordered_json;
   Json strangers = known_strangers_json(header);
   strangers["rejected"] = report.strangers.rejected;
   // The seed is a string: many readers of JSON keep 53 bits of a number only.
@@ -99,7 +98,7 @@ void print_report(const BuildArguments& arguments, const BuildReport& report) {
   if (arguments.options.expected_entries && report.header.addresses > report.header.expected_entries) {
     std::cerr << "warning: the lists hold more addresses than expected, so the false-positive rate is higher\n";
   }
-  (arguments.json ? print_json : print_text)(report);
+  (arguments.json ? print_build_json : print_build)(report);
 }
 
 }  // namespace bloomgate::cli

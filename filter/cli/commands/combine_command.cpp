@@ -3,9 +3,9 @@
 
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "filter/base/json.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/build/combine.hpp"
 #include "filter/cli/commands/commands.hpp"
@@ -61,7 +61,7 @@ std::uint64_t domains_of_either(const Overlap& overlap) {
   return overlap.domains_of_a + overlap.domains_of_b - overlap.domains_of_both;
 }
 
-void print_text(const Overlap& overlap, const MappedFilter& a, const MappedFilter& b) {
+void print_overlap(const Overlap& overlap, const MappedFilter& a, const MappedFilter& b) {
   const auto print = [](const std::string& where, double addresses, std::uint64_t domains) {
     std::cout << "in " << where << ": " << format_count(addresses) << " addresses, " << format_count(domains)
               << " domain entries\n";
@@ -76,16 +76,16 @@ void print_text(const Overlap& overlap, const MappedFilter& a, const MappedFilte
                            : "(addresses are estimated from the fill, domain entries are counted)\n");
 }
 
-void print_json(const Overlap& overlap) {
-  const nlohmann::ordered_json report = {{"a", overlap.a},
-                                         {"b", overlap.b},
-                                         {"either", overlap.either},
-                                         {"both", overlap.both},
-                                         {"domain_entries",
-                                          {{"a", overlap.domains_of_a},
-                                           {"b", overlap.domains_of_b},
-                                           {"either", domains_of_either(overlap)},
-                                           {"both", overlap.domains_of_both}}}};
+void print_overlap_json(const Overlap& overlap) {
+  const Json report = {{"a", overlap.a},
+                       {"b", overlap.b},
+                       {"either", overlap.either},
+                       {"both", overlap.both},
+                       {"domain_entries",
+                        {{"a", overlap.domains_of_a},
+                         {"b", overlap.domains_of_b},
+                         {"either", domains_of_either(overlap)},
+                         {"both", overlap.domains_of_both}}}};
   print_report(report);
 }
 
@@ -126,7 +126,7 @@ int run_compare(const Arguments& arguments) {
   const MappedFilter a(paths[0]);
   const MappedFilter b(paths[1]);
   const Overlap overlap = estimate_overlap(a, b, default_threads());
-  json ? print_json(overlap) : print_text(overlap, a, b);
+  json ? print_overlap_json(overlap) : print_overlap(overlap, a, b);
   return EX_OK;
 }
 

@@ -5,10 +5,10 @@
 #include <chrono>
 #include <csignal>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "filter/base/error.hpp"
 #include "filter/base/file_paths.hpp"
+#include "filter/base/json.hpp"
 #include "filter/build/counting_update.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/kept_output.hpp"
@@ -108,7 +108,7 @@ void refuse_to_overwrite(const ChangeCommand& command) {
 }
 
 // Nothing given: --help was.
-std::optional<ChangeCommand> parse(const Arguments& arguments, CountingChange change) {
+std::optional<ChangeCommand> parse_change(const Arguments& arguments, CountingChange change) {
   ChangeCommand command;
   command.change = change;
   std::vector<std::string> operands;
@@ -131,7 +131,7 @@ std::optional<ChangeCommand> parse(const Arguments& arguments, CountingChange ch
   return command;
 }
 
-struct Report {
+struct ChangeReport {
   const ChangeCommand& command;
   FilterHeader old;
   FilterHeader header;
@@ -142,7 +142,7 @@ struct Report {
   double seconds;
 };
 
-void print_added(const Report& report) {
+void print_added(const ChangeReport& report) {
   const CountingCounts& counts = report.counts;
   std::cout << "added     " << format_count(counts.addresses + counts.domains);
   if (counts.domains_there != 0) {
@@ -155,7 +155,7 @@ void print_added(const Report& report) {
   }
 }
 
-void print_removed(const Report& report) {
+void print_removed(const ChangeReport& report) {
   const CountingCounts& counts = report.counts;
   std::cout << "removed   " << format_count(counts.addresses + counts.domains) << "\nnot there "
             << format_count(report.not_there) << " lines";
@@ -172,7 +172,7 @@ void print_removed(const Report& report) {
                "longer listed; a store has no such danger (build --store, update)";
 }
 
-void print_text(const Report& report) {
+void print_change(const ChangeReport& report) {
   const FilterHeader& header = report.header;
   std::cout << "changed   " << report.command.file << '\n';
   (report.command.adds() ? print_added : print_removed)(report);
@@ -186,11 +186,10 @@ void print_text(const Report& report) {
   std::cout << "time      " << format_decimal(report.seconds, 2) << " s\n";
 }
 
-void print_json(const Report& report) {
+void print_change_json(const ChangeReport& report) {
   const FilterHeader& header = report.header;
   const CountingCounts& counts = report.counts;
   const double fpr = expected_fpr_of(header);
-  using Json = nlohmann::ordered_json;
   Json json = {{"file", report.command.file}};
   const std::uint64_t changed = counts.addresses + counts.domains;
   if (report.command.adds()) {
@@ -250,7 +249,7 @@ std::uint64_t read_changes(const ChangeCommand& command, OpenLists& lists, const
 }
 
 int run_change(const Arguments& arguments, CountingChange change) {
-  const std::optional<ChangeCommand> command = parse(arguments, change);
+  const std::optional<ChangeCommand> command = parse_change(arguments, change);
   if (!command) return EX_OK;
   const std::atomic<bool>& stop = stop_flag();
   // The work goes on if nobody reads the progress or the report.
@@ -289,7 +288,7 @@ int run_change(const Arguments& arguments, CountingChange change) {
                  "with a greater --expected-entries\n";
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  (command->json ? print_json : print_text)(
+  (command->json ? print_change_json : print_change)(
       {*command, old.header(), header, update.counts(), not_there, rejected, update.spilled_bytes(), elapsed.count()});
   return EX_OK;
 }

@@ -4,10 +4,10 @@
 
 #include <csignal>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "filter/base/file_paths.hpp"
+#include "filter/base/json.hpp"
 #include "filter/build/counting_update.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/kept_output.hpp"
@@ -26,14 +26,14 @@ namespace {
 
 namespace po = boost::program_options;
 
-void print_text(const std::string& path, const FilterHeader& header) {
+void print_export(const std::string& path, const FilterHeader& header) {
   std::cout << "built     " << path << '\n' << entries_text(header);
   std::cout << "\nsize      " << format_bytes(file_bytes(header)) << '\n' << rates_lines(header);
 }
 
-void print_json(const std::string& path, const FilterHeader& header) {
+void print_export_json(const std::string& path, const FilterHeader& header) {
   const double fpr = expected_fpr_of(header);
-  const nlohmann::ordered_json json = {
+  const Json json = {
       {"file", path},
       {"entries", entries_of(header)},
       {"addresses", header.addresses},
@@ -99,7 +99,7 @@ int run_export(const Arguments& arguments) {
   const FilterHeader header =
       export_filter(counting, output, threads, kept, stop_flag(), written, key ? &*key : nullptr);
   progress.stop();
-  (json ? print_json : print_text)(output, header);
+  (json ? print_export_json : print_export)(output, header);
   return EX_OK;
 }
 

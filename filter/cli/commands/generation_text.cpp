@@ -3,9 +3,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "filter/base/error.hpp"
+#include "filter/base/json.hpp"
 #include "filter/base/saturating_sum.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/file/layer_folder.hpp"
@@ -55,11 +55,11 @@ std::string generation_text(const GenerationDescription& generation) {
          format_time(generation.written);
 }
 
-nlohmann::ordered_json generation_json(const GenerationDescription& generation) {
-  nlohmann::ordered_json json = {{"file", generation.path},
-                                 {"entries", generation.entries},
-                                 {"written", format_time(generation.written)},
-                                 {"fault", generation.fault}};
+Json generation_json(const GenerationDescription& generation) {
+  Json json = {{"file", generation.path},
+               {"entries", generation.entries},
+               {"written", format_time(generation.written)},
+               {"fault", generation.fault}};
   if (generation.layers != 0) json["layers"] = generation.layers;
   return json;
 }

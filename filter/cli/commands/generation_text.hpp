@@ -4,8 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
+
+#include "filter/base/json.hpp"
 
 namespace bloomgate::cli {
 
@@ -23,6 +24,6 @@ GenerationDescription describe(const std::string& path);
 // "whitelist.bloom.1: 1,000 entries, built 2026-11-21 10:15:00 UTC"; of a folder "layers.1: 1,000 entries in 2 layers,
 // built ...", with the time of the newest one.
 std::string generation_text(const GenerationDescription& generation);
-nlohmann::ordered_json generation_json(const GenerationDescription& generation);
+Json generation_json(const GenerationDescription& generation);
 
 }  // namespace bloomgate::cli

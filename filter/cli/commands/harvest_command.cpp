@@ -6,10 +6,10 @@
 #include <csignal>
 #include <filesystem>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "filter/base/error.hpp"
+#include "filter/base/json.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/harvest/contact_sorter.hpp"
@@ -44,7 +44,7 @@ struct HarvestCommand {
 };
 
 // Nothing given: --help was.
-std::optional<HarvestCommand> parse(const Arguments& arguments) {
+std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
   HarvestCommand command;
   po::options_description visible("options");
   visible.add_options()  //
@@ -163,7 +163,7 @@ std::uint64_t write_list(ContactSorter& sorter, const HarvestCommand& command, D
   return entries;
 }
 
-struct Report {
+struct HarvestReport {
   std::string list;
   std::uint64_t entries;
   std::uint64_t skipped;
@@ -173,7 +173,7 @@ struct Report {
   double seconds;
 };
 
-void print_text(const Report& report) {
+void print_harvest(const HarvestReport& report) {
   std::cout << "harvested " << report.list << "\nentries   " << format_count(report.entries) << "\nmessages  "
             << format_count(report.counts.messages) << " of your users, " << format_count(report.counts.contacts)
             << " recipients\n";
@@ -190,12 +190,12 @@ void print_text(const Report& report) {
             << " read\n";
 }
 
-void print_json(const Report& report) {
-  nlohmann::ordered_json left_out = nlohmann::ordered_json::object();
+void print_harvest_json(const HarvestReport& report) {
+  Json left_out = Json::object();
   for (std::size_t kind = 0; kind < kLeftOutKinds; ++kind) {
     left_out[std::string(kLeftOutNames[kind])] = report.counts.left_out[kind];
   }
-  const nlohmann::ordered_json json = {
+  const Json json = {
       {"list", report.list},
       {"entries", report.entries},
       {"messages", report.counts.messages},
@@ -212,7 +212,7 @@ void print_json(const Report& report) {
 }  // namespace
 
 int run_harvest(const Arguments& arguments) {
-  const std::optional<HarvestCommand> command = parse(arguments);
+  const std::optional<HarvestCommand> command = parse_harvest(arguments);
   if (!command) return EX_OK;
   const std::atomic<bool>& stop = stop_flag();
   std::signal(SIGPIPE, SIG_IGN);  // the work goes on if nobody reads the progress or the report
@@ -240,7 +240,7 @@ int run_harvest(const Arguments& arguments) {
   const std::string path = list.finish();
   progress.stop();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  (command->json ? print_json : print_text)(
+  (command->json ? print_harvest_json : print_harvest)(
       {path, entries, skipped, harvest.counts(), harvest.done_bytes(), sorter.spilled_bytes(), elapsed.count()});
   return EX_OK;
 }

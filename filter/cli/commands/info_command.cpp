@@ -5,8 +5,9 @@
 #include <cmath>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <utility>
 
+#include "filter/base/json.hpp"
 #include "filter/base/residency.hpp"
 #include "filter/base/saturating_sum.hpp"
 #include "filter/cli/commands/commands.hpp"
@@ -30,7 +31,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-struct Shown {
+struct ShownInfo {
   bool as_json = false;
   bool residency = false;  // how much of the file is in memory, too
 };
@@ -50,9 +51,9 @@ void print_residency(const File& file, std::uint64_t size) {
 }
 
 template <typename File>
-void add_residency(nlohmann::ordered_json& json, const File& file, std::uint64_t size) {
+void add_residency(Json& json, const File& file, std::uint64_t size) {
   const auto resident = resident_bytes(file.descriptor(), size, file.path());
-  json["resident_bytes"] = resident ? nlohmann::ordered_json(*resident) : nlohmann::ordered_json(nullptr);
+  json["resident_bytes"] = resident ? Json(*resident) : Json(nullptr);
 }
 
 void print_kept(const std::string& path) {
@@ -61,11 +62,12 @@ void print_kept(const std::string& path) {
   }
 }
 
-nlohmann::ordered_json kept_json(const std::string& path) {
-  nlohmann::ordered_json kept = nlohmann::ordered_json::array();
+Json kept_json(const std::string& path) {
+  Json kept = Json::array();
   for (const Generation& each : kept_generations(path)) {
-    kept.push_back(generation_json(describe(each.path)));
-    kept.back()["number"] = each.number;
+    Json one = generation_json(describe(each.path));
+    one["number"] = each.number;
+    kept.push_back(std::move(one));
   }
   return kept;
 }
@@ -102,7 +104,7 @@ std::string identity_text(std::uint64_t identity) {
   return fmt::format("{:016x}", identity);
 }
 
-void print_text(const MappedFilter& filter, Shown shown) {
+void print_info(const MappedFilter& filter, ShownInfo shown) {
   const FilterHeader& header = filter.header();
   const FilterShape& shape = header.shape;
   const double fpr = expected_fpr_of(header);
@@ -140,23 +142,23 @@ void print_text(const MappedFilter& filter, Shown shown) {
   print_kept(resolve_link(filter.path()));
 }
 
-nlohmann::ordered_json json_of(const Section& section) {
+Json json_of(const Section& section) {
   return {{"kind", section_name(section.kind)},
           {"offset", section.offset},
           {"bytes", section.bytes},
           {"items", section.items}};
 }
 
-nlohmann::ordered_json json_of(const MappedFilter& filter, Shown shown) {
+Json json_of(const MappedFilter& filter, ShownInfo shown) {
   const FilterHeader& header = filter.header();
   const FilterShape& shape = header.shape;
   const double distinct = distinct_entries_of(header);
   const double fpr = expected_fpr_of(header);
   const double of_sender = fpr_of_sender(header);
-  nlohmann::ordered_json sections = nlohmann::ordered_json::array();
+  Json sections = Json::array();
   for (const Section& section : filter.sections()) sections.push_back(json_of(section));
   // The seed is a string: many readers of JSON keep 53 bits of a number only.
-  nlohmann::ordered_json json = {
+  Json json = {
       {"file", filter.path()},
       {"format_version", kFormatVersion},
       {"file_bytes", file_bytes(header)},
@@ -176,18 +178,16 @@ nlohmann::ordered_json json_of(const MappedFilter& filter, Shown shown) {
       {"domain_entries", header.domains},
       {"pairs", pairs_json(header.pairs)},
       {"known_strangers", known_strangers_json(header)},
-      {"distinct_entries", std::isfinite(distinct) ? nlohmann::ordered_json(std::round(distinct)) : nullptr},
+      {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : nullptr},
       {"bits_set", header.bits_set},
-      {"saturated", has_counters(header) ? nlohmann::ordered_json(header.saturated) : nlohmann::ordered_json(nullptr)},
+      {"saturated", has_counters(header) ? Json(header.saturated) : Json(nullptr)},
       {"fill", fill(header)},
       {"fpr", fpr},
       {"fpr_either", either_fpr(of_sender)},
       {"fpr_both", both_fpr(of_sender)},
       {"fingerprint", fingerprint_of(filter)},
-      {"store_identity", header.store_identity != 0 ? nlohmann::ordered_json(identity_text(header.store_identity))
-                                                    : nlohmann::ordered_json(nullptr)},
-      {"signer", filter.signature() ? nlohmann::ordered_json(filter.signature()->signer.text())
-                                    : nlohmann::ordered_json(nullptr)},
+      {"store_identity", header.store_identity != 0 ? Json(identity_text(header.store_identity)) : Json(nullptr)},
+      {"signer", filter.signature() ? Json(filter.signature()->signer.text()) : Json(nullptr)},
       {"written", format_time(describe(filter.path()).written)},
       {"kept", kept_json(resolve_link(filter.path()))},
   };
@@ -218,25 +218,25 @@ SumOfLayers sum_of(const std::vector<std::unique_ptr<MappedFilter>>& layers) {
   return sum;
 }
 
-void print_layers(const std::string& folder, Shown shown) {
+void print_layers(const std::string& folder, ShownInfo shown) {
   std::vector<std::unique_ptr<MappedFilter>> layers;
   for (const Layer& each : usable_layers_in(folder)) layers.push_back(std::make_unique<MappedFilter>(each.path));
   const SumOfLayers sum = sum_of(layers);
   if (shown.as_json) {
-    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    Json all = Json::array();
     for (const auto& layer : layers) all.push_back(json_of(*layer, shown));
-    print_report(nlohmann::ordered_json{{"folder", folder},
-                                        {"layers", std::move(all)},
-                                        {"entries", sum.entries},
-                                        {"file_bytes", sum.file_bytes},
-                                        {"fpr", sum.fpr},
-                                        {"fpr_either", either_fpr(sum.of_sender)},
-                                        {"fpr_both", both_fpr(sum.of_sender)},
-                                        {"kept", kept_json(own_path_of(folder))}});
+    print_report(Json{{"folder", folder},
+                      {"layers", std::move(all)},
+                      {"entries", sum.entries},
+                      {"file_bytes", sum.file_bytes},
+                      {"fpr", sum.fpr},
+                      {"fpr_either", either_fpr(sum.of_sender)},
+                      {"fpr_both", both_fpr(sum.of_sender)},
+                      {"kept", kept_json(own_path_of(folder))}});
     return;
   }
   for (const auto& layer : layers) {
-    print_text(*layer, shown);
+    print_info(*layer, shown);
     std::cout << '\n';
   }
   std::cout << "folder           " << folder << "\nlayers           " << layers.size() << "\nentries          "
@@ -250,7 +250,7 @@ double bytes_per_entry(const StoreFile& store) {
   return static_cast<double>(store.file_bytes()) / static_cast<double>(store.header().addresses);
 }
 
-void print_text(const StoreFile& store, Shown shown) {
+void print_info(const StoreFile& store, ShownInfo shown) {
   const StoreHeader& header = store.header();
   std::cout << "store            " << store.path() << "\nformat           version " << kFormatVersion
             << "\nsize             " << format_bytes(store.file_bytes());
@@ -266,11 +266,11 @@ void print_text(const StoreFile& store, Shown shown) {
   if (shown.residency) print_residency(store, store.file_bytes());
 }
 
-void print_json(const StoreFile& store, Shown shown) {
+void print_info_json(const StoreFile& store, ShownInfo shown) {
   const StoreHeader& header = store.header();
-  nlohmann::ordered_json sections = nlohmann::ordered_json::array();
+  Json sections = Json::array();
   for (const Section& section : store.sections()) sections.push_back(json_of(section));
-  nlohmann::ordered_json json = {
+  Json json = {
       {"store", store.path()},
       {"format_version", kFormatVersion},
       {"file_bytes", store.file_bytes()},
@@ -293,7 +293,7 @@ void print_json(const StoreFile& store, Shown shown) {
 
 int run_info(const Arguments& arguments) {
   std::vector<std::string> operands;
-  Shown shown;
+  ShownInfo shown;
   po::options_description visible("options");
   visible.add_options()("json", po::bool_switch(&shown.as_json), "print JSON, for scripts")(
       "residency", po::bool_switch(&shown.residency), "show how much of the file is in memory, too");
@@ -312,10 +312,10 @@ int run_info(const Arguments& arguments) {
   }
   if (is_store(path)) {
     const StoreFile store(path);
-    shown.as_json ? print_json(store, shown) : print_text(store, shown);
+    shown.as_json ? print_info_json(store, shown) : print_info(store, shown);
   } else {
     const MappedFilter filter(path);
-    shown.as_json ? print_report(json_of(filter, shown)) : print_text(filter, shown);
+    shown.as_json ? print_report(json_of(filter, shown)) : print_info(filter, shown);
   }
   return EX_OK;
 }

@@ -1,8 +1,8 @@
 #include "filter/cli/commands/known_strangers_text.hpp"
 
 #include <iostream>
-#include <nlohmann/json.hpp>
 
+#include "filter/base/json.hpp"
 #include "filter/cli/numbers.hpp"
 
 namespace bloomgate::cli {
@@ -31,7 +31,7 @@ std::string known_strangers_text(const FilterHeader& header) {
   return text;
 }
 
-nlohmann::ordered_json known_strangers_json(const FilterHeader& header) {
+Json known_strangers_json(const FilterHeader& header) {
   return {{"known", header.strangers.known},
           {"hits", hits_of(header)},
           {"excluded", header.excluded},

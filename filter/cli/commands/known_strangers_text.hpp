@@ -2,9 +2,9 @@
 // and `info`.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "filter/base/json.hpp"
 #include "filter/cli/lists/stranger_lists.hpp"
 #include "filter/file/file_format.hpp"
 
@@ -17,6 +17,6 @@ void print_strangers(const FilterHeader& header, const StrangerReview& review);
 std::string known_strangers_text(const FilterHeader& header);
 
 // The same numbers: known, hits, excluded, entries, by_domain.
-nlohmann::ordered_json known_strangers_json(const FilterHeader& header);
+Json known_strangers_json(const FilterHeader& header);
 
 }  // namespace bloomgate::cli

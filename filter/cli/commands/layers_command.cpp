@@ -19,11 +19,11 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "filter/base/error.hpp"
 #include "filter/base/file_paths.hpp"
+#include "filter/base/json.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/build/combine.hpp"
 #include "filter/cli/commands/commands.hpp"

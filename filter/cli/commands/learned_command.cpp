@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "filter/base/error.hpp"
+#include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/report_text.hpp"
@@ -66,7 +66,7 @@ void check(const LearnedCommand& command) {
 }
 
 // Nothing given: --help was.
-std::optional<LearnedCommand> parse(const Arguments& arguments) {
+std::optional<LearnedCommand> parse_learned(const Arguments& arguments) {
   LearnedCommand command;
   std::vector<std::string> operands;
   po::options_description visible("options");
@@ -132,11 +132,11 @@ void list(const LearnedCommand& command) {
       std::cout << last_use << '\t' << first_use << '\t' << pair_line(pair.correspondent, pair.user) << '\n';
       return;
     }
-    const nlohmann::ordered_json json = {{"correspondent", std::string(pair.correspondent)},
-                                         {"user", std::string(pair.user)},
-                                         {"first_use", first_use},
-                                         {"last_use", last_use}};
-    std::cout << before << "\n    " << json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    const Json json = {{"correspondent", std::string(pair.correspondent)},
+                       {"user", std::string(pair.user)},
+                       {"first_use", first_use},
+                       {"last_use", last_use}};
+    std::cout << before << "\n    " << json.dump(-1);
     before = ",";
   });
   if (command.json) std::cout << "\n  ]\n}\n";
@@ -178,7 +178,7 @@ void write_list(const LearnedCommand& command) {
 }  // namespace
 
 int run_learned(const Arguments& arguments) {
-  const std::optional<LearnedCommand> command = parse(arguments);
+  const std::optional<LearnedCommand> command = parse_learned(arguments);
   if (!command) return EX_OK;
   stop_flag();  // from now on
   if (command->action == "list") {

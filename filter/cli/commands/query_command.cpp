@@ -27,7 +27,7 @@ namespace po = boost::program_options;
 constexpr int kNotListed = 1;  // the exit status if some address is not listed, as in grep(1)
 
 // Which answers are printed.
-struct Shown {
+struct ShownAnswers {
   bool listed = true;
   bool not_listed = true;  // rejected ones too
 
@@ -52,7 +52,7 @@ struct PairAnswer {
 // Adds an answer. If there is no key, `entry` says why.
 class AnswerWriter {
  public:
-  AnswerWriter(Answers& answers, Shown shown) : answers_(answers), shown_(shown) {}
+  AnswerWriter(Answers& answers, ShownAnswers shown) : answers_(answers), shown_(shown) {}
 
   void write_key(std::string_view key, EntryKind kind, const FoundEntry& found) {
     const auto domain_entry = found.domain_entry();
@@ -93,12 +93,12 @@ class AnswerWriter {
   }
 
   Answers& answers_;
-  Shown shown_;
+  ShownAnswers shown_;
 };
 
 class Query {
  public:
-  Query(const std::string& path, const std::string& store_path, Shown shown)
+  Query(const std::string& path, const std::string& store_path, ShownAnswers shown)
       : filter_(path), confirmation_(store_path, filter_), shown_(shown) {}
 
   const Answers& total() const noexcept { return total_; }
@@ -226,7 +226,7 @@ class Query {
 
   MappedFilter filter_;
   Confirmation confirmation_;
-  Shown shown_;
+  ShownAnswers shown_;
   Answers total_;
 };
 
@@ -258,7 +258,7 @@ void look_up_all(Query& query, const std::vector<std::string>& addresses, const 
 // The layers of a folder: who is listed by one of them is listed.
 class LayeredQuery {
  public:
-  LayeredQuery(const std::string& folder, Shown shown) {
+  LayeredQuery(const std::string& folder, ShownAnswers shown) {
     for (const Layer& layer : usable_layers_in(folder)) {
       layers_.push_back(std::make_unique<Query>(layer.path, std::string(), shown));
     }
@@ -292,7 +292,7 @@ class LayeredQuery {
   std::vector<std::unique_ptr<Query>> layers_;
 };
 
-Answers look_up_in_layers(const std::vector<std::string>& operands, Shown shown) {
+Answers look_up_in_layers(const std::vector<std::string>& operands, ShownAnswers shown) {
   LayeredQuery query(operands.front(), shown);
   for (std::size_t i = 1; i < operands.size(); ++i) {
     if (operands[i] == "-") {
@@ -341,7 +341,7 @@ int run_query(const Arguments& arguments) {
   if (operands.empty()) throw UsageError("name a filter file");
   if (count + only_listed + only_not_listed > 1) throw UsageError("give one of --count, --listed and --not-listed");
   options.chosen_threads();
-  const Shown shown = {.listed = !count && !only_not_listed, .not_listed = !count && !only_listed};
+  const ShownAnswers shown = {.listed = !count && !only_not_listed, .not_listed = !count && !only_listed};
   Answers total;
   if (is_folder(operands.front())) {
     if (!lists.empty() || !store_path.empty()) {

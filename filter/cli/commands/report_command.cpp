@@ -38,7 +38,7 @@ struct ReportCommand {
 };
 
 // Nothing given: --help was.
-std::optional<ReportCommand> parse(const Arguments& arguments) {
+std::optional<ReportCommand> parse_report(const Arguments& arguments) {
   constexpr std::uint64_t kMostTop = 1000;
   ReportCommand command;
   po::options_description visible("options");
@@ -112,7 +112,7 @@ void read_all(const ReportCommand& command, std::optional<LogTime> since, LogTim
 }  // namespace
 
 int run_report(const Arguments& arguments) {
-  const std::optional<ReportCommand> command = parse(arguments);
+  const std::optional<ReportCommand> command = parse_report(arguments);
   if (!command) return EX_OK;
   const std::atomic<bool>& stop = stop_flag();
   std::signal(SIGPIPE, SIG_IGN);  // the work goes on if nobody reads the progress

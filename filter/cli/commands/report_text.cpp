@@ -1,8 +1,8 @@
 #include "filter/cli/commands/report_text.hpp"
 
 #include <iostream>
-#include <nlohmann/json.hpp>
 
+#include "filter/base/json.hpp"
 #include "filter/cli/numbers.hpp"
 
 namespace bloomgate::cli {
@@ -13,7 +13,7 @@ std::string pairs_text(const PairsHeld& pairs) {
          (pairs.with_domains ? ", and others with a domain, kept exactly" : "");
 }
 
-nlohmann::ordered_json pairs_json(const PairsHeld& pairs) {
+Json pairs_json(const PairsHeld& pairs) {
   return {{"in_bits", pairs.in_bits}, {"with_domains", pairs.with_domains}};
 }
 
@@ -24,8 +24,8 @@ std::string entries_text(const FilterHeader& header) {
   return text;
 }
 
-void print_report(const nlohmann::ordered_json& json) {
-  std::cout << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+void print_report(const Json& json) {
+  std::cout << json.dump(2) << '\n';
 }
 
 }  // namespace bloomgate::cli

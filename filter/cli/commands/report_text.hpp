@@ -1,9 +1,9 @@
 // What the reports of several commands have in common.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "filter/base/json.hpp"
 #include "filter/file/file_format.hpp"
 
 namespace bloomgate::cli {
@@ -12,12 +12,12 @@ namespace bloomgate::cli {
 std::string pairs_text(const PairsHeld& pairs);
 
 // {"in_bits": 1200, "with_domains": true}
-nlohmann::ordered_json pairs_json(const PairsHeld& pairs);
+Json pairs_json(const PairsHeld& pairs);
 
 // The lines "entries" and, where there are any, "domains" and "pairs", without a line break at the end.
 std::string entries_text(const FilterHeader& header);
 
 // On standard output. A path need not be UTF-8: bytes that are not are replaced.
-void print_report(const nlohmann::ordered_json& json);
+void print_report(const Json& json);
 
 }  // namespace bloomgate::cli

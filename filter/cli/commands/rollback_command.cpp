@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include <iostream>
-#include <nlohmann/json.hpp>
 
+#include "filter/base/json.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/folder_lock.hpp"
@@ -54,15 +54,15 @@ void put_filter_back(const std::string& path, unsigned number, const std::string
   }
 }
 
-void print_text(const std::string& path, const std::string& replaced) {
+void print_rollback(const std::string& path, const std::string& replaced) {
   std::cout << "in place  " << generation_text(describe(path)) << '\n';
   if (access(replaced.c_str(), F_OK) == 0) std::cout << "replaced  " << generation_text(describe(replaced)) << '\n';
   std::cout << "A running daemon takes it in by itself; 'systemctl reload bloomgate-milter' waits until it has.\n"
                "The same command takes this back.\n";
 }
 
-void print_json(const std::string& path, const std::string& replaced) {
-  nlohmann::ordered_json json = {{"in_place", generation_json(describe(path))}, {"replaced", nullptr}};
+void print_rollback_json(const std::string& path, const std::string& replaced) {
+  Json json = {{"in_place", generation_json(describe(path))}, {"replaced", nullptr}};
   if (access(replaced.c_str(), F_OK) == 0) json["replaced"] = generation_json(describe(replaced));
   print_report(json);
 }
@@ -102,7 +102,7 @@ int run_rollback(const Arguments& arguments) {
   } else {
     put_filter_back(path, number, store);
   }
-  (json ? print_json : print_text)(path, generation_path(path, number));
+  (json ? print_rollback_json : print_rollback)(path, generation_path(path, number));
   return EX_OK;
 }
 

@@ -62,7 +62,7 @@ void sign_all(const SignCommand& command) {
   }
 }
 
-const HelpText kHelp = {
+const HelpText kSignHelp = {
     .synopsis =
         "bloomgate sign --key FILE FILTER... [--output FILE]\n"
         "       bloomgate sign --new-key FILE\n"
@@ -87,7 +87,7 @@ int run_sign(const Arguments& arguments) {
        "make a secret key, put it into a new file that only you can read, and print its public key")  //
       ("public-key", po::value(&command.public_key)->value_name("FILE"),
        "print the public key that belongs to the secret key in FILE");
-  const auto values = parse_command_line(arguments, visible, &command.filters, kHelp);
+  const auto values = parse_command_line(arguments, visible, &command.filters, kSignHelp);
   if (!values) return EX_OK;
   const auto actions = values->count("key") + values->count("new-key") + values->count("public-key");
   if (actions != 1) throw UsageError("give one of --key, --new-key and --public-key");

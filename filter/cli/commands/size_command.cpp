@@ -8,9 +8,9 @@
 #include <cmath>
 #include <fstream>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "filter/base/error.hpp"
+#include "filter/base/json.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/fpr_plot.hpp"
 #include "filter/cli/commands/message_rates.hpp"
@@ -25,8 +25,6 @@ namespace bloomgate::cli {
 namespace {
 
 namespace po = boost::program_options;
-using Json = nlohmann::ordered_json;
-
 struct SizeCommand {
   SizeWishes wishes;
   bool json = false;
@@ -34,7 +32,7 @@ struct SizeCommand {
 };
 
 // Nothing given: --help was.
-std::optional<SizeCommand> parse(const Arguments& arguments) {
+std::optional<SizeCommand> parse_size(const Arguments& arguments) {
   std::string entries;
   std::string fpr;
   std::string memory;
@@ -127,7 +125,7 @@ void print_row(const std::vector<std::string>& cells, const std::vector<std::siz
   std::cout << row << '\n';
 }
 
-void print_text(const Table& table) {
+void print_table(const Table& table) {
   const SizeChoice& choice = table.choice;
   const auto bytes = choice.file_bytes();
   // Without a number of entries there is no size.
@@ -171,7 +169,7 @@ Json json_of(const SizeChoice& choice) {
           {"fpr_both", both_fpr(choice.fpr)}};
 }
 
-void print_json(const Table& table) {
+void print_table_json(const Table& table) {
   Json json = json_of(table.choice);
   json["layouts"] = Json::array();
   for (const SizeChoice& layout : table.layouts) json["layouts"].push_back(json_of(layout));
@@ -221,10 +219,10 @@ void draw(const FprPlot& plot, const std::string& path) {
 }  // namespace
 
 int run_size(const Arguments& arguments) {
-  const std::optional<SizeCommand> command = parse(arguments);
+  const std::optional<SizeCommand> command = parse_size(arguments);
   if (!command) return EX_OK;
   const SizeChoice choice = choose_size(command->wishes);
-  (command->json ? print_json : print_text)(make_table(command->wishes, choice));
+  (command->json ? print_table_json : print_table)(make_table(command->wishes, choice));
   if (command->plot) draw(make_plot(command->wishes, choice), *command->plot);
   return EX_OK;
 }

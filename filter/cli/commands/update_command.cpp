@@ -24,7 +24,7 @@
 namespace bloomgate::cli {
 namespace {
 
-constexpr HelpText kHelp = {
+constexpr HelpText kUpdateHelp = {
     .synopsis = "bloomgate update --store FILE --output FILE [--add LIST]... [--remove LIST]... [OPTION...]",
     .purpose =
         "Changes a store by lists, exactly, and makes the filter that goes with it, with another seed. LIST is\n"
@@ -55,7 +55,7 @@ void read_changes(Changes& changes, GatheredEntries& entries, const BuildOptions
 }  // namespace
 
 int run_update(const Arguments& arguments) {
-  std::optional<UpdateArguments> command = parse_update_arguments(arguments, kHelp);
+  std::optional<UpdateArguments> command = parse_update_arguments(arguments, kUpdateHelp);
   if (!command) return EX_OK;
   refuse_to_overwrite_inputs(*command);
   choose_shape(*command);

@@ -2,9 +2,9 @@
 
 #include <filesystem>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "filter/base/error.hpp"
+#include "filter/base/json.hpp"
 #include "filter/cli/commands/known_strangers_text.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
@@ -14,7 +14,7 @@
 namespace bloomgate::cli {
 namespace {
 
-void print_text(const UpdateReport& report) {
+void print_update(const UpdateReport& report) {
   const FilterHeader& header = report.header;
   const UpdateCounts& counts = report.counts;
   const std::string& store = report.command.store_path();
@@ -39,11 +39,10 @@ void print_text(const UpdateReport& report) {
             << " s\n";
 }
 
-void print_json(const UpdateReport& report) {
+void print_update_json(const UpdateReport& report) {
   const FilterHeader& header = report.header;
   const std::string& store = report.command.store_path();
   const double fpr = expected_fpr_of(header);
-  using Json = nlohmann::ordered_json;
   Json strangers = known_strangers_json(header);
   strangers["rejected"] = report.strangers.rejected;
   // Seeds are strings: many readers of JSON keep 53 bits of a number only.
@@ -94,7 +93,7 @@ void print_report(const UpdateReport& report) {
   if (report.command.options.expected_entries && report.header.addresses > report.header.expected_entries) {
     std::cerr << "warning: the store holds more addresses than expected, so the false-positive rate is higher\n";
   }
-  (report.command.json ? print_json : print_text)(report);
+  (report.command.json ? print_update_json : print_update)(report);
 }
 
 }  // namespace bloomgate::cli

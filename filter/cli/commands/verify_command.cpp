@@ -45,7 +45,7 @@ struct BlockMembership {
   std::vector<MissingEntry> first_missing = {};
 };
 
-constexpr std::uint64_t kShown = 10;  // missing entries
+constexpr std::uint64_t kShownEntries = 10;  // missing entries
 
 BlockMembership membership_of(const Block& block, const Format& format, const FilterView& view,
                               const Confirmation& confirmation) {
@@ -56,7 +56,7 @@ BlockMembership membership_of(const Block& block, const Format& format, const Fi
       [&](const LookedUp& entry) {
         if (entry.found && (!goes_into_bits(entry.kind) || confirmation.confirms(entry.key))) {
           ++result.found;
-        } else if (++result.missing <= kShown) {
+        } else if (++result.missing <= kShownEntries) {
           result.first_missing.push_back({entry.line, entry_text(entry.key)});
         }
       },
@@ -77,7 +77,7 @@ class MembershipCount {
     if (block.input != input_) lines_ = 0;
     input_ = block.input;
     for (const MissingEntry& entry : block.first_missing) {
-      if (++shown_ > kShown) break;
+      if (++shown_ > kShownEntries) break;
       progress_.show(blocks_.name(input_) + ':' + std::to_string(lines_ + entry.line) +
                      ": not in the filter: " + entry.key);
     }

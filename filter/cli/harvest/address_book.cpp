@@ -9,7 +9,7 @@
 namespace bloomgate::cli {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::string_view kBlanksAndLineEnds = " \t\r\n";
 
 // The first `wanted` that is not between double quotes.
 std::size_t find_unquoted(std::string_view text, char wanted) noexcept {
@@ -30,7 +30,7 @@ std::optional<std::string> vcard_address(std::string_view line) {
   std::string_view name = line.substr(0, std::min(colon, line.find(';')));
   name = name.substr(name.rfind('.') + 1);  // npos + 1 is the beginning
   if (!ascii::equal_ignoring_case(name, "EMAIL")) return std::nullopt;
-  std::string_view value = ascii::trimmed(line.substr(colon + 1), kBlanks);
+  std::string_view value = ascii::trimmed(line.substr(colon + 1), kBlanksAndLineEnds);
   if (ascii::equal_ignoring_case(value.substr(0, kScheme.size()), kScheme)) value.remove_prefix(kScheme.size());
   std::string address;
   for (std::size_t at = 0; at < value.size(); ++at) {
@@ -90,7 +90,7 @@ void CsvContactsReader::read_row(std::string_view row) {
     std::string_view rest = (*fields)[column];
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find(kBetween), rest.size());
-      const Entry contact = canonicalize_line(ascii::trimmed(rest.substr(0, end), kBlanks));
+      const Entry contact = canonicalize_line(ascii::trimmed(rest.substr(0, end), kBlanksAndLineEnds));
       // Columns such as `Mailing address` and `E-mail 1 - Type` hold something else.
       if (contact.kind() != EntryKind::blank && rest.substr(0, end).find('@') != std::string_view::npos) {
         add_contact(contact, user, rules_, counts_, sink_);

@@ -4,14 +4,12 @@
 #include <fmt/format.h>
 
 #include <ctime>
-#include <nlohmann/json.hpp>
 
+#include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
 
 namespace bloomgate::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Not by way of std::chrono::system_clock, whose nanoseconds hold the years from 1678 to 2262 only.
 Json utc(LogTime time) {
@@ -140,7 +138,7 @@ std::string figures_json(const Figures& figures, const ReadCounts& counts, std::
   json["spared"] = {{"messages", figures.spared_messages()}, {"estimated_seconds", spared ? Json(*spared) : Json()}};
   json["samples"] = samples_json(figures, most);
   json["warnings"] = warnings_json(figures, most);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json.dump(2) + '\n';
 }
 
 }  // namespace bloomgate::cli

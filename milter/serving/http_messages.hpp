@@ -1,0 +1,42 @@
+// What an HTTP server of ours is asked and answers, and the limits that its clients have (http_connection.hpp). Plain
+// values, without Beast and Asio, which take a compiler longer than all that makes an answer.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bloomgate {
+
+struct HttpRequest {
+  std::string_view target;     // as it came: "/metrics"; any bytes but control bytes
+  std::string_view host = {};  // of the field Host, with its port if it has one; empty: there was none
+  std::optional<std::string_view> posted = std::nullopt;  // the body of a POST, which may be any bytes
+};
+
+struct HttpAnswer {
+  unsigned status = 200;
+  std::string content_type = "text/plain; charset=utf-8";
+  std::string body = {};
+};
+
+// One line of text that says why there is nothing else. Throws std::bad_alloc, as the next one does.
+HttpAnswer http_refusal(unsigned status, std::string why);
+
+// The refusal of a request that a name from elsewhere has brought to a socket that only this machine reaches; see
+// names_this_machine(). Nothing: the request may be answered.
+std::optional<HttpAnswer> foreign_host_refusal(const HttpRequest& request, bool is_local);
+
+struct HttpLimits {
+  std::size_t connections = 16;
+  std::size_t header_bytes = 8192;
+  std::size_t body_bytes = 0;               // 0: a POST is refused
+  std::size_t requests = 1;                 // of a connection, which ends behind the answer to the last one
+  std::chrono::milliseconds request{5000};  // from the first byte to the last, and then as long for the answer
+  std::chrono::milliseconds answer{5000};
+  std::chrono::milliseconds idle{60000};  // from an answer to the first byte of the next request
+};
+
+}  // namespace bloomgate
