@@ -3,6 +3,14 @@
 #include <algorithm>
 #include <iostream>
 
+template class boost::program_options::typed_value<double>;
+template class boost::program_options::typed_value<std::string>;
+template class boost::program_options::typed_value<std::uint64_t>;
+template class boost::program_options::typed_value<unsigned>;
+template void boost::program_options::typed_value<std::vector<std::string>>::xparse(
+    boost::any&, const std::vector<std::string>&) const;
+template void boost::program_options::typed_value<std::vector<std::string>>::notify(const boost::any&) const;
+
 namespace bloomgate::cli {
 
 namespace po = boost::program_options;

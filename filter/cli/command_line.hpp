@@ -2,10 +2,20 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+// The options of all commands have values of these types: command_line.cpp has the code for them, once.
+extern template class boost::program_options::typed_value<double>;
+extern template class boost::program_options::typed_value<std::string>;
+extern template class boost::program_options::typed_value<std::uint64_t>;
+extern template class boost::program_options::typed_value<unsigned>;
+extern template void boost::program_options::typed_value<std::vector<std::string>>::xparse(
+    boost::any&, const std::vector<std::string>&) const;
+extern template void boost::program_options::typed_value<std::vector<std::string>>::notify(const boost::any&) const;
 
 namespace bloomgate::cli {
 
