@@ -83,9 +83,8 @@ void CountingUpdate::change_piece(BodyPart piece, std::uint64_t bytes, std::span
   const std::span<const std::byte> old = old_.view().body().subspan(piece.begin, bytes);
   std::ranges::copy(old, piece.data);
   const auto listed_among = [&](const std::byte* counters, std::span<const KeyHash> hashes) {
-    return static_cast<std::uint64_t>(std::ranges::count_if(hashes, [&](KeyHash hash) {
-      return rules_->has_bits_of(shape_, {counters, piece.begin}, hash);
-    }));
+    return static_cast<std::uint64_t>(std::ranges::count_if(
+        hashes, [&](KeyHash hash) { return rules_->has_bits_of(shape_, {counters, piece.begin}, hash); }));
   };
   if (change_ == CountingChange::add) {
     for (const KeyHash hash : changes) count_entry(shape_, piece, hash);

@@ -116,8 +116,7 @@ int look_up_column(const bloomgate_filter* filter, const char* data, std::size_t
                    std::size_t count, std::uint8_t* answers) noexcept {
   return answered(filter, count, answers, [&](const FilterView& view) {
     const bloomgate::library::Column<Offset> column(data, data_bytes, offsets, count);
-    look_up_all(
-        view, count, [&](std::size_t i) { return column[i]; }, answers);
+    look_up_all(view, count, [&](std::size_t i) { return column[i]; }, answers);
   });
 }
 
@@ -152,8 +151,7 @@ int bloomgate_look_up_many(const bloomgate_filter* filter, const char* const* ad
     require_pointer(addresses, "addresses");
     require_pointer(bytes, "bytes");
     for (std::size_t i = 0; i < count; ++i) text_at(addresses[i], bytes[i], "an address");
-    look_up_all(
-        view, count, [&](std::size_t i) { return std::string_view(addresses[i], bytes[i]); }, answers);
+    look_up_all(view, count, [&](std::size_t i) { return std::string_view(addresses[i], bytes[i]); }, answers);
   });
 }
 

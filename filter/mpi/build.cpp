@@ -186,8 +186,7 @@ int Job::run() {
   const auto start = std::chrono::steady_clock::now();
   const Progress::Style style =
       command_.quiet || !is_first() ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
-  progress_.emplace(
-      style, [this] { return reading_.look(); }, Progress::interval_of(style));
+  progress_.emplace(style, [this] { return reading_.look(); }, Progress::interval_of(style));
   const auto show_line = [this](std::string_view line) { show(line); };
   const std::string& reject_file = command_.reject_file;
   rejects_.emplace(reject_file.empty() ? "" : reject_file + '.' + std::to_string(communicator_.rank()), command_.inputs,

@@ -240,8 +240,7 @@ int UpdateJob::run() {
   open_old();
   const Progress::Style style =
       command_.quiet || !is_first() ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
-  progress_.emplace(
-      style, [this] { return reading_.look(); }, Progress::interval_of(style));
+  progress_.emplace(style, [this] { return reading_.look(); }, Progress::interval_of(style));
   options_ = StoreUpdate::options_for(*store_, command_.options);
   options_.scratch_folder = scratch_folder_of(communicator_, options_, !command_.scratch.empty());
   old_.emplace(communicator_, *store_, options_.threads, memory_bytes(), options_.scratch_folder);

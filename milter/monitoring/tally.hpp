@@ -93,7 +93,7 @@ class Tally {
 
   struct OfName {
     FixedText<kMaxListNameBytes> name = {};
-    std::array<Count, kVerdicts* kReasonCount* kIdentities> messages = {};
+    std::array<Count, kVerdicts * kReasonCount * kIdentities> messages = {};
     std::array<Count, kConfirmations> confirmations = {};
   };
 
@@ -111,7 +111,7 @@ class Tally {
   Count refusals_{0}, look_ups_{0}, hits_{0}, sessions_begun_{0}, sessions_ended_{0}, turned_away_{0}, cut_off_{0},
       session_limit_{0};
   std::array<Count, 2> reloads_ = {};
-  std::array<Count, kDeepAnswers* kActions> deep_checks_ = {};
+  std::array<Count, kDeepAnswers * kActions> deep_checks_ = {};
   std::array<Count, kSampleAnswers> samples_ = {};
   std::atomic<double> sample_share_{0};
   TimeHistogram decision_times_, confirmation_times_, deep_check_times_;

@@ -79,9 +79,8 @@ TEST_CASE("a text that is not an outcome of a reload counts as none") {
 }
 
 TEST_CASE("an outcome that cannot be written is an error") {
-  CHECK(test::error_code_of([] {
-          write_reload_outcome("/nonexistent", {1, true, "serving"});
-        }) == ErrorCode::cannot_write);
+  CHECK(test::error_code_of([] { write_reload_outcome("/nonexistent", {1, true, "serving"}); }) ==
+        ErrorCode::cannot_write);
 }
 
 TEST_CASE("a request for a reload gets the outcome of a reload that began after it") {

@@ -91,8 +91,7 @@ int run_export(const Arguments& arguments) {
   const MappedFilter counting(path);
   WriteProgress written;
   const Progress::Style style = quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
-  Progress progress(
-      style, [&] { return state_of(written); }, Progress::interval_of(style));
+  Progress progress(style, [&] { return state_of(written); }, Progress::interval_of(style));
   counting.verify_body(threads);  // damage must not spread into another file
   const unsigned kept =
       generations_to_keep(output, {}, keep, threads, [&](std::string_view line) { progress.show(line); });

@@ -142,8 +142,7 @@ class Query {
     // No progress between the answers, and none in a log: whoever reads those did not ask for it.
     const bool bar = !options.quiet && isatty(STDERR_FILENO) != 0 && (isatty(STDOUT_FILENO) == 0 || !shown_.any());
     const Progress::Style style = bar ? Progress::style_for(STDERR_FILENO) : Progress::Style::none;
-    Progress progress(
-        style, [&] { return lists.state(); }, Progress::interval_of(style));
+    Progress progress(style, [&] { return lists.state(); }, Progress::interval_of(style));
     if (counts) {
       const EntryCounts count = count_entries(lists, filter_.view(), options.chosen_threads(), PairFoundBy::sender_too);
       use({.text = {}, .listed = count.found, .not_listed = count.missing, .rejected = count.rejected});

@@ -89,11 +89,7 @@ TEST_CASE("without a terminal, lines of progress are printed at intervals until 
   Pipe pipe;
   std::atomic<std::uint64_t> done{0};
   Progress progress(
-      Style::lines,
-      [&]() -> Progress::State {
-        return {"reading", done += kMiB, 0};
-      },
-      1ms, pipe.write_end());
+      Style::lines, [&]() -> Progress::State { return {"reading", done += kMiB, 0}; }, 1ms, pipe.write_end());
   const std::string text = pipe.read_until("reading: 3.00 MiB");
   CHECK(text.find("reading: 1.00 MiB") == 0);
   CHECK(text.find('\r') == std::string::npos);
@@ -109,11 +105,8 @@ TEST_CASE("each piece of work has its own time") {
   Pipe pipe;
   std::atomic<bool> writing{false};
   Progress progress(
-      Style::lines,
-      [&]() -> Progress::State {
-        return {writing ? "writing" : "reading", 0, 0};
-      },
-      20ms, pipe.write_end());
+      Style::lines, [&]() -> Progress::State { return {writing ? "writing" : "reading", 0, 0}; }, 20ms,
+      pipe.write_end());
   pipe.read_until("reading: 0:01");
   writing = true;
   pipe.read_until("writing: 0:00");
@@ -123,11 +116,7 @@ TEST_CASE("a bar is overwritten, makes room for other lines, and is erased at th
   Pipe pipe;
   {
     Progress progress(
-        Style::bar,
-        []() -> Progress::State {
-          return {"reading", kMiB, 2 * kMiB};
-        },
-        1ms, pipe.write_end());
+        Style::bar, []() -> Progress::State { return {"reading", kMiB, 2 * kMiB}; }, 1ms, pipe.write_end());
     pipe.read_until("\r\x1b[Kreading [");
     progress.show("list:1: bad");
     pipe.read_until("list:1: bad\n\r\x1b[Kreading [");
@@ -141,12 +130,7 @@ TEST_CASE("a silent progress prints nothing, and its end does not wait for the i
   Pipe pipe;
   const auto start = std::chrono::steady_clock::now();
   for (const Style style : {Style::none, Style::bar, Style::lines}) {
-    const Progress progress(
-        style,
-        []() -> Progress::State {
-          return {"reading", 1, 1};
-        },
-        1h, pipe.write_end());
+    const Progress progress(style, []() -> Progress::State { return {"reading", 1, 1}; }, 1h, pipe.write_end());
   }
   CHECK(std::chrono::steady_clock::now() - start < 1min);
   CHECK(pipe.read_rest().empty());

@@ -51,8 +51,7 @@ TEST_CASE("after a stop no further block is worked on") {
   Blocks blocks(lists.names, lists.stop, false, BlockOrder::in_turn);
   const auto format = make_format("text", lists.names.size());
   int used = 0;
-  for_each_block_in_turn(
-      blocks, *format, 4, [](const Block&) { return 0; }, [&](int) { return ++used < 2; });
+  for_each_block_in_turn(blocks, *format, 4, [](const Block&) { return 0; }, [&](int) { return ++used < 2; });
   CHECK(used == 2);
 }
 
