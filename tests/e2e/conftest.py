@@ -41,13 +41,22 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(side_by_side_group(item.path)))
+        item.add_marker(pytest.mark.xdist_group(side_by_side_group(item)))
+    # They take longest: begun last, they would run alone at the end.
+    items.sort(key=lambda item: not boots_containers(item))
 
 
-def side_by_side_group(file):
-    """Tests of one group run one after the other: those of a file, which share servers, and all that boot containers,
-    which share a base and the packages that are made for them."""
-    return "containers" if file.parent != HERE else file.stem
+def boots_containers(item):
+    return item.path.parent != HERE
+
+
+def side_by_side_group(item):
+    """Tests of one group run one after the other: those that share servers, which are those of a file, or of a recipe in a
+    file that has several; and all that boot containers, which share a base and the packages that are made for them."""
+    if boots_containers(item):
+        return "containers"
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    return " ".join([item.path.stem, *(params[name] for name in ("recipe", "patient") if name in params)])
 
 
 def pytest_configure(config):
@@ -157,11 +166,15 @@ def packages(request):
         return
     if shutil.which("lintian") is None or shutil.which("dh") is None:
         pytest.skip("making packages needs debhelper and lintian: scripts/install-dependencies packages")
-    words = [] if request.config.getoption("--all") else ["--from", build_folder()]
+    words, environment = [], {**os.environ}
+    if not request.config.getoption("--all"):
+        words = ["--from", build_folder()]
+        # Compressing the debugging symbols as for a release would take longer than all the rest.
+        environment |= {"DPKG_DEB_COMPRESSOR_TYPE": "gzip", "DPKG_DEB_COMPRESSOR_LEVEL": "1"}
     with temporary_folder("packages", build_folder()) as folder:
         output = folder / "new"
         done = subprocess.run([REPOSITORY / "scripts/build-packages", *words, "--output", output],
-                              capture_output=True, text=True)
+                              capture_output=True, text=True, env=environment)
         assert done.returncode == 0, done.stdout + done.stderr
         yield output
 
