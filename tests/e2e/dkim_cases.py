@@ -1,4 +1,5 @@
-"""Messages of a listed sender, signed well and badly: what has to be delivered, and what has to be checked."""
+"""Messages of a listed sender, signed well and badly: what has to be delivered, and what has to be checked. What is decided
+by the text of a signature or of a key alone is in tests/milter/dkim (signature_choice_test.cpp, verifier_test.cpp)."""
 
 import time
 from dataclasses import replace
@@ -47,9 +48,6 @@ BY_EVERY_WAY_OF_SIGNING = {
     "a signature that also covers a second From": delivered(RSA.sign(GENUINE, fields=FROM_TWICE)),
     "a signature of a domain above": delivered(from_field(BELOW)),
     "a signature of the very domain": delivered(from_field(BELOW, signer=key("test", "news.example.org"))),
-    "a signature with the domain in capitals": delivered(tags(d=b"EXAMPLE.org", i=None)),
-    "a signature that names a user": delivered(tags(i=b"somebody@example.org")),
-    "a signature that names a domain below": delivered(tags(i=b"@news.example.org")),
     "a signature that ends in an hour": delivered(tags(x=seconds(HOUR))),
     "a signature without a time": delivered(tags(t=None)),
     "a signature of the envelope sender's domain": delivered(
@@ -71,10 +69,7 @@ DOES_NOT_COUNT = {
     "a signature that has ended": checked(tags(x=seconds(-HOUR), t=seconds(-2 * HOUR))),
     "a signature that ended before it was made": checked(tags(x=seconds(-HOUR), t=seconds(0))),
     "a signature of tomorrow": checked(tags(t=seconds(24 * HOUR))),
-    "a signature that leaves out From": checked(RSA.sign(GENUINE, fields=SIGNED_FIELDS[1:])),
     "an identity below, where the key forbids it": checked(tags(key("strict"), i=b"@news.example.org")),
-    "an identity outside": checked(tags(i=b"@other.example")),
-    "an identity above": checked(tags(key("test", "news.example.org"), content(BELOW), i=b"@example.org")),
     "a From of two mailboxes": checked(from_field(f"{LISTED}, x@attacker.example")),
     "a second From on top": checked(on_top(RSA.sign(GENUINE), b"From: x@attacker.example")),
     "a second From at the end": checked(changed(
@@ -83,7 +78,6 @@ DOES_NOT_COUNT = {
         on_top(GENUINE, b"From: x@attacker.example"), fields=FROM_TWICE)),
     "another version": checked(tags(v=b"2")),
     "no version": checked(tags(v=None)),
-    "an unknown algorithm": checked(changed(RSA.sign(GENUINE), b"rsa-sha256", b"rsa-sha999")),
     "an unknown canonicalization": checked(changed(RSA.sign(GENUINE), b"relaxed/relaxed", b"relaxed/gentle")),
     "an unknown way to the key": checked(tags(q=b"http/txt")),
     "a signature without a signature": checked(
@@ -99,26 +93,11 @@ TRICKS = {
     "a NUL behind s=": checked(tags(ATTACKER, d=b"example.org", i=None, s=_NAME + b".\0")),
     "a NUL in i=": checked(tags(ATTACKER, i=b"@example.org\0@attacker.example")),
     "an escaped NUL behind s=": checked(tags(ATTACKER, d=b"example.org", i=None, s=_NAME + b".\\000")),
-    "a dot behind s=": checked(tags(ATTACKER, d=b"example.org", i=None, s=_NAME + b".")),
     "s= with a space": checked(tags(ATTACKER, d=b"example.org", i=None, s=_NAME + b". x")),
     "s= with a line end": checked(tags(ATTACKER, d=b"example.org", i=None, s=_NAME + b".\r\n x")),
-    "s= with a slash": checked(tags(ATTACKER, d=b"example.org", i=None, s=b"../" + _NAME)),
-    "s= of 300 bytes": checked(tags(ATTACKER, d=b"example.org", i=None, s=b"x." * 120 + _NAME)),
-    "no s=": checked(tags(ATTACKER, d=b"example.org", i=None, s=None)),
-    "no d=": checked(tags(ATTACKER, d=None)),
-    "two d=, ours first": checked(tags(ATTACKER, d=b"example.org; d=attacker.example", i=None)),
-    "two d=, ours last": checked(tags(ATTACKER, d=b"attacker.example; d=example.org", i=None)),
-    "d= with an at sign": checked(tags(ATTACKER, d=b"x@example.org", i=None)),
-    "d= with a comment": checked(tags(ATTACKER, d=b"example.org(attacker.example)", i=None)),
-    "d= with a comma": checked(tags(ATTACKER, d=b"attacker.example,example.org", i=None)),
     "d= with a space": checked(tags(ATTACKER, d=b"attacker.example example.org", i=None)),
     "d= with a line end": checked(tags(ATTACKER, d=b"attacker.example\r\n .example.org", i=None)),
-    "d= with a dot before it": checked(tags(ATTACKER, d=b".example.org", i=None)),
     "d= with a backslash": checked(tags(ATTACKER, d=b"attacker\\.example.org", i=None)),
-    "d= with bytes beyond ASCII": checked(tags(ATTACKER, d="example。org".encode(), i=None)),
-    "d= of the public suffix": checked(tags(ATTACKER, d=b"org", i=b"listed@example.org")),
-    "d= of a domain that ends like ours": checked(tags(ATTACKER, d=b"notexample.org", i=None)),
-    "d= of a domain that begins like ours": checked(tags(ATTACKER, d=b"example.org.attacker.example", i=None)),
     "i= of ours, d= of the attacker": checked(tags(ATTACKER, i=b"listed@example.org")),
     "our signature, d= exchanged": checked(changed(RSA.sign(GENUINE), b"d=example.org", b"d=attacker.example")),
     "the attacker's signature, d= exchanged": checked(changed(
@@ -186,25 +165,19 @@ NAMES = {
     "a key elsewhere, by CNAME": delivered(key("alias").sign(GENUINE)),
     "a key after 50 ms": delivered(key("slow").sign(GENUINE)),
     "a key that allows no domain below": delivered(tags(key("strict"), i=None)),
-    "a key under test": delivered(key("under-test").sign(GENUINE)),
     "two keys": checked(key("two-keys").sign(GENUINE)),
     "a key with a NUL before it": checked(key("with-a-nul").sign(GENUINE)),
     "no such name": checked(key("missing").sign(GENUINE)),
     "no record": checked(key("nothing").sign(GENUINE)),
-    "another record": checked(key("no-record").sign(GENUINE)),
     "SERVFAIL": checked(key("servfail").sign(GENUINE)),
     "REFUSED": checked(key("refused").sign(GENUINE)),
     "a broken reply": checked(key("broken").sign(GENUINE)),
     "a key of 20 kB": checked(key("huge").sign(GENUINE)),
     "a loop of CNAMEs": checked(key("loop").sign(GENUINE)),
-    "a key that was withdrawn": checked(key("withdrawn").sign(GENUINE)),
-    "a key for something else": checked(key("for-others").sign(GENUINE)),
-    "a key for SHA-1": checked(key("sha1only").sign(GENUINE)),
     "a key of another version": checked(key("version-2").sign(GENUINE)),
     # libopendkim does not compare k= with a=. The key is the domain's own, and its only one of that name.
     "a key of another kind": delivered(key("another-kind").sign(GENUINE)),
     "a key of somebody else's": checked(key("of-another").sign(GENUINE)),
-    "what is no key": checked(key("not-a-key").sign(GENUINE)),
 }
 
 
@@ -267,22 +240,18 @@ EDITED_BY_POSTFIX = {
 FOUND = {
     "no-signature": (
         "no signature", "a signature of another domain", "a signature of the attacker's", "an empty signature",
-        "no d=", "two d=, ours first", "two d=, ours last", "d= with an at sign", "d= with a dot before it",
-        "d= with bytes beyond ASCII", "d= of the public suffix", "d= of a domain that ends like ours",
-        "d= of a domain that begins like ours", "i= of ours, d= of the attacker", "our signature, d= exchanged"),
+        "i= of ours, d= of the attacker", "our signature, d= exchanged"),
     "body-not-covered": (
         "a length that leaves out the end", "a length of all", "a length of nothing", "a length behind the end"),
     "key-too-short": ("a key of 512 bits", "a key of 768 bits"),
-    "weak-algorithm": ("SHA-1", "an unknown algorithm"),
+    "weak-algorithm": ("SHA-1",),
     "expired": ("a signature that has ended", "a signature that ended before it was made"),
     "not-yet-valid": ("a signature of tomorrow",),
-    "from-not-signed": ("a signature that leaves out From",),
     "subdomain-not-allowed": ("an identity below, where the key forbids it",),
-    "foreign-identity": (
-        "an identity outside", "an identity above", "the attacker's signature, d= exchanged"),
+    "foreign-identity": ("the attacker's signature, d= exchanged",),
     "malformed-signature": (
         "another version", "no version", "an unknown canonicalization", "an unknown way to the key",
-        "a signature without a signature", "a dot behind s=", "s= with a slash", "no s="),
+        "a signature without a signature"),
     "header-changed": (
         "a field added that is signed once more", "a signed field taken out", "a signed field changed",
         "From changed", "spaces in the header, to the letter", "a good one of another domain above a broken one",
@@ -293,13 +262,10 @@ FOUND = {
     "field-added": ("a second Subject on top of the one that is signed",),
     "body-changed": ("the body changed", "words behind the body", "spaces in the body, to the letter"),
     "several-keys": ("two keys",),
-    "key-malformed": (
-        "a key with a NUL before it", "another record", "a key of another version", "what is no key"),
+    "key-malformed": ("a key with a NUL before it", "a key of another version"),
     "key-not-found": ("no such name", "no record"),
     "name-server-failed": ("SERVFAIL", "REFUSED", "a broken reply", "a loop of CNAMEs"),
     "key-too-long": ("a key of 20 kB",),
-    "key-revoked": ("a key that was withdrawn",),
-    "key-not-for-this": ("a key for something else", "a key for SHA-1"),
 }
 
 _CASES = (BY_EVERY_WAY_OF_SIGNING | DOES_NOT_COUNT | TRICKS | CHANGED_ON_THE_WAY | SEVERAL_SIGNATURES | NAMES

@@ -32,14 +32,6 @@ class SigningRspamd(Rspamd):
             f'domain {{ "{self.keys[0].domain}" {{ selectors [ {", ".join(selectors)} ] }} }}\n')
 
 
-def names_of_signers(*keys):
-    """Those of by_real_signers."""
-    algorithms = [algorithm_of(key) for key in keys]
-    return [*(f"{program}, {algorithm}, {'/'.join(pair)}" for program in ("OpenDKIM", "python3-dkim")
-              for algorithm in algorithms for pair in CANONICALIZATIONS),
-            *(f"rspamd, {algorithm}" for algorithm in algorithms)]
-
-
 def by_real_signers(content, sender, rsa, ed25519):
     """name -> the message, signed. rsa, ed25519: keys of the sender's domain."""
     with ExitStack() as stack:

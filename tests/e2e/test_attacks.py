@@ -100,44 +100,23 @@ ATTACKS = {
     "SPF passes for the greeting of a bounce": mail(content(LISTED_WITHOUT_DMARC), "", client=SENDER),
     "an envelope of the domain that SPF fails for": mail(content(LISTED_WITHOUT_DMARC), "x@nodmarc.example"),
 
-    # From fields
-    "a listed name before the address": mail(by_attacker(f'"{LISTED}" <{ATTACKER}>')),
-    "a listed name without quotes": mail(by_attacker(f"{LISTED} <{ATTACKER}>")),
-    "a listed name in an encoded word": mail(by_attacker(f"=?utf-8?q?listed=40example.org?= <{ATTACKER}>")),
+    # From fields: their forms are in tests/milter/policy/header_from_test.cpp. Here are those that a mail server might change.
     "a listed name, 60,000 spaces, the address": mail(by_attacker(f'"{LISTED}{" " * 60_000}" <{ATTACKER}>')),
-    "a listed address in a comment": mail(by_attacker(f"{ATTACKER} ({LISTED})")),
-    "a listed address in a comment before": mail(by_attacker(f"({LISTED}) {ATTACKER}")),
-    "two addresses, the attacker's first": mail(by_attacker(f"{ATTACKER}, {LISTED}")),
-    "two addresses, the listed first": mail(by_attacker(f"{LISTED}, {ATTACKER}")),
-    "two addresses in brackets": mail(by_attacker(f"<{ATTACKER}> <{LISTED}>")),
-    "two From fields, the attacker's first": mail(by_attacker(ATTACKER, f"From: {LISTED}".encode())),
     "two From fields, the listed first": mail(by_attacker(LISTED, f"From: {ATTACKER}".encode())),
     "300 From fields": mail(by_attacker(ATTACKER, *[f"From: {LISTED}".encode()] * 300)),
     "a From field with a space before the colon as well": mail(
         content(ATTACKER, f"FROM : {LISTED}".encode())),
-    "a group": mail(by_attacker(f"friends: {LISTED};")),
-    "a group, and an address": mail(by_attacker(f"friends: {LISTED};, {ATTACKER}")),
-    "an empty From": mail(by_attacker("", f"Sender: {LISTED}".encode())),
     "no From": mail(b"Sender: " + LISTED.encode() + b"\r\nSubject: test\r\n\r\nHello.\r\n"),
-    "the whole address in an encoded word": mail(by_attacker("=?utf-8?q?listed=40nodmarc=2Eexample?=")),
-    "the address in an encoded word, in brackets": mail(by_attacker("<=?utf-8?q?listed?=@nodmarc.example>")),
-    "a route through the listed domain": mail(by_attacker(f"<@example.org:{ATTACKER}>")),
-    "a route that ends at the listed domain": mail(
-        by_attacker(f"<@attacker.example:{LISTED_WITHOUT_DMARC}>")),
-    "the listed address as a local part": mail(by_attacker(f'<"{LISTED}"@attacker.example>')),
-    "the listed address as a local part without quotes": mail(by_attacker(f"<{LISTED}@attacker.example>")),
     "a listed address with a NUL behind": mail(content(LISTED.encode() + b"\0" + ATTACKER.encode())),
     "a NUL and a listed address": mail(content(ATTACKER.encode() + b"\0, " + LISTED.encode())),
     "a bare carriage return and a second From": mail(content(
         ATTACKER.encode() + b"\rFrom: " + LISTED_WITHOUT_DMARC.encode())),
     "a bare line feed and a second From": mail(content(
         ATTACKER.encode() + b"\nFrom: " + LISTED_WITHOUT_DMARC.encode())),
-    "8-bit bytes in the listed domain": mail(by_attacker(b"listed@nodmarc\xff.example")),
     "a look-alike of another script": mail(by_attacker("liѕted@nodmarc.example")),
     "a look-alike domain": mail(by_attacker("listed@nodmаrc.example")),
     "a look-alike domain as xn--": mail(by_attacker("listed@xn--nodmrc-4fg.example")),
     "a look-alike of a listed international domain": mail(by_attacker("listed@bucher.example")),
-    "a full-width at sign": mail(by_attacker("listed＠nodmarc.example")),
     "a domain that only begins like the listed": mail(by_attacker(
         "listed@example.org.attacker.example", domain="example.org.attacker.example")),
     "a domain that holds results": mail(by_attacker(
@@ -148,7 +127,6 @@ ATTACKS = {
         "<x@attacker.example;dmarc=pass(x)header.from=nodmarc.example>"), LISTED_WITHOUT_DMARC),
     "a local part that holds results": mail(by_attacker(
         '<"a; dkim=pass header.d=nodmarc.example"@attacker.example>'), LISTED_WITHOUT_DMARC),
-    "a listed From folded in the middle": mail(by_attacker("listed@\r\n nodmarc.example")),
     "a listed Sender": mail(by_attacker(ATTACKER, f"Sender: {LISTED}".encode())),
     "a listed Resent-From": mail(by_attacker(ATTACKER, f"Resent-From: {LISTED}".encode())),
     "a listed Reply-To and Return-Path": mail(by_attacker(
@@ -156,23 +134,14 @@ ATTACKS = {
     "a listed From in an attached message": mail(by_attacker(
         ATTACKER, b"Content-Type: message/rfc822") + b"From: " + LISTED.encode() + b"\r\n\r\nHello.\r\n"),
 
-    # Envelope senders
+    # Envelope senders: more of them in tests/milter/policy/rewritten_sender_test.cpp.
     "an envelope that looks forwarded, by nobody we trust": mail(
         content(ATTACKER), "SRS0=abcd=EF=example.org=listed@attacker.example"),
-    "the same through two": mail(
-        content(ATTACKER), "SRS1=abcd=forwarder.example==ghij=KL=example.org=listed@attacker.example"),
     "forwarded by whom we trust, from elsewhere": mail(
         content(ATTACKER), "SRS0=abcd=EF=nodmarc.example=listed@forwarder.example"),
     "a tag of BATV of another domain": mail(content(ATTACKER), "prvs=1234abcdef=listed@attacker.example"),
-    "a tag of BATV before a listed address": mail(
-        content(ATTACKER), "prvs=1234abcdef=listed@nodmarc.example"),
     "a route through the listed domain in the envelope": mail(
         content(ATTACKER), "@example.org:x@attacker.example"),
-    "the listed address as the local part of the envelope": mail(
-        content(ATTACKER), '"listed@example.org"@attacker.example'),
-    "a return path that names the listed address": mail(
-        content(ATTACKER), "bounce+listed=example.org@attacker.example"),
-    "the percent hack": mail(content(ATTACKER), "listed%example.org@attacker.example"),
 
     # What a sender has others write into the fields of ours
     "an envelope that closes a comment": mail(
@@ -191,12 +160,8 @@ ATTACKS = {
 
     # Authenticated, and not to be delivered all the same
     "a revoked sender": mail(genuine("revoked@example.org"), "revoked@example.org", client=SENDER),
-    "a revoked sender in another case": mail(
-        genuine("Revoked@Example.ORG"), "REVOKED@example.org", client=SENDER),
     "a revoked sender with a tag": mail(
         genuine("revoked+x@example.org"), "revoked+x@example.org", client=SENDER),
-    "a revoked sender in quotes": mail(
-        genuine('"revoked"@example.org'), '"revoked"@example.org', client=SENDER),
     "a revoked From, the envelope listed": mail(genuine("revoked@example.org"), LISTED, client=SENDER),
     "a revoked envelope, the From listed": mail(genuine(LISTED), "revoked@example.org", client=SENDER),
     "a tagged bounce address of a revoked sender": mail(
@@ -235,26 +200,18 @@ def gateway(start_shared_gateway):
     return start(start_shared_gateway)
 
 
-@pytest.fixture(scope="module")
-def deliveries(gateway):
-    return send_all(gateway, {**ATTACKS, **GENUINE})
+def verdict(delivery):
+    """Where it went, and the decision in its mark."""
+    return delivery.place, [mark.split(" ")[0] for mark in delivery.marks]
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_a_forgery_is_checked(deliveries, attack):
-    delivery = deliveries[attack]
-    assert delivery.place == DEEP_CHECK
-    [mark] = delivery.marks
-    assert mark.startswith("check; reason=")
+def test_every_forgery_is_checked_and_every_genuine_message_delivered(gateway):
+    deliveries = send_all(gateway, {**ATTACKS, **GENUINE})
+    assert {name: verdict(delivery) for name, delivery in deliveries.items()} == {
+        **dict.fromkeys(ATTACKS, (DEEP_CHECK, ["check;"])), **dict.fromkeys(GENUINE, (LIGHT_PATH, ["deliver;"]))}
 
 
-@pytest.mark.parametrize("name", GENUINE)
-def test_a_genuine_message_is_delivered(deliveries, name):
-    delivery = deliveries[name]
-    assert (delivery.place, len(delivery.marks)) == (LIGHT_PATH, 1), delivery.marks
-
-
-def test_most_of_them_would_be_delivered_if_nobody_were_authenticated(start_gateway):
+def test_most_forgeries_would_be_delivered_without_authentication(start_gateway):
     gateway = start(start_gateway, milters=(), settings={"authentication": "off", "own-domains": ""})
     delivered = [name for name, delivery in send_all(gateway, ATTACKS).items()
                  if delivery.place == LIGHT_PATH]

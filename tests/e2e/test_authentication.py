@@ -45,15 +45,10 @@ OUTCOMES = {
 }
 
 
-@pytest.fixture(scope="module")
-def outcomes(gateway):
-    return send_all(gateway, {name: Mail(ATTACKER, raw) for name, (raw, _, _) in OUTCOMES.items()})
-
-
-@pytest.mark.parametrize("name", OUTCOMES)
-def test_the_signature_decides(outcomes, name):
-    _, place, mark = OUTCOMES[name]
-    assert outcome(outcomes[name]) == (place, mark)
+def test_the_signature_decides(gateway):
+    deliveries = send_all(gateway, {name: Mail(ATTACKER, raw) for name, (raw, _, _) in OUTCOMES.items()})
+    assert {name: outcome(delivery) for name, delivery in deliveries.items()} == {
+        name: (place, mark) for name, (_, place, mark) in OUTCOMES.items()}
 
 
 def test_mail_that_a_real_opendkim_signed_at_its_sender_is_delivered(gateway):
@@ -76,25 +71,22 @@ def forged(fields):
     return Mail(LISTED_WITHOUT_DMARC, content(LISTED_WITHOUT_DMARC, *fields))
 
 
-@pytest.fixture(scope="module")
-def forgeries(gateway):
-    return send_all(gateway, {name: forged(fields) for name, fields in FORGED_RESULTS.items()})
+def test_forged_results_count_for_nothing(gateway):
+    deliveries = send_all(gateway, {name: forged(fields) for name, fields in FORGED_RESULTS.items()})
+    assert {name: outcome(delivery) for name, delivery in deliveries.items()} == dict.fromkeys(
+        FORGED_RESULTS, (DEEP_CHECK, "check; reason=not-authenticated"))
 
 
-@pytest.mark.parametrize("name", FORGED_RESULTS)
-def test_forged_results_count_for_nothing(forgeries, name):
-    assert outcome(forgeries[name]) == (DEEP_CHECK, "check; reason=not-authenticated")
-
-
-@pytest.mark.parametrize("position", ["first", "under a signature", "last"])
-def test_forged_results_count_for_nothing_in_any_position(gateway, position):
-    raw = {"first": FIELD + b"\r\n" + content(LISTED_WITHOUT_DMARC),
-           "under a signature": keys["attacker.example"].sign(
-               FIELD + b"\r\n" + content(LISTED_WITHOUT_DMARC)),
-           "last": content(LISTED_WITHOUT_DMARC, FIELD)}[position]
-    [delivery] = send_all(gateway, {"": Mail(LISTED_WITHOUT_DMARC, raw)}).values()
-    assert outcome(delivery) == (DEEP_CHECK, "check; reason=not-authenticated")
-    assert all("dmarc" not in value for _, value in delivery.received.headers("Authentication-Results"))
+def test_forged_results_count_for_nothing_in_any_position(gateway):
+    unsigned = content(LISTED_WITHOUT_DMARC)
+    positions = {"first": FIELD + b"\r\n" + unsigned,
+                 "under a signature": keys["attacker.example"].sign(FIELD + b"\r\n" + unsigned),
+                 "last": content(LISTED_WITHOUT_DMARC, FIELD)}
+    deliveries = send_all(gateway, {name: Mail(LISTED_WITHOUT_DMARC, raw) for name, raw in positions.items()})
+    assert {name: outcome(delivery) for name, delivery in deliveries.items()} == dict.fromkeys(
+        positions, (DEEP_CHECK, "check; reason=not-authenticated"))
+    assert not any("dmarc" in value for delivery in deliveries.values()
+                   for _, value in delivery.received.headers("Authentication-Results"))
 
 
 def test_without_the_shipped_header_checks_they_would_be_believed(start_gateway):
@@ -114,7 +106,7 @@ def test_each_message_of_a_session_is_decided_by_its_own_results(gateway):
         LIGHT_PATH, DEEP_CHECK, LIGHT_PATH, DEEP_CHECK, DEEP_CHECK, LIGHT_PATH]
 
 
-def test_a_message_given_up_lends_nothing_to_the_next(gateway):
+def test_a_message_given_up_leaves_no_results_to_the_next(gateway):
     with gateway.connect() as client:
         for command in (f"MAIL FROM:<{LISTED}>", "RCPT TO:<user@example.net>", "RSET",
                         f"MAIL FROM:<{LISTED}>", "RSET"):

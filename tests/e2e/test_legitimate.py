@@ -30,19 +30,14 @@ def both(path, from_value, **options):
 DELIVERED = {
     # The envelope sender, authenticated by SPF
     "the envelope sender as listed": by_spf(LISTED),
-    "in capitals": by_spf("LISTED@EXAMPLE.ORG"),
     "in mixed case": by_spf("Listed@Example.Org"),
-    "in quotes that are not needed": by_spf('"listed"@example.org'),
     "in quotes that are needed": by_spf('"two words"@example.org'),
-    "with a dot before the at sign": by_spf("docomo.@example.org"),
     "with a dot before the at sign, in From too": by_spf("docomo.@example.org", "Anna <docomo.@example.org>"),
     "with two dots in a row": by_spf("j..doe@example.org"),
     "with more than 64 octets before the at sign": by_spf(
         "list-return-1680-some-reader-with-quite-a-long-name=mailbox.example.org@example.org"),
     "with a tag": by_spf("listed+news@example.org"),
     "with a tag of BATV": by_spf("prvs=1234abcdef=listed@example.org"),
-    "with a tag of BATV that comes last": by_spf("prvs=listed=1234abcdef@example.org"),
-    "with a tag of Barracuda's BATV": by_spf("btv1==123abcd4567==listed@example.org"),
     "with BATV and a tag": by_spf("prvs=1234abcdef=listed+news@example.org"),
     "international, as xn--": by_spf("info@xn--bcher-kva.example"),
     "international, as XN--": by_spf("info@XN--BCHER-KVA.EXAMPLE"),
@@ -56,29 +51,16 @@ DELIVERED = {
     "forwarded by whom we trust, with its signature": both(
         "SRS0=abcd=EF=example.org=listed@forwarder.example", LISTED),
 
-    # The From field, authenticated by a signature
+    # The From field, authenticated by a signature. Its forms are in tests/milter/policy/header_from_test.cpp.
     "a mailing service": signed(),
     "from any client at all": Mail(
         "x@attacker.example", keys["example.org"].sign(content(LISTED)), client=STRANGER),
     "in answer to a bounce": signed(path=""),
     "a From in capitals": signed("LISTED@EXAMPLE.ORG"),
-    "a name": signed(f"Anna Example <{LISTED}>"),
-    "a name in quotes, with a comma": signed(f'"Example, Anna" <{LISTED}>'),
-    "a name with quotes in quotes": signed(f'"Anna \\"the\\" Example" <{LISTED}>'),
     "a name in quotes, with another address": signed(f'"anna@example.com" <{LISTED}>'),
-    "an encoded name": signed(f"=?utf-8?q?J=C3=B6rg?= <{LISTED}>"),
-    "an encoded name in two parts": signed(f"=?utf-8?q?J=C3=B6rg_?=\r\n =?utf-8?b?TcO8bGxlcg==?= <{LISTED}>"),
     "an encoded name in Latin 1": signed(f"=?iso-8859-1?q?J=F6rg?= <{LISTED}>"),
     "a name in plain UTF-8": signed(f"Jörg Müller <{LISTED}>"),
-    "a comment after the address": signed(f"{LISTED} (Anna Example)"),
-    "a comment before the address": signed(f"(Anna) {LISTED}"),
     "comments within comments": signed(f"Anna (of (the) sales) <{LISTED}> (office)"),
-    "an address folded after the name": signed(f"Anna Example\r\n <{LISTED}>"),
-    "a tab after the name": signed(f"Anna Example\t<{LISTED}>"),
-    "spaces inside the brackets": signed(f"Anna < {LISTED} >"),
-    "quotes that are not needed in From": signed('Anna <"listed"@example.org>'),
-    "a dot before the at sign in From": signed("Anna <docomo.@example.org>"),
-    "two dots in a row in From": signed("j..doe@example.org"),
     "a tag in From": signed("Anna <listed+news@example.org>"),
     "a From field in lower case": Mail("bounce@mailer.example", keys["example.org"].sign(
         content(LISTED).replace(b"From:", b"from:", 1)), client=SENDER),
@@ -160,21 +142,19 @@ def deliveries(gateway):
     return send_all(gateway, {**DELIVERED, **{name: mail for name, (mail, _, _) in CHECKED.items()}})
 
 
-@pytest.mark.parametrize("name", DELIVERED)
-def test_honest_mail_is_delivered(deliveries, name):
-    delivery = deliveries[name]
-    assert delivery.place == LIGHT_PATH, (delivery.marks, delivery.received.headers("Authentication-Results"))
-    [mark] = delivery.marks
-    assert mark.startswith("deliver; reason=listed")
+def outcomes(deliveries, names, mark):
+    """name -> where it went, and as much of its mark as mark has."""
+    return {name: (deliveries[name].place, [each[:len(mark(name))] for each in deliveries[name].marks]) for name in names}
 
 
-@pytest.mark.parametrize("name", CHECKED)
-def test_what_is_checked_has_its_reason(deliveries, name):
-    _, reason, _ = CHECKED[name]
-    delivery = deliveries[name]
-    assert delivery.place == DEEP_CHECK
-    [mark] = delivery.marks
-    assert mark.startswith(f"check; reason={reason};")
+def test_honest_mail_of_listed_senders_is_delivered(deliveries):
+    mark = "deliver; reason=listed"  # or listed-domain, …
+    assert outcomes(deliveries, DELIVERED, lambda _: mark) == dict.fromkeys(DELIVERED, (LIGHT_PATH, [mark]))
+
+
+def test_honest_mail_that_is_checked_has_its_documented_reason(deliveries):
+    marks = {name: f"check; reason={reason};" for name, (_, reason, _) in CHECKED.items()}
+    assert outcomes(deliveries, CHECKED, marks.get) == {name: (DEEP_CHECK, [mark]) for name, mark in marks.items()}
 
 
 def test_results_of_other_servers_stay_in_the_message(deliveries):

@@ -40,11 +40,11 @@ def skipped(outcome):
 
 
 FORGERIES = {
-    "without a signature": lambda: Mail(LISTED),
-    "with another domain's signature": lambda: signed(OTHER),
-    "with forged results": lambda: Mail(LISTED, (FORGED_RESULT,)),
-    "with forged results and another's signature": lambda: signed(OTHER, (FORGED_RESULT,)),
-    "with a forged mark": lambda: Mail(LISTED, (FORGED_MARK,)),
+    "without a signature": Mail(LISTED),
+    "with another domain's signature": signed(OTHER),
+    "with forged results": Mail(LISTED, (FORGED_RESULT,)),
+    "with forged results and another's signature": signed(OTHER, (FORGED_RESULT,)),
+    "with a forged mark": Mail(LISTED, (FORGED_MARK,)),
 }
 
 
@@ -53,11 +53,10 @@ def test_a_listed_sender_with_its_own_signature_skips_the_spam_checks(recipe):
     assert skipped(outcome)
 
 
-@pytest.mark.parametrize("forgery", FORGERIES)
-def test_a_listed_sender_is_checked(recipe, forgery):
-    [outcome] = recipe.send(FORGERIES[forgery]())
-    assert not skipped(outcome)
-    assert [mark.split(";")[0] for mark in outcome.header("X-Bloomgate")] == ["check"]
+def test_a_listed_sender_that_is_forged_is_checked(recipe):
+    outcomes = recipe.send(*FORGERIES.values())
+    assert {name: (skipped(outcome), [mark.split(";")[0] for mark in outcome.header("X-Bloomgate")])
+            for name, outcome in zip(FORGERIES, outcomes)} == dict.fromkeys(FORGERIES, (False, ["check"]))
 
 
 def test_every_sender_is_checked_when_nobody_authenticates(recipe):

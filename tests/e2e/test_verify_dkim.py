@@ -4,11 +4,7 @@ messages behind OpenDKIM and OpenDMARC, whose results Bloomgate believes: dkim_c
 
 import base64
 import hashlib
-import os
 import re
-import signal
-import time
-from pathlib import Path
 
 import pytest
 from conftest import skip_without_root
@@ -26,7 +22,7 @@ from private_mail.opendmarc import OpenDmarcConfig
 from private_mail.processes import temporary_folder, wait_until
 from private_mail.sendmail_gateway import SendmailGateway, SendmailGatewayConfig
 from private_mail.signing import RELAXED, SIMPLE
-from real_signers import by_real_signers, names_of_signers
+from real_signers import by_real_signers
 
 # What an administrator's own header checks do to a message before any milter sees it.
 HEADER_CHECKS = """\
@@ -37,9 +33,6 @@ HEADER_CHECKS = """\
 
 # OpenDKIM 2.11 signs no simple header with Ed25519 so that it verifies: not by OpenDKIM itself, nor python3-dkim.
 BADLY_SIGNED = ("OpenDKIM, ed25519-sha256, simple/simple", "OpenDKIM, ed25519-sha256, simple/relaxed")
-
-NAMES = [*CASES, *names_of_signers(RSA, ED25519)]
-
 
 @pytest.fixture(scope="module")
 def cases():
@@ -109,55 +102,42 @@ def world(start_shared_gateway):
     return World(start_shared_gateway).start_postfix()
 
 
-@pytest.fixture(scope="module")
-def through_postfix(world, cases):
-    return world.outcomes(cases)
+def wanted(case, found):
+    """An outcome, as outcomes() has it. What the log says counts where the table says it."""
+    return case.delivered, case.found or ("pass" if case.delivered else found)
 
 
-@pytest.fixture(scope="module")
-def through_sendmail(start_shared_gateway, cases):
+def assert_all_are_as_in_table(outcomes, cases):
+    assert len(outcomes) > 100
+    assert outcomes == {name: wanted(cases[name], found) for name, (_, found) in outcomes.items()}
+
+
+def test_signatures_are_verified_behind_postfix(world, cases):
+    assert_all_are_as_in_table(world.outcomes(cases), cases)
+
+
+def test_signatures_are_verified_behind_sendmail(start_shared_gateway, cases):
     if sendmail.can_run():
         pytest.skip(sendmail.can_run())
     world = World(start_shared_gateway).start_sendmail()
-    return world.outcomes({name: case for name, case in cases.items() if not case.postfix_only})
+    assert_all_are_as_in_table(
+        world.outcomes({name: case for name, case in cases.items() if not case.postfix_only}), cases)
 
 
-def assert_is_as_in_table(outcome, case):
-    was_delivered, found = outcome
-    assert was_delivered == case.delivered, found
-    if case.delivered or case.found:
-        assert found == (case.found or "pass")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_signatures_are_verified_behind_postfix(through_postfix, cases, name):
-    assert_is_as_in_table(through_postfix[name], cases[name])
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in CASES or not CASES[name].postfix_only])
-def test_signatures_are_verified_behind_sendmail(through_sendmail, cases, name):
-    assert_is_as_in_table(through_sendmail[name], cases[name])
-
-
-@pytest.fixture(scope="module")
-def behind_opendkim(start_shared_gateway, cases):
+@pytest.mark.all_only  # it compares with other programs
+def test_opendkim_and_opendmarc_decide_alike_except_where_the_table_says_why_not(start_shared_gateway, cases):
     world = World(start_shared_gateway, everywhere=True)
     if world.network is None:
         pytest.skip("the milters before Bloomgate ask a name server in a network of its own")
     milters = OpenDkimConfig(network=world.network), OpenDmarcConfig(world.network)
     world.start_postfix(milters, **{"verify-dkim": "no"})
-    return {name: was_delivered for name, (was_delivered, _) in world.outcomes(cases).items()}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_opendkim_and_opendmarc_decide_alike_but_where_the_table_says_why_not(behind_opendkim, cases, name):
-    case = cases[name]
-    assert (case.today is None) == (not case.because)
-    assert behind_opendkim[name] == (case.delivered if case.today is None else case.today)
+    assert [name for name, case in cases.items() if (case.today is None) != (not case.because)] == []
+    assert {name: was_delivered for name, (was_delivered, _) in world.outcomes(cases).items()} == {
+        name: case.delivered if case.today is None else case.today for name, case in cases.items()}
 
 
 @pytest.mark.parametrize("sender", [UNLISTED, REVOKED])
-def test_no_name_is_looked_up_for_one_who_would_not_be_delivered(world, sender):
+def test_no_name_is_looked_up_for_a_sender_who_would_not_be_delivered(world, sender):
     before = world.names.questions()
     unheard_of = key(f"unheard-of-by-{sender.partition('@')[0]}")
     assert world.send(unheard_of.sign(content(sender)), sender) == (False, "")
@@ -195,15 +175,10 @@ def test_a_key_is_looked_up_once_for_many_messages(world):
     assert world.names.questions() == before
 
 
-@pytest.mark.parametrize("name", FORGED_RESULTS)
-def test_forged_results_count_for_nothing_by_default(world, forgeries, name):
-    assert forgeries[name] == (False, "no-signature")
-
-
-@pytest.fixture(scope="module")
-def forgeries(world):
-    return world.outcomes({name: delivered(content(UNSIGNED, *fields), path=UNSIGNED)
-                           for name, fields in FORGED_RESULTS.items()})
+def test_forged_results_count_for_nothing_by_default(world):
+    outcomes = world.outcomes({name: delivered(content(UNSIGNED, *fields), path=UNSIGNED)
+                               for name, fields in FORGED_RESULTS.items()})
+    assert outcomes == dict.fromkeys(FORGED_RESULTS, (False, "no-signature"))
 
 
 def test_a_body_of_50_mb_is_verified(world):
@@ -236,24 +211,13 @@ class Waiting:
 
 def test_mail_that_waits_for_a_name_holds_up_no_other(world):
     waiting = Waiting(world, 30)
-    started = time.monotonic()
+    before = len(world.gateway.daemon.log())
     [delivery] = world.gateway.send(RawMessage(STRANGER, raw=RSA.sign(GENUINE)))
-    seconds = time.monotonic() - started
     assert verdict_of(delivery)
+    world.gateway.daemon.lines_of(delivery.queue_id)
+    assert "dkim=name-timeout" not in world.gateway.daemon.log()[before:].partition(delivery.queue_id)[0]
     deliveries = waiting.deliveries()
-    assert time.monotonic() - started > 2 * seconds
     assert {(verdict_of(each), world.found(each.queue_id)) for each in deliveries} == {(False, "name-timeout")}
-
-
-def test_a_verifier_that_crashes_loses_no_message_and_the_next_are_verified(start_gateway):
-    world = World(start_gateway).start_postfix()
-    waiting = Waiting(world, 5)
-    daemon = world.gateway.daemon.program.pid
-    [verifier] = Path(f"/proc/{daemon}/task/{daemon}/children").read_text().split()
-    os.kill(int(verifier), signal.SIGSEGV)
-    assert [(verdict_of(each), world.found(each.queue_id)) for each in waiting.deliveries()] == [
-        (False, "verifier-failed")] * 5
-    assert wait_until(lambda: world.send(RSA.sign(GENUINE))[0], "a message to be verified")
 
 
 def test_a_daemon_that_dies_while_it_waits_for_a_name_loses_no_message(start_gateway):
@@ -263,7 +227,7 @@ def test_a_daemon_that_dies_while_it_waits_for_a_name_loses_no_message(start_gat
     assert [(each.place, each.marks) for each in waiting.deliveries()] == [(DEEP_CHECK, [])] * 5
 
 
-def test_require_oversigned_wants_from_signed_once_more_than_it_occurs(start_gateway, cases):
+def test_require_oversigned_needs_from_signed_once_more_than_it_occurs(start_gateway, cases):
     world = World(start_gateway).start_postfix(**{"require-oversigned": "yes"})
     by_opendkim = next(name for name in cases if name.startswith("OpenDKIM, rsa"))
     assert world.outcomes({name: cases[name] for name in (
