@@ -29,7 +29,7 @@ def test_a_daemon_that_is_well_is_found_well(world, is_path):  # noqa: F811
     assert found["level"] == "ok" and "need no action; 0 messages" in found["text"]
 
 
-def test_without_the_option_nothing_is_said_of_figures(world):  # noqa: F811
+def test_without_the_option_the_doctor_does_not_mention_figures(world):  # noqa: F811
     assert about_figures(world.findings()) == []
 
 
@@ -50,7 +50,7 @@ def test_a_reload_that_was_refused_and_a_whitelist_that_is_damaged_are_found(wor
     assert all(each["remedy"] for each in about_figures(found))
 
 
-def test_nobody_at_the_address_is_a_problem(world):  # noqa: F811
+def test_an_address_at_which_no_program_answers_is_a_problem(world):  # noqa: F811
     found = world.findings("--metrics", f"127.0.0.1:{free_port()}")
     assert_found(found, "figures at inet:")
     assert any("cannot be read" in text and "refused" in text for text in texts(found))
@@ -102,7 +102,8 @@ def says_slowly(connection):
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize("answers, words", {
+# What answers at the address, and what the doctor says of it.
+OTHERS = {
     "another web server": (page(b"<html>hello</html>"), "is not bloomgate-milter"),
     "another program's figures": (page(b"up 1\nother_hits_total 5\n"), "is not bloomgate-milter"),
     "an error": (page(b"no", b"404 Not Found"), "status 404"),
@@ -113,11 +114,14 @@ def says_slowly(connection):
     "a byte now and then": (says_slowly, "cannot be read"),
     "control bytes": (page(b"bloomgate_build_info{version=\"1\"} 1\nbloomgate_whitelist_usable{whitelist=\"\x1b[2J\"} 0\n"),
                       "whitelist \\x1b[2J is missing"),
-}.values(), ids=lambda value: value if isinstance(value, str) else "")
-def test_whatever_else_answers_is_said_to_be_so_within_a_bound(world, answers, words):  # noqa: F811
-    with server_that(answers) as address:
-        begin = time.monotonic()
-        found = world.findings("--metrics", address)
-        assert time.monotonic() - begin < 60
-    assert_found(about_figures(found), words)
-    assert len(about_figures(found)) == 1
+}
+
+
+def test_any_other_program_that_answers_is_named_within_a_bound(world):  # noqa: F811
+    for name, (answers, words) in OTHERS.items():
+        with server_that(answers) as address:
+            begin = time.monotonic()
+            found = about_figures(world.findings("--metrics", address))
+            assert time.monotonic() - begin < 60, name
+        assert len(found) == 1, name
+        assert_found(found, words)

@@ -62,7 +62,7 @@ def expect_all(gateway):
     assert reasons_of(gateway, messages) == [want for _, _, want in EXPECTED]
 
 
-def test_behind_postfix_a_message_is_delivered_to_those_who_know_its_sender(start_gateway):
+def test_behind_postfix_a_message_is_delivered_to_recipients_with_an_entry_for_its_sender(start_gateway):
     gateway = start_gateway(LIST, settings={"recipient-delimiter": "+"})
     expect_all(gateway)
     known, unknown = gateway.send(Message(JOE, recipient=ANN), Message(JOE, recipient=EVE))
@@ -70,7 +70,7 @@ def test_behind_postfix_a_message_is_delivered_to_those_who_know_its_sender(star
     assert (unknown.place, unknown.marks) == (DEEP_CHECK, [NOT_LISTED])
 
 
-def test_postfix_tells_the_recipient_before_its_aliases_and_with_its_tag(start_gateway):
+def test_postfix_names_the_recipient_before_its_aliases_and_with_its_tag(start_gateway):
     gateway = start_gateway(LIST, main_cf="virtual_alias_maps = inline:{ info@example.net=ann@example.net, "
                             "ann@example.net=eve@example.net }\nrecipient_delimiter = +\n")
     assert reasons_of(gateway, [(JOE, (ANN,)), (JOE, ("info@example.net",)), (JOE, ("ann+shop@example.net",))]) == [
@@ -89,15 +89,7 @@ def test_a_recipient_that_postfix_refuses_does_not_count(start_gateway):
     gateway.daemon.logged("reason=listed-for-recipients .* recipients=1 listed_for=1")
 
 
-def test_more_than_a_hundred_recipients_are_not_looked_up(start_gateway):
-    gateway = start_gateway(LIST)
-    hundred = tuple(f"user{number}@example.net" for number in range(100))
-    assert reasons_of(gateway, [(PAT, hundred), (PAT, (*hundred, ANN)), (EVERYBODY, (*hundred, ANN))]) == [
-        ("deliver", "listed-for-recipients", "100", "100"), ("check", "too-many-recipients", None, None),
-        ("deliver", "listed", None, None)]
-
-
-def test_a_list_with_pairs_that_is_swapped_in_serves_the_next_connection(start_gateway):
+def test_a_new_list_with_pairs_serves_the_next_connection(start_gateway):
     gateway = start_gateway((EVERYBODY,))
     with gateway.connect() as client:
         client.command("MAIL FROM:<x@example.org>")  # so that Postfix has begun to talk with the daemon
@@ -123,38 +115,23 @@ def rewrite(gateway, name, text):
     gateway.daemon.replace_list(gateway.folder / name, text)
 
 
-def test_a_revoked_pair_takes_a_sender_away_who_is_listed_for_everybody(start_gateway):
-    gateway = with_lists(start_gateway((EVERYBODY,)), revoked=f"{EVERYBODY} > {ANN}\n@corp.example > {ANN}\n")
-    revoked, listed = ("check", "revoked", None, None), ("deliver", "listed", None, None)
+def test_pairs_of_the_lists_revoked_and_extra_count_beside_those_of_the_whitelist(start_gateway):
+    gateway = with_lists(start_gateway(LIST), extra=f"{JOE} > {EVE}\n", revoked=f"{EVERYBODY} > {ANN}\n")
+    revoked = ("check", "revoked", None, None)
     assert reasons_of(gateway, [
-        (EVERYBODY, (ANN,)), (EVERYBODY, ("Ann+shop@Example.NET",)), (EVERYBODY, (BOB,)), (EVERYBODY, (BOB, ANN)),
-        (EVERYBODY, (BOB, EVE)), ("x@corp.example", (ANN,)), ("x@corp.example", (BOB,))]) == [
-            revoked, revoked, listed, revoked, listed, revoked, ("check", "not-listed", None, None)]
-    kept, taken = gateway.send(Message(EVERYBODY, recipient=BOB), Message(EVERYBODY, recipient=ANN))
-    assert (kept.place, taken.place) == (LIGHT_PATH, DEEP_CHECK)
+        (EVERYBODY, ("Ann+shop@Example.NET",)), (EVERYBODY, (BOB, ANN)), (EVERYBODY, (BOB, EVE)), (JOE, (ANN, "eve+shop@example.net"))
+    ]) == [revoked, revoked, ("deliver", "listed", None, None), ("deliver", "listed-for-recipients", "2", "2")]
+    listed, taken = gateway.send(Message(JOE, recipient=EVE), Message(EVERYBODY, recipient=ANN))
+    assert (listed.place, taken.place) == (LIGHT_PATH, DEEP_CHECK)
     assert taken.marks == ["check; reason=revoked; host=mx.example.net; identity=envelope"]
-
-
-def test_a_pair_of_the_list_extra_counts_together_with_those_of_the_whitelist(start_gateway):
-    gateway = with_lists(start_gateway(LIST), extra=f"{JOE} > {EVE}\n{STRANGER} > @example.net\n")
-    assert reasons_of(gateway, [
-        (JOE, (EVE,)), (JOE, (ANN, EVE)), (JOE, (ANN, EVE, "x@example.net")), (STRANGER, (ANN, BOB)),
-        (JOE, ("eve+shop@example.net",))]) == [
-            ("deliver", "listed-for-recipients", "1", "1"), ("deliver", "listed-for-recipients", "2", "2"),
-            ("check", "not-listed-for-all", "3", "2"), ("deliver", "listed-for-recipients", "2", "2"),
-            ("deliver", "listed-for-recipients", "1", "1")]
-    [delivery] = gateway.send(Message(JOE, recipient=EVE))
-    assert delivery.place == LIGHT_PATH
-    explained = subprocess.run(
-        gateway.daemon.command("--explain", "--from", JOE, "--to", EVE, "--header-from", JOE),
-        capture_output=True, text=True, check=True).stdout
-    assert re.search(rf"(?m)^pair +listed +subject=extra key={JOE}>{EVE}$", explained), explained
-    assert "decision: deliver reason=listed-for-recipients" in explained
+    assert re.search(rf"(?m)^pair +listed +subject=extra key={JOE}>{EVE}$", explained(gateway, JOE, EVE))
     rewrite(gateway, "revoked", f"{JOE} > {EVE}\n")
-    explained = subprocess.run(
-        gateway.daemon.command("--explain", "--from", JOE, "--to", EVE, "--header-from", JOE),
-        capture_output=True, text=True, check=True).stdout
-    assert "decision: check reason=revoked" in explained
+    assert "decision: check reason=revoked" in explained(gateway, JOE, EVE)
+
+
+def explained(gateway, sender, recipient):
+    command = gateway.daemon.command("--explain", "--from", sender, "--to", recipient, "--header-from", sender)
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize("name, before, after", [
@@ -177,7 +154,7 @@ def test_a_list_that_gets_its_first_pair_has_recipients_asked_for_from_the_next_
     assert reasons_of(gateway, [(sender, (ANN,))]) == [before]
 
 
-def test_behind_sendmail_a_message_is_delivered_to_those_who_know_its_sender():
+def test_behind_sendmail_a_message_is_delivered_to_recipients_with_an_entry_for_its_sender():
     if sendmail.can_run():
         pytest.skip(sendmail.can_run())
     with temporary_folder("pairs") as folder:

@@ -13,7 +13,7 @@ import pytest
 from conftest import LISTED, UNLISTED
 from private_mail.daemon import USER
 from private_mail.postfix_recipes import DeepCheckRecipe
-from private_mail.processes import free_port, output_as, wait_until
+from private_mail.processes import PATIENCE_SECONDS, free_port, output_as, wait_until
 from private_mail.recipe import HELD, MAILBOX, REJECTED, TRY_AGAIN, Mail
 from private_mail.spamassassin import GTUBE
 from recipe_mails import listed, places, started
@@ -41,6 +41,10 @@ def as_shipped():
 @pytest.fixture(params=["rspamd", "spamd"])
 def checker(request):
     return request.param
+
+
+# What the daemon does with an answer is the same whichever checker gave it.
+one_checker = pytest.mark.parametrize("checker", ["rspamd", pytest.param("spamd", marks=pytest.mark.all_only)], indirect=True)
 
 
 def spam(checker, sender=UNLISTED, headers=()):
@@ -108,6 +112,7 @@ def test_other_mail_is_tagged_with_what_the_checker_says(recipe, checker):
     assert " deep_check=ham " in log_lines(recipe, ham)[0]
 
 
+@one_checker
 def test_results_from_outside_are_removed_on_both_verdicts_and_change_nothing(recipe, checker):
     recipe.ask(checker)
     [delivered, ham, junk] = recipe.send(Mail(LISTED, FORGED_RESULTS), Mail(UNLISTED, FORGED_RESULTS),
@@ -127,14 +132,7 @@ def test_any_number_of_results_from_outside_is_removed(recipe):
     assert (outcome.place, results(outcome)) == (MAILBOX, {})
 
 
-def test_exempt_mail_is_neither_marked_nor_checked(recipe):
-    recipe.ask("rspamd", exempt_networks="192.0.2.0/24")
-    [outcome] = recipe.send(spam("rspamd", headers=FORGED_RESULTS), address="192.0.2.7")
-    assert outcome.place == MAILBOX
-    assert outcome.header("X-Bloomgate") == []
-    assert results(outcome) == {}
-
-
+@one_checker
 @pytest.mark.parametrize("action, place, reply", [
     ("quarantine", HELD, ""), ("reject", REJECTED, "550 5.7.1 "), ("tempfail", TRY_AGAIN, "451 4.7.1 ")])
 def test_spam_is_held_or_refused_as_configured(recipe, checker, action, place, reply):
@@ -165,6 +163,7 @@ def test_where_the_first_checker_is_down_the_next_one_is_asked(recipe):
     assert recipe.daemon.log().count(f"deeper check: {dead}: ") == 1, "what failed is left alone for a while"
 
 
+@one_checker
 def test_while_no_checker_answers_mail_waits_at_its_sender_or_goes_on_as_unknown(recipe, checker):
     part = getattr(recipe, checker)
     recipe.ask(checker)
@@ -183,14 +182,12 @@ def test_while_no_checker_answers_mail_waits_at_its_sender_or_goes_on_as_unknown
 
 
 class HungChecker:
-    """Takes connections and never answers. taken: how many there are; most: how many there were at a time."""
+    """Takes connections and never answers. taken: how many there are."""
 
-    def __init__(self, allowed):
-        self.allowed = allowed
+    def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.name = "rspamd:http://127.0.0.1:{}".format(self.listener.getsockname()[1])
         self.connections = set()
-        self.most = 0
         self.stopped, self.stop = socket.socketpair()
         self.thread = threading.Thread(target=self._serve)
         self.thread.start()
@@ -206,16 +203,7 @@ class HungChecker:
                 return
             self._read(self.connections.intersection(ready))
             if self.listener in ready:
-                self._take(self.listener.accept()[0])
-
-    def _take(self, connection):
-        # The end of one connection may be seen after the begin of the next, since the two may go over different
-        # processors. So one too many is taken only if none ends soon: sooner than a message stops waiting.
-        soon = time.monotonic() + 0.5
-        while self.taken >= self.allowed and (left := soon - time.monotonic()) > 0:
-            self._read(select(self.connections, [], [], left)[0])
-        self.connections.add(connection)
-        self.most = max(self.most, self.taken)
+                self.connections.add(self.listener.accept()[0])
 
     def _read(self, ready):
         for connection in ready:
@@ -238,8 +226,8 @@ class HungChecker:
 
 
 @contextmanager
-def hung_checker(allowed=50):
-    hung = HungChecker(allowed)
+def hung_checker():
+    hung = HungChecker()
     try:
         yield hung
     finally:
@@ -269,16 +257,8 @@ def test_a_checker_that_hangs_is_waited_for_as_long_as_configured(recipe):
         recipe.ask("rspamd", deep_check=hung.name, deep_check_timeout=1)
         started_at = time.monotonic()
         [outcome] = recipe.send(Mail(UNLISTED))
-        assert 1 <= time.monotonic() - started_at < 20
+        assert 1 <= time.monotonic() - started_at < PATIENCE_SECONDS
     assert outcome.reply.startswith("451 4.7.1 ")
-
-
-def test_no_more_messages_than_configured_are_at_the_checker_at_a_time(recipe):
-    with hung_checker(allowed=2) as hung, ThreadPoolExecutor(6) as clients:
-        recipe.ask("rspamd", deep_check=hung.name, deep_check_timeout=2, deep_check_connections=2)
-        waiting = [clients.submit(recipe.send, Mail(UNLISTED)) for _ in range(6)]
-        assert {place for each in waiting for place in places(each.result())} == {TRY_AGAIN}
-        assert hung.most == 2
 
 
 def test_what_does_not_fit_into_memory_is_checked_from_a_temporary_file_that_goes_with_the_message(recipe):
