@@ -122,17 +122,18 @@ def test_a_connection_that_follows_another_on_its_socket_counts_as_any_other(sta
     first.close()
 
 
-@pytest.mark.parametrize("steps", [b"", NEGOTIATION, NEGOTIATION + CONNECTION_STEPS,
-                                   NEGOTIATION + CONNECTION_STEPS + SENDER],
-                         ids=["before the first step", "after the first step", "before a message", "within a message"])
-def test_clients_that_send_a_byte_a_second_are_ended_and_hold_up_no_other(start_gateway, steps):
+# Before the first step, after it, before a message, and within one.
+SLOW_AFTER = [b"", NEGOTIATION, NEGOTIATION + CONNECTION_STEPS, NEGOTIATION + CONNECTION_STEPS + SENDER]
+
+
+def test_clients_that_send_a_byte_a_second_are_ended_and_hold_up_no_other(start_gateway):
     gateway = start_gateway(settings={"connection-timeout": 8})  # longer than Postfix ever takes for a step here
     pid = gateway.daemon.program.pid
     assert_it_serves(gateway)
     before = descriptors(pid), threads(pid)
-    slow = connect(gateway, 100)
-    for connection in slow:
-        connection.put(steps)
+    slow = connect(gateway, 25 * len(SLOW_AFTER))
+    for number, connection in enumerate(slow):
+        connection.put(SLOW_AFTER[number % len(SLOW_AFTER)])
     deadline = time.monotonic() + 60
     # libmilter waits anew after each byte: a field of a thousand would take it a quarter of an hour.
     trickle = b"\x00\x00\x03\xe8L" + b"X" * 1000
@@ -152,7 +153,7 @@ def test_clients_that_send_a_byte_a_second_are_ended_and_hold_up_no_other(start_
     assert_it_serves(gateway)
 
 
-def test_a_reload_takes_in_another_limit(start_gateway):
+def test_a_reload_loads_another_limit(start_gateway):
     gateway = start_gateway(settings={"max-connections": 1})
     gateway.daemon.config.settings["max-connections"] = 100
     gateway.daemon.write_config()

@@ -36,13 +36,17 @@ class Site:
         return done.stdout
 
     def update(self, status=0, **settings):
-        config = self.folder / "update.conf"
-        config.write_text("".join(f"{name}={value}\n" for name, value in {**self.settings, **settings}.items()))
-        path = f"{built('filter/cli/bloomgate').parent}:{os.environ['PATH']}"
-        done = subprocess.run([*starter("bloomgate-update"), REPOSITORY / "scripts/bloomgate-update", config], capture_output=True, text=True,
-                              env={**os.environ, "PATH": path})
+        done = self.run(**settings)
         assert done.returncode == status, done.stderr
         return done.stderr
+
+    def run(self, *folders, **settings):
+        """Runs bloomgate-update with these settings. folders: where its programs are looked for first."""
+        config = self.folder / "update.conf"
+        config.write_text("".join(f"{name}={value}\n" for name, value in {**self.settings, **settings}.items()))
+        path = ":".join(map(str, (*folders, built("filter/cli/bloomgate").parent, os.environ["PATH"])))
+        return subprocess.run([*starter("bloomgate-update"), REPOSITORY / "scripts/bloomgate-update", config], capture_output=True,
+                              text=True, env={**os.environ, "PATH": path})
 
     def lists_now(self, *senders):
         listed = subprocess.run([built("filter/cli/bloomgate"), "query", self.whitelist, *senders], capture_output=True,
@@ -71,7 +75,7 @@ def test_each_run_renews_the_whitelist_and_keeps_the_last_one(site):
     assert site.lists_now("joe@example.org", "eve@example.org") == [True, False]
 
 
-def test_what_nobody_has_renewed_is_listed_no_longer(site):
+def test_an_entry_that_no_run_has_renewed_is_no_longer_listed(site):
     site.update()
     run, = site.lists.iterdir()
     for path in list(run.rglob("*.zst")):
@@ -81,7 +85,7 @@ def test_what_nobody_has_renewed_is_listed_no_longer(site):
     assert site.lists_now("joe@example.org", "eve@example.org") == [False, True]
 
 
-def test_a_whitelist_of_nobody_takes_the_place_of_none(site):
+def test_an_empty_whitelist_replaces_no_existing_one(site):
     site.log.write_text("")
     site.update()  # the first one
     site.log.write_text(sent(1, f"ann@{OWN}", "joe@example.org"))
@@ -139,7 +143,7 @@ def test_a_folder_gets_a_layer_and_is_folded_where_all_other_lists_are_named(sit
     assert len(list(site.whitelist.iterdir())) == 3
 
 
-def test_a_night_on_which_nobody_wrote_takes_no_layer(site):
+def test_a_night_without_mail_makes_no_layer(site):
     site.whitelist = site.settings["WHITELIST"] = site.folder / "layers"
     site.whitelist.mkdir()
     site.update()
@@ -151,7 +155,8 @@ def test_a_night_on_which_nobody_wrote_takes_no_layer(site):
     assert site.lists_now("joe@example.org") == [True]
 
 
-@pytest.mark.parametrize("settings, says", [
+# Settings with which a step fails, and what is said of it.
+FAILING = [
     ({"HARVEST": "'--own-domain example.net --for-all /none'"}, "harvest has failed"),
     ({"LEARNED": "/none"}, "export of what was learned has failed"),
     ({"SIGN_KEY": "/none"}, "the key cannot be used"),
@@ -160,20 +165,18 @@ def test_a_night_on_which_nobody_wrote_takes_no_layer(site):
     ({"HARVEST": "", "LEARNED": ""}, "neither HARVEST nor LEARNED"),
     ({"DELETE_AFTER": "long"}, "give an age such as 365d"),
     ({"DELETE_AFTER": "25w"}, "not shorter than NEWEST (180d)"),
-])
-def test_a_step_that_fails_changes_nothing_and_is_reported(site, settings, says):
+]
+
+
+def test_a_step_that_fails_changes_nothing_and_is_reported(site):
     site.update()
     before = site.everything()
     site.log.write_text(sent(2, f"bob@{OWN}", "eve@example.org"))
-    config = {**site.settings, **settings}
-    path = f"{built('filter/cli/bloomgate').parent}:{os.environ['PATH']}"
-    conf = site.folder / "bad.conf"
-    conf.write_text("".join(f"{name}={value}\n" for name, value in config.items()))
-    done = subprocess.run([*starter("bloomgate-update"), REPOSITORY / "scripts/bloomgate-update", conf], capture_output=True, text=True,
-                          env={**os.environ, "PATH": path})
-    assert done.returncode not in (0, 1), done.stderr
-    assert says in done.stderr
-    assert site.everything() == before
+    for settings, says in FAILING:
+        done = site.run(**settings)
+        assert done.returncode not in (0, 1), done.stderr
+        assert says in done.stderr
+        assert site.everything() == before, settings
     site.update()
     assert site.lists_now("joe@example.org", "eve@example.org") == [True, True]
 
@@ -188,9 +191,7 @@ def test_a_whitelist_that_does_not_pass_is_not_put_in_place(site, tmp_path):
     program.write_text(f'#!/bin/sh\n"{built("filter/cli/bloomgate")}" "$@" || exit\n'
                        '[ "$1" != build ] || printf x | dd of="$3" bs=1 seek=5000 conv=notrunc status=none\n')
     program.chmod(0o755)
-    config = site.folder / "update.conf"
-    done = subprocess.run([*starter("bloomgate-update"), REPOSITORY / "scripts/bloomgate-update", config], capture_output=True, text=True,
-                          env={**os.environ, "PATH": f"{wrapped}:{os.environ['PATH']}"})
+    done = site.run(wrapped)
     assert done.returncode == 65 and re.search("verify has failed", done.stderr), done.stderr
     shutil.rmtree(wrapped)
     assert site.everything() == before
