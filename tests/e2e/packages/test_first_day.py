@@ -135,6 +135,7 @@ def night(packages):
         yield found
 
 
+@pytest.mark.all_only
 @pytest.mark.parametrize("check", ["prepare", *container.names_of_checks(FROM_NOTHING)])
 def test_from_nothing(night, check):
     night.require(check)

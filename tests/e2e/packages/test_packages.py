@@ -48,7 +48,7 @@ def make_older(package, output):
     for name in conffiles.read_text().split() if conffiles.exists() else []:
         file = tree / name.lstrip("/")
         file.write_text("# Of an older version.\n" + file.read_text())
-    subprocess.run(["dpkg-deb", "-b", "--root-owner-group", tree, output], check=True, capture_output=True)
+    subprocess.run(["dpkg-deb", "-Zgzip", "-z1", "-b", "--root-owner-group", tree, output], check=True, capture_output=True)
     shutil.rmtree(tree)
 
 

@@ -65,7 +65,6 @@ CASES = {
     "setup-postfix spamassassin": Case("spamassassin", "postfix-spamass-milter", SPAMD, "^X-Spam-Checker", "script",
                                        "setup-postfix --recipe spamassassin", spared="BLOOMGATE_DELIVER"),
 }
-QUICK = {"deep-check", "setup-postfix rspamd"}
 
 
 @pytest.fixture(scope="module")
@@ -101,9 +100,9 @@ def prepare(root, case):
         f"check_listens() {{ for port in {PORTS[case.check]}; do await listens $port; done; }}\n")
 
 
+@pytest.mark.all_only  # test_recipe_*.py have each recipe with its servers
 @pytest.mark.parametrize("check", ["prepare", *container.names_of_checks(SCRIPT)])
-@pytest.mark.parametrize("outcome", [
-    pytest.param(name, marks=[] if name in QUICK else pytest.mark.all_only) for name in CASES], indirect=True)
+@pytest.mark.parametrize("outcome", CASES, indirect=True)
 def test_the_steps_of_a_recipe_do_what_its_page_says(outcome, check):
     outcome.require(check)
 

@@ -3,6 +3,7 @@ that run in it (checking.sh)."""
 
 import ctypes
 import fcntl
+import functools
 import hashlib
 import os
 import re
@@ -169,6 +170,7 @@ def nspawn(root, *options, before=()):
         yield [*words, *command]
 
 
+@functools.cache
 def can_start():
     """Empty, or why no container with a loopback of its own starts on this machine. Tried with the machine's own
     programs: a minimal Debian takes minutes to make."""
