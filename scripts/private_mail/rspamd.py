@@ -6,7 +6,7 @@ import subprocess
 import urllib.request
 
 from .checker import Checker
-from .processes import accepts_connections, free_port
+from .processes import PATIENCE_SECONDS, accepts_connections, free_port
 from .shipped import adapted
 
 CONFIGURATION = "/etc/rspamd/rspamd.conf"
@@ -90,7 +90,7 @@ class Rspamd(Checker):
 
     def history(self):
         """The last messages that it saw, as on its web page: a list of objects."""
-        with urllib.request.urlopen("http://{}:{}/history".format(*self.controller), timeout=10) as answer:
+        with urllib.request.urlopen("http://{}:{}/history".format(*self.controller), timeout=PATIENCE_SECONDS) as answer:
             return json.load(answer)
 
 

@@ -43,7 +43,7 @@ class Browser:
     def __exit__(self, *_):
         os.close(self.to_browser)  # it ends with its pipe
         try:
-            self.process.wait(20)
+            self.process.wait(PATIENCE_SECONDS)
         except subprocess.TimeoutExpired:
             os.killpg(self.process.pid, 9)
             self.process.wait()

@@ -86,7 +86,7 @@ def test_false_positives_are_delivered_without_a_store_and_checked_with_it(start
         assert re.search("reason=not-listed .* confirmed=no confirm_us=[0-9.]+$", line)
 
 
-def test_a_damaged_page_and_a_store_that_is_cut_off_deliver_nobody(start):
+def test_with_a_damaged_page_or_a_store_that_is_cut_off_no_mail_is_delivered(start):
     gateway, pair = start()
     # Before the daemon opens it: nobody has written to the file in place since.
     with pair.store.open("r+b") as file:

@@ -64,12 +64,12 @@ def world():
         yield World(stack)
 
 
-def test_a_key_that_dnssec_vouches_for_is_a_key(world):
+def test_a_key_that_dnssec_vouches_for_is_valid(world):
     assert world.verified(VALID, world.anchor) == ("deliver", "pass")
 
 
 @pytest.mark.parametrize("signer", [FORGED, STRIPPED, EXPIRED, MISSING], ids=lambda signer: signer.selector)
-def test_a_key_that_dnssec_finds_forged_is_none(world, signer):
+def test_a_key_that_dnssec_finds_forged_is_invalid(world, signer):
     assert world.verified(signer, world.anchor) == ("check", "dnssec-bogus")
 
 

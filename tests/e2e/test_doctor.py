@@ -150,7 +150,7 @@ def run_as_nobody(world, *options):
     return json.loads(subprocess.run([str(word) for word in command], capture_output=True, text=True).stdout)
 
 
-def test_who_is_not_root_is_told_so_and_not_that_nothing_listens(world):
+def test_a_user_without_root_reads_that_and_not_that_nothing_listens(world):
     closed = world.folder / "closed"
     closed.mkdir(mode=0o700)
     found = run_as_nobody(world, "--socket", f"unix:{closed}/s", "--whitelist", closed / "w")

@@ -45,7 +45,7 @@ def test_a_listed_message_is_delivered_and_a_forged_and_an_unlisted_one_are_chec
     assert (deep.name, light.name) == (DEEP_CHECK, LIGHT_PATH)
 
 
-def test_a_broken_chain_is_told_with_the_reason(gateway):
+def test_a_broken_chain_is_reported_with_the_reason(gateway):
     gateway.milters[0].program.kill()
     unlisted, genuine, forged = sent(gateway, "--signed-message", gateway.message)
     assert genuine["level"] == "problem" and "reason=not-authenticated" in genuine["text"]

@@ -30,7 +30,7 @@ def strangers():
         yield f"s{i}@{domain}"
 
 
-def test_strangers_of_many_labels_pass_no_more_often_than_by_one_look_up(gateway):
+def test_unlisted_senders_of_many_labels_pass_no_more_often_than_by_one_look_up(gateway):
     command = [built("filter/cli/bloomgate"), "info", "--json", gateway.config.whitelist]
     info = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     assert 0.01 < info["fpr"] < 0.04

@@ -34,12 +34,12 @@ def flat():
             for number in range(40)]
 
 
-def test_what_comes_and_goes_is_flat():
+def test_figures_that_come_and_go_count_as_flat():
     assert endurance.growth(flat(), CONNECTIONS) == []
 
 
 @pytest.mark.parametrize("key, more", [("descriptors", 1 / 30), ("threads", 1), ("bytes", 70_000)])
-def test_what_grows_is_named(key, more):
+def test_a_figure_that_grows_is_named(key, more):
     samples = flat()
     for number, sample in enumerate(samples):
         sample[key] += int(number * more)

@@ -60,7 +60,7 @@ def test_a_daemon_stopped_under_load_ends_well_and_loses_nothing(gateway):
     assert_none_lost_and_none_waved_through(gateway.deliveries(traffic.sent))
 
 
-def test_a_log_that_nobody_reads_holds_neither_mail_nor_the_end_up(gateway):
+def test_a_log_without_a_reader_holds_up_neither_mail_nor_the_end(gateway):
     daemon = gateway.daemon
     daemon.stop()
     daemon.log_file.unlink()

@@ -81,7 +81,7 @@ def refusing_port(folder):
         program.stop()
 
 
-def test_postfix_s_log_lists_whom_users_who_logged_in_have_reached(folder, sink, refusing_port):
+def test_the_log_of_postfix_gives_the_recipients_of_users_who_logged_in(folder, sink, refusing_port):
     skip_without_root()
     (folder / "header_checks").write_text(HEADER_CHECKS)
     main_cf = POSTFIX_MAIN_CF.format(sink=sink.address, folder=folder, refusing_port=refusing_port)
@@ -119,7 +119,7 @@ RELAY_DOMAIN(`example.org')dnl
 """
 
 
-def test_sendmail_s_log_lists_whom_users_of_its_own_network_have_reached(folder, sink):
+def test_the_log_of_sendmail_gives_the_recipients_of_users_of_its_own_network(folder, sink):
     if sendmail.can_run():
         pytest.skip(sendmail.can_run())
     log = SystemLog(folder)

@@ -38,7 +38,7 @@ def gateway(start_shared_gateway, tmp_path_factory):
     return start_shared_gateway(ADDRESSES, *OPTIONS, "--not", not_list)
 
 
-def test_strangers_that_hit_the_bits_are_checked_and_entries_are_delivered(gateway, hits):
+def test_excluded_senders_that_hit_the_bits_are_checked_and_entries_are_delivered(gateway, hits):
     assert len(hits) > 20
     counts = json.loads(bloomgate("info", "--json", gateway.config.whitelist).stdout)["known_strangers"]
     assert counts == {"known": 402, "hits": len(hits) + 1, "excluded": len(hits), "entries": 1, "by_domain": 1}
@@ -50,7 +50,7 @@ def test_strangers_that_hit_the_bits_are_checked_and_entries_are_delivered(gatew
         assert delivery.place == LIGHT_PATH, delivery.message
 
 
-def test_the_daemon_explains_that_a_stranger_is_excluded(gateway, hits):
+def test_the_daemon_explains_that_a_sender_is_excluded(gateway, hits):
     done = subprocess.run([built("milter/bloomgate-milter"), "--config", "/dev/null", "--whitelist",
                            gateway.config.whitelist, "--explain", "--from", hits[0], "--header-from", f"<{hits[0]}>"],
                           capture_output=True, text=True)

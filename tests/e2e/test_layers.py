@@ -73,7 +73,7 @@ def test_an_appended_layer_takes_effect_at_once_and_the_mark_names_it(start):
     assert place_of(gateway, LISTED)[0] == LIGHT_PATH
 
 
-def test_an_append_and_a_fold_are_taken_back_at_once(start):
+def test_an_append_and_a_fold_are_rolled_back_at_once(start):
     gateway, layers = start()
     layers.append(NEW)
     gateway.daemon.logged("layers of whitelist layers: 2")
@@ -100,7 +100,7 @@ def test_an_append_and_a_fold_are_taken_back_at_once(start):
     gateway.daemon.logged("layers of whitelist layers: 3", before)
 
 
-def test_while_changes_are_made_and_taken_back_who_stays_listed_is_delivered(start):
+def test_while_changes_are_made_and_rolled_back_senders_that_stay_listed_are_delivered(start):
     gateway, layers = start()
     with Traffic(gateway, lambda _: itertools.cycle((LISTED, UNLISTED))) as traffic:
         for number in range(3):
@@ -113,7 +113,7 @@ def test_while_changes_are_made_and_taken_back_who_stays_listed_is_delivered(sta
         assert delivery.place == (LIGHT_PATH if delivery.message.path == LISTED else DEEP_CHECK)
 
 
-def test_while_layers_are_appended_and_folded_who_stays_listed_is_delivered(start):
+def test_while_layers_are_appended_and_folded_senders_that_stay_listed_are_delivered(start):
     gateway, layers = start()
     with Traffic(gateway, lambda _: itertools.cycle((LISTED, UNLISTED))) as traffic:
         for number in range(6):

@@ -4,7 +4,6 @@ answers is what `bloomgate query` answers."""
 import os
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 from private_mail.filter import REPOSITORY, build_folder, built

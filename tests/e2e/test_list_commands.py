@@ -24,7 +24,7 @@ def test_a_change_takes_effect_on_the_next_mail_and_can_be_taken_back(start_gate
         before = len(gateway.daemon.log())
         done = run(gateway, *words)
         assert done.returncode == 0, done.stderr
-        wait_until(lambda: "entries of" in gateway.daemon.log()[before:], "the daemon to read the list", 1)
+        wait_until(lambda: "entries of" in gateway.daemon.log()[before:], "the daemon to read the list")
 
     def places():
         return [delivery.place for delivery in gateway.send(Message(LISTED), Message(UNLISTED))]
@@ -52,7 +52,7 @@ def start_with_lists(start_gateway):
     return gateway
 
 
-def test_what_was_done_is_told_as_text_and_as_json(start_gateway):
+def test_each_change_is_reported_as_text_and_as_json(start_gateway):
     gateway = start_with_lists(start_gateway)
     path = gateway.folder / "revoked"
     first = run(gateway, "revoke", "Joe@Example.org", "@corp.example")
@@ -71,7 +71,7 @@ def test_what_was_done_is_told_as_text_and_as_json(start_gateway):
     assert path.read_text() == "# a comment\njoe@example.org\n@corp.example\n"
 
 
-def test_an_entry_for_one_recipient_is_put_in_and_taken_out(start_gateway):
+def test_an_entry_for_one_recipient_is_added_and_removed(start_gateway):
     gateway = start_with_lists(start_gateway)
     path = gateway.folder / "revoked"
     pair, wide = "joe@example.org > ann@example.net", "@example.org > @example.net"
@@ -89,7 +89,7 @@ def test_an_entry_for_one_recipient_is_put_in_and_taken_out(start_gateway):
     assert path.read_text() == "# a comment\n"
 
 
-def test_nonsense_changes_nothing_and_is_told_the_remedy(start_gateway):
+def test_nonsense_changes_nothing_and_the_error_names_the_remedy(start_gateway):
     gateway = start_with_lists(start_gateway)
     for words, status, said in [
             (("revoke", "good@example.org", "no sender"), EX_DATAERR, "'no sender' is no entry: "),

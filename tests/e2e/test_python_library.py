@@ -83,7 +83,7 @@ def test_a_recipient_and_the_figures(bloomgate, filter_file):
         filter.look_up("joe@far.example")
 
 
-def test_what_is_refused(bloomgate, filter_file, tmp_path):
+def test_invalid_arguments_and_files_are_refused(bloomgate, filter_file, tmp_path):
     with pytest.raises(bloomgate.Error) as refused:
         bloomgate.Filter(REPOSITORY / "tests/bad/magic-first-byte.bloom")
     assert refused.value.name == "bad_magic"

@@ -47,7 +47,7 @@ def world():
             yield World(exim, daemon, sink)
 
 
-def test_a_listed_sender_is_noted_and_nobody_else(world):
+def test_a_listed_sender_is_noted_and_no_other(world):
     assert world.notes(Message(LISTED)) == ["yes; unproven"]
     for nobody in (UNLISTED, "", "a$value{x}@example.org", f'"{LISTED} > x"@example.org', "o'neil+tag@example.org"):
         assert world.notes(Message(nobody)) == [], nobody

@@ -73,7 +73,7 @@ def log(request, start_shared_gateway):
     return daemon.system_log.file if request.param == "syslog" else daemon.log_file
 
 
-def test_the_figures_are_what_was_sent(log):
+def test_the_figures_are_those_of_the_mail_that_was_sent(log):
     figures = json.loads(report(log, "--json"))
     delivered = sum(message.path == LISTED for message in MESSAGES)
     checked = len(MESSAGES) - delivered

@@ -66,7 +66,7 @@ def unsigned(path, *addresses):
     made.rename(path)
 
 
-def test_only_what_the_trusted_key_has_signed_is_taken_in_and_the_last_good_list_goes_on(world):
+def test_only_a_list_that_the_trusted_key_signed_is_loaded_and_the_last_good_one_serves(world):
     start, ours, other, whitelist = world
     metrics = free_port()
     gateway = start(metrics=f"127.0.0.1:{metrics}")
