@@ -1,4 +1,4 @@
-"""Authentication-Results fields that nobody but the gateway's own milters may write, as a forger writes them.
+"""Authentication-Results fields that only the gateway's own milters may write, as a forger writes them.
 
 Each is in the header of an unsigned message from a listed sender whose domain has no DMARC policy."""
 

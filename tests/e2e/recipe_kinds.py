@@ -62,7 +62,7 @@ class Kind:
     names_the_virus_check = False  # X-Virus-Scanned
     waits_as = TRY_AGAIN
     results = []  # the Authentication-Results of a message without a signature
-    # The parts that a test stops: all mail waits where the operator wants that, or goes on without the check.
+    # The parts that a test stops: all mail waits where the operator wants that, or continues without the check.
     that_wait = ()
     that_go_on = ()
 

@@ -1,4 +1,4 @@
-"""Whatever a forger does, the message is checked. Each row is one forgery, through the real Postfix with the
+"""Every forgery is checked. Each row is one forgery, through the real Postfix with the
 real pyspf-milter, OpenDKIM and OpenDMARC before Bloomgate."""
 
 import pytest
@@ -39,7 +39,7 @@ def mail(raw, path=ATTACKER, **options):
 
 
 ATTACKS = {
-    # Nobody has signed it, and SPF knows another client
+    # Without a signature, from a client that SPF does not name
     "a listed From": mail(content(LISTED)),
     "a listed envelope sender": mail(content("Anna <anna@other.example>"), LISTED),
     "both": mail(content(LISTED), LISTED),
@@ -135,9 +135,9 @@ ATTACKS = {
         ATTACKER, b"Content-Type: message/rfc822") + b"From: " + LISTED.encode() + b"\r\n\r\nHello.\r\n"),
 
     # Envelope senders: more of them in tests/milter/policy/rewritten_sender_test.cpp.
-    "an envelope that looks forwarded, by nobody we trust": mail(
+    "an envelope that looks forwarded, by a forwarder that is not trusted": mail(
         content(ATTACKER), "SRS0=abcd=EF=example.org=listed@attacker.example"),
-    "forwarded by whom we trust, from elsewhere": mail(
+    "forwarded by a trusted forwarder's domain, from elsewhere": mail(
         content(ATTACKER), "SRS0=abcd=EF=nodmarc.example=listed@forwarder.example"),
     "a tag of BATV of another domain": mail(content(ATTACKER), "prvs=1234abcdef=listed@attacker.example"),
     "a route through the listed domain in the envelope": mail(

@@ -1,4 +1,4 @@
-"""Postfix, OpenDKIM and Bloomgate: who signed decides, and nobody else can write what OpenDKIM found."""
+"""Postfix, OpenDKIM and Bloomgate: the signer decides, and only OpenDKIM can write what it found."""
 
 import pytest
 from forged_results import FIELD, FORGED_RESULTS

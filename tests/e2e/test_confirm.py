@@ -13,7 +13,7 @@ from private_mail.filter import build_filter, built
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH, GatewayConfig
 from private_mail.processes import temporary_folder, wait_until
 
-# Of so few bits that one stranger in seven is a false positive.
+# So few bits that one unlisted sender in seven is a false positive.
 SHAPE = ("--bits-per-entry", "2", "--hashes", "1")
 ADDRESSES = [f"listed{number}@example.org" for number in range(5000)]
 LISTED = ADDRESSES[0]
@@ -88,7 +88,7 @@ def test_false_positives_are_delivered_without_a_store_and_checked_with_it(start
 
 def test_with_a_damaged_page_or_a_store_that_is_cut_off_no_mail_is_delivered(start):
     gateway, pair = start()
-    # Before the daemon opens it: nobody has written to the file in place since.
+    # Before the daemon opens it, so that the file is not written to in place.
     with pair.store.open("r+b") as file:
         file.seek(HEADER_BYTES + 100)
         byte = file.read(1)[0]
@@ -114,7 +114,7 @@ def test_with_a_damaged_page_or_a_store_that_is_cut_off_no_mail_is_delivered(sta
 
 
 def test_a_pair_is_swapped_under_mail_and_never_one_of_the_two(start):
-    """Each build has another seed, so that a filter beside another's store would find nobody."""
+    """Each build has another seed, so that a filter beside another's store would find no sender."""
     gateway, pair = start()
     messages, errors, ending = [], [], threading.Event()
 

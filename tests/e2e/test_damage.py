@@ -1,4 +1,4 @@
-"""A whitelist whose file changes under the daemon, while mail flows: nobody is waved through by what is left of it."""
+"""A whitelist whose file changes under the daemon, while mail flows: what is left of it delivers no unlisted mail."""
 
 import itertools
 import mmap
@@ -63,7 +63,7 @@ def longer(path):
 
 
 def through_a_mapping(path):
-    """As a program does that has the file mapped for writing: inotify tells nobody of that."""
+    """As a program does that has the file mapped for writing: inotify does not report that."""
     with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
         mapped[HEADER_BYTES:] = b"\xff" * (len(mapped) - HEADER_BYTES)
 
@@ -75,14 +75,14 @@ KINDS = [one_bit, through_a_mapping, *(pytest.param(kind, marks=pytest.mark.all_
 CONNECTIONS = 2
 
 
-def strangers_and_listed(number):
-    """LISTED is one of five. Another stranger each time: every one is a draw of its own at the spoiled bits."""
-    return (LISTED if count % 5 == 0 else f"stranger{count}@example.net"
+def unlisted_and_listed(number):
+    """LISTED is one of five. The others are unlisted senders, each another, so that each looks at other spoiled bits."""
+    return (LISTED if count % 5 == 0 else f"unlisted{count}@example.net"
             for count in itertools.count(number, CONNECTIONS))
 
 
 def flow(gateway):
-    return Traffic(gateway, strangers_and_listed, CONNECTIONS)
+    return Traffic(gateway, unlisted_and_listed, CONNECTIONS)
 
 
 def place_and_mark(delivery):
@@ -117,7 +117,7 @@ def test_a_whitelist_written_to_in_place_lists_no_sender_from_then_on(start_gate
     assert {delivery.place for delivery in after} == {DEEP_CHECK}
     assert all(delivery.marks[0].startswith(DAMAGED) for delivery in after)
 
-    # A good file put in its place, as 'bloomgate build' does, heals it.
+    # A good file put in its place, as 'bloomgate build' does, ends the fault.
     build_filter_of(gateway.config.whitelist, [LISTED])
     gateway.daemon.reload(RELOADED)
     deliveries = gateway.send(Message(LISTED), Message(UNLISTED))
@@ -163,7 +163,7 @@ def test_a_bit_that_goes_bad_without_a_sign_is_found_in_the_background(start_gat
 @pytest.fixture
 def silent_writer():
     """flip = silent_writer(path, offset): flips a bit of the file when called, and changes neither its times nor
-    wakes who watches it: its page is mapped for writing, and has been written to before."""
+    wakes a program that watches it: its page is mapped for writing, and has been written to before."""
     mapped = []
 
     def start(path, offset):

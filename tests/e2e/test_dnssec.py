@@ -90,7 +90,7 @@ def test_without_a_trust_anchor_answers_are_believed(world):
 
 
 def test_behind_servers_that_leave_out_signatures_a_trust_anchor_gets_every_message_checked(world):
-    """Which is why there is none by default; the doctor tells."""
+    """Therefore there is no trust anchor by default; the doctor reports one that fails."""
     assert world.verified(VALID, world.root_anchor) == ("check", "dnssec-bogus")
     found = world.run("--doctor", "--dns-trust-anchor", world.root_anchor)
     [names] = [finding for finding in found if finding["subject"] == "names"]

@@ -1,4 +1,4 @@
-"""bloomgate-milter --doctor reads the figures of the running daemon, and bears whatever else answers there."""
+"""bloomgate-milter --doctor reads the figures of the running daemon, and copes with any other program that answers there."""
 
 import contextlib
 import socket

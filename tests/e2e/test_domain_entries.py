@@ -1,5 +1,5 @@
-"""One listed domain must open no side door: a stranger passes no more often than by one look-up, however many labels the
-stranger's domain has."""
+"""One listed domain must open no side door: an unlisted sender passes no more often than by one look-up, however many labels
+its domain has."""
 
 import json
 import random

@@ -19,7 +19,7 @@ from traffic import Traffic
 
 @pytest.fixture
 def gateway(start_gateway):
-    # 20 MB, so that a truncated file has pages that nobody has touched.
+    # 20 MB, so that a truncated file has pages that no program has touched.
     return start_gateway([LISTED], "--expected-entries", "20000000")
 
 

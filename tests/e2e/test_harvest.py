@@ -1,4 +1,4 @@
-"""From a real mail server's log to a whitelist: whom its users write to, and nobody else."""
+"""From a real mail server's log to a whitelist: the recipients of its users, and no others."""
 
 import subprocess
 from contextlib import ExitStack, contextmanager

@@ -1,4 +1,4 @@
-"""Messages that are made to cost: each is over in seconds, and all other mail goes on meanwhile."""
+"""Messages that are made to cost: each is over in seconds, and all other mail continues meanwhile."""
 
 import itertools
 import re

@@ -1,4 +1,4 @@
-"""A known stranger is checked, even if the bits of the whitelist would take it for listed; whoever is an entry is delivered."""
+"""An excluded sender is checked, even if the bits of the whitelist would list it; a sender that is an entry is delivered."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ from private_mail.client import Message
 from private_mail.filter import build_filter_of, built
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
 
-# Few bits, so that many strangers hit them.
+# Few bits, so that many unlisted senders hit them.
 ADDRESSES = [*(f"user{i}@example.org" for i in range(8000)), "@partner.example"]
 STRANGERS = [f"stranger{i}@attacker.example" for i in range(400)]
 OPTIONS = ("--bits-per-entry", "4", "--hashes", "2")
@@ -19,7 +19,7 @@ def bloomgate(*words):
 
 
 def hits_of(folder):
-    """The strangers that a filter without known strangers lists."""
+    """The senders that a filter without exclusions lists."""
     build_filter_of(folder / "plain.bloom", ADDRESSES, *OPTIONS)
     answers = bloomgate("query", folder / "plain.bloom", "--listed", *STRANGERS)
     return [line.split("\t")[1] for line in answers.stdout.splitlines()]

@@ -1,5 +1,5 @@
-"""Learning from outgoing mail, with the real Postfix: a user writes to a stranger, and the stranger's answer is
-delivered to that user, and to nobody else. The stranger's domain signs its mail, and Bloomgate verifies that itself.
+"""Learning from outgoing mail, with the real Postfix: a user writes to an unlisted address, and the answer is
+delivered to that user only. The domain of that address signs its mail, and Bloomgate verifies that itself.
 
 The user's login is the mail server's macro {auth_authen}: Postfix has it from XCLIENT, as from a login of SASL, which one
 test has.
@@ -101,7 +101,7 @@ class World:
             return client.end()
 
     def answer(self, *recipients, sender=STRANGER, signed=True):
-        """What becomes of the stranger's message, as the log has it: "deliver learned"."""
+        """The decision about the answer, as the log has it: "deliver learned"."""
         raw = content(sender)
         raw = RSA.sign(raw) if signed else raw
         with self.connection() as client:
@@ -259,7 +259,7 @@ def test_on_a_full_disk_mail_continues_and_learning_continues_when_there_is_room
     assert "disk is full" in daemon.log()[before:]
     assert figures(page)["bloomgate_learning_stopped", ""] == 1
     assert "disk is full" in get(page, "/")[1]
-    # Whom users write to now is not learned; who was listed stays so, and all mail is taken.
+    # New recipients are not learned; listed senders stay listed, and all mail is accepted.
     world.write(ANN, OTHER_STRANGER)
     assert world.answer(ANN, sender=OTHER_STRANGER) == "check not-listed"
     assert world.answer(ANN) == "deliver learned"

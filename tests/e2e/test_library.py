@@ -1,4 +1,4 @@
-"""libbloomgate as somebody else's program finds it: installed, found by pkg-config and by CMake, called from C. What it
+"""libbloomgate as another program finds it: installed, found by pkg-config and by CMake, called from C. What it
 answers is what `bloomgate query` answers."""
 
 import os

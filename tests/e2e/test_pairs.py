@@ -1,4 +1,4 @@
-"""Entries for one recipient: a sender is listed for those who know him, and for a message to all of them."""
+"""Entries for one recipient: a sender is listed for the recipients that an entry names, and for a message to only them."""
 
 import re
 import subprocess

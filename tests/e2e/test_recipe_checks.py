@@ -41,7 +41,7 @@ def start():
 
 @pytest.fixture(params=KINDS)
 def recipe(request, start):
-    """As shipped: mail goes on while a part is down."""
+    """As shipped: mail continues while a part is down."""
     return start(request.param)
 
 

@@ -1,5 +1,5 @@
 """A daemon that is stopped and started, or killed and started, a hundred times under load: every message is accounted
-for, and none is waved through."""
+for, and no unlisted one is delivered."""
 
 import os
 import time

@@ -279,7 +279,7 @@ def test_comments_stay_with_their_lines(setup):
 
 
 def others_own(etc):
-    """What somebody does with it meanwhile."""
+    """An operator's own edits meanwhile."""
     main_cf, master_cf = etc / "main.cf", etc / "master.cf"
     postconf = ["postconf", "-c", etc, "-e"]
     value = value_of(etc, "smtpd_milters").strip()
@@ -301,7 +301,7 @@ def test_later_edits_are_kept_and_all_of_our_lines_are_removed(setup, recipe):
     others_own(postfix.etc)
     daemon_conf = postfix.other / "bloomgate/bloomgate-milter.conf"
     daemon_conf.write_text(daemon_conf.read_text() + "mode = observe\n")
-    # With other options in between: what they put in goes, too.
+    # With other options in between: their lines are removed, too.
     assert postfix.run("--apply", "--recipe", recipe, "--socket", "inet:127.0.0.1:8895").returncode == 0
     with open(postfix.etc / "main.cf", "a", encoding="utf-8") as file:
         file.write("delay_warning_time = 4h\n")

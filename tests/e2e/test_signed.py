@@ -1,5 +1,5 @@
 """Whitelists that a trusted key must have signed, with a real Postfix: a file without that signature is refused as a
-damaged one is, the last good one goes on, and the key can be changed."""
+damaged one is, the last good one serves, and the key can be changed."""
 
 import os
 import re
@@ -25,7 +25,7 @@ def bloomgate(*words):
 
 
 class Publisher:
-    """Who builds lists and signs them, with a key of its own."""
+    """A publisher of lists, which signs them with a key of its own."""
 
     def __init__(self, folder):
         self.folder = folder

@@ -60,7 +60,7 @@ class World:
         self.folder.joinpath("own_header_checks").write_text(HEADER_CHECKS)
 
     def start_postfix(self, milters=(), **settings):
-        # Without other milters there is nobody whose results could be forged.
+        # Without other milters there are no results that could be forged.
         tables = ("authentication", "forged_mark", "own") if milters else ("forged_mark", "own")
         main_cf = "header_checks =" + "".join(f" regexp:{self.folder}/{name}_header_checks" for name in tables)
         self.gateway = self.gateways.start(self.folder, GatewayConfig(
@@ -190,7 +190,7 @@ def test_a_body_of_50_mb_is_verified(world):
 
 
 class Waiting:
-    """Messages that all wait for a name: each for one of its own, which nobody answers for."""
+    """Messages that all wait for a name: each for one of its own, which no server answers."""
 
     def __init__(self, world, count):
         self._world = world
