@@ -2,6 +2,7 @@
 // be read.
 #pragma once
 
+#include <spdlog/logger.h>
 #include <spdlog/sinks/base_sink.h>
 
 #include <atomic>

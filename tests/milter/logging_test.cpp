@@ -1,5 +1,7 @@
 #include "milter/logging.hpp"
 
+#include <spdlog/logger.h>
+
 #include "tests/support/catch.hpp"
 
 namespace bloomgate {

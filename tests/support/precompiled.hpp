@@ -1,5 +1,5 @@
-// What most tests include, for the compiler to read once. Each file still includes what it uses: the release build
-// does not have this.
+// What most tests include, for the compiler to read once. Each file still includes what it uses: without
+// BLOOMGATE_PRECOMPILED_HEADERS nothing else reads this.
 #pragma once
 
 #include <algorithm>

@@ -1,1 +1,0 @@
-// Nothing of its own: there to be compiled with precompiled.hpp.
