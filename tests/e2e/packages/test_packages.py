@@ -3,6 +3,8 @@
 The programs in them are those of the build folder; with --all the packages are built from the sources alone.
 """
 
+import os
+import platform
 import re
 import shutil
 import subprocess
@@ -10,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from private_mail.filter import REPOSITORY
+from private_mail.filter import REPOSITORY, build_folder
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "systemd"))
@@ -72,6 +74,37 @@ def test_the_version_of_the_packages_is_that_of_the_project(packages):
     version = re.search(r"project\(bloomgate VERSION (\S+)", (REPOSITORY / "CMakeLists.txt").read_text()).group(1)
     for package in packages.glob("*.deb"):
         assert package.name.split("_")[1].rsplit("-", 1)[0] == version
+
+
+def test_the_version_and_the_description_of_each_package_name_the_release(packages):
+    release = platform.freedesktop_os_release()["VERSION_ID"]
+    for package in packages.glob("*.deb"):
+        described = subprocess.run(["dpkg-deb", "-f", package, "Version", "Description"], check=True, capture_output=True,
+                                   text=True).stdout
+        assert re.search(rf"(?m)^Version: \S+~deb{release}u\d+$", described), package
+        assert f"made on Debian {release}, and is for that release alone" in described, package
+
+
+def test_the_units_are_where_the_packages_of_both_releases_have_them(packages):
+    files = files_of(packages, "bloomgate-milter")
+    assert "/usr/lib/systemd/system/bloomgate-milter.service" in files
+    assert not [name for name in files if name.startswith("/lib/")]
+
+
+@pytest.mark.all_only
+def test_packages_that_lintian_finds_fault_with_are_kept_and_the_last_line_says_what_to_do(tmp_path):
+    checker = tmp_path / "bin/lintian"
+    checker.parent.mkdir()
+    checker.write_text("#!/bin/sh\necho 'E: bloomgate: a-fault'\nexit 2\n")
+    checker.chmod(0o755)
+    done = subprocess.run([REPOSITORY / "scripts/build-packages", "--from", build_folder(), "--output", tmp_path / "made"],
+                          capture_output=True, text=True,
+                          env={**os.environ, "PATH": f"{checker.parent}:{os.environ['PATH']}"})
+    assert done.returncode == 1
+    assert "E: bloomgate: a-fault\n" in done.stdout
+    assert len(list((tmp_path / "made").glob("*.deb"))) == 6
+    assert re.search(r"complete and can be installed.*correct \.debian/, then run this again$",
+                     done.stderr.splitlines()[-1])
 
 
 def test_the_library_its_header_its_python_module_and_the_builder_by_mpi_are_in_packages_of_their_own(packages):
