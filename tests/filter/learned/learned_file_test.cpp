@@ -187,7 +187,7 @@ TEST_CASE("a message that began before a person was forgotten teaches only other
   CHECK(added_since(file, "y@example.org", 4) == 0);
   // It may be renewed by a message that began before it was forgotten, and learned again.
   const Contact renewal = {
-      .user = "ann@ours.example", .correspondent = "a@example.org", .is_renewal = true, .began = {{}}};
+      .user = "ann@ours.example", .correspondent = "a@example.org", .is_renewal = true, .began = LearnedBegin{}};
   CHECK(file.record(std::span(&renewal, 1), kMonday).renewed == 1);
 }
 
@@ -395,7 +395,7 @@ TEST_CASE("a row that our code cannot have written is damage") {
     run_sql(at.path(), "INSERT INTO forgotten VALUES (1, 5, 1, 20780), (3, 5, 1, 20780); UPDATE state SET forgets = 3");
     LearnedFile file(at.path(), LearnedFile::Access::write);
     CHECK(code_of([&] { file.forgets(); }) == ErrorCode::bad_input);
-    const Contact contact = {.user = "ann@ours.example", .correspondent = "joe@example.org", .began = {{}}};
+    const Contact contact = {.user = "ann@ours.example", .correspondent = "joe@example.org", .began = LearnedBegin{}};
     CHECK(code_of([&] { file.record(std::span(&contact, 1), kMonday); }) == ErrorCode::bad_input);
     CHECK(file.count() == 0);
   }
