@@ -111,7 +111,7 @@ class Workbench:
         status = run(["cmake", "--preset", "release", f"-DCMAKE_EXE_LINKER_FLAGS={linker}",
                       f"-DCMAKE_CXX_COMPILER_LAUNCHER={Path(__file__).resolve().parent / 'compile'}",
                       # One file at a time is woven and compiled anew.
-                      "-DBLOOMGATE_UNITY=OFF", "-DBLOOMGATE_PRECOMPILED_HEADERS=OFF",
+                      "-DBLOOMGATE_UNITY=1", "-DBLOOMGATE_PRECOMPILED_HEADERS=OFF",
                       "-DCMAKE_CATCH_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST"],
                      BUILD_SECONDS, self.output(), self.source, self.environment)
         if status != 0:
