@@ -1,13 +1,13 @@
 #include "milter/callbacks.hpp"
 
 #include <libmilter/mfapi.h>
-#include <spdlog/logger.h>
 #include <sys/socket.h>
 
 #include <string_view>
 #include <variant>
 
 #include "config/ip_network.hpp"
+#include "milter/learning/logger.hpp"
 #include "milter/libmilter_context.hpp"
 #include "milter/message_edits.hpp"
 #include "milter/negotiation.hpp"

@@ -1,13 +1,13 @@
 #include "milter/connection.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/logger.h>
 #include <unistd.h>
 
 #include <exception>
 #include <utility>
 
 #include "filter/base/printable.hpp"
+#include "milter/learning/logger.hpp"
 #include "milter/policy/header_field.hpp"
 
 namespace bloomgate {

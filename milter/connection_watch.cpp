@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
-#include <spdlog/logger.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -20,6 +19,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/held_signals.hpp"
+#include "milter/learning/logger.hpp"
 
 namespace bloomgate {
 namespace {

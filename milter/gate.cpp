@@ -1,11 +1,11 @@
 #include "milter/gate.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/logger.h>
 
 #include <chrono>
 
 #include "filter/base/printable.hpp"
+#include "milter/learning/logger.hpp"
 #include "milter/learning/outgoing.hpp"
 #include "milter/policy/senders.hpp"
 

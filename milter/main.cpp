@@ -1,6 +1,5 @@
 // The daemon bloomgate-milter: puts the parts together and reports what goes wrong at the start. See
 // bloomgate-milter(8).
-#include <spdlog/logger.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -29,6 +28,7 @@
 #include "milter/dkim/verifier_child.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/explain_command.hpp"
+#include "milter/learning/logger.hpp"
 #include "milter/list_command.hpp"
 #include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/whitelist_files.hpp"

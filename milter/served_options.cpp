@@ -1,6 +1,5 @@
 #include "milter/served_options.hpp"
 
-#include <spdlog/logger.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +9,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
+#include "milter/learning/logger.hpp"
 #include "milter/policy_of_options.hpp"
 
 namespace bloomgate {

@@ -1,7 +1,6 @@
 #include "milter/supervisor.hpp"
 
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/logger.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/file/layer_folder.hpp"
+#include "milter/learning/logger.hpp"
 #include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/whitelist_files.hpp"
 #include "milter/monitoring/service_status.hpp"

@@ -1,12 +1,11 @@
 #include "milter/learning/learner.hpp"
 
-#include <spdlog/logger.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "filter/base/held_signals.hpp"
 #include "filter/base/printable.hpp"
+#include "milter/learning/logger.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,0 +1,12 @@
+// spdlog's logger, for files that write lines. fmt's formatting, which spdlog would have each of them compile, is in
+// logger.cpp once.
+#pragma once
+
+#include <fmt/format.h>
+#include <spdlog/logger.h>
+
+#if FMT_VERSION < 110000  // from then on it is no template
+extern template void fmt::detail::vformat_to<char>(fmt::detail::buffer<char>&, fmt::string_view,
+                                                   fmt::basic_format_args<fmt::format_context>,
+                                                   fmt::detail::locale_ref);
+#endif
