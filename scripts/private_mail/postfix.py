@@ -97,7 +97,7 @@ class PostfixConfig:
     main_cf: str = ""  # further lines
     master_cf: str = ""
     host_name: str = "mx.example.net"
-    sasl: str = ""  # how passwords are checked: smtpd.conf, which Debian's Postfix looks for beside its configuration
+    sasl: str = ""  # how passwords are checked: the text of smtpd.conf
 
 
 class Postfix:
@@ -156,11 +156,14 @@ class Postfix:
         values = dict(folder=self.folder, port=self.port, host_name=self.config.host_name,
                       next_hop=self.config.next_hop)
         (etc / "master.cf").write_text(MASTER_CF.format(**values) + self.config.master_cf)
-        main_cf = etc / "main.cf"
-        main_cf.write_text(without_overridden(MAIN_CF.format(**values) + self.config.main_cf))
+        further = self.config.main_cf
         if self.config.sasl:
             (etc / "sasl").mkdir()
             (etc / "sasl/smtpd.conf").write_text(self.config.sasl)
+            # Postfix of Debian 13 no longer looks beside its own configuration.
+            further += f"\ncyrus_sasl_config_path = {etc}/sasl\n"
+        main_cf = etc / "main.cf"
+        main_cf.write_text(without_overridden(MAIN_CF.format(**values) + further))
         os.utime(main_cf, (0, 0))  # Postfix reads a new file again and again until it is a second old
 
 
