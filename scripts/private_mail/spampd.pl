@@ -15,4 +15,5 @@ my $program = shift @ARGV;
 push @ARGV, "--user=$user", "--group=$group";
 $0 = 'spampd';
 do $program;
-die $@ || $!;
+die $@ || $! unless SpamPD->can('init');
+SpamPD->new()->init()->run();  # that of Debian 13 does so itself only where no other program reads it
