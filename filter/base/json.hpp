@@ -22,7 +22,8 @@ class Json {
   Json(std::nullptr_t) noexcept;
   Json(std::same_as<bool> auto value) noexcept : Json(Bool{value}) {}
   Json(std::signed_integral auto value) noexcept : Json(Signed{value}) {}
-  Json(std::unsigned_integral auto value) noexcept requires(!std::same_as<decltype(value), bool>)
+  Json(std::unsigned_integral auto value) noexcept
+    requires(!std::same_as<decltype(value), bool>)
       : Json(Unsigned{value}) {}
   Json(double value) noexcept;
   Json(const char* text);
