@@ -181,7 +181,7 @@ TEST_CASE("a server that does anything but answer is an error within the time") 
        "no answer in time", "no answer in time", 300ms},
       {"closes at once", [](LoopbackServer::Client&) {}, "", ""},
       {"reads and closes", answers(""), "Empty reply", "without an answer"},
-      {"closes in the middle", answers("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{\"score\""), "bytes remaining",
+      {"closes in the middle", answers("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{\"score\""), "with 42 bytes ",
        "not spamd's"},
       {"closes in the middle of spamd's",
        answers("SPAMD/1.1 0 EX_OK\r\nContent-length: 50\r\nSpam: True ; 9 / 5\r\n\r\nA"), "", "breaks off"},
@@ -196,7 +196,7 @@ TEST_CASE("a server that does anything but answer is an error within the time") 
        "header of its answer is longer than", "longer than"},
       {"has a line without end", sends_for_ever("HTTP/1.1 200 OK\r\nX-Fill: ", kZeros), "", "longer than"},
       {"announces more than there may be", answers("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n" + kZeros),
-       "bytes remaining", "not spamd's"},
+       "with 99999989999 bytes ", "not spamd's"},
       {"answers in drops",
        [](LoopbackServer::Client& client) {
          client.request();
