@@ -206,8 +206,16 @@ def open_descriptors(pid):
     return {int(name) for name in output_as(USER, "ls", f"/proc/{pid}/fd").split()}
 
 
-def no_more_descriptors(gateway):
-    """The limit is one of numbers: the next to be given, the lowest that is free, is past it."""
+def sessions_under_way(gateway):
+    """How many connections the daemon has accepted at its socket: each has the path of the one that listens."""
+    sockets = Path("/proc/net/unix").read_text(encoding="ascii", errors="replace").splitlines()
+    return sum(line.endswith(f" {gateway.daemon.address}") for line in sockets) - 1
+
+
+def no_more_descriptors(gateway, sessions=0):
+    """The limit is one of numbers: the next to be given, the lowest that is free, is past it. No session but those that
+    the test holds open makes a lower one free later."""
+    wait_until(lambda: sessions_under_way(gateway) == sessions, "the other sessions to end")
     in_use = open_descriptors(gateway.daemon.program.pid)
     limit(gateway, "nofile", next(number for number in itertools.count() if number not in in_use))
 
@@ -225,7 +233,7 @@ def test_without_descriptors_mail_is_checked_and_decided_again_when_there_are_so
 def test_without_descriptors_a_reload_is_refused_and_the_old_whitelist_serves(gateway):
     with gateway.connect() as client:
         client.send(Message(LISTED))  # its connection to the daemon stays
-        no_more_descriptors(gateway)
+        no_more_descriptors(gateway, sessions=1)
         put_in_place(gateway.config.whitelist, lambda path: build_filter_of(path, ["new@example.org"]))
         gateway.daemon.reload(f"{REFUSED}.*Too many open files")
         sent = [(message, client.send(message)) for message in (Message(LISTED), Message(UNLISTED))]
