@@ -89,9 +89,10 @@ class RspamdAfterQueueRecipe(LightPathRecipe):
 
     def files(self):
         files = super().files()
-        files["master_cf"] += self.opted(adapted("postfix-rspamd-after-queue/master.cf", {
+        entrance = self.opted(adapted("postfix-rspamd-after-queue/master.cf", {
             "127.0.0.1:10024": f"127.0.0.1:{self.deep_port}",
             "inet:127.0.0.1:11332": self.rspamd.mta_socket}))
+        files["master_cf"] += with_header_checks(entrance, self.folder, {}, "postfix-rspamd-after-queue")
         return files
 
 

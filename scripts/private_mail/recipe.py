@@ -219,7 +219,7 @@ def followed(log, queue_id):
     """Where a message is, the way that it took and its last queue ID; None while it is under way."""
     route = []
     while True:
-        if re.search(rf" {queue_id}: milter-hold: ", log):
+        if re.search(rf" {queue_id}: milter-(?:header-)?hold: ", log):
             return HELD, tuple(route), queue_id
         attempts = re.findall(rf" postfix/(\S+?)(?:/smtp)?\[\d+\]: {queue_id}: to=.* status=(\w+) \((.*)\)",
                               log)
@@ -233,11 +233,11 @@ def followed(log, queue_id):
         queue_id = taken_over.group(1)
 
 
-def with_header_checks(main_cf, folder, replacements):
-    """The shipped main.cf, with the files of config/mta/postfix that it names copied to folder."""
+def with_header_checks(lines, folder, replacements, recipe="postfix"):
+    """The shipped lines of main.cf or master.cf, with the files of config/mta/recipe that they name copied to folder."""
     def table(found):
         path = folder / found.group(1)
-        path.write_text(adapted(f"postfix/{path.name}", replacements.get(path.name, {})))
+        path.write_text(adapted(f"{recipe}/{path.name}", replacements.get(path.name, {})))
         return str(path)
 
-    return re.sub(r"/etc/postfix/(\w+_header_checks)", table, main_cf)
+    return re.sub(r"/etc/postfix/(\w+_header_checks)", table, lines)

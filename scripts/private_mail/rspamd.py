@@ -16,7 +16,8 @@ OWN_DOMAIN = "example.net"
 FOR_BOTH = ("rspamd/local.d/milter_headers.conf", "rspamd/clamav/antivirus.conf")
 AT_THE_DOOR = (*FOR_BOTH, "rspamd/local.d/settings.conf", "rspamd/local.d/worker-proxy.inc")
 AFTER_THE_QUEUE = (*FOR_BOTH, "postfix-rspamd-after-queue/local.d/worker-proxy.inc",
-                   "postfix-rspamd-after-queue/local.d/external_relay.conf")
+                   "postfix-rspamd-after-queue/local.d/external_relay.conf",
+                   "postfix-rspamd-after-queue/options.inc", "postfix-rspamd-after-queue/regexp.conf")
 
 # Network queries find nobody: the name server is a port where nothing listens. The long list of public
 # suffixes alone takes ten seconds to compile.

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 from conftest import LISTED, UNLISTED
+from private_mail.clamav import EICAR
 from private_mail.processes import wait_until
-from private_mail.recipe import MAILBOX, REJECTED, STRANGER, TRY_AGAIN, Mail
+from private_mail.recipe import HELD, MAILBOX, REJECTED, STRANGER, TRY_AGAIN, Mail
 from private_mail.sendmail_recipe import OURSELVES
+from private_mail.spamassassin import GTUBE
 from recipe_kinds import KINDS, OF_A_WHOLE_CHECK, OnSendmail, symbols
 from recipe_mails import FORGED_MARK, OWN_MEMBER, forged, infected, listed, places, started
 
@@ -193,6 +195,16 @@ def test_rspamd_after_the_queue_sees_the_address_of_the_client(recipe):
     [outcome] = recipe.send(Mail(UNLISTED))
     [message_id] = outcome.header("Message-ID")
     assert re.findall(rf"id: {re.escape(message_id)}, .*?\bip: (\S+),", recipe.rspamd.log()) == [STRANGER]
+
+
+@only("recipe", "postfix-rspamd-after-queue")
+def test_rspamd_after_the_queue_lets_no_virus_through_where_it_does_not_quarantine(recipe):
+    outcomes = recipe.send(infected(UNLISTED), Mail(UNLISTED, body=EICAR + b"\r\n" + GTUBE + b"\r\n"))
+    assert places(outcomes) == [HELD] * 2
+    by_the_field = f" {outcomes[0].queue_id}: milter-header-hold: header X-Spamd-Result: default: True "
+    assert by_the_field in recipe.postfix.log()
+    claimed = recipe.send(Mail(UNLISTED, (b"X-Spamd-Result: default: True [99.00 / 15.00]",)))
+    assert_all_are_checked(recipe, claimed)
 
 
 @all_only
