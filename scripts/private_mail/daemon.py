@@ -87,7 +87,7 @@ class Daemon:
         """Starts the program and waits for nothing. It may fail."""
         self.may_fail = True
         start = self.config.network.start if self.config.network else Program
-        self.program = start([*starter(), *self.command()], self.log_file, user=USER)
+        self.program = start([*starter(folder=self.folder), *self.command()], self.log_file, user=USER)
         return self.program
 
     def start(self):

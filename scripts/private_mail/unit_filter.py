@@ -3,7 +3,7 @@
 
 As a program it puts the filter of one of our units up for itself, and becomes another program:
 
-    unit_filter.py bloomgate-milter COMMAND...
+    unit_filter.py systemd/bloomgate-milter.service.in COMMAND...
 
 The unit's lines are read, and its sets of calls are spelt out by `systemd-analyze syscall-filter`, so what is tried is
 what is shipped. Beside SystemCallFilter it holds to two settings that systemd turns into a filter of arguments:
@@ -14,6 +14,7 @@ and bloomgate-update.
 import errno
 import mmap
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -23,14 +24,21 @@ UNITS = Path(__file__).resolve().parents[2] / "systemd"
 SHM_EXEC = 0o100000  # <sys/shm.h>
 
 
-def starter(unit="bloomgate-milter"):
-    """What stands before the command of the unit's program: words, or nothing. Whoever the program runs as has to be able
-    to read this file."""
-    return [__file__, unit] if os.environ.get("BLOOMGATE_UNIT_FILTER") == "yes" else []
+def starter(unit="bloomgate-milter", folder=None):
+    """What stands before the command of the unit's program: words, or nothing. folder: where to copy this file and the unit
+    to, for a program whose user may not read the originals: a clone in /root, say."""
+    if os.environ.get("BLOOMGATE_UNIT_FILTER") != "yes":
+        return []
+    files = [Path(__file__), unit_file(unit)]
+    return [shutil.copy(file, folder) for file in files] if folder else files
+
+
+def unit_file(unit):
+    return UNITS / f"{unit}.service.in"
 
 
 def unit_text(unit):
-    return (UNITS / f"{unit}.service.in").read_text(encoding="utf-8")
+    return unit_file(unit).read_text(encoding="utf-8")
 
 
 def values(name, text):
@@ -103,5 +111,5 @@ def is_known_here(call):
 
 
 if __name__ == "__main__":
-    put_up(unit_text(sys.argv[1]))
+    put_up(Path(sys.argv[1]).read_text(encoding="utf-8"))
     os.execvp(sys.argv[2], sys.argv[2:])

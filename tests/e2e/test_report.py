@@ -50,7 +50,7 @@ class LoggingDaemon(Daemon):
 
     def launch(self):
         self.may_fail = True
-        self.program = Program([*starter(), *self.command()], self.log_file, user=USER, prefix=self.prefix)
+        self.program = Program([*starter(folder=self.folder), *self.command()], self.log_file, user=USER, prefix=self.prefix)
         return self.program
 
     def log(self):

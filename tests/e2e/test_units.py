@@ -74,8 +74,8 @@ for call in sys.argv[1:]:
 
 def test_what_a_unit_does_not_need_is_refused_and_the_rest_is_done(tmp_path):
     (tmp_path / "probe").touch()
-    done = subprocess.run([unit_filter.__file__, "bloomgate-milter", "/usr/bin/python3", "-c", TRY, *CALLS],
-                          cwd=tmp_path, capture_output=True, text=True)
+    filtered = [unit_filter.__file__, unit_filter.unit_file("bloomgate-milter")]
+    done = subprocess.run([*filtered, "/usr/bin/python3", "-c", TRY, *CALLS], cwd=tmp_path, capture_output=True, text=True)
     assert dict(zip(CALLS, done.stdout.split())) == CALLS, done.stderr
 
 
