@@ -21,7 +21,8 @@ def cases(reports):
 
 
 def name_of(case):
-    return case.get("classname"), case.get("name")
+    """pytest-xdist puts "@" and the group behind the name of a test; run alone, it has none."""
+    return case.get("classname"), re.sub(r"@[^@\]]*$", "", case.get("name"))
 
 
 def problem_of(case):
