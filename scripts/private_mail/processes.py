@@ -31,6 +31,12 @@ def wait_until(condition, what, seconds=PATIENCE_SECONDS):
         pause = min(pause * 2, 0.05)
 
 
+def stands_still(pid):
+    """Whether all threads of a process are stopped, by SIGSTOP."""
+    threads = Path(f"/proc/{pid}/task").glob("*/status")
+    return all("\nState:\tT" in thread.read_text() for thread in threads)
+
+
 _given_ports = set()
 
 
@@ -105,6 +111,17 @@ class Program:
 
     def signal(self, number):
         self.process.send_signal(number)
+
+    @contextmanager
+    def standing_still(self):
+        """It hangs: the kernel accepts connections for it, and nobody answers."""
+        self.signal(signal.SIGSTOP)
+        try:
+            # A thread at work goes on until the kernel comes to it.
+            wait_until(lambda: stands_still(self.pid), f"{self.name} to stand still")
+            yield
+        finally:
+            self.signal(signal.SIGCONT)
 
     def signal_all(self, number):
         """Sends the signal to its children too."""

@@ -7,7 +7,6 @@ through all of Postfix's log lines to its end.
 """
 
 import re
-import signal
 import subprocess
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -165,15 +164,8 @@ class Recipe:
 
     @contextmanager
     def with_bloomgate_hung(self):
-        """The kernel accepts connections for it, and nobody answers."""
-        program = self.daemon.program
-        program.signal(signal.SIGSTOP)
-        status = Path(f"/proc/{program.pid}/status")
-        wait_until(lambda: "State:\tT" in status.read_text(), "Bloomgate to stand still")
-        try:
+        with self.daemon.program.standing_still():
             yield
-        finally:
-            program.signal(signal.SIGCONT)
 
     @property
     def waits(self):

@@ -4,7 +4,6 @@
 import json
 import os
 import pwd
-import signal
 import subprocess
 from contextlib import ExitStack
 from types import SimpleNamespace
@@ -109,10 +108,8 @@ def test_no_mail_server_is_a_problem(world):
 
 
 def test_a_daemon_that_is_down_or_hangs_is_found(world):
-    program = world.daemon.program
-    program.signal(signal.SIGSTOP)
-    assert_found(world.findings(), "does not answer a mail server")
-    program.signal(signal.SIGCONT)
+    with world.daemon.program.standing_still():
+        assert_found(world.findings(), "does not answer a mail server")
     world.daemon.stop()
     assert_found(world.findings(), "nothing listens on")
 
@@ -202,9 +199,8 @@ def test_clamd_that_is_stopped_is_found(world):
     clamd = world.stack.enter_context(Clamd(world.folder / "clamd"))
     address = f"unix:{clamd.address}"
     assert_found(world.findings("--clamd", address), "clamd answers on", "ok")
-    clamd.program.signal(signal.SIGSTOP)
-    assert_found(world.findings("--clamd", address), "does not answer as clamd")
-    clamd.program.signal(signal.SIGCONT)
+    with clamd.program.standing_still():
+        assert_found(world.findings("--clamd", address), "does not answer as clamd")
     clamd.program.kill()
     assert_found(world.findings("--clamd", address), "viruses are not found")
 

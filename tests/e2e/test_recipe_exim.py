@@ -1,7 +1,6 @@
 """config/mta/exim: the real Exim asks the daemon for senders, and notes what it says without acting on it."""
 
 import os
-import signal
 
 import pytest
 from conftest import LISTED, UNLISTED
@@ -74,10 +73,7 @@ def test_mail_goes_on_as_unlisted_while_the_daemon_is_down(world):
 
 
 def test_mail_goes_on_as_unlisted_while_the_daemon_hangs(world):
-    world.daemon.program.signal(signal.SIGSTOP)
-    try:
+    with world.daemon.program.standing_still():
         assert world.notes(Message(LISTED)) == []
         assert world.notes(Message("joe@example.org", recipient=ANN, more_recipients=[PAM])) == []
-    finally:
-        world.daemon.program.signal(signal.SIGCONT)
     assert world.notes(Message(LISTED)) == ["yes; unproven"]

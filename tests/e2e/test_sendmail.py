@@ -1,6 +1,5 @@
 """Bloomgate behind a real Sendmail. Where Sendmail differs from Postfix, the test says so."""
 
-import signal
 from contextlib import ExitStack
 
 import pytest
@@ -168,11 +167,8 @@ def test_without_the_daemon_mail_goes_on_unmarked_and_with_it_marked_again(start
 
 def test_a_daemon_that_hangs_holds_mail_up_for_some_seconds_only(start):
     gateway = start()
-    gateway.daemon.program.signal(signal.SIGSTOP)
-    try:
+    with gateway.daemon.program.standing_still():
         assert marks_of(gateway, Message(LISTED), Message(UNLISTED)) == [[], []]
-    finally:
-        gateway.daemon.program.signal(signal.SIGCONT)
     assert marks_of(gateway, Message(LISTED), Message(UNLISTED)) == [[DELIVER], [CHECK]]
 
 

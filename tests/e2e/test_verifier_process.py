@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from dkim_world import GENUINE, RSA, STRANGER, key
-from private_mail.processes import wait_until
+from private_mail.processes import stands_still, wait_until
 from test_verify_dkim import World
 
 
@@ -75,6 +75,7 @@ def test_a_verifier_that_hangs_is_ended_and_started_again(world):
     daemon = world.gateway.daemon
     hanging = verifier_of(daemon)
     send_signal(int(signal.SIGSTOP), hanging)
+    wait_until(lambda: stands_still(hanging), "the verifier to stand still")
     sendings = [Sending(world, RSA.sign(GENUINE)) for _ in range(3)]
     outcomes = {sending.wait() for sending in sendings}
     assert outcomes <= {(False, "verifier-timeout"), (False, "verifier-failed")}

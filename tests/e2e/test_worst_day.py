@@ -262,9 +262,8 @@ def test_without_threads_no_unlisted_mail_is_delivered_and_it_serves_when_there_
 def test_a_daemon_that_was_stopped_for_a_while_continues_where_it_was(gateway):
     with gateway.connect() as client:
         first = Message(LISTED), client.send(Message(LISTED))
-        gateway.daemon.program.signal(signal.SIGSTOP)
-        client.begin(Message(LISTED))
-        gateway.daemon.program.signal(signal.SIGCONT)
+        with gateway.daemon.program.standing_still():
+            client.begin(Message(LISTED))
         second = Message(LISTED), client.end()
     assert [delivery.place for delivery in gateway.deliveries([first, second])] == [LIGHT_PATH, LIGHT_PATH]
 

@@ -126,7 +126,7 @@ TEST_CASE("Names in the tables are given once") {
 
 // A source route is beyond the fast path and changes nothing, so that it shows what the grammar alone makes of the
 // rest.
-TEST_CASE("What the fast path accepts has the same outcome in the full grammar") {
+TEST_CASE("What the fast path accepts has the same outcome in the full grammar", "[no threads]") {
   std::mt19937 random(20240229);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same strings in each run
   const std::string_view alphabet = "aZ09.-_@+#\" \\<[";
   std::uniform_int_distribution<std::size_t> letter(0, alphabet.size() - 1);

@@ -100,7 +100,7 @@ void check_read(const std::string& text) {
   FAIL("not the plain lines of the text");
 }
 
-TEST_CASE("every byte at every place is read as the canonicaliser reads it") {
+TEST_CASE("every byte at every place is read as the canonicaliser reads it", "[no threads]") {
   // Three words and some: the line in which a byte is another starts and ends at every place of a word, within one and
   // over two, and its '@', dots and line end come to lie at every place, too.
   const std::string line = GENERATE(as<std::string>(), "a@b\n", "Jo.e+t=g_-9@Ex-a_m.pl0\r\n",
@@ -179,7 +179,7 @@ TEST_CASE("a line that is not plain is left to the full grammar") {
   CHECK(read_lines(std::string(64, 'a') + "@example.org\n").bytes == 0);
 }
 
-TEST_CASE("every accepted line has the canonicaliser's key") {
+TEST_CASE("every accepted line has the canonicaliser's key", "[no threads]") {
   std::mt19937 random(1);
   constexpr std::string_view kBytes = "aZ09.-_+=@@..  \r\n#<>\"!";
   std::size_t accepted = 0;

@@ -75,7 +75,9 @@ TEST_CASE(
     std::uint64_t body_memory_bytes = std::uint64_t{1} << 30;
   };
   const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
-  const auto hashes = std::min(GENERATE(1U, 3U, 32U), layout_rules(layout).most_hashes());
+  const auto most_hashes = layout_rules(layout).most_hashes();
+  const auto hashes = std::min(GENERATE(1U, 3U, 32U), most_hashes);
+  if (test::kIsSanitized && hashes != std::min(3U, most_hashes)) return;
   const auto entries = GENERATE(values<std::uint64_t>({5, test::kIsSanitized ? 20'000 : 100'000}));
   // The last two: an array that is made in several parts.
   const Row row = GENERATE(values<Row>({{1, 64 << 20, 0},

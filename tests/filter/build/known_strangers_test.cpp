@@ -39,7 +39,9 @@ TEST_CASE("no excluded sender passes, no entry is missing, and threads and memor
   const std::uint64_t entries = test::kIsSanitized ? 20'000 : 100'000;
   const Layout layout = GENERATE(filter([](Layout each) { return !layout_rules(each).counts_entries(); },
                                         from_range(std::begin(kLayouts), std::end(kLayouts))));
-  const auto hashes = std::min(GENERATE(1U, 4U), layout_rules(layout).most_hashes());
+  const auto most_hashes = layout_rules(layout).most_hashes();
+  const auto hashes = std::min(GENERATE(1U, 4U), most_hashes);
+  if (test::kIsSanitized && hashes != std::min(4U, most_hashes)) return;
   CAPTURE(layout_rules(layout).name(), hashes);
   // Either strangers that hit, or an array that is larger than the memory for it: three MiB.
   const bool is_large = GENERATE(false, true);

@@ -25,7 +25,8 @@ std::string random_domain(std::mt19937_64& random, unsigned labels) {
   return domain;
 }
 
-TEST_CASE("with domain entries, senders of 1 to 124 labels have the false-positive rate of one look-up") {
+TEST_CASE("with domain entries, senders of 1 to 124 labels have the false-positive rate of one look-up",
+          "[no threads]") {
   constexpr std::uint64_t kMembers = 16'384;
   constexpr unsigned kMostLabels = 124;  // with `x@` and .test 252 octets, of the 254 of an address
   constexpr unsigned kSenders = 400;     // of each number of labels

@@ -12,7 +12,8 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("the rate of the bits that are set is the one that is measured, in arrays of any size and with any seed") {
+TEST_CASE("the rate of the bits that are set is the one that is measured, in arrays of any size and with any seed",
+          "[no threads]") {
   constexpr std::uint64_t kProbes = 100'000;
   const Layout layout = GENERATE(from_range(std::begin(test::kLayoutsOfBits), std::end(test::kLayoutsOfBits)));
   const auto entries = GENERATE(values<std::uint64_t>({5, 20, 50, 200, 2000}));

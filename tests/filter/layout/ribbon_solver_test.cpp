@@ -118,7 +118,7 @@ TEST_CASE("a solver makes each block as if it were its first") {
   }
 }
 
-TEST_CASE("non-members pass a ribbon block at the rate of its groups, over its whole length") {
+TEST_CASE("non-members pass a ribbon block at the rate of its groups, over its whole length", "[no threads]") {
   struct Row {
     std::size_t keys;
     int blocks;

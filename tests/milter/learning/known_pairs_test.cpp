@@ -58,7 +58,7 @@ TEST_CASE("random steps leave what a map would have") {
   }
 }
 
-TEST_CASE("a pair takes 15 bytes at most, however many there are") {
+TEST_CASE("a pair takes 15 bytes at most, however many there are", "[no threads]") {
   KnownPairs known(4);
   const std::size_t fixed = known.bytes();
   std::size_t next = 300'000;

@@ -33,7 +33,7 @@ TEST_CASE("words with equal counts are sorted by their bytes") {
   CHECK(top[2].word == "c");
 }
 
-TEST_CASE("a million rare words neither displace the frequent ones nor take more memory") {
+TEST_CASE("a million rare words neither displace the frequent ones nor take more memory", "[no threads]") {
   constexpr std::size_t kCapacity = 100;
   SpaceSaving words(kCapacity);
   std::mt19937_64 random(7);
