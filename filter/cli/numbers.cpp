@@ -120,9 +120,9 @@ std::string format_rate(double probability) {
   const double percent = probability * 100;
   if (percent == 0) return "0 %";
   if (percent < 0.001) return fmt::format("{:.2e} %", percent);
-  std::string text = fmt::format("{:#.3g}", percent);
-  if (text.ends_with('.')) text.pop_back();
-  return text + " %";
+  // fmt 9 and 10 differ in what they write of `{:#.3g}` where all digits are before the point.
+  if (percent >= 99.95) return fmt::format("{:.0f} %", percent);
+  return fmt::format("{:#.3g} %", percent);
 }
 
 std::string format_decimal(double value, int decimals) {

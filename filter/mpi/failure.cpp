@@ -21,8 +21,9 @@ void say(const Communicator& communicator, std::string_view what, cli::FailureKi
   std::string host(HOST_NAME_MAX + 1, '\0');
   if (gethostname(host.data(), host.size() - 1) != 0) host = "?";
   if (kind == cli::FailureKind::other) {
-    std::cerr << "bloomgate-mpi " << command_name << ": rank " << communicator.rank() << " on " << host.c_str() << ": "
-              << what << '\n';
+    // In one piece: other ranks and mpirun write to the same stream.
+    std::cerr << "bloomgate-mpi " + command_name + ": rank " + std::to_string(communicator.rank()) + " on " +
+                     host.c_str() + ": " + std::string(what) + "\n";
   } else if (communicator.rank() == 0) {
     std::cerr << "bloomgate-mpi " << command_name << ": " << what << "\n'bloomgate-mpi " << command_name
               << " --help' shows what it takes\n";

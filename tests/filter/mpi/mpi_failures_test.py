@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from mpi_job import BLOOMGATE_MPI, ENVIRONMENT, SECONDS, MpiTest, mpirun, run_tests
+from mpi_job import BLOOMGATE_MPI, ENVIRONMENT, SECONDS, MpiTest, mpirun, mpirun_each, run_tests, with_files_of
 
 
 class FailuresTest(MpiTest):
@@ -20,7 +20,7 @@ class FailuresTest(MpiTest):
         def two(first, second):
             """Two ranks with a list each."""
             program = [BLOOMGATE_MPI, "build", "--output", self.output, "--threads", 2]
-            return self.run_command([*mpirun("-n", 1), *program, first, ":", "-n", 1, *program, second])
+            return self.run_command(mpirun_each([*program, first], [*program, second]))
 
         done = two(some, self.folder / "missing.txt")
         self.assertEqual(done.returncode, os.EX_NOINPUT, done.stderr)
@@ -57,8 +57,8 @@ class FailuresTest(MpiTest):
         # A filter of 12 MB, and files of 10 MB at most: MPI has some of its own. It is noticed before the work where the
         # size is known by then, and else when the filter is written.
         for size in ([], ["--expected-entries", 1_500_000]):
-            done = self.run_command([*mpirun("-n", 2), "sh", "-c", 'ulimit -f 20000; exec "$@"', "sh", BLOOMGATE_MPI,
-                                     "build", *size, "--bits-per-entry", 64, "--output", self.output, some])
+            done = self.run_command([*mpirun("-n", 2), *with_files_of(20_000), BLOOMGATE_MPI, "build",
+                                     *size, "--bits-per-entry", 64, "--output", self.output, some])
             self.assertEqual(done.returncode, os.EX_CANTCREAT, done.stderr)
             self.assertRegex(done.stderr, r"rank 0 on \S+: .*" + re.escape(str(self.output)))
             self.assertEqual(self.output.read_text(), "the old one")
@@ -67,11 +67,9 @@ class FailuresTest(MpiTest):
     def limited(self, limits, *arguments):
         """Ranks of whose files none may be larger than so many blocks of 512 bytes (None: no limit). MPI has some of its
         own."""
-        command = mpirun()
-        for blocks in limits:
-            shell = [] if blocks is None else ["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh"]
-            command += ["-n", 1, *shell, BLOOMGATE_MPI, "build", "--threads", 2, "--output", self.output, *arguments, ":"]
-        return self.run_command(command[:-1])
+        build = [BLOOMGATE_MPI, "build", "--threads", 2, "--output", self.output, *arguments]
+        shells = ([] if blocks is None else with_files_of(blocks) for blocks in limits)
+        return self.run_command(mpirun_each(*([*shell, *build] for shell in shells)))
 
     def assert_only_the_old_ones_are_there(self, *names):
         self.assertEqual(sorted(path.name for path in self.folder.iterdir() if "whitelist" in path.name), sorted(names))
@@ -88,7 +86,7 @@ class FailuresTest(MpiTest):
             done = self.limited([None, 20_000], "--bits-per-entry", 64, *arguments, some)
             self.assertEqual(done.returncode, os.EX_CANTCREAT, done.stderr)
             self.assertRegex(done.stderr, r"rank 1 on \S+: .*write .*\.whitelist\.bloom\.tmp-")
-            self.assertNotIn("rank 0", done.stderr)
+            self.assertNotIn("rank 0 on ", done.stderr)
             self.assert_only_the_old_ones_are_there("whitelist.bloom", "whitelist.store")
         # Behind the seventh MB of a store of 8 MB; and behind the fifth of its sorted hashes, of which half are 6 MB.
         for blocks, bits, words in ((14_000, 8, r"write .*\.whitelist\.store\.tmp-"),

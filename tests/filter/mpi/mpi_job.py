@@ -2,9 +2,12 @@
 
 The tests take BLOOMGATE BLOOMGATE_MPI as their first arguments.
 """
+import functools
 import gzip
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,16 +20,41 @@ BLOOMGATE, BLOOMGATE_MPI = map(os.path.abspath, sys.argv[1:3])
 SECONDS = 30 if "BLOOMGATE_FAULT" in os.environ else 120  # that a run may take; a fault of tests/mutation may hang it
 
 # One machine, its processors shared as may be, nothing on its network, and no memory of another process read, which
-# containers forbid.
+# containers forbid. Debian 12 has Open MPI 4, Debian 13 has 5, which starts its ranks by PRRTE.
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_plm": "isolated", "OMPI_MCA_btl": "self,vader",
                "OMPI_MCA_oob_tcp_if_include": "lo", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-               "OMPI_MCA_mpi_yield_when_idle": "1"}
+               "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_sm_segment_size": "4194304",
+               "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
 
 
 def mpirun(*options):
     """The command that starts ranks."""
-    return ["mpirun", "--bind-to", "none", "-q", *map(str, options)]
+    return ["mpirun", "--bind-to", "none", *quietly(), *map(str, options)]
+
+
+def mpirun_each(*commands):
+    """The command that starts a rank for each of them. mpirun's own way, with colons, ends in a crash of version 5.0.7
+    where a rank ends the job."""
+    choose = 'shift "$OMPI_COMM_WORLD_RANK"; eval "exec $1"'
+    return [*mpirun("-n", len(commands)), "sh", "-c", choose, "sh", *(shlex.join(map(str, each)) for each in commands)]
+
+
+def inside(folder):
+    """What runs a command in that folder, when put before it."""
+    return ["sh", "-c", 'cd "$1"; shift; exec "$@"', "sh", folder]
+
+
+def with_files_of(blocks):
+    """What runs a command that may make no file of more than so many blocks of 512 bytes."""
+    return ["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh"]
+
+
+@functools.cache
+def quietly():
+    """What keeps mpirun from telling more than the ranks do. From version 5 on it has no such option."""
+    version = subprocess.check_output(["mpirun", "--version"], text=True, env=ENVIRONMENT)
+    return ["-q"] if re.search(r"\(Open MPI\) [1-4]\.", version) else []
 
 
 class MpiTest(unittest.TestCase):

@@ -7,7 +7,7 @@ import re
 import subprocess
 import threading
 
-from mpi_job import BLOOMGATE_MPI, ENVIRONMENT, SECONDS, MpiTest, mpirun, run_tests
+from mpi_job import BLOOMGATE_MPI, ENVIRONMENT, SECONDS, MpiTest, inside, mpirun_each, run_tests
 
 
 class ListsTest(MpiTest):
@@ -42,20 +42,19 @@ class ListsTest(MpiTest):
         def two(first, second):
             """Two ranks that are given lists of --not of their own, if any."""
             program = [BLOOMGATE_MPI, "build", "--output", self.output, "--threads", 2, "--bits-per-entry", 64, some]
-            return self.run_command([*mpirun("-n", 1), *program, *first, ":", "-n", 1, *program, *second])
+            return self.run_command(mpirun_each([*program, *first], [*program, *second]))
 
         for first, second in (([], ["--not", strangers]), (["--not", strangers], [])):
             done = two(first, second)
             self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
             self.assertRegex(done.stderr, r"rank 1 on \S+: this rank sees other lists than rank 0")
         # By one path, but with other lines: each rank sees it in a folder of its own.
-        shell = ["sh", "-c", 'cd "$1"; shift; exec "$@"', "sh"]
         folders = [self.folder / "a", self.folder / "b"]
         for folder, content in zip(folders, (strangers, other)):
             folder.mkdir()
             (folder / "not.txt").write_bytes(content.read_bytes())
         program = [BLOOMGATE_MPI, "build", "--output", self.output, "--bits-per-entry", 64, "--not", "not.txt", some]
-        done = self.run_command([*mpirun("-n", 1), *shell, folders[0], *program, ":", "-n", 1, *shell, folders[1], *program])
+        done = self.run_command(mpirun_each(*([*inside(folder), *program] for folder in folders)))
         self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
         self.assertRegex(done.stderr, r"rank 0 on \S+: rank 1 has read other lists of --not than this rank")
         self.assertEqual(self.output.read_text(), "the old one")
@@ -65,10 +64,8 @@ class LocalListsTest(MpiTest):
     def build_with_lists(self, *lists, options=(), each=()):
         """A rank for each list, which sees no other one. `each` has options of its own for each rank."""
         each = each or [()] * len(lists)
-        command = mpirun()
-        for path, own in zip(lists, each):
-            command += ["-n", "1", BLOOMGATE_MPI, "build", "--threads", 2, "--output", self.output, *options, *own, path, ":"]
-        return self.run_command(command[:-1])
+        program = [BLOOMGATE_MPI, "build", "--threads", 2, "--output", self.output, *options]
+        return self.run_command(mpirun_each(*([*program, *own, path] for path, own in zip(lists, each))))
 
     def test_each_rank_reads_all_of_its_own_lists(self):
         lists = [self.addresses("a.txt", 120_001), self.addresses("b.txt", 60_007, 110_000),
@@ -81,17 +78,16 @@ class LocalListsTest(MpiTest):
             self.assertTrue(self.output.read_bytes() == wanted, done.stdout)
 
     def test_lists_of_one_path_may_differ_and_a_bad_line_names_its_rank(self):
-        shell = ["sh", "-c", 'cd "$1"; shift; exec "$@"', "sh"]
-        command, lists = mpirun(), []
+        commands, lists = [], []
         for number in range(2):
             folder = self.folder / str(number)
             folder.mkdir()
             (folder / "list.txt").write_bytes(b"user%d@example.org\n" % number * 3 + b"no address %d\n" % number)
             lists.append(folder / "list.txt")
-            command += ["-n", 1, *shell, folder, BLOOMGATE_MPI, "build", "--local-lists", "--seed", 1, "--output", self.output,
-                        "--reject-file", self.folder / "rejects", "list.txt", ":"]
+            commands.append([*inside(folder), BLOOMGATE_MPI, "build", "--local-lists", "--seed", 1, "--output", self.output,
+                             "--reject-file", self.folder / "rejects", "list.txt"])
         wanted, _ = self.reference("--seed", 1, *lists)
-        done = self.run_command(command[:-1])
+        done = self.run_command(mpirun_each(*commands))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(self.output.read_bytes() == wanted)
         for number in range(2):
@@ -122,7 +118,7 @@ class ProgressTest(MpiTest):
         os.mkfifo(slow)
         program = [BLOOMGATE_MPI, "build", "--local-lists", "--threads", 1, "--expected-entries", 2_000_000, "--output",
                    self.output]
-        command = [*mpirun("-n", 1), *program, slow, ":", "-n", 1, *program, big]
+        command = mpirun_each([*program, slow], [*program, big])
         with subprocess.Popen(list(map(str, command)), env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               text=True) as job:
             watchdog = threading.Timer(SECONDS, job.kill)

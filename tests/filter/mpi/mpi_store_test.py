@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 
-from mpi_job import BLOOMGATE_MPI, MpiTest, mpirun, run_tests
+from mpi_job import BLOOMGATE_MPI, MpiTest, inside, mpirun_each, run_tests
 
 
 class StoreTest(MpiTest):
@@ -86,13 +86,12 @@ class StoreTest(MpiTest):
 class SharingTest(MpiTest):
     def in_own_folders(self, ranks, *arguments):
         """Ranks that do not see each other's files, as the path of the output begins where each is."""
-        command = mpirun()
+        commands = []
         for rank in range(ranks):
             folder = self.folder / str(rank)
             folder.mkdir(exist_ok=True)
-            command += ["-n", 1, "sh", "-c", 'cd "$1"; shift; exec "$@"', "sh", folder, BLOOMGATE_MPI, "build", "--threads", 2,
-                        "--output", "whitelist.bloom", *arguments, ":"]
-        return self.run_command(command[:-1])
+            commands.append([*inside(folder), BLOOMGATE_MPI, "build", "--threads", 2, "--output", "whitelist.bloom", *arguments])
+        return self.run_command(mpirun_each(*commands))
 
     def test_a_rank_that_sees_the_file_writes_its_part_and_another_sends_it(self):
         some = self.addresses("some.txt", 800_000)

@@ -9,7 +9,8 @@ import signal
 import subprocess
 import time
 
-from mpi_job import BLOOMGATE, BLOOMGATE_MPI, ENVIRONMENT, SECONDS, PairTest, mpirun, run_tests
+from mpi_job import BLOOMGATE, BLOOMGATE_MPI, ENVIRONMENT, SECONDS, PairTest, inside, mpirun, mpirun_each, run_tests, \
+    with_files_of
 
 
 class UpdateTest(PairTest):
@@ -88,11 +89,8 @@ class UpdateTest(PairTest):
         wanted, said = self.one_machine("--seed", 2, *(word for add, remove in zip(parts, gone)
                                                        for word in ("--add", add, "--remove", remove)))
         self.put_old(self.output, self.store)
-        command = mpirun()
-        for rank in (0, 1):
-            command += ["-n", 1, *self.command("--json", "--seed", 2, "--local-lists", "--add", parts[rank], "--remove", gone[rank]),
-                        ":"]
-        done = self.run_command(command[:-1])
+        done = self.run_command(mpirun_each(
+            *(self.command("--json", "--seed", 2, "--local-lists", "--add", parts[rank], "--remove", gone[rank]) for rank in (0, 1))))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(self.pair() == wanted)
         self.assertEqual(self.told(done), self.told(said))
@@ -164,19 +162,18 @@ class FailedUpdateTest(PairTest):
 
     def test_a_rank_that_sees_another_store_or_other_lists_ends_the_job(self):
         self.put_old(self.output, self.store)
-        command = mpirun()
+        commands = []
         for rank in (0, 1):
             folder = self.folder / str(rank)
             folder.mkdir()
             self.run_command([BLOOMGATE, "build", "--seed", 3 + rank, "--output", folder / "a.bloom", "--store",
                               folder / "a.store", self.more])
-            command += ["-n", 1, "sh", "-c", 'cd "$1"; shift; exec "$@"', "sh", folder, BLOOMGATE_MPI, "update", "--store",
-                        "a.store", "--output", "a.bloom", "--add", self.more, ":"]
-        done = self.run_command(command[:-1])
+            commands.append([*inside(folder), BLOOMGATE_MPI, "update", "--store", "a.store", "--output", "a.bloom", "--add",
+                             self.more])
+        done = self.run_command(mpirun_each(*commands))
         self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
         self.assertRegex(done.stderr, r"rank 1 on \S+: this rank sees another store than rank 0 at a\.store")
-        done = self.run_command([*mpirun("-n", 1), *self.command("--add", self.more), ":", "-n", 1,
-                                 *self.command("--remove", self.more)])
+        done = self.run_command(mpirun_each(self.command("--add", self.more), self.command("--remove", self.more)))
         self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
         self.assertRegex(done.stderr, r"rank 1 on \S+: this rank sees other lists than rank 0")
         self.assert_only_the_old_pair_is_there()
@@ -185,9 +182,8 @@ class FailedUpdateTest(PairTest):
         # Behind the tenth MB of a filter of 12 MB; and behind the fifth of its sorted hashes, of which half are 6 MB.
         for blocks, words in ((20_000, r"write .*\.whitelist\.bloom\.tmp-"), (10_000, "write the sorted hashes of the store")):
             self.put_old(self.output, self.store)
-            limited = ["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh"]
-            done = self.run_command([*mpirun("-n", 1), *self.command("--add", self.more), ":", "-n", 1, *limited,
-                                     *self.command("--add", self.more)])
+            limited = [*with_files_of(blocks), *self.command("--add", self.more)]
+            done = self.run_command(mpirun_each(self.command("--add", self.more), limited))
             self.assertEqual(done.returncode, os.EX_CANTCREAT, done.stderr)
             self.assertRegex(done.stderr, rf"rank 1 on \S+: .*{words}")
             self.assert_only_the_old_pair_is_there()

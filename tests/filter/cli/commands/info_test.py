@@ -50,7 +50,7 @@ class InfoTest(ProgramTest):
             size = path.stat().st_size
             path.read_bytes()
             self.assertEqual(json.loads(self.check(0, "info", name, "--residency", "--json")[0])["resident_bytes"], size)
-            self.assertRegex(self.check(0, "info", name, "--residency")[0], rf"(?m)^in memory .*\({size:,} bytes\), 100.0 %$")
+            self.assertRegex(self.check(0, "info", name, "--residency")[0], rf"(?m)^in memory .*\({size:,} bytes\), 100 %$")
         self.assertNotIn("resident_bytes", self.info())
         if subprocess.check_output(["stat", "-f", "-c", "%T", self.folder]) == b"tmpfs\n":
             return  # all of it is memory
