@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace bloomgate {
 namespace {
@@ -46,7 +47,8 @@ class Items {
   void wait_until_done() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return at_work_ == 0; });
-    if (failure_) std::rethrow_exception(failure_);
+    // Moved, so that the last thread to end, which may be another one, does not release what the caller looks at.
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
  private:
