@@ -19,41 +19,57 @@ namespace bloomgate {
 namespace {
 
 using test::FakeMailServer;
+using test::kCheck;
 using test::Parts;
 using Edits = std::vector<std::string>;
 
-const std::string kMark = "insert 0 check; reason=not-listed; host=fallback.example; identity=envelope";
+// All of a message.
+std::string bytes_of(const MessageText& text) {
+  std::string whole(static_cast<std::size_t>(text.size()), '\0');
+  for (std::size_t done = 0; done < whole.size();) {
+    const std::size_t more = text.read(done, std::span(whole).subspan(done));
+    REQUIRE(more != 0);
+    done += more;
+  }
+  return whole;
+}
 
-// A checker that says what it is told to say, and keeps what it was asked.
-class Checked {
+// What a message was answered with: the first part of its body, and its end.
+struct Answers {
+  sfsistat body, end;
+};
+
+// A checker that says what it is told to say, and keeps what it was asked; and a mail server with a session.
+class Checked : public Parts {
  public:
   explicit Checked(DeepCheckOptions options = {}, GateRules rules = test::envelope_rules())
-      : parts(std::move(rules)), deep_check(std::move(options), [this](const auto& envelope, const auto& text) {
-          return answer(envelope, text);
+      : Parts(std::move(rules)), deep_check(std::move(options), [this](const auto& envelope, const auto& text) {
+          envelopes.push_back(envelope);
+          texts.push_back(bytes_of(text));
+          before_answer();
+          return result;
         }) {
-    parts.shared.deep_check = &deep_check;
+    shared.deep_check = &deep_check;
+    REQUIRE(server.negotiate() == SMFIS_CONTINUE);
   }
 
-  Parts parts;
+  Answers send(const std::string& sender, const std::vector<std::string>& fields = {},
+               const std::string& body = "Hello.\r\n") {
+    server.mail(sender);
+    CHECK(server.recipient("<ann@example.net>") == SMFIS_NOREPLY);
+    for (const std::string& name : fields) server.header(name);
+    CHECK(server.end_of_header() == SMFIS_NOREPLY);
+    const sfsistat answer = server.body(body);
+    return {answer, server.end_of_message()};
+  }
+  const Edits& edits() const noexcept { return server.edits(); }
+
   DeepResult result;
   std::function<void()> before_answer = [] {};
   std::vector<Envelope> envelopes;
   std::vector<std::string> texts;
   DeepCheck deep_check;
-
- private:
-  DeepResult answer(const Envelope& envelope, const MessageText& text) {
-    envelopes.push_back(envelope);
-    std::string whole(static_cast<std::size_t>(text.size()), '\0');
-    for (std::size_t done = 0; done < whole.size();) {
-      const std::size_t more = text.read(done, std::span(whole).subspan(done));
-      REQUIRE(more != 0);
-      done += more;
-    }
-    texts.push_back(whole);
-    before_answer();
-    return result;
-  }
+  FakeMailServer server;
 };
 
 DeepResult spam() {
@@ -65,60 +81,34 @@ DeepResult spam() {
   return result;
 }
 
-// A whole message; what the body's first part was answered with, and the end of the message.
-struct Answers {
-  sfsistat body, end;
-};
-
-Answers send(FakeMailServer& server, const std::string& sender, const std::vector<std::string>& fields = {},
-             const std::string& body = "Hello.\r\n") {
-  server.mail(sender);
-  CHECK(server.recipient("<ann@example.net>") == SMFIS_NOREPLY);
-  for (const std::string& name : fields) server.header(name);
-  CHECK(server.end_of_header() == SMFIS_NOREPLY);
-  const sfsistat answer = server.body(body);
-  return {answer, server.end_of_message()};
-}
-
-TEST_CASE("a listed message is not shown to the checker, and its body is skipped") {
-  Checked checked;
-  FakeMailServer server;
-  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
-  const Answers answers = send(server, "<joe@example.org>", {"Subject"});
+TEST_CASE_METHOD(Checked, "a listed message is not shown to the checker, and its body is skipped") {
+  const Answers answers = send("<joe@example.org>", {"Subject"});
   CHECK(answers.body == SMFIS_SKIP);
   CHECK(answers.end == SMFIS_CONTINUE);
-  CHECK(checked.texts.empty());
-  REQUIRE(server.edits().size() == 1);
-  CHECK_THAT(server.edits()[0], Catch::StartsWith("insert 0 deliver; "));
-  CHECK_THAT(checked.parts.log.text(), !Catch::Contains("deep_check="));
+  CHECK(texts.empty());
+  REQUIRE(edits().size() == 1);
+  CHECK_THAT(edits()[0], Catch::StartsWith("insert 0 deliver; "));
+  CHECK_THAT(log.text(), !Catch::Contains("deep_check="));
 }
 
-TEST_CASE("the hook for waits is called just before a message waits for the checker, and only then") {
-  Checked checked;
+TEST_CASE_METHOD(Checked, "the hook for waits is called just before a message waits for the checker, and only then") {
   std::vector<std::string> events;
-  checked.parts.shared.before_waiting = [&] { events.push_back("others"); };
-  checked.before_answer = [&] { events.push_back("checker"); };
-  FakeMailServer server;
-  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
-  send(server, "<joe@example.org>");
+  shared.before_waiting = [&] { events.push_back("others"); };
+  before_answer = [&] { events.push_back("checker"); };
+  send("<joe@example.org>");
   CHECK(events.empty());
-  send(server, "<ann@example.org>");
+  send("<ann@example.org>");
   CHECK(events == std::vector<std::string>{"others", "checker"});
 }
 
-TEST_CASE("a mail server that cannot skip a body is not asked to") {
-  Checked checked;
-  FakeMailServer server;
+TEST_CASE_METHOD(Checked, "a mail server that cannot skip a body is not asked to") {
   const auto all_steps = static_cast<unsigned long>(SMFI_CURR_PROT);
   REQUIRE(server.negotiate(SMFI_CURR_ACTS, all_steps & ~static_cast<unsigned long>(SMFIP_SKIP)) == SMFIS_CONTINUE);
-  CHECK(send(server, "<joe@example.org>").body == SMFIS_CONTINUE);
-  CHECK(checked.texts.empty());
+  CHECK(send("<joe@example.org>").body == SMFIS_CONTINUE);
+  CHECK(texts.empty());
 }
 
-TEST_CASE("an unlisted message is shown to the checker, with its envelope, and without forged fields") {
-  Checked checked;
-  FakeMailServer server;
-  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+TEST_CASE_METHOD(Checked, "an unlisted message is shown to the checker, with its envelope, and without forged fields") {
   server.connect("192.0.2.1");
   server.helo("helo.example");
   server.context().macros["j"] = "mx.example.net";
@@ -131,9 +121,9 @@ TEST_CASE("an unlisted message is shown to the checker, with its envelope, and w
   CHECK(server.body("Hello,\r\n") == SMFIS_CONTINUE);
   CHECK(server.body("world.\r\n") == SMFIS_CONTINUE);
   CHECK(server.end_of_message("Q7") == SMFIS_CONTINUE);
-  CHECK(checked.texts == Edits{"Subject: one\r\n two\r\n\r\nHello,\r\nworld.\r\n"});
-  REQUIRE(checked.envelopes.size() == 1);
-  const Envelope& envelope = checked.envelopes[0];
+  CHECK(texts == Edits{"Subject: one\r\n two\r\n\r\nHello,\r\nworld.\r\n"});
+  REQUIRE(envelopes.size() == 1);
+  const Envelope& envelope = envelopes[0];
   CHECK(envelope.queue_id == "Q7");
   CHECK(envelope.mta_name == "mx.example.net");
   CHECK(envelope.client_address == "192.0.2.1");
@@ -143,43 +133,39 @@ TEST_CASE("an unlisted message is shown to the checker, with its envelope, and w
   CHECK(envelope.recipients == std::vector<std::string>{"bob@example.net"});
 }
 
-TEST_CASE("forged results are removed on both verdicts, and the checker's go in below our mark, in their order") {
-  Checked checked;
-  checked.result = spam();
-  FakeMailServer server;
-  server.negotiate();
+TEST_CASE_METHOD(
+    Checked, "forged results are removed on both verdicts, and the checker's go in below our mark, in their order") {
+  result = spam();
   const std::vector<std::string> forged = {"X-Spam-Flag", "x-spam-flag", "X-Spam-Status", "X-Bloomgate", "Subject"};
   const Edits removals = {"delete 1", "delete X-Spam-Flag 2", "delete X-Spam-Flag 1", "delete X-Spam-Status 1"};
 
-  send(server, "<joe@example.org>", forged);
-  Edits edits = server.edits();
-  REQUIRE(edits.size() == 5);
-  CHECK_THAT(edits.back(), Catch::StartsWith("insert 0 deliver; "));
-  edits.pop_back();
-  CHECK(edits == removals);
+  send("<joe@example.org>", forged);
+  Edits made = edits();
+  REQUIRE(made.size() == 5);
+  CHECK_THAT(made.back(), Catch::StartsWith("insert 0 deliver; "));
+  made.pop_back();
+  CHECK(made == removals);
 
-  send(server, "<ann@example.org>", forged);
-  edits = server.edits();
-  const std::vector<ResultField> results = result_fields(checked.result);
-  REQUIRE(edits.size() == removals.size() + results.size() + 1);
-  CHECK(Edits(edits.begin(), edits.begin() + 4) == removals);
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    CHECK(edits[edits.size() - 2 - i] == "insert 0 " + results[i].name + " " + results[i].value);
+  send("<ann@example.org>", forged);
+  made = edits();
+  const std::vector<ResultField> ours = result_fields(result);
+  REQUIRE(made.size() == removals.size() + ours.size() + 1);
+  CHECK(Edits(made.begin(), made.begin() + 4) == removals);
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    CHECK(made[made.size() - 2 - i] == "insert 0 " + ours[i].name + " " + ours[i].value);
   }
-  CHECK(edits.back() == kMark);
-  CHECK_THAT(checked.parts.log.text(), Catch::Contains(" forged_headers=1 deep_check=spam score=7.0/5.0 action=tag "
-                                                       "server=spamd:unix:/s check_ms="));
+  CHECK(made.back() == kCheck);
+  CHECK_THAT(log.text(), Catch::Contains(" forged_headers=1 deep_check=spam score=7.0/5.0 action=tag "
+                                         "server=spamd:unix:/s check_ms="));
 }
 
 TEST_CASE("exempt mail is not shown to the checker, and keeps the results that it came with") {
   Checked checked({}, {.policy = {.exempt_logged_in = true}, .trusted_authserv_ids = {}});
-  FakeMailServer server;
-  server.negotiate();
-  server.context().macros["{auth_authen}"] = "joe";
-  const Answers answers = send(server, "<ann@example.org>", {"X-Spam-Flag", "X-Bloomgate"});
+  checked.server.context().macros["{auth_authen}"] = "joe";
+  const Answers answers = checked.send("<ann@example.org>", {"X-Spam-Flag", "X-Bloomgate"});
   CHECK(answers.body == SMFIS_SKIP);
   CHECK(answers.end == SMFIS_CONTINUE);
-  CHECK(server.edits() == Edits{"delete 1"});
+  CHECK(checked.edits() == Edits{"delete 1"});
   CHECK(checked.texts.empty());
 }
 
@@ -190,7 +176,7 @@ TEST_CASE("spam is tagged, held, refused for good or refused for now, as configu
     std::string_view last_edit;
   };
   const Case cases[] = {
-      {SpamAction::tag, SMFIS_CONTINUE, kMark},
+      {SpamAction::tag, SMFIS_CONTINUE, kCheck},
       {SpamAction::quarantine, SMFIS_CONTINUE, "quarantine spam, score 7.0 of 5.0"},
       {SpamAction::reject, SMFIS_REJECT, "reply 550 5.7.1 50%% of it is spam"},
       {SpamAction::tempfail, SMFIS_TEMPFAIL, "reply 451 4.7.1 50%% of it is spam"},
@@ -200,40 +186,36 @@ TEST_CASE("spam is tagged, held, refused for good or refused for now, as configu
     Checked checked({.on_spam = c.action});
     checked.result = spam();
     checked.result.smtp_message = "50% of it is spam";
-    FakeMailServer server;
-    REQUIRE(server.negotiate() == SMFIS_CONTINUE);
-    CHECK(((server.asked_actions() & SMFIF_QUARANTINE) != 0) == (c.action == SpamAction::quarantine));
-    CHECK(send(server, "<ann@example.org>", {"X-Spam-Flag"}).end == c.answer);
-    REQUIRE_FALSE(server.edits().empty());
-    CHECK(server.edits().back() == c.last_edit);
-    CHECK((server.edits().size() == 1) == is_refusal(c.action));
+    CHECK(((checked.server.asked_actions() & SMFIF_QUARANTINE) != 0) == (c.action == SpamAction::quarantine));
+    CHECK(checked.send("<ann@example.org>", {"X-Spam-Flag"}).end == c.answer);
+    REQUIRE_FALSE(checked.edits().empty());
+    CHECK(checked.edits().back() == c.last_edit);
+    CHECK((checked.edits().size() == 1) == is_refusal(c.action));
     checked.result = {};
-    CHECK(send(server, "<ann@example.org>").end == SMFIS_CONTINUE);
+    CHECK(checked.send("<ann@example.org>").end == SMFIS_CONTINUE);
   }
 }
 
 TEST_CASE("whichever edit fails, the message is refused for now") {
   Checked checked({.on_spam = SpamAction::quarantine});
   checked.result = spam();
-  FakeMailServer server;
-  server.negotiate();
   const std::vector<std::string> forged = {"X-Spam-Flag", "X-Spam-Flag", "X-Spam-Status", "X-Bloomgate"};
-  REQUIRE(send(server, "<ann@example.org>", forged).end == SMFIS_CONTINUE);
-  const Edits all = server.edits();
+  REQUIRE(checked.send("<ann@example.org>", forged).end == SMFIS_CONTINUE);
+  const Edits all = checked.edits();
   // Four removals, the checker's results, our mark, and the quarantine.
   REQUIRE(all.size() == 4 + result_fields(checked.result).size() + 2);
   CHECK_THAT(all.back(), Catch::StartsWith("quarantine "));
   for (const bool once : {false, true}) {
-    server.context().fails_once = once;
+    checked.server.context().fails_once = once;
     for (std::size_t succeed = 0; succeed < all.size(); ++succeed) {
       CAPTURE(once, succeed, all[succeed]);
-      server.context().edits_until_failure = static_cast<int>(succeed);
-      CHECK(send(server, "<ann@example.org>", forged).end == SMFIS_TEMPFAIL);
-      CHECK(server.edits() == Edits(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(succeed)));
+      checked.server.context().edits_until_failure = static_cast<int>(succeed);
+      CHECK(checked.send("<ann@example.org>", forged).end == SMFIS_TEMPFAIL);
+      CHECK(checked.edits() == Edits(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(succeed)));
     }
   }
-  server.context().edits_until_failure = -1;
-  CHECK(send(server, "<ann@example.org>", forged).end == SMFIS_CONTINUE);
+  checked.server.context().edits_until_failure = -1;
+  CHECK(checked.send("<ann@example.org>", forged).end == SMFIS_CONTINUE);
 }
 
 TEST_CASE("a refusal holds even if the mail server rejects its text") {
@@ -241,64 +223,56 @@ TEST_CASE("a refusal holds even if the mail server rejects its text") {
   const bool for_good = checked.deep_check.options().on_spam == SpamAction::reject;
   checked.result = spam();
   checked.result.smtp_message = std::string(3000, 'x') + "%";
-  FakeMailServer server;
-  server.negotiate();
-  server.context().edits_until_failure = 0;
-  CHECK(send(server, "<ann@example.org>").end == (for_good ? SMFIS_REJECT : SMFIS_TEMPFAIL));
-  server.context().edits_until_failure = -1;
-  CHECK(send(server, "<ann@example.org>").end == (for_good ? SMFIS_REJECT : SMFIS_TEMPFAIL));
-  REQUIRE(server.edits().size() == 1);
+  checked.server.context().edits_until_failure = 0;
+  CHECK(checked.send("<ann@example.org>").end == (for_good ? SMFIS_REJECT : SMFIS_TEMPFAIL));
+  checked.server.context().edits_until_failure = -1;
+  CHECK(checked.send("<ann@example.org>").end == (for_good ? SMFIS_REJECT : SMFIS_TEMPFAIL));
+  REQUIRE(checked.edits().size() == 1);
   // libmilter takes less than a line of SMTP (smfi_setreply).
-  CHECK(server.edits()[0].size() < 500);
+  CHECK(checked.edits()[0].size() < 500);
 }
 
 TEST_CASE("if the checker does not answer, the configured action is taken, and the log says why") {
   Checked checked({.on_failure = GENERATE(CheckFailureAction::tempfail, CheckFailureAction::tag)});
   const bool goes_on = checked.deep_check.options().on_failure == CheckFailureAction::tag;
   checked.before_answer = [] { throw std::runtime_error("nobody\nis there"); };
-  FakeMailServer server;
-  server.negotiate();
-  CHECK(send(server, "<ann@example.org>", {"X-Spam-Status"}).end == (goes_on ? SMFIS_CONTINUE : SMFIS_TEMPFAIL));
+  CHECK(checked.send("<ann@example.org>", {"X-Spam-Status"}).end == (goes_on ? SMFIS_CONTINUE : SMFIS_TEMPFAIL));
   if (goes_on) {
-    REQUIRE(server.edits().size() == 3);
-    CHECK(server.edits()[0] == "delete X-Spam-Status 1");
-    CHECK_THAT(server.edits()[1], Catch::StartsWith("insert 0 X-Spam-Status Unknown, "));
-    CHECK(server.edits()[2] == kMark);
+    REQUIRE(checked.edits().size() == 3);
+    CHECK(checked.edits()[0] == "delete X-Spam-Status 1");
+    CHECK_THAT(checked.edits()[1], Catch::StartsWith("insert 0 X-Spam-Status Unknown, "));
+    CHECK(checked.edits()[2] == kCheck);
   } else {
-    REQUIRE(server.edits().size() == 1);
-    CHECK_THAT(server.edits()[0], Catch::StartsWith("reply 451 4.7.1 "));
+    REQUIRE(checked.edits().size() == 1);
+    CHECK_THAT(checked.edits()[0], Catch::StartsWith("reply 451 4.7.1 "));
   }
-  CHECK_THAT(checked.parts.log.text(),
+  CHECK_THAT(checked.log.text(),
              Catch::Contains("warning: deeper check: Q1: nobody\\x0ais there") &&
                  Catch::Contains(goes_on ? "deep_check=failed action=tag" : "deep_check=failed action=tempfail"));
   checked.before_answer = [] {};
-  CHECK(send(server, "<ann@example.org>").end == SMFIS_CONTINUE);
+  CHECK(checked.send("<ann@example.org>").end == SMFIS_CONTINUE);
 }
 
 TEST_CASE("without memory for the check a message is treated as if no checker had answered") {
   Checked checked({.on_failure = GENERATE(CheckFailureAction::tempfail, CheckFailureAction::tag)});
   checked.before_answer = [] { throw std::bad_alloc(); };
-  FakeMailServer server;
-  server.negotiate();
-  const Answers answers = send(server, "<ann@example.org>", {"X-Spam-Status"});
+  const Answers answers = checked.send("<ann@example.org>", {"X-Spam-Status"});
   if (checked.deep_check.options().on_failure == CheckFailureAction::tempfail) {
     CHECK(answers.end == SMFIS_TEMPFAIL);
     return;
   }
   CHECK(answers.end == SMFIS_CONTINUE);
-  REQUIRE(server.edits().size() == 3);
-  CHECK_THAT(server.edits()[1], Catch::StartsWith("insert 0 X-Spam-Status Unknown, "));
-  CHECK(server.edits()[2] == "insert 0 check; reason=internal-error");
+  REQUIRE(checked.edits().size() == 3);
+  CHECK_THAT(checked.edits()[1], Catch::StartsWith("insert 0 X-Spam-Status Unknown, "));
+  CHECK(checked.edits()[2] == "insert 0 check; reason=internal-error");
 }
 
 TEST_CASE("a message that cannot be kept is not shown to the checker in part") {
   Checked checked({.memory_bytes = 10, .temporary_folder = "/nonexistent", .on_failure = CheckFailureAction::tempfail});
-  FakeMailServer server;
-  server.negotiate();
-  CHECK(send(server, "<ann@example.org>", {"Subject"}).end == SMFIS_TEMPFAIL);
+  CHECK(checked.send("<ann@example.org>", {"Subject"}).end == SMFIS_TEMPFAIL);
   CHECK(checked.texts.empty());
-  CHECK_THAT(checked.parts.log.text(), Catch::Contains("/nonexistent"));
-  CHECK(send(server, "<joe@example.org>").end == SMFIS_CONTINUE);
+  CHECK_THAT(checked.log.text(), Catch::Contains("/nonexistent"));
+  CHECK(checked.send("<joe@example.org>").end == SMFIS_CONTINUE);
 }
 
 // How many files in that folder this process has open, with a name or without.
@@ -317,69 +291,57 @@ TEST_CASE("the file of a long message is removed with the message, however it en
   Checked checked({.memory_bytes = 10, .temporary_folder = path});
   int during = 0;
   checked.before_answer = [&] { during = open_files(path); };
-  FakeMailServer server;
-  server.negotiate();
-  CHECK(send(server, "<ann@example.org>", {"Subject"}).end == SMFIS_CONTINUE);
+  CHECK(checked.send("<ann@example.org>", {"Subject"}).end == SMFIS_CONTINUE);
   CHECK(during == 1);
   CHECK(open_files(path) == 0);
-  server.mail("<ann@example.org>");
-  server.header("Subject");
+  checked.server.mail("<ann@example.org>");
+  checked.server.header("Subject");
   CHECK(open_files(path) == 1);
   SECTION("RSET") {
-    server.abort();
+    checked.server.abort();
   }
   SECTION("a listed sender after all") {
-    server.mail("<joe@example.org>");
-    server.header("Subject");
-    server.end_of_header();
+    checked.server.mail("<joe@example.org>");
+    checked.server.header("Subject");
+    checked.server.end_of_header();
   }
   CHECK(open_files(path) == 0);
 }
 
-TEST_CASE("a message with more than a hundred results and marks is refused for good, and not shown to the checker") {
-  Checked checked;
-  FakeMailServer server;
-  server.negotiate();
+TEST_CASE_METHOD(
+    Checked, "a message with more than a hundred results and marks is refused for good, and not shown to the checker") {
   std::vector<std::string> names(60, "X-Bloomgate");
   for (int i = 0; i < 40; ++i) names.push_back("X-Spam-" + std::to_string(i));
-  CHECK(send(server, "<ann@example.org>", names).end == SMFIS_CONTINUE);
-  CHECK(checked.texts.size() == 1);
+  CHECK(send("<ann@example.org>", names).end == SMFIS_CONTINUE);
+  CHECK(texts.size() == 1);
   names.push_back("x-spam-1");
   for (const char* const sender : {"<joe@example.org>", "<ann@example.org>"}) {
-    const Answers answers = send(server, sender, names);
+    const Answers answers = send(sender, names);
     CHECK(answers.body == SMFIS_SKIP);
     CHECK(answers.end == SMFIS_REJECT);
-    CHECK(server.edits() == Edits{"reply 550 5.7.1 The message has too many X-Bloomgate or X-Spam header fields"});
+    CHECK(edits() == Edits{"reply 550 5.7.1 The message has too many X-Bloomgate or X-Spam header fields"});
   }
-  CHECK(checked.texts.size() == 1);
-  CHECK_THAT(checked.parts.log.text(), Catch::Contains("decision=refuse reason=forged-fields forged_headers=101\n"));
-  CHECK(send(server, "<joe@example.org>").end == SMFIS_CONTINUE);
+  CHECK(texts.size() == 1);
+  CHECK_THAT(log.text(), Catch::Contains("decision=refuse reason=forged-fields forged_headers=101\n"));
+  CHECK(send("<joe@example.org>").end == SMFIS_CONTINUE);
 }
 
 TEST_CASE("exempt mail keeps any number of results, and is refused for too many marks") {
   Checked checked({}, {.policy = {.exempt_logged_in = true}, .trusted_authserv_ids = {}});
-  FakeMailServer server;
-  server.negotiate();
-  server.context().macros["{auth_authen}"] = "joe";
-  CHECK(send(server, "<ann@example.org>", std::vector<std::string>(5000, "X-Spam-Flag")).end == SMFIS_CONTINUE);
-  CHECK(server.edits().empty());
-  CHECK(send(server, "<ann@example.org>", std::vector<std::string>(101, "X-Bloomgate")).end == SMFIS_REJECT);
+  checked.server.context().macros["{auth_authen}"] = "joe";
+  CHECK(checked.send("<ann@example.org>", std::vector<std::string>(5000, "X-Spam-Flag")).end == SMFIS_CONTINUE);
+  CHECK(checked.edits().empty());
+  CHECK(checked.send("<ann@example.org>", std::vector<std::string>(101, "X-Bloomgate")).end == SMFIS_REJECT);
 }
 
-TEST_CASE("a message with too many forged fields is refused also without memory") {
-  Checked checked;
-  checked.before_answer = [] { throw std::bad_alloc(); };
-  FakeMailServer server;
-  server.negotiate();
-  CHECK(send(server, "<ann@example.org>", std::vector<std::string>(100, "X-Bloomgate")).end != SMFIS_REJECT);
-  CHECK(send(server, "<ann@example.org>", std::vector<std::string>(101, "X-Bloomgate")).end == SMFIS_REJECT);
+TEST_CASE_METHOD(Checked, "a message with too many forged fields is refused also without memory") {
+  before_answer = [] { throw std::bad_alloc(); };
+  CHECK(send("<ann@example.org>", std::vector<std::string>(100, "X-Bloomgate")).end != SMFIS_REJECT);
+  CHECK(send("<ann@example.org>", std::vector<std::string>(101, "X-Bloomgate")).end == SMFIS_REJECT);
 }
 
-TEST_CASE("nothing of a message is left for the next one on the connection, which is decided anew") {
-  Checked checked;
-  FakeMailServer server;
-  server.negotiate();
-  CHECK(send(server, "<joe@example.org>", {"X-Spam-Flag"}).body == SMFIS_SKIP);
+TEST_CASE_METHOD(Checked, "nothing of a message is left for the next one on the connection, which is decided anew") {
+  CHECK(send("<joe@example.org>", {"X-Spam-Flag"}).body == SMFIS_SKIP);
   server.mail("<ann@example.org>");
   server.header("X-Spam-Flag");
   server.header("Subject", "old");
@@ -399,35 +361,30 @@ TEST_CASE("nothing of a message is left for the next one on the connection, whic
   server.end_of_header();
   CHECK(server.body("new") == SMFIS_CONTINUE);
   server.end_of_message();
-  CHECK(checked.texts == Edits{"Subject: new\r\n\r\nnew"});
-  CHECK(server.edits().size() == result_fields({}).size() + 1);
+  CHECK(texts == Edits{"Subject: new\r\n\r\nnew"});
+  CHECK(edits().size() == result_fields({}).size() + 1);
 }
 
 TEST_CASE("a message with a field behind the end of its header is not delivered, nor shown to the checker in part") {
   Checked checked({.on_failure = CheckFailureAction::tag});
-  FakeMailServer server;
-  server.negotiate();
-  server.mail("<joe@example.org>");
-  server.end_of_header();
-  server.header("X-Bloomgate");
-  CHECK(server.body("Hello.\r\n") == SMFIS_SKIP);
-  CHECK(server.end_of_message() == SMFIS_CONTINUE);
-  REQUIRE(server.edits().size() == 3);
-  CHECK(server.edits()[0] == "delete 1");
-  CHECK_THAT(server.edits()[1], Catch::StartsWith("insert 0 X-Spam-Status Unknown, "));
-  CHECK_THAT(server.edits()[2], Catch::StartsWith("insert 0 check; reason=internal-error; "));
+  checked.server.mail("<joe@example.org>");
+  checked.server.end_of_header();
+  checked.server.header("X-Bloomgate");
+  CHECK(checked.server.body("Hello.\r\n") == SMFIS_SKIP);
+  CHECK(checked.server.end_of_message() == SMFIS_CONTINUE);
+  REQUIRE(checked.edits().size() == 3);
+  CHECK(checked.edits()[0] == "delete 1");
+  CHECK_THAT(checked.edits()[1], Catch::StartsWith("insert 0 X-Spam-Status Unknown, "));
+  CHECK_THAT(checked.edits()[2], Catch::StartsWith("insert 0 check; reason=internal-error; "));
   CHECK(checked.texts.empty());
-  CHECK_THAT(checked.parts.log.text(), Catch::Contains("a header field came behind the end of the header"));
+  CHECK_THAT(checked.log.text(), Catch::Contains("a header field came behind the end of the header"));
 }
 
-TEST_CASE("a session on the same connection without negotiation does not skip bodies, and is checked") {
-  Checked checked;
-  FakeMailServer server;
-  server.negotiate();
+TEST_CASE_METHOD(Checked, "a session on the same connection without negotiation does not skip bodies, and is checked") {
   server.close();
-  CHECK(send(server, "<joe@example.org>").body == SMFIS_CONTINUE);
-  CHECK(send(server, "<ann@example.org>").end == SMFIS_CONTINUE);
-  CHECK(checked.texts.size() == 1);
+  CHECK(send("<joe@example.org>").body == SMFIS_CONTINUE);
+  CHECK(send("<ann@example.org>").end == SMFIS_CONTINUE);
+  CHECK(texts.size() == 1);
 }
 
 TEST_CASE("the log names a failed checker even if another answered, and says what happened to unchecked mail") {
@@ -456,23 +413,25 @@ TEST_CASE("the log names a failed checker even if another answered, and says wha
 }
 
 // The checker of the samples is another one; its answers come when it is asked for them.
-class Sampled {
+class Sampled : public Checked {
  public:
   explicit Sampled(DeepCheckOptions options = {}, GateRules rules = test::envelope_rules(), double share = 1)
-      : checked(std::move(options), std::move(rules)),
+      : Checked(std::move(options), std::move(rules)),
         sampler(
             share,
             [](const Envelope& envelope, const MessageText& text) {
-              std::string whole(static_cast<std::size_t>(text.size()), '\0');
-              for (std::size_t done = 0; done < whole.size();) done += text.read(done, std::span(whole).subspan(done));
-              DeepResult result = spam();
-              result.server = envelope.queue_id + "/" + std::to_string(envelope.recipients.size()) + "/" + whole;
-              return result;
+              DeepResult answer = spam();
+              answer.server =
+                  envelope.queue_id + "/" + std::to_string(envelope.recipients.size()) + "/" + bytes_of(text);
+              return answer;
             },
             [this](SampleAnswer answer, std::string_view line) { note(answer, line); }, {}) {
-    checked.parts.shared.sampler = &sampler;
+    shared.sampler = &sampler;
   }
-  ~Sampled() { sampler.stop(); }
+  ~Sampled() {
+    server.close();
+    sampler.stop();
+  }
 
   std::vector<SampleAnswer> wait_for(std::size_t count) {
     std::unique_lock lock(mutex_);
@@ -487,8 +446,6 @@ class Sampled {
     const std::lock_guard lock(mutex_);
     return lines_.empty() ? "" : lines_.back();
   }
-
-  Checked checked;
 
  private:
   void note(SampleAnswer answer, std::string_view line) {
@@ -509,29 +466,25 @@ class Sampled {
 
 TEST_CASE("a delivered message in the sample is shown to the checker, and marked as any other") {
   Sampled s;
-  s.checked.parts.shared.before_waiting = [] { FAIL("a sample let the message wait"); };
-  FakeMailServer server;
-  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
-  const Answers answers = send(server, "<joe@example.org>", {"X-Spam-Flag", "Subject"}, "Buy.\r\n");
+  s.shared.before_waiting = [] { FAIL("a sample let the message wait"); };
+  const Answers answers = s.send("<joe@example.org>", {"X-Spam-Flag", "Subject"}, "Buy.\r\n");
   CHECK(answers.body == SMFIS_CONTINUE);
   CHECK(answers.end == SMFIS_CONTINUE);
-  REQUIRE(server.edits().size() == 2);
-  CHECK(server.edits()[0] == "delete X-Spam-Flag 1");
-  CHECK_THAT(server.edits()[1], Catch::StartsWith("insert 0 deliver; reason=listed; "));
+  REQUIRE(s.edits().size() == 2);
+  CHECK(s.edits()[0] == "delete X-Spam-Flag 1");
+  CHECK_THAT(s.edits()[1], Catch::StartsWith("insert 0 deliver; reason=listed; "));
   CHECK(s.wait_for(1) == std::vector{SampleAnswer::spam});
   CHECK_THAT(s.last_line(),
              Catch::StartsWith("queue_id=Q1 sender=<joe@example.org> sample=spam score=7.0/5.0 identity=envelope "
                                "whitelist=whitelist header_from=- server=Q1/1/Subject:") &&
                  Catch::Contains("Buy."));
-  CHECK(s.checked.texts.empty());
-  CHECK_THAT(s.checked.parts.log.text(), Catch::Contains("decision=deliver") && !Catch::Contains("deep_check="));
+  CHECK(s.texts.empty());
+  CHECK_THAT(s.log.text(), Catch::Contains("decision=deliver") && !Catch::Contains("deep_check="));
 }
 
 TEST_CASE("a delivered message outside the sample is not kept") {
   Sampled s({}, test::envelope_rules(), 0);
-  FakeMailServer server;
-  server.negotiate();
-  CHECK(send(server, "<joe@example.org>").body == SMFIS_SKIP);
+  CHECK(s.send("<joe@example.org>").body == SMFIS_SKIP);
   CHECK(s.count() == 0);
 }
 
@@ -541,42 +494,36 @@ TEST_CASE("checked, refused, exempt and abandoned messages are not sampled") {
                             .exempt_logged_in = true,
                             .exempt_action = ExemptAction::deliver},
                  .trusted_authserv_ids = {}});
-  FakeMailServer server;
-  server.negotiate();
-  send(server, "<ann@example.org>");
-  CHECK(s.checked.texts.size() == 1);
-  send(server, "<joe@example.org>", std::vector<std::string>(101, "X-Bloomgate"));
-  server.mail("<joe@example.org>");
-  server.header("Subject");
-  server.end_of_header();
-  server.body("Hello.");
-  server.abort();
-  server.context().macros["{auth_authen}"] = "joe";
-  CHECK(send(server, "<joe@example.org>").body == SMFIS_SKIP);
-  CHECK_THAT(server.edits().back(), Catch::StartsWith("insert 0 deliver; "));
-  server.context().macros.clear();
+  s.send("<ann@example.org>");
+  CHECK(s.texts.size() == 1);
+  s.send("<joe@example.org>", std::vector<std::string>(101, "X-Bloomgate"));
+  s.server.mail("<joe@example.org>");
+  s.server.header("Subject");
+  s.server.end_of_header();
+  s.server.body("Hello.");
+  s.server.abort();
+  s.server.context().macros["{auth_authen}"] = "joe";
+  CHECK(s.send("<joe@example.org>").body == SMFIS_SKIP);
+  CHECK_THAT(s.edits().back(), Catch::StartsWith("insert 0 deliver; "));
+  s.server.context().macros.clear();
   // Whatever is asked about comes in its turn.
-  send(server, "<a@corp.example>");
+  s.send("<a@corp.example>");
   CHECK(s.wait_for(1).size() == 1);
   CHECK_THAT(s.last_line(), Catch::Contains("<a@corp.example>"));
 }
 
 TEST_CASE("a sample whose text cannot be kept is dropped, and its message delivered") {
   Sampled s({.memory_bytes = 10, .temporary_folder = "/nowhere"});
-  FakeMailServer server;
-  server.negotiate();
-  CHECK(send(server, "<joe@example.org>", {"Subject"}).end == SMFIS_CONTINUE);
-  CHECK_THAT(server.edits().back(), Catch::StartsWith("insert 0 deliver; "));
+  CHECK(s.send("<joe@example.org>", {"Subject"}).end == SMFIS_CONTINUE);
+  CHECK_THAT(s.edits().back(), Catch::StartsWith("insert 0 deliver; "));
   CHECK(s.wait_for(1) == std::vector{SampleAnswer::dropped});
 }
 
 TEST_CASE("the checker is shown the first bytes of a sample that is too long, and its file is removed with it") {
   const test::TemporaryFolder folder;
   Sampled s({.max_bytes = 2000, .memory_bytes = 100, .temporary_folder = folder.path().string()});
-  FakeMailServer server;
-  server.negotiate();
-  send(server, "<joe@example.org>", {}, std::string(1000, 'x'));
-  CHECK(send(server, "<joe@example.org>", {}, std::string(5000, 'y')).body == SMFIS_SKIP);
+  s.send("<joe@example.org>", {}, std::string(1000, 'x'));
+  CHECK(s.send("<joe@example.org>", {}, std::string(5000, 'y')).body == SMFIS_SKIP);
   s.wait_for(2);
   CHECK(s.last_line().find(std::string(150, 'y')) != std::string::npos);
 }

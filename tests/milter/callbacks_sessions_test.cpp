@@ -16,12 +16,10 @@ using test::FakeMailServer;
 using test::kCheck;
 using test::kDeliver;
 using test::Parts;
+using test::Session;
 using Edits = std::vector<std::string>;
 
-TEST_CASE("new rules hold from the next message on, also on open connections") {
-  Parts parts;
-  FakeMailServer server;
-  server.negotiate();
+TEST_CASE_METHOD(Session, "new rules hold from the next message on, also on open connections") {
   const auto decision = [&] {
     server.mail("<joe@example.org>");
     server.end_of_message();
@@ -30,7 +28,7 @@ TEST_CASE("new rules hold from the next message on, also on open connections") {
   CHECK_THAT(decision(), Catch::Contains("deliver; reason=listed;"));
   auto strict = std::make_shared<GateRules>(test::envelope_rules());
   strict->policy.authentication = AuthenticationRule::required;
-  parts.gate.set_rules(strict);
+  gate.set_rules(strict);
   CHECK_THAT(decision(), Catch::StartsWith("insert 0 check; "));
 }
 
@@ -65,9 +63,8 @@ TEST_CASE("a connection keeps the parts that it began with, and the next connect
   CHECK(edits_of(before) == 1);
 }
 
-TEST_CASE("a mail server that cannot leave out recipients and body is answered, and nothing of them is kept") {
-  Parts parts;
-  FakeMailServer server;
+TEST_CASE_METHOD(Session,
+                 "a mail server that cannot leave out recipients and body is answered, and nothing of them is kept") {
   REQUIRE(server.negotiate(SMFI_CURR_ACTS, SMFI_CURR_PROT & ~(SMFIP_NORCPT | SMFIP_NOEOH | SMFIP_NOBODY)) ==
           SMFIS_CONTINUE);
   server.mail("<joe@example.org>");
@@ -92,8 +89,7 @@ TEST_CASE("the daemon asks for recipients if a whitelist in use holds pairs, fro
   before.negotiate();
   CHECK((before.asked_steps() & SMFIP_NORCPT) != 0);
 
-  parts.whitelist.replace({"all@example.org", "joe@example.org > ann@ours.example"});
-  parts.slot.set(parts.whitelist.load_alone());
+  parts.replace_whitelist({"all@example.org", "joe@example.org > ann@ours.example"});
   FakeMailServer server;
   REQUIRE(server.negotiate() == SMFIS_CONTINUE);
   CHECK((server.asked_steps() & (SMFIP_NORCPT | SMFIP_NR_RCPT)) == SMFIP_NR_RCPT);
@@ -114,16 +110,12 @@ TEST_CASE("the daemon asks for recipients if a whitelist in use holds pairs, fro
   CHECK_THAT(mark_of(before, joe, {"<ann@ours.example>"}), Catch::Contains(" deliver; reason=listed-for-recipients;"));
 
   // Recipients are still told on connections that have begun so, where no list needs them any more.
-  parts.whitelist.replace({"joe@example.org"});
-  parts.slot.set(parts.whitelist.load_alone());
+  parts.replace_whitelist({"joe@example.org"});
   CHECK_THAT(mark_of(server, joe, {"<ann@ours.example>"}), Catch::Contains(" deliver; reason=listed;"));
 }
 
-TEST_CASE("recipients of an earlier or an abandoned message do not count for the next one") {
-  Parts parts;
-  parts.whitelist.replace({"joe@example.org > ann@ours.example"});
-  parts.slot.set(parts.whitelist.load_alone());
-  FakeMailServer server;
+TEST_CASE_METHOD(Session, "recipients of an earlier or an abandoned message do not count for the next one") {
+  replace_whitelist({"joe@example.org > ann@ours.example"});
   server.negotiate();
   const std::string joe = "<joe@example.org>";
   server.mail(joe);
@@ -168,10 +160,7 @@ TEST_CASE("a message is in progress from MAIL to its end, however it ends") {
   CHECK(in_progress() == 0);
 }
 
-TEST_CASE("hundreds of messages on one connection do not disturb each other") {
-  Parts parts;
-  FakeMailServer server;
-  server.negotiate();
+TEST_CASE_METHOD(Session, "hundreds of messages on one connection do not disturb each other") {
   for (int i = 0; i < 300; ++i) {
     const bool listed = i % 3 == 0;
     server.mail(listed ? "<joe@example.org>" : "<ann@example.org>");
@@ -184,10 +173,9 @@ TEST_CASE("hundreds of messages on one connection do not disturb each other") {
 }
 
 TEST_CASE("callbacks in any order never deliver a message without its own pass") {
-  Parts parts({.policy = {}, .trusted_authserv_ids = {"mx.example.net"}});
-  parts.log.logger()->set_level(spdlog::level::err);
-  FakeMailServer server;
-  server.negotiate();
+  Session session({.policy = {}, .trusted_authserv_ids = {"mx.example.net"}});
+  session.log.logger()->set_level(spdlog::level::err);
+  FakeMailServer& server = session.server;
   std::mt19937 random(20261121);
   const std::string spf = "mx.example.net; spf=pass smtp.mailfrom=joe@example.org";
   bool has_sender = false, has_pass = false;

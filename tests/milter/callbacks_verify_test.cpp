@@ -32,17 +32,31 @@ GateRules verifying_rules() {
 }
 
 // A verifier that says what it is told to say, and keeps what it was given.
-class Verifying : public Verifier {
+class Verifying : public Verifier, public Parts {
  public:
-  explicit Verifying(GateRules rules = verifying_rules()) : parts(std::move(rules)) {
-    parts.shared.verifier = this;
-    parts.shared.before_waiting = [this] { ++waits; };
+  Verifying() : Parts(verifying_rules()) {
+    shared.verifier = this;
+    shared.before_waiting = [this] { ++waits; };
+    REQUIRE(server.negotiate() == SMFIS_CONTINUE);
   }
 
   std::unique_ptr<Verification> begin(const VerifyRequest& request) override {
     ++begun;
     for (const std::string_view field : request.header) header += std::string(field) + "|";
     return std::make_unique<Message>(*this);
+  }
+
+  // A message of two pieces; how the first was taken.
+  sfsistat send(const std::string& sender) {
+    server.connect();
+    server.mail(sender);
+    server.header("Subject", "it is\n\tfolded");
+    server.header("X-Bloomgate", "deliver");
+    server.end_of_header();
+    const sfsistat first = server.body("Hello.\r\n");
+    if (first == SMFIS_CONTINUE) server.body("Bye.\r\n");
+    REQUIRE(server.end_of_message() == SMFIS_CONTINUE);
+    return first;
   }
 
   // With a checker, which finds spam.
@@ -56,15 +70,16 @@ class Verifying : public Verifier {
       checked = whole;
       return DeepResult{};
     });
-    parts.shared.deep_check = &*deep_check;
+    shared.deep_check = &*deep_check;
+    REQUIRE(server.negotiate() == SMFIS_CONTINUE);
   }
 
-  Parts parts;
   std::optional<DeepCheck> deep_check;
   Signatures outcome = {.all = {{.outcome = SignatureOutcome::pass, .domain = "example.org", .selector = "s1"}}};
   bool is_known_at_once = false;
   int begun = 0, waits = 0;
   std::string header, body, checked;
+  FakeMailServer server;
 
  private:
   class Message : public Verification {
@@ -82,102 +97,73 @@ class Verifying : public Verifier {
   };
 };
 
-// A message of two pieces; how the first was taken.
-sfsistat send(FakeMailServer& server, const std::string& sender) {
-  server.connect();
-  server.mail(sender);
-  server.header("Subject", "it is\n\tfolded");
-  server.header("X-Bloomgate", "deliver");
-  server.end_of_header();
-  const sfsistat first = server.body("Hello.\r\n");
-  if (first == SMFIS_CONTINUE) server.body("Bye.\r\n");
-  REQUIRE(server.end_of_message() == SMFIS_CONTINUE);
-  return first;
-}
-
-TEST_CASE("a listed sender whose signature passes is delivered, by the header and the body as they were sent") {
-  Verifying world;
-  FakeMailServer server;
-  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
-  CHECK(send(server, "<joe@example.org>") == SMFIS_CONTINUE);
-  CHECK(world.header == "Subject: it is\r\n\tfolded|X-Bloomgate: deliver|");
-  CHECK(world.body == "Hello.\r\nBye.\r\n");
-  CHECK(world.waits == 1);
+TEST_CASE_METHOD(Verifying,
+                 "a listed sender whose signature passes is delivered, by the header and the body as they were sent") {
+  CHECK(send("<joe@example.org>") == SMFIS_CONTINUE);
+  CHECK(header == "Subject: it is\r\n\tfolded|X-Bloomgate: deliver|");
+  CHECK(body == "Hello.\r\nBye.\r\n");
+  CHECK(waits == 1);
   CHECK(server.edits() == Edits{"delete 1",
                                 "insert 0 deliver; reason=listed; host=fallback.example; identity=envelope; "
                                 "authentication=dkim; whitelist=whitelist"});
-  CHECK_THAT(world.parts.log.text(), Contains(" dkim=pass domain=example.org selector=s1"));
+  CHECK_THAT(log.text(), Contains(" dkim=pass domain=example.org selector=s1"));
 }
 
-TEST_CASE("if the mail server removes the space after a colon, the verifier gets fields with one space") {
-  Verifying world;
-  FakeMailServer server;
+TEST_CASE_METHOD(Verifying,
+                 "if the mail server removes the space after a colon, the verifier gets fields with one space") {
   REQUIRE(server.negotiate(SMFI_CURR_ACTS, SMFI_CURR_PROT & ~static_cast<unsigned long>(SMFIP_HDR_LEADSPC)) ==
           SMFIS_CONTINUE);
-  send(server, "<joe@example.org>");
-  CHECK(world.header == "Subject: it is\r\n\tfolded|X-Bloomgate: deliver|");
+  send("<joe@example.org>");
+  CHECK(header == "Subject: it is\r\n\tfolded|X-Bloomgate: deliver|");
   CHECK_THAT(server.edits().back(), Contains("insert 0 deliver; "));
 }
 
-TEST_CASE("a passed signature does not count for another message, also after an abandoned one") {
-  Verifying world;
-  FakeMailServer server;
-  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+TEST_CASE_METHOD(Verifying, "a passed signature does not count for another message, also after an abandoned one") {
   server.connect();
   server.mail("<joe@example.org>");
   server.header("Subject", "given up");
   server.end_of_header();
   server.body("Hello.\r\n");
   server.abort();
-  REQUIRE(world.begun == 1);
+  REQUIRE(begun == 1);
   // Of this one nothing is verified.
   server.mail("<joe@example.org>");
   server.header("X-Large", std::string(MessageRecorder::kMaxKeptHeaderBytes, 'x'));
   server.end_of_header();
   server.body("Bye.\r\n");
   REQUIRE(server.end_of_message() == SMFIS_CONTINUE);
-  CHECK(world.begun == 1);
-  CHECK(world.body == "Hello.\r\n");
+  CHECK(begun == 1);
+  CHECK(body == "Hello.\r\n");
   CHECK_THAT(server.edits().back(), Contains("insert 0 check; "));
 }
 
-TEST_CASE("for an unlisted sender no signature is verified, and the body is skipped at its first piece") {
-  Verifying world;
-  FakeMailServer server;
-  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
-  CHECK(send(server, "<x@other.example>") == SMFIS_SKIP);
-  CHECK(world.begun == 0);
-  CHECK(world.waits == 0);
+TEST_CASE_METHOD(Verifying,
+                 "for an unlisted sender no signature is verified, and the body is skipped at its first piece") {
+  CHECK(send("<x@other.example>") == SMFIS_SKIP);
+  CHECK(begun == 0);
+  CHECK(waits == 0);
 }
 
-TEST_CASE("if the outcome is known with the header, the body is skipped without a wait") {
-  Verifying world;
-  world.is_known_at_once = true;
-  world.outcome = {};
-  FakeMailServer server;
-  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
-  CHECK(send(server, "<joe@example.org>") == SMFIS_SKIP);
-  CHECK(world.waits == 0);
+TEST_CASE_METHOD(Verifying, "if the outcome is known with the header, the body is skipped without a wait") {
+  is_known_at_once = true;
+  outcome = {};
+  CHECK(send("<joe@example.org>") == SMFIS_SKIP);
+  CHECK(waits == 0);
   CHECK_THAT(server.edits().back(), Contains("check; reason=not-authenticated") && Contains("; dkim=no-signature"));
 }
 
-TEST_CASE("a checker sees the whole of a message whose signature does not pass, and nothing of one that passes") {
-  Verifying world;
-  world.ask_checker();
-  FakeMailServer server;
-  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
-  send(server, "<joe@example.org>");
-  CHECK(world.checked.empty());
-  world.outcome.all[0].outcome = SignatureOutcome::body_changed;
-  send(server, "<joe@example.org>");
-  CHECK(world.checked == "Subject: it is\r\n\tfolded\r\n\r\nHello.\r\nBye.\r\n");
+TEST_CASE_METHOD(
+    Verifying, "a checker sees the whole of a message whose signature does not pass, and nothing of one that passes") {
+  ask_checker();
+  send("<joe@example.org>");
+  CHECK(checked.empty());
+  outcome.all[0].outcome = SignatureOutcome::body_changed;
+  send("<joe@example.org>");
+  CHECK(checked == "Subject: it is\r\n\tfolded\r\n\r\nHello.\r\nBye.\r\n");
   CHECK_THAT(server.edits().back(), Contains("; dkim=body-changed"));
 }
 
-TEST_CASE("a message whose header exceeds the limit is not verified") {
-  Verifying world;
-  FakeMailServer server;
-  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+TEST_CASE_METHOD(Verifying, "a message whose header exceeds the limit is not verified") {
   for (const bool by_number : {true, false}) {
     server.connect();
     server.mail("<joe@example.org>");
@@ -186,18 +172,15 @@ TEST_CASE("a message whose header exceeds the limit is not verified") {
     server.end_of_message();
     CHECK_THAT(server.edits().back(), Contains("; dkim=header-too-large"));
   }
-  CHECK(world.begun == 0);
-  send(server, "<joe@example.org>");  // the next one is
-  CHECK(world.begun == 1);
+  CHECK(begun == 0);
+  send("<joe@example.org>");  // the next one is
+  CHECK(begun == 1);
 }
 
-TEST_CASE("results in the mail server's own name are not believed without configuration") {
-  Verifying world;
-  world.is_known_at_once = true;
-  world.outcome = {};
-  FakeMailServer server;
+TEST_CASE_METHOD(Verifying, "results in the mail server's own name are not believed without configuration") {
+  is_known_at_once = true;
+  outcome = {};
   server.context().macros["j"] = "mx.example.net";
-  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
   server.connect();
   server.mail("<joe@example.org>");
   server.header("Authentication-Results", "mx.example.net; dkim=pass header.d=example.org");
@@ -208,19 +191,19 @@ TEST_CASE("results in the mail server's own name are not believed without config
 }
 
 // Drawn with its header, when it is not yet known whether it will be delivered.
-TEST_CASE("a message that a signature delivers can be a sample, with the body that the verifier saw") {
-  Verifying world;
-  world.ask_checker();
+TEST_CASE_METHOD(Verifying,
+                 "a message that a signature delivers can be a sample, with the body that the verifier saw") {
+  ask_checker();
   bool passes = false;
   SECTION("a signature that passes") {
     passes = true;
   }
   SECTION("one that is known at once") {
     passes = true;
-    world.is_known_at_once = true;
+    is_known_at_once = true;
   }
   SECTION("one that fails") {
-    world.outcome.all[0].outcome = SignatureOutcome::body_changed;
+    outcome.all[0].outcome = SignatureOutcome::body_changed;
   }
   std::promise<std::string> seen;
   DeliverySampler sampler(
@@ -232,13 +215,11 @@ TEST_CASE("a message that a signature delivers can be a sample, with the body th
         return DeepResult{};
       },
       [](SampleAnswer, std::string_view) {}, {});
-  world.parts.shared.sampler = &sampler;
-  FakeMailServer server;
-  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
-  send(server, "<joe@example.org>");
+  shared.sampler = &sampler;
+  send("<joe@example.org>");
   CHECK_THAT(server.edits().back(), Contains(passes ? "insert 0 deliver; " : "insert 0 check; "));
   if (passes) CHECK(seen.get_future().get() == "Subject: it is\r\n\tfolded\r\n\r\nHello.\r\nBye.\r\n");
-  CHECK(world.checked.empty() == passes);
+  CHECK(checked.empty() == passes);
   sampler.stop();
 }
 

@@ -14,6 +14,8 @@
 
 #include "filter/base/bus_fault.hpp"
 #include "milter/callbacks.hpp"
+#include "tests/milter/fake_libmilter.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -95,24 +97,19 @@ class PairFiles {
   }
 
   // Makes another pair, and puts one file of it into the place of the old one; the other one then follows.
-  void replace_filter_first(const std::vector<std::string>& lines) const {
-    build_aside(lines);
-    std::filesystem::rename(folder_.file("new.bloom"), path());
+  void replace_one(bool filter, const std::vector<std::string>& lines) const {
+    build_filter(folder_.file("new.bloom"), lines, {.seed = random_seed(), .store_path = folder_.file("new.store")});
+    put_in_place(filter);
   }
-  void replace_store_first(const std::vector<std::string>& lines) const {
-    build_aside(lines);
-    std::filesystem::rename(folder_.file("new.store"), store_path());
-  }
-  void let_the_filter_follow() const { std::filesystem::rename(folder_.file("new.bloom"), path()); }
-  void let_the_store_follow() const { std::filesystem::rename(folder_.file("new.store"), store_path()); }
+  void let_the_other_follow(bool filter_was_first) const { put_in_place(!filter_was_first); }
 
   std::shared_ptr<const LoadedFilter> load() const {
     return std::make_shared<const LoadedFilter>(path(), false, FilterCheck::all, store_path());
   }
 
  private:
-  void build_aside(const std::vector<std::string>& lines) const {
-    build_filter(folder_.file("new.bloom"), lines, {.seed = random_seed(), .store_path = folder_.file("new.store")});
+  void put_in_place(bool filter) const {
+    std::filesystem::rename(folder_.file(filter ? "new.bloom" : "new.store"), filter ? path() : store_path());
   }
 
   TemporaryFolder folder_;
@@ -150,12 +147,25 @@ class Parts {
     set_connection_parts(&served);
   }
 
+  void set_lists(ListParts lists) { slot.set(std::make_shared<const LoadedLists>(std::move(lists))); }
+  void set_only_whitelist(NamedFilter filter) { set_lists({.whitelists = {std::move(filter)}}); }
+  void add_whitelist(NamedFilter filter) {
+    ListParts lists = slot.get()->parts();
+    lists.whitelists.push_back(std::move(filter));
+    set_lists(std::move(lists));
+  }
+  // As an operator does it, and the daemon after a reload.
+  void replace_whitelist(const std::vector<std::string>& lines) {
+    whitelist.replace(lines);
+    slot.set(whitelist.load_alone());
+  }
+
   // The daemon's only whitelist stays, with these beside it.
   void set_exact_lists(std::string_view revoked, std::string_view extra = "") {
     ListParts parts = slot.get()->parts();
     parts.revoked = std::make_shared<const ExactList>(read_exact_list(revoked).list);
     parts.extra = std::make_shared<const ExactList>(read_exact_list(extra).list);
-    slot.set(std::make_shared<const LoadedLists>(std::move(parts)));
+    set_lists(std::move(parts));
   }
 
   MemoryLog log;
@@ -169,6 +179,15 @@ class Parts {
   ConnectionParts shared;
   // What connections are served by; tests may change `shared`.
   PartsSlot served{std::shared_ptr<const ConnectionParts>(std::shared_ptr<void>(), &shared)};
+};
+
+// These, and a mail server whose connection has been negotiated.
+struct Session : Parts {
+  explicit Session(GateRules rules = envelope_rules()) : Parts(std::move(rules)) {
+    REQUIRE(server.negotiate() == SMFIS_CONTINUE);
+  }
+
+  FakeMailServer server;
 };
 
 // The marks of Parts: of a listed sender's message, and of another's.

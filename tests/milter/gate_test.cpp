@@ -24,8 +24,7 @@ std::string log_line(Parts& parts, const std::string& sender, const std::string&
   return std::regex_replace(parts.log.text().substr(before), std::regex("time_us=[0-9]+\\.[0-9]"), "time_us=T");
 }
 
-TEST_CASE("each message has one log line with queue ID, sender, decision, reason and time") {
-  Parts parts;
+TEST_CASE_METHOD(Parts, "each message has one log line with queue ID, sender, decision, reason and time") {
   struct Case {
     std::string_view name;
     std::string sender, want;
@@ -50,85 +49,77 @@ TEST_CASE("each message has one log line with queue ID, sender, decision, reason
   };
   for (const Case& c : cases) {
     INFO(c.name);
-    CHECK(log_line(parts, c.sender) == "info: queue_id=Q1 " + c.want + "\n");
+    CHECK(log_line(*this, c.sender) == "info: queue_id=Q1 " + c.want + "\n");
   }
 }
 
-TEST_CASE("no sender, no From field and no queue ID can forge a log line or a field of one") {
-  Parts parts;
+TEST_CASE_METHOD(Parts, "no sender, no From field and no queue ID can forge a log line or a field of one") {
   const std::string rest = " identity=envelope authentication=none whitelist=- header_from=";
-  CHECK(log_line(parts, "<x@y>\ninfo: queue_id=Q2 decision=deliver", "Q1\n") ==
+  CHECK(log_line(*this, "<x@y>\ninfo: queue_id=Q2 decision=deliver", "Q1\n") ==
         "info: queue_id=Q1\\x0a sender=<x@y>\\x0ainfo:\\x20queue_id=Q2\\x20decision=deliver decision=check "
         "reason=malformed-sender time_us=T" +
             rest + "- fault=control-character\n");
-  CHECK(log_line(parts, "<\"x decision=deliver\"@example.org>", "Q1", 0, "\"y decision=deliver\"@example.org") ==
+  CHECK(log_line(*this, "<\"x decision=deliver\"@example.org>", "Q1", 0, "\"y decision=deliver\"@example.org") ==
         "info: queue_id=Q1 sender=<\"x\\x20decision=deliver\"@example.org> decision=check reason=not-listed time_us=T" +
             rest + "\"y\\x20decision=deliver\"@example.org\n");
-  CHECK(log_line(parts, std::string(5000, 'x'), std::string(100, 'Q'), 0, std::string(5000, 'y').c_str()).size() < 900);
+  CHECK(log_line(*this, std::string(5000, 'x'), std::string(100, 'Q'), 0, std::string(5000, 'y').c_str()).size() < 900);
 }
 
-TEST_CASE("a missing queue ID and a missing sender are a dash") {
-  Parts parts;
-  Connection(parts.served.get()).end_of_message({"", ""});
-  CHECK_THAT(parts.log.text(), Catch::StartsWith("info: queue_id=- sender=- decision=check reason=no-sender "));
+TEST_CASE_METHOD(Parts, "a missing queue ID and a missing sender are a dash") {
+  Connection(served.get()).end_of_message({"", ""});
+  CHECK_THAT(log.text(), Catch::StartsWith("info: queue_id=- sender=- decision=check reason=no-sender "));
 }
 
-TEST_CASE("forged headers are counted in the log line") {
-  Parts parts;
-  CHECK(log_line(parts, "<joe@example.org>", "Q1", 3) ==
+TEST_CASE_METHOD(Parts, "forged headers are counted in the log line") {
+  CHECK(log_line(*this, "<joe@example.org>", "Q1", 3) ==
         "info: queue_id=Q1 sender=<joe@example.org> decision=deliver reason=listed time_us=T identity=envelope "
         "authentication=none whitelist=whitelist header_from=- forged_headers=3\n");
 }
 
-TEST_CASE("at level warning messages are decided, and not logged") {
-  Parts parts;
-  parts.log.logger()->set_level(spdlog::level::warn);
-  Connection connection(parts.served.get());
+TEST_CASE_METHOD(Parts, "at level warning messages are decided, and not logged") {
+  log.logger()->set_level(spdlog::level::warn);
+  Connection connection(served.get());
   connection.begin_message("<joe@example.org>", {});
   const Answer answer = connection.end_of_message({"Q1", ""});
   CHECK_THAT(std::get<Edits>(answer).mark, Catch::StartsWith("deliver; "));
-  CHECK(parts.log.text().empty());
+  CHECK(log.text().empty());
 }
 
-TEST_CASE("a message that failed is check with internal-error, although its sender is listed") {
-  Parts parts;
+TEST_CASE_METHOD(Parts, "a message that failed is check with internal-error, although its sender is listed") {
   MessageRecorder message;
   message.begin_message("<joe@example.org>");
   for (int i = 0; i < 2000; ++i) message.add_header("Authentication-Results", "x; none");
   REQUIRE(message.failed());
-  CHECK(parts.gate.judge(message, "").decision.reason == Reason::internal_error);
+  CHECK(gate.judge(message, "").decision.reason == Reason::internal_error);
 }
 
-TEST_CASE("without a whitelist all is check") {
-  Parts parts;
-  parts.slot.set(std::make_shared<const LoadedLists>());
+TEST_CASE_METHOD(Parts, "without a whitelist all is check") {
+  slot.set(std::make_shared<const LoadedLists>());
   MessageRecorder message;
   message.begin_message("<joe@example.org>");
-  CHECK(parts.gate.judge(message, "").decision.reason == Reason::no_whitelist);
-  parts.slot.set(std::make_shared<const LoadedLists>(ListParts{.whitelists = {{"missing", nullptr}}}));
-  CHECK(parts.gate.judge(message, "").decision.reason == Reason::no_whitelist);
-  CHECK(parts.damage_reports == 0);
+  CHECK(gate.judge(message, "").decision.reason == Reason::no_whitelist);
+  slot.set(std::make_shared<const LoadedLists>(ListParts{.whitelists = {{"missing", nullptr}}}));
+  CHECK(gate.judge(message, "").decision.reason == Reason::no_whitelist);
+  CHECK(damage_reports == 0);
 }
 
-TEST_CASE("the exact lists are asked beside the whitelist") {
-  Parts parts;
-  parts.set_exact_lists("joe@example.org\n", "ann@example.org\n");
+TEST_CASE_METHOD(Parts, "the exact lists are asked beside the whitelist") {
+  set_exact_lists("joe@example.org\n", "ann@example.org\n");
   MessageRecorder message;
   message.begin_message("<joe@example.org>");
-  CHECK(parts.gate.judge(message, "").decision.reason == Reason::revoked);
+  CHECK(gate.judge(message, "").decision.reason == Reason::revoked);
   message.begin_message("<ann@example.org>");
   message.add_header("From", "ann@example.org");
-  CHECK(parts.gate.judge(message, "").decision.reason == Reason::listed_extra);
+  CHECK(gate.judge(message, "").decision.reason == Reason::listed_extra);
 }
 
 // A moment that is over: whoever asks a store until then gets no answer but what is in memory.
 const auto kNoTime = std::chrono::steady_clock::time_point();
 
-TEST_CASE("a look-up without a message treats the sender as an authenticated envelope sender") {
-  Parts parts;
-  parts.set_exact_lists("eve@example.org\n@bad.example\n", "ann@example.org\n");
+TEST_CASE_METHOD(Parts, "a look-up without a message treats the sender as an authenticated envelope sender") {
+  set_exact_lists("eve@example.org\n@bad.example\n", "ann@example.org\n");
   const auto reason_of = [&](std::string_view sender) {
-    const Decision decision = parts.gate.look_up(sender, "", kNoTime);
+    const Decision decision = gate.look_up(sender, "", kNoTime);
     CHECK((decision.verdict == Verdict::deliver) ==
           (decision.reason == Reason::listed || decision.reason == Reason::listed_domain ||
            decision.reason == Reason::listed_extra));
@@ -143,10 +134,10 @@ TEST_CASE("a look-up without a message treats the sender as an authenticated env
   CHECK(reason_of("stranger@example.org") == Reason::not_listed);
   for (const std::string_view no_address : {"", "<>", "corp.example", "@corp.example", "joe@example.org\n", "joe"}) {
     INFO(no_address);
-    CHECK(parts.gate.look_up(no_address, "", kNoTime).verdict == Verdict::check);
+    CHECK(gate.look_up(no_address, "", kNoTime).verdict == Verdict::check);
   }
-  CHECK(parts.log.text().empty());
-  parts.slot.set(std::make_shared<const LoadedLists>());
+  CHECK(log.text().empty());
+  slot.set(std::make_shared<const LoadedLists>());
   CHECK(reason_of("joe@example.org") == Reason::no_whitelist);
 }
 
@@ -168,13 +159,11 @@ TEST_CASE("a look-up without a message depends on the lists alone, whatever the 
   CHECK(parts.gate.look_up("anybody@corp.example", "", kNoTime).reason == Reason::listed_domain);
 }
 
-TEST_CASE("a look-up without a message takes one recipient if lists hold pairs") {
-  Parts parts;
-  parts.whitelist.replace({"joe@example.org > ann@ours.example"});
-  parts.slot.set(parts.whitelist.load_alone());
-  CHECK(parts.gate.look_up("joe@example.org", "ann@ours.example", kNoTime).reason == Reason::listed_for_recipients);
-  CHECK(parts.gate.look_up("joe@example.org", "pam@ours.example", kNoTime).verdict == Verdict::check);
-  CHECK(parts.gate.look_up("joe@example.org", "", kNoTime).reason == Reason::recipients_unknown);
+TEST_CASE_METHOD(Parts, "a look-up without a message takes one recipient if lists hold pairs") {
+  replace_whitelist({"joe@example.org > ann@ours.example"});
+  CHECK(gate.look_up("joe@example.org", "ann@ours.example", kNoTime).reason == Reason::listed_for_recipients);
+  CHECK(gate.look_up("joe@example.org", "pam@ours.example", kNoTime).verdict == Verdict::check);
+  CHECK(gate.look_up("joe@example.org", "", kNoTime).reason == Reason::recipients_unknown);
 }
 
 TEST_CASE("incoming messages without trusted results are counted if authentication is required") {
@@ -219,135 +208,122 @@ TEST_CASE("incoming messages without trusted results are counted if authenticati
   CHECK(parts.results.missing() == counted);
 }
 
-TEST_CASE("a damaged whitelist is reported, and the other one continues to serve") {
-  Parts parts;
+TEST_CASE_METHOD(Parts, "a damaged whitelist is reported, and the other one continues to serve") {
   const test::WhitelistFile other({"eve@example.org"});
-  ListParts lists = parts.slot.get()->parts();
-  lists.whitelists.push_back({"other", other.load()});
-  parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
-  parts.whitelist.truncate();
+  add_whitelist({"other", other.load()});
+  whitelist.truncate();
   MessageRecorder message;
   message.begin_message("<eve@example.org>");
-  const Decision decision = parts.gate.judge(message, "").decision;
+  const Decision decision = gate.judge(message, "").decision;
   CHECK(decision.reason == Reason::listed);
   CHECK(decision.list.view() == "other");
-  CHECK(parts.damage_reports == 1);
+  CHECK(damage_reports == 1);
 }
 
-TEST_CASE(
+TEST_CASE_METHOD(
+    Parts,
     "with a truncated whitelist every message is checked and one report is written, until a good file is loaded") {
-  Parts parts;
   MessageRecorder message;
   message.begin_message("<joe@example.org>");
-  REQUIRE(parts.gate.judge(message, "").decision.verdict == Verdict::deliver);
+  REQUIRE(gate.judge(message, "").decision.verdict == Verdict::deliver);
 
-  parts.whitelist.truncate();
+  whitelist.truncate();
   for (int i = 0; i < 5; ++i) {
-    CHECK(parts.gate.judge(message, "").decision.reason == Reason::whitelist_damaged);
+    CHECK(gate.judge(message, "").decision.reason == Reason::whitelist_damaged);
   }
-  CHECK(parts.damage_reports == 1);
+  CHECK(damage_reports == 1);
 
-  parts.whitelist.replace({"joe@example.org"});
-  parts.slot.set(parts.whitelist.load_alone());
-  CHECK(parts.gate.judge(message, "").decision.verdict == Verdict::deliver);
+  replace_whitelist({"joe@example.org"});
+  CHECK(gate.judge(message, "").decision.verdict == Verdict::deliver);
 
-  parts.whitelist.truncate();
-  CHECK(parts.gate.judge(message, "").decision.reason == Reason::whitelist_damaged);
-  CHECK(parts.damage_reports == 2);
+  whitelist.truncate();
+  CHECK(gate.judge(message, "").decision.reason == Reason::whitelist_damaged);
+  CHECK(damage_reports == 2);
 }
 
 // A gate whose only whitelist has a store.
-struct ConfirmedParts {
-  ConfirmedParts() { load(); }
-
-  void load() {
-    ListParts lists;
-    lists.whitelists.push_back({"whitelist", files.load()});
-    parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
-  }
+struct ConfirmedParts : Parts {
+  ConfirmedParts() { set_only_whitelist({"whitelist", files.load()}); }
 
   Decision decide(const std::string& path) {
     MessageRecorder message;
     message.begin_message(path);
-    return parts.gate.judge(message, "").decision;
+    return gate.judge(message, "").decision;
   }
 
   test::PairFiles files{test::numbered_addresses(0, 10'000)};
-  Parts parts;
 };
 
-TEST_CASE("a false positive is checked, a listed sender is delivered, and the log line names the confirmation") {
-  ConfirmedParts confirmed;
-  const LoadedFilter& filter = *confirmed.parts.slot.get()->parts().whitelists.front().filter;
+TEST_CASE_METHOD(ConfirmedParts,
+                 "a false positive is checked, a listed sender is delivered, and the log line names the confirmation") {
+  const LoadedFilter& filter = *slot.get()->parts().whitelists.front().filter;
   const std::string stranger = test::false_positive_of(filter);
-  CHECK(confirmed.decide("<user7@example.org>").verdict == Verdict::deliver);
-  CHECK(confirmed.decide("<" + stranger + ">").reason == Reason::not_listed);
-  CHECK(confirmed.decide("<" + stranger + ">").confirmation == Confirmation::no);
-  CHECK_THAT(log_line(confirmed.parts, "<user7@example.org>"),
+  CHECK(decide("<user7@example.org>").verdict == Verdict::deliver);
+  CHECK(decide("<" + stranger + ">").reason == Reason::not_listed);
+  CHECK(decide("<" + stranger + ">").confirmation == Confirmation::no);
+  CHECK_THAT(log_line(*this, "<user7@example.org>"),
              Catch::Contains(" reason=listed ") &&
                  Catch::Matches("[^\n]* header_from=- confirmed=yes confirm_us=[0-9]+\\.[0-9]\n"));
-  CHECK_THAT(log_line(confirmed.parts, "<" + stranger + ">"),
+  CHECK_THAT(log_line(*this, "<" + stranger + ">"),
              Catch::Contains(" reason=not-listed ") && Catch::Contains(" whitelist=- header_from=- confirmed=no "));
-  CHECK_THAT(log_line(confirmed.parts, "<" + test::stranger_of(filter, false) + ">"), !Catch::Contains("confirm"));
+  CHECK_THAT(log_line(*this, "<" + test::stranger_of(filter, false) + ">"), !Catch::Contains("confirm"));
 }
 
-TEST_CASE("a bad page of a store is reported once, and its senders are checked") {
-  ConfirmedParts confirmed;
-  test::flip_byte(confirmed.files.store_path(), kHeaderBytes + 100);
-  test::make_old(confirmed.files.store_path());
-  confirmed.load();
+TEST_CASE_METHOD(ConfirmedParts, "a bad page of a store is reported once, and its senders are checked") {
+  test::flip_byte(files.store_path(), kHeaderBytes + 100);
+  test::make_old(files.store_path());
+  set_only_whitelist({"whitelist", files.load()});
   int damaged = 0;
   for (int i = 0; i < 1000; ++i) {
-    const Decision decision = confirmed.decide("<user" + std::to_string(i) + "@example.org>");
+    const Decision decision = decide("<user" + std::to_string(i) + "@example.org>");
     const bool is_damaged = decision.reason == Reason::confirm_damaged;
     damaged += is_damaged ? 1 : 0;
     CHECK((decision.verdict == Verdict::deliver) == !is_damaged);
   }
   CHECK(damaged > 20);
-  CHECK(confirmed.parts.damage_reports == 1);
+  CHECK(damage_reports == 1);
 }
 
-TEST_CASE("a store that is written to in place makes its whitelist damaged, which is reported once") {
-  ConfirmedParts confirmed;
-  REQUIRE(confirmed.decide("<user7@example.org>").verdict == Verdict::deliver);
-  test::write_file(confirmed.files.store_path(), test::read_file(confirmed.files.store_path()));
-  CHECK(confirmed.decide("<user7@example.org>").reason == Reason::whitelist_damaged);
-  CHECK(confirmed.decide("<user8@example.org>").reason == Reason::whitelist_damaged);
-  CHECK(confirmed.parts.damage_reports == 1);
+TEST_CASE_METHOD(ConfirmedParts,
+                 "a store that is written to in place makes its whitelist damaged, which is reported once") {
+  REQUIRE(decide("<user7@example.org>").verdict == Verdict::deliver);
+  test::write_file(files.store_path(), test::read_file(files.store_path()));
+  CHECK(decide("<user7@example.org>").reason == Reason::whitelist_damaged);
+  CHECK(decide("<user8@example.org>").reason == Reason::whitelist_damaged);
+  CHECK(damage_reports == 1);
 }
 
-TEST_CASE("several stores are asked until one of them has the sender") {
-  ConfirmedParts confirmed;
+TEST_CASE_METHOD(ConfirmedParts, "several stores are asked until one of them has the sender") {
   const test::PairFiles other({"eve@example.org"});
-  ListParts lists = confirmed.parts.slot.get()->parts();
+  ListParts lists = slot.get()->parts();
   lists.whitelists.insert(lists.whitelists.begin(), {"other", other.load()});
-  confirmed.parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
-  CHECK(confirmed.decide("<eve@example.org>").list.view() == "other");
-  CHECK(confirmed.decide("<user7@example.org>").list.view() == "whitelist");
+  set_lists(std::move(lists));
+  CHECK(decide("<eve@example.org>").list.view() == "other");
+  CHECK(decide("<user7@example.org>").list.view() == "whitelist");
 }
 
-TEST_CASE("a sender who is a false positive of one whitelist and an entry of another is delivered by both answers") {
-  ConfirmedParts confirmed;
+TEST_CASE_METHOD(
+    ConfirmedParts,
+    "a sender who is a false positive of one whitelist and an entry of another is delivered by both answers") {
   const test::PairFiles other(test::numbered_addresses(10'000, 10'000));
-  ListParts lists = confirmed.parts.slot.get()->parts();
+  ListParts lists = slot.get()->parts();
   lists.whitelists.insert(lists.whitelists.begin(), {"other", other.load()});
   const FilterView& first = lists.whitelists.front().filter->view();
   int number = 0;
   const auto sender = [&] { return "user" + std::to_string(number) + "@example.org"; };
   while (!first.may_contain(sender())) ++number;
   REQUIRE(number < 10'000);
-  confirmed.parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
-  const Decision decision = confirmed.decide("<" + sender() + ">");
+  set_lists(std::move(lists));
+  const Decision decision = decide("<" + sender() + ">");
   CHECK(decision.verdict == Verdict::deliver);
   CHECK(decision.list.view() == "whitelist");
 }
 
-TEST_CASE("a store also confirms a look-up without a message") {
-  ConfirmedParts confirmed;
-  const LoadedFilter& filter = *confirmed.parts.slot.get()->parts().whitelists.front().filter;
+TEST_CASE_METHOD(ConfirmedParts, "a store also confirms a look-up without a message") {
+  const LoadedFilter& filter = *slot.get()->parts().whitelists.front().filter;
   const auto in_a_minute = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  CHECK(confirmed.parts.gate.look_up("user7@example.org", "", in_a_minute).confirmation == Confirmation::yes);
-  CHECK(confirmed.parts.gate.look_up(test::false_positive_of(filter), "", in_a_minute).reason == Reason::not_listed);
+  CHECK(gate.look_up("user7@example.org", "", in_a_minute).confirmation == Confirmation::yes);
+  CHECK(gate.look_up(test::false_positive_of(filter), "", in_a_minute).reason == Reason::not_listed);
 }
 
 }  // namespace

@@ -15,31 +15,57 @@
 
 namespace bloomgate::test {
 
-struct Supervised {
-  Supervised() { install_bus_fault_handler(); }
+// What a supervisor is made with, but its sources.
+struct SupervisorParts {
+  SupervisorParts() { install_bus_fault_handler(); }
 
-  // The reason for a sender, by what is in the slot.
-  Reason reason(std::string_view sender) const {
+  // The decision about a sender, by what is in the slot.
+  Decision decision(std::string_view sender) const {
     const auto lists = slot.get();
     const Policy policy = {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off};
     const HeaderFrom from = {HeaderFromKind::one_mailbox, "somebody@example.net"};
-    return decide({.envelope_sender = sender, .header_from = from}, lists->lists(), policy).reason;
+    return decide({.envelope_sender = sender, .header_from = from}, lists->lists(), policy);
+  }
+  Reason reason(std::string_view sender) const { return decision(sender).reason; }
+
+  std::shared_ptr<const LoadedFilter> filter(std::size_t which = 0) const {
+    return slot.get()->parts().whitelists.at(which).filter;
   }
 
+  // What systemd was told at the end of a reload.
+  std::string status_after_reload(Supervisor& supervisor) const {
+    supervisor.reload();
+    CHECK_THAT(systemd.next(), Catch::StartsWith("RELOADING=1\n"));
+    return systemd.next();
+  }
+
+  // Waits until that is so, and fails where it does not become so.
+  template <typename Condition>
+  static void await(Condition condition) {
+    const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > last) FAIL("it has not become so");
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
+  NotifySocket systemd;
+  MemoryLog log;
+  TemporaryFolder folder;
+  ListSlot slot;
+  Wakeup wakeup;
+  ResultsWatch results;
+};
+
+struct Supervised : SupervisorParts {
   bool revoked(std::string_view sender) const {
     const auto lists = slot.get();
     const auto& list = lists->parts().revoked;
     return list != nullptr && list->find(canonicalize_path(sender)).is_listed();
   }
 
-  NotifySocket systemd;
-  MemoryLog log;
   WhitelistFile file{{"joe@example.org"}};
-  TemporaryFolder folder;
   ListSources sources{.whitelists = {{"whitelist", file.path()}}};
-  ListSlot slot;
-  Wakeup wakeup;
-  ResultsWatch results;
   Supervisor supervisor{sources, slot, wakeup, results, log.logger()};
 };
 
@@ -54,16 +80,6 @@ struct Watched : Supervised {
     watched->load_first();
     runner = std::make_unique<RunningSupervisor>(*watched, wakeup);
     systemd.wait_for_next();
-  }
-
-  // Waits until that is so, and fails where it does not become so.
-  template <typename Condition>
-  static void await(Condition condition) {
-    const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > last) FAIL("it has not become so");
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
   }
 
   std::string path = folder.file("revoked.txt");

@@ -42,37 +42,36 @@ TEST_CASE("an exact list is loaded again after any change of its file") {
   CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=serving ") && Contains("; 1 revoked entries"));
 }
 
-TEST_CASE("a requested reload reads every list again, watched or not") {
-  Supervised s;
-  s.sources.revoked = s.folder.file("revoked.txt");
-  s.sources.extra = s.folder.file("extra.txt");
-  test::write_file(s.sources.revoked, "joe@example.org\n");
-  test::write_file(s.sources.extra, "vip@example.net\n");
-  Supervisor supervisor(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
-  supervisor.load_first();
-  CHECK(s.reason("<joe@example.org>") == Reason::revoked);
-  CHECK(s.reason("<vip@example.net>") == Reason::listed_extra);
-  test::write_file(s.sources.revoked, "ann@example.org\n");
-  test::write_file(s.sources.extra, "guest@example.net\n");
+TEST_CASE_METHOD(Supervised, "a requested reload reads every list again, watched or not") {
+  sources.revoked = folder.file("revoked.txt");
+  sources.extra = folder.file("extra.txt");
+  test::write_file(sources.revoked, "joe@example.org\n");
+  test::write_file(sources.extra, "vip@example.net\n");
+  Supervisor another(sources, slot, wakeup, results, log.logger());
+  another.load_first();
+  CHECK(reason("<joe@example.org>") == Reason::revoked);
+  CHECK(reason("<vip@example.net>") == Reason::listed_extra);
+  test::write_file(sources.revoked, "ann@example.org\n");
+  test::write_file(sources.extra, "guest@example.net\n");
   SECTION("by a call") {
-    supervisor.reload();
+    another.reload();
   }
   SECTION("by the signal's event") {
-    s.wakeup.post(Wakeup::kReload);
-    const test::RunningSupervisor runner(supervisor, s.wakeup);
+    wakeup.post(Wakeup::kReload);
+    const test::RunningSupervisor runner(another, wakeup);
     for (const char* const want : {"READY=1\n", "RELOADING=1\n", "READY=1\n"}) {
-      CHECK_THAT(s.systemd.wait_for_next(), StartsWith(want));
+      CHECK_THAT(systemd.wait_for_next(), StartsWith(want));
     }
   }
-  CHECK(s.reason("<joe@example.org>") == Reason::listed);
-  CHECK(s.reason("<ann@example.org>") == Reason::revoked);
-  CHECK(s.reason("<vip@example.net>") == Reason::not_listed);
-  CHECK(s.reason("<guest@example.net>") == Reason::listed_extra);
-  std::filesystem::remove(s.sources.extra);
-  supervisor.reload();
-  CHECK(s.reason("<guest@example.net>") == Reason::not_listed);
-  CHECK(s.reason("<joe@example.org>") == Reason::listed);
-  CHECK_THAT(s.log.text(), Contains("error: reload refused: ") && Contains(s.sources.extra));
+  CHECK(reason("<joe@example.org>") == Reason::listed);
+  CHECK(reason("<ann@example.org>") == Reason::revoked);
+  CHECK(reason("<vip@example.net>") == Reason::not_listed);
+  CHECK(reason("<guest@example.net>") == Reason::listed_extra);
+  std::filesystem::remove(sources.extra);
+  another.reload();
+  CHECK(reason("<guest@example.net>") == Reason::not_listed);
+  CHECK(reason("<joe@example.org>") == Reason::listed);
+  CHECK_THAT(log.text(), Contains("error: reload refused: ") && Contains(sources.extra));
 }
 
 TEST_CASE("a folder with constant changes delays a changed list only briefly") {
@@ -188,11 +187,10 @@ TEST_CASE("the first of many bad lines are logged, and the number of the others"
   CHECK_THAT(s.log.text(), Contains("warning: " + s.path + ": 3 more lines are not entries and are left out"));
 }
 
-TEST_CASE("an exact list that cannot be read ends the start") {
-  Supervised s;
-  s.sources.revoked = s.folder.file("missing");
-  Supervisor supervisor(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
-  CHECK(test::error_code_of([&] { supervisor.load_first(); }) == ErrorCode::cannot_open);
+TEST_CASE_METHOD(Supervised, "an exact list that cannot be read ends the start") {
+  sources.revoked = folder.file("missing");
+  Supervisor another(sources, slot, wakeup, results, log.logger());
+  CHECK(test::error_code_of([&] { another.load_first(); }) == ErrorCode::cannot_open);
 }
 
 }  // namespace

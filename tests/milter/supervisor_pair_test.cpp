@@ -1,14 +1,11 @@
 // A supervisor whose whitelist is a pair: a filter, and the store that confirms its hits.
 #include <sys/stat.h>
 
-#include <chrono>
 #include <filesystem>
 #include <sstream>
-#include <thread>
 
 #include "milter/supervisor.hpp"
-#include "tests/milter/daemon_parts.hpp"
-#include "tests/milter/notify_socket.hpp"
+#include "tests/milter/supervised.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"
 
@@ -18,91 +15,63 @@ namespace {
 using Catch::Contains;
 
 // A daemon whose only whitelist has a store.
-struct SupervisedPair {
-  SupervisedPair() {
-    install_bus_fault_handler();
-    supervisor.load_first();
-  }
+struct SupervisedPair : test::SupervisorParts {
+  SupervisedPair() { supervisor.load_first(); }
 
-  const LoadedFilter& in_use() const {
-    kept.push_back(slot.get());
-    return *kept.back()->parts().whitelists.front().filter;
-  }
   // Whether the filter and the store in use are those of a build with that sender.
   bool serves(std::string_view sender) const {
-    const LoadedFilter& filter = in_use();
-    CHECK(filter.header().store_identity == filter.store()->identity());
-    return filter.store()->find(filter.store()->hash_of(sender)) == StoreAnswer::present;
+    const auto in_use = filter();
+    CHECK(in_use->header().store_identity == in_use->store()->identity());
+    return in_use->store()->find(in_use->store()->hash_of(sender)) == StoreAnswer::present;
   }
 
-  test::NotifySocket systemd;
-  test::MemoryLog log;
   test::PairFiles files{{"joe@example.org"}};
   ListSources sources{.whitelists = {files.source()}};
-  ListSlot slot;
-  Wakeup wakeup;
-  ResultsWatch results;
   Supervisor supervisor{sources, slot, wakeup, results, log.logger()};
-  mutable std::vector<std::shared_ptr<const LoadedLists>> kept;
 };
 
-TEST_CASE("a filter and its store are replaced together by a reload") {
-  SupervisedPair s;
-  CHECK(s.serves("joe@example.org"));
-  s.files.replace({"ann@example.org"});
-  s.supervisor.reload();
-  CHECK(s.serves("ann@example.org"));
-  CHECK_THAT(s.log.text(), Contains("confirmed by " + s.files.store_path()) && Contains("below 1 in 10^9 per message"));
+TEST_CASE_METHOD(SupervisedPair, "a filter and its store are replaced together by a reload") {
+  CHECK(serves("joe@example.org"));
+  files.replace({"ann@example.org"});
+  supervisor.reload();
+  CHECK(serves("ann@example.org"));
+  CHECK_THAT(log.text(), Contains("confirmed by " + files.store_path()) && Contains("below 1 in 10^9 per message"));
 }
 
-TEST_CASE(
+TEST_CASE_METHOD(
+    SupervisedPair,
     "a reload that finds one of the two replaced keeps the old pair, reports it, and loads the new pair when it is "
     "complete") {
-  SupervisedPair s;
   const bool filter_first = GENERATE(true, false);
   CAPTURE(filter_first);
-  if (filter_first) s.files.replace_filter_first({"ann@example.org"});
-  if (!filter_first) s.files.replace_store_first({"ann@example.org"});
-  s.supervisor.reload();
-  CHECK(s.serves("joe@example.org"));
-  CHECK_FALSE(s.in_use().damaged());
-  CHECK_THAT(s.log.text(), Contains("error: reload refused: " + s.files.store_path() + " is not the store of ") &&
-                               Contains("; still serving ") && Contains(", until the file and the store"));
-  s.supervisor.reload_changed();
-  CHECK(s.serves("joe@example.org"));
-  if (filter_first) s.files.let_the_store_follow();
-  if (!filter_first) s.files.let_the_filter_follow();
-  s.supervisor.reload_changed();
-  CHECK(s.serves("ann@example.org"));
-  CHECK_THAT(s.systemd.last(), !Contains(", until the file and the store"));
+  files.replace_one(filter_first, {"ann@example.org"});
+  supervisor.reload();
+  CHECK(serves("joe@example.org"));
+  CHECK_FALSE(filter()->damaged());
+  CHECK_THAT(log.text(), Contains("error: reload refused: " + files.store_path() + " is not the store of ") &&
+                             Contains("; still serving ") && Contains(", until the file and the store"));
+  supervisor.reload_changed();
+  CHECK(serves("joe@example.org"));
+  files.let_the_other_follow(filter_first);
+  supervisor.reload_changed();
+  CHECK(serves("ann@example.org"));
+  CHECK_THAT(systemd.last(), !Contains(", until the file and the store"));
 }
 
-TEST_CASE("a running daemon notices the second file of a pair, whichever it is") {
-  SupervisedPair s;
+TEST_CASE_METHOD(SupervisedPair, "a running daemon notices the second file of a pair, whichever it is") {
   const bool filter_first = GENERATE(true, false);
   CAPTURE(filter_first);
-  if (filter_first) s.files.replace_filter_first({"ann@example.org"});
-  if (!filter_first) s.files.replace_store_first({"ann@example.org"});
-  std::thread runs([&s] { s.supervisor.run(); });
-  s.wakeup.post(Wakeup::kReload);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  const auto is_logged = [&](const std::string& text, std::string_view behind = "") {
-    for (;;) {
-      const std::string log = s.log.text();
-      const std::size_t from = log.find(behind);
-      if (from != std::string::npos && log.find(text, from) != std::string::npos) return true;
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  };
-  bool is_noticed = is_logged("reload refused");
-  if (filter_first) s.files.let_the_store_follow();
-  if (!filter_first) s.files.let_the_filter_follow();
-  is_noticed = is_noticed && is_logged("loaded " + s.files.path(), "reload refused");
-  s.wakeup.post(Wakeup::kStop);
-  runs.join();
-  CHECK(is_noticed);
-  CHECK(s.serves("ann@example.org"));
+  files.replace_one(filter_first, {"ann@example.org"});
+  test::RunningSupervisor runs(supervisor, wakeup);
+  wakeup.post(Wakeup::kReload);
+  await([this] { return log.text().find("reload refused") != std::string::npos; });
+  files.let_the_other_follow(filter_first);
+  await([this] {
+    const std::string text = log.text();
+    return text.find("loaded " + files.path(), text.find("reload refused")) != std::string::npos;
+  });
+  runs.end();
+  CHECK(serves("ann@example.org"));
 }
 
 // Whether this process watches the folder by inotify.
@@ -117,45 +86,42 @@ bool is_watched(const std::filesystem::path& folder) {
   return false;
 }
 
-TEST_CASE("a store in a folder of its own is watched there") {
-  SupervisedPair s;
+TEST_CASE_METHOD(SupervisedPair, "a store in a folder of its own is watched there") {
   const test::TemporaryFolder apart;
   CHECK_FALSE(is_watched(apart.path()));
-  std::filesystem::copy_file(s.files.store_path(), apart.file("whitelist.store"));
-  const ListSources sources = {.whitelists = {{"whitelist", s.files.path(), apart.file("whitelist.store")}}};
-  Supervisor supervisor(sources, s.slot, s.wakeup, s.results, s.log.logger());
-  supervisor.load_first();
+  std::filesystem::copy_file(files.store_path(), apart.file("whitelist.store"));
+  sources = {.whitelists = {{"whitelist", files.path(), apart.file("whitelist.store")}}};
+  Supervisor another(sources, slot, wakeup, results, log.logger());
+  another.load_first();
   CHECK(is_watched(apart.path()));
 }
 
-TEST_CASE("a store that cannot be used is refused at the start") {
-  SupervisedPair s;
-  std::filesystem::remove(s.files.store_path());
-  Supervisor other(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
+TEST_CASE_METHOD(SupervisedPair, "a store that cannot be used is refused at the start") {
+  std::filesystem::remove(files.store_path());
+  Supervisor other(sources, slot, wakeup, results, log.logger());
   CHECK(test::error_code_of([&] { other.load_first(); }) == ErrorCode::cannot_open);
-  s.files.replace_store_first({"ann@example.org"});
+  files.replace_one(false, {"ann@example.org"});
   CHECK(test::error_code_of([&] { other.load_first(); }) == ErrorCode::bad_input);
 }
 
-TEST_CASE("a whitelist that may be missing is loaded once its store is there") {
-  SupervisedPair s;
-  std::filesystem::rename(s.files.store_path(), s.files.store_path() + ".away");
-  s.sources.allow_missing = true;
-  Supervisor tolerant(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
+TEST_CASE_METHOD(SupervisedPair, "a whitelist that may be missing is loaded once its store is there") {
+  std::filesystem::rename(files.store_path(), files.store_path() + ".away");
+  sources.allow_missing = true;
+  Supervisor tolerant(sources, slot, wakeup, results, log.logger());
   tolerant.load_first();
-  CHECK(s.slot.get()->parts().whitelists.front().filter == nullptr);
-  std::filesystem::rename(s.files.store_path() + ".away", s.files.store_path());
+  CHECK(slot.get()->parts().whitelists.front().filter == nullptr);
+  std::filesystem::rename(files.store_path() + ".away", files.store_path());
   tolerant.reload_changed();
-  CHECK(s.serves("joe@example.org"));
+  CHECK(serves("joe@example.org"));
 }
 
-TEST_CASE("a store whose header is overwritten in place makes its pair damaged at the next reload") {
-  SupervisedPair s;
-  const auto stamp = std::filesystem::last_write_time(s.files.store_path());
-  test::flip_byte(s.files.store_path(), 20);
-  std::filesystem::last_write_time(s.files.store_path(), stamp);
-  s.supervisor.reload();
-  CHECK(s.in_use().damaged());
+TEST_CASE_METHOD(SupervisedPair,
+                 "a store whose header is overwritten in place makes its pair damaged at the next reload") {
+  const auto stamp = std::filesystem::last_write_time(files.store_path());
+  test::flip_byte(files.store_path(), 20);
+  std::filesystem::last_write_time(files.store_path(), stamp);
+  supervisor.reload();
+  CHECK(filter()->damaged());
 }
 
 }  // namespace

@@ -3,11 +3,8 @@
 
 #include "filter/base/error.hpp"
 #include "milter/supervisor.hpp"
-#include "tests/milter/daemon_parts.hpp"
-#include "tests/milter/notify_socket.hpp"
-#include "tests/milter/running_supervisor.hpp"
+#include "tests/milter/supervised.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
 namespace {
@@ -15,34 +12,11 @@ namespace {
 using Catch::Contains;
 using Catch::StartsWith;
 
-struct Configured {
-  Configured() {
-    install_bus_fault_handler();
-    supervisor.load_first();
-  }
+struct Configured : test::SupervisorParts {
+  Configured() { supervisor.load_first(); }
 
-  Reason reason(std::string_view sender) const {
-    const auto lists = slot.get();
-    const Policy policy = {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off};
-    const HeaderFrom from = {HeaderFromKind::one_mailbox, "somebody@example.net"};
-    return decide({.envelope_sender = sender, .header_from = from}, lists->lists(), policy).reason;
-  }
-
-  // What systemd was told at the end of a reload.
-  std::string status_after_reload() {
-    supervisor.reload();
-    CHECK_THAT(systemd.next(), StartsWith("RELOADING=1\n"));
-    return systemd.next();
-  }
-
-  test::NotifySocket systemd;
-  test::MemoryLog log;
   test::WhitelistFile file{{"joe@example.org"}};
   test::WhitelistFile other{{"ann@example.org"}};
-  test::TemporaryFolder folder;
-  ListSlot slot;
-  Wakeup wakeup;
-  ResultsWatch results;
   int put_into_use = 0;
   // What the configuration says now.
   std::function<NewSettings()> read = [] { return NewSettings{}; };
@@ -55,108 +29,104 @@ struct Configured {
                         }};
 };
 
-TEST_CASE("a reload applies the whole configuration: whitelists, exact lists, and all other options") {
-  Configured s;
-  test::write_file(s.folder.file("revoked.txt"), "joe@example.org\n");
-  test::write_file(s.folder.file("extra.txt"), "eve@example.org\n");
-  s.sources = {.whitelists = {{"new", s.other.path()}, {"old", s.file.path()}},
-               .revoked = s.folder.file("revoked.txt"),
-               .extra = s.folder.file("extra.txt"),
-               .recheck_bytes_per_hour = 1 << 20};
-  CHECK_THAT(s.status_after_reload(), StartsWith("READY=1\nSTATUS=serving " + s.other.path()));
-  CHECK(s.put_into_use == 1);
-  CHECK(s.reason("<ann@example.org>") == Reason::listed);
-  CHECK(s.reason("<eve@example.org>") == Reason::listed_extra);
-  CHECK(s.reason("<joe@example.org>") == Reason::revoked);
-  CHECK(s.slot.get()->parts().whitelists[1].name == "old");
-  CHECK_THAT(s.log.text(), !Contains("take effect at a restart"));
+TEST_CASE_METHOD(Configured,
+                 "a reload applies the whole configuration: whitelists, exact lists, and all other options") {
+  test::write_file(folder.file("revoked.txt"), "joe@example.org\n");
+  test::write_file(folder.file("extra.txt"), "eve@example.org\n");
+  sources = {.whitelists = {{"new", other.path()}, {"old", file.path()}},
+             .revoked = folder.file("revoked.txt"),
+             .extra = folder.file("extra.txt"),
+             .recheck_bytes_per_hour = 1 << 20};
+  CHECK_THAT(status_after_reload(supervisor), StartsWith("READY=1\nSTATUS=serving " + other.path()));
+  CHECK(put_into_use == 1);
+  CHECK(reason("<ann@example.org>") == Reason::listed);
+  CHECK(reason("<eve@example.org>") == Reason::listed_extra);
+  CHECK(reason("<joe@example.org>") == Reason::revoked);
+  CHECK(slot.get()->parts().whitelists[1].name == "old");
+  CHECK_THAT(log.text(), !Contains("take effect at a restart"));
 
-  s.sources = {.whitelists = {{"old", s.file.path()}}};
-  s.status_after_reload();
-  CHECK(s.reason("<ann@example.org>") == Reason::not_listed);
-  CHECK(s.reason("<eve@example.org>") == Reason::not_listed);
-  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+  sources = {.whitelists = {{"old", file.path()}}};
+  status_after_reload(supervisor);
+  CHECK(reason("<ann@example.org>") == Reason::not_listed);
+  CHECK(reason("<eve@example.org>") == Reason::not_listed);
+  CHECK(reason("<joe@example.org>") == Reason::listed);
 }
 
-TEST_CASE("lists that a reload has added are watched") {
-  Configured s;
-  s.sources.revoked = s.folder.file("revoked.txt");
-  test::write_file(s.sources.revoked, "");
-  s.status_after_reload();
-  const test::RunningSupervisor runner(s.supervisor, s.wakeup);
-  s.systemd.wait_for_next();
-  test::write_file(s.sources.revoked, "joe@example.org\n");
-  CHECK_THAT(s.systemd.wait_for_next(), Contains("1 revoked entries"));
-  CHECK(s.reason("<joe@example.org>") == Reason::revoked);
+TEST_CASE_METHOD(Configured, "lists that a reload has added are watched") {
+  sources.revoked = folder.file("revoked.txt");
+  test::write_file(sources.revoked, "");
+  status_after_reload(supervisor);
+  const test::RunningSupervisor runner(supervisor, wakeup);
+  systemd.wait_for_next();
+  test::write_file(sources.revoked, "joe@example.org\n");
+  CHECK_THAT(systemd.wait_for_next(), Contains("1 revoked entries"));
+  CHECK(reason("<joe@example.org>") == Reason::revoked);
 }
 
-TEST_CASE("a refused configuration changes nothing, and the reload says why") {
-  Configured s;
-  const ListSources before = s.sources;
+TEST_CASE_METHOD(Configured, "a refused configuration changes nothing, and the reload says why") {
+  const ListSources before = sources;
   std::string why;
   SECTION("it is faulty") {
-    s.read = []() -> NewSettings { throw BloomgateError(ErrorCode::bad_configuration, "made up: line 3"); };
+    read = []() -> NewSettings { throw BloomgateError(ErrorCode::bad_configuration, "made up: line 3"); };
     why = "made up: line 3";
   }
   SECTION("a whitelist that is new in it cannot be used") {
-    s.sources.whitelists = {{"new", s.folder.file("missing.bloom")}, {"whitelist", s.file.path()}};
+    sources.whitelists = {{"new", folder.file("missing.bloom")}, {"whitelist", file.path()}};
     why = "missing.bloom";
   }
   SECTION("a whitelist is to be confirmed by a store that cannot be used") {
-    s.sources.whitelists = {{"whitelist", s.file.path(), s.folder.file("missing.store")}};
+    sources.whitelists = {{"whitelist", file.path(), folder.file("missing.store")}};
     why = "built without a store";
   }
   SECTION("a list of revoked entries that is new in it cannot be read") {
-    s.sources.revoked = s.folder.file("missing.txt");
+    sources.revoked = folder.file("missing.txt");
     why = "missing.txt";
   }
   SECTION("a list of extra entries that is new in it cannot be read") {
-    s.sources.extra = s.folder.file("missing.txt");
+    sources.extra = folder.file("missing.txt");
     why = "missing.txt";
   }
-  const std::string status = s.status_after_reload();
+  const std::string status = status_after_reload(supervisor);
   CHECK_THAT(status, StartsWith("READY=1\nSTATUS=reload refused: ") && Contains(why) &&
-                         Contains("; still serving " + s.file.path()));
-  CHECK(s.put_into_use == 0);
-  CHECK(s.slot.get()->parts().whitelists.size() == 1);
-  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+                         Contains("; still serving " + file.path()));
+  CHECK(put_into_use == 0);
+  CHECK(slot.get()->parts().whitelists.size() == 1);
+  CHECK(reason("<joe@example.org>") == Reason::listed);
 
-  s.read = [] { return NewSettings{}; };
-  s.sources = before;
-  CHECK_THAT(s.status_after_reload(), StartsWith("READY=1\nSTATUS=serving "));
-  CHECK(s.put_into_use == 1);
+  read = [] { return NewSettings{}; };
+  sources = before;
+  CHECK_THAT(status_after_reload(supervisor), StartsWith("READY=1\nSTATUS=serving "));
+  CHECK(put_into_use == 1);
 }
 
-TEST_CASE("the log does not report a list as loaded if its configuration is refused") {
-  Configured s;
-  s.sources.whitelists = {{"new", s.other.path()}, {"missing", s.folder.file("missing.bloom")}};
-  CHECK_THAT(s.status_after_reload(), Contains("reload refused: "));
-  s.sources.whitelists = {{"whitelist", s.file.path()}};
-  CHECK_THAT(s.status_after_reload(), StartsWith("READY=1\nSTATUS=serving " + s.file.path()));
-  CHECK_THAT(s.log.text(), !Contains("loaded " + s.other.path()));
+TEST_CASE_METHOD(Configured, "the log does not report a list as loaded if its configuration is refused") {
+  sources.whitelists = {{"new", other.path()}, {"missing", folder.file("missing.bloom")}};
+  CHECK_THAT(status_after_reload(supervisor), Contains("reload refused: "));
+  sources.whitelists = {{"whitelist", file.path()}};
+  CHECK_THAT(status_after_reload(supervisor), StartsWith("READY=1\nSTATUS=serving " + file.path()));
+  CHECK_THAT(log.text(), !Contains("loaded " + other.path()));
 }
 
-TEST_CASE("a faulty configuration does not delay newly revoked entries") {
-  Configured s;
-  s.sources.revoked = s.folder.file("revoked.txt");
-  test::write_file(s.sources.revoked, "");
-  s.status_after_reload();
-  s.read = []() -> NewSettings { throw std::runtime_error("made up"); };
-  test::write_file(s.sources.revoked, "joe@example.org\n");
-  CHECK_THAT(s.status_after_reload(), Contains("reload refused: made up; still serving "));
-  CHECK(s.reason("<joe@example.org>") == Reason::revoked);
+TEST_CASE_METHOD(Configured, "a faulty configuration does not delay newly revoked entries") {
+  sources.revoked = folder.file("revoked.txt");
+  test::write_file(sources.revoked, "");
+  status_after_reload(supervisor);
+  read = []() -> NewSettings { throw std::runtime_error("made up"); };
+  test::write_file(sources.revoked, "joe@example.org\n");
+  CHECK_THAT(status_after_reload(supervisor), Contains("reload refused: made up; still serving "));
+  CHECK(reason("<joe@example.org>") == Reason::revoked);
 }
 
-TEST_CASE("options that wait for a restart are named in outcome, log and status, until they are as before") {
-  Configured s;
-  s.read = [] { return NewSettings{.sources = {}, .wait_for_restart = {"socket", "log-target"}}; };
-  CHECK_THAT(s.status_after_reload(),
+TEST_CASE_METHOD(Configured,
+                 "options that wait for a restart are named in outcome, log and status, until they are as before") {
+  read = [] { return NewSettings{.sources = {}, .wait_for_restart = {"socket", "log-target"}}; };
+  CHECK_THAT(status_after_reload(supervisor),
              StartsWith("READY=1\nSTATUS=serving ") && Catch::EndsWith("; waits for a restart: socket, log-target"));
-  CHECK_THAT(s.log.text(), Contains("warning: these options have changed and take effect at a restart only") &&
-                               Contains(": socket, log-target\n"));
-  CHECK(s.put_into_use == 1);
-  s.read = [] { return NewSettings{}; };
-  CHECK_THAT(s.status_after_reload(), !Contains("waits for a restart"));
+  CHECK_THAT(log.text(), Contains("warning: these options have changed and take effect at a restart only") &&
+                             Contains(": socket, log-target\n"));
+  CHECK(put_into_use == 1);
+  read = [] { return NewSettings{}; };
+  CHECK_THAT(status_after_reload(supervisor), !Contains("waits for a restart"));
 }
 
 }  // namespace

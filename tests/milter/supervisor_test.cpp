@@ -29,12 +29,14 @@ using test::Supervised;
 using test::Waiting;
 using test::Watched;
 
-TEST_CASE("the first load fills the slot and is logged with entries, bits, rate and seconds") {
-  Supervised s;
-  s.supervisor.load_first();
-  CHECK(s.reason("<joe@example.org>") == Reason::listed);
-  CHECK_THAT(s.log.text(),
-             Catch::Matches("info: loaded " + s.file.path() +
+struct Serving : Supervised {
+  Serving() { supervisor.load_first(); }
+};
+
+TEST_CASE_METHOD(Serving, "the first load fills the slot and is logged with entries, bits, rate and seconds") {
+  CHECK(reason("<joe@example.org>") == Reason::listed);
+  CHECK_THAT(log.text(),
+             Catch::Matches("info: loaded " + file.path() +
                             ": 1 entries, 32768 bits, expected false-positive rate .* % per look-up, in [0-9.]+ s\n"
                             "info: expected false-positive rate .* % per message \\(identity = either\\)\n"));
 }
@@ -50,9 +52,9 @@ bool has_idle_thread() {
   return false;
 }
 
-TEST_CASE("a large whitelist is checked at once at the start, and at a reload when a processor is idle") {
-  Supervised s;
-  test::build_filter(s.file.path(), {"joe@example.org"}, {.expected_entries = 80'000'000});
+TEST_CASE_METHOD(Supervised,
+                 "a large whitelist is checked at once at the start, and at a reload when a processor is idle") {
+  test::build_filter(file.path(), {"joe@example.org"}, {.expected_entries = 80'000'000});
   std::atomic<bool> was_seen{false};
   const std::jthread watcher([&was_seen](const std::stop_token& end) {
     while (!end.stop_requested()) {
@@ -60,15 +62,15 @@ TEST_CASE("a large whitelist is checked at once at the start, and at a reload wh
       std::this_thread::sleep_for(std::chrono::milliseconds(1));  // a processor for the threads that are looked for
     }
   });
-  s.supervisor.load_first();
+  supervisor.load_first();
   CHECK_FALSE(was_seen);
-  const auto reload = [&s] {
-    s.supervisor.reload();
-    s.systemd.last();  // makes room for what the next one says
+  const auto reload = [this] {
+    supervisor.reload();
+    systemd.last();  // makes room for what the next one says
   };
   for (int reloads = 0; !was_seen && reloads < 100; ++reloads) reload();
   CHECK(was_seen);
-  s.file.replace({"ann@example.org"});
+  file.replace({"ann@example.org"});
   reload();
   while (has_idle_thread()) std::this_thread::yield();  // one of the last check may come late, and finds nothing to do
   was_seen = false;
@@ -76,26 +78,23 @@ TEST_CASE("a large whitelist is checked at once at the start, and at a reload wh
   CHECK_FALSE(was_seen);  // a small one is checked before anybody would notice
 }
 
-TEST_CASE("a whitelist that cannot be used ends the start, unless it may be missing") {
-  Supervised s;
-  std::filesystem::remove(s.file.path());
-  CHECK(test::error_code_of([&] { s.supervisor.load_first(); }) == ErrorCode::cannot_open);
-  s.sources.allow_missing = true;
-  Supervisor tolerant(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
+TEST_CASE_METHOD(Supervised, "a whitelist that cannot be used ends the start, unless it may be missing") {
+  std::filesystem::remove(file.path());
+  CHECK(test::error_code_of([&] { supervisor.load_first(); }) == ErrorCode::cannot_open);
+  sources.allow_missing = true;
+  Supervisor tolerant(sources, slot, wakeup, results, log.logger());
   tolerant.load_first();
-  CHECK(s.reason("<joe@example.org>") == Reason::no_whitelist);
-  CHECK_THAT(s.log.text(), StartsWith("warning: starting without a whitelist") && Contains(s.file.path()));
+  CHECK(reason("<joe@example.org>") == Reason::no_whitelist);
+  CHECK_THAT(log.text(), StartsWith("warning: starting without a whitelist") && Contains(file.path()));
 }
 
-TEST_CASE("a reload puts the new whitelist into use and notifies systemd") {
-  Supervised s;
-  s.supervisor.load_first();
-  s.file.replace({"ann@example.org"});
-  s.supervisor.reload();
-  CHECK(s.reason("<joe@example.org>") == Reason::not_listed);
-  CHECK(s.reason("<ann@example.org>") == Reason::listed);
-  CHECK_THAT(s.systemd.next(), StartsWith("RELOADING=1\nMONOTONIC_USEC="));
-  CHECK_THAT(s.systemd.next(), StartsWith("READY=1\nSTATUS=serving " + s.file.path()));
+TEST_CASE_METHOD(Serving, "a reload puts the new whitelist into use and notifies systemd") {
+  file.replace({"ann@example.org"});
+  supervisor.reload();
+  CHECK(reason("<joe@example.org>") == Reason::not_listed);
+  CHECK(reason("<ann@example.org>") == Reason::listed);
+  CHECK_THAT(systemd.next(), StartsWith("RELOADING=1\nMONOTONIC_USEC="));
+  CHECK_THAT(systemd.next(), StartsWith("READY=1\nSTATUS=serving " + file.path()));
 }
 
 // Calls back within the call that logs a line.
@@ -112,158 +111,150 @@ class LineWatcher : public spdlog::sinks::base_sink<std::mutex> {
   const std::function<void(std::string_view)> seen_;
 };
 
-TEST_CASE("a list is reported as loaded once messages are decided by it") {
-  Supervised s;
-  s.sources.revoked = s.folder.file("revoked.txt");
-  test::write_file(s.sources.revoked, "eve@example.org\n");
-  Supervisor supervisor(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
-  supervisor.load_first();
+TEST_CASE_METHOD(Supervised, "a list is reported as loaded once messages are decided by it") {
+  sources.revoked = folder.file("revoked.txt");
+  test::write_file(sources.revoked, "eve@example.org\n");
+  Supervisor another(sources, slot, wakeup, results, log.logger());
+  another.load_first();
   std::vector<bool> are_in_use;
-  s.log.logger()->sinks().push_back(std::make_shared<LineWatcher>([&](std::string_view line) {
+  log.logger()->sinks().push_back(std::make_shared<LineWatcher>([&](std::string_view line) {
     if (!line.starts_with("loaded ")) return;
-    are_in_use.push_back(s.reason("<ann@example.org>") == Reason::listed && s.revoked("<joe@example.org>"));
+    are_in_use.push_back(reason("<ann@example.org>") == Reason::listed && revoked("<joe@example.org>"));
   }));
-  s.file.replace({"ann@example.org"});
-  test::write_file(s.sources.revoked, "joe@example.org\n");
-  supervisor.reload();
+  file.replace({"ann@example.org"});
+  test::write_file(sources.revoked, "joe@example.org\n");
+  another.reload();
   CHECK(are_in_use == std::vector<bool>{true, true});
 }
 
-TEST_CASE("a reload of a bad file is refused: the old whitelist stays, and log and status say so") {
-  Supervised s;
-  s.supervisor.load_first();
-  const std::string old = s.file.path() + ".old";
-  std::filesystem::rename(s.file.path(), old);
+TEST_CASE_METHOD(Serving, "a reload of a bad file is refused: the old whitelist stays, and log and status say so") {
+  const std::string old = file.path() + ".old";
+  std::filesystem::rename(file.path(), old);
   struct Case {
     std::string_view name;
     std::function<void()> make;
   };
   const Case cases[] = {
       {"missing", [] {}},
-      {"not a filter", [&] { test::write_file(s.file.path(), std::string(9000, 'x')); }},
+      {"not a filter", [&] { test::write_file(file.path(), std::string(9000, 'x')); }},
       {"cut off",
        [&] {
-         s.file.replace({"ann@example.org"});
-         s.file.truncate();
+         file.replace({"ann@example.org"});
+         file.truncate();
        }},
-      {"a folder", [&] { std::filesystem::create_directory(s.file.path()); }},
+      {"a folder", [&] { std::filesystem::create_directory(file.path()); }},
   };
   for (const Case& c : cases) {
     INFO(c.name);
-    std::filesystem::remove_all(s.file.path());
+    std::filesystem::remove_all(file.path());
     c.make();
-    s.supervisor.reload();
-    CHECK(s.reason("<joe@example.org>") == Reason::listed);
-    CHECK_THAT(s.log.text(), Contains("error: reload refused: ") && Contains("; still serving "));
-    CHECK_THAT(s.systemd.next(), StartsWith("RELOADING=1\n"));
-    CHECK_THAT(s.systemd.next(), StartsWith("READY=1\nSTATUS=reload refused: ") && Contains("; still serving "));
+    supervisor.reload();
+    CHECK(reason("<joe@example.org>") == Reason::listed);
+    CHECK_THAT(log.text(), Contains("error: reload refused: ") && Contains("; still serving "));
+    CHECK_THAT(systemd.next(), StartsWith("RELOADING=1\n"));
+    CHECK_THAT(systemd.next(), StartsWith("READY=1\nSTATUS=reload refused: ") && Contains("; still serving "));
   }
 }
 
-TEST_CASE("a reload gives a whitelist to a daemon that has none, or only a damaged one") {
-  Supervised s;
+TEST_CASE_METHOD(Supervised, "a reload gives a whitelist to a daemon that has none, or only a damaged one") {
   SECTION("started without") {
-    std::filesystem::remove(s.file.path());
-    s.sources.allow_missing = true;
-    Supervisor(s.sources, s.slot, s.wakeup, s.results, s.log.logger()).load_first();
-    s.supervisor.reload();
-    CHECK(s.reason("<joe@example.org>") == Reason::no_whitelist);
+    std::filesystem::remove(file.path());
+    sources.allow_missing = true;
+    Supervisor(sources, slot, wakeup, results, log.logger()).load_first();
+    supervisor.reload();
+    CHECK(reason("<joe@example.org>") == Reason::no_whitelist);
   }
   SECTION("damaged") {
-    s.supervisor.load_first();
-    s.file.truncate();
-    CHECK(s.reason("<joe@example.org>") == Reason::whitelist_damaged);
-    s.supervisor.reload();
-    CHECK(s.reason("<joe@example.org>") == Reason::whitelist_damaged);
-    CHECK_THAT(s.log.text(), Contains("; still damaged: "));
+    supervisor.load_first();
+    file.truncate();
+    CHECK(reason("<joe@example.org>") == Reason::whitelist_damaged);
+    supervisor.reload();
+    CHECK(reason("<joe@example.org>") == Reason::whitelist_damaged);
+    CHECK_THAT(log.text(), Contains("; still damaged: "));
   }
-  s.file.replace({"joe@example.org"});
-  s.supervisor.reload();
-  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+  file.replace({"joe@example.org"});
+  supervisor.reload();
+  CHECK(reason("<joe@example.org>") == Reason::listed);
 }
 
-TEST_CASE("a whitelist that is written to in place is damaged at once, and says so without a message") {
-  Supervised s;
-  test::make_old(s.file.path());
-  s.supervisor.load_first();
-  test::RunningSupervisor runner(s.supervisor, s.wakeup);
-  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("READY=1\nSTATUS=serving "));
-  const std::string content = test::read_file(s.file.path());
-  test::write_file(s.file.path(), content.substr(0, kHeaderBytes) + std::string(content.size() - kHeaderBytes, '\xff'));
-  CHECK(s.reason("<stranger@example.net>") == Reason::whitelist_damaged);
-  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=damaged: " + s.file.path() + " was changed in place"));
+TEST_CASE_METHOD(Supervised,
+                 "a whitelist that is written to in place is damaged at once, and says so without a message") {
+  test::make_old(file.path());
+  supervisor.load_first();
+  test::RunningSupervisor runner(supervisor, wakeup);
+  CHECK_THAT(systemd.wait_for_next(), StartsWith("READY=1\nSTATUS=serving "));
+  const std::string content = test::read_file(file.path());
+  test::write_file(file.path(), content.substr(0, kHeaderBytes) + std::string(content.size() - kHeaderBytes, '\xff'));
+  CHECK(reason("<stranger@example.net>") == Reason::whitelist_damaged);
+  CHECK_THAT(systemd.wait_for_next(), StartsWith("STATUS=damaged: " + file.path() + " was changed in place"));
   runner.end();
-  CHECK_THAT(s.log.text(), Contains("error: damaged: " + s.file.path()));
+  CHECK_THAT(log.text(), Contains("error: damaged: " + file.path()));
 }
 
-TEST_CASE("a reload that finds the file in use bad marks it as damaged, and a bad new file does not") {
-  Supervised s;
+TEST_CASE_METHOD(Supervised,
+                 "a reload that finds the file in use bad marks it as damaged, and a bad new file does not") {
   // What is written there leaves no sign but the bytes: see SilentWriter.
-  const test::SilentWriter writer(s.file.path(), kHeaderBytes);
-  s.supervisor.load_first();
+  const test::SilentWriter writer(file.path(), kHeaderBytes);
+  supervisor.load_first();
   writer.flip();
-  CHECK(s.reason("<joe@example.org>") == Reason::listed);
+  CHECK(reason("<joe@example.org>") == Reason::listed);
   SECTION("the file in use") {
-    s.supervisor.reload();
-    CHECK(s.reason("<joe@example.org>") == Reason::whitelist_damaged);
-    CHECK_THAT(s.log.text(), Contains("error: reload refused: ") && Contains("; still damaged: "));
+    supervisor.reload();
+    CHECK(reason("<joe@example.org>") == Reason::whitelist_damaged);
+    CHECK_THAT(log.text(), Contains("error: reload refused: ") && Contains("; still damaged: "));
   }
   SECTION("another one") {
-    std::filesystem::remove(s.file.path());
-    test::write_file(s.file.path(), "no filter");
-    s.supervisor.reload();
-    CHECK(s.reason("<joe@example.org>") == Reason::listed);
-    CHECK_THAT(s.log.text(), Contains("error: reload refused: ") && Contains("; still serving "));
+    std::filesystem::remove(file.path());
+    test::write_file(file.path(), "no filter");
+    supervisor.reload();
+    CHECK(reason("<joe@example.org>") == Reason::listed);
+    CHECK_THAT(log.text(), Contains("error: reload refused: ") && Contains("; still serving "));
   }
 }
 
 #ifndef __SANITIZE_ADDRESS__  // See NoDescriptors.
-TEST_CASE("a reload that cannot open the file in use keeps it, without calling it damaged") {
-  Supervised s;
-  s.supervisor.load_first();
+TEST_CASE_METHOD(Serving, "a reload that cannot open the file in use keeps it, without calling it damaged") {
   {
     const test::NoDescriptors none;
-    s.supervisor.reload();
+    supervisor.reload();
   }
-  CHECK(s.reason("<joe@example.org>") == Reason::listed);
-  CHECK_THAT(s.log.text(), Contains("error: reload refused: open ") && Contains("; still serving "));
+  CHECK(reason("<joe@example.org>") == Reason::listed);
+  CHECK_THAT(log.text(), Contains("error: reload refused: open ") && Contains("; still serving "));
 }
 #endif
 
-TEST_CASE("the supervisor says that it is ready, serves events, and says that it stops") {
-  Supervised s;
-  s.supervisor.load_first();
+TEST_CASE_METHOD(Serving, "the supervisor says that it is ready, serves events, and says that it stops") {
   bool was_told = true;
   SECTION("told to stop") {
-    s.wakeup.post(Wakeup::kStop);
+    wakeup.post(Wakeup::kStop);
   }
   SECTION("libmilter ended by itself") {
-    s.wakeup.post(Wakeup::kMilterEnded);
+    wakeup.post(Wakeup::kMilterEnded);
     was_told = false;
   }
   SECTION("libmilter ended by itself, and then it was told to stop") {
-    s.wakeup.post(Wakeup::kMilterEnded | Wakeup::kStop);
+    wakeup.post(Wakeup::kMilterEnded | Wakeup::kStop);
     was_told = false;
   }
-  CHECK(s.supervisor.run() == was_told);
-  CHECK_THAT(s.systemd.next(), StartsWith("READY=1\nSTATUS=serving "));
-  CHECK(s.systemd.next() == "STOPPING=1\nSTATUS=stopping");
+  CHECK(supervisor.run() == was_told);
+  CHECK_THAT(systemd.next(), StartsWith("READY=1\nSTATUS=serving "));
+  CHECK(systemd.next() == "STOPPING=1\nSTATUS=stopping");
 }
 
-TEST_CASE("if one of several whitelists is refused at a reload, it stays as it was and the others are replaced") {
-  Supervised s;
+TEST_CASE_METHOD(
+    Supervised, "if one of several whitelists is refused at a reload, it stays as it was and the others are replaced") {
   const test::WhitelistFile other({"ann@example.org"});
-  s.sources.whitelists.push_back({"other", other.path()});
-  Supervisor supervisor(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
-  supervisor.load_first();
-  std::filesystem::remove(s.file.path());
+  sources.whitelists.push_back({"other", other.path()});
+  Supervisor another(sources, slot, wakeup, results, log.logger());
+  another.load_first();
+  std::filesystem::remove(file.path());
   other.replace({"eve@example.org"});
-  supervisor.reload();
-  const auto lists = s.slot.get();
+  another.reload();
+  const auto lists = slot.get();
   CHECK(lists->parts().whitelists[0].filter->view().may_contain("joe@example.org"));
   CHECK(lists->parts().whitelists[1].filter->view().may_contain("eve@example.org"));
   CHECK_FALSE(lists->parts().whitelists[1].filter->view().may_contain("ann@example.org"));
-  CHECK_THAT(s.log.text(), Contains("error: reload refused: ") && Contains(s.file.path()));
+  CHECK_THAT(log.text(), Contains("error: reload refused: ") && Contains(file.path()));
 }
 
 TEST_CASE("a whitelist that was missing at the start is used as soon as it is there") {
@@ -349,17 +340,15 @@ TEST_CASE("missing trusted results are logged and shown in the status, and so is
   CHECK_THAT(s.log.text(), Contains("arrive again"));
 }
 
-TEST_CASE("damage is logged and shown in the status") {
-  Supervised s;
-  s.supervisor.load_first();
-  test::RunningSupervisor runner(s.supervisor, s.wakeup);
-  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("READY=1\nSTATUS=serving "));
-  s.file.truncate();
-  CHECK(s.reason("<joe@example.org>") == Reason::whitelist_damaged);
-  s.wakeup.post(Wakeup::kDamage);
-  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=damaged: "));
+TEST_CASE_METHOD(Serving, "damage is logged and shown in the status") {
+  test::RunningSupervisor runner(supervisor, wakeup);
+  CHECK_THAT(systemd.wait_for_next(), StartsWith("READY=1\nSTATUS=serving "));
+  file.truncate();
+  CHECK(reason("<joe@example.org>") == Reason::whitelist_damaged);
+  wakeup.post(Wakeup::kDamage);
+  CHECK_THAT(systemd.wait_for_next(), StartsWith("STATUS=damaged: "));
   runner.end();
-  CHECK_THAT(s.log.text(), Contains("error: damaged: " + s.file.path()));
+  CHECK_THAT(log.text(), Contains("error: damaged: " + file.path()));
 }
 
 }  // namespace

@@ -16,6 +16,9 @@
 namespace bloomgate {
 namespace {
 
+using Catch::Contains;
+using Catch::StartsWith;
+
 // The daemon's parts, watched.
 struct Watched {
   Watched() { parts.shared.monitor = &monitor; }
@@ -41,15 +44,14 @@ struct Watched {
   Gate gate{test::envelope_rules(), parts.slot, parts.results, parts.log.logger(), {[] {}, [] {}}, &monitor};
 };
 
-TEST_CASE("the figures count each message under its decision, reason, identity and whitelist") {
-  Watched daemon;
-  daemon.send("<joe@example.org>");
-  daemon.send("<joe@example.org>");
-  daemon.send("<a@corp.example>");
-  daemon.send("<ann@example.org>");
-  daemon.send("<>");
-  daemon.send("<joe@example.org>", nullptr, 100'000);
-  const std::string text = daemon.metrics();
+TEST_CASE_METHOD(Watched, "the figures count each message under its decision, reason, identity and whitelist") {
+  send("<joe@example.org>");
+  send("<joe@example.org>");
+  send("<a@corp.example>");
+  send("<ann@example.org>");
+  send("<>");
+  send("<joe@example.org>", nullptr, 100'000);
+  const std::string text = metrics();
   for (const char* const line : {
            "bloomgate_messages_total{decision=\"deliver\",reason=\"listed\",identity=\"envelope\",whitelist="
            "\"whitelist\"} 2\n",
@@ -76,22 +78,21 @@ TEST_CASE("the figures count each message under its decision, reason, identity a
            "bloomgate_trusted_results_missing 0\n",
            "bloomgate_build_info{version=\"" BLOOMGATE_VERSION "\"} 1\n",
        }) {
-    CHECK_THAT(text, Catch::Contains(line));
+    CHECK_THAT(text, Contains(line));
   }
 }
 
-TEST_CASE("no text of a message gets into the figures") {
-  Watched daemon;
-  daemon.send("<\"x\\\"} 1\nforged_total 1\n\"@evil.example>", "<b>@evil.example");
-  daemon.send("<evil@evil.example>", "evil@evil.example");
-  CHECK_THAT(daemon.metrics(), !Catch::Contains("evil") && !Catch::Contains("forged_total"));
+TEST_CASE_METHOD(Watched, "no text of a message gets into the figures") {
+  send("<\"x\\\"} 1\nforged_total 1\n\"@evil.example>", "<b>@evil.example");
+  send("<evil@evil.example>", "evil@evil.example");
+  CHECK_THAT(metrics(), !Contains("evil") && !Contains("forged_total"));
 }
 
 // What Prometheus asks of the text: https://prometheus.io/docs/instrumenting/exposition_formats/
-TEST_CASE("each line of the figures is a help, a type, or a sample of the family above it, with its unit") {
-  Watched daemon;
-  daemon.send("<joe@example.org>");
-  std::istringstream lines(daemon.metrics());
+TEST_CASE_METHOD(Watched,
+                 "each line of the figures is a help, a type, or a sample of the family above it, with its unit") {
+  send("<joe@example.org>");
+  std::istringstream lines(metrics());
   const std::regex help("# HELP (bloomgate_[a-z_]+) [A-Z].*\\.");
   const std::regex type("# TYPE (bloomgate_[a-z_]+) (counter|gauge|histogram)");
   const std::regex sample("(bloomgate_[a-z_]+)(\\{[a-z]+=\"[^\"\\\\]*\"(,[a-z]+=\"[^\"\\\\]*\")*\\})? [-+.0-9einf]+");
@@ -120,171 +121,150 @@ TEST_CASE("each line of the figures is a help, a type, or a sample of the family
   CHECK(samples > 40);
 }
 
-TEST_CASE("figures report a damaged whitelist and a missing one") {
-  Watched daemon;
-  ListParts lists = daemon.parts.slot.get()->parts();
+TEST_CASE_METHOD(Watched, "figures report a damaged whitelist and a missing one") {
+  ListParts lists = parts.slot.get()->parts();
   lists.whitelists.front().filter->note_damage(Damage::spoiled);
   lists.whitelists.push_back({"late", nullptr});
   lists.revoked_is_lost = true;
-  daemon.parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
-  const std::string text = daemon.metrics();
-  CHECK_THAT(text, Catch::Contains("bloomgate_whitelist_usable{whitelist=\"whitelist\"} 0\n") &&
-                       Catch::Contains("bloomgate_whitelist_usable{whitelist=\"late\"} 0\n") &&
-                       Catch::Contains("bloomgate_exact_list_lost{list=\"revoked\"} 1\n") &&
-                       Catch::Contains("bloomgate_exact_list_lost{list=\"extra\"} 0\n"));
+  parts.set_lists(std::move(lists));
+  const std::string text = metrics();
+  CHECK_THAT(text, Contains("bloomgate_whitelist_usable{whitelist=\"whitelist\"} 0\n") &&
+                       Contains("bloomgate_whitelist_usable{whitelist=\"late\"} 0\n") &&
+                       Contains("bloomgate_exact_list_lost{list=\"revoked\"} 1\n") &&
+                       Contains("bloomgate_exact_list_lost{list=\"extra\"} 0\n"));
 }
 
-TEST_CASE("a hit that a store is asked about counts under the store's answer") {
+TEST_CASE_METHOD(Watched, "a hit that a store is asked about counts under the store's answer") {
   const test::PairFiles pair(test::numbered_addresses(0, 4096));
-  Watched daemon;
-  ListParts lists;
-  lists.whitelists.push_back({"pair", pair.load()});
-  const std::string stranger = test::false_positive_of(*lists.whitelists.front().filter);
-  daemon.parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
-  daemon.send("<" + stranger + ">");
-  const std::string text = daemon.metrics();
-  CHECK_THAT(text, Catch::Contains("bloomgate_confirmations_total{whitelist=\"pair\",answer=\"no\"} 1\n") &&
-                       Catch::Contains("bloomgate_confirmation_seconds_count 1\n"));
+  parts.set_only_whitelist({"pair", pair.load()});
+  send("<" + test::false_positive_of(*pair.load()) + ">");
+  const std::string text = metrics();
+  CHECK_THAT(text, Contains("bloomgate_confirmations_total{whitelist=\"pair\",answer=\"no\"} 1\n") &&
+                       Contains("bloomgate_confirmation_seconds_count 1\n"));
 }
 
-TEST_CASE("the observed rate of false positives is shown beside the expected one, with advice if it is too high") {
+TEST_CASE_METHOD(
+    Watched, "the observed rate of false positives is shown beside the expected one, with advice if it is too high") {
   const test::TemporaryFolder folder;
   test::build_full_filter(folder.file("full.bloom"));
-  Watched daemon;
-  ListParts lists = daemon.parts.slot.get()->parts();
-  lists.whitelists.push_back(
+  parts.add_whitelist(
       {"full", std::make_shared<const LoadedFilter>(folder.file("full.bloom"), false, FilterCheck::header)});
-  daemon.parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
-  CHECK_THAT(daemon.html(), !Catch::Contains("observed"));
-  for (int i = 0; i < 30; ++i) daemon.monitor.end_second();
-  CHECK(advice_on(daemon.monitor).empty());
-  daemon.monitor.end_second();
-  CHECK_THAT(daemon.metrics(),
-             Catch::Contains("bloomgate_whitelist_probes_total{whitelist=\"whitelist\"} 31\n") &&
-                 Catch::Contains("bloomgate_whitelist_probe_hits_total{whitelist=\"whitelist\"} 0\n") &&
-                 Catch::Contains("bloomgate_whitelist_probe_hits_total{whitelist=\"full\"} 31\n") &&
-                 Catch::Contains("bloomgate_whitelist_probe_expected_ratio{whitelist=\"full\"} "));
-  REQUIRE(advice_on(daemon.monitor).size() == 1);
-  CHECK_THAT(advice_on(daemon.monitor).front().what,
-             Catch::StartsWith("the bits of whitelist full have 31 of 31 random keys that no list can hold"));
-  CHECK_THAT(daemon.html(), Catch::Contains("observed: 31 of 31 random keys, so 89\u202f% to 100\u202f%") &&
-                                Catch::Contains("observed: 0 of 31 random keys, so 0\u202f% to 11\u202f%"));
+  CHECK_THAT(html(), !Contains("observed"));
+  for (int i = 0; i < 30; ++i) monitor.end_second();
+  CHECK(advice_on(monitor).empty());
+  monitor.end_second();
+  CHECK_THAT(metrics(), Contains("bloomgate_whitelist_probes_total{whitelist=\"whitelist\"} 31\n") &&
+                            Contains("bloomgate_whitelist_probe_hits_total{whitelist=\"whitelist\"} 0\n") &&
+                            Contains("bloomgate_whitelist_probe_hits_total{whitelist=\"full\"} 31\n") &&
+                            Contains("bloomgate_whitelist_probe_expected_ratio{whitelist=\"full\"} "));
+  REQUIRE(advice_on(monitor).size() == 1);
+  CHECK_THAT(advice_on(monitor).front().what,
+             StartsWith("the bits of whitelist full have 31 of 31 random keys that no list can hold"));
+  CHECK_THAT(html(), Contains("observed: 31 of 31 random keys, so 89\u202f% to 100\u202f%") &&
+                         Contains("observed: 0 of 31 random keys, so 0\u202f% to 11\u202f%"));
 }
 
-TEST_CASE(
+TEST_CASE_METHOD(
+    Watched,
     "for a filter with its store the page shows the rate of the bits, observed and expected, beside that of both") {
   const test::PairFiles pair(test::numbered_addresses(0, 4096));
-  Watched daemon;
-  ListParts lists;
-  lists.whitelists.push_back({"pair", pair.load()});
-  daemon.parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
-  daemon.monitor.end_second();
-  const std::string html = daemon.html();
+  parts.set_only_whitelist({"pair", pair.load()});
+  monitor.end_second();
+  const std::string page = html();
   // Near 2.16 %, as the seed of the filter has it.
-  CHECK(std::regex_search(html, std::regex("observed before the store is asked, expected [12]\\.[0-9]")));
-  CHECK_THAT(html, Catch::Contains("below 1 in 10^9"));
+  CHECK(std::regex_search(page, std::regex("observed before the store is asked, expected [12]\\.[0-9]")));
+  CHECK_THAT(page, Contains("below 1 in 10^9"));
 }
 
-TEST_CASE("the share of spam in delivered mail is shown with its interval, and a high one needs action") {
-  Watched daemon;
-  CHECK_THAT(daemon.metrics(), Catch::Contains("bloomgate_delivery_samples_total{answer=\"spam\"} 0\n") &&
-                                   Catch::Contains("bloomgate_delivery_sample_ratio 0\n") &&
-                                   !Catch::Contains("\nbloomgate_delivered_spam"));
-  CHECK_THAT(daemon.html(), !Catch::Contains("Delivered mail"));
-  Tally& tally = daemon.monitor.tally();
+TEST_CASE_METHOD(Watched,
+                 "the share of spam in delivered mail is shown with its interval, and a high one needs action") {
+  CHECK_THAT(metrics(), Contains("bloomgate_delivery_samples_total{answer=\"spam\"} 0\n") &&
+                            Contains("bloomgate_delivery_sample_ratio 0\n") && !Contains("\nbloomgate_delivered_spam"));
+  CHECK_THAT(html(), !Contains("Delivered mail"));
+  Tally& tally = monitor.tally();
   tally.set_sample_share(0.001);
-  CHECK_THAT(daemon.html(), Catch::Contains("No sample was answered yet"));
+  CHECK_THAT(html(), Contains("No sample was answered yet"));
   for (int i = 0; i < 99; ++i) tally.note_sample(SampleAnswer::ham);
   tally.note_sample(SampleAnswer::spam);
   tally.note_sample(SampleAnswer::failed);
   tally.note_sample(SampleAnswer::dropped);
-  CHECK_THAT(daemon.metrics(), Catch::Contains("bloomgate_delivery_samples_total{answer=\"ham\"} 99\n") &&
-                                   Catch::Contains("bloomgate_delivery_samples_total{answer=\"failed\"} 1\n") &&
-                                   Catch::Contains("bloomgate_delivery_samples_total{answer=\"dropped\"} 1\n") &&
-                                   Catch::Contains("bloomgate_delivery_sample_ratio 0.001\n") &&
-                                   Catch::Contains("bloomgate_delivered_spam_ratio 0.01\n") &&
-                                   Catch::Contains("bloomgate_delivered_spam_lower_ratio 0.0017") &&
-                                   Catch::Contains("bloomgate_delivered_spam_upper_ratio 0.054"));
+  CHECK_THAT(metrics(), Contains("bloomgate_delivery_samples_total{answer=\"ham\"} 99\n") &&
+                            Contains("bloomgate_delivery_samples_total{answer=\"failed\"} 1\n") &&
+                            Contains("bloomgate_delivery_samples_total{answer=\"dropped\"} 1\n") &&
+                            Contains("bloomgate_delivery_sample_ratio 0.001\n") &&
+                            Contains("bloomgate_delivered_spam_ratio 0.01\n") &&
+                            Contains("bloomgate_delivered_spam_lower_ratio 0.0017") &&
+                            Contains("bloomgate_delivered_spam_upper_ratio 0.054"));
   // One in a hundred is 0.2 % at least: by chance so high, perhaps.
-  CHECK(advice_on(daemon.monitor).empty());
-  CHECK_THAT(daemon.html(), Catch::Contains("1 of 100 samples, so 0.177\u202f% to 5.45\u202f%") &&
-                                Catch::Contains("2 samples were not answered"));
+  CHECK(advice_on(monitor).empty());
+  CHECK_THAT(html(),
+             Contains("1 of 100 samples, so 0.177\u202f% to 5.45\u202f%") && Contains("2 samples were not answered"));
   for (int i = 0; i < 9; ++i) tally.note_sample(SampleAnswer::spam);
-  const std::vector<Advice> advice = advice_on(daemon.monitor);
+  const std::vector<Advice> advice = advice_on(monitor);
   REQUIRE(advice.size() == 1);
-  CHECK_THAT(advice[0].what, Catch::Contains("of 109 delivered messages that were sampled the checker calls 10 spam"));
-  CHECK_THAT(advice[0].how, Catch::Contains("bloomgate report"));
+  CHECK_THAT(advice[0].what, Contains("of 109 delivered messages that were sampled the checker calls 10 spam"));
+  CHECK_THAT(advice[0].how, Contains("bloomgate report"));
 }
 
-TEST_CASE("a minute is over after each 60 seconds") {
-  Watched daemon;
+TEST_CASE_METHOD(Watched, "a minute is over after each 60 seconds") {
   for (int second = 1; second <= 120; ++second) {
-    daemon.monitor.end_second();
-    CHECK(daemon.monitor.minutes().size() == static_cast<std::size_t>(second / 60));
+    monitor.end_second();
+    CHECK(monitor.minutes().size() == static_cast<std::size_t>(second / 60));
   }
 }
 
-TEST_CASE("figures and advice show a reload, and why it was refused") {
-  Watched daemon;
-  daemon.monitor.note_reload(true);
-  daemon.monitor.set_standing({});
-  CHECK_THAT(daemon.metrics(), Catch::Contains("bloomgate_reloads_total{outcome=\"accepted\"} 1\n") &&
-                                   Catch::Contains("bloomgate_last_reload_refused 0\n"));
-  daemon.monitor.note_reload(false);
-  daemon.monitor.set_standing({.waits_for_restart = "socket", .refused_reload = "w.bloom: <bad>"});
-  CHECK_THAT(daemon.metrics(), Catch::Contains("bloomgate_reloads_total{outcome=\"refused\"} 1\n") &&
-                                   Catch::Contains("bloomgate_last_reload_refused 1\n") &&
-                                   Catch::Contains("bloomgate_waits_for_restart 1\n"));
-  CHECK_THAT(daemon.html(), Catch::Contains("the last reload was refused: w.bloom: &lt;bad&gt;") &&
-                                Catch::Contains("waits for a restart: socket") &&
-                                Catch::Contains("systemctl restart bloomgate-milter"));
+TEST_CASE_METHOD(Watched, "figures and advice show a reload, and why it was refused") {
+  monitor.note_reload(true);
+  monitor.set_standing({});
+  CHECK_THAT(metrics(), Contains("bloomgate_reloads_total{outcome=\"accepted\"} 1\n") &&
+                            Contains("bloomgate_last_reload_refused 0\n"));
+  monitor.note_reload(false);
+  monitor.set_standing({.waits_for_restart = "socket", .refused_reload = "w.bloom: <bad>"});
+  CHECK_THAT(metrics(), Contains("bloomgate_reloads_total{outcome=\"refused\"} 1\n") &&
+                            Contains("bloomgate_last_reload_refused 1\n") &&
+                            Contains("bloomgate_waits_for_restart 1\n"));
+  CHECK_THAT(html(), Contains("the last reload was refused: w.bloom: &lt;bad&gt;") &&
+                         Contains("waits for a restart: socket") && Contains("systemctl restart bloomgate-milter"));
 }
 
-TEST_CASE("a whitelist that is not loaded yet is named, and those that are loaded are not") {
-  Watched daemon;
-  ListParts lists = daemon.parts.slot.get()->parts();
-  lists.whitelists.push_back({"late", nullptr});
-  daemon.parts.slot.set(std::make_shared<const LoadedLists>(std::move(lists)));
-  const std::vector<Advice> advice = advice_on(daemon.monitor);
+TEST_CASE_METHOD(Watched, "a whitelist that is not loaded yet is named, and those that are loaded are not") {
+  parts.add_whitelist({"late", nullptr});
+  const std::vector<Advice> advice = advice_on(monitor);
   REQUIRE(advice.size() == 1);
   CHECK(advice[0].what == "whitelist late is not loaded: it lists nobody");
 }
 
-TEST_CASE("the page says that nothing needs action, or what does") {
-  Watched daemon;
-  CHECK(advice_on(daemon.monitor).empty());
-  CHECK_THAT(daemon.html(), Catch::Contains("<h2>Needs action</h2><p>Nothing.</p>"));
-  daemon.lost = 12;
-  for (unsigned i = 0; i < ResultsWatch::kMissedUntilWarning; ++i) daemon.parts.results.note(false);
-  daemon.parts.slot.set(std::make_shared<const LoadedLists>());
-  const std::string html = daemon.html();
-  CHECK_THAT(html, Catch::Contains("12 log lines were lost since the start") &&
-                       Catch::Contains("had an Authentication-Results field that is trusted") &&
-                       Catch::Contains("no whitelist is loaded: all mail is sent to the deeper checks"));
+TEST_CASE_METHOD(Watched, "the page says that nothing needs action, or what does") {
+  CHECK(advice_on(monitor).empty());
+  CHECK_THAT(html(), Contains("<h2>Needs action</h2><p>Nothing.</p>"));
+  lost = 12;
+  for (unsigned i = 0; i < ResultsWatch::kMissedUntilWarning; ++i) parts.results.note(false);
+  parts.slot.set(std::make_shared<const LoadedLists>());
+  const std::string page = html();
+  CHECK_THAT(page, Contains("12 log lines were lost since the start") &&
+                       Contains("had an Authentication-Results field that is trusted") &&
+                       Contains("no whitelist is loaded: all mail is sent to the deeper checks"));
 }
 
-TEST_CASE("the page shows the last decisions with masked addresses, or none where others could read it") {
-  Watched daemon;
-  daemon.send("<joe@example.org>", "Joe <joe.smith@example.com>");
-  daemon.send("<joe@example.org>", nullptr, 100'000);
-  const std::string html = daemon.html();
-  CHECK_THAT(html, Catch::Contains("j\u2026@example.org") && Catch::Contains("j\u2026@example.com") &&
-                       Catch::Contains("<b class=\"refuse\">refuse</b> forged-fields") && !Catch::Contains("joe"));
-  CHECK_THAT(daemon.html(false), !Catch::Contains("\u2026@example") && Catch::Contains("unix socket only"));
+TEST_CASE_METHOD(Watched,
+                 "the page shows the last decisions with masked addresses, or none where others could read it") {
+  send("<joe@example.org>", "Joe <joe.smith@example.com>");
+  send("<joe@example.org>", nullptr, 100'000);
+  const std::string page = html();
+  CHECK_THAT(page, Contains("j\u2026@example.org") && Contains("j\u2026@example.com") &&
+                       Contains("<b class=\"refuse\">refuse</b> forged-fields") && !Contains("joe"));
+  CHECK_THAT(html(false), !Contains("\u2026@example") && Contains("unix socket only"));
 }
 
-TEST_CASE("nothing that a message holds becomes HTML") {
-  Watched daemon;
+TEST_CASE_METHOD(Watched, "nothing that a message holds becomes HTML") {
   for (const char* const domain : {"<script>alert(1)</script>", "\"onload='x'", "a&lt;b", "\x1b[2J\n\r\t", "\u202e"}) {
-    daemon.send("<x@" + std::string(domain) + ">", ("x@" + std::string(domain)).c_str());
+    send("<x@" + std::string(domain) + ">", ("x@" + std::string(domain)).c_str());
   }
-  daemon.send("<&x@example.org>", "&x@example.net");  // what is shown of a local part
-  const std::string html = daemon.html();
-  CHECK_THAT(html, Catch::Contains("&amp;\u2026@example.org") && Catch::Contains("From: &amp;\u2026@example.net"));
-  CHECK_THAT(html, !Catch::Contains("<script") && !Catch::Contains("\"onload") && !Catch::Contains("\x1b") &&
-                       !Catch::Contains("\u202e"));
-  CHECK_THAT(html, Catch::Contains("&lt;script&gt;") && Catch::Contains("&quot;onload=&#39;x&#39;") &&
-                       Catch::Contains("a&amp;lt;b"));
+  send("<&x@example.org>", "&x@example.net");  // what is shown of a local part
+  const std::string page = html();
+  CHECK_THAT(page, Contains("&amp;\u2026@example.org") && Contains("From: &amp;\u2026@example.net"));
+  CHECK_THAT(page, !Contains("<script") && !Contains("\"onload") && !Contains("\x1b") && !Contains("\u202e"));
+  CHECK_THAT(page, Contains("&lt;script&gt;") && Contains("&quot;onload=&#39;x&#39;") && Contains("a&amp;lt;b"));
 }
 
 TEST_CASE("a minute counts the messages since the one before, and the ring holds one day of minutes") {
@@ -299,27 +279,25 @@ TEST_CASE("a minute counts the messages since the one before, and the ring holds
 
 TEST_CASE("the picture has a bar for each minute at first, and then for each quarter of an hour") {
   MinuteRing minutes;
-  CHECK_THAT(decisions_plot(minutes), Catch::Contains("begins with the first full minute"));
+  CHECK_THAT(decisions_plot(minutes), Contains("begins with the first full minute"));
   minutes.close({3, 0, 0});
   minutes.close({3, 1, 0});
   const std::string young = decisions_plot(minutes);
-  CHECK_THAT(young, Catch::Contains("at most 3 in a minute") && Catch::Contains("height=\"120.00\"") &&
-                        Catch::Contains("class=\"c\"") && Catch::Contains("height=\"40.00\"") &&
-                        !Catch::Contains("class=\"r\""));
+  CHECK_THAT(young, Contains("at most 3 in a minute") && Contains("height=\"120.00\"") && Contains("class=\"c\"") &&
+                        Contains("height=\"40.00\"") && !Contains("class=\"r\""));
   for (int i = 0; i < 95; ++i) minutes.close({3, 1, 2});
   const std::string old = decisions_plot(minutes);
   // All of it came 94 to 96 minutes ago, in one quarter of an hour.
-  CHECK_THAT(old, Catch::Contains("at most 6 in 15 minutes") && Catch::Contains("The last 24 hours") &&
-                      !Catch::Contains("nan") && !Catch::Contains("inf"));
+  CHECK_THAT(old, Contains("at most 6 in 15 minutes") && Contains("The last 24 hours") && !Contains("nan") &&
+                      !Contains("inf"));
   MinuteRing silent;
   silent.close({});
-  CHECK_THAT(decisions_plot(silent), Catch::Contains("<svg") && !Catch::Contains("<rect") && !Catch::Contains("nan"));
+  CHECK_THAT(decisions_plot(silent), Contains("<svg") && !Contains("<rect") && !Contains("nan"));
 }
 
-TEST_CASE("there are two pages, and a local address serves them only under a name of this machine") {
-  Watched daemon;
+TEST_CASE_METHOD(Watched, "there are two pages, and a local address serves them only under a name of this machine") {
   const auto status = [&](std::string_view target, std::string_view host, bool is_local) {
-    return page(daemon.monitor, {target, host}, is_local).status;
+    return page(monitor, {target, host}, is_local).status;
   };
   CHECK(status("/", "localhost", true) == 200);
   CHECK(status("/metrics", "127.0.0.1:9812", true) == 200);
@@ -329,8 +307,8 @@ TEST_CASE("there are two pages, and a local address serves them only under a nam
   CHECK(status("", "localhost", true) == 404);
   CHECK(status("/metrics", "attacker.example", true) == 421);
   CHECK(status("/metrics", "mail.example.org:9812", false) == 200);
-  CHECK(page(daemon.monitor, {"/", "localhost"}, true).content_type == "text/html; charset=utf-8");
-  CHECK_THAT(page(daemon.monitor, {"/metrics", ""}, true).content_type, Catch::StartsWith("text/plain; version=0.0.4"));
+  CHECK(page(monitor, {"/", "localhost"}, true).content_type == "text/html; charset=utf-8");
+  CHECK_THAT(page(monitor, {"/metrics", ""}, true).content_type, StartsWith("text/plain; version=0.0.4"));
 }
 
 }  // namespace
