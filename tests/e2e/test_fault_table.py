@@ -30,6 +30,6 @@ def names_of_unit_tests():
     """What ctest calls them, without what stands before the last colon."""
     tests = HERE.parent
     return [*(case for file in tests.rglob("*_test.cpp")
-              for case in re.findall(r'TEST_CASE(?:\(|_METHOD\(\w+,\s*)"(.*?)"', file.read_text(encoding="utf-8"))),
+              for case in re.findall(r'TEST_CASE(?:_METHOD)?\(\s*(?:[\w:]+,\s*)?"(.*?)"', file.read_text(encoding="utf-8"))),
             *(name for file in tests.rglob("*_test.py")
               for name in re.findall(r"(?m)^class (\w+)\(", file.read_text(encoding="utf-8")))]

@@ -285,8 +285,7 @@ int open_files(const std::string& folder) {
   return count;
 }
 
-TEST_CASE("the file of a long message is removed with the message, however it ends") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "the file of a long message is removed with the message, however it ends") {
   const std::string path = folder.path().string();
   Checked checked({.memory_bytes = 10, .temporary_folder = path});
   int during = 0;
@@ -519,8 +518,8 @@ TEST_CASE("a sample whose text cannot be kept is dropped, and its message delive
   CHECK(s.wait_for(1) == std::vector{SampleAnswer::dropped});
 }
 
-TEST_CASE("the checker is shown the first bytes of a sample that is too long, and its file is removed with it") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder,
+                 "the checker is shown the first bytes of a sample that is too long, and its file is removed with it") {
   Sampled s({.max_bytes = 2000, .memory_bytes = 100, .temporary_folder = folder.path().string()});
   s.send("<joe@example.org>", {}, std::string(1000, 'x'));
   CHECK(s.send("<joe@example.org>", {}, std::string(5000, 'y')).body == SMFIS_SKIP);

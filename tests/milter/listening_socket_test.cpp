@@ -19,7 +19,7 @@
 namespace bloomgate {
 namespace {
 
-using test::TemporaryFolder;
+using test::InFolder;
 
 SocketAddress unix_socket(const std::string& path) {
   return *parse_socket_address("unix:" + path);
@@ -57,8 +57,7 @@ BloomgateError error_of(Make make) {
   throw std::logic_error("no BloomgateError was thrown");
 }
 
-TEST_CASE("a unix socket has its mode, accepts connections, and is removed with its object") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a unix socket has its mode, accepts connections, and is removed with its object") {
   const std::string path = folder.file("milter.sock");
   for (const mode_t mode : {0600U, 0660U, 0666U}) {
     const ListeningSocket listening(unix_socket(path), mode, "");
@@ -70,8 +69,7 @@ TEST_CASE("a unix socket has its mode, accepts connections, and is removed with 
   CHECK_FALSE(std::filesystem::exists(std::filesystem::symlink_status(path)));
 }
 
-TEST_CASE("a unix socket is given to a group that the user may give it to") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a unix socket is given to a group that the user may give it to") {
   const std::string path = folder.file("milter.sock");
   const ListeningSocket listening(unix_socket(path), 0660, getgrgid(getegid())->gr_name);
   struct stat status = {};
@@ -79,8 +77,7 @@ TEST_CASE("a unix socket is given to a group that the user may give it to") {
   CHECK(status.st_gid == getegid());
 }
 
-TEST_CASE("an unknown group is an error that leaves nothing behind") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "an unknown group is an error that leaves nothing behind") {
   const BloomgateError error =
       error_of([&] { ListeningSocket(unix_socket(folder.file("milter.sock")), 0660, "no-such-group"); });
   CHECK(exit_status(error.code()) == EX_CONFIG);
@@ -88,8 +85,7 @@ TEST_CASE("an unknown group is an error that leaves nothing behind") {
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE("a socket without a listener is replaced") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a socket without a listener is replaced") {
   const std::string path = folder.file("milter.sock");
   {
     const FileDescriptor dead(socket(AF_UNIX, SOCK_STREAM, 0));
@@ -104,8 +100,7 @@ TEST_CASE("a socket without a listener is replaced") {
   CHECK(connects(path));
 }
 
-TEST_CASE("a socket in use is left alone") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a socket in use is left alone") {
   const std::string path = folder.file("milter.sock");
   const ListeningSocket first(unix_socket(path), 0660, "");
   const BloomgateError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
@@ -114,8 +109,7 @@ TEST_CASE("a socket in use is left alone") {
   CHECK(connects(path));
 }
 
-TEST_CASE("a path that is not a socket is left alone") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a path that is not a socket is left alone") {
   const std::string path = folder.file("milter.sock");
   const std::string target = folder.file("target");
   test::write_file(target, "precious");
@@ -139,8 +133,7 @@ TEST_CASE("a path that is not a socket is left alone") {
   CHECK(test::read_file(target) == "precious");
 }
 
-TEST_CASE("a socket that another program has put in the place is not removed at the end") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a socket that another program has put in the place is not removed at the end") {
   const std::string path = folder.file("milter.sock");
   auto first = std::make_unique<ListeningSocket>(unix_socket(path), 0660, "");
   std::filesystem::remove(path);
@@ -149,8 +142,7 @@ TEST_CASE("a socket that another program has put in the place is not removed at 
   CHECK(connects(path));
 }
 
-TEST_CASE("a missing folder is an error that names the socket") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a missing folder is an error that names the socket") {
   const std::string path = folder.file("missing/milter.sock");
   const BloomgateError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
   CHECK(exit_status(error.code()) == EX_CANTCREAT);
@@ -183,8 +175,7 @@ TEST_CASE("a host of another address family is an error") {
   CHECK(exit_status(error.code()) == EX_NOHOST);
 }
 
-TEST_CASE("a client that connects and closes is noticed as such") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a client that connects and closes is noticed as such") {
   for (const std::string& text : {"unix:" + folder.file("milter.sock"), "inet:" + free_port() + "@127.0.0.1"}) {
     INFO(text);
     const ListeningSocket listening(*parse_socket_address(text), 0600, "");

@@ -27,8 +27,7 @@ Ended run(const test::TemporaryFolder& folder, const std::string& arguments, con
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, test::read_file(output)};
 }
 
-TEST_CASE("help and version are answered, whatever the configuration") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "help and version are answered, whatever the configuration") {
   const Ended help = run(folder, "--help");
   CHECK(help.status == EX_OK);
   CHECK_THAT(help.output, Catch::StartsWith("usage: bloomgate-milter") && Contains("--allow-missing-whitelist"));
@@ -37,8 +36,8 @@ TEST_CASE("help and version are answered, whatever the configuration") {
   CHECK(version.output == "bloomgate-milter " BLOOMGATE_VERSION "\n");
 }
 
-TEST_CASE("a start that cannot succeed ends with a status of sysexits and a sentence that says why") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder,
+                 "a start that cannot succeed ends with a status of sysexits and a sentence that says why") {
   const test::WhitelistFile whitelist({"joe@example.org"});
   const test::WhitelistFile damaged({"joe@example.org"});
   damaged.truncate();
@@ -81,8 +80,7 @@ TEST_CASE("a start that cannot succeed ends with a status of sysexits and a sent
 }
 
 #ifdef BLOOMGATE_FAULTY_CALLS
-TEST_CASE("if libmilter ends by itself, the daemon ends, with a failure if libmilter failed") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "if libmilter ends by itself, the daemon ends, with a failure if libmilter failed") {
   const test::WhitelistFile whitelist({"joe@example.org"});
   const std::string arguments =
       "--config /dev/null --log-target stderr --whitelist " + whitelist.path() + " --socket unix:" + folder.file("s");
@@ -96,8 +94,8 @@ TEST_CASE("if libmilter ends by itself, the daemon ends, with a failure if libmi
 }
 #endif
 
-TEST_CASE("option --check-config reports on the configuration and the whitelist, and starts nothing") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder,
+                 "option --check-config reports on the configuration and the whitelist, and starts nothing") {
   const test::WhitelistFile whitelist({"joe@example.org"});
   const std::string config = folder.file("test.conf");
   test::write_file(config, "whitelist = " + whitelist.path() + "\nsocket = unix:" + folder.file("s") + "\n");
@@ -131,8 +129,7 @@ Ended explain(const test::TemporaryFolder& folder, const std::string& arguments,
   return run(folder, "--explain " + arguments + " < '" + folder.file("message") + "'");
 }
 
-TEST_CASE("option --explain decides on a message and says why, step by step") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "option --explain decides on a message and says why, step by step") {
   const test::WhitelistFile whitelist({"joe@example.org", "@corp.example"});
   const std::string setup =
       "--config /dev/null --whitelist " + whitelist.path() + " --verify-dkim no --mta-name mx.example.net ";
@@ -183,16 +180,16 @@ TEST_CASE("option --explain decides on a message and says why, step by step") {
   }
 }
 
-TEST_CASE("option --explain shows the key that is looked up, and never a raw byte of the sender's") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder,
+                 "option --explain shows the key that is looked up, and never a raw byte of the sender's") {
   const test::WhitelistFile whitelist({"joe@example.org"});
   const std::string setup = "--config /dev/null --authentication off --whitelist " + whitelist.path() + " ";
   const Ended ended = explain(folder, setup + "--from '<prvs=1234abcdef=JOE@Example.ORG>'", "From: \x1b[2J\n");
   CHECK_THAT(ended.output, Contains("key=joe@example.org") && !Contains("\x1b"));
 }
 
-TEST_CASE("option --explain without an envelope sender or a whitelist is an error that says what to do") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder,
+                 "option --explain without an envelope sender or a whitelist is an error that says what to do") {
   const test::WhitelistFile whitelist({"joe@example.org"});
   const std::string setup = "--config /dev/null --whitelist ";
   const Ended unknown = explain(folder, setup + whitelist.path(), "From: joe@example.org\n");

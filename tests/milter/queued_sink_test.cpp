@@ -78,47 +78,43 @@ std::string lost(int count) {
   return "log lines lost here: " + std::to_string(count) + "; they came faster than the log takes them, or it failed";
 }
 
-TEST_CASE("lines are written in their order, and all of them before the queue ends") {
-  Log log;
+TEST_CASE_METHOD(Log, "lines are written in their order, and all of them before the queue ends") {
   std::vector<std::string> expected;
   for (int i = 0; i < 5000; ++i) {
-    log.logger.info("line {}", i);
+    logger.info("line {}", i);
     expected.push_back("line " + std::to_string(i));
   }
-  log.logger.sinks().clear();
-  log.queue.reset();
-  CHECK(log.paper->lines() == expected);
+  logger.sinks().clear();
+  queue.reset();
+  CHECK(paper->lines() == expected);
 }
 
-TEST_CASE("a line is written without a flush") {
-  Log log;
-  log.logger.info("one");
-  REQUIRE(log.paper->wait_until_begun(1));
-  log.logger.info("two");
-  REQUIRE(log.paper->wait_until_begun(2));
+TEST_CASE_METHOD(Log, "a line is written without a flush") {
+  logger.info("one");
+  REQUIRE(paper->wait_until_begun(1));
+  logger.info("two");
+  REQUIRE(paper->wait_until_begun(2));
 }
 
-TEST_CASE("a line after a long silence is written") {
-  Log log;
+TEST_CASE_METHOD(Log, "a line after a long silence is written") {
   std::size_t lines = 0;
   for (const auto silence : {std::chrono::milliseconds(100), std::chrono::milliseconds(1'000)}) {
-    log.logger.info("line");
-    REQUIRE(log.paper->wait_until_begun(++lines));
+    logger.info("line");
+    REQUIRE(paper->wait_until_begun(++lines));
     // Much longer than the writer gathers lines. That it rests nothing tells; where it does not yet, no harm is done.
     std::this_thread::sleep_for(silence);
   }
-  log.logger.info("last");
-  CHECK(log.paper->wait_until_begun(++lines));
+  logger.info("last");
+  CHECK(paper->wait_until_begun(++lines));
 }
 
-TEST_CASE("flush returns after all earlier lines are written and the writer is flushed") {
-  Log log;
+TEST_CASE_METHOD(Log, "flush returns after all earlier lines are written and the writer is flushed") {
   for (int i = 0; i < 100; ++i) {
-    log.logger.info("line");
-    log.logger.flush();
-    REQUIRE(log.paper->lines().size() == static_cast<std::size_t>(i + 1));
+    logger.info("line");
+    logger.flush();
+    REQUIRE(paper->lines().size() == static_cast<std::size_t>(i + 1));
   }
-  CHECK(log.paper->flushes() >= 100);
+  CHECK(paper->flushes() >= 100);
 }
 
 TEST_CASE(
@@ -176,28 +172,26 @@ TEST_CASE("lines that the writer fails to write are counted, and reported with t
   CHECK(log.queue->lost_in_all() == 2);
 }
 
-TEST_CASE("a line that cannot be formatted is counted as lost") {
-  Log log;
-  log.queue->count_lost();
-  log.logger.info("one");
-  log.logger.flush();
-  CHECK(log.paper->lines() == std::vector<std::string>{"one", lost(1)});
-  CHECK(log.queue->lost_in_all() == 1);
+TEST_CASE_METHOD(Log, "a line that cannot be formatted is counted as lost") {
+  queue->count_lost();
+  logger.info("one");
+  logger.flush();
+  CHECK(paper->lines() == std::vector<std::string>{"one", lost(1)});
+  CHECK(queue->lost_in_all() == 1);
 }
 
-TEST_CASE("lines of many threads all arrive, each thread's in its order") {
-  Log log;
+TEST_CASE_METHOD(Log, "lines of many threads all arrive, each thread's in its order") {
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 4; ++thread) {
-    threads.emplace_back([&log, thread] {
+    threads.emplace_back([this, thread] {
       for (int i = 0; i < 500; ++i)
-        log.logger.log(i % 50 == 0 ? spdlog::level::err : spdlog::level::info, "{} {}", thread, i);
+        logger.log(i % 50 == 0 ? spdlog::level::err : spdlog::level::info, "{} {}", thread, i);
     });
   }
   for (std::thread& thread : threads) thread.join();
-  log.logger.flush();
+  logger.flush();
   std::vector<int> next(4);
-  for (const std::string& line : log.paper->lines()) {
+  for (const std::string& line : paper->lines()) {
     const auto thread = static_cast<std::size_t>(line[0] - '0');
     REQUIRE(line == std::to_string(thread) + " " + std::to_string(next[thread]++));
   }

@@ -58,8 +58,7 @@ class Process {
   pid_t id_ = -1;
 };
 
-TEST_CASE("the outcome of a reload is read as it was written") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "the outcome of a reload is read as it was written") {
   CHECK_FALSE(read_reload_outcome(folder.path()));
   const ReloadOutcome refused = {123'456'789'000, false, "reload refused: w.bloom: No such file or directory"};
   write_reload_outcome(folder.path(), refused);
@@ -69,8 +68,7 @@ TEST_CASE("the outcome of a reload is read as it was written") {
   CHECK(read_reload_outcome(folder.path()) == accepted);
 }
 
-TEST_CASE("a text that is not an outcome of a reload counts as none") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a text that is not an outcome of a reload counts as none") {
   for (const std::string text : {"", "1\n", "x\naccepted\nserving\n", "1\nperhaps\nserving\n", "1\naccepted"}) {
     INFO(text);
     test::write_file(folder.file("reload"), text);
@@ -83,8 +81,7 @@ TEST_CASE("an outcome that cannot be written is an error") {
         ErrorCode::cannot_write);
 }
 
-TEST_CASE("a request for a reload gets the outcome of a reload that began after it") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a request for a reload gets the outcome of a reload that began after it") {
   write_reload_outcome(folder.path(), {monotonic_microseconds(), true, "an earlier one"});
   const Process daemon([&] {
     // One that was under way when the signal came ends first.
@@ -97,19 +94,16 @@ TEST_CASE("a request for a reload gets the outcome of a reload that began after 
   CHECK_FALSE(outcome.accepted);
 }
 
-TEST_CASE("a request for a reload fails with that reason if the daemon ends instead") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a request for a reload fails with that reason if the daemon ends instead") {
   const Process daemon([] { return false; });
   CHECK(test::error_code_of([&] { request_reload(daemon.id(), folder.path()); }) == ErrorCode::library_failed);
 }
 
-TEST_CASE("a process that is not there cannot be asked for a reload") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a process that is not there cannot be asked for a reload") {
   CHECK(test::error_code_of([&] { request_reload(1 << 22, folder.path()); }) == ErrorCode::not_permitted);
 }
 
-TEST_CASE("a supervisor leaves the outcome of each reload in its runtime folder") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a supervisor leaves the outcome of each reload in its runtime folder") {
   const RuntimeFolder runtime(folder.path().string() + ":/nonexistent");
   install_bus_fault_handler();
   const test::WhitelistFile file({"joe@example.org"});

@@ -44,12 +44,11 @@ Tally send_messages(const std::atomic<int>& swaps) {
   return tally;
 }
 
-TEST_CASE("while whitelists are swapped under thousands of messages each is decided by one of them") {
-  Parts parts;
-  parts.log.logger()->set_level(spdlog::level::warn);
+TEST_CASE_METHOD(Parts, "while whitelists are swapped under thousands of messages each is decided by one of them") {
+  log.logger()->set_level(spdlog::level::warn);
   const test::WhitelistFile one({"joe@example.org"});
   const test::WhitelistFile other({"joe@example.org", "sometimes@example.org"});
-  parts.slot.set(one.load_alone());
+  slot.set(one.load_alone());
 
   std::atomic<int> running{kThreads};
   Tally tallies[kThreads];
@@ -62,7 +61,7 @@ TEST_CASE("while whitelists are swapped under thousands of messages each is deci
         --running;
       });
     }
-    while (running > 0) parts.slot.set(++swaps % 2 == 0 ? one.load_alone() : other.load_alone());
+    while (running > 0) slot.set(++swaps % 2 == 0 ? one.load_alone() : other.load_alone());
   }
 
   Tally sum;
@@ -75,12 +74,12 @@ TEST_CASE("while whitelists are swapped under thousands of messages each is deci
   CHECK(sum.undecided == 0);
   CHECK(sum.delivered + sum.checked >= kThreads * kMessagesEach);
   CHECK(sum.delivered >= kThreads * kMessagesEach / 3);
-  CHECK(parts.in_progress.wait_for_none(std::chrono::milliseconds(0)) == 0);
+  CHECK(in_progress.wait_for_none(std::chrono::milliseconds(0)) == 0);
 }
 
-TEST_CASE("while the whitelist is truncated under concurrent messages none is delivered after the damage was met") {
-  Parts parts;
-  parts.log.logger()->set_level(spdlog::level::warn);
+TEST_CASE_METHOD(
+    Parts, "while the whitelist is truncated under concurrent messages none is delivered after the damage was met") {
+  log.logger()->set_level(spdlog::level::warn);
   std::atomic<int> delivered_after{0};
   std::atomic<int> damaged{0};
   {
@@ -99,11 +98,11 @@ TEST_CASE("while the whitelist is truncated under concurrent messages none is de
         ++damaged;
       });
     }
-    parts.whitelist.truncate();
+    whitelist.truncate();
   }
   CHECK(damaged == kThreads);
   CHECK(delivered_after == 0);
-  CHECK(parts.damage_reports == 1);
+  CHECK(damage_reports == 1);
 }
 
 }  // namespace

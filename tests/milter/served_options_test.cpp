@@ -58,9 +58,8 @@ class Configured {
   ConnectionParts common_;
 };
 
-TEST_CASE("connections get checker, mode and name from the configuration, and the shared parts") {
-  Configured s;
-  const auto served = s.made(s.options([](DaemonOptions& options) { options.host_name = "mx.example.net"; }));
+TEST_CASE_METHOD(Configured, "connections get checker, mode and name from the configuration, and the shared parts") {
+  const auto served = made(options([](DaemonOptions& options) { options.host_name = "mx.example.net"; }));
   REQUIRE(served->deep_check != nullptr);
   CHECK(served->deep_check->options() == served->options.deep_check);
   const std::shared_ptr<const ConnectionParts> parts = parts_of(served);
@@ -70,74 +69,69 @@ TEST_CASE("connections get checker, mode and name from the configuration, and th
   CHECK(parts->host_name == "mx.example.net");
   CHECK(parts->fallback_host == "fallback.example.net");
   CHECK(parts->in_progress != nullptr);
-  CHECK(parts->log == s.log.logger());
-  CHECK_THAT(s.log.text(), Contains("info: deep-check spamd:") && !Contains("not asked"));
+  CHECK(parts->log == log.logger());
+  CHECK_THAT(log.text(), Contains("info: deep-check spamd:") && !Contains("not asked"));
 }
 
-TEST_CASE("samples are taken if a share and a checker are configured, and a reload changes the share") {
-  Configured s;
-  CHECK(s.made(s.options())->parts.sampler == nullptr);
-  const auto sampling = [&s](double share) {
-    return s.options([share](DaemonOptions& options) { options.deep_check.sample_share = share; });
+TEST_CASE_METHOD(Configured,
+                 "samples are taken if a share and a checker are configured, and a reload changes the share") {
+  CHECK(made(options())->parts.sampler == nullptr);
+  const auto sampling = [this](double share) {
+    return options([share](DaemonOptions& options) { options.deep_check.sample_share = share; });
   };
-  const auto before = s.made(sampling(0.001));
+  const auto before = made(sampling(0.001));
   REQUIRE(before->sampler != nullptr);
   CHECK(before->parts.sampler == before->sampler.get());
   CHECK(before->sampler->share() == 0.001);
-  CHECK_THAT(s.log.text(), Contains("info: deep-check-sample: 0.1% of the delivered messages"));
-  CHECK(s.made(sampling(0.001), before.get())->sampler == before->sampler);
-  const auto after = s.made(sampling(0.5), before.get());
+  CHECK_THAT(log.text(), Contains("info: deep-check-sample: 0.1% of the delivered messages"));
+  CHECK(made(sampling(0.001), before.get())->sampler == before->sampler);
+  const auto after = made(sampling(0.5), before.get());
   REQUIRE(after->sampler != nullptr);
   CHECK(after->sampler != before->sampler);
   CHECK(after->parts.sampler->share() == 0.5);
-  CHECK(s.made(s.options(), after.get())->parts.sampler == nullptr);
-  CHECK(s.made(s.options([](DaemonOptions& options) {
-           options.deep_check.sample_share = 1;
-           options.mode = Mode::observe;
-         }))->parts.sampler == nullptr);
+  CHECK(made(options(), after.get())->parts.sampler == nullptr);
+  CHECK(made(options([](DaemonOptions& options) {
+          options.deep_check.sample_share = 1;
+          options.mode = Mode::observe;
+        }))->parts.sampler == nullptr);
 }
 
 // Nobody listens at the checker's address.
-TEST_CASE("the outcome of a sample is in the log and in the figures") {
-  Configured s;
-  const auto served = s.made(s.options([](DaemonOptions& options) { options.deep_check.sample_share = 1; }));
+TEST_CASE_METHOD(Configured, "the outcome of a sample is in the log and in the figures") {
+  const auto served = made(options([](DaemonOptions& options) { options.deep_check.sample_share = 1; }));
   served->sampler->offer(
       {.envelope = {}, .text = MessageText({10, 10, "/nowhere"}), .who = "queue_id=Q1", .why = "x=y"});
-  while (s.log.text().find("warning: queue_id=Q1 sample=failed x=y ") == std::string::npos) std::this_thread::yield();
+  while (log.text().find("warning: queue_id=Q1 sample=failed x=y ") == std::string::npos) std::this_thread::yield();
   served->sampler->drop();
-  CHECK(s.monitor.tally().samples(SampleAnswer::failed) == 1);
-  CHECK(s.monitor.tally().samples(SampleAnswer::dropped) == 1);
+  CHECK(monitor.tally().samples(SampleAnswer::failed) == 1);
+  CHECK(monitor.tally().samples(SampleAnswer::dropped) == 1);
 }
 
-TEST_CASE("parts own the objects that they point to") {
-  Configured s;
-  std::shared_ptr<const ConnectionParts> parts = parts_of(s.made(s.options()));
+TEST_CASE_METHOD(Configured, "parts own the objects that they point to") {
+  std::shared_ptr<const ConnectionParts> parts = parts_of(made(options()));
   CHECK(parts->deep_check->options().servers.size() == 1);
 }
 
-TEST_CASE("with mode observe no checker is made, and the log says that the configured one is not asked") {
-  Configured s;
-  const auto served = s.made(s.options([](DaemonOptions& options) { options.mode = Mode::observe; }));
+TEST_CASE_METHOD(Configured,
+                 "with mode observe no checker is made, and the log says that the configured one is not asked") {
+  const auto served = made(options([](DaemonOptions& options) { options.mode = Mode::observe; }));
   CHECK(served->deep_check == nullptr);
   CHECK(served->parts.deep_check == nullptr);
   CHECK(served->parts.mode == Mode::observe);
-  CHECK_THAT(s.log.text(), Contains(": not asked while the mode is observe\n"));
+  CHECK_THAT(log.text(), Contains(": not asked while the mode is observe\n"));
 }
 
-TEST_CASE("a reload that leaves the checker unchanged keeps it, with the state of its servers") {
-  Configured s;
-  const auto before = s.made(s.options());
-  const auto after =
-      s.made(s.options([](DaemonOptions& options) { options.host_name = "new.example.net"; }), before.get());
+TEST_CASE_METHOD(Configured, "a reload that leaves the checker unchanged keeps it, with the state of its servers") {
+  const auto before = made(options());
+  const auto after = made(options([](DaemonOptions& options) { options.host_name = "new.example.net"; }), before.get());
   CHECK(after->deep_check == before->deep_check);
   CHECK(after->parts.deep_check == before->deep_check.get());
   CHECK(after->parts.host_name == "new.example.net");
   CHECK(before->parts.host_name.empty());
 }
 
-TEST_CASE("a reload that changes the checker's options makes a new checker") {
-  Configured s;
-  const auto before = s.made(s.options());
+TEST_CASE_METHOD(Configured, "a reload that changes the checker's options makes a new checker") {
+  const auto before = made(options());
   const Change changes[] = {
       [](DaemonOptions& options) { options.deep_check.timeout += std::chrono::seconds(1); },
       [](DaemonOptions& options) { options.deep_check.connections += 1; },
@@ -145,17 +139,17 @@ TEST_CASE("a reload that changes the checker's options makes a new checker") {
       [](DaemonOptions& options) { options.deep_check.servers.push_back(options.deep_check.servers.front()); },
   };
   for (const Change& change : changes) {
-    const auto after = s.made(s.options(change), before.get());
+    const auto after = made(options(change), before.get());
     REQUIRE(after->deep_check != nullptr);
     CHECK(after->deep_check != before->deep_check);
     CHECK(after->deep_check->options() == after->options.deep_check);
     CHECK(after->parts.deep_check == after->deep_check.get());
   }
-  const auto observing = s.made(s.options([](DaemonOptions& options) { options.mode = Mode::observe; }), before.get());
+  const auto observing = made(options([](DaemonOptions& options) { options.mode = Mode::observe; }), before.get());
   CHECK(observing->parts.deep_check == nullptr);
-  const auto again = s.made(s.options(), observing.get());
+  const auto again = made(options(), observing.get());
   CHECK(again->parts.deep_check != nullptr);
-  CHECK(s.made(s.options([](DaemonOptions& options) { options.deep_check.servers.clear(); }), before.get())
+  CHECK(made(options([](DaemonOptions& options) { options.deep_check.servers.clear(); }), before.get())
             ->parts.deep_check == nullptr);
 }
 
@@ -181,8 +175,7 @@ class Verifying : public Configured {
   ServedOptions in_use;
 };
 
-TEST_CASE("a reload that leaves the verifier unchanged keeps it") {
-  Verifying s;
+TEST_CASE_METHOD(Verifying, "a reload that leaves the verifier unchanged keeps it") {
   const Change changes[] = {
       nullptr,
       [](DaemonOptions& options) { options.host_name = "new.example.net"; },
@@ -191,14 +184,14 @@ TEST_CASE("a reload that leaves the verifier unchanged keeps it") {
       [](DaemonOptions& options) { options.verify_dkim = DaemonOptions::VerifyDkim::automatic; },
   };
   for (const Change& change : changes) {
-    const auto after = s.made(s.verifying(change), &s.in_use);
-    CHECK(after->verifier == s.in_use.verifier);
-    CHECK(after->parts.verifier == s.in_use.verifier.get());
+    const auto after = made(verifying(change), &in_use);
+    CHECK(after->verifier == in_use.verifier);
+    CHECK(after->parts.verifier == in_use.verifier.get());
   }
 }
 
-TEST_CASE("a reload that changes the verifier's options makes a new one, or none if verification is off") {
-  Verifying s;
+TEST_CASE_METHOD(Verifying,
+                 "a reload that changes the verifier's options makes a new one, or none if verification is off") {
   const Change changes[] = {
       [](DaemonOptions& options) { options.alignment = DaemonOptions::Alignment::strict; },
       [](DaemonOptions& options) { options.require_oversigned = !options.require_oversigned; },
@@ -209,9 +202,9 @@ TEST_CASE("a reload that changes the verifier's options makes a new one, or none
   for (std::size_t i = 0; i < std::size(changes); ++i) {
     CAPTURE(i);
     // A child is the program itself, which this one is not: so another verifier cannot be made here.
-    CHECK_THROWS_AS(s.made(s.verifying(changes[i]), &s.in_use), BloomgateError);
+    CHECK_THROWS_AS(made(verifying(changes[i]), &in_use), BloomgateError);
   }
-  const auto without = s.made(s.options(), &s.in_use);
+  const auto without = made(options(), &in_use);
   CHECK(without->verifier == nullptr);
   CHECK(without->parts.verifier == nullptr);
 }

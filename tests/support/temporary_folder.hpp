@@ -34,6 +34,11 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
+// A test case in a folder of its own.
+struct InFolder {
+  TemporaryFolder folder;
+};
+
 inline std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot read " + path.string());

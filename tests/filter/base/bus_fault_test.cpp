@@ -24,6 +24,7 @@ namespace {
 
 using test::build_filter;
 using test::error_code_of;
+using test::InFolder;
 using test::numbered_addresses;
 using test::TemporaryFolder;
 
@@ -79,8 +80,7 @@ TEST_CASE("a slot is free again after its mapping is gone, and starts without a 
   }
 }
 
-TEST_CASE("more filters than there are slots are refused, and the others stay mapped") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "more filters than there are slots are refused, and the others stay mapped") {
   const std::string path = folder.file("filter.bloom");
   build_filter(path, {"joe@example.org"});
   std::vector<std::unique_ptr<MappedFilter>> filters;

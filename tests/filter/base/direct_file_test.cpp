@@ -29,8 +29,7 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST_CASE("direct writes take whole pages, and leave the rest to the caller") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "direct writes take whole pages, and leave the rest to the caller") {
   const DirectFile file = open_file(folder.file("file"), 4 * kPage);
   const AnonymousMemory memory(2 * kPage, "a test");
   std::ranges::fill(memory.bytes(), std::byte{'b'});
@@ -39,8 +38,7 @@ TEST_CASE("direct writes take whole pages, and leave the rest to the caller") {
         std::string(kPage, 'a') + std::string(kPage, 'b') + std::string(2 * kPage, 'a'));
 }
 
-TEST_CASE("reading goes up to the file's end") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "reading goes up to the file's end") {
   const DirectFile file = open_file(folder.file("file"), 2 * kPage + 100);
   const AnonymousMemory memory(4 * kPage, "a test");
   CHECK(file.read(memory.bytes(), 0) == 2 * kPage + 100);
@@ -48,8 +46,7 @@ TEST_CASE("reading goes up to the file's end") {
   CHECK(memory.bytes()[2 * kPage + 99] == std::byte{'a'});
 }
 
-TEST_CASE("unaligned pieces are left to the caller") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "unaligned pieces are left to the caller") {
   const DirectFile file = open_file(folder.file("file"), 4 * kPage);
   const AnonymousMemory memory(2 * kPage, "a test");
   CHECK(file.write(memory.bytes().subspan(1, kPage), 0) == 0);

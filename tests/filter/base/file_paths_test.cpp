@@ -16,8 +16,7 @@ TEST_CASE("a path without a folder is in the working folder") {
   CHECK(folder_of("../list.bloom") == "..");
 }
 
-TEST_CASE("two paths are of one file if it is there and both lead to it") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "two paths are of one file if it is there and both lead to it") {
   test::write_file(folder.file("a"), "text");
   test::write_file(folder.file("b"), "text");
   std::filesystem::create_symlink("a", folder.file("link"));
@@ -31,8 +30,8 @@ TEST_CASE("two paths are of one file if it is there and both lead to it") {
   CHECK_FALSE(is_same_file(folder.file("missing"), folder.file("missing")));
 }
 
-TEST_CASE("two paths are the same place if they lead to one file, or if they are equal and no file exists") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder,
+                 "two paths are the same place if they lead to one file, or if they are equal and no file exists") {
   test::write_file(folder.file("a"), "text");
   std::filesystem::create_symlink("a", folder.file("link"));
   CHECK(are_same_place(folder.file("a"), folder.file("link")));

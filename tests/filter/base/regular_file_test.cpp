@@ -15,8 +15,8 @@ namespace {
 
 using Catch::Contains;
 
-TEST_CASE("a regular file is opened for reading, also through a link, and is closed in started programs") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder,
+                 "a regular file is opened for reading, also through a link, and is closed in started programs") {
   std::ofstream(folder.file("file")) << "12345";
   REQUIRE(symlink("file", folder.file("link").c_str()) == 0);
   for (const char* const name : {"file", "link"}) {
@@ -28,8 +28,7 @@ TEST_CASE("a regular file is opened for reading, also through a link, and is clo
   }
 }
 
-TEST_CASE("a file that is not regular is refused without waiting, with the reason") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a file that is not regular is refused without waiting, with the reason") {
   REQUIRE(mkfifo(folder.file("pipe").c_str(), 0600) == 0);
   struct Case {
     std::string path;

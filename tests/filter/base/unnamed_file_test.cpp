@@ -12,8 +12,8 @@
 
 using namespace bloomgate;
 
-TEST_CASE("an unnamed file keeps what is written, only its owner may read it, and its folder stays empty") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder,
+                 "an unnamed file keeps what is written, only its owner may read it, and its folder stays empty") {
   const FileDescriptor file = unnamed_file(folder.path().string());
   REQUIRE(file.is_open());
   CHECK(std::filesystem::is_empty(folder.path()));
@@ -28,8 +28,7 @@ TEST_CASE("an unnamed file keeps what is written, only its owner may read it, an
   CHECK(read_at(file.get(), read, 6) == EIO);
 }
 
-TEST_CASE("without its folder an unnamed file is not made, and errno says why") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "without its folder an unnamed file is not made, and errno says why") {
   CHECK_FALSE(unnamed_file(folder.file("missing")).is_open());
   CHECK(errno == ENOENT);
 }

@@ -33,31 +33,28 @@ TEST_CASE("without limits what is free is available") {
   CHECK(System().available() == 1000 * kMiB);
 }
 
-TEST_CASE("a control group of version 2 leaves its limit less its own memory") {
-  const System system;
-  system.write("proc/self/cgroup", "0::/system.slice/build.service\n");
-  system.write("sys/fs/cgroup/system.slice/build.service/memory.max", "max\n");
-  CHECK(system.available() == 1000 * kMiB);
-  system.write("sys/fs/cgroup/system.slice/memory.max", "536870912\n");
-  system.write("sys/fs/cgroup/system.slice/memory.stat", "anon 12582912\nfile 104857600\n");
-  CHECK(system.available() == 500 * kMiB);
+TEST_CASE_METHOD(System, "a control group of version 2 leaves its limit less its own memory") {
+  write("proc/self/cgroup", "0::/system.slice/build.service\n");
+  write("sys/fs/cgroup/system.slice/build.service/memory.max", "max\n");
+  CHECK(available() == 1000 * kMiB);
+  write("sys/fs/cgroup/system.slice/memory.max", "536870912\n");
+  write("sys/fs/cgroup/system.slice/memory.stat", "anon 12582912\nfile 104857600\n");
+  CHECK(available() == 500 * kMiB);
 }
 
-TEST_CASE("a control group of version 1 leaves its limit less its own memory") {
-  const System system;
-  system.write("proc/self/cgroup", "5:devices:/\n4:memory:/build\n0::/\n");
-  system.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-  system.write("sys/fs/cgroup/memory/build/memory.limit_in_bytes", "314572800\n");
-  system.write("sys/fs/cgroup/memory/build/memory.stat", "rss 1\ntotal_rss 104857600\n");
-  CHECK(system.available() == 200 * kMiB);
+TEST_CASE_METHOD(System, "a control group of version 1 leaves its limit less its own memory") {
+  write("proc/self/cgroup", "5:devices:/\n4:memory:/build\n0::/\n");
+  write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  write("sys/fs/cgroup/memory/build/memory.limit_in_bytes", "314572800\n");
+  write("sys/fs/cgroup/memory/build/memory.stat", "rss 1\ntotal_rss 104857600\n");
+  CHECK(available() == 200 * kMiB);
 }
 
-TEST_CASE("a group that holds more than its limit leaves nothing") {
-  const System system;
-  system.write("proc/self/cgroup", "0::/\n");
-  system.write("sys/fs/cgroup/memory.max", "1000\n");
-  system.write("sys/fs/cgroup/memory.stat", "anon 2000\n");
-  CHECK(system.available() == 0);
+TEST_CASE_METHOD(System, "a group that holds more than its limit leaves nothing") {
+  write("proc/self/cgroup", "0::/\n");
+  write("sys/fs/cgroup/memory.max", "1000\n");
+  write("sys/fs/cgroup/memory.stat", "anon 2000\n");
+  CHECK(available() == 0);
 }
 
 }  // namespace

@@ -85,55 +85,48 @@ TEST_CASE("a bar fits its terminal") {
   }
 }
 
-TEST_CASE("without a terminal, lines of progress are printed at intervals until the stop") {
-  Pipe pipe;
+TEST_CASE_METHOD(Pipe, "without a terminal, lines of progress are printed at intervals until the stop") {
   std::atomic<std::uint64_t> done{0};
-  Progress progress(
-      Style::lines, [&]() -> Progress::State { return {"reading", done += kMiB, 0}; }, 1ms, pipe.write_end());
-  const std::string text = pipe.read_until("reading: 3.00 MiB");
+  Progress progress(Style::lines, [&]() -> Progress::State { return {"reading", done += kMiB, 0}; }, 1ms, write_end());
+  const std::string text = read_until("reading: 3.00 MiB");
   CHECK(text.find("reading: 1.00 MiB") == 0);
   CHECK(text.find('\r') == std::string::npos);
   progress.stop();
-  const std::string all = pipe.read_rest();
+  const std::string all = read_rest();
   CHECK(all.back() == '\n');
   progress.stop();
   progress.show("a warning");
-  CHECK(pipe.read_rest() == all + "a warning\n");
+  CHECK(read_rest() == all + "a warning\n");
 }
 
-TEST_CASE("each piece of work has its own time") {
-  Pipe pipe;
+TEST_CASE_METHOD(Pipe, "each piece of work has its own time") {
   std::atomic<bool> writing{false};
   Progress progress(
-      Style::lines, [&]() -> Progress::State { return {writing ? "writing" : "reading", 0, 0}; }, 20ms,
-      pipe.write_end());
-  pipe.read_until("reading: 0:01");
+      Style::lines, [&]() -> Progress::State { return {writing ? "writing" : "reading", 0, 0}; }, 20ms, write_end());
+  read_until("reading: 0:01");
   writing = true;
-  pipe.read_until("writing: 0:00");
+  read_until("writing: 0:00");
 }
 
-TEST_CASE("a bar is overwritten, makes room for other lines, and is erased at the end") {
-  Pipe pipe;
+TEST_CASE_METHOD(Pipe, "a bar is overwritten, makes room for other lines, and is erased at the end") {
   {
-    Progress progress(
-        Style::bar, []() -> Progress::State { return {"reading", kMiB, 2 * kMiB}; }, 1ms, pipe.write_end());
-    pipe.read_until("\r\x1b[Kreading [");
+    Progress progress(Style::bar, []() -> Progress::State { return {"reading", kMiB, 2 * kMiB}; }, 1ms, write_end());
+    read_until("\r\x1b[Kreading [");
     progress.show("list:1: bad");
-    pipe.read_until("list:1: bad\n\r\x1b[Kreading [");
+    read_until("list:1: bad\n\r\x1b[Kreading [");
   }
-  const std::string all = pipe.read_rest();
+  const std::string all = read_rest();
   CHECK(all.find("\r\x1b[Klist:1: bad\n") != std::string::npos);
   CHECK(all.ends_with("\r\x1b[K"));
 }
 
-TEST_CASE("a silent progress prints nothing, and its end does not wait for the interval") {
-  Pipe pipe;
+TEST_CASE_METHOD(Pipe, "a silent progress prints nothing, and its end does not wait for the interval") {
   const auto start = std::chrono::steady_clock::now();
   for (const Style style : {Style::none, Style::bar, Style::lines}) {
-    const Progress progress(style, []() -> Progress::State { return {"reading", 1, 1}; }, 1h, pipe.write_end());
+    const Progress progress(style, []() -> Progress::State { return {"reading", 1, 1}; }, 1h, write_end());
   }
   CHECK(std::chrono::steady_clock::now() - start < 1min);
-  CHECK(pipe.read_rest().empty());
+  CHECK(read_rest().empty());
 }
 
 }  // namespace

@@ -92,10 +92,9 @@ class Fixture {
   const std::string path_;
 };
 
-TEST_CASE("recorded pairs are in the file, with the days of their use, when it is opened again") {
-  const Fixture at;
+TEST_CASE_METHOD(Fixture, "recorded pairs are in the file, with the days of their use, when it is opened again") {
   {
-    LearnedFile file(at.path(), LearnedFile::Access::create);
+    LearnedFile file(path(), LearnedFile::Access::create);
     const std::vector<Contact> two = {{"ann@ours.example", "joe@example.org"}, {"bob@ours.example", "joe@example.org"}};
     CHECK(file.record(two, kMonday).added == 2);
     const LearnedFile::Recorded again = file.record(std::span(two).first(1), kMonday + days(3));
@@ -106,16 +105,15 @@ TEST_CASE("recorded pairs are in the file, with the days of their use, when it i
     CHECK(file.find("bob@ours.example", "joe@example.org") == kMonday);
     CHECK_FALSE(file.find("joe@example.org", "bob@ours.example"));
   }
-  CHECK(at.pairs_of_path() == Pairs{{{"ann@ours.example", "joe@example.org"}, {kMonday, kMonday + days(3)}},
-                                    {{"bob@ours.example", "joe@example.org"}, {kMonday, kMonday}}});
+  CHECK(pairs_of_path() == Pairs{{{"ann@ours.example", "joe@example.org"}, {kMonday, kMonday + days(3)}},
+                                 {{"bob@ours.example", "joe@example.org"}, {kMonday, kMonday}}});
   struct stat status = {};
-  REQUIRE(stat(at.path().c_str(), &status) == 0);
+  REQUIRE(stat(path().c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0640);
 }
 
-TEST_CASE("a renewal adds nothing, and a clock that was put back takes no day away") {
-  const Fixture at;
-  LearnedFile file(at.path(), LearnedFile::Access::create);
+TEST_CASE_METHOD(Fixture, "a renewal adds nothing, and a clock that was put back takes no day away") {
+  LearnedFile file(path(), LearnedFile::Access::create);
   file.record(std::vector<Contact>{{"ann@ours.example", "joe@example.org"}}, kMonday);
   file.record(
       std::vector<Contact>{{"ann@ours.example", "joe@example.org", true}, {"ann@ours.example", "x@y.example", true}},
@@ -171,9 +169,8 @@ std::uint64_t added_since(LearnedFile& file, const std::string& correspondent, s
   return file.record(std::span(&contact, 1), kMonday).added;
 }
 
-TEST_CASE("a message that began before a person was forgotten teaches only other pairs") {
-  const Fixture at;
-  LearnedFile file(at.path(), LearnedFile::Access::create);
+TEST_CASE_METHOD(Fixture, "a message that began before a person was forgotten teaches only other pairs") {
+  LearnedFile file(path(), LearnedFile::Access::create);
   for (const char* const person : {"a@example.org", "b@example.org", "c@example.org"}) {
     file.forget(canonicalize_line(person), kMonday);
   }
@@ -191,9 +188,8 @@ TEST_CASE("a message that began before a person was forgotten teaches only other
   CHECK(file.record(std::span(&renewal, 1), kMonday).renewed == 1);
 }
 
-TEST_CASE("a removal that the daemon has not read yet counts if it came after the message") {
-  const Fixture at;
-  LearnedFile file(at.path(), LearnedFile::Access::create);
+TEST_CASE_METHOD(Fixture, "a removal that the daemon has not read yet counts if it came after the message") {
+  LearnedFile file(path(), LearnedFile::Access::create);
   file.forget(canonicalize_line("a@example.org"), kMonday, std::chrono::seconds(10));
   const auto added_at = [&](std::chrono::seconds time) {
     const Contact contact = {
@@ -210,9 +206,9 @@ TEST_CASE("a removal that the daemon has not read yet counts if it came after th
   CHECK(added_at(std::chrono::floor<std::chrono::seconds>(before)) == 0);
 }
 
-TEST_CASE("the persons of the last removals are kept for a while, and messages from before teach nothing") {
-  const Fixture at;
-  LearnedFile file(at.path(), LearnedFile::Access::create);
+TEST_CASE_METHOD(Fixture,
+                 "the persons of the last removals are kept for a while, and messages from before teach nothing") {
+  LearnedFile file(path(), LearnedFile::Access::create);
   SECTION("until a later day") {
     file.forget(canonicalize_line("a@example.org"), kMonday);
     file.forget(canonicalize_line("b@example.org"), kMonday - days(1));  // the clock was put back
@@ -229,28 +225,27 @@ TEST_CASE("the persons of the last removals are kept for a while, and messages f
   }
   SECTION("and no more than a number of them") {
     const auto most = static_cast<std::int64_t>(Forgets::kMost);
-    run_sql(at.path(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " +
-                           std::to_string(most) + ") INSERT INTO forgotten SELECT i, i, 1, 20780 FROM n;" +
-                           "UPDATE state SET forgets = " + std::to_string(most));
+    run_sql(path(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " + std::to_string(most) +
+                        ") INSERT INTO forgotten SELECT i, i, 1, 20780 FROM n;" +
+                        "UPDATE state SET forgets = " + std::to_string(most));
     file.forget(canonicalize_line("a@example.org"), kMonday);
     CHECK(file.forgets().count() == most + 1);
     CHECK(added_since(file, "x@example.org", 0) == 0);
     CHECK(added_since(file, "a@example.org", 1) == 0);
     CHECK(added_since(file, "x@example.org", 1) == 1);
     CHECK(added_since(file, "a@example.org", most + 1) == 1);
-    CHECK(number_from_sql(at.path(), "SELECT count(*) FROM forgotten") == most);
+    CHECK(number_from_sql(path(), "SELECT count(*) FROM forgotten") == most);
     CHECK_NOTHROW(file.drop_forgets(kMonday));
   }
 }
 
-TEST_CASE("no forgotten address stays in the file or its log") {
-  const Fixture at;
-  LearnedFile file(at.path(), LearnedFile::Access::create);
+TEST_CASE_METHOD(Fixture, "no forgotten address stays in the file or its log") {
+  LearnedFile file(path(), LearnedFile::Access::create);
   for (int i = 0; i < 200; ++i) {
     file.record(std::vector<Contact>{{"ann@ours.example", "secretjoe" + std::to_string(i) + "@example.org"}}, kMonday);
   }
   CHECK(file.forget(canonicalize_line("@example.org"), kMonday) == 200);
-  for (const std::string& name : {at.path(), at.path() + "-wal"}) {
+  for (const std::string& name : {path(), path() + "-wal"}) {
     std::ifstream in(name, std::ios::binary);
     const std::string bytes((std::istreambuf_iterator<char>(in)), {});
     CAPTURE(name);
@@ -258,9 +253,8 @@ TEST_CASE("no forgotten address stays in the file or its log") {
   }
 }
 
-TEST_CASE("the pairs that were not used for longest expire first, a part at a time") {
-  const Fixture at;
-  LearnedFile file(at.path(), LearnedFile::Access::create);
+TEST_CASE_METHOD(Fixture, "the pairs that were not used for longest expire first, a part at a time") {
+  LearnedFile file(path(), LearnedFile::Access::create);
   for (int day = 0; day < 10; ++day) {
     file.record(std::vector<Contact>{{"ann@ours.example", "d" + std::to_string(day) + "@example.org"}},
                 kMonday + days(day));
@@ -277,10 +271,9 @@ TEST_CASE("the pairs that were not used for longest expire first, a part at a ti
   CHECK(file.count() == 5);
 }
 
-TEST_CASE("a reader gets the pairs that are new since its last read, and is notified of removals") {
-  const Fixture at;
-  LearnedFile ours(at.path(), LearnedFile::Access::create);
-  LearnedFile theirs(at.path(), LearnedFile::Access::write);
+TEST_CASE_METHOD(Fixture, "a reader gets the pairs that are new since its last read, and is notified of removals") {
+  LearnedFile ours(path(), LearnedFile::Access::create);
+  LearnedFile theirs(path(), LearnedFile::Access::write);
   ours.record(std::vector<Contact>{{"ann@ours.example", "joe@example.org"}}, kMonday);
   const auto none = [](const LearnedPair&) {};
   LearnedFile::Changes seen = ours.for_each_since(0, none);
@@ -299,128 +292,124 @@ TEST_CASE("a reader gets the pairs that are new since its last read, and is noti
   CHECK(ours.changes().forgets == seen.forgets + 1);
 }
 
-TEST_CASE("a file that is not our database is refused by name") {
-  const Fixture at;
+TEST_CASE_METHOD(Fixture, "a file that is not our database is refused by name") {
   SECTION("it is not there") {
-    CHECK(at.code_of_reading() == ErrorCode::cannot_open);
+    CHECK(code_of_reading() == ErrorCode::cannot_open);
   }
   SECTION("it is empty") {
-    std::ofstream(at.path()).flush();
-    CHECK(at.code_of_reading() == ErrorCode::bad_magic);
+    std::ofstream(path()).flush();
+    CHECK(code_of_reading() == ErrorCode::bad_magic);
     // As a daemon leaves it that ends before it has made its tables.
-    CHECK(LearnedFile(at.path(), LearnedFile::Access::create).count() == 0);
+    CHECK(LearnedFile(path(), LearnedFile::Access::create).count() == 0);
   }
   SECTION("it is no database") {
-    std::ofstream(at.path()) << std::string(5000, 'x');
-    CHECK(at.code_of_reading() == ErrorCode::bad_input);
-    CHECK(code_of([&] { at.create(); }) == ErrorCode::bad_input);
+    std::ofstream(path()) << std::string(5000, 'x');
+    CHECK(code_of_reading() == ErrorCode::bad_input);
+    CHECK(code_of([&] { create(); }) == ErrorCode::bad_input);
   }
   SECTION("it is a folder") {
-    REQUIRE(mkdir(at.path().c_str(), 0700) == 0);
-    CHECK(at.code_of_reading() == ErrorCode::not_a_regular_file);
+    REQUIRE(mkdir(path().c_str(), 0700) == 0);
+    CHECK(code_of_reading() == ErrorCode::not_a_regular_file);
   }
   SECTION("it is another program's") {
-    run_sql(at.path(), "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
-    CHECK(at.code_of_reading() == ErrorCode::bad_magic);
-    CHECK(code_of([&] { at.create(); }) == ErrorCode::bad_magic);
+    run_sql(path(), "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
+    CHECK(code_of_reading() == ErrorCode::bad_magic);
+    CHECK(code_of([&] { create(); }) == ErrorCode::bad_magic);
   }
   SECTION("a newer version has written it") {
-    at.create();
-    run_sql(at.path(), "PRAGMA user_version = 2");
-    CHECK(at.code_of_reading() == ErrorCode::unsupported_version);
-    CHECK_THROWS_WITH(at.create(), Catch::Contains(at.path()) && Catch::Contains("found version 2"));
+    create();
+    run_sql(path(), "PRAGMA user_version = 2");
+    CHECK(code_of_reading() == ErrorCode::unsupported_version);
+    CHECK_THROWS_WITH(create(), Catch::Contains(path()) && Catch::Contains("found version 2"));
   }
 }
 
-TEST_CASE("a row that our code cannot have written is damage") {
-  const Fixture at;
-  at.create();
+TEST_CASE_METHOD(Fixture, "a row that our code cannot have written is damage") {
+  create();
   SECTION("an address with upper case") {
-    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'Ann@ours.example', 'joe@example.org', 1, 1)");
-    CHECK_THROWS_WITH(at.pairs_of_path(), Catch::Contains("row 1") && Catch::Contains("Ann@ours.example"));
+    run_sql(path(), "INSERT INTO pairs VALUES (1, 'Ann@ours.example', 'joe@example.org', 1, 1)");
+    CHECK_THROWS_WITH(pairs_of_path(), Catch::Contains("row 1") && Catch::Contains("Ann@ours.example"));
   }
   SECTION("a domain") {
-    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', '@example.org', 1, 1)");
-    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+    run_sql(path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', '@example.org', 1, 1)");
+    CHECK(code_of_reading() == ErrorCode::bad_input);
   }
   SECTION("no address, which is how a sender of bounces is written") {
-    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', '', 1, 1)");
-    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+    run_sql(path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', '', 1, 1)");
+    CHECK(code_of_reading() == ErrorCode::bad_input);
   }
   SECTION("the bytes of an address that are no text") {
-    run_sql(at.path(), "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ' STRICT', '')");
-    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', CAST('joe@example.org' AS BLOB), 1, 1)");
-    run_sql(at.path(),
+    run_sql(path(), "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ' STRICT', '')");
+    run_sql(path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', CAST('joe@example.org' AS BLOB), 1, 1)");
+    run_sql(path(),
             "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = sql || ' STRICT' WHERE type = 'table'");
-    CHECK_THROWS_WITH(at.pairs_of_path(), Catch::Contains("row 1") && Catch::Contains("no text"));
+    CHECK_THROWS_WITH(pairs_of_path(), Catch::Contains("row 1") && Catch::Contains("no text"));
   }
   SECTION("two lines") {
-    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org' || char(10) || 'x', 1, 1)");
-    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+    run_sql(path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org' || char(10) || 'x', 1, 1)");
+    CHECK(code_of_reading() == ErrorCode::bad_input);
   }
   SECTION("a zero byte, which ends a text of C") {
-    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org' || char(0) || 'x', 1, 1)");
-    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+    run_sql(path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org' || char(0) || 'x', 1, 1)");
+    CHECK(code_of_reading() == ErrorCode::bad_input);
   }
   SECTION("a day before all days") {
-    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org', -1, 1)");
-    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+    run_sql(path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org', -1, 1)");
+    CHECK(code_of_reading() == ErrorCode::bad_input);
   }
   SECTION("a day after all days") {
-    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org', 1, 65536)");
-    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+    run_sql(path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org', 1, 65536)");
+    CHECK(code_of_reading() == ErrorCode::bad_input);
   }
   SECTION("a first day after the last") {
-    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org', 2, 1)");
-    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+    run_sql(path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org', 2, 1)");
+    CHECK(code_of_reading() == ErrorCode::bad_input);
   }
   SECTION("a text that is far too long") {
-    run_sql(at.path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', hex(zeroblob(1000000)), 1, 1)");
-    CHECK(at.code_of_reading() == ErrorCode::bad_input);
-    CHECK_THROWS_WITH(at.pairs_of_path(), Catch::Contains("too big"));  // before it takes memory
+    run_sql(path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', hex(zeroblob(1000000)), 1, 1)");
+    CHECK(code_of_reading() == ErrorCode::bad_input);
+    CHECK_THROWS_WITH(pairs_of_path(), Catch::Contains("too big"));  // before it takes memory
   }
   SECTION("a count that has run over") {
-    run_sql(at.path(), "UPDATE state SET last_change = 9223372036854775807");
-    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+    run_sql(path(), "UPDATE state SET last_change = 9223372036854775807");
+    CHECK(code_of_reading() == ErrorCode::bad_input);
   }
   SECTION("a table with other columns") {
-    run_sql(at.path(), "DROP TABLE pairs; CREATE TABLE pairs (change, user, correspondent, first_use, last_use)");
-    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+    run_sql(path(), "DROP TABLE pairs; CREATE TABLE pairs (change, user, correspondent, first_use, last_use)");
+    CHECK(code_of_reading() == ErrorCode::bad_input);
   }
   SECTION("a view in the place of the table") {
-    run_sql(at.path(), "DROP TABLE pairs; CREATE VIEW pairs AS SELECT 1, 'a@b.example', 'c@d.example', 1, 1");
-    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+    run_sql(path(), "DROP TABLE pairs; CREATE VIEW pairs AS SELECT 1, 'a@b.example', 'c@d.example', 1, 1");
+    CHECK(code_of_reading() == ErrorCode::bad_input);
   }
   SECTION("a forget that is missing among others") {
-    run_sql(at.path(), "INSERT INTO forgotten VALUES (1, 5, 1, 20780), (3, 5, 1, 20780); UPDATE state SET forgets = 3");
-    LearnedFile file(at.path(), LearnedFile::Access::write);
+    run_sql(path(), "INSERT INTO forgotten VALUES (1, 5, 1, 20780), (3, 5, 1, 20780); UPDATE state SET forgets = 3");
+    LearnedFile file(path(), LearnedFile::Access::write);
     CHECK(code_of([&] { file.forgets(); }) == ErrorCode::bad_input);
     const Contact contact = {.user = "ann@ours.example", .correspondent = "joe@example.org", .began = LearnedBegin{}};
     CHECK(code_of([&] { file.record(std::span(&contact, 1), kMonday); }) == ErrorCode::bad_input);
     CHECK(file.count() == 0);
   }
   SECTION("no table of what was forgotten") {
-    run_sql(at.path(), "DROP TABLE forgotten");
-    CHECK(at.code_of_reading() == ErrorCode::bad_input);
+    run_sql(path(), "DROP TABLE forgotten");
+    CHECK(code_of_reading() == ErrorCode::bad_input);
   }
   SECTION("no state") {
-    run_sql(at.path(), "DELETE FROM state");
-    CHECK(at.code_of_reading() == ErrorCode::bad_input);
-    CHECK_THROWS_WITH(at.pairs_of_path(), Catch::Contains("has no row"));
+    run_sql(path(), "DELETE FROM state");
+    CHECK(code_of_reading() == ErrorCode::bad_input);
+    CHECK_THROWS_WITH(pairs_of_path(), Catch::Contains("has no row"));
   }
 }
 
-TEST_CASE("a trigger in the file does nothing") {
-  const Fixture at;
-  LearnedFile file(at.path(), LearnedFile::Access::create);
-  run_sql(at.path(), "CREATE TRIGGER t AFTER INSERT ON pairs BEGIN DELETE FROM pairs; END");
+TEST_CASE_METHOD(Fixture, "a trigger in the file does nothing") {
+  LearnedFile file(path(), LearnedFile::Access::create);
+  run_sql(path(), "CREATE TRIGGER t AFTER INSERT ON pairs BEGIN DELETE FROM pairs; END");
   file.record(std::vector<Contact>{{"ann@ours.example", "joe@example.org"}}, kMonday);
   CHECK(pairs_of(file).size() == 1);
 }
 
-TEST_CASE("a step that the disk has no room for changes nothing, and the next one works") {
-  const Fixture at;
-  LearnedFile file(at.path(), LearnedFile::Access::create);
+TEST_CASE_METHOD(Fixture, "a step that the disk has no room for changes nothing, and the next one works") {
+  LearnedFile file(path(), LearnedFile::Access::create);
   file.record(std::vector<Contact>{{"ann@ours.example", "joe@example.org"}}, kMonday);
   const Pairs before = pairs_of(file);
   std::vector<Contact> many;
@@ -440,10 +429,9 @@ TEST_CASE("a step that the disk has no room for changes nothing, and the next on
   CHECK(file.record(many, kMonday).added == 5000);
 }
 
-TEST_CASE("random steps of two processes with the file open leave what a map would have") {
-  const Fixture at;
-  LearnedFile one(at.path(), LearnedFile::Access::create);
-  LearnedFile other(at.path(), LearnedFile::Access::write);
+TEST_CASE_METHOD(Fixture, "random steps of two processes with the file open leave what a map would have") {
+  LearnedFile one(path(), LearnedFile::Access::create);
+  LearnedFile other(path(), LearnedFile::Access::write);
   std::minstd_rand random(7);
   Pairs want;
   const auto name = [&](const char* domain, unsigned of) { return "p" + std::to_string(random() % of) + domain; };

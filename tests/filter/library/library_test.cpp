@@ -22,6 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::build_filter;
+using test::InFolder;
 using test::numbered_addresses;
 using test::read_file;
 using test::TemporaryFolder;
@@ -103,8 +104,7 @@ struct Texts {
   std::vector<Offset> offsets = {0};
 };
 
-TEST_CASE("an address is listed by itself, by its domain, by a domain above it, or not at all") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "an address is listed by itself, by its domain, by a domain above it, or not at all") {
   build_filter(folder.file("f"), {"joe@example.org", "@partner.example", "@.tree.example"});
   const Filter filter = opened(folder.file("f"));
   CHECK(look_up(filter, "joe@example.org") == BLOOMGATE_LISTED);
@@ -123,8 +123,8 @@ TEST_CASE("an address is listed by itself, by its domain, by a domain above it, 
   CHECK(look_up(filter, std::string(1 << 20, 'a') + "@example.org") == BLOOMGATE_MALFORMED);
 }
 
-TEST_CASE("a pair lists a sender for its recipient only, and an entry of a list is looked up as written there") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder,
+                 "a pair lists a sender for its recipient only, and an entry of a list is looked up as written there") {
   build_filter(folder.file("f"), {"joe@example.org > ann@ours.example", "@partner.example > @ours.example",
                                   "all@example.org", "@open.example"});
   const Filter filter = opened(folder.file("f"));
@@ -168,8 +168,7 @@ TEST_CASE("an excluded sender is reported as excluded by every kind of look-up")
   CHECK(answers == want);
 }
 
-TEST_CASE("bulk look-ups give the results of single ones, in every form") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "bulk look-ups give the results of single ones, in every form") {
   auto members = numbered_addresses(0, 1'000);
   members.insert(members.end(), {"@partner.example", "@.tree.example"});
   build_filter(folder.file("f"), members);
@@ -212,8 +211,7 @@ TEST_CASE("bulk look-ups give the results of single ones, in every form") {
   CHECK(answers == want);
 }
 
-TEST_CASE("an invalid column is refused, and none of its addresses is listed") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "an invalid column is refused, and none of its addresses is listed") {
   build_filter(folder.file("f"), {"joe@example.org"});
   const Filter filter = opened(folder.file("f"));
   const std::string data = "joe@example.orgjoe@example.org";
@@ -245,8 +243,7 @@ TEST_CASE("an invalid column is refused, and none of its addresses is listed") {
   CHECK(bloomgate_look_up(filter.get(), data.data(), 15, nullptr) == BLOOMGATE_BAD_ARGUMENT);
 }
 
-TEST_CASE("the width of a column times its length must fit in memory") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "the width of a column times its length must fit in memory") {
   build_filter(folder.file("f"), {"joe@example.org"});
   const Filter filter = opened(folder.file("f"));
   // Answers to so many would not fit either: so the check must come before they are written, and there are few of them.
@@ -292,8 +289,7 @@ TEST_CASE("every golden file opens, and its figures are those of its header") {
   CHECK(value == 7);
 }
 
-TEST_CASE("a path that is not a file, unknown flags and a name with a NUL are refused") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a path that is not a file, unknown flags and a name with a NUL are refused") {
   build_filter(folder.file("f"), {"joe@example.org"});
   CHECK(open_error(folder.file("missing")) == BLOOMGATE_CANNOT_OPEN);
   CHECK(open_error(folder.path().string()) == BLOOMGATE_NOT_A_REGULAR_FILE);
@@ -306,8 +302,7 @@ TEST_CASE("a path that is not a file, unknown flags and a name with a NUL are re
   CHECK(open_error((kTests / "bad/body-first-bit.bloom").string(), 0) == BLOOMGATE_OK);
 }
 
-TEST_CASE("after a write to the file no look-up is trusted") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "after a write to the file no look-up is trusted") {
   build_filter(folder.file("f"), {"joe@example.org"});
   const Filter filter = opened(folder.file("f"));
   CHECK(bloomgate_check(filter.get()) == BLOOMGATE_OK);
@@ -334,8 +329,7 @@ TEST_CASE("a file that becomes shorter lists no sender, if the program handles b
   CHECK(answer == BLOOMGATE_NOT_LISTED);
 }
 
-TEST_CASE("keys are made by the file's profile, and an address without a key has a reason") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "keys are made by the file's profile, and an address without a key has a reason") {
   build_filter(folder.file("f"), {"joe@example.org"},
                {.seed = 42, .profile = {.tag_separators = *TagSeparators::parse("+")}});
   const Filter filter = opened(folder.file("f"));
@@ -447,8 +441,7 @@ TEST_CASE("a shape is worked out as the builder does, and a setting that does no
   CHECK(none == nullptr);
 }
 
-TEST_CASE("parts that are made and joined through the library are the file of one build") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "parts that are made and joined through the library are the file of one build") {
   const auto addresses = numbered_addresses(0, 30'000);
   build_filter(folder.file("built"), addresses, {.expected_entries = 30'000, .seed = 42});
   const Shape shape = shape_for(30'000, 42);

@@ -127,8 +127,8 @@ Pages pages_of_one(std::vector<KeyHash> hashes, unsigned low_bits, std::vector<K
   return pages;
 }
 
-TEST_CASE("a hash at the border of two ranks has its bits in one rank, and its store page in one") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder,
+                 "a hash at the border of two ranks has its bits in one rank, and its store page in one") {
   for (const Layout layout : {Layout::page, Layout::line}) {
     for (const std::uint64_t memory_bytes : {kLittle, kMuch}) {
       const FilterShape shape = shape_with_store(layout);
@@ -139,8 +139,7 @@ TEST_CASE("a hash at the border of two ranks has its bits in one rank, and its s
   }
 }
 
-TEST_CASE("ranks with little memory make the same bits as one process with much") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "ranks with little memory make the same bits as one process with much") {
   for (const Layout layout : {Layout::page, Layout::ribbon}) {
     for (const bool has_store : {false, true}) {
       INFO(layout_rules(layout).name() << ' ' << has_store);
@@ -151,8 +150,7 @@ TEST_CASE("ranks with little memory make the same bits as one process with much"
   }
 }
 
-TEST_CASE("the parts of a store that ranks make are together the store that one process makes") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "the parts of a store that ranks make are together the store that one process makes") {
   const unsigned rank_count = GENERATE(1U, kRanks);  // one has more than it reads at once
   Job job(shape_with_store(Layout::page), folder.path(), kLittle, rank_count);
   const unsigned low_bits = low_bits_for(job.hashes.size());
@@ -184,8 +182,7 @@ TEST_CASE("the parts of a store that ranks make are together the store that one 
   CHECK(hashes == static_cast<std::uint64_t>(std::ranges::unique(job.hashes).begin() - job.hashes.begin()));
 }
 
-TEST_CASE("a rank refuses hashes of others") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a rank refuses hashes of others") {
   const FilterShape shape = shape_with_store(Layout::page);
   const SharedArray array(shape, kRanks);
   for (unsigned rank = 0; rank < kRanks; ++rank) {

@@ -62,8 +62,8 @@ TEST_CASE("the first server that answers decides, and earlier failures are repor
   CHECK(last.connections() == 0);
 }
 
-TEST_CASE("after a server that took the message and did not answer, the next server gets the whole message") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder,
+                 "after a server that took the message and did not answer, the next server gets the whole message") {
   MessageText message({.max_bytes = 10'000'000, .memory_bytes = 1000, .folder = folder.path()});
   std::string text = "Subject: test\r\n\r\n";
   while (text.size() < 300'000) text += std::to_string(text.size()) + "\r\n";
@@ -220,8 +220,7 @@ TEST_CASE("a server that does anything but answer is an error within the time") 
   }
 }
 
-TEST_CASE("a server that stops reading a large message is given up in time") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a server that stops reading a large message is given up in time") {
   MessageText message({.max_bytes = 50'000'000, .memory_bytes = 1000, .folder = folder.path()});
   for (int i = 0; i < 50; ++i) message.add_body(std::string(1'000'000, 'x'));
   LoopbackServer server(hangs());

@@ -18,6 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::answers;
 using test::hangs;
+using test::InFolder;
 using test::LoopbackServer;
 using test::rspamd_says;
 using test::spamd_says;
@@ -118,8 +119,7 @@ TEST_CASE("spamd gets the envelope in fields before the message") {
                        Catch::EndsWith("\r\n" + kText));
 }
 
-TEST_CASE("a large message comes whole, from memory and file, by port and by unix socket") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a large message comes whole, from memory and file, by port and by unix socket") {
   std::string large = kText;
   while (large.size() < 5'000'000) large += std::to_string(large.size()) + "\r\n";
   const MessageText message = message_of(large);
@@ -150,8 +150,7 @@ TEST_CASE("a refusal that arrives before the whole message is sent is read") {
   }
 }
 
-TEST_CASE("if spamd answers and closes while the message is being sent, its answer counts") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "if spamd answers and closes while the message is being sent, its answer counts") {
   const std::string large(5'000'000, 'x');
   // To a client that has not seen yet that it is connected, a server that has closed already would be one that it could
   // not reach.
@@ -218,8 +217,7 @@ void empty_unnamed_files(const TemporaryFolder& folder) {
   }
 }
 
-TEST_CASE("a message that cannot be read back is not reported as a failure of the server") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a message that cannot be read back is not reported as a failure of the server") {
   MessageText message({.max_bytes = 1'000'000, .memory_bytes = 10, .folder = folder.path()});
   message.add_body(std::string(500'000, 'x'));
   empty_unnamed_files(folder);

@@ -158,18 +158,16 @@ TEST_CASE("ham and deferred samples do not count as spam") {
   }
 }
 
-TEST_CASE("a checker that does not answer fails the sample, and the next sample is still sent") {
-  Sampling s;
-  s.fails = true;
-  s.sampler->offer(sample("joe@example.org"));
-  s.sampler->offer(sample("ann@example.org"));
-  CHECK(s.wait_for_answers(2) == Answers{SampleAnswer::failed, SampleAnswer::failed});
-  CHECK_THAT(s.lines().at(0), Catch::Matches("queue_id=Q1 sender=<joe@example.org> sample=failed identity=envelope .* "
-                                             "check_ms=[0-9]+ : spamd:unix:/s: \\\\x1b no answer in time"));
+TEST_CASE_METHOD(Sampling, "a checker that does not answer fails the sample, and the next sample is still sent") {
+  fails = true;
+  sampler->offer(sample("joe@example.org"));
+  sampler->offer(sample("ann@example.org"));
+  CHECK(wait_for_answers(2) == Answers{SampleAnswer::failed, SampleAnswer::failed});
+  CHECK_THAT(lines().at(0), Catch::Matches("queue_id=Q1 sender=<joe@example.org> sample=failed identity=envelope .* "
+                                           "check_ms=[0-9]+ : spamd:unix:/s: \\\\x1b no answer in time"));
 }
 
-TEST_CASE("the checker gets the whole text, also what is in a file") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "the checker gets the whole text, also what is in a file") {
   Sampling s;
   const std::string body(100'000, 'x');
   s.sampler->offer(sample("joe@example.org", body, {1 << 20, 1000, folder.path().string()}));
@@ -177,8 +175,7 @@ TEST_CASE("the checker gets the whole text, also what is in a file") {
   CHECK(s.asked() == std::vector<std::string>{"joe@example.org: " + body});
 }
 
-TEST_CASE("a sample without room in number, memory or on the disk is dropped and counted") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a sample without room in number, memory or on the disk is dropped and counted") {
   DeliverySampler::Limits limits;
   std::string body = "x";
   std::size_t memory = 1 << 20;
@@ -228,11 +225,10 @@ TEST_CASE("a sample that is larger than all room waits alone") {
   CHECK(s.wait_for_answers(1) == Answers{SampleAnswer::dropped});
 }
 
-TEST_CASE("a sample that cannot be offered counts as dropped") {
-  Sampling s;
-  s.sampler->drop();
-  CHECK(s.wait_for_answers(1) == Answers{SampleAnswer::dropped});
-  CHECK(s.lines().empty());
+TEST_CASE_METHOD(Sampling, "a sample that cannot be offered counts as dropped") {
+  sampler->drop();
+  CHECK(wait_for_answers(1) == Answers{SampleAnswer::dropped});
+  CHECK(lines().empty());
 }
 
 TEST_CASE("a sampler ends without waiting for a checker or reporting anything, and drops waiting samples") {
@@ -258,8 +254,8 @@ TEST_CASE("a sampler ends without waiting for a checker or reporting anything, a
   CHECK(s.asked().size() == 1);
 }
 
-TEST_CASE("a stopped sampler drops the files of waiting samples while its thread still waits for a checker") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder,
+                 "a stopped sampler drops the files of waiting samples while its thread still waits for a checker") {
   const auto open_files = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
   };

@@ -56,8 +56,8 @@ TEST_CASE("systemd's state of the service becomes findings") {
   }
 }
 
-TEST_CASE("a database of learned pairs that is unreadable, or whose folder is missing, is a finding") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder,
+                 "a database of learned pairs that is unreadable, or whose folder is missing, is a finding") {
   DaemonOptions options = {};
   options.learn = DaemonOptions::Learn::outbound;
   options.learn_file = folder.file("learned.db");
@@ -90,8 +90,8 @@ TEST_CASE("a finding is one line and its remedy another, whatever bytes are in t
   CHECK(findings_json(findings).find("\\\\x1b") != std::string::npos);
 }
 
-TEST_CASE("a daemon that accepts no connection is a problem, and does not make the doctor wait for ever") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder,
+                 "a daemon that accepts no connection is a problem, and does not make the doctor wait for ever") {
   DaemonOptions options;
   options.socket.family = SocketAddress::Family::unix_path;
   options.socket.path = folder.file("milter.sock");

@@ -83,70 +83,66 @@ class Fixture {
   std::unique_ptr<Learner> learner_;
 };
 
-TEST_CASE("a recipient of a user's mail is listed for that user at once, and after a restart") {
-  Fixture at;
-  CHECK_FALSE(at.learner().is_learned(kAnn, kJoe));
-  at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
-  CHECK(at.learner().is_learned(kAnn, kJoe));
-  CHECK_FALSE(at.learner().is_learned(kBob, kJoe));
-  at.end();
-  at.begin();
-  CHECK(comes_true([&] { return at.learner().is_learned(kAnn, kJoe); }));
-  CHECK_FALSE(at.learner().is_learned(kBob, kJoe));
+TEST_CASE_METHOD(Fixture, "a recipient of a user's mail is listed for that user at once, and after a restart") {
+  CHECK_FALSE(learner().is_learned(kAnn, kJoe));
+  learner().learn({kAnn, {kJoe}}, "ann", learner().begin_message());
+  CHECK(learner().is_learned(kAnn, kJoe));
+  CHECK_FALSE(learner().is_learned(kBob, kJoe));
+  end();
+  begin();
+  CHECK(comes_true([&] { return learner().is_learned(kAnn, kJoe); }));
+  CHECK_FALSE(learner().is_learned(kBob, kJoe));
 }
 
-TEST_CASE("pairs that another process removes or adds in the file take effect without a restart") {
-  Fixture at;
-  REQUIRE(at.is_ready());
-  at.learner().learn({kAnn, {kJoe, "zoe@example.org"}}, "ann", at.learner().begin_message());
-  REQUIRE(at.is_written(2));
-  LearnedFile other(at.path(), LearnedFile::Access::write);
+TEST_CASE_METHOD(Fixture, "pairs that another process removes or adds in the file take effect without a restart") {
+  REQUIRE(is_ready());
+  learner().learn({kAnn, {kJoe, "zoe@example.org"}}, "ann", learner().begin_message());
+  REQUIRE(is_written(2));
+  LearnedFile other(path(), LearnedFile::Access::write);
   CHECK(other.forget(canonicalize_line(kJoe), kMonday) == 1);
-  CHECK(at.forgets(kAnn, kJoe));
-  CHECK(at.learner().is_learned(kAnn, "zoe@example.org"));
+  CHECK(forgets(kAnn, kJoe));
+  CHECK(learner().is_learned(kAnn, "zoe@example.org"));
 
   other.record(std::vector<LearnedFile::Contact>{{kBob, "new@example.org"}}, kMonday);
-  CHECK(comes_true([&] { return at.learner().is_learned(kBob, "new@example.org"); }));
+  CHECK(comes_true([&] { return learner().is_learned(kBob, "new@example.org"); }));
   // And what was learned here since then is not lost by that.
-  at.learner().learn({kAnn, {"last@example.org"}}, "ann", at.learner().begin_message());
+  learner().learn({kAnn, {"last@example.org"}}, "ann", learner().begin_message());
   other.forget(canonicalize_line("zoe@example.org"), kMonday);
-  CHECK(at.forgets(kAnn, "zoe@example.org"));
-  CHECK(at.learner().is_learned(kAnn, "last@example.org"));
+  CHECK(forgets(kAnn, "zoe@example.org"));
+  CHECK(learner().is_learned(kAnn, "last@example.org"));
 }
 
-TEST_CASE("a message under way while a person is removed teaches nothing of that person") {
-  Fixture at;
-  REQUIRE(at.is_ready());
-  LearnedFile other(at.path(), LearnedFile::Access::write);
+TEST_CASE_METHOD(Fixture, "a message under way while a person is removed teaches nothing of that person") {
+  REQUIRE(is_ready());
+  LearnedFile other(path(), LearnedFile::Access::write);
   for (int i = 0; i < 5; ++i) {
     const std::string sender = "c" + std::to_string(i) + "@example.org";
     const std::string witness = "w" + std::to_string(i) + "@example.org";
-    const LearnedBegin began = at.learner().begin_message();
+    const LearnedBegin began = learner().begin_message();
     // Half of the times it is known already, and in others it waits to be written.
-    if (i % 2 == 0) at.learner().learn({kAnn, {sender}}, "ann", began);
+    if (i % 2 == 0) learner().learn({kAnn, {sender}}, "ann", began);
     other.forget(canonicalize_line(sender), kMonday);
-    at.learner().learn({kAnn, {sender, witness}}, "ann", began);
+    learner().learn({kAnn, {sender, witness}}, "ann", began);
     // And one that begins now does so even before that is known here.
-    at.learner().learn({kBob, {sender}}, "bob", at.learner().begin_message());
-    CHECK(at.learner().is_learned(kBob, sender));
-    REQUIRE(comes_true([&] { return at.learner().begin_message().forgets == began.forgets + 1; }));
-    CHECK(at.forgets(kAnn, sender));
-    at.learner().learn({kAnn, {sender}}, "ann", began);
-    CHECK_FALSE(at.learner().is_learned(kAnn, sender));
+    learner().learn({kBob, {sender}}, "bob", learner().begin_message());
+    CHECK(learner().is_learned(kBob, sender));
+    REQUIRE(comes_true([&] { return learner().begin_message().forgets == began.forgets + 1; }));
+    CHECK(forgets(kAnn, sender));
+    learner().learn({kAnn, {sender}}, "ann", began);
+    CHECK_FALSE(learner().is_learned(kAnn, sender));
     REQUIRE(comes_true([&] { return other.find(kAnn, witness).has_value(); }));
-    CHECK(at.learner().is_learned(kAnn, witness));
+    CHECK(learner().is_learned(kAnn, witness));
     CHECK_FALSE(other.find(kAnn, sender));
-    CHECK(at.learner().is_learned(kBob, sender));
+    CHECK(learner().is_learned(kBob, sender));
     REQUIRE(comes_true([&] { return other.find(kBob, sender).has_value(); }));
   }
 }
 
-TEST_CASE("a removal also drops pairs that wait for a file that is not read yet") {
-  Fixture at;
-  REQUIRE(at.is_ready());
-  at.end();
-  LearnedFile other(at.path(), LearnedFile::Access::write);
-  Learner learner(at.rules(), std::make_shared<spdlog::logger>("test"), 7, [] { return kMonday; });
+TEST_CASE_METHOD(Fixture, "a removal also drops pairs that wait for a file that is not read yet") {
+  REQUIRE(is_ready());
+  end();
+  LearnedFile other(path(), LearnedFile::Access::write);
+  Learner learner(rules(), std::make_shared<spdlog::logger>("test"), 7, [] { return kMonday; });
   const LearnedBegin began = learner.begin_message();
   learner.learn({kAnn, {kJoe, "zoe@example.org"}}, "ann", began);
   other.forget(canonicalize_line(kJoe), kMonday);
@@ -157,35 +153,34 @@ TEST_CASE("a removal also drops pairs that wait for a file that is not read yet"
   CHECK_FALSE(other.find(kAnn, kJoe));
 }
 
-TEST_CASE(
+TEST_CASE_METHOD(
+    Fixture,
     "once the number of removals is known, every message teaches again, and the names are dropped after two days") {
-  Fixture at;
-  REQUIRE(at.is_ready());
-  LearnedFile other(at.path(), LearnedFile::Access::write);
+  REQUIRE(is_ready());
+  LearnedFile other(path(), LearnedFile::Access::write);
   other.forget(canonicalize_line(kJoe), kMonday);
-  at.end();
-  at.begin();
-  REQUIRE(at.is_ready());
-  CHECK(at.learner().begin_message().forgets == 1);
-  at.learner().learn({kAnn, {"early@example.org"}}, "ann", {});
-  CHECK(at.learner().is_learned(kAnn, "early@example.org"));
-  at.set_day(kMonday + days(2));
+  end();
+  begin();
+  REQUIRE(is_ready());
+  CHECK(learner().begin_message().forgets == 1);
+  learner().learn({kAnn, {"early@example.org"}}, "ann", {});
+  CHECK(learner().is_learned(kAnn, "early@example.org"));
+  set_day(kMonday + days(2));
   REQUIRE(comes_true([&] { return other.forgets().name_either(kAnn, "any@example.org", {}); }));
-  at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
-  CHECK(at.learner().is_learned(kAnn, kJoe));
+  learner().learn({kAnn, {kJoe}}, "ann", learner().begin_message());
+  CHECK(learner().is_learned(kAnn, kJoe));
   REQUIRE(comes_true([&] { return other.find(kAnn, kJoe).has_value(); }));
 }
 
-TEST_CASE("a removed person is not learned again by a use that was not written yet") {
-  Fixture at;
-  REQUIRE(at.is_ready());
-  at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
-  REQUIRE(at.is_written(1));
-  LearnedFile other(at.path(), LearnedFile::Access::write);
-  at.set_day(kMonday + days(1));
+TEST_CASE_METHOD(Fixture, "a removed person is not learned again by a use that was not written yet") {
+  REQUIRE(is_ready());
+  learner().learn({kAnn, {kJoe}}, "ann", learner().begin_message());
+  REQUIRE(is_written(1));
+  LearnedFile other(path(), LearnedFile::Access::write);
+  set_day(kMonday + days(1));
   CHECK(other.forget(canonicalize_line(kJoe), kMonday + days(1)) == 1);
-  at.learner().renew(kAnn, kJoe);
-  CHECK(at.forgets(kAnn, kJoe));
+  learner().renew(kAnn, kJoe);
+  CHECK(forgets(kAnn, kJoe));
   CHECK(other.count() == 0);
 }
 
@@ -240,61 +235,59 @@ TEST_CASE("a login adds at most its hourly number of pairs, and the log says so 
   CHECK(log.find(said) == log.rfind(said));
 }
 
-TEST_CASE("with a damaged file nothing is learned, until a good file can be made") {
-  Fixture at;
-  at.end();
-  for (const char* const end : {"", "-wal", "-shm"}) unlink((at.path() + end).c_str());
-  std::ofstream(at.path()) << std::string(5000, 'x');
-  at.begin();
-  REQUIRE(comes_true([&] { return !at.learner().status().fault.empty(); }));
-  CHECK(at.learner().status().fault.find("damaged: move it away") != std::string::npos);
-  CHECK_FALSE(at.learner().status().is_ready);
-  CHECK(comes_true([&] { return at.changes() == 1; }));
-  LearnRules none = at.rules();
+TEST_CASE_METHOD(Fixture, "with a damaged file nothing is learned, until a good file can be made") {
+  end();
+  for (const char* const end : {"", "-wal", "-shm"}) unlink((path() + end).c_str());
+  std::ofstream(path()) << std::string(5000, 'x');
+  begin();
+  REQUIRE(comes_true([&] { return !learner().status().fault.empty(); }));
+  CHECK(learner().status().fault.find("damaged: move it away") != std::string::npos);
+  CHECK_FALSE(learner().status().is_ready);
+  CHECK(comes_true([&] { return changes() == 1; }));
+  LearnRules none = rules();
   none.path.clear();
-  at.learner().set_rules(none);
-  CHECK(comes_true([&] { return at.learner().status().fault.empty(); }));  // nothing is wrong with what is off
-  at.learner().set_rules(at.rules());
-  REQUIRE(comes_true([&] { return !at.learner().status().fault.empty(); }));
-  CHECK(comes_true([&] { return at.changes() == 2; }));
-  at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
-  CHECK_FALSE(at.learner().is_learned(kAnn, kJoe));
-  CHECK(at.learner().status().not_stored == 1);
-  REQUIRE(rename(at.path().c_str(), (at.path() + ".bad").c_str()) == 0);
-  REQUIRE(at.is_ready());
-  CHECK(at.learner().status().fault.empty());
-  CHECK(comes_true([&] { return at.changes() == 3; }));
-  at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
-  CHECK(at.learner().is_learned(kAnn, kJoe));
-  at.end();
-  const std::string log = at.log();
-  const std::size_t told = log.find("nothing is learned until");
+  learner().set_rules(none);
+  CHECK(comes_true([&] { return learner().status().fault.empty(); }));  // nothing is wrong with what is off
+  learner().set_rules(rules());
+  REQUIRE(comes_true([&] { return !learner().status().fault.empty(); }));
+  CHECK(comes_true([&] { return changes() == 2; }));
+  learner().learn({kAnn, {kJoe}}, "ann", learner().begin_message());
+  CHECK_FALSE(learner().is_learned(kAnn, kJoe));
+  CHECK(learner().status().not_stored == 1);
+  REQUIRE(rename(path().c_str(), (path() + ".bad").c_str()) == 0);
+  REQUIRE(is_ready());
+  CHECK(learner().status().fault.empty());
+  CHECK(comes_true([&] { return changes() == 3; }));
+  learner().learn({kAnn, {kJoe}}, "ann", learner().begin_message());
+  CHECK(learner().is_learned(kAnn, kJoe));
+  end();
+  const std::string text = log();
+  const std::size_t told = text.find("nothing is learned until");
   REQUIRE(told != std::string::npos);
   // Once for each time that it was turned on.
-  CHECK(log.find("nothing is learned until", log.find("nothing is learned until", told + 1) + 1) == std::string::npos);
-  CHECK(log.find("goes on again") != std::string::npos);
+  CHECK(text.find("nothing is learned until", text.find("nothing is learned until", told + 1) + 1) == std::string::npos);
+  CHECK(text.find("goes on again") != std::string::npos);
 }
 
-TEST_CASE("a reload can name another file, or none") {
-  Fixture at;
-  REQUIRE(at.is_ready());
-  at.learner().learn({kAnn, {kJoe}}, "ann", at.learner().begin_message());
-  REQUIRE(at.is_written(1));
-  LearnRules rules = at.rules();
-  rules.path = at.folder().file("other.db");
-  at.learner().set_rules(rules);
-  CHECK(at.forgets(kAnn, kJoe));
-  at.learner().learn({kBob, {kJoe}}, "bob", at.learner().begin_message());
-  rules.path.clear();
-  at.learner().set_rules(rules);
-  CHECK_FALSE(at.learner().is_on());
-  CHECK(comes_true([&] { return at.learner().status().pairs == 0; }));
-  CHECK(comes_true([&] { return !at.learner().status().is_ready; }));
-  at.learner().learn({kAnn, {"zoe@example.org"}}, "ann", at.learner().begin_message());
-  CHECK(at.learner().status().pairs == 0);
-  at.learner().set_rules(at.rules());
-  CHECK(comes_true([&] { return at.learner().is_learned(kAnn, kJoe); }));
-  CHECK_FALSE(at.learner().is_learned(kAnn, "zoe@example.org"));
+TEST_CASE_METHOD(Fixture, "a reload can name another file, or none") {
+  REQUIRE(is_ready());
+  learner().learn({kAnn, {kJoe}}, "ann", learner().begin_message());
+  REQUIRE(is_written(1));
+  LearnRules changed = rules();
+  changed.path = folder().file("other.db");
+  learner().set_rules(changed);
+  CHECK(forgets(kAnn, kJoe));
+  learner().learn({kBob, {kJoe}}, "bob", learner().begin_message());
+  changed.path.clear();
+  learner().set_rules(changed);
+  CHECK_FALSE(learner().is_on());
+  CHECK(comes_true([&] { return learner().status().pairs == 0; }));
+  CHECK(comes_true([&] { return !learner().status().is_ready; }));
+  learner().learn({kAnn, {"zoe@example.org"}}, "ann", learner().begin_message());
+  CHECK(learner().status().pairs == 0);
+  learner().set_rules(rules());
+  CHECK(comes_true([&] { return learner().is_learned(kAnn, kJoe); }));
+  CHECK_FALSE(learner().is_learned(kAnn, "zoe@example.org"));
 }
 
 TEST_CASE("pairs that are learned before the file is read are in memory and file afterwards") {
@@ -351,20 +344,19 @@ TEST_CASE("very many expired pairs are removed in steps, to the last") {
   CHECK(comes_true([&] { return at.learner().status().pairs == 0; }));
 }
 
-TEST_CASE("pairs learned just before another file is named are written to the earlier file") {
-  Fixture at;
-  LearnRules other = at.rules();
-  other.path = at.folder().file("other.db");
-  REQUIRE(at.is_ready());
+TEST_CASE_METHOD(Fixture, "pairs learned just before another file is named are written to the earlier file") {
+  LearnRules other = rules();
+  other.path = folder().file("other.db");
+  REQUIRE(is_ready());
   // Most of the times the learner's thread hears of both at once.
   for (int i = 0; i < 5; ++i) {
     const std::string sender = "c" + std::to_string(i) + "@example.org";
-    at.learner().learn({kAnn, {sender}}, "ann", at.learner().begin_message());
-    at.learner().set_rules(other);
-    REQUIRE(at.forgets(kAnn, sender));
-    at.learner().set_rules(at.rules());
-    REQUIRE(comes_true([&] { return at.learner().is_learned(kAnn, sender); }));
-    REQUIRE(at.is_ready());
+    learner().learn({kAnn, {sender}}, "ann", learner().begin_message());
+    learner().set_rules(other);
+    REQUIRE(forgets(kAnn, sender));
+    learner().set_rules(rules());
+    REQUIRE(comes_true([&] { return learner().is_learned(kAnn, sender); }));
+    REQUIRE(is_ready());
   }
 }
 

@@ -33,8 +33,7 @@ ErrorCode code_of_loading(const std::string& path, std::uint64_t most_bytes = kM
   return {};
 }
 
-TEST_CASE("an exact list is read from its file, bad lines with their places") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "an exact list is read from its file, bad lines with their places") {
   const ExactListReading reading = load_exact_list(write_list(folder, "joe@example.org\noops\n@corp.example"));
   CHECK(reading.list.size() == 2);
   CHECK(reading.list.find(canonicalize_path("<mary@corp.example>")).match == Match::domain);
@@ -42,13 +41,13 @@ TEST_CASE("an exact list is read from its file, bad lines with their places") {
   CHECK(reading.bad_lines[0].number == 2);
 }
 
-TEST_CASE("an empty file is an empty exact list") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "an empty file is an empty exact list") {
   CHECK(load_exact_list(write_list(folder, "")).list.size() == 0);
 }
 
-TEST_CASE("an empty file, and one whose last line has its end, is read without a wait, though it was just written") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(
+    test::InFolder,
+    "an empty file, and one whose last line has its end, is read without a wait, though it was just written") {
   const std::string text = GENERATE("", "joe@example.org\n");
   for (int attempt = 0; attempt < 100; ++attempt) {  // this machine may have been busy
     const std::string path = write_list(folder, text);
@@ -59,8 +58,7 @@ TEST_CASE("an empty file, and one whose last line has its end, is read without a
   FAIL("it waits for the file to rest");
 }
 
-TEST_CASE("a file that is unreadable, not text or too large is refused as an exact list") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a file that is unreadable, not text or too large is refused as an exact list") {
   CHECK(code_of_loading(folder.file("missing.txt")) == ErrorCode::cannot_open);
   CHECK_THROWS_WITH(load_exact_list(folder.file("missing.txt")), Catch::Contains("No such file or directory"));
   CHECK(code_of_loading("/proc/self") == ErrorCode::not_a_regular_file);
@@ -77,8 +75,7 @@ TEST_CASE("a file that is unreadable, not text or too large is refused as an exa
   CHECK(code_of_loading("/proc/self/status") == ErrorCode::cannot_read);
 }
 
-TEST_CASE("half a line is not read as another entry") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "half a line is not read as another entry") {
   const std::string path = write_list(folder, "joe@example.co");
   ExactListReading reading;
   std::thread reader([&] { reading = load_exact_list(path); });
@@ -88,8 +85,7 @@ TEST_CASE("half a line is not read as another entry") {
   CHECK(reading.list.size() == 1);
 }
 
-TEST_CASE("a last line without an end is read after 300 ms without a write to the file") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a last line without an end is read after 300 ms without a write to the file") {
   const std::string path = write_list(folder, "joe@example.org");
   const auto written = std::filesystem::file_time_type::clock::now() - std::chrono::milliseconds(100);
   std::filesystem::last_write_time(path, written);
@@ -97,16 +93,15 @@ TEST_CASE("a last line without an end is read after 300 ms without a write to th
   CHECK(std::filesystem::file_time_type::clock::now() - written >= std::chrono::milliseconds(300));
 }
 
-TEST_CASE(
+TEST_CASE_METHOD(
+    test::InFolder,
     "a last line without an end is read also if the file's time is in the future, as with a file server's clock") {
-  const test::TemporaryFolder folder;
   const std::string path = write_list(folder, "joe@example.org");
   std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
   CHECK(load_exact_list(path).list.size() == 1);
 }
 
-TEST_CASE("a file that is still being written to is refused as an exact list") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a file that is still being written to is refused as an exact list") {
   const std::string path = write_list(folder, "joe@example.org");
   std::atomic<bool> is_read{false};
   std::jthread writer([&] {

@@ -6,11 +6,11 @@
 namespace bloomgate {
 namespace {
 
+using test::InFolder;
 using test::TemporaryFolder;
 using test::write_file;
 
-TEST_CASE("changes of a watched file are noticed, once, and those of its neighbours are not") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "changes of a watched file are noticed, once, and those of its neighbours are not") {
   FileWatch watch({folder.file("list")});
   CHECK_FALSE(watch.take_events());
   write_file(folder.file("neighbour"), "x");
@@ -32,8 +32,7 @@ TEST_CASE("changes of a watched file are noticed, once, and those of its neighbo
   CHECK_FALSE(watch.take_events());
 }
 
-TEST_CASE("a write to a watched file is noticed, also if another file is written to after it") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a write to a watched file is noticed, also if another file is written to after it") {
   write_file(folder.file("list"), "x");
   FileWatch watch({folder.file("list")});
   write_file(folder.file("list"), "y");
@@ -75,8 +74,7 @@ TEST_CASE("if events are lost, the watched file counts as changed") {
   CHECK(watch.take_events());
 }
 
-TEST_CASE("the file that a link leads to is watched, too") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "the file that a link leads to is watched, too") {
   const TemporaryFolder other;
   write_file(other.file("target"), "x");
   std::filesystem::create_symlink(other.file("target"), folder.file("list"));
@@ -95,16 +93,14 @@ std::ptrdiff_t watches_of(int descriptor) {
   return count;
 }
 
-TEST_CASE("a folder that is not watched any longer costs no watch") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a folder that is not watched any longer costs no watch") {
   const TemporaryFolder other;
   FileWatch watch({folder.file("list")});
   CHECK(watch.watch_instead({other.file("list")}).empty());
   CHECK(watches_of(watch.descriptor()) == 1);
 }
 
-TEST_CASE("a path without a folder is watched in the working folder") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a path without a folder is watched in the working folder") {
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
   FileWatch watch({"list"});
@@ -113,16 +109,14 @@ TEST_CASE("a path without a folder is watched in the working folder") {
   CHECK(watch.take_events());
 }
 
-TEST_CASE("a watch without files can be given some") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a watch without files can be given some") {
   FileWatch watch({});
   CHECK(watch.watch_instead({folder.file("list")}).empty());
   write_file(folder.file("list"), "x");
   CHECK(watch.take_events());
 }
 
-TEST_CASE("a change of the folder's mode is not a change of the file in it") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a change of the folder's mode is not a change of the file in it") {
   FileWatch watch({folder.file("list")});
   write_file(folder.file("list"), "x");
   CHECK(watch.take_events());
@@ -130,8 +124,7 @@ TEST_CASE("a change of the folder's mode is not a change of the file in it") {
   CHECK_FALSE(watch.take_events());
 }
 
-TEST_CASE("other files can be watched instead") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "other files can be watched instead") {
   FileWatch watch({folder.file("list")});
   CHECK(watch.watch_instead({folder.file("other")}).empty());
   CHECK_FALSE(watch.take_events());
@@ -141,8 +134,7 @@ TEST_CASE("other files can be watched instead") {
   CHECK_FALSE(watch.take_events());
 }
 
-TEST_CASE("two files of one folder and one of another are watched together") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "two files of one folder and one of another are watched together") {
   const TemporaryFolder other;
   FileWatch watch({folder.file("a"), folder.file("b"), other.file("c")});
   for (const std::string& path : {folder.file("a"), folder.file("b"), other.file("c")}) {
@@ -153,8 +145,8 @@ TEST_CASE("two files of one folder and one of another are watched together") {
   CHECK_FALSE(watch.take_events());
 }
 
-TEST_CASE("a folder that is gone is noticed, and watched again once it is back and the watch refreshed") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder,
+                 "a folder that is gone is noticed, and watched again once it is back and the watch refreshed") {
   const std::string inner = folder.file("inner");
   std::filesystem::create_directory(inner);
   FileWatch watch({inner + "/list"});
@@ -167,8 +159,8 @@ TEST_CASE("a folder that is gone is noticed, and watched again once it is back a
   CHECK(watch.take_events());
 }
 
-TEST_CASE("a folder that is moved is noticed, and the one in its place is watched from the next refresh on") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder,
+                 "a folder that is moved is noticed, and the one in its place is watched from the next refresh on") {
   const std::string inner = folder.file("inner");
   std::filesystem::create_directory(inner);
   FileWatch watch({inner + "/list"});

@@ -58,36 +58,33 @@ ErrorCode code_of(const std::function<void()>& act) {
   throw std::logic_error("nothing was refused");
 }
 
-TEST_CASE("an added entry is the last line, as its key, and all other lines stay") {
-  const List list;
-  const EditedList edited = list.edit(ListChange::put_in, {"<Ann@EXAMPLE.org.>", "@.Tree.example", "joe@example.org"});
-  CHECK(list.text() == std::string(kText) + "ann@example.org\n@.tree.example\n");
+TEST_CASE_METHOD(List, "an added entry is the last line, as its key, and all other lines stay") {
+  const EditedList edited = edit(ListChange::put_in, {"<Ann@EXAMPLE.org.>", "@.Tree.example", "joe@example.org"});
+  CHECK(text() == std::string(kText) + "ann@example.org\n@.tree.example\n");
   REQUIRE(edited.entries.size() == 3);
   CHECK(edited.entries[0].entry == "ann@example.org");
   CHECK(edited.entries[0].has_changed);
   CHECK(edited.entries[1].has_changed);
   CHECK_FALSE(edited.entries[2].has_changed);  // in another spelling
   CHECK(edited.size == 4);
-  CHECK(list.others().empty());
+  CHECK(others().empty());
 }
 
-TEST_CASE("removing an entry removes each of its spellings, and nothing else") {
-  const List list;
-  const EditedList edited = list.edit(ListChange::take_out, {"JOE@example.org", "ann@example.org"});
-  CHECK(list.text() == "# our own list, by Anna\n\n@corp.example\nnonsense\n# end\n");
+TEST_CASE_METHOD(List, "removing an entry removes each of its spellings, and nothing else") {
+  const EditedList edited = edit(ListChange::take_out, {"JOE@example.org", "ann@example.org"});
+  CHECK(text() == "# our own list, by Anna\n\n@corp.example\nnonsense\n# end\n");
   CHECK(edited.entries[0].has_changed);
   CHECK_FALSE(edited.entries[1].has_changed);
   CHECK(edited.size == 1);
 }
 
-TEST_CASE("an edit waits for another program's lock of the folder, also a shared one") {
-  const List list;
-  FileDescriptor lock(open(list.folder().path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+TEST_CASE_METHOD(List, "an edit waits for another program's lock of the folder, also a shared one") {
+  FileDescriptor lock(open(folder().path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   REQUIRE(flock(lock.get(), LOCK_SH) == 0);
-  auto edit = std::async(std::launch::async, [&list] { return list.edit(ListChange::put_in, {"ann@example.org"}); });
-  CHECK(edit.wait_for(std::chrono::milliseconds(200)) == std::future_status::timeout);
+  auto edited = std::async(std::launch::async, [this] { return edit(ListChange::put_in, {"ann@example.org"}); });
+  CHECK(edited.wait_for(std::chrono::milliseconds(200)) == std::future_status::timeout);
   lock.reset();
-  CHECK(edit.get().entries[0].has_changed);
+  CHECK(edited.get().entries[0].has_changed);
 }
 
 TEST_CASE("removing an address names another entry that still covers it") {
@@ -214,43 +211,40 @@ TEST_CASE("a list may grow to the size that can be read, and no further") {
   CHECK(list.text() == kText + added);
 }
 
-TEST_CASE("mode and owner stay, and so does a symbolic link") {
-  const List list;
-  REQUIRE(chmod(list.path().c_str(), 0640) == 0);
-  if (geteuid() == 0) REQUIRE(chown(list.path().c_str(), 65534, 65534) == 0);
-  const std::string link = list.folder().file("link");
+TEST_CASE_METHOD(List, "mode and owner stay, and so does a symbolic link") {
+  REQUIRE(chmod(path().c_str(), 0640) == 0);
+  if (geteuid() == 0) REQUIRE(chown(path().c_str(), 65534, 65534) == 0);
+  const std::string link = folder().file("link");
   std::filesystem::create_symlink("revoked", link);
   edit_list_file(link, entries_of_words(Words{"ann@example.org"}), ListChange::put_in);
   CHECK(std::filesystem::is_symlink(link));
-  CHECK(list.text() == std::string(kText) + "ann@example.org\n");
+  CHECK(text() == std::string(kText) + "ann@example.org\n");
   struct stat status = {};
-  REQUIRE(stat(list.path().c_str(), &status) == 0);
+  REQUIRE(stat(path().c_str(), &status) == 0);
   CHECK((status.st_mode & 07777) == 0640);
   if (geteuid() == 0) CHECK((status.st_uid == 65534 && status.st_gid == 65534));
 }
 
-TEST_CASE("a missing list and a path that is not a list are refused") {
-  const List list;
+TEST_CASE_METHOD(List, "a missing list and a path that is not a list are refused") {
   const auto edit = [](const std::string& path) {
     edit_list_file(path, entries_of_words(Words{"ann@example.org"}), ListChange::put_in);
   };
-  CHECK(code_of([&] { edit(list.folder().file("missing")); }) == ErrorCode::cannot_open);
-  CHECK_THROWS_WITH(edit(list.folder().file("missing")), Catch::Contains("install -m 644 /dev/null"));
-  CHECK_FALSE(std::filesystem::exists(list.folder().file("missing")));
-  CHECK(code_of([&] { edit(list.folder().path().string()); }) == ErrorCode::not_a_regular_file);
-  test::write_file(list.path(), std::string("joe@exam\0ple.org\n", 17));
-  CHECK(code_of([&] { edit(list.path()); }) == ErrorCode::bad_input);
+  CHECK(code_of([&] { edit(folder().file("missing")); }) == ErrorCode::cannot_open);
+  CHECK_THROWS_WITH(edit(folder().file("missing")), Catch::Contains("install -m 644 /dev/null"));
+  CHECK_FALSE(std::filesystem::exists(folder().file("missing")));
+  CHECK(code_of([&] { edit(folder().path().string()); }) == ErrorCode::not_a_regular_file);
+  test::write_file(path(), std::string("joe@exam\0ple.org\n", 17));
+  CHECK(code_of([&] { edit(path()); }) == ErrorCode::bad_input);
 }
 
-TEST_CASE("the file of a killed edit is replaced, and never followed as a link") {
-  const List list;
-  const std::string precious = list.folder().file("precious");
+TEST_CASE_METHOD(List, "the file of a killed edit is replaced, and never followed as a link") {
+  const std::string precious = folder().file("precious");
   test::write_file(precious, "precious");
-  std::filesystem::create_symlink(precious, list.folder().file(".revoked.edit"));
-  list.edit(ListChange::put_in, {"ann@example.org"});
-  CHECK(list.text() == std::string(kText) + "ann@example.org\n");
+  std::filesystem::create_symlink(precious, folder().file(".revoked.edit"));
+  edit(ListChange::put_in, {"ann@example.org"});
+  CHECK(text() == std::string(kText) + "ann@example.org\n");
   CHECK(test::read_file(precious) == "precious");
-  CHECK(list.others() == Words{"precious"});
+  CHECK(others() == Words{"precious"});
 }
 
 TEST_CASE("edits at the same time wait for each other, and none is lost") {

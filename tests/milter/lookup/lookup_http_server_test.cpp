@@ -19,14 +19,6 @@ using test::receive;
 using test::receive_all;
 using test::send_text;
 
-// What a client is told that sends so much and no more.
-std::string answer_to(const Server& server, std::string_view requests) {
-  const FileDescriptor client = server.connect();
-  send_text(client, requests);
-  shutdown(client.get(), SHUT_WR);  // fails where the server has hung up already
-  return receive_all(client);
-}
-
 // The next answer of a connection that goes on, which must end with `want`; what came of it where it does not.
 std::string ask(const FileDescriptor& client, std::string_view request, std::string_view want) {
   send_text(client, request);
@@ -56,47 +48,42 @@ std::string post(std::string_view body) {
 
 const std::string kJoe = get("/sender?address=joe@example.org");
 
-TEST_CASE("the socket for look-ups answers HTTP as it answers netstrings") {
-  const Server server;
-  CHECK_THAT(answer_to(server, kJoe), Catch::StartsWith("HTTP/1.1 200 OK\r\n") &&
-                                          Catch::Contains("Content-Type: text/plain") &&
-                                          Catch::EndsWith("\r\n\r\nlisted\n"));
-  CHECK_THAT(answer_to(server, get("/sender?address=pam@example.org&recipient=ann@ours.example")),
+TEST_CASE_METHOD(Server, "the socket for look-ups answers HTTP as it answers netstrings") {
+  CHECK_THAT(answer_to(kJoe), Catch::StartsWith("HTTP/1.1 200 OK\r\n") && Catch::Contains("Content-Type: text/plain") &&
+                                  Catch::EndsWith("\r\n\r\nlisted\n"));
+  CHECK_THAT(answer_to(get("/sender?address=pam@example.org&recipient=ann@ours.example")),
              Catch::EndsWith("\r\n\r\nlisted\n"));
-  CHECK_THAT(answer_to(server, get("/sender?address=eve@example.org")), Catch::EndsWith("\r\n\r\nrevoked\n"));
-  CHECK_THAT(answer_to(server, "HEAD /sender?address=joe@example.org HTTP/1.0\r\n\r\n"),
+  CHECK_THAT(answer_to(get("/sender?address=eve@example.org")), Catch::EndsWith("\r\n\r\nrevoked\n"));
+  CHECK_THAT(answer_to("HEAD /sender?address=joe@example.org HTTP/1.0\r\n\r\n"),
              Catch::Contains("Content-Length: 7\r\n") && Catch::EndsWith("\r\n\r\n"));
-  CHECK_THAT(answer_to(server, post("joe@example.org\npam@example.org\neve@example.org\n")),
+  CHECK_THAT(answer_to(post("joe@example.org\npam@example.org\neve@example.org\n")),
              Catch::EndsWith("\r\n\r\nlisted\nneither\nrevoked\n"));
 }
 
-TEST_CASE("a request by HTTP that comes byte by byte is answered") {
-  const Server server;
+TEST_CASE_METHOD(Server, "a request by HTTP that comes byte by byte is answered") {
   for (const std::string& request : {kJoe, post("eve@example.org\njoe@example.org")}) {
-    const FileDescriptor slow = server.connect();
+    const FileDescriptor slow = connect();
     for (const char byte : request) send_text(slow, {&byte, 1});
     CHECK_THAT(ask(slow, "", "listed\n"), Catch::EndsWith("\r\n\r\nlisted\n") || Catch::EndsWith("revoked\nlisted\n"));
   }
 }
 
-TEST_CASE("a body of the most bytes is answered, and a longer one is refused by its length") {
-  const Server server;
+TEST_CASE_METHOD(Server, "a body of the most bytes is answered, and a longer one is refused by its length") {
   std::string lines;
   while (lines.size() + 27 <= kMaxPostedBytes) lines += "eve@example.org\npam@a.test\n";
   lines.resize(kMaxPostedBytes, 'x');
-  const std::string answer = answer_to(server, post(lines));
+  const std::string answer = answer_to(post(lines));
   CHECK_THAT(answer, Catch::StartsWith("HTTP/1.1 413 "));  // of too many lines
   std::string long_lines;
   while (long_lines.size() < kMaxPostedBytes) long_lines += std::string(63, 'x') + "\n";
-  CHECK_THAT(answer_to(server, post(long_lines)), Catch::StartsWith("HTTP/1.1 200 ") && Catch::EndsWith("neither\n"));
+  CHECK_THAT(answer_to(post(long_lines)), Catch::StartsWith("HTTP/1.1 200 ") && Catch::EndsWith("neither\n"));
   for (const char* const length : {"262145", "4294967296", "18446744073709551615"}) {
-    CHECK_THAT(answer_to(server, std::string("POST /senders HTTP/1.1\r\nContent-Length: ") + length + "\r\n\r\n"),
+    CHECK_THAT(answer_to(std::string("POST /senders HTTP/1.1\r\nContent-Length: ") + length + "\r\n\r\n"),
                Catch::StartsWith("HTTP/1.1 413 "));
   }
 }
 
-TEST_CASE("requests by HTTP that cannot be answered are refused") {
-  const Server server;
+TEST_CASE_METHOD(Server, "requests by HTTP that cannot be answered are refused") {
   struct Case {
     std::string request, want;
   };
@@ -119,14 +106,14 @@ TEST_CASE("requests by HTTP that cannot be answered are refused") {
   };
   for (const Case& c : cases) {
     INFO(c.request.substr(0, 80));
-    CHECK_THAT(answer_to(server, c.request), Catch::StartsWith("HTTP/1.1 " + c.want + " "));
+    CHECK_THAT(answer_to(c.request), Catch::StartsWith("HTTP/1.1 " + c.want + " "));
   }
-  CHECK_THAT(answer_to(server, kJoe), Catch::EndsWith("listed\n"));
+  CHECK_THAT(answer_to(kJoe), Catch::EndsWith("listed\n"));
 }
 
-TEST_CASE("a connection by HTTP serves further requests, also after refused ones, until its client ends it") {
-  const Server server;
-  const FileDescriptor client = server.connect();
+TEST_CASE_METHOD(Server,
+                 "a connection by HTTP serves further requests, also after refused ones, until its client ends it") {
+  const FileDescriptor client = connect();
   for (int i = 0; i < 3; ++i) {
     for (const auto& [request, want] : std::vector<std::pair<std::string, std::string>>{
              {kJoe, "\r\n\r\nlisted\n"},
@@ -177,8 +164,7 @@ TEST_CASE("the connection ends after the answer to its last permitted request, a
   CHECK(answers.find("Connection: close") > answers.rfind("HTTP/1.1 200 OK"));
 }
 
-TEST_CASE("the rest of a request is never taken for another request") {
-  const Server server;
+TEST_CASE_METHOD(Server, "the rest of a request is never taken for another request") {
   const std::string eve = get("/sender?address=eve@example.org");
   const std::string length = "Content-Length: " + std::to_string(eve.size()) + "\r\n";
   const std::string joe = "GET /sender?address=joe@example.org HTTP/1.1\r\n";
@@ -200,16 +186,15 @@ TEST_CASE("the rest of a request is never taken for another request") {
            std::string("nonsense\r\n\r\n"),
        }) {
     INFO(request);
-    const std::string answer = test::answer_on(server.connect(), request + eve);
+    const std::string answer = test::answer_on(connect(), request + eve);
     CHECK_THAT(answer, Catch::StartsWith("HTTP/1.1 ") && Catch::Contains("Connection: close\r\n") &&
                            !Catch::Contains("revoked") && !Catch::Contains("has not hung up"));
   }
 }
 
-TEST_CASE("HTTP after a netstring is refused") {
-  const Server server;
-  CHECK_THAT(answer_to(server, "23:senders joe@example.org," + kJoe), Catch::Contains("PERM expected a netstring"));
-  const FileDescriptor client = server.connect();
+TEST_CASE_METHOD(Server, "HTTP after a netstring is refused") {
+  CHECK_THAT(answer_to("23:senders joe@example.org," + kJoe), Catch::Contains("PERM expected a netstring"));
+  const FileDescriptor client = connect();
   const std::string listed = netstring_of("OK listed");
   send_text(client, "23:senders joe@example.org,");
   CHECK(receive(client, listed.size()) == listed);
@@ -219,7 +204,7 @@ TEST_CASE("HTTP after a netstring is refused") {
 TEST_CASE("all lines of a body share the time of one wait for a disk, and each fault is reported once") {
   const Server server({.waiting = 60000ms});
   const Clock::time_point start = Clock::now();
-  CHECK_THAT(answer_to(server, post("a\nfault@example.org\njoe@example.org")),
+  CHECK_THAT(server.answer_to(post("a\nfault@example.org\njoe@example.org")),
              Catch::EndsWith("\r\n\r\nneither\nneither\nlisted\n"));
   const auto deadlines = server.deadlines();
   REQUIRE(deadlines.size() == 3);
@@ -263,7 +248,7 @@ TEST_CASE("a client by HTTP that does not read its answers is cut off, and other
     // Until the server hangs up; its answers fill the socket first.
     while (send(deaf.get(), kJoe.data(), kJoe.size(), MSG_NOSIGNAL) > 0) continue;
   });
-  CHECK_THAT(answer_to(server, kJoe), Catch::EndsWith("listed\n"));
+  CHECK_THAT(server.answer_to(kJoe), Catch::EndsWith("listed\n"));
   sender.join();
 }
 
@@ -286,19 +271,18 @@ TEST_CASE("a client by HTTP counts among the clients, and is closed if it has be
   const FileDescriptor half = server.connect();
   send_text(half, "GET /sender");
   const FileDescriptor second = server.connect();
-  CHECK_THAT(answer_to(server, kJoe), Catch::EndsWith("listed\n"));
+  CHECK_THAT(server.answer_to(kJoe), Catch::EndsWith("listed\n"));
   CHECK(receive_all(half).empty());
   // A client that has ended has left its place.
-  for (int i = 0; i < 10; ++i) CHECK_THAT(answer_to(server, kJoe), Catch::EndsWith("listed\n"));
+  for (int i = 0; i < 10; ++i) CHECK_THAT(server.answer_to(kJoe), Catch::EndsWith("listed\n"));
 }
 
-TEST_CASE("clients by HTTP that vanish at each byte, or while the server ends, leave nothing") {
-  Server server;
-  for (std::size_t length = 0; length <= kJoe.size(); ++length) send_text(server.connect(), kJoe.substr(0, length));
-  const FileDescriptor half = server.connect();
+TEST_CASE_METHOD(Server, "clients by HTTP that vanish at each byte, or while the server ends, leave nothing") {
+  for (std::size_t length = 0; length <= kJoe.size(); ++length) send_text(connect(), kJoe.substr(0, length));
+  const FileDescriptor half = connect();
   send_text(half, kJoe.substr(0, 10));
-  CHECK_THAT(answer_to(server, kJoe), Catch::EndsWith("listed\n"));  // who has come after it
-  server.end();
+  CHECK_THAT(answer_to(kJoe), Catch::EndsWith("listed\n"));  // who has come after it
+  end();
   CHECK(receive_all(half).empty());
 }
 

@@ -33,6 +33,13 @@ class LookupServerOfTest {
   }
 
   FileDescriptor connect() const { return connect_to(path()); }
+  // What a client is told that sends so much and no more.
+  std::string answer_to(std::string_view requests) const {
+    const FileDescriptor client = connect();
+    send_text(client, requests);
+    shutdown(client.get(), SHUT_WR);  // fails where the server has hung up already
+    return receive_all(client);
+  }
   void end() { server_.reset(); }
   std::vector<std::string> faults() const {
     const std::lock_guard lock(mutex_);

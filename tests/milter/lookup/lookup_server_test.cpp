@@ -31,9 +31,8 @@ std::string ask(const FileDescriptor& client, std::string_view key, std::string_
   return receive(client, want.size());
 }
 
-TEST_CASE("each question of a connection is answered") {
-  const Server server;
-  const FileDescriptor client = server.connect();
+TEST_CASE_METHOD(Server, "each question of a connection is answered") {
+  const FileDescriptor client = connect();
   CHECK(ask(client, "joe@example.org", kListed) == kListed);
   CHECK(ask(client, "eve@example.org", kRevoked) == kRevoked);
   CHECK(ask(client, "pam@example.org", kNotFound) == kNotFound);
@@ -42,27 +41,25 @@ TEST_CASE("each question of a connection is answered") {
   CHECK(ask(client, "example.org", kNotFound) == kNotFound);
 }
 
-TEST_CASE("questions that come at once, or byte by byte, are answered in their order") {
-  const Server server;
+TEST_CASE_METHOD(Server, "questions that come at once, or byte by byte, are answered in their order") {
   std::string questions;
   std::string answers;
   for (int i = 0; i < 5000; ++i) {
     questions += request("pam@example.org").append(request("joe@example.org"));
     answers += kNotFound + kListed;
   }
-  const FileDescriptor fast = server.connect();
+  const FileDescriptor fast = connect();
   std::thread sender([&] { send_text(fast, questions); });
   CHECK(receive(fast, answers.size()) == answers);
   sender.join();
 
-  const FileDescriptor slow = server.connect();
+  const FileDescriptor slow = connect();
   for (const char byte : request("joe@example.org")) send_text(slow, {&byte, 1});
   CHECK(receive(slow, kListed.size()) == kListed);
 }
 
-TEST_CASE("another map is refused, and the connection continues") {
-  const Server server;
-  const FileDescriptor client = server.connect();
+TEST_CASE_METHOD(Server, "another map is refused, and the connection continues") {
+  const FileDescriptor client = connect();
   for (const std::string_view payload : {"domains joe@example.org", "senders", "", "SENDERS joe@example.org"}) {
     INFO(payload);
     const std::string want = netstring_of("PERM the only map here is 'senders'");
@@ -72,12 +69,11 @@ TEST_CASE("another map is refused, and the connection continues") {
   CHECK(ask(client, "joe@example.org", kListed) == kListed);
 }
 
-TEST_CASE("a client that breaks the protocol gets earlier answers and an error, and is closed") {
-  const Server server;
+TEST_CASE_METHOD(Server, "a client that breaks the protocol gets earlier answers and an error, and is closed") {
   for (const std::string& bytes : {std::string("GET /sender?address=joe@example.org HTTP/1.1\r\n\r\n"),
                                    std::string("5000:"), std::string("3:abc;"), std::string(100'000, '9')}) {
     INFO(bytes.substr(0, 20));
-    const FileDescriptor client = server.connect();
+    const FileDescriptor client = connect();
     send_text(client, request("joe@example.org") + bytes);
     // The answer to a flood may be lost, since the server hangs up on bytes that it has not read.
     const std::string got = receive_all(client);
@@ -86,11 +82,10 @@ TEST_CASE("a client that breaks the protocol gets earlier answers and an error, 
   }
 }
 
-TEST_CASE("a question that cannot be answered gets the answer for an unlisted sender, and is reported") {
-  const Server server;
-  const FileDescriptor client = server.connect();
+TEST_CASE_METHOD(Server, "a question that cannot be answered gets the answer for an unlisted sender, and is reported") {
+  const FileDescriptor client = connect();
   CHECK(ask(client, "fault@example.org", kNotFound) == kNotFound);
-  CHECK(server.faults() == std::vector<std::string>{"a sender could not be looked up: no answer"});
+  CHECK(faults() == std::vector<std::string>{"a sender could not be looked up: no answer"});
 }
 
 TEST_CASE("all questions that come at once share the time of one wait for a disk") {
@@ -143,20 +138,18 @@ TEST_CASE("if there are too many clients, the one that has been silent longest i
   CHECK(ask(third, "joe@example.org", kListed) == kListed);
 }
 
-TEST_CASE("the server continues after clients that vanish at each byte") {
-  const Server server;
+TEST_CASE_METHOD(Server, "the server continues after clients that vanish at each byte") {
   const std::string whole = request("joe@example.org");
-  for (std::size_t length = 0; length <= whole.size(); ++length) send_text(server.connect(), whole.substr(0, length));
-  CHECK(ask(server.connect(), "joe@example.org", kListed) == kListed);
+  for (std::size_t length = 0; length <= whole.size(); ++length) send_text(connect(), whole.substr(0, length));
+  CHECK(ask(connect(), "joe@example.org", kListed) == kListed);
 }
 
-TEST_CASE("the server for look-ups ends at once, also with clients connected") {
-  Server server;
-  const FileDescriptor idle = server.connect();
-  const FileDescriptor half = server.connect();
+TEST_CASE_METHOD(Server, "the server for look-ups ends at once, also with clients connected") {
+  const FileDescriptor idle = connect();
+  const FileDescriptor half = connect();
   send_text(half, "20:");
   CHECK(ask(idle, "joe@example.org", kListed) == kListed);
-  server.end();
+  end();
   CHECK(receive_all(idle).empty());
   CHECK(receive_all(half).empty());
 }

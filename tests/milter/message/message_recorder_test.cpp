@@ -8,8 +8,11 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("a new recorder has no facts") {
+struct Recorded {
   MessageRecorder message;
+};
+
+TEST_CASE_METHOD(Recorded, "a new recorder has no facts") {
   const Facts facts = message.facts({});
   CHECK_FALSE(facts.envelope_sender);
   CHECK(facts.header_from == HeaderFrom{});
@@ -21,8 +24,7 @@ TEST_CASE("a new recorder has no facts") {
   CHECK_FALSE(message.failed());
 }
 
-TEST_CASE("a recorder keeps the sender as given, and counts only our headers") {
-  MessageRecorder message;
+TEST_CASE_METHOD(Recorded, "a recorder keeps the sender as given, and counts only our headers") {
   message.begin_message("<Joe@Example.ORG> SIZE=1");
   for (const char* const name : {"From", "X-Bloomgate", "Subject", "x-BLOOMGATE ", "X-Bloomgate-Not"}) {
     message.add_header(name, "deliver");
@@ -31,8 +33,7 @@ TEST_CASE("a recorder keeps the sender as given, and counts only our headers") {
   CHECK(message.forged_fields().marks() == 2);
 }
 
-TEST_CASE("nothing of a message remains for the next one") {
-  MessageRecorder message;
+TEST_CASE_METHOD(Recorded, "nothing of a message remains for the next one") {
   message.begin_message("<joe@example.org>");
   message.add_header("X-Bloomgate", "deliver");
   message.end_header(true);
@@ -51,8 +52,8 @@ TEST_CASE("nothing of a message remains for the next one") {
   CHECK_FALSE(message.failed());
 }
 
-TEST_CASE("From and Authentication-Results fields are read whatever the case of their names, and no others") {
-  MessageRecorder message;
+TEST_CASE_METHOD(Recorded,
+                 "From and Authentication-Results fields are read whatever the case of their names, and no others") {
   message.begin_message("<a@example.org>", {.login = "joe", .daemon_name = "MSA"});
   for (const char* const name : {"Sender", "Reply-To", "X-From", "Resent-From", "Return-Path"}) {
     message.add_header(name, "other@example.org");
@@ -74,8 +75,7 @@ TEST_CASE("From and Authentication-Results fields are read whatever the case of 
   CHECK(message.facts({}).authentication.trusted_fields() == 0);
 }
 
-TEST_CASE("only as many Authentication-Results fields count, from the top, as milters write") {
-  MessageRecorder message;
+TEST_CASE_METHOD(Recorded, "only as many Authentication-Results fields count, from the top, as milters write") {
   message.begin_message("<a@example.org>");
   message.add_header("From", "joe@example.org");
   message.add_header("DKIM-Signature", "v=1; d=example.org; s=1");
@@ -88,8 +88,7 @@ TEST_CASE("only as many Authentication-Results fields count, from the top, as mi
   }
 }
 
-TEST_CASE("the space after a colon is not a part of a value") {
-  MessageRecorder message;
+TEST_CASE_METHOD(Recorded, "the space after a colon is not a part of a value") {
   message.set_leading_space(true);
   message.begin_message("<a@example.org>");
   message.add_header("From", "\tJoe <joe@example.org>");
@@ -101,8 +100,7 @@ TEST_CASE("the space after a colon is not a part of a value") {
   CHECK(facts.authentication.dkim_aligned("example.org", Alignment::strict));
 }
 
-TEST_CASE("too many or too long From fields give no sender, and take little memory") {
-  MessageRecorder message;
+TEST_CASE_METHOD(Recorded, "too many or too long From fields give no sender, and take little memory") {
   message.begin_message("<a@example.org>");
   SECTION("many") {
     for (int i = 0; i < 100'000; ++i) message.add_header("From", "joe@example.org");
@@ -121,8 +119,7 @@ TEST_CASE("too many or too long From fields give no sender, and take little memo
   CHECK_FALSE(message.failed());
 }
 
-TEST_CASE("a message with more results than the limit has failed, and the next one has not") {
-  MessageRecorder message;
+TEST_CASE_METHOD(Recorded, "a message with more results than the limit has failed, and the next one has not") {
   message.begin_message("<a@example.org>");
   SECTION("many") {
     for (int i = 0; i < 2000; ++i) message.add_header("Authentication-Results", "x; none");
@@ -137,8 +134,7 @@ TEST_CASE("a message with more results than the limit has failed, and the next o
   CHECK_FALSE(message.failed());
 }
 
-TEST_CASE("the client's address holds for all its messages, and its login for each message") {
-  MessageRecorder message;
+TEST_CASE_METHOD(Recorded, "the client's address holds for all its messages, and its login for each message") {
   const auto client = parse_ip_address("192.0.2.1");
   message.begin_connection(client);
   for (int i = 0; i < 2; ++i) {
@@ -152,9 +148,9 @@ TEST_CASE("the client's address holds for all its messages, and its login for ea
   CHECK_FALSE(message.facts({}).origin.client);
 }
 
-TEST_CASE(
+TEST_CASE_METHOD(
+    Recorded,
     "a message with a field behind the end of its header has failed, whatever the field, and our marks are counted") {
-  MessageRecorder message;
   message.begin_message("<a@example.org>");
   message.end_header(false);
   CHECK_FALSE(message.failed());
@@ -167,8 +163,7 @@ TEST_CASE(
   CHECK_FALSE(message.failed());
 }
 
-TEST_CASE("an empty sender is a sender, unlike a missing one") {
-  MessageRecorder message;
+TEST_CASE_METHOD(Recorded, "an empty sender is a sender, unlike a missing one") {
   message.begin_message("");
   CHECK(message.facts({}).envelope_sender == "");
 }
@@ -200,8 +195,7 @@ TEST_CASE("if a verifier needs it, the header is kept as it was sent, forged fie
   CHECK(header_of(message) == Fields{"Subject: it is", "Subject:it is"});
 }
 
-TEST_CASE("a header above the verifier's limit is dropped until the next message") {
-  MessageRecorder message;
+TEST_CASE_METHOD(Recorded, "a header above the verifier's limit is dropped until the next message") {
   message.keep_header(true);
   const std::string most(MessageRecorder::kMaxKeptHeaderBytes - 3, 'x');
   message.begin_message("<a@example.org>");
@@ -229,8 +223,7 @@ TEST_CASE("a header above the verifier's limit is dropped until the next message
   CHECK(header_of(message) == std::vector<std::string>{"B: short"});
 }
 
-TEST_CASE("after a reset, and after another client has connected, there is no sender") {
-  MessageRecorder message;
+TEST_CASE_METHOD(Recorded, "after a reset, and after another client has connected, there is no sender") {
   message.begin_message("<a@example.org>", {.login = "joe", .daemon_name = "MSA"});
   SECTION("a reset") {
     message.reset();
@@ -249,8 +242,7 @@ Recipients recipients_of(MessageRecorder& message) {
   return message.facts({}).recipients;
 }
 
-TEST_CASE("recipients are known if the mail server sends them, and else unknown") {
-  MessageRecorder message;
+TEST_CASE_METHOD(Recorded, "recipients are known if the mail server sends them, and else unknown") {
   message.begin_message("<joe@example.org>");
   message.add_recipient("<ann@example.net>");
   CHECK(recipients_of(message).state == Recipients::State::unknown);
@@ -268,8 +260,7 @@ TEST_CASE("recipients are known if the mail server sends them, and else unknown"
   CHECK_FALSE(recipients_of(message).are_known());
 }
 
-TEST_CASE("one field makes a message automatic, and not the next one") {
-  MessageRecorder message;
+TEST_CASE_METHOD(Recorded, "one field makes a message automatic, and not the next one") {
   message.begin_message("<joe@example.org>");
   message.add_header("Subject", "bulk");
   CHECK_FALSE(message.facts({}).is_automatic);

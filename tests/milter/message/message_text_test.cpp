@@ -13,7 +13,7 @@
 namespace bloomgate {
 namespace {
 
-using test::TemporaryFolder;
+using test::InFolder;
 
 // Reads in pieces of that many bytes.
 std::string text_of(const MessageText& message, std::size_t piece_bytes = 4096) {
@@ -67,8 +67,7 @@ TEST_CASE("header fields, the blank line and the body are kept as they are sent 
   CHECK_FALSE(message.is_full());
 }
 
-TEST_CASE("memory stays within its bound, and the rest is read back from the file") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "memory stays within its bound, and the rest is read back from the file") {
   constexpr std::size_t kMemory = 100'000;
   const std::string body = random_bytes(3'000'000);
   MessageText message({.max_bytes = 10'000'000, .memory_bytes = kMemory, .folder = folder.path()});
@@ -90,8 +89,7 @@ TEST_CASE("memory stays within its bound, and the rest is read back from the fil
   }
 }
 
-TEST_CASE("the temporary file has no name, and is removed with its message") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "the temporary file has no name, and is removed with its message") {
   const auto open_files = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
   };
@@ -107,8 +105,7 @@ TEST_CASE("the temporary file has no name, and is removed with its message") {
   CHECK(message.memory_held() == 10);  // kept for the next one
 }
 
-TEST_CASE("a moved text keeps its content, and leaves an empty one") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a moved text keeps its content, and leaves an empty one") {
   MessageText message({.max_bytes = 16, .memory_bytes = 10, .folder = folder.path()});
   message.add_body("0123456789abc");
   MessageText taken = message.take();
@@ -122,8 +119,7 @@ TEST_CASE("a moved text keeps its content, and leaves an empty one") {
   CHECK(text_of(taken) == "0123456789abcdef");
 }
 
-TEST_CASE("the first bytes of a message that is too long are kept") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "the first bytes of a message that is too long are kept") {
   for (const std::size_t memory : {std::size_t{0}, std::size_t{10}, std::size_t{20}, std::size_t{1000}}) {
     CAPTURE(memory);
     MessageText message({.max_bytes = 20, .memory_bytes = memory, .folder = folder.path()});
@@ -138,8 +134,7 @@ TEST_CASE("the first bytes of a message that is too long are kept") {
   }
 }
 
-TEST_CASE("a folder that is not there is an error, and the next message can be kept") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a folder that is not there is an error, and the next message can be kept") {
   MessageText message({.max_bytes = 1000, .memory_bytes = 10, .folder = folder.file("missing")});
   CHECK_THROWS_WITH(message.add_body("0123456789a"),
                     Catch::Contains(folder.file("missing")) && Catch::Contains("No such file or directory"));
@@ -149,8 +144,7 @@ TEST_CASE("a folder that is not there is an error, and the next message can be k
   CHECK(text_of(message) == "short");
 }
 
-TEST_CASE("a failure to read back from the file is an error") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a failure to read back from the file is an error") {
   MessageText message({.max_bytes = 100'000, .memory_bytes = 10, .folder = folder.path()});
   message.add_body(random_bytes(10'000));
   for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -164,8 +158,7 @@ TEST_CASE("a failure to read back from the file is an error") {
   CHECK_THROWS_WITH(message.read(10, piece), Catch::Contains("read a temporary file in " + folder.path().string()));
 }
 
-TEST_CASE("a file that cannot grow is an error, whether none or some of it could be written") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a file that cannot grow is an error, whether none or some of it could be written") {
   for (const rlim_t largest : {rlim_t{0}, rlim_t{5000}}) {
     CAPTURE(largest);
     MessageText message({.max_bytes = 100'000, .memory_bytes = 10, .folder = folder.path()});

@@ -105,9 +105,9 @@ TEST_CASE("a body is read up to the amount that is checked") {
   CHECK(message.text_fault().empty());
 }
 
-TEST_CASE(
+TEST_CASE_METHOD(
+    test::InFolder,
     "a text that cannot be kept marks its message as failed, its body is skipped, and the next message is sound") {
-  const test::TemporaryFolder folder;
   MessageText::Limits limits = small_limits();
   limits.folder = folder.file("missing");
   MessageRecorder message(limits);
@@ -146,8 +146,7 @@ TEST_CASE("the space after a colon is kept in the text as it was sent") {
   CHECK(text_of(message) == "Subject: one\r\nX-Tight:two\r\n\r\n");
 }
 
-TEST_CASE("after a failure to keep the text no more of the body is kept") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "after a failure to keep the text no more of the body is kept") {
   MessageRecorder message(MessageText::Limits{.max_bytes = 1000, .memory_bytes = 30, .folder = folder.file("later")});
   begin(message);
   CHECK_FALSE(message.add_body("more than there is memory for"));

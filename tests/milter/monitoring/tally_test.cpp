@@ -15,8 +15,11 @@ Decision decision(Verdict verdict, Reason reason, IdentityKind identity, std::st
   return made;
 }
 
-TEST_CASE("a message counts under its decision, reason, identity and whitelist") {
+struct Counted {
   Tally tally;
+};
+
+TEST_CASE_METHOD(Counted, "a message counts under its decision, reason, identity and whitelist") {
   for (int i = 0; i < 3; ++i) {
     tally.note_message(decision(Verdict::deliver, Reason::listed, IdentityKind::both, "customers"), 1e-6);
   }
@@ -36,8 +39,7 @@ TEST_CASE("a message counts under its decision, reason, identity and whitelist")
   CHECK(tally.messages(Verdict::check) == 1);
 }
 
-TEST_CASE("the look-ups of messages add up") {
-  Tally tally;
+TEST_CASE_METHOD(Counted, "the look-ups of messages add up") {
   Decision made = decision(Verdict::check, Reason::not_listed, IdentityKind::envelope);
   made.draws = {.look_ups = 4, .hits = 1};
   tally.note_message(made, 0);
@@ -46,8 +48,7 @@ TEST_CASE("the look-ups of messages add up") {
   CHECK(tally.hits() == 2);
 }
 
-TEST_CASE("names of whitelists beyond the bound are counted together") {
-  Tally tally;
+TEST_CASE_METHOD(Counted, "names of whitelists beyond the bound are counted together") {
   for (std::size_t i = 0; i < 3 * Tally::kMostNames; ++i) {
     tally.note_message(decision(Verdict::deliver, Reason::listed, IdentityKind::envelope, "w" + std::to_string(i)), 0);
   }
@@ -58,8 +59,7 @@ TEST_CASE("names of whitelists beyond the bound are counted together") {
   CHECK(tally.messages(Verdict::deliver) == 3 * Tally::kMostNames);
 }
 
-TEST_CASE("a store's answers count under its whitelist, and a checker's under its action") {
-  Tally tally;
+TEST_CASE_METHOD(Counted, "a store's answers count under its whitelist, and a checker's under its action") {
   tally.note_confirmation("a", Confirmation::no, 0.001);
   tally.note_confirmation("a", Confirmation::unreadable, 0.001);
   tally.note_confirmation("b", Confirmation::no, 0.001);
@@ -87,8 +87,8 @@ TEST_CASE("a store's answers count under its whitelist, and a checker's under it
   CHECK(tally.deep_check_times().read().sum_seconds == Approx(3));
 }
 
-TEST_CASE("samples count by their answer, and those that were answered are the ones that count for the share") {
-  Tally tally;
+TEST_CASE_METHOD(Counted,
+                 "samples count by their answer, and those that were answered are the ones that count for the share") {
   CHECK(tally.answered_samples() == 0);
   for (const SampleAnswer answer : {SampleAnswer::ham, SampleAnswer::ham, SampleAnswer::spam, SampleAnswer::failed,
                                     SampleAnswer::failed, SampleAnswer::failed, SampleAnswer::dropped}) {
@@ -103,20 +103,18 @@ TEST_CASE("samples count by their answer, and those that were answered are the o
   CHECK(tally.sample_share() == 0.001);
 }
 
-TEST_CASE("open sessions are those that have begun and not ended") {
-  Tally tally;
+TEST_CASE_METHOD(Counted, "open sessions are those that have begun and not ended") {
   for (int i = 0; i < 5; ++i) tally.begin_session();
   for (int i = 0; i < 3; ++i) tally.end_session();
   CHECK(tally.sessions() == 5);
   CHECK(tally.open_sessions() == 2);
 }
 
-TEST_CASE("nothing is lost when all sessions count at once, each new name among them") {
-  Tally tally;
+TEST_CASE_METHOD(Counted, "nothing is lost when all sessions count at once, each new name among them") {
   constexpr int kEach = 2000;
   std::vector<std::thread> sessions;
   for (int thread = 0; thread < 4; ++thread) {
-    sessions.emplace_back([&tally] {
+    sessions.emplace_back([this] {
       for (int i = 0; i < kEach; ++i) {
         tally.note_message(
             decision(Verdict::deliver, Reason::listed, IdentityKind::envelope, "w" + std::to_string(i % 20)), 1e-5);

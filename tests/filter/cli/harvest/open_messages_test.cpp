@@ -49,17 +49,16 @@ struct Log {
   OpenMessages messages;
 };
 
-TEST_CASE("the recipients of a user's message are found by its queue ID, in canonical form") {
-  Log log;
-  log.login("AAAAA1");
-  log.from("AAAAA1", "<Ann@OURS.example>", 2);
-  log.sent("AAAAA1", "<Joe@Example.ORG>");
-  log.sent("AAAAA1", "<bob@example.org>");
-  log.postfix("qmgr", "AAAAA1: removed");
-  CHECK(log.sink.found == Found{"joe@example.org > ann@ours.example", "bob@example.org > ann@ours.example"});
-  CHECK(log.counts.messages == 1);
-  CHECK(log.counts.contacts == 2);
-  CHECK(log.messages.open() == 0);
+TEST_CASE_METHOD(Log, "the recipients of a user's message are found by its queue ID, in canonical form") {
+  login("AAAAA1");
+  from("AAAAA1", "<Ann@OURS.example>", 2);
+  sent("AAAAA1", "<Joe@Example.ORG>");
+  sent("AAAAA1", "<bob@example.org>");
+  postfix("qmgr", "AAAAA1: removed");
+  CHECK(sink.found == Found{"joe@example.org > ann@ours.example", "bob@example.org > ann@ours.example"});
+  CHECK(counts.messages == 1);
+  CHECK(counts.contacts == 2);
+  CHECK(messages.open() == 0);
 }
 
 TEST_CASE("a message counts only if one of our users sent it, to few recipients") {
@@ -93,65 +92,60 @@ TEST_CASE("a message counts only if one of our users sent it, to few recipients"
   CHECK(log.left_out(test.reason) == 1);
 }
 
-TEST_CASE("recipients count if they are outside our domains and were reached") {
-  Log log;
-  log.login("AAAAA1");
-  log.from("AAAAA1", "<ann@sub.tree.example>", 3);
-  log.sent("AAAAA1", "<bob@ours.example>");
-  log.sent("AAAAA1", "<bob@deep.sub.tree.example>");
-  log.sent("AAAAA1", "<bob>");
-  log.postfix("smtp", "AAAAA1: to=<joe@example.org>, relay=mx[1.2.3.4]:25, status=bounced (no)");
-  CHECK(log.sink.found.empty());
-  CHECK(log.left_out(LeftOut::own_domain) == 2);
-  CHECK(log.left_out(LeftOut::unreadable) == 1);
-  CHECK(log.left_out(LeftOut::not_delivered) == 1);
-  CHECK(log.counts.messages == 0);
-  log.sent("AAAAA1", "<joe@example.org>");
-  CHECK(log.sink.found == Found{"joe@example.org > ann@sub.tree.example"});
+TEST_CASE_METHOD(Log, "recipients count if they are outside our domains and were reached") {
+  login("AAAAA1");
+  from("AAAAA1", "<ann@sub.tree.example>", 3);
+  sent("AAAAA1", "<bob@ours.example>");
+  sent("AAAAA1", "<bob@deep.sub.tree.example>");
+  sent("AAAAA1", "<bob>");
+  postfix("smtp", "AAAAA1: to=<joe@example.org>, relay=mx[1.2.3.4]:25, status=bounced (no)");
+  CHECK(sink.found.empty());
+  CHECK(left_out(LeftOut::own_domain) == 2);
+  CHECK(left_out(LeftOut::unreadable) == 1);
+  CHECK(left_out(LeftOut::not_delivered) == 1);
+  CHECK(counts.messages == 0);
+  sent("AAAAA1", "<joe@example.org>");
+  CHECK(sink.found == Found{"joe@example.org > ann@sub.tree.example"});
 }
 
-TEST_CASE("a message that a header check has logged as automatic is left out") {
-  Log log;
-  log.login("AAAAA1");
-  log.postfix("cleanup", "AAAAA1: info: header Auto-Submitted: auto-replied from local; from=<ann@ours.example>");
-  log.postfix("cleanup", "AAAAA1: info: header Precedence: bulk from local; from=<ann@ours.example>");
-  log.from("AAAAA1");
-  log.sent("AAAAA1");
-  CHECK(log.sink.found.empty());
-  CHECK(log.left_out(LeftOut::automatic) == 1);
+TEST_CASE_METHOD(Log, "a message that a header check has logged as automatic is left out") {
+  login("AAAAA1");
+  postfix("cleanup", "AAAAA1: info: header Auto-Submitted: auto-replied from local; from=<ann@ours.example>");
+  postfix("cleanup", "AAAAA1: info: header Precedence: bulk from local; from=<ann@ours.example>");
+  from("AAAAA1");
+  sent("AAAAA1");
+  CHECK(sink.found.empty());
+  CHECK(left_out(LeftOut::automatic) == 1);
 }
 
-TEST_CASE("a queue ID that is used again belongs to another message") {
-  Log log;
-  log.login("AAAAA1");
-  log.from("AAAAA1");
+TEST_CASE_METHOD(Log, "a queue ID that is used again belongs to another message") {
+  login("AAAAA1");
+  from("AAAAA1");
   // The log of the end is missing; a stranger gets the same queue ID.
-  log.postfix("smtpd", "AAAAA1: client=pc[1.2.3.4]");
-  log.from("AAAAA1");
-  log.sent("AAAAA1");
-  CHECK(log.sink.found.empty());
+  postfix("smtpd", "AAAAA1: client=pc[1.2.3.4]");
+  from("AAAAA1");
+  sent("AAAAA1");
+  CHECK(sink.found.empty());
 }
 
-TEST_CASE("queue IDs of several hosts are several messages") {
-  Log log;
-  log.login("AAAAA1");
-  log.postfix("qmgr", "AAAAA1: from=<ann@ours.example>, size=1, nrcpt=1 (queue active)", "mx2");
-  log.sent("AAAAA1");
-  CHECK(log.sink.found.empty());
+TEST_CASE_METHOD(Log, "queue IDs of several hosts are several messages") {
+  login("AAAAA1");
+  postfix("qmgr", "AAAAA1: from=<ann@ours.example>, size=1, nrcpt=1 (queue active)", "mx2");
+  sent("AAAAA1");
+  CHECK(sink.found.empty());
 }
 
-TEST_CASE("behind a content filter the message counts by its first login") {
-  Log log;
-  log.login("AAAAA1");
-  log.from("AAAAA1");
-  log.postfix("smtpd", "BBBBB1: client=localhost[127.0.0.1], orig_queue_id=AAAAA1, orig_client=pc[1.2.3.4]");
-  log.from("BBBBB1");
-  log.sent("BBBBB1");
-  CHECK(log.sink.found == Found{"joe@example.org > ann@ours.example"});
-  log.postfix("smtpd", "CCCCC1: client=localhost[127.0.0.1], orig_queue_id=ZZZZZ1, orig_client=pc[1.2.3.4]");
-  log.from("CCCCC1");
-  log.sent("CCCCC1", "<bob@example.org>");
-  CHECK(log.sink.found.size() == 1);
+TEST_CASE_METHOD(Log, "behind a content filter the message counts by its first login") {
+  login("AAAAA1");
+  from("AAAAA1");
+  postfix("smtpd", "BBBBB1: client=localhost[127.0.0.1], orig_queue_id=AAAAA1, orig_client=pc[1.2.3.4]");
+  from("BBBBB1");
+  sent("BBBBB1");
+  CHECK(sink.found == Found{"joe@example.org > ann@ours.example"});
+  postfix("smtpd", "CCCCC1: client=localhost[127.0.0.1], orig_queue_id=ZZZZZ1, orig_client=pc[1.2.3.4]");
+  from("CCCCC1");
+  sent("CCCCC1", "<bob@example.org>");
+  CHECK(sink.found.size() == 1);
 }
 
 TEST_CASE("past the bound the oldest message is dropped and counted") {
@@ -168,30 +162,29 @@ TEST_CASE("past the bound the oldest message is dropped and counted") {
   CHECK(log.sink.found == Found{"two@example.org > ann@ours.example", "three@example.org > ann@ours.example"});
 }
 
-TEST_CASE("clients of Sendmail count if they have logged in on the same connection") {
-  Log log;
+TEST_CASE_METHOD(Log, "clients of Sendmail count if they have logged in on the same connection") {
   const std::string from = ": from=<ann@ours.example>, size=1, nrcpts=2, daemon=MTA, relay=pc [1.2.3.4]";
   const std::string to = ": to=<joe@example.org>, mailer=esmtp, relay=mx. [5.6.7.8], dsn=2.0.0, stat=Sent (Ok)";
-  log.sendmail("AUTH=server, relay=pc [1.2.3.4], authid=ann, mech=PLAIN, bits=0", "7");
-  log.sendmail("AAAAA1" + from, "7");
-  log.sendmail("AAAAA1" + to, "8");
-  CHECK(log.sink.found.size() == 1);
+  sendmail("AUTH=server, relay=pc [1.2.3.4], authid=ann, mech=PLAIN, bits=0", "7");
+  sendmail("AAAAA1" + from, "7");
+  sendmail("AAAAA1" + to, "8");
+  CHECK(sink.found.size() == 1);
   SECTION("with all recipients dealt with, it is closed") {
-    CHECK(log.messages.open() == 2);
-    log.sendmail("AAAAA1: to=<bob@example.org>, mailer=esmtp, stat=User unknown", "8");
-    CHECK(log.messages.open() == 1);
-    CHECK(log.left_out(LeftOut::not_delivered) == 1);
+    CHECK(messages.open() == 2);
+    sendmail("AAAAA1: to=<bob@example.org>, mailer=esmtp, stat=User unknown", "8");
+    CHECK(messages.open() == 1);
+    CHECK(left_out(LeftOut::not_delivered) == 1);
   }
   SECTION("another process has not logged in") {
-    log.sendmail("AAAAA2" + from, "9");
-    log.sendmail("AAAAA2" + to, "9");
-    CHECK(log.sink.found.size() == 1);
-    CHECK(log.left_out(LeftOut::no_login) == 1);
+    sendmail("AAAAA2" + from, "9");
+    sendmail("AAAAA2" + to, "9");
+    CHECK(sink.found.size() == 1);
+    CHECK(left_out(LeftOut::no_login) == 1);
   }
   SECTION("nor has another client, when the process's number comes again") {
-    log.sendmail("AAAAA2: from=<ann@ours.example>, size=1, nrcpts=1, relay=evil [6.6.6.6]", "7");
-    log.sendmail("AAAAA2" + to, "7");
-    CHECK(log.sink.found.size() == 1);
+    sendmail("AAAAA2: from=<ann@ours.example>, size=1, nrcpts=1, relay=evil [6.6.6.6]", "7");
+    sendmail("AAAAA2" + to, "7");
+    CHECK(sink.found.size() == 1);
   }
 }
 

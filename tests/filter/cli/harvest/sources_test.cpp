@@ -60,27 +60,25 @@ TEST_CASE("the kind of a source is recognised by its first lines") {
   }
 }
 
-TEST_CASE("a sent message names its sender's contacts, in groups, names and folded fields too") {
-  Source source;
-  CHECK(source.message("From: \"Ann, of us\" <Ann@ours.example>\r\n"
-                       "To: Joe (a friend) <Joe@Example.org>,\r\n"
-                       "\tfriends: bob@example.org, \"a,b\"@example.org;\r\n"
-                       "Subject: To: evil@example.org\r\n"
-                       "X-To: evil@example.org\r\n"
-                       "\r\n"
-                       "To: evil@example.org\r\n") == Found{"joe@example.org > ann@ours.example",
-                                                            "bob@example.org > ann@ours.example",
-                                                            "\"a,b\"@example.org > ann@ours.example"});
-  CHECK(source.counts.messages == 1);
-  CHECK(source.counts.contacts == 3);
+TEST_CASE_METHOD(Source, "a sent message names its sender's contacts, in groups, names and folded fields too") {
+  CHECK(message("From: \"Ann, of us\" <Ann@ours.example>\r\n"
+                "To: Joe (a friend) <Joe@Example.org>,\r\n"
+                "\tfriends: bob@example.org, \"a,b\"@example.org;\r\n"
+                "Subject: To: evil@example.org\r\n"
+                "X-To: evil@example.org\r\n"
+                "\r\n"
+                "To: evil@example.org\r\n") == Found{"joe@example.org > ann@ours.example",
+                                                     "bob@example.org > ann@ours.example",
+                                                     "\"a,b\"@example.org > ann@ours.example"});
+  CHECK(counts.messages == 1);
+  CHECK(counts.contacts == 3);
 }
 
-TEST_CASE("Cc and Bcc count, own domains do not, and an encoded name is not an address") {
-  Source source;
-  CHECK(source.message("FROM: ann@ours.example\nCc: joe@example.org\n"
-                       "bcc: =?utf-8?q?evil=40example=2Eorg?= <bob@example.org>, zoe@ours.example\n") ==
+TEST_CASE_METHOD(Source, "Cc and Bcc count, own domains do not, and an encoded name is not an address") {
+  CHECK(message("FROM: ann@ours.example\nCc: joe@example.org\n"
+                "bcc: =?utf-8?q?evil=40example=2Eorg?= <bob@example.org>, zoe@ours.example\n") ==
         Found{"joe@example.org > ann@ours.example", "bob@example.org > ann@ours.example"});
-  CHECK(source.left_out(LeftOut::own_domain) == 1);
+  CHECK(left_out(LeftOut::own_domain) == 1);
 }
 
 TEST_CASE("messages that no user sent, or that have many recipients, are left out") {
@@ -113,10 +111,9 @@ TEST_CASE("messages that no user sent, or that have many recipients, are left ou
   CHECK(source.counts.messages == 0);
 }
 
-TEST_CASE("a message among users alone does not count") {
-  Source source;
-  CHECK(source.message("From: ann@ours.example\nTo: zoe@ours.example\n\n").empty());
-  CHECK(source.counts.messages == 0);
+TEST_CASE_METHOD(Source, "a message among users alone does not count") {
+  CHECK(message("From: ann@ours.example\nTo: zoe@ours.example\n\n").empty());
+  CHECK(counts.messages == 0);
 }
 
 TEST_CASE("decoding a name loads no converter of a character set") {
@@ -127,9 +124,8 @@ TEST_CASE("decoding a name loads no converter of a character set") {
   CHECK(test::read_file("/proc/self/maps").find("EUC-KR") == std::string::npos);
 }
 
-TEST_CASE("a message that says it is not automatic counts") {
-  Source source;
-  CHECK(source.message("From: ann@ours.example\nTo: joe@example.org\nAuto-Submitted: No; x=y\n\n").size() == 1);
+TEST_CASE_METHOD(Source, "a message that says it is not automatic counts") {
+  CHECK(message("From: ann@ours.example\nTo: joe@example.org\nAuto-Submitted: No; x=y\n\n").size() == 1);
 }
 
 TEST_CASE("an mbox is read message by message, and a line of text that begins with From starts no message") {
@@ -147,9 +143,8 @@ TEST_CASE("an mbox is read message by message, and a line of text that begins wi
   }
 }
 
-TEST_CASE("the file of a message is read no further than its header") {
-  Source source;
-  MailReader reader(source.rules, source.counts, source.sink, false);
+TEST_CASE_METHOD(Source, "the file of a message is read no further than its header") {
+  MailReader reader(rules, counts, sink, false);
   reader.read("From: ann@ours.example\n");
   CHECK(reader.wants_more());
   reader.read("To: joe@example.org\n\n");
@@ -175,33 +170,29 @@ TEST_CASE("the addresses of vCards are read in all versions") {
   CHECK(source.sink.found == Found{"joe@example.org > ann@ours.example", "zoe@example.org > ann@ours.example"});
 }
 
-TEST_CASE("the addresses of a table of contacts are in all columns for mail") {
-  Source source;
-  CsvContactsReader reader(source.rules, source.counts, source.sink, "ann@ours.example");
-  source.read(reader,
-              "Name,E-mail 1 - Type,E-mail 1 - Value,Primary Email\r\n"
-              "\"Doe, Joe\r\nof there\",* Work,joe@example.org ::: Joe2@example.org,\r\n"
-              "x@example.org,,,\"Zoe <zoe@example.org>\"\r\n"
-              "broken\"row,,joe3@example.org\r\n"
-              "short\r\n");
-  CHECK(source.sink.found == Found{"joe@example.org > ann@ours.example", "joe2@example.org > ann@ours.example",
-                                   "zoe@example.org > ann@ours.example"});
-  CHECK(source.left_out(LeftOut::unreadable) == 1);
+TEST_CASE_METHOD(Source, "the addresses of a table of contacts are in all columns for mail") {
+  CsvContactsReader reader(rules, counts, sink, "ann@ours.example");
+  read(reader,
+       "Name,E-mail 1 - Type,E-mail 1 - Value,Primary Email\r\n"
+       "\"Doe, Joe\r\nof there\",* Work,joe@example.org ::: Joe2@example.org,\r\n"
+       "x@example.org,,,\"Zoe <zoe@example.org>\"\r\n"
+       "broken\"row,,joe3@example.org\r\n"
+       "short\r\n");
+  CHECK(sink.found == Found{"joe@example.org > ann@ours.example", "joe2@example.org > ann@ours.example",
+                            "zoe@example.org > ann@ours.example"});
+  CHECK(left_out(LeftOut::unreadable) == 1);
 }
 
-TEST_CASE("a table with two columns has pairs of user and contact") {
-  Source source;
-  CsvContactsReader reader(source.rules, source.counts, source.sink, "");
-  source.read(reader,
-              "\"user\",\"contact\"\n\"ann@ours.example\",\"joe@example.org\"\nbob@example.org,joe@example.org\n");
-  CHECK(source.sink.found == Found{"joe@example.org > ann@ours.example"});
-  CHECK(source.left_out(LeftOut::foreign_sender) == 1);
+TEST_CASE_METHOD(Source, "a table with two columns has pairs of user and contact") {
+  CsvContactsReader reader(rules, counts, sink, "");
+  read(reader, "\"user\",\"contact\"\n\"ann@ours.example\",\"joe@example.org\"\nbob@example.org,joe@example.org\n");
+  CHECK(sink.found == Found{"joe@example.org > ann@ours.example"});
+  CHECK(left_out(LeftOut::foreign_sender) == 1);
 }
 
-TEST_CASE("an address book without a user is refused if pairs are wanted") {
-  Source source;
-  VcardReader reader(source.rules, source.counts, source.sink, "");
-  CHECK_THROWS_AS(source.read(reader, "EMAIL:joe@example.org\n"), BloomgateError);
+TEST_CASE_METHOD(Source, "an address book without a user is refused if pairs are wanted") {
+  VcardReader reader(rules, counts, sink, "");
+  CHECK_THROWS_AS(read(reader, "EMAIL:joe@example.org\n"), BloomgateError);
 }
 
 }  // namespace

@@ -19,9 +19,8 @@ struct Fixture {
   std::atomic<bool> stop{false};
 };
 
-TEST_CASE("an entry is left out by itself, by its domain, or by a domain above it") {
-  Fixture fixture;
-  const ExceptList list = fixture.read("# gone\nJoe@Example.org\n@gone.example\n@.tree.example\n\"a@b\"@example.org\n");
+TEST_CASE_METHOD(Fixture, "an entry is left out by itself, by its domain, or by a domain above it") {
+  const ExceptList list = read("# gone\nJoe@Example.org\n@gone.example\n@.tree.example\n\"a@b\"@example.org\n");
   CHECK_FALSE(list.empty());
   for (const char* key : {"joe@example.org", "@gone.example", "ann@gone.example", "@.tree.example", "ann@tree.example",
                           "ann@a.b.tree.example", "@tree.example", "@a.tree.example", "@.a.tree.example",
@@ -36,19 +35,18 @@ TEST_CASE("an entry is left out by itself, by its domain, or by a domain above i
   }
 }
 
-TEST_CASE("an except list without domain entries leaves out addresses only") {
-  Fixture fixture;
-  const ExceptList list = fixture.read("joe@example.org\n");
+TEST_CASE_METHOD(Fixture, "an except list without domain entries leaves out addresses only") {
+  const ExceptList list = read("joe@example.org\n");
   CHECK(list.has("joe@example.org"));
   CHECK_FALSE(list.has("bob@example.org"));
   CHECK(ExceptList().empty());
   CHECK_FALSE(ExceptList().has("joe@example.org"));
 }
 
-TEST_CASE("a pair is left out by itself, by a wider pair, and by any entry that leaves its sender out") {
-  Fixture fixture;
-  const ExceptList list = fixture.read(
-      "joe@example.org > ann@ours.example\n@.evil.example > @ours.example\ngone@example.org\n@gone.example\n");
+TEST_CASE_METHOD(Fixture,
+                 "a pair is left out by itself, by a wider pair, and by any entry that leaves its sender out") {
+  const ExceptList list =
+      read("joe@example.org > ann@ours.example\n@.evil.example > @ours.example\ngone@example.org\n@gone.example\n");
   CHECK(list.has_senders());
   CHECK(list.has_domains());
   for (const char* key :
@@ -63,13 +61,12 @@ TEST_CASE("a pair is left out by itself, by a wider pair, and by any entry that 
     CAPTURE(key);
     CHECK_FALSE(list.has(key));
   }
-  CHECK_FALSE(fixture.read("joe@example.org > ann@ours.example\n").has_senders());
+  CHECK_FALSE(read("joe@example.org > ann@ours.example\n").has_senders());
 }
 
-TEST_CASE("an invalid line is refused with its place") {
-  Fixture fixture;
-  CHECK_THROWS_WITH(fixture.read("joe@example.org\n\nnobody\n"), Catch::Contains("list:3: "));
-  CHECK_THROWS_AS(fixture.read("nobody\n"), BloomgateError);
+TEST_CASE_METHOD(Fixture, "an invalid line is refused with its place") {
+  CHECK_THROWS_WITH(read("joe@example.org\n\nnobody\n"), Catch::Contains("list:3: "));
+  CHECK_THROWS_AS(read("nobody\n"), BloomgateError);
 }
 
 }  // namespace

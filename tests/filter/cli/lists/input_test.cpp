@@ -41,8 +41,7 @@ std::string read_all(Input& input) {
   return all;
 }
 
-TEST_CASE("a large list reads the same from the page cache and past it") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a large list reads the same from the page cache and past it") {
   const std::atomic<bool> stop{false};
   // The second one ends within a page, without a line end.
   const std::string text = lines_of((std::size_t{16} << 20) + 100) + GENERATE("", "last@example.org");
@@ -57,15 +56,14 @@ TEST_CASE("a large list reads the same from the page cache and past it") {
   CHECK_FALSE(warm.is_cold());
 }
 
-TEST_CASE("a small list is never read past the page cache") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a small list is never read past the page cache") {
   const std::atomic<bool> stop{false};
   write_cold(folder.file("list"), lines_of(100'000));
   CHECK_FALSE(Input(0, folder.file("list"), false, stop).is_cold());
 }
 
-TEST_CASE("a list that shrinks while it is read past the page cache is refused with that reason") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder,
+                 "a list that shrinks while it is read past the page cache is refused with that reason") {
   const std::atomic<bool> stop{false};
   write_cold(folder.file("list"), lines_of(std::size_t{16} << 20));
   Input input(0, folder.file("list"), false, stop);
@@ -76,8 +74,7 @@ TEST_CASE("a list that shrinks while it is read past the page cache is refused w
   CHECK_THROWS_WITH(input.read(0, block), Catch::Contains("shrank while it was read"));
 }
 
-TEST_CASE("a list that is written to while it is read is refused with that reason") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a list that is written to while it is read is refused with that reason") {
   const std::atomic<bool> stop{false};
   const std::string path = folder.file("list");
   const bool quotes = GENERATE(false, true);  // in parts, or as a stream

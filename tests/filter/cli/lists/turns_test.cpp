@@ -27,11 +27,10 @@ struct Lists {
   std::atomic<bool> stop{false};
 };
 
-TEST_CASE("the results of blocks are used in the order of the text, with any number of threads") {
-  Lists lists;
+TEST_CASE_METHOD(Lists, "the results of blocks are used in the order of the text, with any number of threads") {
   const auto threads = GENERATE(1U, 2U, 7U);
-  Blocks blocks(lists.names, lists.stop, false, BlockOrder::in_turn);
-  const auto format = make_format("text", lists.names.size());
+  Blocks blocks(names, stop, false, BlockOrder::in_turn);
+  const auto format = make_format("text", names.size());
   std::string all;
   for_each_block_in_turn(
       blocks, *format, threads, [](const Block& block) { return std::string(block.text); },
@@ -46,19 +45,17 @@ TEST_CASE("the results of blocks are used in the order of the text, with any num
   CHECK((all == want));
 }
 
-TEST_CASE("after a stop no further block is worked on") {
-  Lists lists;
-  Blocks blocks(lists.names, lists.stop, false, BlockOrder::in_turn);
-  const auto format = make_format("text", lists.names.size());
+TEST_CASE_METHOD(Lists, "after a stop no further block is worked on") {
+  Blocks blocks(names, stop, false, BlockOrder::in_turn);
+  const auto format = make_format("text", names.size());
   int used = 0;
   for_each_block_in_turn(blocks, *format, 4, [](const Block&) { return 0; }, [&](int) { return ++used < 2; });
   CHECK(used == 2);
 }
 
-TEST_CASE("a worker that fails ends the others, and its error is thrown") {
-  Lists lists;
-  Blocks blocks(lists.names, lists.stop, false, BlockOrder::in_turn);
-  const auto format = make_format("text", lists.names.size());
+TEST_CASE_METHOD(Lists, "a worker that fails ends the others, and its error is thrown") {
+  Blocks blocks(names, stop, false, BlockOrder::in_turn);
+  const auto format = make_format("text", names.size());
   const auto work = [](const Block& block) {
     if (block.turn == 0) throw std::runtime_error("first");
     return 0;

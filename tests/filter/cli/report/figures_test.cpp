@@ -26,8 +26,11 @@ std::string first_word(const SpaceSaving& words) {
   return words.size() == 0 ? "" : words.top(1).front().word;
 }
 
-TEST_CASE("messages are counted by outcome, and domains by decision") {
+struct Counted {
   Figures figures;
+};
+
+TEST_CASE_METHOD(Counted, "messages are counted by outcome, and domains by decision") {
   add(figures, decision("a@Listed.Example", "deliver", "listed",
                         " identity=envelope authentication=dkim whitelist=w header_from=x@other.example"));
   add(figures, decision("a@other.example", "deliver", "listed", " identity=header-from header_from=b@from.example"));
@@ -53,8 +56,7 @@ TEST_CASE("messages are counted by outcome, and domains by decision") {
   CHECK(first_word(figures.authentications) == "dkim");
 }
 
-TEST_CASE("the work that checkers were spared is estimated by their answers alone") {
-  Figures figures;
+TEST_CASE_METHOD(Counted, "the work that checkers were spared is estimated by their answers alone") {
   for (int i = 0; i < 10; ++i) add(figures, decision("a@listed.example", "deliver", "listed"));
   CHECK_FALSE(figures.spared_seconds());
   add(figures, decision("a@b.example", "check", "not-listed", " deep_check=ham check_ms=100"));
@@ -65,8 +67,8 @@ TEST_CASE("the work that checkers were spared is estimated by their answers alon
   CHECK(figures.failed_check_times.longest_seconds() == 30);
 }
 
-TEST_CASE("a listed sender whose sampled mail is spam is named, with those samples that the log was spared") {
-  Figures figures;
+TEST_CASE_METHOD(Counted,
+                 "a listed sender whose sampled mail is spam is named, with those samples that the log was spared") {
   for (int i = 0; i < 9; ++i) add(figures, decision("joe@example.org", "deliver", "listed"));
   const std::string end =
       " score=12.3/5.0 identity=envelope whitelist=customers header_from=x@other.example check_ms=42";
@@ -87,8 +89,7 @@ TEST_CASE("a listed sender whose sampled mail is spam is named, with those sampl
   CHECK(figures.spam_senders.top(9)[1].word == "f@from.example");
 }
 
-TEST_CASE("the slowest decisions are kept in order, up to a number") {
-  Figures figures;
+TEST_CASE_METHOD(Counted, "the slowest decisions are kept in order, up to a number") {
   for (const int us : {5, 900, 1, 70, 800, 3, 600, 2, 1000}) {
     add(figures, decision("a@b.example", "check", "x", " time_us=" + std::to_string(us)));
   }
@@ -98,8 +99,8 @@ TEST_CASE("the slowest decisions are kept in order, up to a number") {
   CHECK(figures.slowest[4].seconds == Approx(7e-5));
 }
 
-TEST_CASE("warnings that differ only in numbers and queue IDs are one kind, shown by the last of them") {
-  Figures figures;
+TEST_CASE_METHOD(Counted,
+                 "warnings that differ only in numbers and queue IDs are one kind, shown by the last of them") {
   for (const char* id : {"4jXbqd6q9Tz1bs1c", "4jXbqd6t80z1bs1T", "4jXbqd6t80z1bs1T"}) {
     add(figures, std::string("deeper check: ") + id + ": no deeper check has answered", at(0s), DaemonLevel::warning);
   }
@@ -118,8 +119,7 @@ TEST_CASE("warnings that differ only in numbers and queue IDs are one kind, show
   CHECK(figures.messages == 0);
 }
 
-TEST_CASE("a log of many years takes no more memory than one of a year") {
-  Figures figures;
+TEST_CASE_METHOD(Counted, "a log of many years takes no more memory than one of a year") {
   for (std::size_t hour = 0; hour < Figures::kMostHours + 100; ++hour) {
     add(figures, decision("a@b.example", "check", "x"), at(std::chrono::hours(hour)));
   }
@@ -133,8 +133,7 @@ TEST_CASE("a log of many years takes no more memory than one of a year") {
   CHECK(drawn == figures.messages);
 }
 
-TEST_CASE("two days are shown by hour, empty hours included") {
-  Figures figures;
+TEST_CASE_METHOD(Counted, "two days are shown by hour, empty hours included") {
   add(figures, decision("a@b.example", "check", "x"), at(0s));
   add(figures, decision("a@b.example", "deliver", "x"), at(47h));
   const ReportBars bars = bars_of(figures);
@@ -164,8 +163,7 @@ TEST_CASE("a date of any year is shown in full") {
   }
 }
 
-TEST_CASE("text of the log is escaped for a terminal and a browser") {
-  Figures figures;
+TEST_CASE_METHOD(Counted, "text of the log is escaped for a terminal and a browser") {
   add(figures, decision("a@<script>alert(1)</script>\x1b[31m", "check", "not-listed"));
   add(figures, "something \x1b[2J <b>&", at(0s), DaemonLevel::warning);
   const ReportContent content = {

@@ -37,8 +37,7 @@ LogTime utc(int year, unsigned month, unsigned day, std::chrono::seconds clock) 
 
 const LogTime kNow = utc(2026, 11, 22, 12h);
 
-TEST_CASE("a date with an offset is read in its own time zone") {
-  const Berlin berlin;
+TEST_CASE_METHOD(Berlin, "a date with an offset is read in its own time zone") {
   LogTimes times(kNow);
   for (const char* date : {"2026-11-20T10:00:00+01:00", "2026-11-20T10:00:00.123456+01:00", "2026-11-20T10:00:00+0100",
                            "2026-11-20T09:00:00Z", "2026-11-20T06:30:00-02:30", "2026-11-20T10:00:00"}) {
@@ -47,8 +46,7 @@ TEST_CASE("a date with an offset is read in its own time zone") {
   }
 }
 
-TEST_CASE("a date without a year is local time, in the latest year in which it is not in the future") {
-  const Berlin berlin;
+TEST_CASE_METHOD(Berlin, "a date without a year is local time, in the latest year in which it is not in the future") {
   LogTimes times(kNow);
   CHECK(times.read("Nov 20 10:00:00") == utc(2026, 11, 20, 9h));
   CHECK(times.read("Nov 20 10:59:59") == utc(2026, 11, 20, 9h + 59min + 59s));
@@ -72,8 +70,7 @@ TEST_CASE("an invalid date is refused") {
   }
 }
 
-TEST_CASE("the option --since takes an age or a local time") {
-  const Berlin berlin;
+TEST_CASE_METHOD(Berlin, "the option --since takes an age or a local time") {
   CHECK(parse_since("30m", kNow) == kNow - 30min);
   CHECK(parse_since("24h", kNow) == kNow - 24h);
   CHECK(parse_since("7d", kNow) == kNow - 7 * 24h);
@@ -89,8 +86,7 @@ TEST_CASE("the option --since takes an age or a local time") {
   }
 }
 
-TEST_CASE("times are shown in local time") {
-  const Berlin berlin;
+TEST_CASE_METHOD(Berlin, "times are shown in local time") {
   CHECK(format_local(utc(2026, 11, 20, 23h + 30min)) == "2026-11-21 00:30");
   CHECK(format_local(utc(2026, 7, 4, 10h)) == "2026-07-04 12:00");
 }
