@@ -7,6 +7,7 @@
 namespace bloomgate {
 namespace {
 
+using test::InFolder;
 using test::TemporaryFolder;
 using test::write_file;
 
@@ -496,8 +497,7 @@ TEST_CASE("a bad value in the file is refused although the command line override
   CHECK_THAT(error.what(), Catch::StartsWith(config.path() + ":1: mode: "));
 }
 
-TEST_CASE("a missing file and a folder in its place are errors that say what to do") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a missing file and a folder in its place are errors that say what to do") {
   for (const std::string& path : {folder.file("missing.conf"), folder.path().string()}) {
     const BloomgateError error = error_of([&] { read_daemon_command({"--config", path}); });
     CHECK(error.code() == ErrorCode::bad_configuration);

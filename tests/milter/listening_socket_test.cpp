@@ -20,6 +20,7 @@ namespace bloomgate {
 namespace {
 
 using test::InFolder;
+using test::WithPath;
 
 SocketAddress unix_socket(const std::string& path) {
   return *parse_socket_address("unix:" + path);
@@ -57,8 +58,7 @@ BloomgateError error_of(Make make) {
   throw std::logic_error("no BloomgateError was thrown");
 }
 
-TEST_CASE_METHOD(InFolder, "a unix socket has its mode, accepts connections, and is removed with its object") {
-  const std::string path = folder.file("milter.sock");
+TEST_CASE_METHOD(WithPath, "a unix socket has its mode, accepts connections, and is removed with its object") {
   for (const mode_t mode : {0600U, 0660U, 0666U}) {
     const ListeningSocket listening(unix_socket(path), mode, "");
     struct stat status = {};
@@ -69,8 +69,7 @@ TEST_CASE_METHOD(InFolder, "a unix socket has its mode, accepts connections, and
   CHECK_FALSE(std::filesystem::exists(std::filesystem::symlink_status(path)));
 }
 
-TEST_CASE_METHOD(InFolder, "a unix socket is given to a group that the user may give it to") {
-  const std::string path = folder.file("milter.sock");
+TEST_CASE_METHOD(WithPath, "a unix socket is given to a group that the user may give it to") {
   const ListeningSocket listening(unix_socket(path), 0660, getgrgid(getegid())->gr_name);
   struct stat status = {};
   REQUIRE(lstat(path.c_str(), &status) == 0);
@@ -85,8 +84,7 @@ TEST_CASE_METHOD(InFolder, "an unknown group is an error that leaves nothing beh
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE_METHOD(InFolder, "a socket without a listener is replaced") {
-  const std::string path = folder.file("milter.sock");
+TEST_CASE_METHOD(WithPath, "a socket without a listener is replaced") {
   {
     const FileDescriptor dead(socket(AF_UNIX, SOCK_STREAM, 0));
     sockaddr_un address = {};
@@ -100,8 +98,7 @@ TEST_CASE_METHOD(InFolder, "a socket without a listener is replaced") {
   CHECK(connects(path));
 }
 
-TEST_CASE_METHOD(InFolder, "a socket in use is left alone") {
-  const std::string path = folder.file("milter.sock");
+TEST_CASE_METHOD(WithPath, "a socket in use is left alone") {
   const ListeningSocket first(unix_socket(path), 0660, "");
   const BloomgateError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
   CHECK(exit_status(error.code()) == EX_UNAVAILABLE);
@@ -109,8 +106,7 @@ TEST_CASE_METHOD(InFolder, "a socket in use is left alone") {
   CHECK(connects(path));
 }
 
-TEST_CASE_METHOD(InFolder, "a path that is not a socket is left alone") {
-  const std::string path = folder.file("milter.sock");
+TEST_CASE_METHOD(WithPath, "a path that is not a socket is left alone") {
   const std::string target = folder.file("target");
   test::write_file(target, "precious");
   SECTION("a file") {
@@ -133,8 +129,7 @@ TEST_CASE_METHOD(InFolder, "a path that is not a socket is left alone") {
   CHECK(test::read_file(target) == "precious");
 }
 
-TEST_CASE_METHOD(InFolder, "a socket that another program has put in the place is not removed at the end") {
-  const std::string path = folder.file("milter.sock");
+TEST_CASE_METHOD(WithPath, "a socket that another program has put in the place is not removed at the end") {
   auto first = std::make_unique<ListeningSocket>(unix_socket(path), 0660, "");
   std::filesystem::remove(path);
   const ListeningSocket second(unix_socket(path), 0660, "");
@@ -142,8 +137,7 @@ TEST_CASE_METHOD(InFolder, "a socket that another program has put in the place i
   CHECK(connects(path));
 }
 
-TEST_CASE_METHOD(InFolder, "a missing folder is an error that names the socket") {
-  const std::string path = folder.file("missing/milter.sock");
+TEST_CASE_METHOD(WithPath, "a missing folder is an error that names the socket") {
   const BloomgateError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
   CHECK(exit_status(error.code()) == EX_CANTCREAT);
   CHECK_THAT(error.what(), Catch::Contains("unix:" + path) && Catch::Contains("No such file"));

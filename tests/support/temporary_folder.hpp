@@ -39,6 +39,11 @@ struct InFolder {
   TemporaryFolder folder;
 };
 
+// The same with the path of the file that it is about, which is not there yet.
+struct WithPath : InFolder {
+  const std::string path = folder.file("file");
+};
+
 inline std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot read " + path.string());

@@ -24,9 +24,9 @@ namespace {
 
 using test::build_filter;
 using test::error_code_of;
-using test::InFolder;
 using test::numbered_addresses;
 using test::TemporaryFolder;
+using test::WithPath;
 
 TEST_CASE("a filter that is truncated while it is read lists no sender, and is reported as damaged") {
   install_bus_fault_handler();
@@ -80,8 +80,7 @@ TEST_CASE("a slot is free again after its mapping is gone, and starts without a 
   }
 }
 
-TEST_CASE_METHOD(InFolder, "more filters than there are slots are refused, and the others stay mapped") {
-  const std::string path = folder.file("filter.bloom");
+TEST_CASE_METHOD(WithPath, "more filters than there are slots are refused, and the others stay mapped") {
   build_filter(path, {"joe@example.org"});
   std::vector<std::unique_ptr<MappedFilter>> filters;
   const auto open_one = [&] { filters.push_back(std::make_unique<MappedFilter>(path)); };

@@ -20,12 +20,13 @@ namespace {
 
 using test::build_filter;
 using test::error_code_of;
+using test::InFolder;
 using test::numbered_addresses;
 using test::read_file;
 using test::TemporaryFolder;
+using test::WithPath;
 
-TEST_CASE("the same entries and seed give the same bytes in any order, another seed gives others") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "the same entries and seed give the same bytes in any order, another seed gives others") {
   auto addresses = numbered_addresses(0, 20'000);
   build_filter(folder.file("a"), addresses);
   std::ranges::shuffle(addresses, std::mt19937(1));
@@ -115,8 +116,7 @@ TEST_CASE("each shard has room for a piece of work, however little memory is all
   CHECK(FilterBuilder(options).has_room_for(kEntriesAtOnce));
 }
 
-TEST_CASE("duplicates count as entries but not as distinct ones") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "duplicates count as entries but not as distinct ones") {
   auto addresses = numbered_addresses(0, 50'000);
   for (const std::string& again : numbered_addresses(0, 25'000)) addresses.push_back(again);
   const FilterHeader header = build_filter(folder.file("filter"), addresses);
@@ -124,8 +124,7 @@ TEST_CASE("duplicates count as entries but not as distinct ones") {
   CHECK(distinct_entries(header.bits_set, header.shape) == Approx(50'000).epsilon(0.01));
 }
 
-TEST_CASE("the size follows the expected entries if they are given, and else the counted ones") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "the size follows the expected entries if they are given, and else the counted ones") {
   CHECK(build_filter(folder.file("a"), numbered_addresses(0, 10'000)).shape.block_count == 3);
   const FilterHeader header =
       build_filter(folder.file("b"), numbered_addresses(0, 10'000), {.expected_entries = 1'000'000, .seed = 1});
@@ -134,9 +133,7 @@ TEST_CASE("the size follows the expected entries if they are given, and else the
   CHECK(header.addresses == 10'000);
 }
 
-TEST_CASE("domain entries are kept beside the bits, each once, and do not size them") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter");
+TEST_CASE_METHOD(WithPath, "domain entries are kept beside the bits, each once, and do not size them") {
   const FilterHeader header =
       build_filter(path, {"joe@example.org", "@example.org", "@.example.org", "@Example.ORG", "@.example.net"});
   CHECK(header.addresses == 1);
@@ -285,14 +282,12 @@ TEST_CASE("each filter of one store has all entries, and false positives of its 
   CHECK(both / kStrangers < 2 * theory * theory);
 }
 
-TEST_CASE("a filter for no entries is sized for one") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a filter for no entries is sized for one") {
   CHECK(build_filter(folder.file("filter"), {}, {.expected_entries = 0}).expected_entries == 1);
   CHECK_NOTHROW(MappedFilter(folder.file("filter")));
 }
 
-TEST_CASE("an empty list gives a filter that lists no sender") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "an empty list gives a filter that lists no sender") {
   const FilterHeader header = build_filter(folder.file("filter"), {});
   CHECK(header.addresses == 0);
   CHECK(header.bits_set == 0);
@@ -310,8 +305,7 @@ TEST_CASE("options out of range are refused") {
   CHECK(error_code_of([&] { FilterBuilder builder(options); }) == ErrorCode::bad_argument);
 }
 
-TEST_CASE("progress and number of ones cover the whole array, however many parts it is made in") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "progress and number of ones cover the whole array, however many parts it is made in") {
   const auto body_memory_bytes = GENERATE(std::uint64_t{1}, std::uint64_t{1} << 30);
   FilterBuilder builder({.bits_per_entry = 64,
                          .expected_entries = 2'000'000,
@@ -327,8 +321,7 @@ TEST_CASE("progress and number of ones cover the whole array, however many parts
   CHECK(header.bits_set == MappedFilter(folder.file("filter")).view().count_ones());
 }
 
-TEST_CASE("a stopped build leaves no files behind") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a stopped build leaves no files behind") {
   const std::atomic<bool> stop{true};
   FilterBuilder builder({.seed = 1});
   builder.add(canonicalize_line("joe@example.org"));

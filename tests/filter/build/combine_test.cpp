@@ -23,6 +23,7 @@ namespace {
 
 using test::build_filter;
 using test::error_code_of;
+using test::InFolder;
 using test::kNeverStop;
 using test::numbered_addresses;
 using test::read_file;
@@ -198,8 +199,7 @@ void write_filter(const std::string& path, FilterHeader header, std::byte fill) 
   writer.commit(header);
 }
 
-TEST_CASE("a sum of addresses that does not fit in 64 bits stays at the greatest number") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a sum of addresses that does not fit in 64 bits stays at the greatest number") {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   FilterHeader header = {.shape = {.block_count = 1}, .expected_entries = 1};
   const auto [a, b, want] = GENERATE_COPY(table<std::uint64_t, std::uint64_t, std::uint64_t>(
@@ -215,8 +215,9 @@ TEST_CASE("a sum of addresses that does not fit in 64 bits stays at the greatest
   CHECK(MappedFilter(folder.file("out")).header().addresses == want);
 }
 
-TEST_CASE("the intersection of full filters has as many addresses as they have, and that of empty filters has none") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(
+    InFolder,
+    "the intersection of full filters has as many addresses as they have, and that of empty filters has none") {
   FilterHeader header = {.shape = {.block_count = 2}, .expected_entries = 1, .addresses = 100'000};
   const auto fill = GENERATE(std::byte{0xff}, std::byte{0});
   write_filter(folder.file("a"), header, fill);

@@ -19,10 +19,12 @@ namespace {
 
 using test::build_filter;
 using test::error_code_of;
+using test::InFolder;
 using test::kNeverStop;
 using test::numbered_addresses;
 using test::read_file;
 using test::TemporaryFolder;
+using test::WithPath;
 using Lines = std::vector<std::string>;
 
 CountingCounts change(const std::string& path, CountingChange kind, const Lines& lines,
@@ -165,8 +167,9 @@ TEST_CASE("no entry is lost as long as only added entries are removed") {
   if (hashes == 6 || !test::kIsSanitized) CHECK((most_saturated != 0) == (hashes == 32));
 }
 
-TEST_CASE("the same changes give the same bytes, whatever the threads and the memory, in an array of several parts") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(
+    InFolder,
+    "the same changes give the same bytes, whatever the threads and the memory, in an array of several parts") {
   const std::uint64_t entries = test::kIsSanitized ? 20'000 : 300'000;
   // 84 MB of counters.
   build_filter(folder.file("old"), numbered_addresses(0, entries),
@@ -189,9 +192,9 @@ TEST_CASE("the same changes give the same bytes, whatever the threads and the me
   CHECK((read_file(folder.file("got")) == read_file(folder.file("old"))));
 }
 
-TEST_CASE("an entry that is added twice must be removed twice, and a removed entry that is still found is counted") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("counting");
+TEST_CASE_METHOD(
+    WithPath,
+    "an entry that is added twice must be removed twice, and a removed entry that is still found is counted") {
   const Lines lines = numbered_addresses(0, 100);
   build_filter(path, lines, {.layout = Layout::counting, .expected_entries = 10'000, .seed = 1});
   const std::string built = read_file(path);
@@ -204,9 +207,7 @@ TEST_CASE("an entry that is added twice must be removed twice, and a removed ent
   CHECK((read_file(path) == built));
 }
 
-TEST_CASE("removing an entry that is not in the filter changes nothing") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("counting");
+TEST_CASE_METHOD(WithPath, "removing an entry that is not in the filter changes nothing") {
   Lines lines = numbered_addresses(0, 100);
   lines.push_back("@example.net");
   build_filter(path, lines, {.layout = Layout::counting, .expected_entries = 10'000, .seed = 1});
@@ -226,9 +227,8 @@ TEST_CASE("removing an entry that is not in the filter changes nothing") {
   CHECK(MappedFilter(path).header().domains == 0);
 }
 
-TEST_CASE("a change that its caller refuses, or that is stopped, changes nothing and leaves nothing behind") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("counting");
+TEST_CASE_METHOD(WithPath,
+                 "a change that its caller refuses, or that is stopped, changes nothing and leaves nothing behind") {
   build_filter(path, numbered_addresses(0, 100), {.layout = Layout::counting, .seed = 1});
   const std::string built = read_file(path);
   const MappedFilter old(path);
@@ -254,8 +254,7 @@ TEST_CASE("a change that its caller refuses, or that is stopped, changes nothing
   CHECK(std::ranges::distance(std::filesystem::directory_iterator(folder.path())) == 1);
 }
 
-TEST_CASE("a build of the layout counting counts each entry once, however often the lists name it") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a build of the layout counting counts each entry once, however often the lists name it") {
   const Lines once = numbered_addresses(0, 50'000);
   Lines twice = once;
   twice.insert(twice.end(), once.begin(), once.end());
@@ -265,8 +264,8 @@ TEST_CASE("a build of the layout counting counts each entry once, however often 
   CHECK((read_file(folder.file("once")) == read_file(folder.file("twice"))));
 }
 
-TEST_CASE("a counting filter has no store and no excluded senders, and other filters cannot be changed") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder,
+                 "a counting filter has no store and no excluded senders, and other filters cannot be changed") {
   BuildOptions options = {.layout = Layout::counting, .seed = 1};
   options.store_path = folder.file("store");
   CHECK(error_code_of([&] { FilterBuilder builder(options); }) == ErrorCode::bad_argument);

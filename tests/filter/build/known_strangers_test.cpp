@@ -19,6 +19,7 @@ namespace bloomgate {
 namespace {
 
 using test::build_with_strangers;
+using test::InFolder;
 using test::numbered_addresses;
 using test::read_file;
 using test::strangers_of;
@@ -109,8 +110,7 @@ TEST_CASE("excluded senders are compared with all entries, also those that went 
   }
 }
 
-TEST_CASE("an excluded address that a domain entry lists is counted, and stays listed by its domain") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "an excluded address that a domain entry lists is counted, and stays listed by its domain") {
   const BuildOptions options = {.seed = 3};
   const std::vector<std::string> addresses = {"joe@example.org", "eve@corp.example", "eve@a.tree.example",
                                               "eve@example.org", "Joe@Example.ORG",  "eve@other.example"};
@@ -167,8 +167,7 @@ TEST_CASE("an entry whose mark equals that of an excluded sender by chance stays
   CHECK(strangers->excluded().empty());
 }
 
-TEST_CASE("an exception from the review of excluded senders ends the build, and the old file stays") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "an exception from the review of excluded senders ends the build, and the old file stays") {
   const BuildOptions options = {.seed = 3};
   const auto strangers = strangers_of(options, {"eve@example.org"});
   FilterBuilder builder(options);
@@ -178,8 +177,7 @@ TEST_CASE("an exception from the review of excluded senders ends the build, and 
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE("excluded senders serve a second build, without what was found in the first") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "excluded senders serve a second build, without what was found in the first") {
   const BuildOptions options = {.seed = 3};
   const auto strangers = strangers_of(options, {"eve@example.org", "joe@example.org"});
   for (const char* const line : {"eve@example.org", "joe@example.org"}) {

@@ -14,6 +14,7 @@ namespace bloomgate {
 namespace {
 
 using test::build_filter;
+using test::InFolder;
 using test::kNeverStop;
 using test::read_file;
 using test::TemporaryFolder;
@@ -53,8 +54,7 @@ TEST_CASE("the header counts pairs in the bits, duplicates each time, and says w
   CHECK(filter.view().holds_pairs() == row.want.any());
 }
 
-TEST_CASE("in every layout each pair is found, and the bytes do not depend on threads") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "in every layout each pair is found, and the bytes do not depend on threads") {
   const Lines lines = numbered_pairs(0, 3000);
   for (const Layout layout : kLayouts) {
     CAPTURE(layout_rules(layout).name());
@@ -74,8 +74,9 @@ TEST_CASE("in every layout each pair is found, and the bytes do not depend on th
   }
 }
 
-TEST_CASE("a union of filters with pairs is a build from both lists, and an intersection holds no more than either") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(
+    InFolder,
+    "a union of filters with pairs is a build from both lists, and an intersection holds no more than either") {
   const BuildOptions options = {.expected_entries = 1000, .seed = 42};
   build_filter(folder.file("a"), kMixed, options);
   build_filter(folder.file("b"), numbered_pairs(0, 50), options);
@@ -93,9 +94,9 @@ TEST_CASE("a union of filters with pairs is a build from both lists, and an inte
   CHECK_NOTHROW(MappedFilter(folder.file("common")).verify_body());
 }
 
-TEST_CASE(
+TEST_CASE_METHOD(
+    InFolder,
     "updating a store with pairs gives the bytes of a build from the changed list, also where pairs are removed") {
-  const TemporaryFolder folder;
   BuildOptions options = {
       .seed = 7, .scratch_folder = folder.path(), .store_path = folder.file("old.store"), .store_seed = 3};
   build_filter(folder.file("old"), kMixed, options);
@@ -119,8 +120,7 @@ TEST_CASE(
   CHECK_FALSE(view.find_pair("jim@example.org", "bob@ours.example").is_listed());
 }
 
-TEST_CASE("pairs are added to counters and removed from them") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "pairs are added to counters and removed from them") {
   build_filter(folder.file("counting"), kMixed, {.layout = Layout::counting, .expected_entries = 100, .seed = 5});
   const auto change = [&](CountingChange kind, const Lines& lines) {
     const MappedFilter old(folder.file("counting"));
@@ -146,8 +146,7 @@ TEST_CASE("pairs are added to counters and removed from them") {
   CHECK_FALSE(header.pairs.with_domains);
 }
 
-TEST_CASE("a pair may be excluded: it is not found unless it is an entry or a wider pair lists it") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a pair may be excluded: it is not found unless it is an entry or a wider pair lists it") {
   Lines lines = numbered_pairs(0, 400);
   lines.push_back("@example.net > ann1@ours.example");
   lines.push_back("@partner.example");

@@ -10,8 +10,8 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("if a piece cannot be made, the build ends with the reason, also while other threads wait for it") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder,
+                 "if a piece cannot be made, the build ends with the reason, also while other threads wait for it") {
   const FilterShape shape = {
       .layout = Layout::page, .hashes = 6, .block_bytes = 4096, .block_count = 300, .seed = 7, .store_seed = 3};
   FilterWriter filter(folder.file("filter"), {.shape = shape, .expected_entries = 1, .addresses = 1});

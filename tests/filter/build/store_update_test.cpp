@@ -18,6 +18,7 @@
 namespace bloomgate {
 namespace {
 
+using test::InFolder;
 using test::kNeverStop;
 using test::numbered_addresses;
 using test::read_file;
@@ -141,8 +142,8 @@ TEST_CASE("an update excludes the senders that a build with its seeds excludes, 
   CHECK((read_file(folder.file("new")) == read_file(folder.file("want"))));
 }
 
-TEST_CASE("an update takes the hashes' family, profile and seed from the store, and its size from the new number") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(
+    InFolder, "an update takes the hashes' family, profile and seed from the store, and its size from the new number") {
   BuildOptions options = options_in(folder, Layout::page, "old");
   options.hash_family = HashFamily::murmur3;
   options.profile.keep_local_part_case = true;
@@ -156,8 +157,7 @@ TEST_CASE("an update takes the hashes' family, profile and seed from the store, 
   CHECK(header.expected_entries == 10'002);
 }
 
-TEST_CASE("everything can be removed, and an empty store be filled") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "everything can be removed, and an empty store be filled") {
   const auto lines = numbered_addresses(0, 1000);
   test::build_filter(folder.file("old"), lines, options_in(folder, Layout::page, "old"));
   const Updated emptied = update(folder, options_in(folder, Layout::page, "new"), {}, lines, 1);
@@ -168,8 +168,7 @@ TEST_CASE("everything can be removed, and an empty store be filled") {
   CHECK(MappedFilter(folder.file("new")).view().may_contain(lines[999]));
 }
 
-TEST_CASE("a damaged page of the old store ends an update, and nothing is written") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a damaged page of the old store ends an update, and nothing is written") {
   test::build_filter(folder.file("old"), numbered_addresses(0, 20'000), options_in(folder, Layout::page, "old"));
   std::uint64_t offset = 0;
   {
@@ -194,8 +193,7 @@ TEST_CASE("a damaged page of the old store ends an update, and nothing is writte
   CHECK_FALSE(std::filesystem::exists(folder.file("new.store")));
 }
 
-TEST_CASE("ranges of a store, merged one by one, are together the whole store") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "ranges of a store, merged one by one, are together the whole store") {
   test::build_filter(folder.file("old"), numbered_addresses(0, 30'000), options_in(folder, Layout::page, "old"));
   const StoreFile old(folder.file("old.store"));
   StoreUpdate all(old, StoreUpdate::options_for(old, options_in(folder, Layout::page, "new")));
@@ -246,8 +244,7 @@ TEST_CASE("ranges of a store, merged one by one, are together the whole store") 
   CHECK(counts == wanted_counts);
 }
 
-TEST_CASE("an update that is stopped leaves nothing behind") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "an update that is stopped leaves nothing behind") {
   test::build_filter(folder.file("old"), numbered_addresses(0, 1000), options_in(folder, Layout::page, "old"));
   const StoreFile old(folder.file("old.store"));
   StoreUpdate update(old, StoreUpdate::options_for(old, options_in(folder, Layout::page, "new")));

@@ -18,8 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::error_code_of;
+using test::InFolder;
 using test::read_file;
-using test::TemporaryFolder;
+using test::WithPath;
 
 const fs::path kBad = fs::path(BLOOMGATE_TESTS_FOLDER) / "bad";
 
@@ -64,8 +65,7 @@ TEST_CASE("every message about a bad file names the file and what to do") {
   }
 }
 
-TEST_CASE("a path that is not a regular file is refused at once") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a path that is not a regular file is refused at once") {
   REQUIRE(mkfifo(folder.file("fifo").c_str(), 0600) == 0);
   CHECK(error_code_of([&] { load(folder.file("fifo")); }) == ErrorCode::not_a_regular_file);
   CHECK(error_code_of([&] { load(folder.path().string()); }) == ErrorCode::not_a_regular_file);
@@ -74,9 +74,7 @@ TEST_CASE("a path that is not a regular file is refused at once") {
   CHECK(error_code_of([&] { load(""); }) == ErrorCode::cannot_open);
 }
 
-TEST_CASE("a file that may not be read is refused with the system's reason") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("secret");
+TEST_CASE_METHOD(WithPath, "a file that may not be read is refused with the system's reason") {
   test::build_filter(path, {"joe@example.org"});
   fs::create_symlink(path + "/below", folder.path() / "link");
   CHECK(error_code_of([&] { load(folder.file("link")); }) == ErrorCode::cannot_open);

@@ -18,6 +18,7 @@ namespace {
 
 using test::error_code_of;
 using test::flip_byte;
+using test::InFolder;
 using test::read_file;
 using test::TemporaryFolder;
 
@@ -51,8 +52,7 @@ std::string written_by_one(const TemporaryFolder& folder, const Bits& bits) {
   return read_file(folder.file("one"));
 }
 
-TEST_CASE("a file that two processes write in parts has the bytes of one writer") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a file that two processes write in parts has the bytes of one writer") {
   const Bits bits;
   FilterWriter writer(folder.file("shared"), kHeader);
   const std::uint64_t mark = writer.file().mark();
@@ -69,8 +69,7 @@ TEST_CASE("a file that two processes write in parts has the bytes of one writer"
   CHECK_NOTHROW(MappedFilter(folder.file("shared")).verify_body());
 }
 
-TEST_CASE("another file at the path of the temporary file is refused") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "another file at the path of the temporary file is refused") {
   FilterWriter writer(folder.file("shared"), kHeader);
   const std::uint64_t mark = writer.file().mark();
   const std::string path = writer.file().temporary_path();
@@ -84,8 +83,7 @@ TEST_CASE("another file at the path of the temporary file is refused") {
   CHECK_FALSE(FilePart(folder.file("short"), mark, kHeaderBytes, 1, 3).is_open());
 }
 
-TEST_CASE("a part that is not on the disk as it was written is refused") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a part that is not on the disk as it was written is refused") {
   const Bits bits;
   FilterWriter writer(folder.file("shared"), kHeader);
   const std::uint64_t mark = writer.file().mark();
@@ -97,8 +95,7 @@ TEST_CASE("a part that is not on the disk as it was written is refused") {
 }
 
 // Its pages are shared with the table of checksums, which another machine may have written over.
-TEST_CASE("the writer reads back the last chunk of a section, and its own part") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "the writer reads back the last chunk of a section, and its own part") {
   const Bits bits;
   for (const std::uint64_t damaged : {0U, 1U, 2U, 3U}) {
     INFO(damaged);

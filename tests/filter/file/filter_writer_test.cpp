@@ -23,8 +23,10 @@ namespace {
 namespace fs = std::filesystem;
 using test::build_filter;
 using test::error_code_of;
+using test::InFolder;
 using test::read_file;
 using test::TemporaryFolder;
+using test::WithPath;
 using test::write_file;
 
 // More than one chunk of checksums.
@@ -36,8 +38,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-TEST_CASE("the parts of a body may come in any order") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "the parts of a body may come in any order") {
   const std::vector<std::byte> body(300 * 4096, std::byte{0x5a});
   for (const bool backwards : {false, true}) {
     FilterWriter writer(folder.file(backwards ? "b" : "a"), kHeader);
@@ -52,8 +53,7 @@ TEST_CASE("the parts of a body may come in any order") {
   CHECK_NOTHROW(MappedFilter(folder.file("a")).verify_body());
 }
 
-TEST_CASE("there may be fewer domain entries than were reserved, also none") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "there may be fewer domain entries than were reserved, also none") {
   const std::vector<std::byte> bits(300 * 4096);
   const auto domains = GENERATE(values<std::uint64_t>({0, 1, 1000, 200'000}));
   CAPTURE(domains);
@@ -76,8 +76,7 @@ TEST_CASE("there may be fewer domain entries than were reserved, also none") {
   }
 }
 
-TEST_CASE("a stream keeps each hash once, the least and the greatest of all too") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a stream keeps each hash once, the least and the greatest of all too") {
   constexpr KeyHash kGreatest = ~KeyHash{0};
   FilterHeader header = kHeader;
   header.domains = 6;
@@ -95,8 +94,7 @@ TEST_CASE("a stream keeps each hash once, the least and the greatest of all too"
   for (const KeyHash hash : {KeyHash{0}, KeyHash{1}, kGreatest}) CHECK(filter.view().domains().contains(hash));
 }
 
-TEST_CASE("a writer that is not committed leaves the old file and nothing else") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a writer that is not committed leaves the old file and nothing else") {
   write_file(folder.file("filter"), "old");
   {
     FilterWriter writer(folder.file("filter"), kHeader);
@@ -107,15 +105,12 @@ TEST_CASE("a writer that is not committed leaves the old file and nothing else")
   CHECK(names_in(folder.path()) == std::vector<std::string>{"filter"});
 }
 
-TEST_CASE("after a commit the folder has the file and nothing else") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "after a commit the folder has the file and nothing else") {
   build_filter(folder.file("filter"), {"joe@example.org"});
   CHECK(names_in(folder.path()) == std::vector<std::string>{"filter"});
 }
 
-TEST_CASE("the new file has the permissions of the one it replaces") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter");
+TEST_CASE_METHOD(WithPath, "the new file has the permissions of the one it replaces") {
   write_file(path, "old");
   REQUIRE(chmod(path.c_str(), 0640) == 0);
   build_filter(path, {"joe@example.org"});
@@ -182,8 +177,7 @@ TEST_CASE("the new file keeps owner, group and permissions of the old one as far
   CHECK((status.st_mode & 07777) == row.mode);
 }
 
-TEST_CASE("if the path is a link, the file that it leads to is replaced and the link stays") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "if the path is a link, the file that it leads to is replaced and the link stays") {
   fs::create_directory(folder.path() / "data");
   write_file(folder.path() / "data" / "real", "old");
   fs::create_symlink("data/real", folder.path() / "link");
@@ -193,8 +187,7 @@ TEST_CASE("if the path is a link, the file that it leads to is replaced and the 
   CHECK(names_in(folder.path() / "data") == std::vector<std::string>{"real"});
 }
 
-TEST_CASE("an output that cannot be written is refused by name, and nothing is left behind") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "an output that cannot be written is refused by name, and nothing is left behind") {
   fs::create_directory(folder.path() / "directory");
   REQUIRE(mkfifo(folder.file("fifo").c_str(), 0600) == 0);
   struct Row {
@@ -210,14 +203,12 @@ TEST_CASE("an output that cannot be written is refused by name, and nothing is l
   CHECK(names_in(folder.path()).size() == 2);
 }
 
-TEST_CASE("a name that cannot be examined is reported itself, and not its folder") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a name that cannot be examined is reported itself, and not its folder") {
   const std::string path = folder.file(std::string(300, 'x'));
   CHECK_THROWS_WITH(FilterWriter(path, kHeader), "look at " + path + ": File name too long");
 }
 
-TEST_CASE("a file system without room is noticed before the work, and nothing is left behind") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a file system without room is noticed before the work, and nothing is left behind") {
   rlimit old_limit = {};
   REQUIRE(getrlimit(RLIMIT_FSIZE, &old_limit) == 0);
   const rlimit small = {.rlim_cur = 100'000, .rlim_max = old_limit.rlim_max};
@@ -230,8 +221,7 @@ TEST_CASE("a file system without room is noticed before the work, and nothing is
   CHECK(names_in(folder.path()).empty());
 }
 
-TEST_CASE("the temporary file of a killed writer is removed, and nothing else") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "the temporary file of a killed writer is removed, and nothing else") {
   const std::string stale = ".filter.tmp-123";
   // Names that only resemble one, another filter's, and what is no file.
   const std::vector<std::string> others = {".filter.tmp-", ".filter.tmp-12x", ".other.tmp-123", "filter.tmp-123",

@@ -8,9 +8,7 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("a filter's fingerprint is the checksum of its header, in sixteen digits") {
-  const test::TemporaryFolder folder;
-  const std::string path = folder.file("filter");
+TEST_CASE_METHOD(test::WithPath, "a filter's fingerprint is the checksum of its header, in sixteen digits") {
   // One in sixteen begins with a zero.
   bool has_leading_zero = false;
   for (std::uint64_t seed = 0; seed < 1000 && !has_leading_zero; ++seed) {

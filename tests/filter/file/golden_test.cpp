@@ -12,6 +12,7 @@ namespace bloomgate {
 namespace {
 
 using test::build_filter;
+using test::InFolder;
 using test::numbered_addresses;
 using test::read_file;
 using test::TemporaryFolder;
@@ -63,16 +64,15 @@ TEST_CASE("the golden files are built again byte for byte") {
   CHECK(read_file(folder.file("filter")) == read_file(kGolden / (golden.name + ".bloom")));
 }
 
-TEST_CASE("the golden filter with a store is built again byte for byte, and so is its store") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "the golden filter with a store is built again byte for byte, and so is its store") {
   build_filter(folder.file("filter"), lines_of(kGolden / "domains.txt"),
                {.seed = 7, .store_path = folder.file("store"), .store_seed = 42});
   CHECK(read_file(folder.file("filter")) == read_file(kGolden / "stored.bloom"));
   CHECK(read_file(folder.file("store")) == read_file(kGolden / "stored.store"));
 }
 
-TEST_CASE("the golden filter with excluded senders is built again byte for byte, and none of them is found") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder,
+                 "the golden filter with excluded senders is built again byte for byte, and none of them is found") {
   const BuildOptions options = {.layout = Layout::line, .hashes = 1, .seed = 42};
   const auto entries = lines_of(kGolden / "excluded.txt");
   test::build_with_strangers(folder.file("filter"), entries, lines_of(kGolden / "not.txt"), options);
@@ -117,8 +117,7 @@ TEST_CASE("in every layout but counting a filter of 5,000 entries and 1,010 excl
   CHECK(got == want);
 }
 
-TEST_CASE("a store of 5,000 entries has the frozen checksum") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a store of 5,000 entries has the frozen checksum") {
   build_filter(folder.file("filter"), numbered_addresses(0, 5000), {.seed = 7, .store_path = folder.file("store")});
   const std::string bytes = read_file(folder.file("store"));
   // The same number stands in tests/golden/format_test.py.
@@ -143,8 +142,8 @@ TEST_CASE("the golden files are read and every entry is found") {
   }
 }
 
-TEST_CASE("the golden filter with pairs and a store is built again byte for byte, and so is its store") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder,
+                 "the golden filter with pairs and a store is built again byte for byte, and so is its store") {
   build_filter(folder.file("filter"), lines_of(kGolden / "pairs.txt"),
                {.seed = 7, .store_path = folder.file("store"), .store_seed = 42});
   CHECK(read_file(folder.file("filter")) == read_file(kGolden / "stored-pairs.bloom"));
@@ -176,8 +175,7 @@ TEST_CASE("in every layout and hash family a filter of 5,000 entries has the fro
   CHECK(got == want);
 }
 
-TEST_CASE("a filter of 50,000 entries has the frozen checksum and the frozen false positives") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a filter of 50,000 entries has the frozen checksum and the frozen false positives") {
   build_filter(folder.file("filter"), numbered_addresses(0, 50'000), {.seed = 7});
   const std::string bytes = read_file(folder.file("filter"));
   CHECK(checksum(std::as_bytes(std::span(bytes))) == 0x870ac23943f0752f);

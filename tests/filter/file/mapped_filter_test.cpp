@@ -33,10 +33,9 @@ using test::error_code_of;
 using test::flip_byte;
 using test::numbered_addresses;
 using test::TemporaryFolder;
+using test::WithPath;
 
-TEST_CASE("a mapped filter finds its entries") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter.bloom");
+TEST_CASE_METHOD(WithPath, "a mapped filter finds its entries") {
   const FilterHeader written = build_filter(path, numbered_addresses(0, 10'000));
   const MappedFilter filter(path);
   CHECK(filter.header().shape == written.shape);
@@ -47,9 +46,7 @@ TEST_CASE("a mapped filter finds its entries") {
   CHECK_FALSE(filter.damaged());
 }
 
-TEST_CASE("verifying reads every byte of the body once, with any number of threads") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter.bloom");
+TEST_CASE_METHOD(WithPath, "verifying reads every byte of the body once, with any number of threads") {
   // 3.5 MiB of body: four chunks, the last one short.
   build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
   const MappedFilter filter(path);
@@ -65,9 +62,8 @@ TEST_CASE("verifying reads every byte of the body once, with any number of threa
   CHECK(calls == 4);
 }
 
-TEST_CASE("verifying in the background gives the same result with threads that run when a processor is idle") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter.bloom");
+TEST_CASE_METHOD(WithPath,
+                 "verifying in the background gives the same result with threads that run when a processor is idle") {
   build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
   const MappedFilter filter(path);
   const auto threads = GENERATE(0U, 1U, 8U);
@@ -88,9 +84,7 @@ TEST_CASE("verifying in the background gives the same result with threads that r
         ErrorCode::bad_body_checksum);
 }
 
-TEST_CASE("only verify finds a damaged body, and names the place") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter.bloom");
+TEST_CASE_METHOD(WithPath, "only verify finds a damaged body, and names the place") {
   build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
   const std::uint64_t body_bytes = MappedFilter(path).view().body().size();
   const auto place = GENERATE_COPY(std::uint64_t{0}, (std::uint64_t{1} << 20) + 17, body_bytes - 1);
@@ -107,9 +101,7 @@ TEST_CASE("only verify finds a damaged body, and names the place") {
   }
 }
 
-TEST_CASE("a damaged list of domain entries is found by verify, and its place is named") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter.bloom");
+TEST_CASE_METHOD(WithPath, "a damaged list of domain entries is found by verify, and its place is named") {
   std::vector<std::string> lines;
   for (int i = 0; i < 200'000; ++i) lines.push_back("@" + std::to_string(i) + ".example");
   build_filter(path, lines);
@@ -166,9 +158,8 @@ Section write_unsorted(const std::string& path, const std::vector<std::pair<std:
   return domains;
 }
 
-TEST_CASE("if domain entries are not sorted, also from one piece to the next, the first place is named") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter.bloom");
+TEST_CASE_METHOD(WithPath,
+                 "if domain entries are not sorted, also from one piece to the next, the first place is named") {
   constexpr std::size_t kOfPiece = kChecksumChunkBytes / 8;
   const auto refused_at = [&] {
     try {
@@ -187,9 +178,7 @@ TEST_CASE("if domain entries are not sorted, also from one piece to the next, th
   CHECK(refused_at() == domains.offset);
 }
 
-TEST_CASE("if several places are damaged, the first is named") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter.bloom");
+TEST_CASE_METHOD(WithPath, "if several places are damaged, the first is named") {
   build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
   for (const std::uint64_t chunk : {3U, 1U, 2U}) flip_byte(path, kHeaderBytes + chunk * kChecksumChunkBytes);
   try {
@@ -200,9 +189,7 @@ TEST_CASE("if several places are damaged, the first is named") {
   }
 }
 
-TEST_CASE("an open filter keeps its file when another is renamed over it") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter.bloom");
+TEST_CASE_METHOD(WithPath, "an open filter keeps its file when another is renamed over it") {
   build_filter(path, {"joe@example.org"});
   const MappedFilter old(path);
   build_filter(path, {"ann@example.org"});
@@ -246,9 +233,7 @@ TEST_CASE("a filter that is written to in place is reported so, and is not verif
   CHECK(error_code_of([&] { filter.require_whole(); }) == ErrorCode::changed_while_open);
 }
 
-TEST_CASE("changes that leave a filter's bytes alone do not damage it") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter.bloom");
+TEST_CASE_METHOD(WithPath, "changes that leave a filter's bytes alone do not damage it") {
   build_filter(path, {"joe@example.org"});
   const MappedFilter filter(path);
   std::filesystem::permissions(path, std::filesystem::perms::owner_read);
@@ -298,9 +283,7 @@ TEST_CASE("after a piece is found to be gone, an unchanged piece counts as damag
   CHECK_FALSE(filter.chunk_is_sound(0));
 }
 
-TEST_CASE("a locked filter stays in memory") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter.bloom");
+TEST_CASE_METHOD(WithPath, "a locked filter stays in memory") {
   build_filter(path, {"joe@example.org"});
   const MappedFilter filter(path);
   if (test::lock_is_refused()) return;
@@ -328,9 +311,7 @@ class WithoutLockCapability {
   __user_cap_data_struct before_[2] = {};
 };
 
-TEST_CASE("locking in memory says what to do if the limit is too low") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter.bloom");
+TEST_CASE_METHOD(WithPath, "locking in memory says what to do if the limit is too low") {
   build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
   const MappedFilter filter(path);
   rlimit old_limit = {};
@@ -352,9 +333,7 @@ TEST_CASE("locking in memory says what to do if the limit is too low") {
 }
 
 // The body is a hole of 5 GiB: no disk is used, and every offset is past 2^32.
-TEST_CASE("a filter of more than 4 GiB is mapped and looked up to its last block") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("sparse.bloom");
+TEST_CASE_METHOD(WithPath, "a filter of more than 4 GiB is mapped and looked up to its last block") {
   FilterHeader header;
   header.shape = {.block_count = (std::uint64_t{5} << 30) / 4096, .seed = 42};
   header.expected_entries = std::uint64_t{5} << 30;

@@ -20,8 +20,7 @@ std::string refusal_of(const std::string& path, std::uint64_t bytes) {
   return {};
 }
 
-TEST_CASE("a folder lacks room for more bytes than are free, and for no fewer") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a folder lacks room for more bytes than are free, and for no fewer") {
   const std::uint64_t free = std::filesystem::space(folder.path()).available;
   CHECK_FALSE(surely_lacks_room(folder.path().string(), 0));
   CHECK_FALSE(surely_lacks_room(folder.path().string(), free / 2));  // others write at the same time
@@ -29,8 +28,7 @@ TEST_CASE("a folder lacks room for more bytes than are free, and for no fewer") 
   CHECK_FALSE(surely_lacks_room(folder.file("missing"), std::uint64_t{1} << 62));  // nobody knows
 }
 
-TEST_CASE("a trial finds out whether a file can be written, and leaves nothing behind") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a trial finds out whether a file can be written, and leaves nothing behind") {
   CHECK(refusal_of(folder.file("filter"), 0).empty());
   CHECK(refusal_of(folder.file("filter"), 10'000).empty());
   CHECK_THAT(refusal_of(folder.file("missing/filter"), 10'000), Catch::Contains("its folder is not there"));

@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using Catch::Contains;
 using test::error_code_of;
+using test::InFolder;
 using test::read_file;
 using test::TemporaryFolder;
 using test::write_file;
@@ -41,8 +42,7 @@ TEST_CASE("a secret key signs as in RFC 8032") {
         "5VZDAMNgrHKQhuLMgG6CioSHfx645dl02HPgZSJJAVVfuIIVkKM7rMYeOXAc+bRr0lv18FlbviRlUUFDjnoQCw==");
 }
 
-TEST_CASE("a secret key is kept in a file that its owner alone may read") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a secret key is kept in a file that its owner alone may read") {
   const mode_t mask = umask(0);
   const SecretKey key = SecretKey::make();
   key.write_to(folder.file("key"));
@@ -54,8 +54,7 @@ TEST_CASE("a secret key is kept in a file that its owner alone may read") {
   CHECK(SecretKey::make().public_key() != key.public_key());
 }
 
-TEST_CASE("a new key never overwrites an existing file") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a new key never overwrites an existing file") {
   test::signing_key().write_to(folder.file("key"));
   const std::string before = read_file(folder.file("key"));
   CHECK(error_code_of([&] { test::other_signing_key().write_to(folder.file("key")); }) == ErrorCode::cannot_write);
@@ -65,8 +64,7 @@ TEST_CASE("a new key never overwrites an existing file") {
   CHECK_THROWS_WITH(test::signing_key().write_to(folder.file("no/key")), !Contains("is there already"));
 }
 
-TEST_CASE("an invalid secret key is refused, and the message does not show it") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "an invalid secret key is refused, and the message does not show it") {
   const std::string good = secret_text(folder, test::signing_key());
   const std::string other = secret_text(folder, test::other_signing_key());
   CHECK(SecretKey::read_from(key_file(folder, good)).public_key() == test::signing_key().public_key());
@@ -85,8 +83,7 @@ TEST_CASE("an invalid secret key is refused, and the message does not show it") 
   CHECK_THROWS_WITH(SecretKey::read_from(key_file(folder, test::kSigningKeyText)), Contains("has a public key in it"));
 }
 
-TEST_CASE("a secret key that others may read is refused, and so is a path that is not a file") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a secret key that others may read is refused, and so is a path that is not a file") {
   test::signing_key().write_to(folder.file("key"));
   for (const mode_t mode : {0604U, 0602U, 0644U}) {
     REQUIRE(chmod(folder.file("key").c_str(), mode) == 0);

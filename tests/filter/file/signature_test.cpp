@@ -28,9 +28,11 @@ namespace fs = std::filesystem;
 using Catch::Contains;
 using test::build_filter;
 using test::error_code_of;
+using test::InFolder;
 using test::numbered_addresses;
 using test::read_file;
 using test::TemporaryFolder;
+using test::WithPath;
 using test::write_file;
 
 const fs::path kTests = BLOOMGATE_TESTS_FOLDER;
@@ -94,9 +96,7 @@ struct SignedFilter {
   Sections sections;
 };
 
-TEST_CASE("a signed filter lists the same senders as before, and names its signer") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter");
+TEST_CASE_METHOD(WithPath, "a signed filter lists the same senders as before, and names its signer") {
   build_filter(path, {"joe@example.org", "@example.net"});
   const MappedFilter before(path);
   sign(path);
@@ -112,9 +112,7 @@ TEST_CASE("a signed filter lists the same senders as before, and names its signe
   CHECK(outcome_of(path, {}) == "sound");
 }
 
-TEST_CASE("an unsigned filter and one signed by another key are refused with what to do") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter");
+TEST_CASE_METHOD(WithPath, "an unsigned filter and one signed by another key are refused with what to do") {
   build_filter(path, {"joe@example.org"});
   CHECK(outcome_of(path, trusted()) == "bad_signature");
   CHECK_THROWS_WITH(load_trusted(path), Contains(path) && Contains("is not signed") && Contains("bloomgate sign"));
@@ -124,8 +122,7 @@ TEST_CASE("an unsigned filter and one signed by another key are refused with wha
   CHECK_THROWS_WITH(load_trusted(path), Contains(test::other_signing_key().public_key().text()));
 }
 
-TEST_CASE("the golden signed file is made again byte for byte") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "the golden signed file is made again byte for byte") {
   REQUIRE(sign_filter((kTests / "golden/addresses.bloom").string(), folder.file("signed"), test::signing_key(), 1) ==
           Signing::done);
   CHECK(read_file(folder.file("signed")) == read_file(kTests / "golden/signed.bloom"));
@@ -218,9 +215,7 @@ TEST_CASE("a header of one file does not sign the content of another") {
   CHECK(same.image == filter.image);  // the same filter and key give the same bytes
 }
 
-TEST_CASE("signing replaces the file by a signed copy, and a reader with the old file open keeps it") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter");
+TEST_CASE_METHOD(WithPath, "signing replaces the file by a signed copy, and a reader with the old file open keeps it") {
   build_filter(path, {"joe@example.org"});
   REQUIRE(chmod(path.c_str(), 0640) == 0);
   const std::string before = read_file(path);
@@ -237,9 +232,7 @@ TEST_CASE("signing replaces the file by a signed copy, and a reader with the old
   CHECK(outcome_of(folder.file("copy"), {test::other_signing_key().public_key()}) == "sound");
 }
 
-TEST_CASE("a file that already has the signature is not written again") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter");
+TEST_CASE_METHOD(WithPath, "a file that already has the signature is not written again") {
   build_filter(path, {"joe@example.org"});
   sign(path);
   const MappedFilter signed_filter(path);
@@ -258,9 +251,7 @@ TEST_CASE("a file that already has the signature is not written again") {
   CHECK(outcome_of(path, trusted()) == "sound");
 }
 
-TEST_CASE("a damaged file is not signed") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter");
+TEST_CASE_METHOD(WithPath, "a damaged file is not signed") {
   build_filter(path, {"joe@example.org"});
   std::string image = read_file(path);
   image[kHeaderBytes + 7] ^= 1;
@@ -270,8 +261,7 @@ TEST_CASE("a damaged file is not signed") {
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
 }
 
-TEST_CASE("a filter is signed before it gets its name if a key is given, and otherwise not") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a filter is signed before it gets its name if a key is given, and otherwise not") {
   const auto key = std::make_shared<const SecretKey>(test::signing_key());
   const BuildOptions options = {.expected_entries = 100, .seed = 42, .sign_key = key};
   build_filter(folder.file("a"), {"joe@example.org"}, options);
@@ -289,9 +279,7 @@ TEST_CASE("a filter is signed before it gets its name if a key is given, and oth
   CHECK_FALSE(MappedFilter(folder.file("plain")).signature());
 }
 
-TEST_CASE("a file with more pieces than chunks is checked to its end") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter");
+TEST_CASE_METHOD(WithPath, "a file with more pieces than chunks is checked to its end") {
   build_filter(path, {"joe@example.org"}, {.bits_per_entry = 8, .expected_entries = kPieceBytes, .seed = 1});
   sign(path);
   // The bits are one chunk. Their checksum comes behind them, in the second piece.

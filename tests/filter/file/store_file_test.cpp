@@ -27,9 +27,10 @@ namespace {
 using test::build_filter;
 using test::error_code_of;
 using test::flip_byte;
+using test::InFolder;
 using test::numbered_addresses;
 using test::read_file;
-using test::TemporaryFolder;
+using test::WithPath;
 using test::write_file;
 
 std::set<KeyHash> addresses_of(const StoreFile& store) {
@@ -38,8 +39,7 @@ std::set<KeyHash> addresses_of(const StoreFile& store) {
   return all;
 }
 
-TEST_CASE("the store of a build has every address and no others") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "the store of a build has every address and no others") {
   std::vector<std::string> lines = numbered_addresses(0, 20'000);
   lines.insert(lines.end(), {"user7@example.org", "@example.net", "@.example.com", "@example.net"});
   build_filter(folder.file("filter"), lines, {.seed = 42, .store_path = folder.file("store")});
@@ -62,8 +62,8 @@ TEST_CASE("the store of a build has every address and no others") {
         std::set<KeyHash>{store.hash_of("@example.net"), store.hash_of("@.example.com")});
 }
 
-TEST_CASE("the same entries and seed give the same store in any order, with any threads and any memory") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder,
+                 "the same entries and seed give the same store in any order, with any threads and any memory") {
   std::vector<std::string> lines = numbered_addresses(0, 300'000);
   build_filter(folder.file("a"), lines, {.seed = 1, .store_path = folder.file("a.store")});
   std::ranges::reverse(lines);
@@ -80,8 +80,8 @@ TEST_CASE("the same entries and seed give the same store in any order, with any 
   StoreFile(folder.file("a.store")).verify(3);
 }
 
-TEST_CASE("a filter has the same bits whether its store is written or not, in each layout that has one") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder,
+                 "a filter has the same bits whether its store is written or not, in each layout that has one") {
   const auto layout = GENERATE(Layout::page, Layout::line, Layout::ribbon);
   const std::uint32_t hashes = layout == Layout::ribbon ? 1 : 6;
   const auto lines = numbered_addresses(0, 50'000);
@@ -98,8 +98,7 @@ TEST_CASE("a layout without a hash of 64 bits has no store") {
   CHECK(error_code_of([&] { FilterBuilder({.layout = layout, .store_path = "store"}); }) == ErrorCode::bad_argument);
 }
 
-TEST_CASE("a store without addresses, and one without any entry, are stores") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a store without addresses, and one without any entry, are stores") {
   const auto count = GENERATE(0U, 1U);
   std::vector<std::string> lines;
   if (count == 1) lines.emplace_back("@example.net");
@@ -113,8 +112,7 @@ TEST_CASE("a store without addresses, and one without any entry, are stores") {
   CHECK(store.identity() == MappedFilter(folder.file("filter")).header().store_identity);
 }
 
-TEST_CASE("a page is found in the page cache, and the answer is the same") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a page is found in the page cache, and the answer is the same") {
   build_filter(folder.file("filter"), numbered_addresses(0, 5000), {.seed = 1, .store_path = folder.file("store")});
   const StoreFile store(folder.file("store"));
   const KeyHash member = store.hash_of("user5@example.org");
@@ -123,8 +121,7 @@ TEST_CASE("a page is found in the page cache, and the answer is the same") {
   CHECK((cached == StoreAnswer::present || cached == StoreAnswer::not_cached));  // some file systems cannot tell
 }
 
-TEST_CASE("unevenly spread hashes are stored as well") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "unevenly spread hashes are stored as well") {
   StoreWriter writer(folder.file("store"), {}, 3'000'000, 0, 2);
   std::vector<KeyHash> hashes;
   for (KeyHash i = 0; i < 3'000'000; ++i) hashes.push_back(i < 1'500'000 ? i : ~KeyHash{0} - (3'000'000 - i));
@@ -139,8 +136,8 @@ TEST_CASE("unevenly spread hashes are stored as well") {
   CHECK(store.find(1'500'000) == StoreAnswer::absent);
 }
 
-TEST_CASE("how hashes are cut into calls makes no difference, also where a call ends just before a page is full") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(
+    InFolder, "how hashes are cut into calls makes no difference, also where a call ends just before a page is full") {
   constexpr std::uint64_t kCount = std::uint64_t{1} << 21;
   std::vector<KeyHash> hashes;
   for (std::uint64_t i = 0; i < kCount; ++i) hashes.push_back(i << 43);  // each page has as many as the first
@@ -161,9 +158,7 @@ TEST_CASE("how hashes are cut into calls makes no difference, also where a call 
   CHECK(read_file(folder.file("one")) == read_file(folder.file("two")));
 }
 
-TEST_CASE("a store whose header says another number of addresses than it has is found by verify") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("store");
+TEST_CASE_METHOD(WithPath, "a store whose header says another number of addresses than it has is found by verify") {
   build_filter(folder.file("filter"), numbered_addresses(0, 3000), {.seed = 42, .store_path = path});
   StoreHeader header;
   Sections sections;
@@ -179,9 +174,7 @@ TEST_CASE("a store whose header says another number of addresses than it has is 
   CHECK(error_code_of([&] { StoreFile(path).verify(1); }) == ErrorCode::bad_section);
 }
 
-TEST_CASE("a flipped bit anywhere in a store is found by verify or on opening") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("store");
+TEST_CASE_METHOD(WithPath, "a flipped bit anywhere in a store is found by verify or on opening") {
   std::vector<std::string> lines = numbered_addresses(0, 3000);
   lines.insert(lines.end(), {"@example.net", "@example.com"});
   build_filter(folder.file("filter"), lines, {.seed = 42, .store_path = path});
@@ -202,9 +195,7 @@ TEST_CASE("a flipped bit anywhere in a store is found by verify or on opening") 
   }
 }
 
-TEST_CASE("a look-up in a damaged page says so, and in the other pages it answers") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("store");
+TEST_CASE_METHOD(WithPath, "a look-up in a damaged page says so, and in the other pages it answers") {
   build_filter(folder.file("filter"), numbered_addresses(0, 3000), {.seed = 42, .store_path = path});
   flip_byte(path, StoreFile(path).sections().front().offset + 2000);
   const StoreFile store(path);
@@ -219,9 +210,7 @@ TEST_CASE("a look-up in a damaged page says so, and in the other pages it answer
   CHECK(damaged + present == 3000);
 }
 
-TEST_CASE("a truncated store is reported, and a look-up behind its end is a read error") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("store");
+TEST_CASE_METHOD(WithPath, "a truncated store is reported, and a look-up behind its end is a read error") {
   build_filter(folder.file("filter"), numbered_addresses(0, 3000), {.seed = 42, .store_path = path});
   const StoreFile store(path);
   std::filesystem::resize_file(path, kHeaderBytes);
@@ -230,8 +219,7 @@ TEST_CASE("a truncated store is reported, and a look-up behind its end is a read
   CHECK(error_code_of([&] { StoreFile again(path); }) == ErrorCode::wrong_size);
 }
 
-TEST_CASE("a filter opens only with its own store, at its path or staged beside it") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a filter opens only with its own store, at its path or staged beside it") {
   const std::string path = folder.file("store");
   build_filter(folder.file("old"), {"joe@example.org"}, {.seed = 1, .store_path = path});
   std::filesystem::copy_file(path, folder.file("old-store"));
@@ -255,8 +243,7 @@ TEST_CASE("a filter opens only with its own store, at its path or staged beside 
   CHECK(StoreFile(path).identity() == new_identity);
 }
 
-TEST_CASE("a pipe in place of a store is refused without being opened") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a pipe in place of a store is refused without being opened") {
   const std::string pipe = folder.file("pipe");
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   const FileDescriptor watch(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));

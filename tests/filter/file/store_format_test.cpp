@@ -23,9 +23,11 @@ namespace {
 
 using test::build_filter;
 using test::error_code_of;
+using test::InFolder;
 using test::numbered_addresses;
 using test::read_file;
 using test::TemporaryFolder;
+using test::WithPath;
 using test::write_file;
 
 // Where FORMAT.md has the fields of a store's header.
@@ -394,8 +396,7 @@ TEST_CASE("a hash before the first of a store is in none of its pages") {
   CHECK(damaged.find(first - 1) == StoreAnswer::absent);
 }
 
-TEST_CASE("a store is looked up by its own hash family") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a store is looked up by its own hash family") {
   build_filter(folder.file("filter"), {"joe@example.org"},
                {.hash_family = HashFamily::murmur3, .seed = 42, .store_path = folder.file("store")});
   const StoreFile store(folder.file("store"));
@@ -404,8 +405,7 @@ TEST_CASE("a store is looked up by its own hash family") {
   CHECK(store.find(store.hash_of("joe@example.org")) == StoreAnswer::present);
 }
 
-TEST_CASE("a store behind a link is staged beside the file, and the link stays") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "a store behind a link is staged beside the file, and the link stays") {
   std::filesystem::create_directory(folder.file("there"));
   const std::string target = folder.file("there/store");
   const std::string link = folder.file("store");
@@ -423,9 +423,7 @@ TEST_CASE("a store behind a link is staged beside the file, and the link stays")
   CHECK_FALSE(std::filesystem::exists(target + ".next"));
 }
 
-TEST_CASE("a staged store opens only with its own filter") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("store");
+TEST_CASE_METHOD(WithPath, "a staged store opens only with its own filter") {
   build_filter(folder.file("new"), {"ann@example.org"}, {.seed = 2, .store_path = path});
   std::filesystem::rename(path, path + ".next");
   const std::uint64_t identity = MappedFilter(folder.file("new")).header().store_identity;
@@ -436,8 +434,7 @@ TEST_CASE("a staged store opens only with its own filter") {
   CHECK(error_code_of([&] { open_store(path, identity + 1, "other"); }) == ErrorCode::bad_input);
 }
 
-TEST_CASE("opening a store for a filter that was built without one is refused with that reason") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "opening a store for a filter that was built without one is refused with that reason") {
   try {
     open_store(folder.file("store"), 0, "filter");
     FAIL("it was opened");
@@ -447,8 +444,7 @@ TEST_CASE("opening a store for a filter that was built without one is refused wi
   }
 }
 
-TEST_CASE("the size that a writer reports is that of the file, also for an empty store") {
-  const TemporaryFolder folder;
+TEST_CASE_METHOD(InFolder, "the size that a writer reports is that of the file, also for an empty store") {
   for (const KeyHash count : {0U, 1U, 3000U}) {
     CAPTURE(count);
     StoreWriter writer(folder.file("store"), {.seed = 42}, count, 1, 1);

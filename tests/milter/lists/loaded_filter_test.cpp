@@ -48,8 +48,7 @@ TEST_CASE("each kind of damage has words of its own") {
   CHECK(texts.size() == 5);
 }
 
-TEST_CASE("a whitelist of counters is not loaded, and the message says what to do") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "a whitelist of counters is not loaded, and the message says what to do") {
   test::build_filter(folder.file("counting"), {"joe@example.org"}, {.layout = Layout::counting, .seed = 1});
   CHECK(test::error_code_of([&] { LoadedFilter(folder.file("counting"), false); }) == ErrorCode::unsupported_layout);
   CHECK_THROWS_WITH(LoadedFilter(folder.file("counting"), false),

@@ -188,8 +188,7 @@ TEST_CASE("the server calls its owner each time the interval is over") {
   CHECK(calls >= 3);
 }
 
-TEST_CASE("only addresses of this machine are local") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "only addresses of this machine are local") {
   CHECK(is_local_socket(listen_on(path_address(folder.file("s")), AF_UNIX).get()));
   const auto is_local = [](const char* host) {
     sockaddr_in address = {};

@@ -12,8 +12,7 @@ namespace {
 
 using Pairs = std::map<std::pair<std::string, std::string>, std::uint64_t>;
 
-TEST_CASE("pairs are sorted, each once with its count, from memory and from disk") {
-  const test::TemporaryFolder folder;
+TEST_CASE_METHOD(test::InFolder, "pairs are sorted, each once with its count, from memory and from disk") {
   const std::uint64_t memory_bytes = GENERATE(1U, 2'000U, 800'000U, 100'000'000U);
   CAPTURE(memory_bytes);
   ContactSorter sorter(memory_bytes, folder.path());
