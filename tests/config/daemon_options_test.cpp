@@ -4,12 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::InFolder;
-using test::TemporaryFolder;
-using test::write_file;
 
 using Words = std::vector<std::string>;
 using Whitelists = std::vector<WhitelistSource>;
@@ -519,4 +515,4 @@ TEST_CASE("a host name may hold only what a header field may hold") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

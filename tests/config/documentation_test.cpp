@@ -9,7 +9,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 const std::string kSource = BLOOMGATE_SOURCE_FOLDER;
@@ -43,21 +43,21 @@ TEST_CASE("each option of the table is declared once") {
 }
 
 TEST_CASE("the shipped configuration file is the one that the table makes") {
-  const std::string shipped = test::read_file(kSource + "/config/bloomgate-milter.conf");
+  const std::string shipped = read_file(kSource + "/config/bloomgate-milter.conf");
   const std::string wanted = daemon_config_file_text();
-  if (shipped != wanted) test::write_file("bloomgate-milter.conf.wanted", wanted);
+  if (shipped != wanted) write_file("bloomgate-milter.conf.wanted", wanted);
   INFO("to bring it up to date, copy bloomgate-milter.conf.wanted from this folder over config/bloomgate-milter.conf");
   CHECK(shipped == wanted);
 }
 
 TEST_CASE("the shipped configuration file is good, also with every line of it switched on") {
-  const std::string shipped = test::read_file(kSource + "/config/bloomgate-milter.conf");
+  const std::string shipped = read_file(kSource + "/config/bloomgate-milter.conf");
   const std::string switched_on = std::regex_replace(shipped, std::regex("\n#([a-z-]+ =)"), "\n$1");
   const auto count = std::count(switched_on.begin(), switched_on.end(), '=');
   CHECK(std::count(shipped.begin(), shipped.end(), '=') == count);
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   for (const std::string& text : {shipped, switched_on}) {
-    test::write_file(folder.file("test.conf"), text);
+    write_file(folder.file("test.conf"), text);
     const DaemonOptions options = read_daemon_command({"--config", folder.file("test.conf")}).options;
     CHECK(to_string(options.socket) == "unix:/run/bloomgate/milter.sock");
     CHECK(options.log_level == LogLevel::info);
@@ -70,7 +70,7 @@ TEST_CASE("the shipped configuration file starts without a whitelist, and has bo
   CHECK(options.revoked == "/etc/bloomgate/revoked.txt");
   CHECK(options.extra == "/etc/bloomgate/extra.txt");
   for (const char* const name : {"revoked", "extra"}) {
-    const std::string list = test::read_file(kSource + "/config/" + name + ".txt");
+    const std::string list = read_file(kSource + "/config/" + name + ".txt");
     CHECK(std::regex_match(list, std::regex("(#[^\n]*\n)+")));
   }
 }
@@ -82,7 +82,7 @@ TEST_CASE("the help shows every option with its default") {
 }
 
 TEST_CASE("the manual page of the configuration file explains every option with its default") {
-  const std::string page = test::read_file(kSource + "/config/bloomgate-milter.conf.5");
+  const std::string page = read_file(kSource + "/config/bloomgate-milter.conf.5");
   const Defaults shown = defaults_in(page, std::regex("^\\.It Cm ([a-z-]+)"), std::regex("^\\.Pq default: Ql (.*)$"));
   CHECK(shown == table_defaults(false));
 }
@@ -100,16 +100,16 @@ TEST_CASE("the help and the manual page of the daemon name every command that ed
   std::set<std::string> wanted;
   for (const ListCommandSpec& command : list_command_table()) wanted.emplace(command.name);
   CHECK(commands_in(daemon_help_text(), std::regex("\n  ([a-z]+) ENTRY\\.\\.\\.\n")) == wanted);
-  const std::string page = test::read_file(kSource + "/milter/bloomgate-milter.8");
+  const std::string page = read_file(kSource + "/milter/bloomgate-milter.8");
   CHECK(commands_in(page, std::regex("\n\\.It Cm ([a-z]+) Ar ENTRY \\.\\.\\.\n")) == wanted);
 }
 
 TEST_CASE("the manual page of the daemon names every option with its default") {
-  const std::string page = test::read_file(kSource + "/milter/bloomgate-milter.8");
+  const std::string page = read_file(kSource + "/milter/bloomgate-milter.8");
   const Defaults shown =
       defaults_in(page, std::regex("^\\.It Fl Fl ([a-z-]+)"), std::regex("^\\.Pq default: Ql (.*)$"));
   CHECK(shown == table_defaults(true));
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

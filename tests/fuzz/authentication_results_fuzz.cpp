@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,20 +11,17 @@
 #include "milter/policy/authentication.hpp"
 #include "milter/policy/grounds.hpp"
 #include "milter/policy/result_forgery.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace bloomgate {
 namespace {
+
+using test::require;
 
 using Fields = std::vector<std::string>;
 
 const std::string kId = "mx.example.net";
 const Fields kIds = {kId};
-
-void require(bool holds, const char* what, std::string_view value) {
-  if (holds) return;
-  std::cerr << "does not hold: " << what << "\nof: " << value << '\n';
-  std::abort();
-}
 
 Authentication summary(const Fields& fields) {
   const std::vector<std::string_view> values(fields.begin(), fields.end());

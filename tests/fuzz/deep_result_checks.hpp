@@ -4,22 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <iostream>
 #include <optional>
 #include <string_view>
 
 #include "milter/deep_check/checker_error.hpp"
 #include "milter/deep_check/deep_result.hpp"
 #include "milter/deep_check/result_fields.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace bloomgate::test {
-
-inline void require(bool holds, const char* what, std::string_view value) {
-  if (holds) return;
-  std::cerr << "does not hold: " << what << "\nof: " << value << '\n';
-  std::abort();
-}
 
 // Nothing where the parser refuses the text.
 inline std::optional<DeepResult> read_with(DeepResult (*parse)(std::string_view), std::string_view text) {

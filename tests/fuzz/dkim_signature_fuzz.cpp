@@ -2,20 +2,17 @@
 // have names that can be looked up, and no byte of another kind goes into a name.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
 #include "milter/dkim/key_reply.hpp"
 #include "milter/dkim/signature_choice.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace {
 
 using namespace bloomgate;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using test::require;
 
 bool is_name(std::string_view text) {
   return text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == text.npos;

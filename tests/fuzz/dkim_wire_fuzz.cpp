@@ -1,22 +1,15 @@
 // Whatever bytes come from the other process: they are refused, or are what their reader would write again.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "milter/dkim/wire.hpp"
-
-namespace {
+#include "tests/fuzz/require.hpp"
 
 using namespace bloomgate;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
+using bloomgate::test::require;
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -2,8 +2,6 @@
 // found, and what is not in it is not. Of a pair, each form of either side is tried by hand.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,17 +9,14 @@
 
 #include "filter/address/pair.hpp"
 #include "milter/policy/exact_list.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace bloomgate {
 namespace {
 
-constexpr AddressProfile kKeepCase{.keep_local_part_case = true};
+using test::require;
 
-void require(bool holds, const char* what, std::string_view line) {
-  if (holds) return;
-  std::cerr << "does not hold: " << what << "\nline: " << line << '\n';
-  std::abort();
-}
+constexpr AddressProfile kKeepCase{.keep_local_part_case = true};
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;

@@ -6,22 +6,19 @@
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "milter/serving/http_connection.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace {
 
 using namespace bloomgate;
+using test::require;
 
 constexpr HttpLimits kLimits = {.header_bytes = 512, .body_bytes = 256, .requests = 8};
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 // So much fits into the buffer of a socket, so nobody has to read meanwhile.
 constexpr std::size_t kMaxBytes = 16384;

@@ -2,19 +2,16 @@
 // is looked up has no control byte of a query, and a body has a word for each line.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "filter/base/ascii.hpp"
 #include "milter/lookup/http_lookup.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace {
 
 using namespace bloomgate;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using test::require;
 
 bool is_printable(std::string_view text) {
   return std::ranges::none_of(text, ascii::is_control);

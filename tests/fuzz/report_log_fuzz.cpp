@@ -2,13 +2,15 @@
 // that a terminal or a browser would take for more than text.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "filter/cli/report/figures_json.hpp"
 #include "filter/cli/report/report_pages.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace {
+
+using bloomgate::test::require;
 
 using namespace bloomgate::cli;
 
@@ -16,10 +18,6 @@ constexpr std::size_t kMostRows = 5;
 
 bool is_plain(std::string_view page) {
   return std::ranges::all_of(page, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
-}
-
-void require(bool holds) {
-  if (!holds) std::abort();
 }
 
 }  // namespace

@@ -1,23 +1,14 @@
 // Whatever bytes come as an envelope sender: what is undone is a shorter address made of the sender's own bytes, and
 // its domain is another one only where a trusted forwarder says so.
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "milter/policy/rewritten_sender.hpp"
+#include "tests/fuzz/require.hpp"
 
-namespace {
-
-void require(bool holds, const char* what, std::string_view path) {
-  if (holds) return;
-  std::cerr << "does not hold: " << what << "\nundone: " << path << '\n';
-  std::abort();
-}
-
-}  // namespace
+using bloomgate::test::require;
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -22,8 +22,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -31,17 +29,14 @@
 
 #include "filter/base/bus_fault.hpp"
 #include "milter/policy/header_field.hpp"
+#include "tests/fuzz/require.hpp"
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/fake_libmilter.hpp"
 
 namespace bloomgate {
 namespace {
 
-void require(bool holds, const char* what, std::string_view where) {
-  if (holds) return;
-  std::cerr << "does not hold: " << what << "\nof: " << where << '\n';
-  std::abort();
-}
+using test::require;
 
 // Counts the lines and looks at their bytes.
 class LineSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {

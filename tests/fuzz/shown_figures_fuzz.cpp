@@ -3,21 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "milter/doctor/doctor.hpp"
 #include "milter/doctor/shown_figures.hpp"
-
-namespace {
+#include "tests/fuzz/require.hpp"
 
 using namespace bloomgate;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
+using bloomgate::test::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -1,21 +1,14 @@
 // What a client sends to the socket for look-ups: each netstring is within the bytes, whatever they are, and one that
 // is whole is read again the same.
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "milter/lookup/sender_question.hpp"
 #include "milter/lookup/socketmap.hpp"
-
-namespace {
+#include "tests/fuzz/require.hpp"
 
 using namespace bloomgate;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
+using bloomgate::test::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view rest(reinterpret_cast<const char*>(data), size);

@@ -15,12 +15,9 @@
 #include "tests/milter/fake_libmilter.hpp"
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
-using test::FakeMailServer;
-using test::kCheck;
-using test::Parts;
 using Edits = std::vector<std::string>;
 
 // All of a message.
@@ -42,7 +39,7 @@ struct Answers {
 // A checker that says what it is told to say, and keeps what it was asked; and a mail server with a session.
 class Checked : public Parts {
  public:
-  explicit Checked(DeepCheckOptions options = {}, GateRules rules = test::envelope_rules())
+  explicit Checked(DeepCheckOptions options = {}, GateRules rules = envelope_rules())
       : Parts(std::move(rules)), deep_check(std::move(options), [this](const auto& envelope, const auto& text) {
           envelopes.push_back(envelope);
           texts.push_back(bytes_of(text));
@@ -285,7 +282,7 @@ int open_files(const std::string& folder) {
   return count;
 }
 
-TEST_CASE_METHOD(test::InFolder, "the file of a long message is removed with the message, however it ends") {
+TEST_CASE_METHOD(InFolder, "the file of a long message is removed with the message, however it ends") {
   const std::string path = folder.path().string();
   Checked checked({.memory_bytes = 10, .temporary_folder = path});
   int during = 0;
@@ -414,7 +411,7 @@ TEST_CASE("the log names a failed checker even if another answered, and says wha
 // The checker of the samples is another one; its answers come when it is asked for them.
 class Sampled : public Checked {
  public:
-  explicit Sampled(DeepCheckOptions options = {}, GateRules rules = test::envelope_rules(), double share = 1)
+  explicit Sampled(DeepCheckOptions options = {}, GateRules rules = envelope_rules(), double share = 1)
       : Checked(std::move(options), std::move(rules)),
         sampler(
             share,
@@ -482,7 +479,7 @@ TEST_CASE("a delivered message in the sample is shown to the checker, and marked
 }
 
 TEST_CASE("a delivered message outside the sample is not kept") {
-  Sampled s({}, test::envelope_rules(), 0);
+  Sampled s({}, envelope_rules(), 0);
   CHECK(s.send("<joe@example.org>").body == SMFIS_SKIP);
   CHECK(s.count() == 0);
 }
@@ -518,7 +515,7 @@ TEST_CASE("a sample whose text cannot be kept is dropped, and its message delive
   CHECK(s.wait_for(1) == std::vector{SampleAnswer::dropped});
 }
 
-TEST_CASE_METHOD(test::InFolder,
+TEST_CASE_METHOD(InFolder,
                  "the checker is shown the first bytes of a sample that is too long, and its file is removed with it") {
   Sampled s({.max_bytes = 2000, .memory_bytes = 100, .temporary_folder = folder.path().string()});
   s.send("<joe@example.org>", {}, std::string(1000, 'x'));
@@ -528,4 +525,4 @@ TEST_CASE_METHOD(test::InFolder,
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

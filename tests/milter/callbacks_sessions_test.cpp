@@ -9,14 +9,9 @@
 #include "tests/milter/fake_libmilter.hpp"
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
-using test::FakeMailServer;
-using test::kCheck;
-using test::kDeliver;
-using test::Parts;
-using test::Session;
 using Edits = std::vector<std::string>;
 
 TEST_CASE_METHOD(Session, "new rules hold from the next message on, also on open connections") {
@@ -26,7 +21,7 @@ TEST_CASE_METHOD(Session, "new rules hold from the next message on, also on open
     return server.edits().back();
   };
   CHECK_THAT(decision(), Catch::Contains("deliver; reason=listed;"));
-  auto strict = std::make_shared<GateRules>(test::envelope_rules());
+  auto strict = std::make_shared<GateRules>(envelope_rules());
   strict->policy.authentication = AuthenticationRule::required;
   gate.set_rules(strict);
   CHECK_THAT(decision(), Catch::StartsWith("insert 0 check; "));
@@ -235,4 +230,4 @@ TEST_CASE("callbacks in any order never deliver a message without its own pass")
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

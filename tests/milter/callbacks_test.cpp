@@ -9,14 +9,9 @@
 #include "tests/milter/fake_libmilter.hpp"
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
-using test::FakeMailServer;
-using test::kCheck;
-using test::kDeliver;
-using test::Parts;
-using test::Session;
 using Edits = std::vector<std::string>;
 
 TEST_CASE_METHOD(Session, "a listed sender's message is marked deliver, another's check") {
@@ -203,7 +198,7 @@ TEST_CASE_METHOD(Session,
 
 TEST_CASE_METHOD(Session, "an exception makes the message check with internal-error, and the message is still marked") {
   // The report of the damage is the one thing on the way that a test can make throw.
-  const Gate throwing(test::envelope_rules(), slot, results, log.logger(),
+  const Gate throwing(envelope_rules(), slot, results, log.logger(),
                       {[] { throw std::runtime_error("made up\nby a test"); }, [] {}});
   shared.gate = &throwing;
   whitelist.truncate();
@@ -284,7 +279,7 @@ TEST_CASE("results in the mail server's own name are believed unless the configu
 }
 
 TEST_CASE("mail that is not incoming is not marked, and its forged fields are removed") {
-  GateRules rules = test::envelope_rules();
+  GateRules rules = envelope_rules();
   rules.policy.exempt_logged_in = true;
   Session session(rules);
   FakeMailServer& server = session.server;
@@ -328,4 +323,4 @@ TEST_CASE("a message with more signatures than the limit is not believed, and th
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

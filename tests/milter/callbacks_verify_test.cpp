@@ -14,16 +14,14 @@
 #include "tests/milter/fake_libmilter.hpp"
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using Catch::Contains;
-using test::FakeMailServer;
-using test::Parts;
 using Edits = std::vector<std::string>;
 
 GateRules verifying_rules() {
-  GateRules rules = test::envelope_rules();
+  GateRules rules = envelope_rules();
   rules.policy.authentication = AuthenticationRule::required;
   rules.policy.dmarc_fail_vetoes = false;
   rules.policy.verify_signatures = true;
@@ -224,4 +222,4 @@ TEST_CASE_METHOD(Verifying,
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

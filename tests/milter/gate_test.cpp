@@ -7,10 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::Parts;
 
 // The log line of a message from that sender with that many forged headers, its time replaced by T.
 std::string log_line(Parts& parts, const std::string& sender, const std::string& queue_id = "Q1",
@@ -209,7 +207,7 @@ TEST_CASE("incoming messages without trusted results are counted if authenticati
 }
 
 TEST_CASE_METHOD(Parts, "a damaged whitelist is reported, and the other one continues to serve") {
-  const test::WhitelistFile other({"eve@example.org"});
+  const WhitelistFile other({"eve@example.org"});
   add_whitelist({"other", other.load()});
   whitelist.truncate();
   MessageRecorder message;
@@ -251,13 +249,13 @@ struct ConfirmedParts : Parts {
     return gate.judge(message, "").decision;
   }
 
-  test::PairFiles files{test::numbered_addresses(0, 10'000)};
+  PairFiles files{numbered_addresses(0, 10'000)};
 };
 
 TEST_CASE_METHOD(ConfirmedParts,
                  "a false positive is checked, a listed sender is delivered, and the log line names the confirmation") {
   const LoadedFilter& filter = *slot.get()->parts().whitelists.front().filter;
-  const std::string stranger = test::false_positive_of(filter);
+  const std::string stranger = false_positive_of(filter);
   CHECK(decide("<user7@example.org>").verdict == Verdict::deliver);
   CHECK(decide("<" + stranger + ">").reason == Reason::not_listed);
   CHECK(decide("<" + stranger + ">").confirmation == Confirmation::no);
@@ -266,12 +264,12 @@ TEST_CASE_METHOD(ConfirmedParts,
                  Catch::Matches("[^\n]* header_from=- confirmed=yes confirm_us=[0-9]+\\.[0-9]\n"));
   CHECK_THAT(log_line(*this, "<" + stranger + ">"),
              Catch::Contains(" reason=not-listed ") && Catch::Contains(" whitelist=- header_from=- confirmed=no "));
-  CHECK_THAT(log_line(*this, "<" + test::stranger_of(filter, false) + ">"), !Catch::Contains("confirm"));
+  CHECK_THAT(log_line(*this, "<" + stranger_of(filter, false) + ">"), !Catch::Contains("confirm"));
 }
 
 TEST_CASE_METHOD(ConfirmedParts, "a bad page of a store is reported once, and its senders are checked") {
-  test::flip_byte(files.store_path(), kHeaderBytes + 100);
-  test::make_old(files.store_path());
+  flip_byte(files.store_path(), kHeaderBytes + 100);
+  make_old(files.store_path());
   set_only_whitelist({"whitelist", files.load()});
   int damaged = 0;
   for (int i = 0; i < 1000; ++i) {
@@ -287,14 +285,14 @@ TEST_CASE_METHOD(ConfirmedParts, "a bad page of a store is reported once, and it
 TEST_CASE_METHOD(ConfirmedParts,
                  "a store that is written to in place makes its whitelist damaged, which is reported once") {
   REQUIRE(decide("<user7@example.org>").verdict == Verdict::deliver);
-  test::write_file(files.store_path(), test::read_file(files.store_path()));
+  write_file(files.store_path(), read_file(files.store_path()));
   CHECK(decide("<user7@example.org>").reason == Reason::whitelist_damaged);
   CHECK(decide("<user8@example.org>").reason == Reason::whitelist_damaged);
   CHECK(damage_reports == 1);
 }
 
 TEST_CASE_METHOD(ConfirmedParts, "several stores are asked until one of them has the sender") {
-  const test::PairFiles other({"eve@example.org"});
+  const PairFiles other({"eve@example.org"});
   ListParts lists = slot.get()->parts();
   lists.whitelists.insert(lists.whitelists.begin(), {"other", other.load()});
   set_lists(std::move(lists));
@@ -305,7 +303,7 @@ TEST_CASE_METHOD(ConfirmedParts, "several stores are asked until one of them has
 TEST_CASE_METHOD(
     ConfirmedParts,
     "a sender who is a false positive of one whitelist and an entry of another is delivered by both answers") {
-  const test::PairFiles other(test::numbered_addresses(10'000, 10'000));
+  const PairFiles other(numbered_addresses(10'000, 10'000));
   ListParts lists = slot.get()->parts();
   lists.whitelists.insert(lists.whitelists.begin(), {"other", other.load()});
   const FilterView& first = lists.whitelists.front().filter->view();
@@ -323,8 +321,8 @@ TEST_CASE_METHOD(ConfirmedParts, "a store also confirms a look-up without a mess
   const LoadedFilter& filter = *slot.get()->parts().whitelists.front().filter;
   const auto in_a_minute = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   CHECK(gate.look_up("user7@example.org", "", in_a_minute).confirmation == Confirmation::yes);
-  CHECK(gate.look_up(test::false_positive_of(filter), "", in_a_minute).reason == Reason::not_listed);
+  CHECK(gate.look_up(false_positive_of(filter), "", in_a_minute).reason == Reason::not_listed);
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

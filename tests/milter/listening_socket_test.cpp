@@ -16,11 +16,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::InFolder;
-using test::WithPath;
 
 SocketAddress unix_socket(const std::string& path) {
   return *parse_socket_address("unix:" + path);
@@ -108,7 +105,7 @@ TEST_CASE_METHOD(WithPath, "a socket in use is left alone") {
 
 TEST_CASE_METHOD(WithPath, "a path that is not a socket is left alone") {
   const std::string target = folder.file("target");
-  test::write_file(target, "precious");
+  write_file(target, "precious");
   SECTION("a file") {
     std::filesystem::copy_file(target, path);
   }
@@ -126,7 +123,7 @@ TEST_CASE_METHOD(WithPath, "a path that is not a socket is left alone") {
   CHECK(exit_status(error.code()) == EX_CANTCREAT);
   CHECK_THAT(error.what(), Catch::Contains("not a socket"));
   CHECK(std::filesystem::symlink_status(path).type() == before);
-  CHECK(test::read_file(target) == "precious");
+  CHECK(read_file(target) == "precious");
 }
 
 TEST_CASE_METHOD(WithPath, "a socket that another program has put in the place is not removed at the end") {
@@ -137,7 +134,8 @@ TEST_CASE_METHOD(WithPath, "a socket that another program has put in the place i
   CHECK(connects(path));
 }
 
-TEST_CASE_METHOD(WithPath, "a missing folder is an error that names the socket") {
+TEST_CASE_METHOD(InFolder, "a missing folder is an error that names the socket") {
+  const std::string path = folder.file("missing/milter.sock");
   const BloomgateError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
   CHECK(exit_status(error.code()) == EX_CANTCREAT);
   CHECK_THAT(error.what(), Catch::Contains("unix:" + path) && Catch::Contains("No such file"));
@@ -186,4 +184,4 @@ TEST_CASE_METHOD(InFolder, "a client that connects and closes is noticed as such
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

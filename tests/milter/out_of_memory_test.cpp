@@ -12,13 +12,9 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/memory_budget.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
-using test::BudgetInForce;
-using test::FakeMailServer;
-using test::memory_budget;
-using test::Parts;
 using Edits = std::vector<std::string>;
 using Field = std::pair<std::string, std::string>;
 
@@ -54,7 +50,7 @@ bool is_delivered(const Edits& edits) {
 // Calls try_with() with each allocation of one that succeeds failing in turn. Returns how many there were.
 template <typename Try>
 std::size_t fail_each(Try try_with) {
-  memory_budget.start(test::MemoryBudget::kNoLimit, false);
+  memory_budget.start(MemoryBudget::kNoLimit, false);
   try_with();
   const std::size_t count = memory_budget.made;
   for (const bool for_good : {false, true}) {
@@ -156,7 +152,7 @@ TEST_CASE("a message that must be checked is not delivered, wherever memory runs
 
 TEST_CASE("if memory runs out, a message for a checker keeps no forged result, and is refused or passes unchecked") {
   Parts parts(rules());
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const bool tags = GENERATE(false, true);
   DeepCheckOptions options;
   options.on_failure = tags ? CheckFailureAction::tag : CheckFailureAction::tempfail;
@@ -326,15 +322,15 @@ TEST_CASE("a forged result whose name could not be kept counts as not removed, u
 
 TEST_CASE("a reload that runs out of memory keeps the lists or ends the daemon, and never delivers wrongly") {
   install_bus_fault_handler();
-  test::MemoryLog log;
-  const test::WhitelistFile file({"joe@example.org", "ann@example.org"});
-  const test::TemporaryFolder folder;
+  MemoryLog log;
+  const WhitelistFile file({"joe@example.org", "ann@example.org"});
+  const TemporaryFolder folder;
   ListSources sources{.whitelists = {{"whitelist", file.path()}}};
   sources.revoked = folder.file("revoked-with-a-name-that-needs-memory.txt");
   ListSlot slot;
   Wakeup wakeup;
   const ResultsWatch results;
-  test::write_file(sources.revoked, "joe@example.org\n");
+  write_file(sources.revoked, "joe@example.org\n");
   Supervisor supervisor(sources, slot, wakeup, results, log.logger());
   supervisor.load_first();
   const auto reason = [&](std::string_view sender) {
@@ -375,4 +371,4 @@ TEST_CASE("a reload that runs out of memory keeps the lists or ends the daemon, 
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -8,7 +8,7 @@
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using Catch::Contains;
@@ -19,15 +19,15 @@ struct Ended {
 };
 
 // Runs the daemon's program with those words after its name, and waits for its end.
-Ended run(const test::TemporaryFolder& folder, const std::string& arguments, const std::string& environment = "") {
+Ended run(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment = "") {
   const std::string output = folder.file("output");
   const std::string command =
       environment + " timeout 20 '" BLOOMGATE_MILTER_PROGRAM "' < /dev/null " + arguments + " > '" + output + "' 2>&1";
   const int status = std::system(command.c_str());  // NOLINT(cert-env33-c): a fixed program, words of this file
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, test::read_file(output)};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(output)};
 }
 
-TEST_CASE_METHOD(test::InFolder, "help and version are answered, whatever the configuration") {
+TEST_CASE_METHOD(InFolder, "help and version are answered, whatever the configuration") {
   const Ended help = run(folder, "--help");
   CHECK(help.status == EX_OK);
   CHECK_THAT(help.output, Catch::StartsWith("usage: bloomgate-milter") && Contains("--allow-missing-whitelist"));
@@ -36,12 +36,11 @@ TEST_CASE_METHOD(test::InFolder, "help and version are answered, whatever the co
   CHECK(version.output == "bloomgate-milter " BLOOMGATE_VERSION "\n");
 }
 
-TEST_CASE_METHOD(test::InFolder,
-                 "a start that cannot succeed ends with a status of sysexits and a sentence that says why") {
-  const test::WhitelistFile whitelist({"joe@example.org"});
-  const test::WhitelistFile damaged({"joe@example.org"});
+TEST_CASE_METHOD(InFolder, "a start that cannot succeed ends with a status of sysexits and a sentence that says why") {
+  const WhitelistFile whitelist({"joe@example.org"});
+  const WhitelistFile damaged({"joe@example.org"});
   damaged.truncate();
-  test::write_file(folder.file("bad.conf"), "mode = observe\nlog-level = loud\n");
+  write_file(folder.file("bad.conf"), "mode = observe\nlog-level = loud\n");
   const std::string used = folder.file("used.sock");
   const ListeningSocket in_use(*parse_socket_address("unix:" + used), 0600, "");
 
@@ -80,8 +79,8 @@ TEST_CASE_METHOD(test::InFolder,
 }
 
 #ifdef BLOOMGATE_FAULTY_CALLS
-TEST_CASE_METHOD(test::InFolder, "if libmilter ends by itself, the daemon ends, with a failure if libmilter failed") {
-  const test::WhitelistFile whitelist({"joe@example.org"});
+TEST_CASE_METHOD(InFolder, "if libmilter ends by itself, the daemon ends, with a failure if libmilter failed") {
+  const WhitelistFile whitelist({"joe@example.org"});
   const std::string arguments =
       "--config /dev/null --log-target stderr --whitelist " + whitelist.path() + " --socket unix:" + folder.file("s");
   const std::string preload = "LD_PRELOAD='" BLOOMGATE_FAULTY_CALLS "' FAULTY_CALLS_FAULT=";
@@ -94,11 +93,10 @@ TEST_CASE_METHOD(test::InFolder, "if libmilter ends by itself, the daemon ends, 
 }
 #endif
 
-TEST_CASE_METHOD(test::InFolder,
-                 "option --check-config reports on the configuration and the whitelist, and starts nothing") {
-  const test::WhitelistFile whitelist({"joe@example.org"});
+TEST_CASE_METHOD(InFolder, "option --check-config reports on the configuration and the whitelist, and starts nothing") {
+  const WhitelistFile whitelist({"joe@example.org"});
   const std::string config = folder.file("test.conf");
-  test::write_file(config, "whitelist = " + whitelist.path() + "\nsocket = unix:" + folder.file("s") + "\n");
+  write_file(config, "whitelist = " + whitelist.path() + "\nsocket = unix:" + folder.file("s") + "\n");
 
   const Ended good = run(folder, "--check-config --config " + config);
   CHECK(good.status == EX_OK);
@@ -124,13 +122,13 @@ TEST_CASE_METHOD(test::InFolder,
 }
 
 // Runs --explain with that message on standard input.
-Ended explain(const test::TemporaryFolder& folder, const std::string& arguments, const std::string& message) {
-  test::write_file(folder.file("message"), message);
+Ended explain(const TemporaryFolder& folder, const std::string& arguments, const std::string& message) {
+  write_file(folder.file("message"), message);
   return run(folder, "--explain " + arguments + " < '" + folder.file("message") + "'");
 }
 
-TEST_CASE_METHOD(test::InFolder, "option --explain decides on a message and says why, step by step") {
-  const test::WhitelistFile whitelist({"joe@example.org", "@corp.example"});
+TEST_CASE_METHOD(InFolder, "option --explain decides on a message and says why, step by step") {
+  const WhitelistFile whitelist({"joe@example.org", "@corp.example"});
   const std::string setup =
       "--config /dev/null --whitelist " + whitelist.path() + " --verify-dkim no --mta-name mx.example.net ";
   const std::string signature = "DKIM-Signature: v=1; d=example.org; s=1; b=Zm9v\n";
@@ -180,17 +178,16 @@ TEST_CASE_METHOD(test::InFolder, "option --explain decides on a message and says
   }
 }
 
-TEST_CASE_METHOD(test::InFolder,
-                 "option --explain shows the key that is looked up, and never a raw byte of the sender's") {
-  const test::WhitelistFile whitelist({"joe@example.org"});
+TEST_CASE_METHOD(InFolder, "option --explain shows the key that is looked up, and never a raw byte of the sender's") {
+  const WhitelistFile whitelist({"joe@example.org"});
   const std::string setup = "--config /dev/null --authentication off --whitelist " + whitelist.path() + " ";
   const Ended ended = explain(folder, setup + "--from '<prvs=1234abcdef=JOE@Example.ORG>'", "From: \x1b[2J\n");
   CHECK_THAT(ended.output, Contains("key=joe@example.org") && !Contains("\x1b"));
 }
 
-TEST_CASE_METHOD(test::InFolder,
+TEST_CASE_METHOD(InFolder,
                  "option --explain without an envelope sender or a whitelist is an error that says what to do") {
-  const test::WhitelistFile whitelist({"joe@example.org"});
+  const WhitelistFile whitelist({"joe@example.org"});
   const std::string setup = "--config /dev/null --whitelist ";
   const Ended unknown = explain(folder, setup + whitelist.path(), "From: joe@example.org\n");
   CHECK(unknown.status == EX_USAGE);
@@ -203,4 +200,4 @@ TEST_CASE_METHOD(test::InFolder,
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -11,7 +11,7 @@
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using Catch::Contains;
@@ -58,7 +58,7 @@ class Process {
   pid_t id_ = -1;
 };
 
-TEST_CASE_METHOD(test::InFolder, "the outcome of a reload is read as it was written") {
+TEST_CASE_METHOD(InFolder, "the outcome of a reload is read as it was written") {
   CHECK_FALSE(read_reload_outcome(folder.path()));
   const ReloadOutcome refused = {123'456'789'000, false, "reload refused: w.bloom: No such file or directory"};
   write_reload_outcome(folder.path(), refused);
@@ -68,20 +68,19 @@ TEST_CASE_METHOD(test::InFolder, "the outcome of a reload is read as it was writ
   CHECK(read_reload_outcome(folder.path()) == accepted);
 }
 
-TEST_CASE_METHOD(test::InFolder, "a text that is not an outcome of a reload counts as none") {
+TEST_CASE_METHOD(InFolder, "a text that is not an outcome of a reload counts as none") {
   for (const std::string text : {"", "1\n", "x\naccepted\nserving\n", "1\nperhaps\nserving\n", "1\naccepted"}) {
     INFO(text);
-    test::write_file(folder.file("reload"), text);
+    write_file(folder.file("reload"), text);
     CHECK_FALSE(read_reload_outcome(folder.path()));
   }
 }
 
 TEST_CASE("an outcome that cannot be written is an error") {
-  CHECK(test::error_code_of([] { write_reload_outcome("/nonexistent", {1, true, "serving"}); }) ==
-        ErrorCode::cannot_write);
+  CHECK(error_code_of([] { write_reload_outcome("/nonexistent", {1, true, "serving"}); }) == ErrorCode::cannot_write);
 }
 
-TEST_CASE_METHOD(test::InFolder, "a request for a reload gets the outcome of a reload that began after it") {
+TEST_CASE_METHOD(InFolder, "a request for a reload gets the outcome of a reload that began after it") {
   write_reload_outcome(folder.path(), {monotonic_microseconds(), true, "an earlier one"});
   const Process daemon([&] {
     // One that was under way when the signal came ends first.
@@ -94,20 +93,20 @@ TEST_CASE_METHOD(test::InFolder, "a request for a reload gets the outcome of a r
   CHECK_FALSE(outcome.accepted);
 }
 
-TEST_CASE_METHOD(test::InFolder, "a request for a reload fails with that reason if the daemon ends instead") {
+TEST_CASE_METHOD(InFolder, "a request for a reload fails with that reason if the daemon ends instead") {
   const Process daemon([] { return false; });
-  CHECK(test::error_code_of([&] { request_reload(daemon.id(), folder.path()); }) == ErrorCode::library_failed);
+  CHECK(error_code_of([&] { request_reload(daemon.id(), folder.path()); }) == ErrorCode::library_failed);
 }
 
-TEST_CASE_METHOD(test::InFolder, "a process that is not there cannot be asked for a reload") {
-  CHECK(test::error_code_of([&] { request_reload(1 << 22, folder.path()); }) == ErrorCode::not_permitted);
+TEST_CASE_METHOD(InFolder, "a process that is not there cannot be asked for a reload") {
+  CHECK(error_code_of([&] { request_reload(1 << 22, folder.path()); }) == ErrorCode::not_permitted);
 }
 
-TEST_CASE_METHOD(test::InFolder, "a supervisor leaves the outcome of each reload in its runtime folder") {
+TEST_CASE_METHOD(InFolder, "a supervisor leaves the outcome of each reload in its runtime folder") {
   const RuntimeFolder runtime(folder.path().string() + ":/nonexistent");
   install_bus_fault_handler();
-  const test::WhitelistFile file({"joe@example.org"});
-  const test::MemoryLog log;
+  const WhitelistFile file({"joe@example.org"});
+  const MemoryLog log;
   ListSlot slot;
   Wakeup wakeup;
   const ResultsWatch results;
@@ -129,4 +128,4 @@ TEST_CASE_METHOD(test::InFolder, "a supervisor leaves the outcome of each reload
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -6,11 +6,8 @@
 #include "tests/milter/fake_libmilter.hpp"
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::FakeMailServer;
-using test::Parts;
 
 constexpr int kThreads = 4;
 constexpr int kMessagesEach = 3000;
@@ -46,8 +43,8 @@ Tally send_messages(const std::atomic<int>& swaps) {
 
 TEST_CASE_METHOD(Parts, "while whitelists are swapped under thousands of messages each is decided by one of them") {
   log.logger()->set_level(spdlog::level::warn);
-  const test::WhitelistFile one({"joe@example.org"});
-  const test::WhitelistFile other({"joe@example.org", "sometimes@example.org"});
+  const WhitelistFile one({"joe@example.org"});
+  const WhitelistFile other({"joe@example.org", "sometimes@example.org"});
   slot.set(one.load_alone());
 
   std::atomic<int> running{kThreads};
@@ -106,4 +103,4 @@ TEST_CASE_METHOD(
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -8,32 +8,30 @@
 #include "tests/milter/supervised.hpp"
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using Catch::Contains;
 using Catch::StartsWith;
-using test::Supervised;
-using test::Watched;
 
 TEST_CASE("an exact list is loaded again after any change of its file") {
   Watched s("joe@example.org\n");
   CHECK(s.revoked("<joe@example.org>"));
   SECTION("written anew in place") {
-    test::write_file(s.path, "ann@example.org\n");
+    write_file(s.path, "ann@example.org\n");
   }
   SECTION("another file renamed over it") {
-    test::write_file(s.folder.file("new"), "ann@example.org\n");
+    write_file(s.folder.file("new"), "ann@example.org\n");
     std::filesystem::rename(s.folder.file("new"), s.path);
   }
   SECTION("taken away, and made again") {
     std::filesystem::remove(s.path);
     Watched::await([&] { return s.reason("<stranger@example.net>") == Reason::no_revoked_list; });
     CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=the list revoked cannot be read, so nobody is delivered"));
-    test::write_file(s.path, "ann@example.org\n");
+    write_file(s.path, "ann@example.org\n");
   }
   SECTION("a link turned to another file") {
-    test::write_file(s.folder.file("target"), "ann@example.org\n");
+    write_file(s.folder.file("target"), "ann@example.org\n");
     std::filesystem::create_symlink(s.folder.file("target"), s.folder.file("link"));
     std::filesystem::rename(s.folder.file("link"), s.path);
   }
@@ -45,20 +43,20 @@ TEST_CASE("an exact list is loaded again after any change of its file") {
 TEST_CASE_METHOD(Supervised, "a requested reload reads every list again, watched or not") {
   sources.revoked = folder.file("revoked.txt");
   sources.extra = folder.file("extra.txt");
-  test::write_file(sources.revoked, "joe@example.org\n");
-  test::write_file(sources.extra, "vip@example.net\n");
+  write_file(sources.revoked, "joe@example.org\n");
+  write_file(sources.extra, "vip@example.net\n");
   Supervisor another(sources, slot, wakeup, results, log.logger());
   another.load_first();
   CHECK(reason("<joe@example.org>") == Reason::revoked);
   CHECK(reason("<vip@example.net>") == Reason::listed_extra);
-  test::write_file(sources.revoked, "ann@example.org\n");
-  test::write_file(sources.extra, "guest@example.net\n");
+  write_file(sources.revoked, "ann@example.org\n");
+  write_file(sources.extra, "guest@example.net\n");
   SECTION("by a call") {
     another.reload();
   }
   SECTION("by the signal's event") {
     wakeup.post(Wakeup::kReload);
-    const test::RunningSupervisor runner(another, wakeup);
+    const RunningSupervisor runner(another, wakeup);
     for (const char* const want : {"READY=1\n", "RELOADING=1\n", "READY=1\n"}) {
       CHECK_THAT(systemd.wait_for_next(), StartsWith(want));
     }
@@ -80,12 +78,12 @@ TEST_CASE("a folder with constant changes delays a changed list only briefly") {
   // Somebody keeps putting new lists of further entries in its place.
   std::jthread restless([&] {
     while (goes_on) {
-      test::write_file(s.folder.file("next"), "vip@example.net\n");
+      write_file(s.folder.file("next"), "vip@example.net\n");
       std::filesystem::rename(s.folder.file("next"), s.sources.extra);
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   });
-  test::write_file(s.folder.file("new"), "ann@example.org\n");
+  write_file(s.folder.file("new"), "ann@example.org\n");
   std::filesystem::rename(s.folder.file("new"), s.path);
   const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!s.revoked("<ann@example.org>") && std::chrono::steady_clock::now() < last) {
@@ -101,21 +99,21 @@ TEST_CASE("with an invalid list of revoked entries no message is delivered, unti
   const std::string spoiled =
       GENERATE(std::string(5000, '\xff'), std::string(5000, '\0'), std::string("\xff\xfe\x01\n"),
                std::string("ann@example.org\nkim@exam\xb0le.org\n"));
-  test::write_file(s.path, spoiled);
+  write_file(s.path, spoiled);
   Watched::await([&] { return s.reason("<joe@example.org>") == Reason::no_revoked_list; });
   CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=the list revoked cannot be read, so nobody is delivered"));
   // The log is written before systemd is told.
   CHECK_THAT(s.log.text(), Contains("error: " + s.path + " is damaged: line "));
-  test::write_file(s.path, "ann@example.org\n");
+  write_file(s.path, "ann@example.org\n");
   Watched::await([&] { return s.reason("<ann@example.org>") == Reason::revoked; });
   CHECK_FALSE(s.revoked("<joe@example.org>"));
 }
 
 TEST_CASE("an invalid list of extra entries lists no sender, and the whitelists still do") {
   Watched s("");
-  test::write_file(s.sources.extra, "ann@example.org\n");
+  write_file(s.sources.extra, "ann@example.org\n");
   Watched::await([&] { return s.reason("<ann@example.org>") == Reason::listed_extra; });
-  test::write_file(s.sources.extra, std::string(5000, '\xff'));
+  write_file(s.sources.extra, std::string(5000, '\xff'));
   Watched::await([&] { return s.reason("<ann@example.org>") == Reason::not_listed; });
   CHECK(s.reason("<joe@example.org>") == Reason::listed);
 }
@@ -127,14 +125,14 @@ TEST_CASE("after a reload that cannot read the revoked entries no message is del
   s.watched->reload();
   CHECK(s.reason("<joe@example.org>") == Reason::no_revoked_list);
   CHECK_THAT(s.log.text(), Contains("error: reload refused: ") && Contains("the list revoked cannot be read"));
-  test::write_file(s.path, "");
+  write_file(s.path, "");
   s.watched->reload();
   CHECK(s.reason("<joe@example.org>") == Reason::listed);
 }
 
 TEST_CASE("a list that had entries and is now empty gets a warning") {
   Watched s("joe@example.org\n");
-  test::write_file(s.path, "");
+  write_file(s.path, "");
   Watched::await([&] { return s.reason("<joe@example.org>") == Reason::listed; });
   CHECK_THAT(s.log.text(), Contains("warning: " + s.path + " had 1 entries and is empty now (revoked)") &&
                                !Contains("had 0 entries"));  // as the other list had before
@@ -146,30 +144,30 @@ TEST_CASE("without the folder of revoked entries no message is delivered, and a 
   std::filesystem::create_directory(inner);
   s.runner->end();
   s.sources.revoked = inner + "/revoked.txt";
-  test::write_file(s.sources.revoked, "ann@example.org\n");
+  write_file(s.sources.revoked, "ann@example.org\n");
   s.watched = std::make_unique<Supervisor>(s.sources, s.slot, s.wakeup, s.results, s.log.logger());
   s.watched->load_first();
-  s.runner = std::make_unique<test::RunningSupervisor>(*s.watched, s.wakeup);
+  s.runner = std::make_unique<RunningSupervisor>(*s.watched, s.wakeup);
   std::filesystem::rename(inner, s.folder.file("old"));
   Watched::await([&] { return s.reason("<joe@example.org>") == Reason::no_revoked_list; });
   std::filesystem::create_directory(inner);
-  test::write_file(s.sources.revoked, "joe@example.org\n");
+  write_file(s.sources.revoked, "joe@example.org\n");
   Watched::await([&] { return s.reason("<joe@example.org>") == Reason::revoked; });
-  test::write_file(s.sources.revoked, "eve@example.org\n");
+  write_file(s.sources.revoked, "eve@example.org\n");
   Watched::await([&] { return s.reason("<eve@example.org>") == Reason::revoked; });
   // Nobody looks at the one that was moved away.
-  test::write_file(s.folder.file("old") + "/revoked.txt", "joe@example.org\n");
+  write_file(s.folder.file("old") + "/revoked.txt", "joe@example.org\n");
   CHECK_FALSE(s.revoked("<joe@example.org>"));
 }
 
 TEST_CASE("a file behind a link is watched") {
   Watched s("joe@example.org\n");
-  const test::TemporaryFolder elsewhere;
-  test::write_file(elsewhere.file("target"), "ann@example.org\n");
+  const TemporaryFolder elsewhere;
+  write_file(elsewhere.file("target"), "ann@example.org\n");
   std::filesystem::create_symlink(elsewhere.file("target"), s.folder.file("link"));
   std::filesystem::rename(s.folder.file("link"), s.path);
   Watched::await([&] { return s.revoked("<ann@example.org>"); });
-  test::write_file(elsewhere.file("target"), "eve@example.org\n");
+  write_file(elsewhere.file("target"), "eve@example.org\n");
   Watched::await([&] { return s.revoked("<eve@example.org>"); });
 }
 
@@ -190,8 +188,8 @@ TEST_CASE("the first of many bad lines are logged, and the number of the others"
 TEST_CASE_METHOD(Supervised, "an exact list that cannot be read ends the start") {
   sources.revoked = folder.file("missing");
   Supervisor another(sources, slot, wakeup, results, log.logger());
-  CHECK(test::error_code_of([&] { another.load_first(); }) == ErrorCode::cannot_open);
+  CHECK(error_code_of([&] { another.load_first(); }) == ErrorCode::cannot_open);
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

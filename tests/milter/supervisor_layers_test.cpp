@@ -8,13 +8,13 @@
 #include "tests/milter/supervised.hpp"
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using Catch::Contains;
 using Catch::StartsWith;
 
-struct Layered : test::SupervisorParts {
+struct Layered : SupervisorParts {
   Layered() {
     put("0001", {"joe@example.org"});
     put("0002", {"ann@example.org", "@corp.example"});
@@ -22,8 +22,8 @@ struct Layered : test::SupervisorParts {
 
   std::string path(const std::string& layer) const { return folder.file(layer + ".bloom"); }
   void put(const std::string& layer, const std::vector<std::string>& lines) const {
-    test::build_filter(path(layer), lines, {.seed = random_seed()});
-    test::make_old(path(layer));
+    build_filter(path(layer), lines, {.seed = random_seed()});
+    make_old(path(layer));
   }
 
   std::vector<std::string> names() const {
@@ -60,10 +60,10 @@ TEST_CASE_METHOD(Serving,
 }
 
 TEST_CASE_METHOD(Layered, "hidden files, kept generations and other files of the folder are not layers") {
-  test::write_file(folder.file(".0003.bloom.tmp-1"), "half a layer");
-  test::write_file(folder.file(".0003.bloom"), "half a layer");
-  test::write_file(folder.file("0002.bloom.1"), "an old one");
-  test::write_file(folder.file("README"), "no layer");
+  write_file(folder.file(".0003.bloom.tmp-1"), "half a layer");
+  write_file(folder.file(".0003.bloom"), "half a layer");
+  write_file(folder.file("0002.bloom.1"), "an old one");
+  write_file(folder.file("README"), "no layer");
   supervisor.load_first();
   CHECK(names() == Names{"all/0001", "all/0002"});
 }
@@ -93,7 +93,7 @@ TEST_CASE_METHOD(Serving, "if a layer cannot be used, the whole change is refuse
     std::string_view named;
   };
   const Case cases[] = {
-      {"foreign", [&] { test::write_file(path("0003"), std::string(9000, 'x')); }, "0003.bloom"},
+      {"foreign", [&] { write_file(path("0003"), std::string(9000, 'x')); }, "0003.bloom"},
       {"damaged",
        [&] {
          put("0003", {"bob@example.org"});
@@ -169,7 +169,7 @@ TEST_CASE_METHOD(Serving, "a damaged layer lists no sender, the others still do,
 }
 
 TEST_CASE_METHOD(Serving, "the watch notices an added, a replaced and a removed layer") {
-  const test::RunningSupervisor runner(supervisor, wakeup);
+  const RunningSupervisor runner(supervisor, wakeup);
   CHECK_THAT(systemd.wait_for_next(), StartsWith("READY=1\nSTATUS=serving "));
   put("0003", {"bob@example.org"});
   CHECK_THAT(systemd.wait_for_next(), StartsWith("STATUS=serving ") && Contains("0003.bloom"));
@@ -185,8 +185,7 @@ TEST_CASE_METHOD(Serving, "the watch notices an added, a replaced and a removed 
 
 TEST_CASE_METHOD(Layered, "a folder of layers with a store is refused, with the remedy") {
   const WhitelistSource source = {"all", folder.path().string(), "/any.store"};
-  CHECK(test::error_code_of([&] { load_whitelist_files(source, false, FilterCheck::all); }) ==
-        ErrorCode::bad_configuration);
+  CHECK(error_code_of([&] { load_whitelist_files(source, false, FilterCheck::all); }) == ErrorCode::bad_configuration);
   CHECK_THROWS_WITH(load_whitelist_files(source, false, FilterCheck::all), Contains("take confirm out"));
 }
 
@@ -198,10 +197,10 @@ TEST_CASE_METHOD(Layered, "a reload that renames the whitelist renames its layer
   another.reload();
   CHECK(names() == Names{"other/0001", "other/0002"});
   renamed.whitelists.front().name = "third";
-  test::write_file(path("0003"), "no layer");
+  write_file(path("0003"), "no layer");
   another.reload();
   CHECK(names() == Names{"third/0001", "third/0002"});
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -9,13 +9,13 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using Catch::Contains;
 
 // A daemon whose only whitelist has a store.
-struct SupervisedPair : test::SupervisorParts {
+struct SupervisedPair : SupervisorParts {
   SupervisedPair() { supervisor.load_first(); }
 
   // Whether the filter and the store in use are those of a build with that sender.
@@ -25,7 +25,7 @@ struct SupervisedPair : test::SupervisorParts {
     return in_use->store()->find(in_use->store()->hash_of(sender)) == StoreAnswer::present;
   }
 
-  test::PairFiles files{{"joe@example.org"}};
+  PairFiles files{{"joe@example.org"}};
   ListSources sources{.whitelists = {files.source()}};
   Supervisor supervisor{sources, slot, wakeup, results, log.logger()};
 };
@@ -62,7 +62,7 @@ TEST_CASE_METHOD(SupervisedPair, "a running daemon notices the second file of a 
   const bool filter_first = GENERATE(true, false);
   CAPTURE(filter_first);
   files.replace_one(filter_first, {"ann@example.org"});
-  test::RunningSupervisor runs(supervisor, wakeup);
+  RunningSupervisor runs(supervisor, wakeup);
   wakeup.post(Wakeup::kReload);
   await([this] { return log.text().find("reload refused") != std::string::npos; });
   files.let_the_other_follow(filter_first);
@@ -81,13 +81,13 @@ bool is_watched(const std::filesystem::path& folder) {
   std::ostringstream wanted;
   wanted << " ino:" << std::hex << status.st_ino << ' ';
   for (const auto& each : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
-    if (test::read_file(each.path()).find(wanted.str()) != std::string::npos) return true;
+    if (read_file(each.path()).find(wanted.str()) != std::string::npos) return true;
   }
   return false;
 }
 
 TEST_CASE_METHOD(SupervisedPair, "a store in a folder of its own is watched there") {
-  const test::TemporaryFolder apart;
+  const TemporaryFolder apart;
   CHECK_FALSE(is_watched(apart.path()));
   std::filesystem::copy_file(files.store_path(), apart.file("whitelist.store"));
   sources = {.whitelists = {{"whitelist", files.path(), apart.file("whitelist.store")}}};
@@ -99,9 +99,9 @@ TEST_CASE_METHOD(SupervisedPair, "a store in a folder of its own is watched ther
 TEST_CASE_METHOD(SupervisedPair, "a store that cannot be used is refused at the start") {
   std::filesystem::remove(files.store_path());
   Supervisor other(sources, slot, wakeup, results, log.logger());
-  CHECK(test::error_code_of([&] { other.load_first(); }) == ErrorCode::cannot_open);
+  CHECK(error_code_of([&] { other.load_first(); }) == ErrorCode::cannot_open);
   files.replace_one(false, {"ann@example.org"});
-  CHECK(test::error_code_of([&] { other.load_first(); }) == ErrorCode::bad_input);
+  CHECK(error_code_of([&] { other.load_first(); }) == ErrorCode::bad_input);
 }
 
 TEST_CASE_METHOD(SupervisedPair, "a whitelist that may be missing is loaded once its store is there") {
@@ -118,11 +118,11 @@ TEST_CASE_METHOD(SupervisedPair, "a whitelist that may be missing is loaded once
 TEST_CASE_METHOD(SupervisedPair,
                  "a store whose header is overwritten in place makes its pair damaged at the next reload") {
   const auto stamp = std::filesystem::last_write_time(files.store_path());
-  test::flip_byte(files.store_path(), 20);
+  flip_byte(files.store_path(), 20);
   std::filesystem::last_write_time(files.store_path(), stamp);
   supervisor.reload();
   CHECK(filter()->damaged());
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

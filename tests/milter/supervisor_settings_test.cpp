@@ -6,17 +6,17 @@
 #include "tests/milter/supervised.hpp"
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using Catch::Contains;
 using Catch::StartsWith;
 
-struct Configured : test::SupervisorParts {
+struct Configured : SupervisorParts {
   Configured() { supervisor.load_first(); }
 
-  test::WhitelistFile file{{"joe@example.org"}};
-  test::WhitelistFile other{{"ann@example.org"}};
+  WhitelistFile file{{"joe@example.org"}};
+  WhitelistFile other{{"ann@example.org"}};
   int put_into_use = 0;
   // What the configuration says now.
   std::function<NewSettings()> read = [] { return NewSettings{}; };
@@ -31,8 +31,8 @@ struct Configured : test::SupervisorParts {
 
 TEST_CASE_METHOD(Configured,
                  "a reload applies the whole configuration: whitelists, exact lists, and all other options") {
-  test::write_file(folder.file("revoked.txt"), "joe@example.org\n");
-  test::write_file(folder.file("extra.txt"), "eve@example.org\n");
+  write_file(folder.file("revoked.txt"), "joe@example.org\n");
+  write_file(folder.file("extra.txt"), "eve@example.org\n");
   sources = {.whitelists = {{"new", other.path()}, {"old", file.path()}},
              .revoked = folder.file("revoked.txt"),
              .extra = folder.file("extra.txt"),
@@ -54,11 +54,11 @@ TEST_CASE_METHOD(Configured,
 
 TEST_CASE_METHOD(Configured, "lists that a reload has added are watched") {
   sources.revoked = folder.file("revoked.txt");
-  test::write_file(sources.revoked, "");
+  write_file(sources.revoked, "");
   status_after_reload(supervisor);
-  const test::RunningSupervisor runner(supervisor, wakeup);
+  const RunningSupervisor runner(supervisor, wakeup);
   systemd.wait_for_next();
-  test::write_file(sources.revoked, "joe@example.org\n");
+  write_file(sources.revoked, "joe@example.org\n");
   CHECK_THAT(systemd.wait_for_next(), Contains("1 revoked entries"));
   CHECK(reason("<joe@example.org>") == Reason::revoked);
 }
@@ -109,10 +109,10 @@ TEST_CASE_METHOD(Configured, "the log does not report a list as loaded if its co
 
 TEST_CASE_METHOD(Configured, "a faulty configuration does not delay newly revoked entries") {
   sources.revoked = folder.file("revoked.txt");
-  test::write_file(sources.revoked, "");
+  write_file(sources.revoked, "");
   status_after_reload(supervisor);
   read = []() -> NewSettings { throw std::runtime_error("made up"); };
-  test::write_file(sources.revoked, "joe@example.org\n");
+  write_file(sources.revoked, "joe@example.org\n");
   CHECK_THAT(status_after_reload(supervisor), Contains("reload refused: made up; still serving "));
   CHECK(reason("<joe@example.org>") == Reason::revoked);
 }
@@ -130,4 +130,4 @@ TEST_CASE_METHOD(Configured,
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -7,22 +7,22 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_keys.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using Catch::Contains;
 using Catch::StartsWith;
 
 const SecretKey& our_key() {
-  static const SecretKey kKey = test::signing_key();
+  static const SecretKey kKey = signing_key();
   return kKey;
 }
 const SecretKey& other_key() {
-  static const SecretKey kKey = test::other_signing_key();
+  static const SecretKey kKey = other_signing_key();
   return kKey;
 }
 
-struct Trusting : test::SupervisorParts {
+struct Trusting : SupervisorParts {
   Trusting() {
     put("whitelist", {"joe@example.org"}, &our_key());
     trust({our_key().public_key()});
@@ -33,7 +33,7 @@ struct Trusting : test::SupervisorParts {
   // A new file, signed or not, takes the place of what is there.
   void put(const std::string& name, const std::vector<std::string>& lines, const SecretKey* key) const {
     const std::string made = folder.file("made");
-    test::build_filter(made, lines, {.seed = random_seed()});
+    build_filter(made, lines, {.seed = random_seed()});
     if (key != nullptr) sign_filter(made, made, *key, 1);
     std::filesystem::rename(made, path(name));
   }
@@ -49,7 +49,7 @@ struct Trusting : test::SupervisorParts {
 TEST_CASE_METHOD(Trusting, "a whitelist signed by a trusted key is loaded, and the log names its signer") {
   supervisor.load_first();
   CHECK(reason("<joe@example.org>") == Reason::listed);
-  CHECK_THAT(log.text(), Contains("signed by " + std::string(test::kSigningKeyText)));
+  CHECK_THAT(log.text(), Contains("signed by " + std::string(kSigningKeyText)));
 }
 
 TEST_CASE_METHOD(
@@ -57,7 +57,7 @@ TEST_CASE_METHOD(
     "at the start a whitelist without a trusted signature is an error, or is not loaded if it may be missing") {
   put("whitelist", {"eve@example.org"}, GENERATE(as<const SecretKey*>(), nullptr, &other_key()));
   SECTION("an error") {
-    CHECK(test::error_code_of([&] { supervisor.load_first(); }) == ErrorCode::bad_signature);
+    CHECK(error_code_of([&] { supervisor.load_first(); }) == ErrorCode::bad_signature);
   }
   SECTION("none") {
     sources.allow_missing = true;
@@ -155,7 +155,7 @@ TEST_CASE_METHOD(Trusting, "the header's signature is checked even if the rest o
   };
   CHECK(load()->signer() == our_key().public_key());
   put("whitelist", {"eve@example.org"}, nullptr);
-  CHECK(test::error_code_of(load) == ErrorCode::bad_signature);
+  CHECK(error_code_of(load) == ErrorCode::bad_signature);
 }
 
 TEST_CASE_METHOD(Trusting, "without a trusted key a signed whitelist is loaded like any other") {
@@ -167,4 +167,4 @@ TEST_CASE_METHOD(Trusting, "without a trusted key a signed whitelist is loaded l
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

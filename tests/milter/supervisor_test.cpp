@@ -20,14 +20,11 @@
 #include "tests/support/no_descriptors.hpp"
 #include "tests/support/silent_writer.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using Catch::Contains;
 using Catch::StartsWith;
-using test::Supervised;
-using test::Waiting;
-using test::Watched;
 
 struct Serving : Supervised {
   Serving() { supervisor.load_first(); }
@@ -54,7 +51,7 @@ bool has_idle_thread() {
 
 TEST_CASE_METHOD(Supervised,
                  "a large whitelist is checked at once at the start, and at a reload when a processor is idle") {
-  test::build_filter(file.path(), {"joe@example.org"}, {.expected_entries = 80'000'000});
+  build_filter(file.path(), {"joe@example.org"}, {.expected_entries = 80'000'000});
   std::atomic<bool> was_seen{false};
   const std::jthread watcher([&was_seen](const std::stop_token& end) {
     while (!end.stop_requested()) {
@@ -80,7 +77,7 @@ TEST_CASE_METHOD(Supervised,
 
 TEST_CASE_METHOD(Supervised, "a whitelist that cannot be used ends the start, unless it may be missing") {
   std::filesystem::remove(file.path());
-  CHECK(test::error_code_of([&] { supervisor.load_first(); }) == ErrorCode::cannot_open);
+  CHECK(error_code_of([&] { supervisor.load_first(); }) == ErrorCode::cannot_open);
   sources.allow_missing = true;
   Supervisor tolerant(sources, slot, wakeup, results, log.logger());
   tolerant.load_first();
@@ -113,7 +110,7 @@ class LineWatcher : public spdlog::sinks::base_sink<std::mutex> {
 
 TEST_CASE_METHOD(Supervised, "a list is reported as loaded once messages are decided by it") {
   sources.revoked = folder.file("revoked.txt");
-  test::write_file(sources.revoked, "eve@example.org\n");
+  write_file(sources.revoked, "eve@example.org\n");
   Supervisor another(sources, slot, wakeup, results, log.logger());
   another.load_first();
   std::vector<bool> are_in_use;
@@ -122,7 +119,7 @@ TEST_CASE_METHOD(Supervised, "a list is reported as loaded once messages are dec
     are_in_use.push_back(reason("<ann@example.org>") == Reason::listed && revoked("<joe@example.org>"));
   }));
   file.replace({"ann@example.org"});
-  test::write_file(sources.revoked, "joe@example.org\n");
+  write_file(sources.revoked, "joe@example.org\n");
   another.reload();
   CHECK(are_in_use == std::vector<bool>{true, true});
 }
@@ -136,7 +133,7 @@ TEST_CASE_METHOD(Serving, "a reload of a bad file is refused: the old whitelist 
   };
   const Case cases[] = {
       {"missing", [] {}},
-      {"not a filter", [&] { test::write_file(file.path(), std::string(9000, 'x')); }},
+      {"not a filter", [&] { write_file(file.path(), std::string(9000, 'x')); }},
       {"cut off",
        [&] {
          file.replace({"ann@example.org"});
@@ -179,12 +176,12 @@ TEST_CASE_METHOD(Supervised, "a reload gives a whitelist to a daemon that has no
 
 TEST_CASE_METHOD(Supervised,
                  "a whitelist that is written to in place is damaged at once, and says so without a message") {
-  test::make_old(file.path());
+  make_old(file.path());
   supervisor.load_first();
-  test::RunningSupervisor runner(supervisor, wakeup);
+  RunningSupervisor runner(supervisor, wakeup);
   CHECK_THAT(systemd.wait_for_next(), StartsWith("READY=1\nSTATUS=serving "));
-  const std::string content = test::read_file(file.path());
-  test::write_file(file.path(), content.substr(0, kHeaderBytes) + std::string(content.size() - kHeaderBytes, '\xff'));
+  const std::string content = read_file(file.path());
+  write_file(file.path(), content.substr(0, kHeaderBytes) + std::string(content.size() - kHeaderBytes, '\xff'));
   CHECK(reason("<stranger@example.net>") == Reason::whitelist_damaged);
   CHECK_THAT(systemd.wait_for_next(), StartsWith("STATUS=damaged: " + file.path() + " was changed in place"));
   runner.end();
@@ -194,7 +191,7 @@ TEST_CASE_METHOD(Supervised,
 TEST_CASE_METHOD(Supervised,
                  "a reload that finds the file in use bad marks it as damaged, and a bad new file does not") {
   // What is written there leaves no sign but the bytes: see SilentWriter.
-  const test::SilentWriter writer(file.path(), kHeaderBytes);
+  const SilentWriter writer(file.path(), kHeaderBytes);
   supervisor.load_first();
   writer.flip();
   CHECK(reason("<joe@example.org>") == Reason::listed);
@@ -205,7 +202,7 @@ TEST_CASE_METHOD(Supervised,
   }
   SECTION("another one") {
     std::filesystem::remove(file.path());
-    test::write_file(file.path(), "no filter");
+    write_file(file.path(), "no filter");
     supervisor.reload();
     CHECK(reason("<joe@example.org>") == Reason::listed);
     CHECK_THAT(log.text(), Contains("error: reload refused: ") && Contains("; still serving "));
@@ -215,7 +212,7 @@ TEST_CASE_METHOD(Supervised,
 #ifndef __SANITIZE_ADDRESS__  // See NoDescriptors.
 TEST_CASE_METHOD(Serving, "a reload that cannot open the file in use keeps it, without calling it damaged") {
   {
-    const test::NoDescriptors none;
+    const NoDescriptors none;
     supervisor.reload();
   }
   CHECK(reason("<joe@example.org>") == Reason::listed);
@@ -243,7 +240,7 @@ TEST_CASE_METHOD(Serving, "the supervisor says that it is ready, serves events, 
 
 TEST_CASE_METHOD(
     Supervised, "if one of several whitelists is refused at a reload, it stays as it was and the others are replaced") {
-  const test::WhitelistFile other({"ann@example.org"});
+  const WhitelistFile other({"ann@example.org"});
   sources.whitelists.push_back({"other", other.path()});
   Supervisor another(sources, slot, wakeup, results, log.logger());
   another.load_first();
@@ -258,12 +255,12 @@ TEST_CASE_METHOD(
 }
 
 TEST_CASE("a whitelist that was missing at the start is used as soon as it is there") {
-  const test::TemporaryFolder place;
+  const TemporaryFolder place;
   Waiting s(place.file("inner/whitelist.bloom"));
   CHECK(s.reason("<joe@example.org>") == Reason::no_whitelist);
   // Its folder comes first, and something that is no filter yet.
   std::filesystem::create_directory(place.file("inner"));
-  test::write_file(s.whitelist, "half a filter");
+  write_file(s.whitelist, "half a filter");
   Watched::await([&] { return s.log.text().find("is there and cannot be used") != std::string::npos; });
   CHECK(s.reason("<joe@example.org>") == Reason::no_whitelist);
   std::filesystem::rename(s.file.path(), s.whitelist);
@@ -274,7 +271,7 @@ TEST_CASE("a whitelist that was missing at the start is used as soon as it is th
 }
 
 TEST_CASE("a file that replaces the whitelist in use is loaded, and a bad one is refused once") {
-  const test::TemporaryFolder place;
+  const TemporaryFolder place;
   Waiting s(place.file("whitelist.bloom"), place.file("revoked.txt"));
   std::filesystem::copy_file(s.file.path(), s.whitelist);
   s.await(Reason::listed);
@@ -287,7 +284,7 @@ TEST_CASE("a file that replaces the whitelist in use is loaded, and a bad one is
 
   const std::size_t before = refusals();
   const std::string bad = place.file("bad.bloom");
-  test::write_file(bad, "half a filter");
+  write_file(bad, "half a filter");
   std::filesystem::rename(bad, s.whitelist);
   Watched::await([&] { return refusals() == before + 1; });
   CHECK(s.reason("<joe@example.org>") == Reason::listed);
@@ -303,7 +300,7 @@ TEST_CASE("a file that replaces the whitelist in use is loaded, and a bad one is
 }
 
 TEST_CASE("a removed whitelist continues to serve") {
-  const test::TemporaryFolder place;
+  const TemporaryFolder place;
   Waiting s(place.file("whitelist.bloom"), place.file("revoked.txt"));
   std::filesystem::copy_file(s.file.path(), s.whitelist);
   s.await(Reason::listed);
@@ -313,7 +310,7 @@ TEST_CASE("a removed whitelist continues to serve") {
 }
 
 TEST_CASE("a whitelist behind a link to its folder is loaded again when the link leads elsewhere") {
-  const test::TemporaryFolder place;
+  const TemporaryFolder place;
   std::filesystem::create_directory(place.file("monday"));
   std::filesystem::create_directory(place.file("tuesday"));
   std::filesystem::create_directory_symlink("monday", place.file("today"));
@@ -341,7 +338,7 @@ TEST_CASE("missing trusted results are logged and shown in the status, and so is
 }
 
 TEST_CASE_METHOD(Serving, "damage is logged and shown in the status") {
-  test::RunningSupervisor runner(supervisor, wakeup);
+  RunningSupervisor runner(supervisor, wakeup);
   CHECK_THAT(systemd.wait_for_next(), StartsWith("READY=1\nSTATUS=serving "));
   file.truncate();
   CHECK(reason("<joe@example.org>") == Reason::whitelist_damaged);
@@ -352,4 +349,4 @@ TEST_CASE_METHOD(Serving, "damage is logged and shown in the status") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -19,19 +19,11 @@
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
-using test::build_filter;
-using test::error_code_of;
-using test::numbered_addresses;
-using test::TemporaryFolder;
-using test::WithPath;
-
-TEST_CASE("a filter that is truncated while it is read lists no sender, and is reported as damaged") {
+TEST_CASE_METHOD(WithPath, "a filter that is truncated while it is read lists no sender, and is reported as damaged") {
   install_bus_fault_handler();
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter.bloom");
   const auto addresses = numbered_addresses(0, 50'000);
   build_filter(path, addresses);
   const MappedFilter filter(path);
@@ -52,9 +44,8 @@ TEST_CASE("a filter that is truncated while it is read lists no sender, and is r
   CHECK(error_code_of([&] { filter.verify_body(); }) == ErrorCode::changed_while_open);
 }
 
-TEST_CASE("damage to one filter is not reported of another") {
+TEST_CASE_METHOD(InFolder, "damage to one filter is not reported of another") {
   install_bus_fault_handler();
-  const TemporaryFolder folder;
   build_filter(folder.file("good.bloom"), {"joe@example.org"});
   build_filter(folder.file("bad.bloom"), {"joe@example.org"});
   const MappedFilter good(folder.file("good.bloom"));
@@ -66,10 +57,8 @@ TEST_CASE("damage to one filter is not reported of another") {
   CHECK_FALSE(good.damaged());
 }
 
-TEST_CASE("a slot is free again after its mapping is gone, and starts without a fault") {
+TEST_CASE_METHOD(WithPath, "a slot is free again after its mapping is gone, and starts without a fault") {
   install_bus_fault_handler();
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter.bloom");
   for (std::size_t i = 0; i < 2 * kMaxGuardedMappings; ++i) {
     build_filter(path, {"joe@example.org"});
     const MappedFilter filter(path);
@@ -95,7 +84,7 @@ TEST_CASE_METHOD(WithPath, "more filters than there are slots are refused, and t
 int status_of_fault_elsewhere(void (*action)(int)) {
   const TemporaryFolder folder;
   const std::string path = folder.file("other");
-  test::write_file(path, std::string(4096, 'x'));
+  write_file(path, std::string(4096, 'x'));
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
@@ -127,4 +116,4 @@ TEST_CASE("at a bus fault anywhere else the program's own handler is called") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -6,7 +6,7 @@
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 TEST_CASE("a path without a folder is in the working folder") {
@@ -16,9 +16,9 @@ TEST_CASE("a path without a folder is in the working folder") {
   CHECK(folder_of("../list.bloom") == "..");
 }
 
-TEST_CASE_METHOD(test::InFolder, "two paths are of one file if it is there and both lead to it") {
-  test::write_file(folder.file("a"), "text");
-  test::write_file(folder.file("b"), "text");
+TEST_CASE_METHOD(InFolder, "two paths are of one file if it is there and both lead to it") {
+  write_file(folder.file("a"), "text");
+  write_file(folder.file("b"), "text");
   std::filesystem::create_symlink("a", folder.file("link"));
   std::filesystem::create_hard_link(folder.file("a"), folder.file("other-name"));
   CHECK(is_same_file(folder.file("a"), folder.file("a")));
@@ -30,9 +30,9 @@ TEST_CASE_METHOD(test::InFolder, "two paths are of one file if it is there and b
   CHECK_FALSE(is_same_file(folder.file("missing"), folder.file("missing")));
 }
 
-TEST_CASE_METHOD(test::InFolder,
+TEST_CASE_METHOD(InFolder,
                  "two paths are the same place if they lead to one file, or if they are equal and no file exists") {
-  test::write_file(folder.file("a"), "text");
+  write_file(folder.file("a"), "text");
   std::filesystem::create_symlink("a", folder.file("link"));
   CHECK(are_same_place(folder.file("a"), folder.file("link")));
   CHECK(are_same_place(folder.file("missing"), folder.file("missing")));
@@ -41,4 +41,4 @@ TEST_CASE_METHOD(test::InFolder,
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -15,16 +15,8 @@
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::build_filter;
-using test::error_code_of;
-using test::InFolder;
-using test::numbered_addresses;
-using test::read_file;
-using test::TemporaryFolder;
-using test::WithPath;
 
 TEST_CASE_METHOD(InFolder, "the same entries and seed give the same bytes in any order, another seed gives others") {
   auto addresses = numbered_addresses(0, 20'000);
@@ -78,8 +70,8 @@ TEST_CASE(
   const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
   const auto most_hashes = layout_rules(layout).most_hashes();
   const auto hashes = std::min(GENERATE(1U, 3U, 32U), most_hashes);
-  if (test::kIsSanitized && hashes != std::min(3U, most_hashes)) return;
-  const auto entries = GENERATE(values<std::uint64_t>({5, test::kIsSanitized ? 20'000 : 100'000}));
+  if (kIsSanitized && hashes != std::min(3U, most_hashes)) return;
+  const auto entries = GENERATE(values<std::uint64_t>({5, kIsSanitized ? 20'000 : 100'000}));
   // The last two: an array that is made in several parts.
   const Row row = GENERATE(values<Row>({{1, 64 << 20, 0},
                                         {3, 64 << 20, 100'000},
@@ -100,7 +92,7 @@ TEST_CASE(
   CHECK(std::ranges::distance(std::filesystem::directory_iterator(folder.path())) == 1);
   const MappedFilter filter(folder.file("filter"));
   std::vector<std::byte> want(filter.view().body().size());
-  test::insert_keys(filter.header().shape, want, entries, [&](std::uint64_t i) { return addresses[i]; });
+  insert_keys(filter.header().shape, want, entries, [&](std::uint64_t i) { return addresses[i]; });
   CHECK(std::ranges::equal(filter.view().body(), want));
 }
 
@@ -183,7 +175,7 @@ TEST_CASE("the section of domain entries has the same bytes, whatever the order,
   FilterBuilder builder(options);
   for (const std::string& line : lines) builder.add(canonicalize_line(line));
   CHECK(builder.domains() == kDomains + 99'999);
-  builder.write(folder.file("got"), test::kNeverStop);
+  builder.write(folder.file("got"), kNeverStop);
   CHECK((builder.spilled_bytes() != 0) == row.spills);
   CHECK(read_file(folder.file("got")) == read_file(folder.file("want")));
   CHECK_NOTHROW(MappedFilter(folder.file("got")).verify_body());
@@ -216,7 +208,7 @@ TEST_CASE("more entries than memory holds give the same file, also where they go
   FilterBuilder builder(options);
   for (const std::string& line : lines) builder.add(canonicalize_line(line));
   CHECK(builder.addresses() == kEntries);
-  builder.write(folder.file("got"), test::kNeverStop);
+  builder.write(folder.file("got"), kNeverStop);
   CHECK((builder.spilled_bytes() != 0) == row.spills);
   CHECK(read_file(folder.file("got")) == read_file(folder.file("want")));
 }
@@ -238,7 +230,7 @@ TEST_CASE("entries may come through all shards at once, and their number may be 
   });
   CHECK(builder.addresses() == 100'000);
   CHECK(builder.domains() == 100'000);
-  builder.write(folder.file("got"), test::kNeverStop);
+  builder.write(folder.file("got"), kNeverStop);
   CHECK(read_file(folder.file("got")) == read_file(folder.file("want")));
 }
 
@@ -330,4 +322,4 @@ TEST_CASE_METHOD(InFolder, "a stopped build leaves no files behind") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -18,16 +18,8 @@
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::build_filter;
-using test::error_code_of;
-using test::InFolder;
-using test::kNeverStop;
-using test::numbered_addresses;
-using test::read_file;
-using test::TemporaryFolder;
 
 using Lines = std::vector<std::string>;
 
@@ -320,8 +312,8 @@ TEST_CASE("filters that are cut off or written to meanwhile are not combined, an
   const Combined combined({mixed_entries(0, 3000), mixed_entries(2000, 3000), mixed_entries(2500, 3000)},
                           {.expected_entries = 2'000'000, .seed = 1});
   for (const MappedFilter* filter : combined.views()) filter->verify_body();
-  test::write_file(combined.output(), "old");
-  test::make_old(combined.filter(row.which).path());
+  write_file(combined.output(), "old");
+  make_old(combined.filter(row.which).path());
   row.change(combined.filter(row.which).path());
   for (const Combination combination : {Combination::unite, Combination::intersect}) {
     CHECK(error_code_of([&] { combined.combine(combination); }) == ErrorCode::changed_while_open);
@@ -361,4 +353,4 @@ TEST_CASE("an overlap is never negative, and says what each filter has") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

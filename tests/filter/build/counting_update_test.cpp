@@ -14,17 +14,9 @@
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
-using test::build_filter;
-using test::error_code_of;
-using test::InFolder;
-using test::kNeverStop;
-using test::numbered_addresses;
-using test::read_file;
-using test::TemporaryFolder;
-using test::WithPath;
 using Lines = std::vector<std::string>;
 
 CountingCounts change(const std::string& path, CountingChange kind, const Lines& lines,
@@ -143,7 +135,7 @@ TEST_CASE("no entry is lost as long as only added entries are removed") {
   build_filter(path, first, options);
   model.add(first);
   std::uint64_t most_saturated = 0;
-  for (int step = 0; step < (test::kIsSanitized ? 15 : 40); ++step) {
+  for (int step = 0; step < (kIsSanitized ? 15 : 40); ++step) {
     const bool adds = random() % 2 == 0;
     const Lines lines = some(!adds);
     const CountingCounts counts = change(path, adds ? CountingChange::add : CountingChange::remove, lines,
@@ -164,13 +156,13 @@ TEST_CASE("no entry is lost as long as only added entries are removed") {
     if (read_file(folder.file("export")) != read_file(folder.file("page"))) FAIL("another filter in step " << step);
   }
   // A sanitized run has too few steps for some seeds.
-  if (hashes == 6 || !test::kIsSanitized) CHECK((most_saturated != 0) == (hashes == 32));
+  if (hashes == 6 || !kIsSanitized) CHECK((most_saturated != 0) == (hashes == 32));
 }
 
 TEST_CASE_METHOD(
     InFolder,
     "the same changes give the same bytes, whatever the threads and the memory, in an array of several parts") {
-  const std::uint64_t entries = test::kIsSanitized ? 20'000 : 300'000;
+  const std::uint64_t entries = kIsSanitized ? 20'000 : 300'000;
   // 84 MB of counters.
   build_filter(folder.file("old"), numbered_addresses(0, entries),
                {.layout = Layout::counting, .expected_entries = 21'000'000, .seed = 1});
@@ -270,7 +262,7 @@ TEST_CASE_METHOD(InFolder,
   options.store_path = folder.file("store");
   CHECK(error_code_of([&] { FilterBuilder builder(options); }) == ErrorCode::bad_argument);
   options.store_path.clear();
-  CHECK(error_code_of([&] { test::build_with_strangers(folder.file("x"), {}, {"ann@example.org"}, options); }) ==
+  CHECK(error_code_of([&] { build_with_strangers(folder.file("x"), {}, {"ann@example.org"}, options); }) ==
         ErrorCode::bad_argument);
   build_filter(folder.file("page"), numbered_addresses(0, 10), {.seed = 1});
   CHECK(error_code_of([&] { change(folder.file("page"), CountingChange::add, {}); }) == ErrorCode::bad_argument);
@@ -282,4 +274,4 @@ TEST_CASE_METHOD(InFolder,
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

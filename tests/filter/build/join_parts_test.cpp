@@ -16,16 +16,8 @@
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::build_filter;
-using test::error_code_of;
-using test::kNeverStop;
-using test::numbered_addresses;
-using test::read_file;
-using test::TemporaryFolder;
-using test::write_file;
 
 FilterShape shape_for(std::uint64_t entries, const BuildOptions& options) {
   FilterShape shape = shape_of(options);
@@ -254,4 +246,4 @@ TEST_CASE("a stop ends a join and leaves the earlier file") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

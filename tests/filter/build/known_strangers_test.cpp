@@ -15,15 +15,8 @@
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::build_with_strangers;
-using test::InFolder;
-using test::numbered_addresses;
-using test::read_file;
-using test::strangers_of;
-using test::TemporaryFolder;
 
 // In how many ways the entries may go through a builder.
 struct Way {
@@ -37,12 +30,12 @@ struct Way {
 constexpr std::uint64_t kMuch = std::uint64_t{1} << 30;
 
 TEST_CASE("no excluded sender passes, no entry is missing, and threads and memory do not change the bytes") {
-  const std::uint64_t entries = test::kIsSanitized ? 20'000 : 100'000;
+  const std::uint64_t entries = kIsSanitized ? 20'000 : 100'000;
   const Layout layout = GENERATE(filter([](Layout each) { return !layout_rules(each).counts_entries(); },
                                         from_range(std::begin(kLayouts), std::end(kLayouts))));
   const auto most_hashes = layout_rules(layout).most_hashes();
   const auto hashes = std::min(GENERATE(1U, 4U), most_hashes);
-  if (test::kIsSanitized && hashes != std::min(4U, most_hashes)) return;
+  if (kIsSanitized && hashes != std::min(4U, most_hashes)) return;
   CAPTURE(layout_rules(layout).name(), hashes);
   // Either strangers that hit, or an array that is larger than the memory for it: three MiB.
   const bool is_large = GENERATE(false, true);
@@ -173,7 +166,7 @@ TEST_CASE_METHOD(InFolder, "an exception from the review of excluded senders end
   FilterBuilder builder(options);
   builder.set_strangers(*strangers, [] { throw BloomgateError(ErrorCode::bad_input, "no"); });
   builder.add(canonicalize_line("joe@example.org"));
-  CHECK(test::error_code_of([&] { builder.write(folder.file("filter"), test::kNeverStop); }) == ErrorCode::bad_input);
+  CHECK(error_code_of([&] { builder.write(folder.file("filter"), kNeverStop); }) == ErrorCode::bad_input);
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
@@ -184,8 +177,7 @@ TEST_CASE_METHOD(InFolder, "excluded senders serve a second build, without what 
     FilterBuilder builder(options);
     builder.set_strangers(*strangers);
     builder.add(canonicalize_line(line));
-    CHECK(builder.write(folder.file("filter"), test::kNeverStop).strangers ==
-          KnownStrangerCounts{.known = 2, .entries = 1});
+    CHECK(builder.write(folder.file("filter"), kNeverStop).strangers == KnownStrangerCounts{.known = 2, .entries = 1});
     CHECK(MappedFilter(folder.file("filter")).view().may_contain(line));
     for (const std::string_view each : {"eve@example.org", "joe@example.org"}) {
       CHECK(strangers->entry_of(EntryKind::address, each) == (each == line ? Match::address : Match::none));
@@ -278,4 +270,4 @@ TEST_CASE("an index finds its hashes and no others, however they are spread") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

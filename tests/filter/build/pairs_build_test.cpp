@@ -10,14 +10,9 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
-using test::build_filter;
-using test::InFolder;
-using test::kNeverStop;
-using test::read_file;
-using test::TemporaryFolder;
 using Lines = std::vector<std::string>;
 
 Lines numbered_pairs(unsigned first, unsigned count) {
@@ -157,7 +152,7 @@ TEST_CASE_METHOD(InFolder, "a pair may be excluded: it is not found unless it is
   strangers.insert(strangers.end(), {"user1@example.org > ann1@ours.example", "jim@example.net > ann1@ours.example",
                                      "jim@partner.example > bob@ours.example"});
   // One bit for each of few places, so that many strangers are hit.
-  const FilterHeader header = test::build_with_strangers(
+  const FilterHeader header = build_with_strangers(
       folder.file("filter"), lines, strangers, {.layout = Layout::line, .bits_per_entry = 2, .hashes = 1, .seed = 42});
   CHECK(header.strangers == KnownStrangerCounts{.known = 203, .entries = 1, .by_domain = 2});
   CHECK(header.excluded > 20);
@@ -170,4 +165,4 @@ TEST_CASE_METHOD(InFolder, "a pair may be excluded: it is not found unless it is
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

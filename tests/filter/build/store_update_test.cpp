@@ -15,14 +15,8 @@
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::InFolder;
-using test::kNeverStop;
-using test::numbered_addresses;
-using test::read_file;
-using test::TemporaryFolder;
 
 constexpr std::uint64_t kStoreSeed = 3;
 
@@ -68,7 +62,7 @@ Updated update(const TemporaryFolder& folder, const BuildOptions& options, const
 
 TEST_CASE("an update gives the bytes of a build from the changed list, with any threads and pieces") {
   // With so many hashes a store has two chunks of pages.
-  const std::uint64_t entries = test::kIsSanitized ? 40'000 : 400'000;
+  const std::uint64_t entries = kIsSanitized ? 40'000 : 400'000;
   const auto layout = GENERATE(Layout::page, Layout::ribbon);
   const unsigned threads = GENERATE(1U, 3U);
   const std::uint64_t pages_of_piece = GENERATE(std::uint64_t{1}, StoreMerge::kPagesOfPiece);
@@ -78,7 +72,7 @@ TEST_CASE("an update gives the bytes of a build from the changed list, with any 
   const TemporaryFolder folder;
   auto lines = numbered_addresses(0, entries);
   lines.insert(lines.end(), {"@kept.example", "@gone.example"});
-  test::build_filter(folder.file("old"), lines, options_in(folder, layout, "old"));
+  build_filter(folder.file("old"), lines, options_in(folder, layout, "old"));
 
   auto added = numbered_addresses(entries - changed / 2, changed);
   added.insert(added.end(), {"@kept.example", "@.new.example"});
@@ -101,7 +95,7 @@ TEST_CASE("an update gives the bytes of a build from the changed list, with any 
   want.insert(want.end(), {"@kept.example", "@.new.example"});
   BuildOptions built = options_in(folder, layout, "want");
   built.expected_entries = entries * 3;
-  CHECK(test::build_filter(folder.file("want"), want, built) == got.header);
+  CHECK(build_filter(folder.file("want"), want, built) == got.header);
   CHECK((read_file(folder.file("new")) == read_file(folder.file("want"))));
   CHECK((read_file(folder.file("new.store")) == read_file(folder.file("want.store"))));
 }
@@ -112,7 +106,7 @@ TEST_CASE("an update excludes the senders that a build with its seeds excludes, 
   CAPTURE(layout_rules(layout).name(), threads);
   const TemporaryFolder folder;
   auto lines = numbered_addresses(0, 20'000);
-  test::build_filter(folder.file("old"), lines, options_in(folder, layout, "old"));
+  build_filter(folder.file("old"), lines, options_in(folder, layout, "old"));
   const auto added = numbered_addresses(20'000, 1000);
   lines.insert(lines.end(), added.begin(), added.end());
   lines.push_back("@corp.example");
@@ -121,7 +115,7 @@ TEST_CASE("an update excludes the senders that a build with its seeds excludes, 
 
   BuildOptions built = options_in(folder, layout, "want");
   built.bits_per_entry = 4;
-  const FilterHeader want = test::build_with_strangers(folder.file("want"), lines, strangers, built);
+  const FilterHeader want = build_with_strangers(folder.file("want"), lines, strangers, built);
   CHECK(want.strangers == KnownStrangerCounts{.known = 20'002, .entries = 11, .by_domain = 1});
   CHECK(want.excluded > 100);
   CHECK(want.excluded < 10'000);  // the others' bits are not all set
@@ -131,7 +125,7 @@ TEST_CASE("an update excludes the senders that a build with its seeds excludes, 
   options.threads = threads;
   const StoreFile old(folder.file("old.store"));
   options = StoreUpdate::options_for(old, options);
-  const auto known = test::strangers_of(options, strangers);
+  const auto known = strangers_of(options, strangers);
   StoreUpdate update(old, options, 1);
   update.set_strangers(*known, [&] { known->entry_of(EntryKind::address, "eve@corp.example"); });
   add_to(update.added(), added);
@@ -147,7 +141,7 @@ TEST_CASE_METHOD(
   BuildOptions options = options_in(folder, Layout::page, "old");
   options.hash_family = HashFamily::murmur3;
   options.profile.keep_local_part_case = true;
-  test::build_filter(folder.file("old"), {"A@example.org", "b@example.org"}, options);
+  build_filter(folder.file("old"), {"A@example.org", "b@example.org"}, options);
   BuildOptions other = options_in(folder, Layout::page, "new");
   other.store_seed = 55;
   const FilterHeader header = update(folder, other, numbered_addresses(0, 10'000), {}, 1).header;
@@ -159,7 +153,7 @@ TEST_CASE_METHOD(
 
 TEST_CASE_METHOD(InFolder, "everything can be removed, and an empty store be filled") {
   const auto lines = numbered_addresses(0, 1000);
-  test::build_filter(folder.file("old"), lines, options_in(folder, Layout::page, "old"));
+  build_filter(folder.file("old"), lines, options_in(folder, Layout::page, "old"));
   const Updated emptied = update(folder, options_in(folder, Layout::page, "new"), {}, lines, 1);
   CHECK(emptied.counts.removed == 1000);
   CHECK(emptied.header.bits_set == 0);
@@ -169,13 +163,13 @@ TEST_CASE_METHOD(InFolder, "everything can be removed, and an empty store be fil
 }
 
 TEST_CASE_METHOD(InFolder, "a damaged page of the old store ends an update, and nothing is written") {
-  test::build_filter(folder.file("old"), numbered_addresses(0, 20'000), options_in(folder, Layout::page, "old"));
+  build_filter(folder.file("old"), numbered_addresses(0, 20'000), options_in(folder, Layout::page, "old"));
   std::uint64_t offset = 0;
   {
     const StoreFile old(folder.file("old.store"));
     offset = old.sections().front().offset + old.header().pages / 2 * kStorePageBytes + 100;
   }
-  test::flip_byte(folder.file("old.store"), offset);
+  flip_byte(folder.file("old.store"), offset);
   const StoreFile old(folder.file("old.store"));
   StoreUpdate update(old, StoreUpdate::options_for(old, options_in(folder, Layout::page, "new")));
   // Among so many, or so few that each is looked up by itself, one falls into that page.
@@ -194,7 +188,7 @@ TEST_CASE_METHOD(InFolder, "a damaged page of the old store ends an update, and 
 }
 
 TEST_CASE_METHOD(InFolder, "ranges of a store, merged one by one, are together the whole store") {
-  test::build_filter(folder.file("old"), numbered_addresses(0, 30'000), options_in(folder, Layout::page, "old"));
+  build_filter(folder.file("old"), numbered_addresses(0, 30'000), options_in(folder, Layout::page, "old"));
   const StoreFile old(folder.file("old.store"));
   StoreUpdate all(old, StoreUpdate::options_for(old, options_in(folder, Layout::page, "new")));
   add_to(all.added(), numbered_addresses(29'000, 3000));
@@ -245,7 +239,7 @@ TEST_CASE_METHOD(InFolder, "ranges of a store, merged one by one, are together t
 }
 
 TEST_CASE_METHOD(InFolder, "an update that is stopped leaves nothing behind") {
-  test::build_filter(folder.file("old"), numbered_addresses(0, 1000), options_in(folder, Layout::page, "old"));
+  build_filter(folder.file("old"), numbered_addresses(0, 1000), options_in(folder, Layout::page, "old"));
   const StoreFile old(folder.file("old.store"));
   StoreUpdate update(old, StoreUpdate::options_for(old, options_in(folder, Layout::page, "new")));
   const std::atomic<bool> stop{true};
@@ -256,4 +250,4 @@ TEST_CASE_METHOD(InFolder, "an update that is stopped leaves nothing behind") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

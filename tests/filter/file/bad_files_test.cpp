@@ -13,14 +13,10 @@
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 namespace fs = std::filesystem;
-using test::error_code_of;
-using test::InFolder;
-using test::read_file;
-using test::WithPath;
 
 const fs::path kBad = fs::path(BLOOMGATE_TESTS_FOLDER) / "bad";
 
@@ -75,7 +71,7 @@ TEST_CASE_METHOD(InFolder, "a path that is not a regular file is refused at once
 }
 
 TEST_CASE_METHOD(WithPath, "a file that may not be read is refused with the system's reason") {
-  test::build_filter(path, {"joe@example.org"});
+  build_filter(path, {"joe@example.org"});
   fs::create_symlink(path + "/below", folder.path() / "link");
   CHECK(error_code_of([&] { load(folder.file("link")); }) == ErrorCode::cannot_open);
   if (geteuid() == 0) return;  // root reads everything
@@ -84,4 +80,4 @@ TEST_CASE_METHOD(WithPath, "a file that may not be read is refused with the syst
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -7,10 +7,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::error_code_of;
 
 FilterHeader sample_header() {
   FilterHeader header;
@@ -31,9 +29,12 @@ Sections sections_with_checksums(const FilterHeader& header) {
   return sections;
 }
 
-TEST_CASE("a header is read as it was written") {
-  std::array<std::byte, kHeaderBytes> bytes;
+struct Encoded {
   FilterHeader header = sample_header();
+  std::array<std::byte, kHeaderBytes> bytes;
+};
+
+TEST_CASE_METHOD(Encoded, "a header is read as it was written") {
   SECTION("with every flag") {}
   SECTION("without flags") {
     header.shape.profile.keep_local_part_case = false;
@@ -66,9 +67,8 @@ TEST_CASE("a header is read as it was written") {
   CHECK(decoded.sections == sections);
 }
 
-TEST_CASE("a header with the seed of a store is refused without its flag, and in a layout without hashes") {
-  std::array<std::byte, kHeaderBytes> bytes;
-  FilterHeader header = sample_header();
+TEST_CASE_METHOD(Encoded,
+                 "a header with the seed of a store is refused without its flag, and in a layout without hashes") {
   header.shape.store_seed = 1;
   encode_header(header, sections_with_checksums(header), bytes);
   const auto refuses = [&] {
@@ -86,8 +86,7 @@ TEST_CASE("a header with the seed of a store is refused without its flag, and in
   }
 }
 
-TEST_CASE("every single damaged byte of a header is noticed") {
-  std::array<std::byte, kHeaderBytes> bytes;
+TEST_CASE_METHOD(Encoded, "every single damaged byte of a header is noticed") {
   encode_header(sample_header(), sections_with_checksums(sample_header()), bytes);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     bytes[i] ^= std::byte{0x10};
@@ -99,9 +98,7 @@ TEST_CASE("every single damaged byte of a header is noticed") {
   }
 }
 
-TEST_CASE("an error names the file, the place, and what was expected and found") {
-  std::array<std::byte, kHeaderBytes> bytes;
-  FilterHeader header = sample_header();
+TEST_CASE_METHOD(Encoded, "an error names the file, the place, and what was expected and found") {
   header.shape.hashes = 33;
   encode_header(header, sections_of(header), bytes);
   try {
@@ -117,8 +114,7 @@ TEST_CASE("an error names the file, the place, and what was expected and found")
   }
 }
 
-TEST_CASE("an error about a section names the section and the place of the field") {
-  std::array<std::byte, kHeaderBytes> bytes;
+TEST_CASE_METHOD(Encoded, "an error about a section names the section and the place of the field") {
   Sections sections = sections_of(sample_header());
   sections[1].offset += 4096;
   encode_header(sample_header(), sections, bytes);
@@ -132,9 +128,8 @@ TEST_CASE("an error about a section names the section and the place of the field
   }
 }
 
-TEST_CASE("a file whose first section is not a bit array is refused, also where that section has the size of one") {
-  std::array<std::byte, kHeaderBytes> bytes;
-  const FilterHeader header = sample_header();
+TEST_CASE_METHOD(
+    Encoded, "a file whose first section is not a bit array is refused, also where that section has the size of one") {
   const std::uint64_t body_bytes = header.shape.block_count * header.shape.block_bytes;
   Sections sections = {{.kind = SectionKind::domains, .bytes = body_bytes, .items = body_bytes / 8}};
   place_sections(sections, kHeaderBytes);
@@ -196,9 +191,7 @@ TEST_CASE(
   CHECK(distinct_entries_of(sample_header()) == Approx(distinct_entries_of(without_domains) + 200'000));
 }
 
-TEST_CASE("more ones than the addresses can set are refused") {
-  std::array<std::byte, kHeaderBytes> bytes;
-  FilterHeader header = sample_header();
+TEST_CASE_METHOD(Encoded, "more ones than the addresses can set are refused") {
   header.shape.hashes = 2;
   header.addresses = 10;
   header.bits_set = 21;
@@ -252,4 +245,4 @@ TEST_CASE("a size that does not fit in 63 bits is refused, not wrapped") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

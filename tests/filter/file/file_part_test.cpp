@@ -13,14 +13,8 @@
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::error_code_of;
-using test::flip_byte;
-using test::InFolder;
-using test::read_file;
-using test::TemporaryFolder;
 
 // Three chunks and a page.
 constexpr std::uint64_t kBlocks = 3 * 256 + 1;
@@ -79,7 +73,7 @@ TEST_CASE_METHOD(InFolder, "another file at the path of the temporary file is re
   CHECK_FALSE(FilePart(folder.path(), mark, kHeaderBytes, 1, 3).is_open());
   std::filesystem::create_symlink(path, folder.file("link"));
   CHECK_FALSE(FilePart(folder.file("link"), mark, kHeaderBytes, 1, 3).is_open());
-  test::write_file(folder.file("short"), "1234567");
+  write_file(folder.file("short"), "1234567");
   CHECK_FALSE(FilePart(folder.file("short"), mark, kHeaderBytes, 1, 3).is_open());
 }
 
@@ -116,4 +110,4 @@ TEST_CASE_METHOD(InFolder, "the writer reads back the last chunk of a section, a
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -17,17 +17,10 @@
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 namespace fs = std::filesystem;
-using test::build_filter;
-using test::error_code_of;
-using test::InFolder;
-using test::read_file;
-using test::TemporaryFolder;
-using test::WithPath;
-using test::write_file;
 
 // More than one chunk of checksums.
 constexpr FilterHeader kHeader = {.shape = {.block_count = 300}, .expected_entries = 1};
@@ -242,4 +235,4 @@ TEST_CASE_METHOD(InFolder, "the temporary file of a killed writer is removed, an
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

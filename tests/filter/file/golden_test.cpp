@@ -8,14 +8,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::build_filter;
-using test::InFolder;
-using test::numbered_addresses;
-using test::read_file;
-using test::TemporaryFolder;
 
 const std::filesystem::path kGolden = std::filesystem::path(BLOOMGATE_TESTS_FOLDER) / "golden";
 
@@ -75,7 +69,7 @@ TEST_CASE_METHOD(InFolder,
                  "the golden filter with excluded senders is built again byte for byte, and none of them is found") {
   const BuildOptions options = {.layout = Layout::line, .hashes = 1, .seed = 42};
   const auto entries = lines_of(kGolden / "excluded.txt");
-  test::build_with_strangers(folder.file("filter"), entries, lines_of(kGolden / "not.txt"), options);
+  build_with_strangers(folder.file("filter"), entries, lines_of(kGolden / "not.txt"), options);
   CHECK(read_file(folder.file("filter")) == read_file(kGolden / "excluded.bloom"));
 
   const MappedFilter filter((kGolden / "excluded.bloom").string());
@@ -108,9 +102,8 @@ TEST_CASE("in every layout but counting a filter of 5,000 entries and 1,010 excl
   const TemporaryFolder folder;
   for (const Layout layout : kLayouts) {
     if (layout_rules(layout).counts_entries()) continue;  // goes without strangers
-    test::build_with_strangers(
-        folder.file("filter"), numbered_addresses(0, 5000), numbered_addresses(4990, 1010),
-        {.layout = layout, .hashes = std::min(3U, layout_rules(layout).most_hashes()), .seed = 7});
+    build_with_strangers(folder.file("filter"), numbered_addresses(0, 5000), numbered_addresses(4990, 1010),
+                         {.layout = layout, .hashes = std::min(3U, layout_rules(layout).most_hashes()), .seed = 7});
     const std::string bytes = read_file(folder.file("filter"));
     got.push_back(checksum(std::as_bytes(std::span(bytes))));
   }
@@ -189,4 +182,4 @@ TEST_CASE_METHOD(InFolder, "a filter of 50,000 entries has the frozen checksum a
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -25,15 +25,16 @@
 #include "tests/support/locked_memory.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
-using test::build_filter;
-using test::error_code_of;
-using test::flip_byte;
-using test::numbered_addresses;
-using test::TemporaryFolder;
-using test::WithPath;
+// 3.5 MiB of body: four chunks, the last one short.
+struct FourChunks : WithPath {
+  FourChunks() {
+    install_bus_fault_handler();
+    build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
+  }
+};
 
 TEST_CASE_METHOD(WithPath, "a mapped filter finds its entries") {
   const FilterHeader written = build_filter(path, numbered_addresses(0, 10'000));
@@ -46,9 +47,7 @@ TEST_CASE_METHOD(WithPath, "a mapped filter finds its entries") {
   CHECK_FALSE(filter.damaged());
 }
 
-TEST_CASE_METHOD(WithPath, "verifying reads every byte of the body once, with any number of threads") {
-  // 3.5 MiB of body: four chunks, the last one short.
-  build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
+TEST_CASE_METHOD(FourChunks, "verifying reads every byte of the body once, with any number of threads") {
   const MappedFilter filter(path);
   const auto threads = GENERATE(0U, 1U, 2U, 8U);
   std::uint64_t last = 0;
@@ -62,9 +61,8 @@ TEST_CASE_METHOD(WithPath, "verifying reads every byte of the body once, with an
   CHECK(calls == 4);
 }
 
-TEST_CASE_METHOD(WithPath,
+TEST_CASE_METHOD(FourChunks,
                  "verifying in the background gives the same result with threads that run when a processor is idle") {
-  build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
   const MappedFilter filter(path);
   const auto threads = GENERATE(0U, 1U, 8U);
   int calls = 0;
@@ -84,8 +82,7 @@ TEST_CASE_METHOD(WithPath,
         ErrorCode::bad_body_checksum);
 }
 
-TEST_CASE_METHOD(WithPath, "only verify finds a damaged body, and names the place") {
-  build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
+TEST_CASE_METHOD(FourChunks, "only verify finds a damaged body, and names the place") {
   const std::uint64_t body_bytes = MappedFilter(path).view().body().size();
   const auto place = GENERATE_COPY(std::uint64_t{0}, (std::uint64_t{1} << 20) + 17, body_bytes - 1);
   flip_byte(path, kHeaderBytes + place);
@@ -141,7 +138,7 @@ Section write_unsorted(const std::string& path, const std::vector<std::pair<std:
     header = filter.header();
     sections = filter.sections();
   }
-  std::string text = test::read_file(path);
+  std::string text = read_file(path);
   const std::span<std::byte> file = std::as_writable_bytes(std::span(text));
   Section& domains = sections.back();
   const std::span<std::byte> hashes = file.subspan(domains.offset, domains.bytes);
@@ -154,7 +151,7 @@ Section write_unsorted(const std::string& path, const std::vector<std::pair<std:
   }
   domains.table_checksum = checksum(table);
   encode_header(header, sections, file.first<kHeaderBytes>());
-  test::write_file(path, text);
+  write_file(path, text);
   return domains;
 }
 
@@ -178,8 +175,7 @@ TEST_CASE_METHOD(WithPath,
   CHECK(refused_at() == domains.offset);
 }
 
-TEST_CASE_METHOD(WithPath, "if several places are damaged, the first is named") {
-  build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
+TEST_CASE_METHOD(FourChunks, "if several places are damaged, the first is named") {
   for (const std::uint64_t chunk : {3U, 1U, 2U}) flip_byte(path, kHeaderBytes + chunk * kChecksumChunkBytes);
   try {
     MappedFilter(path).verify_body();
@@ -211,12 +207,8 @@ void overwrite(const std::string& path, std::uint64_t offset, std::string_view b
   REQUIRE(file.flush());
 }
 
-TEST_CASE("a filter that is written to in place is reported so, and is not verified") {
-  install_bus_fault_handler();
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter.bloom");
-  build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
-  test::make_old(path);
+TEST_CASE_METHOD(FourChunks, "a filter that is written to in place is reported so, and is not verified") {
+  make_old(path);
   const MappedFilter filter(path);
   filter.verify_body();
   CHECK(filter.state() == MappedFilter::State::whole);
@@ -244,11 +236,7 @@ TEST_CASE_METHOD(WithPath, "changes that leave a filter's bytes alone do not dam
   CHECK(filter.state() == MappedFilter::State::whole);
 }
 
-TEST_CASE("each piece of a body is checked by itself, and the damaged one is found") {
-  install_bus_fault_handler();
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter.bloom");
-  build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
+TEST_CASE_METHOD(FourChunks, "each piece of a body is checked by itself, and the damaged one is found") {
   const MappedFilter filter(path);
   const auto sound = [&] {
     std::string each;
@@ -270,10 +258,8 @@ TEST_CASE("each piece of a body is checked by itself, and the damaged one is fou
   CHECK_FALSE(filter.chunk_is_sound(0));
 }
 
-TEST_CASE("after a piece is found to be gone, an unchanged piece counts as damaged, too") {
+TEST_CASE_METHOD(WithPath, "after a piece is found to be gone, an unchanged piece counts as damaged, too") {
   install_bus_fault_handler();
-  const TemporaryFolder folder;
-  const std::string path = folder.file("filter.bloom");
   build_filter(path, {"joe@example.org", "@example.net"});
   const MappedFilter filter(path);
   REQUIRE(filter.chunk_count() == 2);
@@ -286,10 +272,10 @@ TEST_CASE("after a piece is found to be gone, an unchanged piece counts as damag
 TEST_CASE_METHOD(WithPath, "a locked filter stays in memory") {
   build_filter(path, {"joe@example.org"});
   const MappedFilter filter(path);
-  if (test::lock_is_refused()) return;
-  const std::string before = test::locked_memory();
+  if (lock_is_refused()) return;
+  const std::string before = locked_memory();
   filter.lock_in_memory();
-  CHECK((test::locked_memory() != before) == test::kCanLockMemory);
+  CHECK((locked_memory() != before) == kCanLockMemory);
 }
 
 // Takes CAP_IPC_LOCK away from this thread, and gives it back.
@@ -311,8 +297,7 @@ class WithoutLockCapability {
   __user_cap_data_struct before_[2] = {};
 };
 
-TEST_CASE_METHOD(WithPath, "locking in memory says what to do if the limit is too low") {
-  build_filter(path, {"joe@example.org"}, {.expected_entries = 3'670'016, .seed = 1});
+TEST_CASE_METHOD(FourChunks, "locking in memory says what to do if the limit is too low") {
   const MappedFilter filter(path);
   rlimit old_limit = {};
   REQUIRE(getrlimit(RLIMIT_MEMLOCK, &old_limit) == 0);
@@ -326,7 +311,7 @@ TEST_CASE_METHOD(WithPath, "locking in memory says what to do if the limit is to
     error = thrown;
   }
   REQUIRE(setrlimit(RLIMIT_MEMLOCK, &old_limit) == 0);
-  REQUIRE(error.has_value() == test::kCanLockMemory);
+  REQUIRE(error.has_value() == kCanLockMemory);
   if (!error) return;
   CHECK(error->code() == ErrorCode::out_of_memory);
   CHECK(std::string(error->what()).find("LimitMEMLOCK") != std::string::npos);
@@ -364,4 +349,4 @@ TEST_CASE_METHOD(WithPath, "a filter of more than 4 GiB is mapped and looked up 
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

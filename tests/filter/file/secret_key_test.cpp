@@ -9,16 +9,11 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_keys.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 namespace fs = std::filesystem;
 using Catch::Contains;
-using test::error_code_of;
-using test::InFolder;
-using test::read_file;
-using test::TemporaryFolder;
-using test::write_file;
 
 // A text that is to be a key's, in a file that only its owner may read.
 std::string key_file(const TemporaryFolder& folder, const std::string& text) {
@@ -36,8 +31,8 @@ std::string secret_text(const TemporaryFolder& folder, const SecretKey& key) {
 }
 
 TEST_CASE("a secret key signs as in RFC 8032") {
-  CHECK(test::signing_key().public_key().text() == test::kSigningKeyText);
-  const SignatureBytes signature = test::signing_key().sign({});
+  CHECK(signing_key().public_key().text() == kSigningKeyText);
+  const SignatureBytes signature = signing_key().sign({});
   CHECK(base64_of(signature) ==
         "5VZDAMNgrHKQhuLMgG6CioSHfx645dl02HPgZSJJAVVfuIIVkKM7rMYeOXAc+bRr0lv18FlbviRlUUFDjnoQCw==");
 }
@@ -55,36 +50,35 @@ TEST_CASE_METHOD(InFolder, "a secret key is kept in a file that its owner alone 
 }
 
 TEST_CASE_METHOD(InFolder, "a new key never overwrites an existing file") {
-  test::signing_key().write_to(folder.file("key"));
+  signing_key().write_to(folder.file("key"));
   const std::string before = read_file(folder.file("key"));
-  CHECK(error_code_of([&] { test::other_signing_key().write_to(folder.file("key")); }) == ErrorCode::cannot_write);
+  CHECK(error_code_of([&] { other_signing_key().write_to(folder.file("key")); }) == ErrorCode::cannot_write);
   CHECK(read_file(folder.file("key")) == before);
-  CHECK(error_code_of([&] { test::signing_key().write_to(folder.file("no/key")); }) == ErrorCode::cannot_write);
-  CHECK_THROWS_WITH(test::signing_key().write_to(folder.file("key")), Contains("is there already"));
-  CHECK_THROWS_WITH(test::signing_key().write_to(folder.file("no/key")), !Contains("is there already"));
+  CHECK(error_code_of([&] { signing_key().write_to(folder.file("no/key")); }) == ErrorCode::cannot_write);
+  CHECK_THROWS_WITH(signing_key().write_to(folder.file("key")), Contains("is there already"));
+  CHECK_THROWS_WITH(signing_key().write_to(folder.file("no/key")), !Contains("is there already"));
 }
 
 TEST_CASE_METHOD(InFolder, "an invalid secret key is refused, and the message does not show it") {
-  const std::string good = secret_text(folder, test::signing_key());
-  const std::string other = secret_text(folder, test::other_signing_key());
-  CHECK(SecretKey::read_from(key_file(folder, good)).public_key() == test::signing_key().public_key());
-  CHECK(SecretKey::read_from(key_file(folder, "# mine\n\n" + good + "\n")).public_key() ==
-        test::signing_key().public_key());
+  const std::string good = secret_text(folder, signing_key());
+  const std::string other = secret_text(folder, other_signing_key());
+  CHECK(SecretKey::read_from(key_file(folder, good)).public_key() == signing_key().public_key());
+  CHECK(SecretKey::read_from(key_file(folder, "# mine\n\n" + good + "\n")).public_key() == signing_key().public_key());
   const std::string long_text = "# " + std::string(5000, 'x') + "\n" + good + "\n";
   for (const std::string& bad :
        {std::string(), std::string("\n"), std::string("# " + good + "\n"), good.substr(0, 87), good + "=", good + good,
         good + "\n" + other + "\n", other.substr(0, 43) + good.substr(43), std::string(kSecretKeyTextCharacters, 'A'),
-        std::string(test::kSigningKeyText), long_text, std::string("\xff\xfe") + good}) {
+        std::string(kSigningKeyText), long_text, std::string("\xff\xfe") + good}) {
     CAPTURE(bad);
     const std::string path = key_file(folder, bad);
     CHECK(error_code_of([&] { SecretKey::read_from(path); }) == ErrorCode::bad_input);
     CHECK_THROWS_WITH(SecretKey::read_from(path), Contains("secret key") && !Contains(good.substr(0, 10)));
   }
-  CHECK_THROWS_WITH(SecretKey::read_from(key_file(folder, test::kSigningKeyText)), Contains("has a public key in it"));
+  CHECK_THROWS_WITH(SecretKey::read_from(key_file(folder, kSigningKeyText)), Contains("has a public key in it"));
 }
 
 TEST_CASE_METHOD(InFolder, "a secret key that others may read is refused, and so is a path that is not a file") {
-  test::signing_key().write_to(folder.file("key"));
+  signing_key().write_to(folder.file("key"));
   for (const mode_t mode : {0604U, 0602U, 0644U}) {
     REQUIRE(chmod(folder.file("key").c_str(), mode) == 0);
     CHECK(error_code_of([&] { SecretKey::read_from(folder.file("key")); }) == ErrorCode::not_permitted);
@@ -98,4 +92,4 @@ TEST_CASE_METHOD(InFolder, "a secret key that others may read is refused, and so
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -21,24 +21,16 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_keys.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 namespace fs = std::filesystem;
 using Catch::Contains;
-using test::build_filter;
-using test::error_code_of;
-using test::InFolder;
-using test::numbered_addresses;
-using test::read_file;
-using test::TemporaryFolder;
-using test::WithPath;
-using test::write_file;
 
 const fs::path kTests = BLOOMGATE_TESTS_FOLDER;
 
 const TrustedKeys& trusted() {
-  static const TrustedKeys kKeys = {test::signing_key().public_key()};
+  static const TrustedKeys kKeys = {signing_key().public_key()};
   return kKeys;
 }
 
@@ -55,7 +47,7 @@ std::string outcome_of(const std::string& path, const TrustedKeys& keys) {
   }
 }
 
-void sign(const std::string& path, const SecretKey& key = test::signing_key()) {
+void sign(const std::string& path, const SecretKey& key = signing_key()) {
   REQUIRE(sign_filter(path, path, key, 2) == Signing::done);
 }
 
@@ -80,7 +72,7 @@ struct SignedFilter {
   explicit SignedFilter(std::uint64_t addresses = 50) {
     std::vector<std::string> lines = numbered_addresses(0, addresses);
     for (int i = 0; i < 5; ++i) lines.push_back("@d" + std::to_string(i) + ".example");
-    test::build_with_strangers(path, lines, numbered_addresses(addresses, 4000), {.hashes = 1, .seed = 42});
+    build_with_strangers(path, lines, numbered_addresses(addresses, 4000), {.hashes = 1, .seed = 42});
     sign(path);
     image = read_file(path);
     sections = MappedFilter(path).sections();
@@ -108,7 +100,7 @@ TEST_CASE_METHOD(WithPath, "a signed filter lists the same senders as before, an
   CHECK(after.signature()->signer == trusted().front());
   CHECK_FALSE(before.signature());
   CHECK(outcome_of(path, trusted()) == "sound");
-  CHECK(outcome_of(path, {test::other_signing_key().public_key(), trusted().front()}) == "sound");
+  CHECK(outcome_of(path, {other_signing_key().public_key(), trusted().front()}) == "sound");
   CHECK(outcome_of(path, {}) == "sound");
 }
 
@@ -117,13 +109,13 @@ TEST_CASE_METHOD(WithPath, "an unsigned filter and one signed by another key are
   CHECK(outcome_of(path, trusted()) == "bad_signature");
   CHECK_THROWS_WITH(load_trusted(path), Contains(path) && Contains("is not signed") && Contains("bloomgate sign"));
   CHECK(error_code_of([&] { MappedFilter(path).require_signer(trusted()); }) == ErrorCode::bad_signature);
-  sign(path, test::other_signing_key());
+  sign(path, other_signing_key());
   CHECK(outcome_of(path, trusted()) == "bad_signature");
-  CHECK_THROWS_WITH(load_trusted(path), Contains(test::other_signing_key().public_key().text()));
+  CHECK_THROWS_WITH(load_trusted(path), Contains(other_signing_key().public_key().text()));
 }
 
 TEST_CASE_METHOD(InFolder, "the golden signed file is made again byte for byte") {
-  REQUIRE(sign_filter((kTests / "golden/addresses.bloom").string(), folder.file("signed"), test::signing_key(), 1) ==
+  REQUIRE(sign_filter((kTests / "golden/addresses.bloom").string(), folder.file("signed"), signing_key(), 1) ==
           Signing::done);
   CHECK(read_file(folder.file("signed")) == read_file(kTests / "golden/signed.bloom"));
   CHECK(outcome_of((kTests / "golden/signed.bloom").string(), trusted()) == "sound");
@@ -207,7 +199,7 @@ TEST_CASE("a header of one file does not sign the content of another") {
   std::array<std::byte, kHeaderBytes> header;
   std::ranges::copy(bytes.first<kHeaderBytes>(), header.begin());
   MappedFilter signed_filter(filter.path);
-  sign_header(header, signed_filter.signature()->content, test::signing_key());
+  sign_header(header, signed_filter.signature()->content, signing_key());
   std::ranges::copy(header, bytes.begin());
   CHECK(filter.outcome(other) == "bad_signature");
   write_file(filter.folder.file("other"), other);
@@ -227,27 +219,27 @@ TEST_CASE_METHOD(WithPath, "signing replaces the file by a signed copy, and a re
   REQUIRE(stat(path.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0640);
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
-  sign_filter(path, folder.file("copy"), test::other_signing_key(), 1);
+  sign_filter(path, folder.file("copy"), other_signing_key(), 1);
   CHECK(outcome_of(path, trusted()) == "sound");
-  CHECK(outcome_of(folder.file("copy"), {test::other_signing_key().public_key()}) == "sound");
+  CHECK(outcome_of(folder.file("copy"), {other_signing_key().public_key()}) == "sound");
 }
 
 TEST_CASE_METHOD(WithPath, "a file that already has the signature is not written again") {
   build_filter(path, {"joe@example.org"});
   sign(path);
   const MappedFilter signed_filter(path);
-  CHECK(sign_filter(path, path, test::signing_key(), 1) == Signing::was_there);
+  CHECK(sign_filter(path, path, signing_key(), 1) == Signing::was_there);
   CHECK(FileStamp::of(signed_filter.descriptor()) == signed_filter.stamp());
-  CHECK(sign_filter(path, folder.file("copy"), test::signing_key(), 1) == Signing::done);
+  CHECK(sign_filter(path, folder.file("copy"), signing_key(), 1) == Signing::done);
   CHECK(read_file(folder.file("copy")) == read_file(path));
   // Another signer takes it over, and one that was spoiled is mended.
-  CHECK(sign_filter(path, path, test::other_signing_key(), 1) == Signing::done);
+  CHECK(sign_filter(path, path, other_signing_key(), 1) == Signing::done);
   CHECK(outcome_of(path, trusted()) == "bad_signature");
   std::string image = read_file(folder.file("copy"));
   image[kSignatureField.offset] ^= 1;
   put_checksum(std::as_writable_bytes(std::span(image)).first<kHeaderBytes>());
   write_file(path, image);
-  CHECK(sign_filter(path, path, test::signing_key(), 1) == Signing::done);
+  CHECK(sign_filter(path, path, signing_key(), 1) == Signing::done);
   CHECK(outcome_of(path, trusted()) == "sound");
 }
 
@@ -256,13 +248,13 @@ TEST_CASE_METHOD(WithPath, "a damaged file is not signed") {
   std::string image = read_file(path);
   image[kHeaderBytes + 7] ^= 1;
   write_file(path, image);
-  CHECK(error_code_of([&] { sign_filter(path, path, test::signing_key(), 1); }) == ErrorCode::bad_body_checksum);
+  CHECK(error_code_of([&] { sign_filter(path, path, signing_key(), 1); }) == ErrorCode::bad_body_checksum);
   CHECK(read_file(path) == image);
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
 }
 
 TEST_CASE_METHOD(InFolder, "a filter is signed before it gets its name if a key is given, and otherwise not") {
-  const auto key = std::make_shared<const SecretKey>(test::signing_key());
+  const auto key = std::make_shared<const SecretKey>(signing_key());
   const BuildOptions options = {.expected_entries = 100, .seed = 42, .sign_key = key};
   build_filter(folder.file("a"), {"joe@example.org"}, options);
   build_filter(folder.file("b"), {"ann@example.org"}, options);
@@ -273,9 +265,9 @@ TEST_CASE_METHOD(InFolder, "a filter is signed before it gets its name if a key 
   CHECK(outcome_of(folder.file("c"), trusted()) == "sound");
   const MappedFilter a(folder.file("a")), b(folder.file("b"));
   const std::vector<const MappedFilter*> both = {&a, &b};
-  combine_filters(both, Combination::unite, folder.file("signed"), 1, test::kNeverStop, key.get());
+  combine_filters(both, Combination::unite, folder.file("signed"), 1, kNeverStop, key.get());
   CHECK(outcome_of(folder.file("signed"), trusted()) == "sound");
-  combine_filters(both, Combination::unite, folder.file("plain"), 1, test::kNeverStop);
+  combine_filters(both, Combination::unite, folder.file("plain"), 1, kNeverStop);
   CHECK_FALSE(MappedFilter(folder.file("plain")).signature());
 }
 
@@ -304,4 +296,4 @@ TEST_CASE("the places of the pieces cover the file behind its header once") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -21,17 +21,8 @@
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::build_filter;
-using test::error_code_of;
-using test::flip_byte;
-using test::InFolder;
-using test::numbered_addresses;
-using test::read_file;
-using test::WithPath;
-using test::write_file;
 
 std::set<KeyHash> addresses_of(const StoreFile& store) {
   std::set<KeyHash> all;
@@ -257,4 +248,4 @@ TEST_CASE_METHOD(InFolder, "a pipe in place of a store is refused without being 
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

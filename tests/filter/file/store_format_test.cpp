@@ -18,17 +18,8 @@
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::build_filter;
-using test::error_code_of;
-using test::InFolder;
-using test::numbered_addresses;
-using test::read_file;
-using test::TemporaryFolder;
-using test::WithPath;
-using test::write_file;
 
 // Where FORMAT.md has the fields of a store's header.
 constexpr std::size_t kPageBytes = 16;
@@ -460,4 +451,4 @@ TEST_CASE_METHOD(InFolder, "the size that a writer reports is that of the file, 
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

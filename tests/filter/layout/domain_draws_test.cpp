@@ -9,7 +9,7 @@
 #include "tests/support/insert_keys.hpp"
 #include "tests/support/memory_filter.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 std::string random_label(std::mt19937_64& random, std::size_t size) {
@@ -30,12 +30,12 @@ TEST_CASE("with domain entries, senders of 1 to 124 labels have the false-positi
   constexpr std::uint64_t kMembers = 16'384;
   constexpr unsigned kMostLabels = 124;  // with `x@` and .test 252 octets, of the 254 of an address
   constexpr unsigned kSenders = 400;     // of each number of labels
-  const Layout layout = GENERATE(from_range(std::begin(test::kLayoutsOfBits), std::end(test::kLayoutsOfBits)));
+  const Layout layout = GENERATE(from_range(std::begin(kLayoutsOfBits), std::end(kLayoutsOfBits)));
   CAPTURE(layout_rules(layout).name());
   FilterShape shape = {.layout = layout, .hashes = 2, .seed = 5};
   shape.block_bytes = layout_rules(layout).default_block_bytes(shape.hashes);
   shape.block_count = blocks_for(kMembers, 2, shape.block_bytes);
-  test::MemoryFilter filter(shape);
+  MemoryFilter filter(shape);
   for (std::uint64_t i = 0; i < kMembers; ++i) filter.insert("user" + std::to_string(i) + "@example.org");
   for (int i = 0; i < 1000; ++i) filter.insert("@." + std::to_string(i) + ".partner.example");
   filter.insert("@supplier.example");
@@ -72,7 +72,7 @@ TEST_CASE("the longest domains of an entry are looked up at each of their labels
     while (text.size() + 2 <= 254) text = "a." + text;
     return text;
   }();
-  test::MemoryFilter filter({.block_count = 1});
+  MemoryFilter filter({.block_count = 1});
   filter.insert("@.a.test");
   CHECK(filter.view().find_by_domain("@" + domain).match == Match::domain_tree);
   CHECK(filter.view().find_by_domain("@" + domain).domain == "a.test");
@@ -80,4 +80,4 @@ TEST_CASE("the longest domains of an entry are looked up at each of their labels
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -6,10 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/memory_filter.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::MemoryFilter;
 
 FilterShape roomy(Layout layout = Layout::page) {
   return {.layout = layout,
@@ -88,4 +86,4 @@ TEST_CASE("an excluded pair is not listed by its bits, and is listed by a wider 
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -14,7 +14,7 @@
 #include "tests/support/insert_keys.hpp"
 #include "tests/support/sanitized.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 FilterShape shape_for(Layout layout, std::uint32_t hashes, std::uint64_t entries, double bits_per_entry) {
@@ -32,7 +32,7 @@ std::string_view key_of(const std::uint64_t& number) {
 double measure(const FilterShape& shape, std::uint64_t members, std::uint64_t probes) {
   std::vector<std::byte> body(body_bytes(shape));
   const FilterView view(shape, body);
-  test::insert_keys(shape, body, members, [](const std::uint64_t& i) { return key_of(i); });
+  insert_keys(shape, body, members, [](const std::uint64_t& i) { return key_of(i); });
   for (std::uint64_t i = 0; i < members; ++i) {
     if (!view.may_contain(key_of(i))) FAIL("member " << i << " is missing");
   }
@@ -43,7 +43,7 @@ double measure(const FilterShape& shape, std::uint64_t members, std::uint64_t pr
 
 TEST_CASE("the false positives of every layout are those of its theory, with the best k", "[no threads]") {
   constexpr std::uint64_t kMembers = 400'000;
-  constexpr std::uint64_t kProbes = test::kIsSanitized ? 200'000 : 4'000'000;
+  constexpr std::uint64_t kProbes = kIsSanitized ? 200'000 : 4'000'000;
   const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
   const double bits_per_entry = GENERATE(7, 8, 10, 12, 16, 20);
   const LayoutRules& rules = layout_rules(layout);
@@ -71,7 +71,7 @@ TEST_CASE("the false positives are those of the theory in every hash family", "[
 
 TEST_CASE("the theory of fill and entries agrees with a filter of every layout") {
   constexpr std::uint64_t kMembers = 100'000;
-  const Layout layout = GENERATE(from_range(std::begin(test::kLayoutsOfBits), std::end(test::kLayoutsOfBits)));
+  const Layout layout = GENERATE(from_range(std::begin(kLayoutsOfBits), std::end(kLayoutsOfBits)));
   const std::uint32_t hashes = GENERATE(1U, 6U, 32U);
   CAPTURE(layout_rules(layout).name(), hashes);
   const FilterShape shape = shape_for(layout, hashes, kMembers, hashes * 1.5);
@@ -81,7 +81,7 @@ TEST_CASE("the theory of fill and entries agrees with a filter of every layout")
 }
 
 TEST_CASE("a value's place in the array grows with the value, on which the builder's partitions rest", "[no threads]") {
-  const Layout layout = GENERATE(from_range(std::begin(test::kLayoutsOfBits), std::end(test::kLayoutsOfBits)));
+  const Layout layout = GENERATE(from_range(std::begin(kLayoutsOfBits), std::end(kLayoutsOfBits)));
   const std::uint32_t hashes = GENERATE(1U, 6U, 32U);
   const LayoutRules& rules = layout_rules(layout);
   CAPTURE(rules.name(), hashes);
@@ -124,7 +124,7 @@ TEST_CASE("an entry of the layout partitioned has one bit in each slice") {
 // Address space, not memory: only the few pages that hold a bit are ever written.
 TEST_CASE("an array of more than 2^32 bits is used to its end, and its bits are found again", "[no threads]") {
   constexpr std::uint64_t kBodyBytes = std::uint64_t{1} << 30;
-  const Layout layout = GENERATE(from_range(std::begin(test::kLayoutsOfBits), std::end(test::kLayoutsOfBits)));
+  const Layout layout = GENERATE(from_range(std::begin(kLayoutsOfBits), std::end(kLayoutsOfBits)));
   CAPTURE(layout_rules(layout).name());
   FilterShape shape = {.layout = layout, .hashes = 8, .seed = 3};
   shape.block_bytes = layout_rules(layout).default_block_bytes(shape.hashes);
@@ -199,4 +199,4 @@ TEST_CASE("layouts and hash families are found by their names") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

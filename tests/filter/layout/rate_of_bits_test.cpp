@@ -9,20 +9,20 @@
 #include "tests/support/memory_filter.hpp"
 #include "tests/support/sanitized.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 TEST_CASE("the rate of the bits that are set is the one that is measured, in arrays of any size and with any seed",
           "[no threads]") {
   constexpr std::uint64_t kProbes = 100'000;
-  const Layout layout = GENERATE(from_range(std::begin(test::kLayoutsOfBits), std::end(test::kLayoutsOfBits)));
+  const Layout layout = GENERATE(from_range(std::begin(kLayoutsOfBits), std::end(kLayoutsOfBits)));
   const auto entries = GENERATE(values<std::uint64_t>({5, 20, 50, 200, 2000}));
-  for (std::uint64_t seed = 1; seed <= (test::kIsSanitized ? 2 : 20); ++seed) {
+  for (std::uint64_t seed = 1; seed <= (kIsSanitized ? 2 : 20); ++seed) {
     CAPTURE(layout_rules(layout).name(), entries, seed);
     FilterShape shape = {.layout = layout, .seed = seed};
     shape.block_bytes = layout_rules(layout).default_block_bytes(shape.hashes);
     shape.block_count = blocks_for(entries, 8, shape.block_bytes);
-    test::MemoryFilter filter(shape);
+    MemoryFilter filter(shape);
     for (std::uint64_t i = 0; i < entries; ++i) filter.insert("user" + std::to_string(i) + "@example.org");
     const FilterView view = filter.view();
     double found = 0;
@@ -68,4 +68,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

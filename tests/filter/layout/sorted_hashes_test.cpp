@@ -9,10 +9,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/memory_filter.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::bytes_of_hashes;
 
 constexpr KeyHash kLargest = std::numeric_limits<KeyHash>::max();
 
@@ -103,4 +101,4 @@ TEST_CASE("order is strict: neither falling nor equal neighbours are in order") 
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -17,15 +17,10 @@
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 namespace fs = std::filesystem;
-using test::build_filter;
-using test::InFolder;
-using test::numbered_addresses;
-using test::read_file;
-using test::TemporaryFolder;
 
 const fs::path kTests = BLOOMGATE_TESTS_FOLDER;
 
@@ -514,4 +509,4 @@ TEST_CASE("every code has a name and a sentence, and each thread its own last er
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

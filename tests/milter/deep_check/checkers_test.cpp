@@ -7,15 +7,10 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using namespace std::chrono_literals;
-using test::answers;
-using test::hangs;
-using test::LoopbackServer;
-using test::rspamd_says;
-using test::spamd_says;
 using Clock = std::chrono::steady_clock;
 
 // A port where nobody listens: that of a server that is gone.
@@ -62,7 +57,7 @@ TEST_CASE("the first server that answers decides, and earlier failures are repor
   CHECK(last.connections() == 0);
 }
 
-TEST_CASE_METHOD(test::InFolder,
+TEST_CASE_METHOD(InFolder,
                  "after a server that took the message and did not answer, the next server gets the whole message") {
   MessageText message({.max_bytes = 10'000'000, .memory_bytes = 1000, .folder = folder.path()});
   std::string text = "Subject: test\r\n\r\n";
@@ -186,8 +181,8 @@ TEST_CASE("a server that does anything but answer is an error within the time") 
       {"closes in the middle of spamd's",
        answers("SPAMD/1.1 0 EX_OK\r\nContent-length: 50\r\nSpam: True ; 9 / 5\r\n\r\nA"), "", "breaks off"},
       {"answers nonsense", answers("\x01\x02\x03 nonsense\r\n\r\n"), "", "not spamd's"},
-      {"answers another protocol's nonsense", answers(test::http_reply("nonsense")), "not JSON", "not spamd's"},
-      {"says that it is ill", answers(test::http_reply("too busy", 503)), "it answers 503: too busy", "not spamd's"},
+      {"answers another protocol's nonsense", answers(http_reply("nonsense")), "not JSON", "not spamd's"},
+      {"says that it is ill", answers(http_reply("too busy", 503)), "it answers 503: too busy", "not spamd's"},
       {"redirects", answers("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"),
        "it answers 302", "not spamd's"},
       {"answers without end", sends_for_ever("HTTP/1.1 200 OK\r\n\r\n", kZeros), "body of its answer is longer than",
@@ -220,7 +215,7 @@ TEST_CASE("a server that does anything but answer is an error within the time") 
   }
 }
 
-TEST_CASE_METHOD(test::InFolder, "a server that stops reading a large message is given up in time") {
+TEST_CASE_METHOD(InFolder, "a server that stops reading a large message is given up in time") {
   MessageText message({.max_bytes = 50'000'000, .memory_bytes = 1000, .folder = folder.path()});
   for (int i = 0; i < 50; ++i) message.add_body(std::string(1'000'000, 'x'));
   LoopbackServer server(hangs());
@@ -269,4 +264,4 @@ TEST_CASE("waiting for a free connection ends with the time for the message") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -12,17 +12,10 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using namespace std::chrono_literals;
-using test::answers;
-using test::hangs;
-using test::InFolder;
-using test::LoopbackServer;
-using test::rspamd_says;
-using test::spamd_says;
-using test::TemporaryFolder;
 
 Deadline soon() {
   return std::chrono::steady_clock::now() + 60s;
@@ -303,7 +296,7 @@ TEST_CASE("a name of a server is looked up in the family that is asked for") {
 }
 
 TEST_CASE("only one line of a server's refusal is reported, and a pong with an error status does not count") {
-  const LoopbackServer ill(answers(test::http_reply(std::string(10'000, 'x'), 503)));
+  const LoopbackServer ill(answers(http_reply(std::string(10'000, 'x'), 503)));
   try {
     ask_rspamd(ill.rspamd(), usual(), message_of(kText), soon());
     FAIL("it answers 503");
@@ -311,9 +304,9 @@ TEST_CASE("only one line of a server's refusal is reported, and a pong with an e
     CHECK_THAT(error.what(), Catch::StartsWith("it answers 503: xxx"));
     CHECK(std::string_view(error.what()).size() < 300);
   }
-  const LoopbackServer half(answers(test::http_reply("pong\r\n", 500)));
+  const LoopbackServer half(answers(http_reply("pong\r\n", 500)));
   CHECK(reach(half.rspamd(), 60s) == "it answers 500: pong\\x0d\\x0a");
-  const LoopbackServer other(answers(test::http_reply("hello")));
+  const LoopbackServer other(answers(http_reply("hello")));
   CHECK(reach(other.rspamd(), 60s) == "it answers 200: hello");
 }
 
@@ -345,7 +338,7 @@ TEST_CASE("a proxy in the environment is not used") {
 }
 
 TEST_CASE("whether a server answers at all can be asked without a message") {
-  LoopbackServer rspamd(answers(test::http_reply("pong\r\n")));
+  LoopbackServer rspamd(answers(http_reply("pong\r\n")));
   LoopbackServer spamd(answers("SPAMD/1.5 0 PONG\r\n"));
   LoopbackServer silent(hangs());
   CHECK(reach(rspamd.rspamd(), 60s).empty());
@@ -364,4 +357,4 @@ TEST_CASE("whether a server answers at all can be asked without a message") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -12,10 +12,10 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
-std::string write_list(const test::TemporaryFolder& folder, const std::string& text) {
+std::string write_list(const TemporaryFolder& folder, const std::string& text) {
   const std::string path = folder.file("revoked.txt");
   std::ofstream(path, std::ios::binary) << text;
   return path;
@@ -33,7 +33,7 @@ ErrorCode code_of_loading(const std::string& path, std::uint64_t most_bytes = kM
   return {};
 }
 
-TEST_CASE_METHOD(test::InFolder, "an exact list is read from its file, bad lines with their places") {
+TEST_CASE_METHOD(InFolder, "an exact list is read from its file, bad lines with their places") {
   const ExactListReading reading = load_exact_list(write_list(folder, "joe@example.org\noops\n@corp.example"));
   CHECK(reading.list.size() == 2);
   CHECK(reading.list.find(canonicalize_path("<mary@corp.example>")).match == Match::domain);
@@ -41,12 +41,12 @@ TEST_CASE_METHOD(test::InFolder, "an exact list is read from its file, bad lines
   CHECK(reading.bad_lines[0].number == 2);
 }
 
-TEST_CASE_METHOD(test::InFolder, "an empty file is an empty exact list") {
+TEST_CASE_METHOD(InFolder, "an empty file is an empty exact list") {
   CHECK(load_exact_list(write_list(folder, "")).list.size() == 0);
 }
 
 TEST_CASE_METHOD(
-    test::InFolder,
+    InFolder,
     "an empty file, and one whose last line has its end, is read without a wait, though it was just written") {
   const std::string text = GENERATE("", "joe@example.org\n");
   for (int attempt = 0; attempt < 100; ++attempt) {  // this machine may have been busy
@@ -58,7 +58,7 @@ TEST_CASE_METHOD(
   FAIL("it waits for the file to rest");
 }
 
-TEST_CASE_METHOD(test::InFolder, "a file that is unreadable, not text or too large is refused as an exact list") {
+TEST_CASE_METHOD(InFolder, "a file that is unreadable, not text or too large is refused as an exact list") {
   CHECK(code_of_loading(folder.file("missing.txt")) == ErrorCode::cannot_open);
   CHECK_THROWS_WITH(load_exact_list(folder.file("missing.txt")), Catch::Contains("No such file or directory"));
   CHECK(code_of_loading("/proc/self") == ErrorCode::not_a_regular_file);
@@ -75,7 +75,7 @@ TEST_CASE_METHOD(test::InFolder, "a file that is unreadable, not text or too lar
   CHECK(code_of_loading("/proc/self/status") == ErrorCode::cannot_read);
 }
 
-TEST_CASE_METHOD(test::InFolder, "half a line is not read as another entry") {
+TEST_CASE_METHOD(InFolder, "half a line is not read as another entry") {
   const std::string path = write_list(folder, "joe@example.co");
   ExactListReading reading;
   std::thread reader([&] { reading = load_exact_list(path); });
@@ -85,7 +85,7 @@ TEST_CASE_METHOD(test::InFolder, "half a line is not read as another entry") {
   CHECK(reading.list.size() == 1);
 }
 
-TEST_CASE_METHOD(test::InFolder, "a last line without an end is read after 300 ms without a write to the file") {
+TEST_CASE_METHOD(InFolder, "a last line without an end is read after 300 ms without a write to the file") {
   const std::string path = write_list(folder, "joe@example.org");
   const auto written = std::filesystem::file_time_type::clock::now() - std::chrono::milliseconds(100);
   std::filesystem::last_write_time(path, written);
@@ -94,14 +94,14 @@ TEST_CASE_METHOD(test::InFolder, "a last line without an end is read after 300 m
 }
 
 TEST_CASE_METHOD(
-    test::InFolder,
+    InFolder,
     "a last line without an end is read also if the file's time is in the future, as with a file server's clock") {
   const std::string path = write_list(folder, "joe@example.org");
   std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
   CHECK(load_exact_list(path).list.size() == 1);
 }
 
-TEST_CASE_METHOD(test::InFolder, "a file that is still being written to is refused as an exact list") {
+TEST_CASE_METHOD(InFolder, "a file that is still being written to is refused as an exact list") {
   const std::string path = write_list(folder, "joe@example.org");
   std::atomic<bool> is_read{false};
   std::jthread writer([&] {
@@ -113,4 +113,4 @@ TEST_CASE_METHOD(test::InFolder, "a file that is still being written to is refus
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

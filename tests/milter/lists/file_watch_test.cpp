@@ -3,15 +3,14 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
-using test::InFolder;
-using test::TemporaryFolder;
-using test::write_file;
+struct OneWatched : InFolder {
+  FileWatch watch{{folder.file("list")}};
+};
 
-TEST_CASE_METHOD(InFolder, "changes of a watched file are noticed, once, and those of its neighbours are not") {
-  FileWatch watch({folder.file("list")});
+TEST_CASE_METHOD(OneWatched, "changes of a watched file are noticed, once, and those of its neighbours are not") {
   CHECK_FALSE(watch.take_events());
   write_file(folder.file("neighbour"), "x");
   CHECK_FALSE(watch.take_events());
@@ -28,7 +27,7 @@ TEST_CASE_METHOD(InFolder, "changes of a watched file are noticed, once, and tho
   CHECK(watch.take_events());
   std::filesystem::remove(folder.file("list"));
   CHECK(watch.take_events());
-  static_cast<void>(test::read_file(folder.file("neighbour")));
+  static_cast<void>(read_file(folder.file("neighbour")));
   CHECK_FALSE(watch.take_events());
 }
 
@@ -58,7 +57,7 @@ TEST_CASE("a watched folder of layers reports layers that appear or disappear, a
 }
 
 TEST_CASE("if events are lost, the watched file counts as changed") {
-  const std::uint64_t most = std::stoull(test::read_file("/proc/sys/fs/inotify/max_queued_events"));
+  const std::uint64_t most = std::stoull(read_file("/proc/sys/fs/inotify/max_queued_events"));
   if (most > 1'000'000) {
     WARN("skipped: the system keeps " << most << " events");
     return;
@@ -85,7 +84,7 @@ TEST_CASE_METHOD(InFolder, "the file that a link leads to is watched, too") {
 
 // Of an inotify descriptor.
 std::ptrdiff_t watches_of(int descriptor) {
-  const std::string info = test::read_file("/proc/self/fdinfo/" + std::to_string(descriptor));
+  const std::string info = read_file("/proc/self/fdinfo/" + std::to_string(descriptor));
   std::ptrdiff_t count = 0;
   for (std::size_t at = info.find("inotify wd:"); at != std::string::npos; at = info.find("inotify wd:", at + 1)) {
     ++count;
@@ -116,16 +115,14 @@ TEST_CASE_METHOD(InFolder, "a watch without files can be given some") {
   CHECK(watch.take_events());
 }
 
-TEST_CASE_METHOD(InFolder, "a change of the folder's mode is not a change of the file in it") {
-  FileWatch watch({folder.file("list")});
+TEST_CASE_METHOD(OneWatched, "a change of the folder's mode is not a change of the file in it") {
   write_file(folder.file("list"), "x");
   CHECK(watch.take_events());
   std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all | std::filesystem::perms::group_read);
   CHECK_FALSE(watch.take_events());
 }
 
-TEST_CASE_METHOD(InFolder, "other files can be watched instead") {
-  FileWatch watch({folder.file("list")});
+TEST_CASE_METHOD(OneWatched, "other files can be watched instead") {
   CHECK(watch.watch_instead({folder.file("other")}).empty());
   CHECK_FALSE(watch.take_events());
   write_file(folder.file("other"), "x");
@@ -181,4 +178,4 @@ TEST_CASE("without files nothing is watched") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -14,10 +14,8 @@
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/silent_writer.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::flip_byte;
 
 constexpr std::uint64_t kFast = std::uint64_t{1} << 40;          // bytes an hour: a chunk in 4 ms
 constexpr std::uint64_t kFastest = ~std::uint64_t{0};            // without a pause
@@ -26,17 +24,17 @@ constexpr std::uint64_t kFourChunks = 3'670'016;                 // entries, at 
 
 // A guard, and how often it has reported damage.
 struct Guarded {
-  explicit Guarded(std::uint64_t bytes_per_hour) : guard(bytes_per_hour, [this] { ++reports; }) {
+  explicit Guarded(std::uint64_t bytes_per_hour = 0) : guard(bytes_per_hour, [this] { ++reports; }) {
     install_bus_fault_handler();
   }
 
   std::shared_ptr<const LoadedFilter> load(const std::string& name, std::uint64_t entries = 100) const {
-    test::make_old(build(name, entries));
+    make_old(build(name, entries));
     return load_again(name);
   }
   // Of which a byte can be changed without a sign.
   std::string build(const std::string& name, std::uint64_t entries = 100) const {
-    test::build_filter(folder.file(name), {"joe@example.org"}, {.expected_entries = entries, .seed = 42});
+    build_filter(folder.file(name), {"joe@example.org"}, {.expected_entries = entries, .seed = 42});
     return folder.file(name);
   }
   std::shared_ptr<const LoadedFilter> load_again(const std::string& name) const {
@@ -49,15 +47,15 @@ struct Guarded {
     CHECK(reports == count);
   }
 
-  test::TemporaryFolder folder;
+  TemporaryFolder folder;
   std::atomic<int> reports{0};
   FilterGuard guard;
 };
 
-TEST_CASE("a write to a whitelist in place is noticed at once, without a look-up and without rechecks") {
-  Guarded guarded(0);
-  const auto loaded = guarded.load("a");
-  guarded.guard.watch({nullptr, loaded});
+TEST_CASE_METHOD(Guarded,
+                 "a write to a whitelist in place is noticed at once, without a look-up and without rechecks") {
+  const auto loaded = load("a");
+  guard.watch({nullptr, loaded});
   const std::string path = loaded->path();
   SECTION("one bit") {
     flip_byte(path, kHeaderBytes);
@@ -69,43 +67,41 @@ TEST_CASE("a write to a whitelist in place is noticed at once, without a look-up
     std::ofstream(path, std::ios::app) << 'x';
   }
   SECTION("written anew, with what it had") {
-    test::write_file(path, test::read_file(path));
+    write_file(path, read_file(path));
   }
   SECTION("its time changed") {
     REQUIRE(utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0);
   }
-  guarded.await_reports(1);
+  await_reports(1);
   CHECK(loaded->damage() == Damage::written_to);
 }
 
-TEST_CASE("a write is noticed even if the file's time is reset afterwards") {
-  const Guarded guarded(0);
+TEST_CASE_METHOD(Guarded, "a write is noticed even if the file's time is reset afterwards") {
   std::promise<void> time_is_back;
-  std::atomic<int> reports{0};
-  FilterGuard guard(0, [&] {
-    if (++reports == 1) time_is_back.get_future().wait();
+  std::atomic<int> calls{0};
+  FilterGuard held_guard(0, [&] {
+    if (++calls == 1) time_is_back.get_future().wait();
   });
-  const auto loaded = guarded.load("a");
-  const auto other = guarded.load("other");
-  guard.watch({loaded, other});
+  const auto loaded = load("a");
+  const auto other = load("other");
+  held_guard.watch({loaded, other});
   flip_byte(other->path(), kHeaderBytes);
-  while (reports == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (calls == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   struct stat before = {};
   REQUIRE(stat(loaded->path().c_str(), &before) == 0);
   const timespec times[] = {before.st_atim, before.st_mtim};
   flip_byte(loaded->path(), kHeaderBytes);
   REQUIRE(utimensat(AT_FDCWD, loaded->path().c_str(), times, 0) == 0);
   time_is_back.set_value();
-  while (reports == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (calls == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   CHECK(loaded->damage() == Damage::written_to);
 }
 
-TEST_CASE("a write between the load and the watch is noticed") {
-  Guarded guarded(0);
-  const auto loaded = guarded.load("a");
+TEST_CASE_METHOD(Guarded, "a write between the load and the watch is noticed") {
+  const auto loaded = load("a");
   flip_byte(loaded->path(), kHeaderBytes);
-  guarded.guard.watch({loaded});
-  guarded.await_reports(1);
+  guard.watch({loaded});
+  await_reports(1);
 }
 
 TEST_CASE("a file that is renamed, replaced or removed continues to serve") {
@@ -114,7 +110,7 @@ TEST_CASE("a file that is renamed, replaced or removed continues to serve") {
   const auto other = guarded.load("other");
   guarded.guard.watch({loaded, other});
   std::filesystem::rename(loaded->path(), guarded.folder.file("b"));
-  test::build_filter(guarded.folder.file("b"), {"ann@example.org"});
+  build_filter(guarded.folder.file("b"), {"ann@example.org"});
   std::filesystem::remove(guarded.folder.file("b"));
   flip_byte(other->path(), kHeaderBytes);  // its event comes after those of the first
   guarded.await_reports(1);
@@ -126,7 +122,7 @@ TEST_CASE("the recheck finds a bit that flips without an event, in any chunk of 
   Guarded guarded(kFast);
   const auto first = guarded.load("first", kFourChunks);
   const auto chunk = GENERATE(std::uint64_t{0}, std::uint64_t{2}, std::uint64_t{3});
-  const test::SilentWriter writer(guarded.build("second", kFourChunks), kHeaderBytes + chunk * kChecksumChunkBytes);
+  const SilentWriter writer(guarded.build("second", kFourChunks), kHeaderBytes + chunk * kChecksumChunkBytes);
   const auto second = guarded.load_again("second");
   guarded.guard.watch({first, second});
   writer.flip();
@@ -138,7 +134,7 @@ TEST_CASE("the recheck finds a bit that flips without an event, in any chunk of 
 
 TEST_CASE("a bit that flips without an event stays unnoticed until the next recheck") {
   Guarded guarded(GENERATE(std::uint64_t{0}, std::uint64_t{1}));
-  const test::SilentWriter writer(guarded.build("a"), kHeaderBytes);
+  const SilentWriter writer(guarded.build("a"), kHeaderBytes);
   const auto silent = guarded.load_again("a");
   const auto other = guarded.load("other");
   const auto third = guarded.load("third");
@@ -153,7 +149,7 @@ TEST_CASE("a bit that flips without an event stays unnoticed until the next rech
 
 TEST_CASE("rechecks keep to the configured pace") {
   Guarded guarded(kSlow);
-  const test::SilentWriter writer(guarded.build("a", kFourChunks), kHeaderBytes + 2 * kChecksumChunkBytes);
+  const SilentWriter writer(guarded.build("a", kFourChunks), kHeaderBytes + 2 * kChecksumChunkBytes);
   const auto loaded = guarded.load_again("a");
   const auto begin = std::chrono::steady_clock::now();
   guarded.guard.watch({loaded});
@@ -167,7 +163,7 @@ TEST_CASE("rechecks keep to the configured pace") {
 
 TEST_CASE("rechecks without a pause also check files that are loaded later") {
   Guarded guarded(kFastest);
-  const test::SilentWriter writer(guarded.build("a", kFourChunks), kHeaderBytes);
+  const SilentWriter writer(guarded.build("a", kFourChunks), kHeaderBytes);
   const auto loaded = guarded.load_again("a");
   guarded.guard.watch({loaded});
   writer.flip();
@@ -176,8 +172,8 @@ TEST_CASE("rechecks without a pause also check files that are loaded later") {
 
 TEST_CASE("rechecks start over at the first whitelist when other files are watched") {
   Guarded guarded(kSlow);
-  const test::SilentWriter writer(guarded.build("b"), kHeaderBytes);
-  const test::SilentWriter later_writer(guarded.build("c"), kHeaderBytes);
+  const SilentWriter writer(guarded.build("b"), kHeaderBytes);
+  const SilentWriter later_writer(guarded.build("c"), kHeaderBytes);
   const auto a = guarded.load("a");
   const auto b = guarded.load_again("b");
   const auto c = guarded.load_again("c");
@@ -190,76 +186,72 @@ TEST_CASE("rechecks start over at the first whitelist when other files are watch
   CHECK(c->damage() == Damage::spoiled);
 }
 
-TEST_CASE("damage that was reported is not reported again") {
-  Guarded guarded(0);
-  const auto loaded = guarded.load("a");
-  guarded.guard.watch({loaded});
+TEST_CASE_METHOD(Guarded, "damage that was reported is not reported again") {
+  const auto loaded = load("a");
+  guard.watch({loaded});
   flip_byte(loaded->path(), kHeaderBytes);
-  guarded.await_reports(1);
-  guarded.guard.watch({loaded});
-  CHECK(guarded.reports == 1);
+  await_reports(1);
+  guard.watch({loaded});
+  CHECK(reports == 1);
 }
 
-TEST_CASE("a whitelist that is not watched any longer is not reported") {
-  Guarded guarded(0);
-  const auto before = guarded.load("before");
-  const auto after = guarded.load("after");
-  guarded.guard.watch({before});
-  guarded.guard.watch({after});
+TEST_CASE_METHOD(Guarded, "a whitelist that is not watched any longer is not reported") {
+  const auto before = load("before");
+  const auto after = load("after");
+  guard.watch({before});
+  guard.watch({after});
   flip_byte(before->path(), kHeaderBytes);
   flip_byte(after->path(), kHeaderBytes);
-  guarded.await_reports(1);
+  await_reports(1);
   CHECK(before->first_to_report_damage());
 }
 
-TEST_CASE("after an event that means nothing a whitelist is watched as before") {
-  Guarded guarded(0);
-  const auto loaded = guarded.load("a");
-  const auto other = guarded.load("other");
-  guarded.guard.watch({loaded, other});
+TEST_CASE_METHOD(Guarded, "after an event that means nothing a whitelist is watched as before") {
+  const auto loaded = load("a");
+  const auto other = load("other");
+  guard.watch({loaded, other});
   REQUIRE(chmod(loaded->path().c_str(), 0400) == 0);
   flip_byte(other->path(), kHeaderBytes);  // its event comes after
-  guarded.await_reports(1);
+  await_reports(1);
   REQUIRE(chmod(loaded->path().c_str(), 0600) == 0);
   flip_byte(loaded->path(), kHeaderBytes);
-  guarded.await_reports(2);
+  await_reports(2);
 }
 
 TEST_CASE("if events are lost, each whitelist is examined") {
-  const std::uint64_t most = std::stoull(test::read_file("/proc/sys/fs/inotify/max_queued_events"));
+  const std::uint64_t most = std::stoull(read_file("/proc/sys/fs/inotify/max_queued_events"));
   if (most > 1'000'000) {
     WARN("skipped: the system keeps " << most << " events");
     return;
   }
-  Guarded guarded(0);
+  Guarded guarded;
   std::promise<void> events_are_lost;
-  std::atomic<int> reports{0};
-  FilterGuard guard(0, [&] {
-    if (++reports == 1) events_are_lost.get_future().wait();
+  std::atomic<int> calls{0};
+  FilterGuard held_guard(0, [&] {
+    if (++calls == 1) events_are_lost.get_future().wait();
   });
   const auto first = guarded.load("first");
   const auto a = guarded.load("a");
   const auto b = guarded.load("b");
   const auto c = guarded.load("c");
-  guard.watch({first, a, b, c});
+  held_guard.watch({first, a, b, c});
   flip_byte(first->path(), kHeaderBytes);
-  while (reports == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (calls == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   for (std::uint64_t event = 0; event < most + 2; event += 2) {  // two of one kind in a row would be taken for one
     REQUIRE(chmod(a->path().c_str(), 0600) == 0);
     REQUIRE(chmod(c->path().c_str(), 0600) == 0);
   }
   flip_byte(b->path(), kHeaderBytes);
   events_are_lost.set_value();
-  while (reports == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  CHECK(reports == 2);
+  while (calls == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(calls == 2);
 }
 
-TEST_CASE("a signal to the process is not the guard's") {
-  Guarded guarded(0);
-  const auto loaded = guarded.load("a");
-  guarded.guard.watch({loaded});
+TEST_CASE_METHOD(Guarded, "a signal to the process is not the guard's") {
+  const auto loaded = load("a");
+  guard.watch({loaded});
   flip_byte(loaded->path(), kHeaderBytes);
-  guarded.await_reports(1);  // so the guard's thread runs
+  await_reports(1);  // so the guard's thread runs
   sigset_t held = {};
   sigset_t before = {};
   sigemptyset(&held);
@@ -288,7 +280,7 @@ TEST_CASE("a file that was written anew in place and loaded again is whole") {
   Guarded guarded(kFast);
   const auto before = guarded.load("a");
   guarded.guard.watch({before});
-  test::write_file(before->path(), test::read_file(before->path()));
+  write_file(before->path(), read_file(before->path()));
   const auto after = guarded.load_again("a");
   guarded.guard.watch({after});
   const auto other = guarded.load("other");
@@ -298,26 +290,25 @@ TEST_CASE("a file that was written anew in place and loaded again is whole") {
   CHECK_FALSE(after->damaged());
 }
 
-TEST_CASE("a write before a reload is not damage to the reloaded file, also if it is noticed late") {
-  const Guarded guarded(0);
+TEST_CASE_METHOD(Guarded, "a write before a reload is not damage to the reloaded file, also if it is noticed late") {
   std::promise<void> is_loaded;
-  std::atomic<int> reports{0};
-  FilterGuard guard(kFastest, [&] {
-    if (++reports == 1) is_loaded.get_future().wait();
+  std::atomic<int> calls{0};
+  FilterGuard held_guard(kFastest, [&] {
+    if (++calls == 1) is_loaded.get_future().wait();
   });
-  const test::SilentWriter writer(guarded.build("silent"), kHeaderBytes);
-  const auto silent = guarded.load_again("silent");
-  const auto before = guarded.load("a");
-  const auto other = guarded.load("other");
-  guard.watch({silent, before});
+  const SilentWriter writer(build("silent"), kHeaderBytes);
+  const auto silent = load_again("silent");
+  const auto before = load("a");
+  const auto other = load("other");
+  held_guard.watch({silent, before});
   writer.flip();
-  while (reports == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  test::write_file(before->path(), test::read_file(before->path()));
-  const auto after = guarded.load_again("a");
-  guard.watch({after, other});
+  while (calls == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  write_file(before->path(), read_file(before->path()));
+  const auto after = load_again("a");
+  held_guard.watch({after, other});
   flip_byte(other->path(), kHeaderBytes);  // its event comes after
   is_loaded.set_value();
-  while (reports == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (calls == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   CHECK(other->damaged());
   CHECK_FALSE(after->damaged());
 }
@@ -329,46 +320,43 @@ TEST_CASE("a guard ends while it waits for an hour, and while it checks without 
   }
 }
 
-TEST_CASE("a write to a store in place is noticed at once, without a look-up") {
-  Guarded guarded(0);
-  const test::PairFiles files({"joe@example.org"});
+TEST_CASE_METHOD(Guarded, "a write to a store in place is noticed at once, without a look-up") {
+  const PairFiles files({"joe@example.org"});
   const auto loaded = files.load();
-  const auto other = guarded.load("a");
-  guarded.guard.watch({other, loaded});
+  const auto other = load("a");
+  guard.watch({other, loaded});
   SECTION("one bit") {
     flip_byte(files.store_path(), kHeaderBytes);
   }
   SECTION("its time changed") {
     REQUIRE(utimensat(AT_FDCWD, files.store_path().c_str(), nullptr, 0) == 0);
   }
-  guarded.await_reports(1);
+  await_reports(1);
   CHECK(loaded->damage() == Damage::store_written_to);
   CHECK_FALSE(other->damaged());
 }
 
-TEST_CASE("a write to a store between its loading and its watching is noticed") {
-  Guarded guarded(0);
-  const test::PairFiles files({"joe@example.org"});
+TEST_CASE_METHOD(Guarded, "a write to a store between its loading and its watching is noticed") {
+  const PairFiles files({"joe@example.org"});
   const auto loaded = files.load();
   flip_byte(files.store_path(), kHeaderBytes);
-  guarded.guard.watch({loaded});
-  CHECK(guarded.reports == 1);
+  guard.watch({loaded});
+  CHECK(reports == 1);
   CHECK(loaded->damage() == Damage::store_written_to);
 }
 
-TEST_CASE("a store that is read, replaced or removed is not damaged") {
-  Guarded guarded(0);
-  const test::PairFiles files({"joe@example.org"});
+TEST_CASE_METHOD(Guarded, "a store that is read, replaced or removed is not damaged") {
+  const PairFiles files({"joe@example.org"});
   const auto loaded = files.load();
-  const auto other = guarded.load("a");
-  guarded.guard.watch({loaded, other});
-  test::read_file(files.store_path());
+  const auto other = load("a");
+  guard.watch({loaded, other});
+  read_file(files.store_path());
   files.replace({"ann@example.org"});
   std::filesystem::remove(files.store_path());
   flip_byte(other->path(), kHeaderBytes);  // the events come in their order
-  guarded.await_reports(1);
+  await_reports(1);
   CHECK_FALSE(loaded->damaged());
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -17,7 +17,7 @@
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -27,10 +27,10 @@ constexpr const char* kText =
 
 class List {
  public:
-  explicit List(std::string_view text = kText) { test::write_file(path(), text); }
+  explicit List(std::string_view text = kText) { write_file(path(), text); }
 
   std::string path() const { return folder_.file("revoked"); }
-  std::string text() const { return test::read_file(path()); }
+  std::string text() const { return read_file(path()); }
   EditedList edit(ListChange change, const Words& words, TagSeparators separators = {}) const {
     return edit_list_file(path(), entries_of_words(words), change, separators);
   }
@@ -42,10 +42,10 @@ class List {
     }
     return names;
   }
-  const test::TemporaryFolder& folder() const { return folder_; }
+  const TemporaryFolder& folder() const { return folder_; }
 
  private:
-  test::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 ErrorCode code_of(const std::function<void()>& act) {
@@ -117,7 +117,7 @@ TEST_CASE("removing a domain names a wider entry that still covers it, and no na
 
 TEST_CASE("without a change the file is not written") {
   const List list("joe@example.org");
-  test::make_old(list.path());
+  make_old(list.path());
   const auto before = std::filesystem::last_write_time(list.path());
   list.edit(ListChange::put_in, {"joe@example.org"});
   list.edit(ListChange::take_out, {"ann@example.org"});
@@ -127,7 +127,7 @@ TEST_CASE("without a change the file is not written") {
 
 TEST_CASE("an entry given twice is added once, and a last line without an end gets one") {
   const List list("joe@example.org");
-  test::make_old(list.path());
+  make_old(list.path());
   list.edit(ListChange::put_in, {"ann@example.org", "Ann@example.org"});
   CHECK(list.text() == "joe@example.org\nann@example.org\n");
 }
@@ -173,11 +173,11 @@ TEST_CASE("an edit loses nothing that an editor saves meanwhile") {
     struct stat status = {};
     return stat(path.c_str(), &status) == 0 ? status.st_size : -1;
   };
-  for (int attempt = 0; attempt < (test::kIsSanitized ? 10 : 50); ++attempt) {
+  for (int attempt = 0; attempt < (kIsSanitized ? 10 : 50); ++attempt) {
     INFO(attempt);
     const List list(old_text);
     const std::string saved = list.folder().file("saved");
-    test::write_file(saved, saved_text);
+    write_file(saved, saved_text);
     // As soon as the edit has begun to write, or at the last moment: when it has written all.
     const auto least_bytes = attempt % 2 == 0 ? 0 : static_cast<off_t>(old_text.size()) + 1;
     std::atomic<bool> is_over{false};
@@ -233,17 +233,17 @@ TEST_CASE_METHOD(List, "a missing list and a path that is not a list are refused
   CHECK_THROWS_WITH(edit(folder().file("missing")), Catch::Contains("install -m 644 /dev/null"));
   CHECK_FALSE(std::filesystem::exists(folder().file("missing")));
   CHECK(code_of([&] { edit(folder().path().string()); }) == ErrorCode::not_a_regular_file);
-  test::write_file(path(), std::string("joe@exam\0ple.org\n", 17));
+  write_file(path(), std::string("joe@exam\0ple.org\n", 17));
   CHECK(code_of([&] { edit(path()); }) == ErrorCode::bad_input);
 }
 
 TEST_CASE_METHOD(List, "the file of a killed edit is replaced, and never followed as a link") {
   const std::string precious = folder().file("precious");
-  test::write_file(precious, "precious");
+  write_file(precious, "precious");
   std::filesystem::create_symlink(precious, folder().file(".revoked.edit"));
   edit(ListChange::put_in, {"ann@example.org"});
   CHECK(text() == std::string(kText) + "ann@example.org\n");
-  CHECK(test::read_file(precious) == "precious");
+  CHECK(read_file(precious) == "precious");
   CHECK(others() == Words{"precious"});
 }
 
@@ -327,4 +327,4 @@ TEST_CASE("removing a pair with a domain names another entry that still covers i
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

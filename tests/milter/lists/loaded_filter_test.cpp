@@ -12,11 +12,22 @@
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/locked_memory.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
+struct OneFile {
+  const WhitelistFile file{{"joe@example.org"}};
+};
+struct Loaded : OneFile {
+  const LoadedFilter loaded{file.path(), false};
+};
+struct LoadedPair {
+  const PairFiles files{{"joe@example.org"}};
+  const std::shared_ptr<const LoadedFilter> loaded = files.load();
+};
+
 TEST_CASE("a loaded whitelist reports its properties") {
-  const test::WhitelistFile file(test::numbered_addresses(0, 10'000));
+  const WhitelistFile file(numbered_addresses(0, 10'000));
   const LoadedFilter loaded(file.path(), false);
   CHECK_THAT(loaded.description(),
              Catch::StartsWith(file.path() + ": 10000 entries, 98304 bits, expected false-positive rate "));
@@ -25,7 +36,7 @@ TEST_CASE("a loaded whitelist reports its properties") {
 }
 
 TEST_CASE("a whitelist with pairs reports them, and lists no sender for all recipients by them") {
-  const test::WhitelistFile file(
+  const WhitelistFile file(
       {"ann@example.net", "joe@example.org > ann@ours.example", "@example.com > ann@ours.example"});
   const LoadedFilter loaded(file.path(), false);
   CHECK_THAT(loaded.description(), Catch::Contains(": 3 entries, with pairs, 32768 bits, "));
@@ -48,27 +59,26 @@ TEST_CASE("each kind of damage has words of its own") {
   CHECK(texts.size() == 5);
 }
 
-TEST_CASE_METHOD(test::InFolder, "a whitelist of counters is not loaded, and the message says what to do") {
-  test::build_filter(folder.file("counting"), {"joe@example.org"}, {.layout = Layout::counting, .seed = 1});
-  CHECK(test::error_code_of([&] { LoadedFilter(folder.file("counting"), false); }) == ErrorCode::unsupported_layout);
+TEST_CASE_METHOD(InFolder, "a whitelist of counters is not loaded, and the message says what to do") {
+  build_filter(folder.file("counting"), {"joe@example.org"}, {.layout = Layout::counting, .seed = 1});
+  CHECK(error_code_of([&] { LoadedFilter(folder.file("counting"), false); }) == ErrorCode::unsupported_layout);
   CHECK_THROWS_WITH(LoadedFilter(folder.file("counting"), false),
                     Catch::Contains("'bloomgate export " + folder.file("counting") + " --output FILTER'"));
 }
 
-TEST_CASE("a whitelist with one bad bit in its body is not loaded") {
-  const test::WhitelistFile file({"joe@example.org"});
+TEST_CASE_METHOD(OneFile, "a whitelist with one bad bit in its body is not loaded") {
   {
     std::fstream stream(file.path(), std::ios::in | std::ios::out | std::ios::binary);
     stream.seekp(static_cast<std::streamoff>(kHeaderBytes) + 100);
     stream.put('\x01');
   }
-  CHECK(test::error_code_of([&] { LoadedFilter(file.path(), false); }) == ErrorCode::bad_body_checksum);
+  CHECK(error_code_of([&] { LoadedFilter(file.path(), false); }) == ErrorCode::bad_body_checksum);
   // Whoever asks for the header only does not wait for the body, and does not hear of it.
   CHECK_NOTHROW(LoadedFilter(file.path(), false, FilterCheck::header));
 }
 
 TEST_CASE("the rate that a whitelist is described with is in percent") {
-  const test::WhitelistFile file(test::numbered_addresses(0, 10'000));
+  const WhitelistFile file(numbered_addresses(0, 10'000));
   const LoadedFilter loaded(file.path(), false);
   const std::string text = loaded.description();
   std::smatch rate;
@@ -76,29 +86,25 @@ TEST_CASE("the rate that a whitelist is described with is in percent") {
   CHECK(std::stod(rate[1]) == Approx(100 * loaded.false_positive_rate()).epsilon(0.01));
 }
 
-TEST_CASE("a whitelist stores the time of its load") {
-  const test::WhitelistFile file({"joe@example.org"});
+TEST_CASE_METHOD(OneFile, "a whitelist stores the time of its load") {
   const auto before = std::chrono::system_clock::now();
   const LoadedFilter loaded(file.path(), false);
   CHECK(loaded.loaded_at() >= before);
   CHECK(loaded.loaded_at() <= std::chrono::system_clock::now());
 }
 
-TEST_CASE("a whitelist is locked in memory if that is configured, and only then") {
-  const test::WhitelistFile file({"joe@example.org"});
-  const std::string before = test::locked_memory();
+TEST_CASE_METHOD(OneFile, "a whitelist is locked in memory if that is configured, and only then") {
+  const std::string before = locked_memory();
   {
     const LoadedFilter loaded(file.path(), false);
-    CHECK(test::locked_memory() == before);
+    CHECK(locked_memory() == before);
   }
-  if (test::lock_is_refused()) return;
+  if (lock_is_refused()) return;
   const LoadedFilter locked(file.path(), true);
-  CHECK((test::locked_memory() != before) == test::kCanLockMemory);
+  CHECK((locked_memory() != before) == kCanLockMemory);
 }
 
-TEST_CASE("a whitelist counts as in place until its path leads to another file, or to none") {
-  const test::WhitelistFile file({"joe@example.org"});
-  const LoadedFilter loaded(file.path(), false);
+TEST_CASE_METHOD(Loaded, "a whitelist counts as in place until its path leads to another file, or to none") {
   CHECK(loaded.is_used(file.path()));
   file.replace({"ann@example.org"});
   CHECK_FALSE(loaded.is_used(file.path()));
@@ -106,9 +112,7 @@ TEST_CASE("a whitelist counts as in place until its path leads to another file, 
   CHECK_FALSE(loaded.is_used(file.path()));
 }
 
-TEST_CASE("the first damage that is found is the one that is reported") {
-  const test::WhitelistFile file({"joe@example.org"});
-  const LoadedFilter loaded(file.path(), false);
+TEST_CASE_METHOD(Loaded, "the first damage that is found is the one that is reported") {
   CHECK(damage_text(loaded.damage()).empty());
   loaded.note_damage(Damage::spoiled);
   loaded.note_damage(Damage::written_to);
@@ -116,9 +120,8 @@ TEST_CASE("the first damage that is found is the one that is reported") {
   CHECK(damage_text(loaded.damage()) == "is not what it was when it was loaded");
 }
 
-TEST_CASE("a write in place is damage, even if the file's time is reset afterwards") {
-  const test::WhitelistFile file({"joe@example.org"});
-  test::make_old(file.path());
+TEST_CASE_METHOD(OneFile, "a write in place is damage, even if the file's time is reset afterwards") {
+  make_old(file.path());
   const auto written = std::filesystem::last_write_time(file.path());
   const LoadedFilter loaded(file.path(), false);
   std::filesystem::last_write_time(file.path(), written + std::chrono::seconds(1));
@@ -130,7 +133,7 @@ TEST_CASE("a write in place is damage, even if the file's time is reset afterwar
 
 TEST_CASE("a look-up in a truncated part of the file makes the whitelist unreadable") {
   install_bus_fault_handler();
-  const test::WhitelistFile file({"joe@example.org"});
+  const WhitelistFile file({"joe@example.org"});
   const LoadedFilter loaded(file.path(), false);
   file.truncate();
   CHECK_FALSE(loaded.file().chunk_is_sound(0));
@@ -138,9 +141,7 @@ TEST_CASE("a look-up in a truncated part of the file makes the whitelist unreada
   CHECK(damage_text(loaded.damage()) == "can no longer be read in full");
 }
 
-TEST_CASE("damage is reported only once") {
-  const test::WhitelistFile file({"joe@example.org"});
-  const LoadedFilter loaded(file.path(), false);
+TEST_CASE_METHOD(Loaded, "damage is reported only once") {
   CHECK(loaded.first_to_report_damage());
   CHECK_FALSE(loaded.first_to_report_damage());
 }
@@ -152,9 +153,9 @@ Confirmation confirmation_of(const LoadedFilter& loaded, std::string_view addres
 }
 
 TEST_CASE("a whitelist with its store distinguishes listed senders from false positives") {
-  const test::PairFiles files(test::numbered_addresses(0, 10'000));
+  const PairFiles files(numbered_addresses(0, 10'000));
   const auto loaded = files.load();
-  const std::string stranger = test::false_positive_of(*loaded);
+  const std::string stranger = false_positive_of(*loaded);
   CHECK(loaded->view().may_contain("user7@example.org"));
   CHECK(loaded->question_about(stranger)->store == loaded->header().store_identity);
   CHECK(confirmation_of(*loaded, "user7@example.org") == Confirmation::yes);
@@ -163,7 +164,7 @@ TEST_CASE("a whitelist with its store distinguishes listed senders from false po
 }
 
 TEST_CASE("a whitelist with its store reports it, and that its rate cannot be measured") {
-  const test::PairFiles files(test::numbered_addresses(0, 10'000));
+  const PairFiles files(numbered_addresses(0, 10'000));
   const auto loaded = files.load();
   CHECK(loaded->description() == files.path() + ": 10000 entries, 98304 bits, confirmed by " + files.store_path() +
                                      ", expected false-positive rate below 1 in 10^9 per look-up");
@@ -175,28 +176,28 @@ TEST_CASE("a whitelist with its store reports it, and that its rate cannot be me
 }
 
 TEST_CASE("a whitelist without a store asks none") {
-  const test::PairFiles files({"joe@example.org"});
+  const PairFiles files({"joe@example.org"});
   const LoadedFilter alone(files.path(), false);
   CHECK_FALSE(alone.question_about("joe@example.org"));
   CHECK(alone.store() == nullptr);
 }
 
 TEST_CASE("a filter and a store that do not belong together are refused with what to do about it") {
-  const test::PairFiles files({"joe@example.org"});
-  const test::PairFiles others({"joe@example.org"});
+  const PairFiles files({"joe@example.org"});
+  const PairFiles others({"joe@example.org"});
   const auto load = [&](const std::string& filter, const std::string& store) {
     LoadedFilter(filter, false, FilterCheck::header, store);
   };
-  CHECK(test::error_code_of([&] { load(files.path(), others.store_path()); }) == ErrorCode::bad_input);
+  CHECK(error_code_of([&] { load(files.path(), others.store_path()); }) == ErrorCode::bad_input);
   CHECK_THROWS_WITH(load(files.path(), others.store_path()), Catch::Contains("copy both files of one build"));
-  const test::WhitelistFile without({"joe@example.org"});
+  const WhitelistFile without({"joe@example.org"});
   CHECK_THROWS_WITH(load(without.path(), files.store_path()), Catch::Contains("bloomgate build --store"));
 }
 
 TEST_CASE("a damaged page confirms nothing, and other pages still answer") {
-  const test::PairFiles files(test::numbered_addresses(0, 10'000));
-  test::flip_byte(files.store_path(), kHeaderBytes + 100);
-  test::make_old(files.store_path());
+  const PairFiles files(numbered_addresses(0, 10'000));
+  flip_byte(files.store_path(), kHeaderBytes + 100);
+  make_old(files.store_path());
   const auto loaded = files.load();
   std::map<Confirmation, int> counts;
   for (int i = 0; i < 10'000; ++i) ++counts[confirmation_of(*loaded, "user" + std::to_string(i) + "@example.org")];
@@ -206,17 +207,13 @@ TEST_CASE("a damaged page confirms nothing, and other pages still answer") {
   CHECK_FALSE(loaded->damaged());
 }
 
-TEST_CASE("a store that is written to in place confirms nothing, and its whitelist is damaged") {
-  const test::PairFiles files({"joe@example.org"});
-  const auto loaded = files.load();
-  test::write_file(files.store_path(), test::read_file(files.store_path()));
+TEST_CASE_METHOD(LoadedPair, "a store that is written to in place confirms nothing, and its whitelist is damaged") {
+  write_file(files.store_path(), read_file(files.store_path()));
   CHECK(confirmation_of(*loaded, "joe@example.org") == Confirmation::damaged);
   CHECK(loaded->damage() == Damage::store_written_to);
 }
 
-TEST_CASE("a store that is replaced or removed continues to confirm while it is open") {
-  const test::PairFiles files({"joe@example.org"});
-  const auto loaded = files.load();
+TEST_CASE_METHOD(LoadedPair, "a store that is replaced or removed continues to confirm while it is open") {
   CHECK(loaded->is_used(files.path()));
   CHECK(loaded->is_used(files.store_path()));
   files.replace({"ann@example.org"});
@@ -229,4 +226,4 @@ TEST_CASE("a store that is replaced or removed continues to confirm while it is 
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -9,15 +9,12 @@
 #include "tests/milter/lookup/lookup_server_of_test.hpp"
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-using Server = test::LookupServerOfTest;
-using test::receive;
-using test::receive_all;
-using test::send_text;
+using Server = LookupServerOfTest;
 
 // The next answer of a connection that goes on, which must end with `want`; what came of it where it does not.
 std::string ask(const FileDescriptor& client, std::string_view request, std::string_view want) {
@@ -130,7 +127,7 @@ TEST_CASE_METHOD(Server,
     }
   }
   const std::string last = "GET /sender?address=joe@example.org HTTP/1.1\r\nConnection: close\r\n\r\n";
-  CHECK_THAT(test::answer_on(client, last),
+  CHECK_THAT(answer_on(client, last),
              Catch::Contains("\r\nConnection: close\r\n") && Catch::EndsWith("\r\n\r\nlisted\n"));
 }
 
@@ -186,7 +183,7 @@ TEST_CASE_METHOD(Server, "the rest of a request is never taken for another reque
            std::string("nonsense\r\n\r\n"),
        }) {
     INFO(request);
-    const std::string answer = test::answer_on(connect(), request + eve);
+    const std::string answer = answer_on(connect(), request + eve);
     CHECK_THAT(answer, Catch::StartsWith("HTTP/1.1 ") && Catch::Contains("Connection: close\r\n") &&
                            !Catch::Contains("revoked") && !Catch::Contains("has not hung up"));
   }
@@ -198,7 +195,7 @@ TEST_CASE_METHOD(Server, "HTTP after a netstring is refused") {
   const std::string listed = netstring_of("OK listed");
   send_text(client, "23:senders joe@example.org,");
   CHECK(receive(client, listed.size()) == listed);
-  CHECK_THAT(test::answer_on(client, kJoe), Catch::Contains("PERM expected a netstring"));
+  CHECK_THAT(answer_on(client, kJoe), Catch::Contains("PERM expected a netstring"));
 }
 
 TEST_CASE("all lines of a body share the time of one wait for a disk, and each fault is reported once") {
@@ -217,7 +214,7 @@ TEST_CASE("a client that sends its request by HTTP byte by byte is cut off at th
   const Server server({.request = 300ms});
   for (const std::string_view front :
        {"GET /sender?address=", "POST /senders HTTP/1.1\r\nContent-Length: 5000\r\n\r\n"}) {
-    const test::Trickled slow = test::trickle(server.connect(), front, "x");
+    const Trickled slow = trickle(server.connect(), front, "x");
     CHECK(slow.answer.empty());
     CHECK(slow.lasted >= 300ms);
   }
@@ -228,7 +225,7 @@ TEST_CASE(
   const Server server({.request = 300ms, .answer = 300ms});
   const FileDescriptor silent = server.connect();
   CHECK_THAT(ask(silent, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
-  const test::Trickled slow = test::trickle(server.connect(), kJoe + "GET /sender?address=", "x");
+  const Trickled slow = trickle(server.connect(), kJoe + "GET /sender?address=", "x");
   CHECK_THAT(slow.answer, Catch::StartsWith("HTTP/1.1 200 ") && Catch::EndsWith("\r\n\r\nlisted\n"));
   CHECK(slow.lasted >= 300ms);
   CHECK_THAT(ask(silent, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
@@ -287,4 +284,4 @@ TEST_CASE_METHOD(Server, "clients by HTTP that vanish at each byte, or while the
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -8,15 +8,12 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/stream_sockets.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-using Server = test::LookupServerOfTest;
-using test::receive;
-using test::receive_all;
-using test::send_text;
+using Server = LookupServerOfTest;
 
 const std::string kListed = netstring_of("OK listed");
 const std::string kRevoked = netstring_of("OK revoked");
@@ -104,7 +101,7 @@ TEST_CASE("a client that sends a request byte by byte is cut off at the deadline
   const Server server({.request = 300ms, .answer = 300ms});
   const FileDescriptor silent = server.connect();
   CHECK(ask(silent, "joe@example.org", kListed) == kListed);
-  const test::Trickled slow = test::trickle(server.connect(), "1000:", "x");
+  const Trickled slow = trickle(server.connect(), "1000:", "x");
   CHECK(slow.answer.empty());
   CHECK(slow.lasted >= 300ms);
   CHECK(ask(silent, "joe@example.org", kListed) == kListed);
@@ -155,4 +152,4 @@ TEST_CASE_METHOD(Server, "the server for look-ups ends at once, also with client
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -10,10 +10,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
-
-using test::InFolder;
 
 // Reads in pieces of that many bytes.
 std::string text_of(const MessageText& message, std::size_t piece_bytes = 4096) {
@@ -173,4 +171,4 @@ TEST_CASE_METHOD(InFolder, "a file that cannot grow is an error, whether none or
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -25,8 +25,11 @@ void begin(MessageRecorder& message, bool wanted = true) {
   message.end_header(wanted);
 }
 
-TEST_CASE("the checker gets envelope, fields and body unchanged") {
-  MessageRecorder message(small_limits());
+struct Recorded {
+  MessageRecorder message{small_limits()};
+};
+
+TEST_CASE_METHOD(Recorded, "the checker gets envelope, fields and body unchanged") {
   message.begin_connection(parse_ip_address("192.0.2.1"), "client.example");
   message.greet("helo.example");
   message.begin_message("<joe@example.org>", {.login = "login", .daemon_name = ""});
@@ -60,8 +63,7 @@ TEST_CASE("the checker gets envelope, fields and body unchanged") {
   CHECK(envelope.client_address.empty());
 }
 
-TEST_CASE("the first of very many recipients are kept, and the first bytes of very long ones") {
-  MessageRecorder message(small_limits());
+TEST_CASE_METHOD(Recorded, "the first of very many recipients are kept, and the first bytes of very long ones") {
   message.begin_message("<joe@example.org>");
   for (int i = 0; i < 100'000; ++i) message.add_recipient("<" + std::to_string(i) + "@example.net>");
   std::vector<std::string> kept = message.envelope({}).recipients;
@@ -75,8 +77,8 @@ TEST_CASE("the first of very many recipients are kept, and the first bytes of ve
   CHECK(kept.front().size() == 1024);
 }
 
-TEST_CASE("our marks and checkers' results are not shown to the checker, and the results are counted") {
-  MessageRecorder message(small_limits());
+TEST_CASE_METHOD(Recorded,
+                 "our marks and checkers' results are not shown to the checker, and the results are counted") {
   message.begin_message("<joe@example.org>");
   for (const char* const name : {"X-Spam-Flag", "x-bloomgate", "X-Spamd-Result", "X-Other"})
     message.add_header(name, "1");
@@ -85,8 +87,7 @@ TEST_CASE("our marks and checkers' results are not shown to the checker, and the
   CHECK(message.forged_fields().results().size() == 2);
 }
 
-TEST_CASE("nothing is kept of a message that no checker needs") {
-  MessageRecorder message(small_limits());
+TEST_CASE_METHOD(Recorded, "nothing is kept of a message that no checker needs") {
   begin(message, false);
   CHECK_FALSE(message.add_body("Hello.\r\n"));
   CHECK(message.text().size() == 0);
@@ -95,8 +96,7 @@ TEST_CASE("nothing is kept of a message that no checker needs") {
   CHECK(message.add_body("Hello.\r\n"));
 }
 
-TEST_CASE("a body is read up to the amount that is checked") {
-  MessageRecorder message(small_limits());
+TEST_CASE_METHOD(Recorded, "a body is read up to the amount that is checked") {
   begin(message);
   CHECK(message.add_body(std::string(500, 'x')));
   CHECK_FALSE(message.add_body(std::string(500, 'x')));
@@ -120,8 +120,7 @@ TEST_CASE_METHOD(
   CHECK(message.add_body("y"));
 }
 
-TEST_CASE("fields after the header's end and a body before it make the message fail") {
-  MessageRecorder message(small_limits());
+TEST_CASE_METHOD(Recorded, "fields after the header's end and a body before it make the message fail") {
   begin(message);
   message.add_header("Subject", "late");
   CHECK_FALSE(message.text_fault().empty());
@@ -136,8 +135,7 @@ TEST_CASE("fields after the header's end and a body before it make the message f
   CHECK_FALSE(message.text_fault().empty());
 }
 
-TEST_CASE("the space after a colon is kept in the text as it was sent") {
-  MessageRecorder message(small_limits());
+TEST_CASE_METHOD(Recorded, "the space after a colon is kept in the text as it was sent") {
   message.set_leading_space(true);
   message.begin_message("<joe@example.org>");
   message.add_header("Subject", " one");

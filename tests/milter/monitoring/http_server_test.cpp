@@ -14,15 +14,11 @@
 #include "tests/support/stream_sockets.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-using test::listen_on;
-using test::path_address;
-using test::receive_all;
-using test::send_text;
 
 // A server on a unix socket whose page is the target and the host that it was asked for.
 class Server {
@@ -39,13 +35,13 @@ class Server {
     server_.emplace(socket_.get(), std::move(handlers), limits);
   }
 
-  FileDescriptor connect() const { return test::connect_to(folder_.file("http.sock")); }
-  std::string answer_to(std::string_view request) const { return test::answer_on(connect(), request); }
+  FileDescriptor connect() const { return connect_to(folder_.file("http.sock")); }
+  std::string answer_to(std::string_view request) const { return answer_on(connect(), request); }
 
   void end() { server_.reset(); }
 
  private:
-  test::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   FileDescriptor socket_;
   std::optional<HttpServer> server_;
 };
@@ -111,7 +107,7 @@ TEST_CASE("a header beyond the limit is cut off, whether it ends or not") {
 
 TEST_CASE("a client that sends single bytes is cut off at the deadline") {
   const Server server({.request = 300ms});
-  const test::Trickled slow = test::trickle(server.connect(), "", kGet.substr(0, 16));
+  const Trickled slow = trickle(server.connect(), "", kGet.substr(0, 16));
   CHECK(slow.answer.empty());
   CHECK(slow.lasted >= 300ms);
 }
@@ -188,7 +184,7 @@ TEST_CASE("the server calls its owner each time the interval is over") {
   CHECK(calls >= 3);
 }
 
-TEST_CASE_METHOD(test::InFolder, "only addresses of this machine are local") {
+TEST_CASE_METHOD(InFolder, "only addresses of this machine are local") {
   CHECK(is_local_socket(listen_on(path_address(folder.file("s")), AF_UNIX).get()));
   const auto is_local = [](const char* host) {
     sockaddr_in address = {};
@@ -219,4 +215,4 @@ TEST_CASE("a request is for this machine if its host is a number or localhost") 
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

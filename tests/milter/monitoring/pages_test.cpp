@@ -13,7 +13,7 @@
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/full_filter.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using Catch::Contains;
@@ -36,12 +36,12 @@ struct Watched {
   std::string metrics() const { return metrics_text(monitor); }
   std::string html(bool with_senders = true) const { return status_page(monitor, with_senders); }
 
-  test::Parts parts;
+  Parts parts;
   std::uint64_t lost = 0;
   Monitor monitor{{.lists = parts.slot,
                    .results_missing = [this] { return parts.results.missing(); },
                    .lost_log_lines = [this] { return lost; }}};
-  Gate gate{test::envelope_rules(), parts.slot, parts.results, parts.log.logger(), {[] {}, [] {}}, &monitor};
+  Gate gate{envelope_rules(), parts.slot, parts.results, parts.log.logger(), {[] {}, [] {}}, &monitor};
 };
 
 TEST_CASE_METHOD(Watched, "the figures count each message under its decision, reason, identity and whitelist") {
@@ -135,9 +135,9 @@ TEST_CASE_METHOD(Watched, "figures report a damaged whitelist and a missing one"
 }
 
 TEST_CASE_METHOD(Watched, "a hit that a store is asked about counts under the store's answer") {
-  const test::PairFiles pair(test::numbered_addresses(0, 4096));
+  const PairFiles pair(numbered_addresses(0, 4096));
   parts.set_only_whitelist({"pair", pair.load()});
-  send("<" + test::false_positive_of(*pair.load()) + ">");
+  send("<" + false_positive_of(*pair.load()) + ">");
   const std::string text = metrics();
   CHECK_THAT(text, Contains("bloomgate_confirmations_total{whitelist=\"pair\",answer=\"no\"} 1\n") &&
                        Contains("bloomgate_confirmation_seconds_count 1\n"));
@@ -145,8 +145,8 @@ TEST_CASE_METHOD(Watched, "a hit that a store is asked about counts under the st
 
 TEST_CASE_METHOD(
     Watched, "the observed rate of false positives is shown beside the expected one, with advice if it is too high") {
-  const test::TemporaryFolder folder;
-  test::build_full_filter(folder.file("full.bloom"));
+  const TemporaryFolder folder;
+  build_full_filter(folder.file("full.bloom"));
   parts.add_whitelist(
       {"full", std::make_shared<const LoadedFilter>(folder.file("full.bloom"), false, FilterCheck::header)});
   CHECK_THAT(html(), !Contains("observed"));
@@ -167,7 +167,7 @@ TEST_CASE_METHOD(
 TEST_CASE_METHOD(
     Watched,
     "for a filter with its store the page shows the rate of the bits, observed and expected, beside that of both") {
-  const test::PairFiles pair(test::numbered_addresses(0, 4096));
+  const PairFiles pair(numbered_addresses(0, 4096));
   parts.set_only_whitelist({"pair", pair.load()});
   monitor.end_second();
   const std::string page = html();
@@ -312,4 +312,4 @@ TEST_CASE_METHOD(Watched, "there are two pages, and a local address serves them 
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -5,7 +5,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/full_filter.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 std::shared_ptr<const LoadedLists> lists_of(std::vector<NamedFilter> filters) {
@@ -14,12 +14,12 @@ std::shared_ptr<const LoadedLists> lists_of(std::vector<NamedFilter> filters) {
 
 // No address is in its bits.
 std::shared_ptr<const LoadedFilter> empty_filter() {
-  return test::WhitelistFile({"@corp.example"}).load();
+  return WhitelistFile({"@corp.example"}).load();
 }
 
 std::shared_ptr<const LoadedFilter> full_filter() {
-  const test::TemporaryFolder folder;
-  test::build_full_filter(folder.file("full.bloom"));
+  const TemporaryFolder folder;
+  build_full_filter(folder.file("full.bloom"));
   return std::make_shared<const LoadedFilter>(folder.file("full.bloom"), false, FilterCheck::header);
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("a damaged filter is not probed any more, and keeps its counts") {
 }
 
 TEST_CASE("probes do not ask a store, and the bits have a rate of their own") {
-  const test::PairFiles pair(test::numbered_addresses(0, 4096));
+  const PairFiles pair(numbered_addresses(0, 4096));
   const auto filter = pair.load();
   CHECK(filter->false_positive_rate() < 1e-9);
   CHECK(expected_rate_of_bits(*filter) == Approx(0.0216).epsilon(0.1));
@@ -89,4 +89,4 @@ TEST_CASE("hits count as too many only if chance does not explain them") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

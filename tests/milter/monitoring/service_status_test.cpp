@@ -5,14 +5,14 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 constexpr IdentityRule kEither = IdentityRule::either;
 
 TEST_CASE("the rate of a message follows from its rule and from every whitelist that serves") {
-  const test::WhitelistFile one(test::numbered_addresses(0, 5000));
-  const test::WhitelistFile other(test::numbered_addresses(0, 4500));
+  const WhitelistFile one(numbered_addresses(0, 5000));
+  const WhitelistFile other(numbered_addresses(0, 4500));
   ListParts parts = {.whitelists = {{"one", one.load()}, {"missing", nullptr}, {"other", other.load()}}};
   const double p = parts.whitelists.front().filter->false_positive_rate();
   const double q = parts.whitelists.back().filter->false_positive_rate();
@@ -33,7 +33,7 @@ TEST_CASE("the rate of a message follows from its rule and from every whitelist 
 }
 
 TEST_CASE("the status names the whitelist that is served") {
-  const test::WhitelistFile file(test::numbered_addresses(0, 10));
+  const WhitelistFile file(numbered_addresses(0, 10));
   const std::string served = "serving " + file.path() +
                              ": 10 entries, [0-9]+ bits, expected false-positive rate .* % per look-up, loaded "
                              "20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} UTC; "
@@ -43,8 +43,8 @@ TEST_CASE("the status names the whitelist that is served") {
 }
 
 TEST_CASE("the status names all whitelists and the exact lists") {
-  const test::WhitelistFile one({"joe@example.org"});
-  const test::WhitelistFile other({"ann@example.org", "eve@example.org"});
+  const WhitelistFile one({"joe@example.org"});
+  const WhitelistFile other({"ann@example.org", "eve@example.org"});
   ListParts lists;
   lists.whitelists = {{"one", one.load()}, {"missing", nullptr}, {"other", other.load()}};
   lists.revoked = std::make_shared<const ExactList>(read_exact_list("a@example.org\nb@example.org\n").list);
@@ -62,7 +62,7 @@ TEST_CASE("the status names all whitelists and the exact lists") {
 }
 
 TEST_CASE("the status names lost exact lists first") {
-  const test::WhitelistFile file({"joe@example.org"});
+  const WhitelistFile file({"joe@example.org"});
   ListParts lists;
   lists.whitelists = {{"one", file.load()}};
   lists.revoked_is_lost = true;
@@ -76,8 +76,8 @@ TEST_CASE("the status names lost exact lists first") {
 
 TEST_CASE("the status of a damaged whitelist says so, first of all") {
   install_bus_fault_handler();
-  const test::WhitelistFile file({"joe@example.org"});
-  const test::WhitelistFile good({"joe@example.org"});
+  const WhitelistFile file({"joe@example.org"});
+  const WhitelistFile good({"joe@example.org"});
   const auto lists = file.load_alone();
   const LoadedLists two({.whitelists = {{"good", good.load()}, lists->parts().whitelists.front()}});
   file.truncate();
@@ -90,7 +90,7 @@ TEST_CASE("the status of a damaged whitelist says so, first of all") {
 }
 
 TEST_CASE("systemd is notified in its own words") {
-  const test::NotifySocket systemd;
+  const NotifySocket systemd;
   notify_ready("serving");
   CHECK(systemd.next() == "READY=1\nSTATUS=serving");
   notify_reloading(123'456'789);
@@ -108,16 +108,16 @@ TEST_CASE("without systemd nothing happens") {
 }
 
 TEST_CASE("the status names a store, its fault, and a pair that is not complete yet") {
-  const test::PairFiles files(test::numbered_addresses(0, 10'000));
-  test::flip_byte(files.store_path(), kHeaderBytes + 100);
-  test::make_old(files.store_path());
+  const PairFiles files(numbered_addresses(0, 10'000));
+  flip_byte(files.store_path(), kHeaderBytes + 100);
+  make_old(files.store_path());
   const auto filter = files.load();
   CHECK_THAT(service_status(LoadedLists({.whitelists = {{"whitelist", filter}}}), kEither),
              Catch::StartsWith("serving " + files.path() + ": 10000 entries, 98304 bits, confirmed by " +
                                files.store_path() + ", expected false-positive rate below 1 in 10^9 per look-up") &&
                  Catch::EndsWith("expected false-positive rate below 1 in 10^9 per message (identity = either)"));
   // One without a store, and without entries, takes nothing from that.
-  const test::WhitelistFile empty({});
+  const WhitelistFile empty({});
   const LoadedLists both({.whitelists = {{"whitelist", filter}, {"empty", empty.load()}}});
   CHECK_THAT(message_rate(both, kEither), Catch::Contains("rate below 1 in 10^9 per message"));
   CHECK_THAT(service_status(LoadedLists({.whitelists = {{"whitelist", filter, true}}}), kEither),
@@ -133,4 +133,4 @@ TEST_CASE("the status names a store, its fault, and a pair that is not complete 
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -1,22 +1,12 @@
 #include "filter/cli/harvest/open_messages.hpp"
 
 #include <string>
-#include <vector>
 
+#include "sink.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate::cli {
 namespace {
-
-using Found = std::vector<std::string>;
-
-class Sink : public ContactSink {
- public:
-  void add(std::string_view contact, std::string_view user) override {
-    found.push_back(std::string(contact) + " > " + std::string(user));
-  }
-  Found found;
-};
 
 struct Log {
   explicit Log(bool without_login = false, std::size_t most_open = 100)

@@ -1,25 +1,15 @@
 // Sent mail and address books: what a source is, and whom it names.
 #include <string>
-#include <vector>
 
 #include "filter/base/error.hpp"
 #include "filter/cli/harvest/address_book.hpp"
 #include "filter/cli/harvest/mail_reader.hpp"
+#include "sink.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::cli {
 namespace {
-
-using Found = std::vector<std::string>;
-
-class Sink : public ContactSink {
- public:
-  void add(std::string_view contact, std::string_view user) override {
-    found.push_back(std::string(contact) + " > " + std::string(user));
-  }
-  Found found;
-};
 
 struct Source {
   HarvestRules rules = {.own_domains = OwnDomains({"ours.example"}), .most_recipients = 3};

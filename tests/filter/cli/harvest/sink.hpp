@@ -1,0 +1,22 @@
+// Keeps the contacts that are found, each as `CONTACT > USER`.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter/cli/harvest/source_reader.hpp"
+
+namespace bloomgate::cli {
+
+using Found = std::vector<std::string>;
+
+struct Sink : ContactSink {
+  void add(std::string_view contact, std::string_view user) override {
+    found.push_back(std::string(contact) + " > " + std::string(user));
+  }
+
+  Found found;
+};
+
+}  // namespace bloomgate::cli
