@@ -1,6 +1,5 @@
 // Writes the corpus of malformed filter files: see README.md. Each is a sound file with one thing wrong.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>

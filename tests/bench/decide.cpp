@@ -9,7 +9,6 @@
 #include <iostream>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "tests/support/memory_filter.hpp"
 

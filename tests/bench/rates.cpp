@@ -4,7 +4,6 @@
 //   bench_rates classroom PROBES             58,110 words in arrays of exactly so many bits
 #include <array>
 #include <atomic>
-#include <cmath>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #include "config/daemon_options.hpp"
 
-#include "config/option_table.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 

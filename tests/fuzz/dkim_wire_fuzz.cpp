@@ -1,7 +1,6 @@
 // Whatever bytes come from the other process: they are refused, or are what their reader would write again.
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 

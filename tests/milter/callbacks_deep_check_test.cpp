@@ -10,7 +10,6 @@
 #include <span>
 #include <stdexcept>
 
-#include "milter/callbacks.hpp"
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/fake_libmilter.hpp"
 #include "tests/support/catch.hpp"

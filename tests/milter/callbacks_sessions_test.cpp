@@ -4,7 +4,6 @@
 
 #include <random>
 
-#include "milter/callbacks.hpp"
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/fake_libmilter.hpp"
 #include "tests/support/catch.hpp"

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "milter/callbacks.hpp"
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/fake_libmilter.hpp"
 #include "tests/support/catch.hpp"

@@ -7,7 +7,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 

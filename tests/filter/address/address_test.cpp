@@ -3,7 +3,6 @@
 #include <map>
 #include <random>
 #include <set>
-#include <vector>
 
 #include "address_rows.hpp"
 #include "address_wording.hpp"

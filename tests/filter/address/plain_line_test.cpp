@@ -1,7 +1,6 @@
 #include "filter/address/plain_line.hpp"
 
 #include <algorithm>
-#include <array>
 #include <random>
 #include <string>
 #include <string_view>

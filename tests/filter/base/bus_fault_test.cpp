@@ -9,7 +9,6 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <thread>
 #include <vector>
 

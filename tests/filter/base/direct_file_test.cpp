@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
-#include <vector>
 
 #include "filter/base/anonymous_memory.hpp"
 #include "tests/support/catch.hpp"

@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "tests/support/catch.hpp"
-#include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {

@@ -1,8 +1,6 @@
 #include "filter/build/combine.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>

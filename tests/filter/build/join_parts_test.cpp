@@ -6,11 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "filter/base/little_endian.hpp"
 #include "filter/build/filter_part.hpp"
 #include "filter/build/part_file.hpp"
 #include "filter/file/mapped_filter.hpp"
-#include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"

@@ -1,6 +1,4 @@
 // Pairs on their way into filters and stores: what the headers say of them, and that every way gives the same files.
-#include <functional>
-#include <memory>
 
 #include "filter/build/combine.hpp"
 #include "filter/build/counting_update.hpp"

@@ -3,8 +3,6 @@
 #include "filter/build/store_update.hpp"
 
 #include <filesystem>
-#include <random>
-#include <set>
 
 #include "filter/base/error.hpp"
 #include "filter/file/mapped_filter.hpp"

@@ -1,7 +1,5 @@
 #include "filter/file/generations.hpp"
 
-#include <sys/stat.h>
-
 #include <map>
 
 #include "filter/base/error.hpp"

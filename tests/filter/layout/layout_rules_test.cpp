@@ -2,7 +2,6 @@
 #include "filter/layout/layout_rules.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <vector>

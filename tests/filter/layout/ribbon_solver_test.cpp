@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
-#include <set>
 
 #include "filter/layout/ribbon_rate.hpp"
 #include "tests/support/catch.hpp"

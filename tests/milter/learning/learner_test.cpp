@@ -2,7 +2,6 @@
 
 #include <spdlog/logger.h>
 #include <spdlog/sinks/ostream_sink.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -265,7 +264,8 @@ TEST_CASE_METHOD(Fixture, "with a damaged file nothing is learned, until a good 
   const std::size_t told = text.find("nothing is learned until");
   REQUIRE(told != std::string::npos);
   // Once for each time that it was turned on.
-  CHECK(text.find("nothing is learned until", text.find("nothing is learned until", told + 1) + 1) == std::string::npos);
+  CHECK(text.find("nothing is learned until", text.find("nothing is learned until", told + 1) + 1) ==
+        std::string::npos);
   CHECK(text.find("goes on again") != std::string::npos);
 }
 

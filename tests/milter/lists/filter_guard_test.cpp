@@ -6,7 +6,6 @@
 #include <atomic>
 #include <csignal>
 #include <fstream>
-#include <functional>
 #include <future>
 
 #include "tests/milter/daemon_parts.hpp"

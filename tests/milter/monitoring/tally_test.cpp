@@ -1,6 +1,5 @@
 #include "milter/monitoring/tally.hpp"
 
-#include <cmath>
 #include <limits>
 #include <thread>
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/cli/harvest/source_reader.hpp"
+#include "filter/cli/harvest/harvest_rules.hpp"
 
 namespace bloomgate::cli {
 

@@ -3,7 +3,6 @@
 #include <mutex>
 #include <set>
 #include <stdexcept>
-#include <vector>
 
 #include "filter/base/parallel.hpp"
 #include "tests/support/catch.hpp"
