@@ -262,10 +262,10 @@ TEST_CASE("an error about a trusted key does not show the key, which may be a se
     const Config config(line + "\n");
     const BloomgateError error = error_of([&] { config.read(); });
     CHECK(error.code() == ErrorCode::bad_configuration);
-    CHECK_THAT(error.what(), Catch::Contains("trusted-key") && Catch::Contains(":1:") && !Catch::Contains("SS"));
+    CHECK_THAT(error.what(), Contains("trusted-key") && Contains(":1:") && !Contains("SS"));
   }
   const Config config("trusted-key = " + secret + "==\n");
-  CHECK_THAT(error_of([&] { config.read(); }).what(), Catch::Contains("as long as a secret key"));
+  CHECK_THAT(error_of([&] { config.read(); }).what(), Contains("as long as a secret key"));
   CHECK(error_of([] { read_daemon_command({"--config", "/dev/null", "--trusted-key", "SSSS"}); }).code() ==
         ErrorCode::bad_argument);
 }
@@ -291,7 +291,7 @@ TEST_CASE("options of a message to explain come from the command line, and are r
   CHECK(command.explain.json);
   const BloomgateError error =
       error_of([] { read_daemon_command({"--config", "/dev/null", "--from", "a@b.example"}); });
-  CHECK_THAT(error.what(), Catch::StartsWith("command line: --from: ") && Catch::Contains("--explain"));
+  CHECK_THAT(error.what(), StartsWith("command line: --from: ") && Contains("--explain"));
 }
 
 TEST_CASE("actions come from the command line, and help and version need no configuration file") {
@@ -336,7 +336,7 @@ TEST_CASE("an unknown command, a command without entries and a command beside an
     arguments.insert(arguments.end(), {"--config", "/dev/null"});
     const BloomgateError error = error_of([&] { read_daemon_command(arguments); });
     CHECK(error.code() == ErrorCode::bad_argument);
-    CHECK_THAT(error.what(), Catch::Contains(std::string(c.words)));
+    CHECK_THAT(error.what(), Contains(std::string(c.words)));
   }
 }
 
@@ -440,8 +440,7 @@ TEST_CASE("an invalid line of the file is refused with its place, its option, wh
     CHECK(error.code() == ErrorCode::bad_configuration);
     CHECK(error.details().path == config.path());
     const std::string option = c.option.empty() ? "" : std::string(c.option) + ": ";
-    using Catch::Contains;
-    CHECK_THAT(error.what(), Catch::StartsWith(config.path() + ":" + std::to_string(c.line) + ": " + option));
+    CHECK_THAT(error.what(), StartsWith(config.path() + ":" + std::to_string(c.line) + ": " + option));
     CHECK_THAT(error.what(), Contains(std::string(c.expected)) && Contains(std::string(c.got)));
   }
 }
@@ -450,7 +449,7 @@ TEST_CASE("learning without own domains is refused") {
   const Config config("learn = outbound\n");
   const BloomgateError error = error_of([&] { config.read(); });
   CHECK(error.code() == ErrorCode::bad_configuration);
-  CHECK_THAT(error.what(), Catch::Contains("learn: expected your own domains in own-domains"));
+  CHECK_THAT(error.what(), Contains("learn: expected your own domains in own-domains"));
   CHECK(config.read({"--own-domains", "one.example"}).options.learn == DaemonOptions::Learn::outbound);
 }
 
@@ -482,14 +481,14 @@ TEST_CASE("an invalid command line is refused") {
     });
     CHECK(error.code() == ErrorCode::bad_argument);
     const std::string option = c.option.empty() ? "" : "--" + std::string(c.option) + ": ";
-    CHECK_THAT(error.what(), Catch::StartsWith("command line: " + option) && Catch::Contains(std::string(c.expected)));
+    CHECK_THAT(error.what(), StartsWith("command line: " + option) && Contains(std::string(c.expected)));
   }
 }
 
 TEST_CASE("a bad value in the file is refused although the command line overrides it") {
   const Config config("mode = off\n");
   const BloomgateError error = error_of([&] { config.read({"--mode", "observe"}); });
-  CHECK_THAT(error.what(), Catch::StartsWith(config.path() + ":1: mode: "));
+  CHECK_THAT(error.what(), StartsWith(config.path() + ":1: mode: "));
 }
 
 TEST_CASE_METHOD(InFolder, "a missing file and a folder in its place are errors that say what to do") {
@@ -497,7 +496,7 @@ TEST_CASE_METHOD(InFolder, "a missing file and a folder in its place are errors 
     const BloomgateError error = error_of([&] { read_daemon_command({"--config", path}); });
     CHECK(error.code() == ErrorCode::bad_configuration);
     CHECK(error.details().path == path);
-    CHECK_THAT(error.what(), Catch::Contains(path) && Catch::Contains("--config /dev/null"));
+    CHECK_THAT(error.what(), Contains(path) && Contains("--config /dev/null"));
   }
 }
 

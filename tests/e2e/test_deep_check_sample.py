@@ -85,22 +85,6 @@ def test_nothing_of_an_answer_and_of_a_long_message_comes_back(recipe, checker):
     assert " sample=ham " in sample_line(recipe, long)
 
 
-def test_a_reload_loads_another_share(recipe):
-    port = ask(recipe, "spamd")
-    text = recipe.daemon.config_file.read_text()
-    recipe.daemon.config_file.write_text(text.replace(f"deep-check-sample = {ALL}", "deep-check-sample = 0%"))
-    recipe.daemon.reload("configuration loaded")
-    recipe.send(Mail(LISTED))
-    assert sum(samples(port).values()) == 0
-    assert figures(port)["bloomgate_delivery_sample_ratio", ""] == 0
-    recipe.daemon.config_file.write_text(text)
-    recipe.daemon.reload("configuration loaded")
-    [shown] = recipe.send(Mail(LISTED))
-    assert " sample=ham " in sample_line(recipe, shown)
-    assert samples(port) == {"ham": 1, "spam": 0, "failed": 0, "dropped": 0}
-    assert figures(port)["bloomgate_delivery_sample_ratio", ""] == 1
-
-
 def test_listed_mail_waits_for_no_checker_that_hangs_and_neither_does_a_stop(recipe):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = ask(recipe, "spamd", deep_check=f"spamd:inet:{silent.getsockname()[1]}@127.0.0.1", deep_check_timeout="600")
@@ -113,12 +97,3 @@ def test_listed_mail_waits_for_no_checker_that_hangs_and_neither_does_a_stop(rec
         assert time.monotonic() - begin < 60
         assert " sample=" not in recipe.daemon.log().rpartition("stopping")[2]
     recipe.daemon.start()
-
-
-def test_a_checker_that_is_gone_fails_the_sample_alone(recipe):
-    port = ask(recipe, "spamd", deep_check=f"spamd:inet:{free_port()}@127.0.0.1")
-    [outcome] = recipe.send(Mail(LISTED))
-    assert is_delivered_as_ever(outcome)
-    line = sample_line(recipe, outcome)
-    assert " sample=failed " in line and "refused" in line
-    assert samples(port)["failed"] == 1

@@ -17,12 +17,9 @@ from private_mail.sendmail_gateway import SendmailGateway, SendmailGatewayConfig
 MANY = 100_000  # Postfix's cleanup panicked at some 10,500
 MOST = 100  # that the daemon removes
 MARK = b"X-Bloomgate: deliver"
-RESULT = b"X-Spam-Status: No"
 MARKS = {LISTED: f"deliver; reason=listed; host=mx.example.net{LISTED_BY}",
          UNLISTED: "check; reason=not-listed; host=mx.example.net; identity=envelope"}
 PLACES = {LISTED: LIGHT_PATH, UNLISTED: DEEP_CHECK}
-# The daemon asks a checker that is not there, so that it removes the results that a message came with.
-ASKS_CHECKER = {"deep-check": "spamd:unix:/nonexistent", "deep-check-failure": "tag"}
 REFUSAL = "550 5.7.1 The message has too many X-Bloomgate or X-Spam header fields"
 
 
@@ -79,11 +76,6 @@ def without_checks(start_shared_gateway):
     return start_shared_gateway(removes_forged_marks=False)
 
 
-@pytest.fixture(scope="module")
-def asks_checker(start_shared_gateway):
-    return start_shared_gateway(removes_forged_marks=False, settings=ASKS_CHECKER)
-
-
 def refused(gateway, *fields, sender=LISTED):
     """The message is refused, and logged once, with its queue ID. Returns the reply."""
     before = len(gateway.daemon.log())
@@ -129,25 +121,6 @@ def test_forged_marks_among_very_many_other_fields_are_refused_before_postfix_se
     with OtherMail(without_checks):
         assert refused(without_checks, *(b"A: b",) * MANY, *(MARK,) * MOST)[0] == REFUSAL
     assert_postfix_is_well(without_checks)
-
-
-def test_marks_and_results_of_checkers_count_together(asks_checker):
-    with asks_checker.connect() as client:
-        client.send(Message(UNLISTED, (MARK, RESULT) * (MOST // 2)))
-    with OtherMail(asks_checker):
-        assert refused(asks_checker, *(RESULT,) * MANY)[2] == str(MANY)
-    assert refused(asks_checker, *(MARK, RESULT) * (MOST // 2), RESULT)[2] == str(MOST + 1)
-    names = [b"X-Spam-%d: a" % number for number in range(MOST + 1)]
-    assert refused(asks_checker, *names)[2] == str(MOST + 1)
-    assert_postfix_is_well(asks_checker)
-
-
-def test_while_observing_nothing_is_refused(start_gateway):
-    gateway = start_gateway(removes_forged_marks=False, settings={"mode": "observe"})
-    [delivery] = gateway.send(Message(UNLISTED, (MARK,) * MANY))
-    assert len(delivery.marks) == MANY
-    gateway.daemon.logged(f"forged_headers={MANY}\n")
-    assert_postfix_is_well(gateway)
 
 
 @pytest.fixture(scope="module")

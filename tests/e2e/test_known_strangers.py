@@ -48,12 +48,3 @@ def test_excluded_senders_that_hit_the_bits_are_checked_and_entries_are_delivere
     listed = ["user7@example.org", "ann@partner.example", "user8@example.org"]
     for delivery in gateway.send(*(Message(sender) for sender in listed)):
         assert delivery.place == LIGHT_PATH, delivery.message
-
-
-def test_the_daemon_explains_that_a_sender_is_excluded(gateway, hits):
-    done = subprocess.run([built("milter/bloomgate-milter"), "--config", "/dev/null", "--whitelist",
-                           gateway.config.whitelist, "--explain", "--from", hits[0], "--header-from", f"<{hits[0]}>"],
-                          capture_output=True, text=True)
-    [step] = [line for line in done.stdout.splitlines() if line.startswith("whitelist ")][:1]
-    assert step.split()[1] == "excluded", done.stdout + done.stderr
-    assert "decision: check reason=not-listed" in done.stdout

@@ -118,15 +118,6 @@ def test_another_address_waits_for_a_restart(start):
     assert found["bloomgate_waits_for_restart", ""] == 1
 
 
-def test_the_page_shows_the_mail_with_masked_addresses(start):
-    gateway, port = start()
-    gateway.send(Message(LISTED), Message(UNLISTED))
-    status, page = get(port, "/")
-    assert status == 200
-    assert "<h2>Needs action</h2><p>Nothing.</p>" in page
-    assert "l\u2026@example.org" in page and LISTED not in page and UNLISTED not in page
-
-
 def test_a_unix_socket_shows_the_same_to_the_daemons_group(start_gateway, tmp_path):
     gateway = start_gateway()
     path = gateway.daemon.folder / "metrics.sock"

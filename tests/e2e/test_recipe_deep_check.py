@@ -316,15 +316,6 @@ def test_mail_waits_at_its_sender_while_bloomgate_is_down(recipe):
     assert places(recipe.send(listed(), Mail(UNLISTED))) == [MAILBOX] * 2
 
 
-def test_while_observing_nothing_is_asked_and_nothing_touched(recipe):
-    recipe.ask("rspamd", mode="observe")
-    [outcome] = recipe.send(spam("rspamd"))
-    assert outcome.place == MAILBOX
-    assert outcome.header("X-Bloomgate") == []
-    assert results(outcome) == {}
-    assert not seen(recipe, "rspamd", outcome.mail)
-
-
 def test_the_doctor_finds_checkers_that_answer(recipe):
     recipe.ask("rspamd", deep_check=[recipe.settings(name)["deep-check"] for name in ("rspamd", "spamd")])
     command = recipe.daemon.command("--doctor", "--postfix-config", recipe.postfix.folder / "etc")

@@ -125,13 +125,6 @@ def test_without_a_host_name_of_its_own_the_mark_has_sendmails(start):
     assert marks_of(gateway, Message(LISTED)) == [[f"deliver; reason=listed; host=relay.example.com{LISTED_BY}"]]
 
 
-def test_in_observe_mode_nothing_is_touched(start):
-    gateway = start(settings={"mode": "observe"})
-    assert marks_of(gateway, Message(LISTED), Message(UNLISTED, FORGED)) == [
-        [], ["deliver; reason=listed; host=mx.example.net"]]
-    gateway.daemon.logged(f"{LISTED}.*deliver")
-
-
 class WithOpenDkim(SendmailRecipe):
     """OpenDKIM and Bloomgate, and no check behind them."""
 

@@ -83,8 +83,8 @@ TEST_CASE_METHOD(Checked, "a listed message is not shown to the checker, and its
   CHECK(answers.end == SMFIS_CONTINUE);
   CHECK(texts.empty());
   REQUIRE(edits().size() == 1);
-  CHECK_THAT(edits()[0], Catch::StartsWith("insert 0 deliver; "));
-  CHECK_THAT(log.text(), !Catch::Contains("deep_check="));
+  CHECK_THAT(edits()[0], StartsWith("insert 0 deliver; "));
+  CHECK_THAT(log.text(), !Contains("deep_check="));
 }
 
 TEST_CASE_METHOD(Checked, "the hook for waits is called just before a message waits for the checker, and only then") {
@@ -138,7 +138,7 @@ TEST_CASE_METHOD(
   send("<joe@example.org>", forged);
   Edits made = edits();
   REQUIRE(made.size() == 5);
-  CHECK_THAT(made.back(), Catch::StartsWith("insert 0 deliver; "));
+  CHECK_THAT(made.back(), StartsWith("insert 0 deliver; "));
   made.pop_back();
   CHECK(made == removals);
 
@@ -151,8 +151,8 @@ TEST_CASE_METHOD(
     CHECK(made[made.size() - 2 - i] == "insert 0 " + ours[i].name + " " + ours[i].value);
   }
   CHECK(made.back() == kCheck);
-  CHECK_THAT(log.text(), Catch::Contains(" forged_headers=1 deep_check=spam score=7.0/5.0 action=tag "
-                                         "server=spamd:unix:/s check_ms="));
+  CHECK_THAT(log.text(), Contains(" forged_headers=1 deep_check=spam score=7.0/5.0 action=tag "
+                                  "server=spamd:unix:/s check_ms="));
 }
 
 TEST_CASE("exempt mail is not shown to the checker, and keeps the results that it came with") {
@@ -200,7 +200,7 @@ TEST_CASE("whichever edit fails, the message is refused for now") {
   const Edits all = checked.edits();
   // Four removals, the checker's results, our mark, and the quarantine.
   REQUIRE(all.size() == 4 + result_fields(checked.result).size() + 2);
-  CHECK_THAT(all.back(), Catch::StartsWith("quarantine "));
+  CHECK_THAT(all.back(), StartsWith("quarantine "));
   for (const bool once : {false, true}) {
     checked.server.context().fails_once = once;
     for (std::size_t succeed = 0; succeed < all.size(); ++succeed) {
@@ -236,15 +236,15 @@ TEST_CASE("if the checker does not answer, the configured action is taken, and t
   if (goes_on) {
     REQUIRE(checked.edits().size() == 3);
     CHECK(checked.edits()[0] == "delete X-Spam-Status 1");
-    CHECK_THAT(checked.edits()[1], Catch::StartsWith("insert 0 X-Spam-Status Unknown, "));
+    CHECK_THAT(checked.edits()[1], StartsWith("insert 0 X-Spam-Status Unknown, "));
     CHECK(checked.edits()[2] == kCheck);
   } else {
     REQUIRE(checked.edits().size() == 1);
-    CHECK_THAT(checked.edits()[0], Catch::StartsWith("reply 451 4.7.1 "));
+    CHECK_THAT(checked.edits()[0], StartsWith("reply 451 4.7.1 "));
   }
   CHECK_THAT(checked.log.text(),
-             Catch::Contains("warning: deeper check: Q1: nobody\\x0ais there") &&
-                 Catch::Contains(goes_on ? "deep_check=failed action=tag" : "deep_check=failed action=tempfail"));
+             Contains("warning: deeper check: Q1: nobody\\x0ais there") &&
+                 Contains(goes_on ? "deep_check=failed action=tag" : "deep_check=failed action=tempfail"));
   checked.before_answer = [] {};
   CHECK(checked.send("<ann@example.org>").end == SMFIS_CONTINUE);
 }
@@ -259,7 +259,7 @@ TEST_CASE("without memory for the check a message is treated as if no checker ha
   }
   CHECK(answers.end == SMFIS_CONTINUE);
   REQUIRE(checked.edits().size() == 3);
-  CHECK_THAT(checked.edits()[1], Catch::StartsWith("insert 0 X-Spam-Status Unknown, "));
+  CHECK_THAT(checked.edits()[1], StartsWith("insert 0 X-Spam-Status Unknown, "));
   CHECK(checked.edits()[2] == "insert 0 check; reason=internal-error");
 }
 
@@ -267,7 +267,7 @@ TEST_CASE("a message that cannot be kept is not shown to the checker in part") {
   Checked checked({.memory_bytes = 10, .temporary_folder = "/nonexistent", .on_failure = CheckFailureAction::tempfail});
   CHECK(checked.send("<ann@example.org>", {"Subject"}).end == SMFIS_TEMPFAIL);
   CHECK(checked.texts.empty());
-  CHECK_THAT(checked.log.text(), Catch::Contains("/nonexistent"));
+  CHECK_THAT(checked.log.text(), Contains("/nonexistent"));
   CHECK(checked.send("<joe@example.org>").end == SMFIS_CONTINUE);
 }
 
@@ -317,7 +317,7 @@ TEST_CASE_METHOD(
     CHECK(edits() == Edits{"reply 550 5.7.1 The message has too many X-Bloomgate or X-Spam header fields"});
   }
   CHECK(texts.size() == 1);
-  CHECK_THAT(log.text(), Catch::Contains("decision=refuse reason=forged-fields forged_headers=101\n"));
+  CHECK_THAT(log.text(), Contains("decision=refuse reason=forged-fields forged_headers=101\n"));
   CHECK(send("<joe@example.org>").end == SMFIS_CONTINUE);
 }
 
@@ -369,10 +369,10 @@ TEST_CASE("a message with a field behind the end of its header is not delivered,
   CHECK(checked.server.end_of_message() == SMFIS_CONTINUE);
   REQUIRE(checked.edits().size() == 3);
   CHECK(checked.edits()[0] == "delete 1");
-  CHECK_THAT(checked.edits()[1], Catch::StartsWith("insert 0 X-Spam-Status Unknown, "));
-  CHECK_THAT(checked.edits()[2], Catch::StartsWith("insert 0 check; reason=internal-error; "));
+  CHECK_THAT(checked.edits()[1], StartsWith("insert 0 X-Spam-Status Unknown, "));
+  CHECK_THAT(checked.edits()[2], StartsWith("insert 0 check; reason=internal-error; "));
   CHECK(checked.texts.empty());
-  CHECK_THAT(checked.log.text(), Catch::Contains("a header field came behind the end of the header"));
+  CHECK_THAT(checked.log.text(), Contains("a header field came behind the end of the header"));
 }
 
 TEST_CASE_METHOD(Checked, "a session on the same connection without negotiation does not skip bodies, and is checked") {
@@ -403,7 +403,7 @@ TEST_CASE("the log names a failed checker even if another answered, and says wha
         options, [](const Envelope&, const MessageText&) -> DeepResult { throw std::runtime_error("no answer"); });
     const auto warnings = silent.check(message, {"Q1", "mx.example.net"}).warnings;
     REQUIRE(warnings.size() == 1);
-    CHECK_THAT(warnings[0], Catch::Contains("Q1") && Catch::EndsWith(words));
+    CHECK_THAT(warnings[0], Contains("Q1") && EndsWith(words));
   }
 }
 
@@ -467,14 +467,14 @@ TEST_CASE("a delivered message in the sample is shown to the checker, and marked
   CHECK(answers.end == SMFIS_CONTINUE);
   REQUIRE(s.edits().size() == 2);
   CHECK(s.edits()[0] == "delete X-Spam-Flag 1");
-  CHECK_THAT(s.edits()[1], Catch::StartsWith("insert 0 deliver; reason=listed; "));
+  CHECK_THAT(s.edits()[1], StartsWith("insert 0 deliver; reason=listed; "));
   CHECK(s.wait_for(1) == std::vector{SampleAnswer::spam});
   CHECK_THAT(s.last_line(),
-             Catch::StartsWith("queue_id=Q1 sender=<joe@example.org> sample=spam score=7.0/5.0 identity=envelope "
-                               "whitelist=whitelist header_from=- server=Q1/1/Subject:") &&
-                 Catch::Contains("Buy."));
+             StartsWith("queue_id=Q1 sender=<joe@example.org> sample=spam score=7.0/5.0 identity=envelope "
+                        "whitelist=whitelist header_from=- server=Q1/1/Subject:") &&
+                 Contains("Buy."));
   CHECK(s.texts.empty());
-  CHECK_THAT(s.log.text(), Catch::Contains("decision=deliver") && !Catch::Contains("deep_check="));
+  CHECK_THAT(s.log.text(), Contains("decision=deliver") && !Contains("deep_check="));
 }
 
 TEST_CASE("a delivered message outside the sample is not kept") {
@@ -499,18 +499,18 @@ TEST_CASE("checked, refused, exempt and abandoned messages are not sampled") {
   s.server.abort();
   s.server.context().macros["{auth_authen}"] = "joe";
   CHECK(s.send("<joe@example.org>").body == SMFIS_SKIP);
-  CHECK_THAT(s.edits().back(), Catch::StartsWith("insert 0 deliver; "));
+  CHECK_THAT(s.edits().back(), StartsWith("insert 0 deliver; "));
   s.server.context().macros.clear();
   // Whatever is asked about comes in its turn.
   s.send("<a@corp.example>");
   CHECK(s.wait_for(1).size() == 1);
-  CHECK_THAT(s.last_line(), Catch::Contains("<a@corp.example>"));
+  CHECK_THAT(s.last_line(), Contains("<a@corp.example>"));
 }
 
 TEST_CASE("a sample whose text cannot be kept is dropped, and its message delivered") {
   Sampled s({.memory_bytes = 10, .temporary_folder = "/nowhere"});
   CHECK(s.send("<joe@example.org>", {"Subject"}).end == SMFIS_CONTINUE);
-  CHECK_THAT(s.edits().back(), Catch::StartsWith("insert 0 deliver; "));
+  CHECK_THAT(s.edits().back(), StartsWith("insert 0 deliver; "));
   CHECK(s.wait_for(1) == std::vector{SampleAnswer::dropped});
 }
 

@@ -19,11 +19,11 @@ TEST_CASE_METHOD(Session, "new rules hold from the next message on, also on open
     server.end_of_message();
     return server.edits().back();
   };
-  CHECK_THAT(decision(), Catch::Contains("deliver; reason=listed;"));
+  CHECK_THAT(decision(), Contains("deliver; reason=listed;"));
   auto strict = std::make_shared<GateRules>(envelope_rules());
   strict->policy.authentication = AuthenticationRule::required;
   gate.set_rules(strict);
-  CHECK_THAT(decision(), Catch::StartsWith("insert 0 check; "));
+  CHECK_THAT(decision(), StartsWith("insert 0 check; "));
 }
 
 TEST_CASE("a connection keeps the parts that it began with, and the next connection gets the current ones") {
@@ -66,7 +66,7 @@ TEST_CASE_METHOD(Session,
   CHECK(server.end_of_header() == SMFIS_CONTINUE);
   CHECK(server.body("Hello.\r\n") == SMFIS_CONTINUE);
   server.end_of_message();
-  CHECK_THAT(server.edits().back(), Catch::Contains("deliver; reason=listed;"));
+  CHECK_THAT(server.edits().back(), Contains("deliver; reason=listed;"));
 }
 
 // Of a message from `sender` to these recipients.
@@ -88,24 +88,24 @@ TEST_CASE("the daemon asks for recipients if a whitelist in use holds pairs, fro
   REQUIRE(server.negotiate() == SMFIS_CONTINUE);
   CHECK((server.asked_steps() & (SMFIP_NORCPT | SMFIP_NR_RCPT)) == SMFIP_NR_RCPT);
   const std::string joe = "<joe@example.org>";
-  CHECK_THAT(mark_of(server, joe, {"<ann@ours.example>"}), Catch::Contains(" deliver; reason=listed-for-recipients;"));
-  CHECK_THAT(parts.log.text(), Catch::Contains(" recipients=1 listed_for=1\n"));
+  CHECK_THAT(mark_of(server, joe, {"<ann@ours.example>"}), Contains(" deliver; reason=listed-for-recipients;"));
+  CHECK_THAT(parts.log.text(), Contains(" recipients=1 listed_for=1\n"));
   CHECK_THAT(mark_of(server, joe, {"<ann@ours.example>", "<bob@ours.example>"}),
-             Catch::Contains(" check; reason=not-listed-for-all;"));
-  CHECK_THAT(parts.log.text(), Catch::Contains(" recipients=2 listed_for=1\n"));
-  CHECK_THAT(mark_of(server, joe, {"<bob@ours.example>"}), Catch::Contains(" check; reason=not-listed;"));
-  CHECK_THAT(mark_of(server, "<all@example.org>", {"<bob@ours.example>"}), Catch::Contains(" deliver; reason=listed;"));
+             Contains(" check; reason=not-listed-for-all;"));
+  CHECK_THAT(parts.log.text(), Contains(" recipients=2 listed_for=1\n"));
+  CHECK_THAT(mark_of(server, joe, {"<bob@ours.example>"}), Contains(" check; reason=not-listed;"));
+  CHECK_THAT(mark_of(server, "<all@example.org>", {"<bob@ours.example>"}), Contains(" deliver; reason=listed;"));
 
   // The connection that was open has never told them.
   before.mail(joe);
   before.end_of_message();
-  CHECK_THAT(before.edits().back(), Catch::Contains(" check; reason=recipients-unknown;"));
+  CHECK_THAT(before.edits().back(), Contains(" check; reason=recipients-unknown;"));
   before.negotiate();
-  CHECK_THAT(mark_of(before, joe, {"<ann@ours.example>"}), Catch::Contains(" deliver; reason=listed-for-recipients;"));
+  CHECK_THAT(mark_of(before, joe, {"<ann@ours.example>"}), Contains(" deliver; reason=listed-for-recipients;"));
 
   // Recipients are still told on connections that have begun so, where no list needs them any more.
   parts.replace_whitelist({"joe@example.org"});
-  CHECK_THAT(mark_of(server, joe, {"<ann@ours.example>"}), Catch::Contains(" deliver; reason=listed;"));
+  CHECK_THAT(mark_of(server, joe, {"<ann@ours.example>"}), Contains(" deliver; reason=listed;"));
 }
 
 TEST_CASE_METHOD(Session, "recipients of an earlier or an abandoned message do not count for the next one") {
@@ -121,8 +121,8 @@ TEST_CASE_METHOD(Session, "recipients of an earlier or an abandoned message do n
   SECTION("its end") {
     server.end_of_message();
   }
-  CHECK_THAT(mark_of(server, joe, {"<ann@ours.example>"}), Catch::Contains(" deliver; reason=listed-for-recipients;"));
-  CHECK_THAT(mark_of(server, joe, {}), Catch::Contains(" check; reason=recipients-unknown;"));
+  CHECK_THAT(mark_of(server, joe, {"<ann@ours.example>"}), Contains(" deliver; reason=listed-for-recipients;"));
+  CHECK_THAT(mark_of(server, joe, {}), Contains(" check; reason=recipients-unknown;"));
 }
 
 TEST_CASE("a message is in progress from MAIL to its end, however it ends") {

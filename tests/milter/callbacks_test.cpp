@@ -114,8 +114,8 @@ TEST_CASE_METHOD(Session, "with mode observe, messages are decided and logged, a
   server.header("X-Bloomgate");
   CHECK(server.end_of_message("Q7") == SMFIS_CONTINUE);
   CHECK(server.edits().empty());
-  CHECK_THAT(log.text(), Catch::Contains("queue_id=Q7") && Catch::Contains("decision=deliver reason=listed") &&
-                             Catch::Contains("forged_headers=1"));
+  CHECK_THAT(log.text(),
+             Contains("queue_id=Q7") && Contains("decision=deliver reason=listed") && Contains("forged_headers=1"));
 }
 
 TEST_CASE_METHOD(
@@ -155,8 +155,7 @@ TEST_CASE_METHOD(Session, "with mode observe, no number of forged headers makes 
   for (int i = 0; i < 12'000; ++i) server.header("X-Bloomgate");
   CHECK(server.end_of_message() == SMFIS_CONTINUE);
   CHECK(server.edits().empty());
-  CHECK_THAT(log.text(),
-             Catch::Contains("decision=deliver reason=listed") && Catch::Contains(" forged_headers=12000\n"));
+  CHECK_THAT(log.text(), Contains("decision=deliver reason=listed") && Contains(" forged_headers=12000\n"));
 }
 
 TEST_CASE_METHOD(Session,
@@ -173,7 +172,7 @@ TEST_CASE_METHOD(Session,
   server.mail("<joe@example.org>");
   CHECK(server.end_of_message() == SMFIS_CONTINUE);
   CHECK(server.edits() == Edits{kDeliver});
-  CHECK_THAT(log.text(), Catch::Contains("error: the headers of a message could not be edited"));
+  CHECK_THAT(log.text(), Contains("error: the headers of a message could not be edited"));
 }
 
 // No message is made for it, as it is no std::exception: spdlog lets it through.
@@ -193,7 +192,7 @@ TEST_CASE_METHOD(Session, "a log that fails where an error is to be logged does 
 TEST_CASE_METHOD(Session,
                  "a mail server that lets no headers be changed is refused, and the log says what is missing") {
   CHECK(server.negotiate(SMFIF_ADDHDRS, SMFI_CURR_PROT) == SMFIS_REJECT);
-  CHECK_THAT(log.text(), Catch::Contains("error: ") && Catch::Contains("changing headers"));
+  CHECK_THAT(log.text(), Contains("error: ") && Contains("changing headers"));
 }
 
 TEST_CASE_METHOD(Session, "an exception makes the message check with internal-error, and the message is still marked") {
@@ -206,7 +205,7 @@ TEST_CASE_METHOD(Session, "an exception makes the message check with internal-er
   server.header("X-Bloomgate");
   CHECK(server.end_of_message() == SMFIS_CONTINUE);
   CHECK(server.edits() == Edits{"delete 1", "insert 0 check; reason=internal-error"});
-  CHECK_THAT(log.text(), Catch::Contains("error: internal error at the end of a message: made up\\x0aby a test"));
+  CHECK_THAT(log.text(), Contains("error: internal error at the end of a message: made up\\x0aby a test"));
 }
 
 TEST_CASE("client, login, listener, From and results from the mail server reach the decision") {
@@ -227,11 +226,10 @@ TEST_CASE("client, login, listener, From and results from the mail server reach 
     const Edits edits = server.edits();
     return edits.empty() ? "" : edits.front().substr(std::string("insert 0 ").size());
   };
-  CHECK_THAT(mark("mx.example.net; dkim=pass header.d=example.org"), Catch::StartsWith("deliver; reason=listed;"));
-  CHECK_THAT(mark("other.example; dkim=pass header.d=example.org"),
-             Catch::StartsWith("check; reason=not-authenticated;"));
-  CHECK_THAT(mark(nullptr), Catch::StartsWith("check; reason=not-authenticated;"));
-  CHECK_THAT(mark(nullptr, "joe@example.org, ann@example.org"), Catch::StartsWith("check; reason="));
+  CHECK_THAT(mark("mx.example.net; dkim=pass header.d=example.org"), StartsWith("deliver; reason=listed;"));
+  CHECK_THAT(mark("other.example; dkim=pass header.d=example.org"), StartsWith("check; reason=not-authenticated;"));
+  CHECK_THAT(mark(nullptr), StartsWith("check; reason=not-authenticated;"));
+  CHECK_THAT(mark(nullptr, "joe@example.org, ann@example.org"), StartsWith("check; reason="));
   SECTION("a login") {
     server.context().macros["{auth_authen}"] = "joe";
     CHECK(mark(nullptr).empty());
@@ -289,7 +287,7 @@ TEST_CASE("mail that is not incoming is not marked, and its forged fields are re
   server.header("X-Bloomgate");
   CHECK(server.end_of_message() == SMFIS_CONTINUE);
   CHECK(server.edits() == Edits{"delete 2", "delete 1"});
-  CHECK_THAT(session.log.text(), Catch::Contains("reason=exempt-authenticated"));
+  CHECK_THAT(session.log.text(), Contains("reason=exempt-authenticated"));
   server.context().edits_until_failure = 0;
   server.mail("<joe@example.org>");
   server.header("X-Bloomgate");

@@ -16,7 +16,6 @@
 namespace bloomgate::test {
 namespace {
 
-using Catch::Contains;
 using Edits = std::vector<std::string>;
 
 GateRules verifying_rules() {

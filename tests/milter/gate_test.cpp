@@ -65,7 +65,7 @@ TEST_CASE_METHOD(Parts, "no sender, no From field and no queue ID can forge a lo
 
 TEST_CASE_METHOD(Parts, "a missing queue ID and a missing sender are a dash") {
   Connection(served.get()).end_of_message({"", ""});
-  CHECK_THAT(log.text(), Catch::StartsWith("info: queue_id=- sender=- decision=check reason=no-sender "));
+  CHECK_THAT(log.text(), StartsWith("info: queue_id=- sender=- decision=check reason=no-sender "));
 }
 
 TEST_CASE_METHOD(Parts, "forged headers are counted in the log line") {
@@ -79,7 +79,7 @@ TEST_CASE_METHOD(Parts, "at level warning messages are decided, and not logged")
   Connection connection(served.get());
   connection.begin_message("<joe@example.org>", {});
   const Answer answer = connection.end_of_message({"Q1", ""});
-  CHECK_THAT(std::get<Edits>(answer).mark, Catch::StartsWith("deliver; "));
+  CHECK_THAT(std::get<Edits>(answer).mark, StartsWith("deliver; "));
   CHECK(log.text().empty());
 }
 
@@ -260,11 +260,10 @@ TEST_CASE_METHOD(ConfirmedParts,
   CHECK(decide("<" + stranger + ">").reason == Reason::not_listed);
   CHECK(decide("<" + stranger + ">").confirmation == Confirmation::no);
   CHECK_THAT(log_line(*this, "<user7@example.org>"),
-             Catch::Contains(" reason=listed ") &&
-                 Catch::Matches("[^\n]* header_from=- confirmed=yes confirm_us=[0-9]+\\.[0-9]\n"));
+             Contains(" reason=listed ") && Matches("[^\n]* header_from=- confirmed=yes confirm_us=[0-9]+\\.[0-9]\n"));
   CHECK_THAT(log_line(*this, "<" + stranger + ">"),
-             Catch::Contains(" reason=not-listed ") && Catch::Contains(" whitelist=- header_from=- confirmed=no "));
-  CHECK_THAT(log_line(*this, "<" + stranger_of(filter, false) + ">"), !Catch::Contains("confirm"));
+             Contains(" reason=not-listed ") && Contains(" whitelist=- header_from=- confirmed=no "));
+  CHECK_THAT(log_line(*this, "<" + stranger_of(filter, false) + ">"), !Contains("confirm"));
 }
 
 TEST_CASE_METHOD(ConfirmedParts, "a bad page of a store is reported once, and its senders are checked") {

@@ -77,7 +77,7 @@ TEST_CASE_METHOD(InFolder, "an unknown group is an error that leaves nothing beh
   const BloomgateError error =
       error_of([&] { ListeningSocket(unix_socket(folder.file("milter.sock")), 0660, "no-such-group"); });
   CHECK(exit_status(error.code()) == EX_CONFIG);
-  CHECK_THAT(error.what(), Catch::Contains("'no-such-group'"));
+  CHECK_THAT(error.what(), Contains("'no-such-group'"));
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
@@ -99,7 +99,7 @@ TEST_CASE_METHOD(WithPath, "a socket in use is left alone") {
   const ListeningSocket first(unix_socket(path), 0660, "");
   const BloomgateError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
   CHECK(exit_status(error.code()) == EX_UNAVAILABLE);
-  CHECK_THAT(error.what(), Catch::Contains(path) && Catch::Contains("running already"));
+  CHECK_THAT(error.what(), Contains(path) && Contains("running already"));
   CHECK(connects(path));
 }
 
@@ -121,7 +121,7 @@ TEST_CASE_METHOD(WithPath, "a path that is not a socket is left alone") {
   const auto before = std::filesystem::symlink_status(path).type();
   const BloomgateError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
   CHECK(exit_status(error.code()) == EX_CANTCREAT);
-  CHECK_THAT(error.what(), Catch::Contains("not a socket"));
+  CHECK_THAT(error.what(), Contains("not a socket"));
   CHECK(std::filesystem::symlink_status(path).type() == before);
   CHECK(read_file(target) == "precious");
 }
@@ -138,7 +138,7 @@ TEST_CASE_METHOD(InFolder, "a missing folder is an error that names the socket")
   const std::string path = folder.file("missing/milter.sock");
   const BloomgateError error = error_of([&] { ListeningSocket(unix_socket(path), 0660, ""); });
   CHECK(exit_status(error.code()) == EX_CANTCREAT);
-  CHECK_THAT(error.what(), Catch::Contains("unix:" + path) && Catch::Contains("No such file"));
+  CHECK_THAT(error.what(), Contains("unix:" + path) && Contains("No such file"));
 }
 
 void check_port_is_taken_once(const std::string& address) {
@@ -146,7 +146,7 @@ void check_port_is_taken_once(const std::string& address) {
   const ListeningSocket first(*parse_socket_address(address), 0660, "");
   const BloomgateError error = error_of([&] { ListeningSocket(*parse_socket_address(address), 0660, ""); });
   CHECK(exit_status(error.code()) == EX_UNAVAILABLE);
-  CHECK_THAT(error.what(), Catch::Contains(address));
+  CHECK_THAT(error.what(), Contains(address));
 }
 
 TEST_CASE("a network port is bound, and a second listener on it is refused") {

@@ -239,7 +239,7 @@ TEST_CASE("a recorder that gets no memory has all facts of a message, or has fai
       CHECK(message.envelope({}).recipients == std::vector<std::string>{"a-recipient-with-a-long-name@example.net"});
     } else {
       ++faulty;
-      CHECK_THAT(std::string(message.text_fault()), Catch::Contains("memory"));
+      CHECK_THAT(std::string(message.text_fault()), Contains("memory"));
       CHECK(text.empty());
       CHECK_FALSE(message.add_body("more"));
       CHECK(message.text().size() == 0);

@@ -2,7 +2,7 @@
 
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 Policy policy_from(std::vector<std::string> arguments) {
@@ -65,7 +65,7 @@ TEST_CASE("an invalid domain is an error of the configuration that names its opt
       FAIL("no error for " << option);
     } catch (const BloomgateError& error) {
       CHECK(error.code() == ErrorCode::bad_configuration);
-      CHECK_THAT(error.what(), Catch::Contains(": " + std::string(option) + ": ") && Catch::Contains("'" + bad + "'"));
+      CHECK_THAT(error.what(), Contains(": " + std::string(option) + ": ") && Contains("'" + bad + "'"));
     }
   }
 }
@@ -74,8 +74,8 @@ TEST_CASE("each character of the recipient delimiter counts, and one that cannot
   CHECK(policy_from({}).recipient_delimiter.none());
   CHECK(policy_from({"--recipient-delimiter", "+-"}).recipient_delimiter == TagSeparators::parse("+-"));
   CHECK_THROWS_WITH(policy_from({"--recipient-delimiter", "+a"}),
-                    Catch::Contains("recipient-delimiter") && Catch::Contains("got '+a'"));
+                    Contains("recipient-delimiter") && Contains("got '+a'"));
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

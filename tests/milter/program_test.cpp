@@ -11,8 +11,6 @@
 namespace bloomgate::test {
 namespace {
 
-using Catch::Contains;
-
 struct Ended {
   int status;
   std::string output;  // standard output and error together
@@ -30,7 +28,7 @@ Ended run(const TemporaryFolder& folder, const std::string& arguments, const std
 TEST_CASE_METHOD(InFolder, "help and version are answered, whatever the configuration") {
   const Ended help = run(folder, "--help");
   CHECK(help.status == EX_OK);
-  CHECK_THAT(help.output, Catch::StartsWith("usage: bloomgate-milter") && Contains("--allow-missing-whitelist"));
+  CHECK_THAT(help.output, StartsWith("usage: bloomgate-milter") && Contains("--allow-missing-whitelist"));
   const Ended version = run(folder, "--version");
   CHECK(version.status == EX_OK);
   CHECK(version.output == "bloomgate-milter " BLOOMGATE_VERSION "\n");
@@ -169,12 +167,12 @@ TEST_CASE_METHOD(InFolder, "option --explain decides on a message and says why, 
     INFO(c.name);
     const Ended ended = explain(folder, setup + c.arguments, c.message);
     CHECK(ended.status == EX_OK);
-    CHECK_THAT(ended.output, Catch::EndsWith("\ndecision: " + c.decision + "\n"));
+    CHECK_THAT(ended.output, EndsWith("\ndecision: " + c.decision + "\n"));
     const Ended json = explain(folder, setup + "--json " + c.arguments, c.message);
     CHECK(json.status == EX_OK);
     const std::string verdict = c.decision.substr(0, c.decision.find(' '));
-    CHECK_THAT(json.output, Catch::StartsWith("{\"decision\":\"" + verdict + "\",\"reason\":\"" +
-                                              c.decision.substr(c.decision.find('=') + 1) + "\""));
+    CHECK_THAT(json.output, StartsWith("{\"decision\":\"" + verdict + "\",\"reason\":\"" +
+                                       c.decision.substr(c.decision.find('=') + 1) + "\""));
   }
 }
 
@@ -196,7 +194,7 @@ TEST_CASE_METHOD(InFolder,
   const Ended allowed =
       explain(folder, setup + "/nonexistent/w --allow-missing-whitelist yes --from joe@example.org", "");
   CHECK(allowed.status == EX_OK);
-  CHECK_THAT(allowed.output, Catch::EndsWith("decision: check reason=no-whitelist\n"));
+  CHECK_THAT(allowed.output, EndsWith("decision: check reason=no-whitelist\n"));
 }
 
 }  // namespace

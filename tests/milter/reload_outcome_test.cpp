@@ -14,9 +14,6 @@
 namespace bloomgate::test {
 namespace {
 
-using Catch::Contains;
-using Catch::StartsWith;
-
 // Plays systemd, which gives a service its runtime folder.
 struct RuntimeFolder {
   explicit RuntimeFolder(const std::string& folder) { setenv("RUNTIME_DIRECTORY", folder.c_str(), 1); }

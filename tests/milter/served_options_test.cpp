@@ -16,10 +16,9 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
-using Catch::Contains;
 using Change = std::function<void(DaemonOptions&)>;
 
 constexpr auto kChecker = "spamd:inet:9@127.0.0.1";
@@ -47,8 +46,8 @@ class Configured {
     return make_served_options(options, common_, in_use);
   }
 
-  test::TemporaryFolder folder;
-  test::MemoryLog log;
+  TemporaryFolder folder;
+  MemoryLog log;
   ListSlot slot;
   Monitor monitor{{.lists = slot, .results_missing = [] { return false; }, .lost_log_lines = [] { return 0; }}};
 
@@ -249,7 +248,7 @@ TEST_CASE("a folder for long messages that cannot be used is an error of the con
   DaemonOptions observing = missing;
   observing.mode = Mode::observe;
   CHECK_NOTHROW(s.made(observing));
-  test::write_file(s.folder.file("file"), "");
+  write_file(s.folder.file("file"), "");
   CHECK_THROWS_AS(require_temporary_folder(s.options(
                       [&](DaemonOptions& options) { options.deep_check.temporary_folder = s.folder.file("file"); })),
                   BloomgateError);
@@ -263,4 +262,4 @@ TEST_CASE("a folder for long messages that cannot be used is an error of the con
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -35,7 +35,7 @@ struct SupervisorParts {
   // What systemd was told at the end of a reload.
   std::string status_after_reload(Supervisor& supervisor) const {
     supervisor.reload();
-    CHECK_THAT(systemd.next(), Catch::StartsWith("RELOADING=1\n"));
+    CHECK_THAT(systemd.next(), StartsWith("RELOADING=1\n"));
     return systemd.next();
   }
 
@@ -98,7 +98,7 @@ struct Waiting : Supervised {
     waiting = std::make_unique<Supervisor>(sources, slot, wakeup, results, log.logger());
     waiting->load_first();
     runner = std::make_unique<RunningSupervisor>(*waiting, wakeup);
-    CHECK_THAT(systemd.wait_for_next(), Catch::StartsWith("READY=1\nSTATUS=no whitelist is loaded: all mail"));
+    CHECK_THAT(systemd.wait_for_next(), StartsWith("READY=1\nSTATUS=no whitelist is loaded: all mail"));
   }
 
   void await(Reason wanted) const {

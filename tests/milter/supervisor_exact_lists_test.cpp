@@ -11,9 +11,6 @@
 namespace bloomgate::test {
 namespace {
 
-using Catch::Contains;
-using Catch::StartsWith;
-
 TEST_CASE("an exact list is loaded again after any change of its file") {
   Watched s("joe@example.org\n");
   CHECK(s.revoked("<joe@example.org>"));

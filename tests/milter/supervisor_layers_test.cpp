@@ -11,9 +11,6 @@
 namespace bloomgate::test {
 namespace {
 
-using Catch::Contains;
-using Catch::StartsWith;
-
 struct Layered : SupervisorParts {
   Layered() {
     put("0001", {"joe@example.org"});

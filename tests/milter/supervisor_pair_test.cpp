@@ -12,8 +12,6 @@
 namespace bloomgate::test {
 namespace {
 
-using Catch::Contains;
-
 // A daemon whose only whitelist has a store.
 struct SupervisedPair : SupervisorParts {
   SupervisedPair() { supervisor.load_first(); }

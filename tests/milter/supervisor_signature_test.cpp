@@ -10,9 +10,6 @@
 namespace bloomgate::test {
 namespace {
 
-using Catch::Contains;
-using Catch::StartsWith;
-
 const SecretKey& our_key() {
   static const SecretKey kKey = signing_key();
   return kKey;

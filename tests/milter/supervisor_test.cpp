@@ -23,9 +23,6 @@
 namespace bloomgate::test {
 namespace {
 
-using Catch::Contains;
-using Catch::StartsWith;
-
 struct Serving : Supervised {
   Serving() { supervisor.load_first(); }
 };
@@ -33,9 +30,9 @@ struct Serving : Supervised {
 TEST_CASE_METHOD(Serving, "the first load fills the slot and is logged with entries, bits, rate and seconds") {
   CHECK(reason("<joe@example.org>") == Reason::listed);
   CHECK_THAT(log.text(),
-             Catch::Matches("info: loaded " + file.path() +
-                            ": 1 entries, 32768 bits, expected false-positive rate .* % per look-up, in [0-9.]+ s\n"
-                            "info: expected false-positive rate .* % per message \\(identity = either\\)\n"));
+             Matches("info: loaded " + file.path() +
+                     ": 1 entries, 32768 bits, expected false-positive rate .* % per look-up, in [0-9.]+ s\n"
+                     "info: expected false-positive rate .* % per message \\(identity = either\\)\n"));
 }
 
 // Whether a thread of this process gets a processor only when nobody else wants one.
@@ -266,7 +263,7 @@ TEST_CASE("a whitelist that was missing at the start is used as soon as it is th
   std::filesystem::rename(s.file.path(), s.whitelist);
   s.await(Reason::listed);
   std::string status;
-  while (!Catch::StartsWith("STATUS=serving ").match(status)) status = s.systemd.wait_for_next();
+  while (!StartsWith("STATUS=serving ").match(status)) status = s.systemd.wait_for_next();
   CHECK_THAT(status, Contains(s.whitelist));
 }
 

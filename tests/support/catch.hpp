@@ -30,3 +30,12 @@ inline auto Contains(std::string part) {
 #include <catch2/catch.hpp>
 
 #endif
+
+namespace bloomgate::test {
+
+using Catch::Contains;
+using Catch::EndsWith;
+using Catch::Matches;
+using Catch::StartsWith;
+
+}  // namespace bloomgate::test

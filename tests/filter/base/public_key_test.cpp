@@ -3,14 +3,12 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_keys.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
-using Catch::Contains;
-
 TEST_CASE("the text of a public key is read as its bytes") {
-  const PublicKey key = test::signing_key().public_key();
-  CHECK(key.text() == test::kSigningKeyText);
+  const PublicKey key = signing_key().public_key();
+  CHECK(key.text() == kSigningKeyText);
   CHECK(PublicKey::parse(key.text()) == key);
   PublicKey every;
   for (unsigned value = 0; value < 256; ++value) {
@@ -22,7 +20,7 @@ TEST_CASE("the text of a public key is read as its bytes") {
 }
 
 TEST_CASE("a key has exactly one text, and every other text is refused") {
-  const std::string text = test::kSigningKeyText;
+  const std::string text = kSigningKeyText;
   const auto with = [&](std::size_t at, char character) {
     std::string changed = text;
     changed[at] = character;
@@ -65,4 +63,4 @@ TEST_CASE("the error about a bad key does not repeat it, and says if it may be a
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

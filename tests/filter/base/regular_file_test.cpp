@@ -10,12 +10,10 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
-using Catch::Contains;
-
-TEST_CASE_METHOD(test::InFolder,
+TEST_CASE_METHOD(InFolder,
                  "a regular file is opened for reading, also through a link, and is closed in started programs") {
   std::ofstream(folder.file("file")) << "12345";
   REQUIRE(symlink("file", folder.file("link").c_str()) == 0);
@@ -28,7 +26,7 @@ TEST_CASE_METHOD(test::InFolder,
   }
 }
 
-TEST_CASE_METHOD(test::InFolder, "a file that is not regular is refused without waiting, with the reason") {
+TEST_CASE_METHOD(InFolder, "a file that is not regular is refused without waiting, with the reason") {
   REQUIRE(mkfifo(folder.file("pipe").c_str(), 0600) == 0);
   struct Case {
     std::string path;
@@ -53,4 +51,4 @@ TEST_CASE_METHOD(test::InFolder, "a file that is not regular is refused without 
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -271,8 +271,8 @@ TEST_CASE("filters that differ in anything but their entries are refused with th
     const MappedFilter different(folder.file("other"));
     const std::array<const MappedFilter*, 3> filters = {&a, &b, &different};
     const auto unite = [&] { combine_filters(filters, Combination::unite, folder.file("out"), 1, kNeverStop); };
-    CHECK_THROWS_WITH(unite(), Catch::Contains("they differ in " + row.what) && Catch::Contains(a.path()) &&
-                                   Catch::Contains(different.path()));
+    CHECK_THROWS_WITH(unite(),
+                      Contains("they differ in " + row.what) && Contains(a.path()) && Contains(different.path()));
     CHECK(error_code_of(unite) == ErrorCode::bad_argument);
     CHECK(error_code_of([&] { combine_filters(filters, Combination::intersect, folder.file("out"), 1, kNeverStop); }) ==
           ErrorCode::bad_argument);

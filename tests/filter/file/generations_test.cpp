@@ -118,7 +118,7 @@ TEST_CASE_METHOD(Folder, "a kept filter replaces a missing one, and a missing ge
     FAIL("nothing was there to exchange");
   } catch (const BloomgateError& error) {
     CHECK(error.code() == ErrorCode::cannot_open);
-    CHECK_THAT(error.what(), Catch::Contains("filter.1 is not there") && Catch::Contains("--keep"));
+    CHECK_THAT(error.what(), Contains("filter.1 is not there") && Contains("--keep"));
   }
 }
 

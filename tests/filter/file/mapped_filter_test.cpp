@@ -94,7 +94,7 @@ TEST_CASE_METHOD(FourChunks, "only verify finds a damaged body, and names the pl
     CHECK(error.code() == ErrorCode::bad_body_checksum);
     CHECK(error.details().offset == kHeaderBytes + (place & ~(kChecksumChunkBytes - 1)));
     CHECK(error.details().path == path);
-    CHECK_THAT(error.what(), Catch::Contains("the bit array is damaged"));
+    CHECK_THAT(error.what(), Contains("the bit array is damaged"));
   }
 }
 
@@ -122,7 +122,7 @@ TEST_CASE_METHOD(WithPath, "a damaged list of domain entries is found by verify,
   } catch (const BloomgateError& error) {
     CHECK(error.code() == ErrorCode::bad_body_checksum);
     CHECK(error.details().offset == domains.offset + (place & ~(kChecksumChunkBytes - 1)));
-    CHECK_THAT(error.what(), Catch::Contains("the list of domain entries is damaged"));
+    CHECK_THAT(error.what(), Contains("the list of domain entries is damaged"));
   }
 }
 

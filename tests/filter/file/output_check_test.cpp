@@ -6,7 +6,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 // What is said where a file of that size cannot be written.
@@ -20,7 +20,7 @@ std::string refusal_of(const std::string& path, std::uint64_t bytes) {
   return {};
 }
 
-TEST_CASE_METHOD(test::InFolder, "a folder lacks room for more bytes than are free, and for no fewer") {
+TEST_CASE_METHOD(InFolder, "a folder lacks room for more bytes than are free, and for no fewer") {
   const std::uint64_t free = std::filesystem::space(folder.path()).available;
   CHECK_FALSE(surely_lacks_room(folder.path().string(), 0));
   CHECK_FALSE(surely_lacks_room(folder.path().string(), free / 2));  // others write at the same time
@@ -28,12 +28,12 @@ TEST_CASE_METHOD(test::InFolder, "a folder lacks room for more bytes than are fr
   CHECK_FALSE(surely_lacks_room(folder.file("missing"), std::uint64_t{1} << 62));  // nobody knows
 }
 
-TEST_CASE_METHOD(test::InFolder, "a trial finds out whether a file can be written, and leaves nothing behind") {
+TEST_CASE_METHOD(InFolder, "a trial finds out whether a file can be written, and leaves nothing behind") {
   CHECK(refusal_of(folder.file("filter"), 0).empty());
   CHECK(refusal_of(folder.file("filter"), 10'000).empty());
-  CHECK_THAT(refusal_of(folder.file("missing/filter"), 10'000), Catch::Contains("its folder is not there"));
-  CHECK_THAT(refusal_of(folder.file("missing/filter"), 0), Catch::Contains("its folder is not there"));
-  CHECK_THAT(refusal_of(folder.file("filter"), std::uint64_t{1} << 62), Catch::Contains("there is no room for it"));
+  CHECK_THAT(refusal_of(folder.file("missing/filter"), 10'000), Contains("its folder is not there"));
+  CHECK_THAT(refusal_of(folder.file("missing/filter"), 0), Contains("its folder is not there"));
+  CHECK_THAT(refusal_of(folder.file("filter"), std::uint64_t{1} << 62), Contains("there is no room for it"));
   CHECK(std::filesystem::is_empty(folder.path()));
   try {
     require_can_write(folder.path().string(), 0);
@@ -44,4 +44,4 @@ TEST_CASE_METHOD(test::InFolder, "a trial finds out whether a file can be writte
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

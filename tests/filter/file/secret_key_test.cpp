@@ -13,7 +13,6 @@ namespace bloomgate::test {
 namespace {
 
 namespace fs = std::filesystem;
-using Catch::Contains;
 
 // A text that is to be a key's, in a file that only its owner may read.
 std::string key_file(const TemporaryFolder& folder, const std::string& text) {

@@ -24,7 +24,6 @@ namespace bloomgate::test {
 namespace {
 
 namespace fs = std::filesystem;
-using Catch::Contains;
 
 const fs::path kTests = BLOOMGATE_TESTS_FOLDER;
 

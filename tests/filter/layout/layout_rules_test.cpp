@@ -12,7 +12,7 @@
 #include "filter/layout/sizing.hpp"
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using Values = std::vector<std::uint64_t>;
@@ -178,7 +178,7 @@ TEST_CASE("each layout says in words which sizes of a block it takes, and takes 
     for (const std::uint32_t hashes : {1U, rules.most_hashes()}) {
       CAPTURE(rules.name(), hashes);
       CHECK(rules.allows_block_bytes(rules.default_block_bytes(hashes), hashes));
-      CHECK_THAT(rules.block_bytes_rule(hashes), Catch::Contains(std::to_string(rules.default_block_bytes(hashes))));
+      CHECK_THAT(rules.block_bytes_rule(hashes), Contains(std::to_string(rules.default_block_bytes(hashes))));
       CHECK_FALSE(rules.allows_block_bytes(0, hashes));
       CHECK_FALSE(rules.allows_block_bytes(rules.default_block_bytes(hashes) + 1, hashes));
       // Others are allowed exactly where they can be chosen.
@@ -237,4 +237,4 @@ TEST_CASE("the number of entries follows from the fill, from one entry on") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

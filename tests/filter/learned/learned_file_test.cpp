@@ -16,7 +16,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using std::chrono::days;
@@ -88,7 +88,7 @@ class Fixture {
   }
 
  private:
-  const test::TemporaryFolder folder_;
+  const TemporaryFolder folder_;
   const std::string path_;
 };
 
@@ -320,7 +320,7 @@ TEST_CASE_METHOD(Fixture, "a file that is not our database is refused by name") 
     create();
     run_sql(path(), "PRAGMA user_version = 2");
     CHECK(code_of_reading() == ErrorCode::unsupported_version);
-    CHECK_THROWS_WITH(create(), Catch::Contains(path()) && Catch::Contains("found version 2"));
+    CHECK_THROWS_WITH(create(), Contains(path()) && Contains("found version 2"));
   }
 }
 
@@ -328,7 +328,7 @@ TEST_CASE_METHOD(Fixture, "a row that our code cannot have written is damage") {
   create();
   SECTION("an address with upper case") {
     run_sql(path(), "INSERT INTO pairs VALUES (1, 'Ann@ours.example', 'joe@example.org', 1, 1)");
-    CHECK_THROWS_WITH(pairs_of_path(), Catch::Contains("row 1") && Catch::Contains("Ann@ours.example"));
+    CHECK_THROWS_WITH(pairs_of_path(), Contains("row 1") && Contains("Ann@ours.example"));
   }
   SECTION("a domain") {
     run_sql(path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', '@example.org', 1, 1)");
@@ -343,7 +343,7 @@ TEST_CASE_METHOD(Fixture, "a row that our code cannot have written is damage") {
     run_sql(path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', CAST('joe@example.org' AS BLOB), 1, 1)");
     run_sql(path(),
             "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = sql || ' STRICT' WHERE type = 'table'");
-    CHECK_THROWS_WITH(pairs_of_path(), Catch::Contains("row 1") && Catch::Contains("no text"));
+    CHECK_THROWS_WITH(pairs_of_path(), Contains("row 1") && Contains("no text"));
   }
   SECTION("two lines") {
     run_sql(path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org' || char(10) || 'x', 1, 1)");
@@ -368,7 +368,7 @@ TEST_CASE_METHOD(Fixture, "a row that our code cannot have written is damage") {
   SECTION("a text that is far too long") {
     run_sql(path(), "INSERT INTO pairs VALUES (1, 'ann@ours.example', hex(zeroblob(1000000)), 1, 1)");
     CHECK(code_of_reading() == ErrorCode::bad_input);
-    CHECK_THROWS_WITH(pairs_of_path(), Catch::Contains("too big"));  // before it takes memory
+    CHECK_THROWS_WITH(pairs_of_path(), Contains("too big"));  // before it takes memory
   }
   SECTION("a count that has run over") {
     run_sql(path(), "UPDATE state SET last_change = 9223372036854775807");
@@ -397,7 +397,7 @@ TEST_CASE_METHOD(Fixture, "a row that our code cannot have written is damage") {
   SECTION("no state") {
     run_sql(path(), "DELETE FROM state");
     CHECK(code_of_reading() == ErrorCode::bad_input);
-    CHECK_THROWS_WITH(pairs_of_path(), Catch::Contains("has no row"));
+    CHECK_THROWS_WITH(pairs_of_path(), Contains("has no row"));
   }
 }
 
@@ -470,4 +470,4 @@ TEST_CASE_METHOD(Fixture, "random steps of two processes with the file open leav
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

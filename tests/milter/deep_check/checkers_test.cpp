@@ -53,7 +53,7 @@ TEST_CASE("the first server that answers decides, and earlier failures are repor
   CHECK(result.verdict == DeepVerdict::spam);
   CHECK(result.score == 9.5);
   REQUIRE(result.failures.size() == 1);
-  CHECK_THAT(result.failures.front(), Catch::Contains("rspamd:http://127.0.0.1:") && Catch::Contains("refused"));
+  CHECK_THAT(result.failures.front(), Contains("rspamd:http://127.0.0.1:") && Contains("refused"));
   CHECK(last.connections() == 0);
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("servers that hang take together at most the message's time") {
   constexpr auto kTime = 1200ms;
   Checkers check(options({first.spamd(), second.rspamd(), third.spamd()}, kTime));
   const auto start = Clock::now();
-  CHECK_THAT(error_of(check), Catch::Contains("no answer in time; ") && Catch::EndsWith("no answer in time"));
+  CHECK_THAT(error_of(check), Contains("no answer in time; ") && EndsWith("no answer in time"));
   CHECK(Clock::now() - start >= kTime - 5ms);
   CHECK(third.connections() == 1);
 }
@@ -116,7 +116,7 @@ TEST_CASE("the time for a message is that of the option") {
   constexpr auto kTime = 3s;
   Checkers check(options({silent.spamd()}, kTime));
   const auto start = Clock::now();
-  CHECK_THAT(error_of(check), Catch::EndsWith("no answer in time"));
+  CHECK_THAT(error_of(check), EndsWith("no answer in time"));
   CHECK(Clock::now() - start < 2 * kTime);
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("a server that answers again is asked first again, however it failed b
   });
   LoopbackServer second(answers("nonsense\r\n"));
   Checkers check(options({first.spamd(), second.spamd()}));
-  CHECK_THAT(error_of(check), Catch::Contains("not spamd's"));
+  CHECK_THAT(error_of(check), Contains("not spamd's"));
   well = true;
   CHECK(check.ask({}, small_message()).failures.empty());
   CHECK(check.ask({}, small_message()).failures.empty());
@@ -140,8 +140,8 @@ TEST_CASE("if no server answers, the error says what was wrong with each, on one
   LoopbackServer empty([](LoopbackServer::Client&) {});
   Checkers check(options({nobody(), refuses.spamd(), empty.rspamd()}));
   const std::string error = error_of(check);
-  CHECK_THAT(error, Catch::Contains("refused; ") && Catch::Contains("it refuses: SPAMD/1.0 76 No\\x1b[31m\\xff; ") &&
-                        Catch::Contains(to_string(empty.rspamd()) + ": "));
+  CHECK_THAT(error, Contains("refused; ") && Contains("it refuses: SPAMD/1.0 76 No\\x1b[31m\\xff; ") &&
+                        Contains(to_string(empty.rspamd()) + ": "));
   CHECK(error.find('\n') == std::string::npos);
 }
 
@@ -208,8 +208,8 @@ TEST_CASE("a server that does anything but answer is an error within the time") 
       CAPTURE(is_rspamd);
       Checkers check(options({asked}, fault.timeout));
       const auto start = Clock::now();
-      CHECK_THAT(error_of(check), Catch::StartsWith("no deeper check has answered: " + to_string(asked) + ": ") &&
-                                      Catch::Contains(is_rspamd ? fault.of_rspamd : fault.of_spamd));
+      CHECK_THAT(error_of(check), StartsWith("no deeper check has answered: " + to_string(asked) + ": ") &&
+                                      Contains(is_rspamd ? fault.of_rspamd : fault.of_spamd));
       CHECK(Clock::now() - start < 30s);
     }
   }

@@ -53,14 +53,14 @@ TEST_CASE("rspamd gets the envelope in fields of the request, and the message un
   LoopbackServer server(keeps_request(request, rspamd_says("add header", 7)));
   const DeepResult result = ask_rspamd(server.rspamd(), usual(), message_of(kText), soon());
   CHECK(result.verdict == DeepVerdict::spam);
-  CHECK_THAT(request, Catch::StartsWith("POST /checkv2 HTTP/1.1\r\n") && Catch::EndsWith("\r\n\r\n" + kText));
+  CHECK_THAT(request, StartsWith("POST /checkv2 HTTP/1.1\r\n") && EndsWith("\r\n\r\n" + kText));
   for (const char* const field :
        {"Queue-Id: 4ABC12", "From: <joe@example.org>", "Rcpt: <ann@example.net>", "Rcpt: <bob@example.net>",
         "IP: 192.0.2.7", "Hostname: mail.example.org", "Helo: helo.example.org", "User: joe",
         "MTA-Name: mx.example.net", "Content-Length: 24"}) {
-    CHECK_THAT(request, Catch::Contains("\r\n" + std::string(field) + "\r\n"));
+    CHECK_THAT(request, Contains("\r\n" + std::string(field) + "\r\n"));
   }
-  CHECK_THAT(request, !Catch::Contains("Expect") && !Catch::Contains("Content-Type"));
+  CHECK_THAT(request, !Contains("Expect") && !Contains("Content-Type"));
 }
 
 TEST_CASE("the envelope cannot break out of a field of the request, and unknown values are left out") {
@@ -73,12 +73,11 @@ TEST_CASE("the envelope cannot break out of a field of the request, and unknown 
   envelope.client_name = "unknown";
   envelope.queue_id.clear();
   ask_rspamd(server.rspamd(), envelope, message_of(kText), soon());
-  CHECK_THAT(request, Catch::Contains("\r\nHelo: x??IP: 127.0.0.1????\r\n") &&
-                          Catch::Contains("\r\nFrom: <a??b>\r\n") && Catch::Contains("\r\nUser: j?oe\r\n") &&
-                          !Catch::Contains("Hostname") && !Catch::Contains("Queue-Id"));
+  CHECK_THAT(request, Contains("\r\nHelo: x??IP: 127.0.0.1????\r\n") && Contains("\r\nFrom: <a??b>\r\n") &&
+                          Contains("\r\nUser: j?oe\r\n") && !Contains("Hostname") && !Contains("Queue-Id"));
   envelope.sender.clear();
   ask_rspamd(server.rspamd(), envelope, message_of(kText), soon());
-  CHECK_THAT(request, Catch::Contains("\r\nFrom: <>\r\n"));
+  CHECK_THAT(request, Contains("\r\nFrom: <>\r\n"));
 }
 
 TEST_CASE("rspamd gets the first of very many recipients") {
@@ -88,7 +87,7 @@ TEST_CASE("rspamd gets the first of very many recipients") {
   envelope.recipients.assign(10'000, "somebody@example.net");
   ask_rspamd(server.rspamd(), envelope, message_of(kText), soon());
   CHECK(request.size() < 40'000);
-  CHECK_THAT(request, Catch::Contains("Rcpt: <somebody@example.net>") && Catch::EndsWith("\r\n\r\n" + kText));
+  CHECK_THAT(request, Contains("Rcpt: <somebody@example.net>") && EndsWith("\r\n\r\n" + kText));
 }
 
 TEST_CASE("a path in the URL of rspamd is kept") {
@@ -97,7 +96,7 @@ TEST_CASE("a path in the URL of rspamd is kept") {
   DeepCheckServer asked = server.rspamd();
   asked.url += "/rspamd/";
   ask_rspamd(asked, usual(), message_of(kText), soon());
-  CHECK_THAT(request, Catch::StartsWith("POST /rspamd/checkv2 HTTP/1.1\r\n"));
+  CHECK_THAT(request, StartsWith("POST /rspamd/checkv2 HTTP/1.1\r\n"));
 }
 
 TEST_CASE("spamd gets the envelope in fields before the message") {
@@ -108,8 +107,8 @@ TEST_CASE("spamd gets the envelope in fields before the message") {
   const std::string body = request.substr(header_end);
   CHECK(request.substr(0, header_end) ==
         "SYMBOLS SPAMC/1.5\r\nContent-length: " + std::to_string(body.size()) + "\r\n\r\n");
-  CHECK_THAT(body, Catch::StartsWith("Return-Path: <joe@example.org>\r\nReceived: from helo.example.org (") &&
-                       Catch::EndsWith("\r\n" + kText));
+  CHECK_THAT(body, StartsWith("Return-Path: <joe@example.org>\r\nReceived: from helo.example.org (") &&
+                       EndsWith("\r\n" + kText));
 }
 
 TEST_CASE_METHOD(InFolder, "a large message comes whole, from memory and file, by port and by unix socket") {
@@ -139,7 +138,7 @@ TEST_CASE("a refusal that arrives before the whole message is sent is read") {
     FAIL("there is no answer");
   } catch (const CheckerError& error) {
     // The kernel may throw away what was received when the connection is reset.
-    CHECK_THAT(error.what(), Catch::Contains("76 Too large") || Catch::Contains("reset"));
+    CHECK_THAT(error.what(), Contains("76 Too large") || Contains("reset"));
   }
 }
 
@@ -153,7 +152,7 @@ TEST_CASE_METHOD(InFolder, "if spamd answers and closes while the message is bei
   };
   // What a unix socket has received stays there when the other end closes it.
   const LoopbackServer server(refuses, folder.file("spamd"));
-  CHECK_THROWS_WITH(ask_spamd(server.spamd(), usual(), message_of(large), soon()), Catch::Contains("76 Too large"));
+  CHECK_THROWS_WITH(ask_spamd(server.spamd(), usual(), message_of(large), soon()), Contains("76 Too large"));
   const auto accepts = [](LoopbackServer::Client& client) {
     client.await_bytes();
     client.send(spamd_says(true, 9));
@@ -196,7 +195,7 @@ TEST_CASE("a server that reads nothing is given up in time, and one that resets 
   const LoopbackServer resetting([](LoopbackServer::Client& client) { client.await_bytes(); });
   PlainConnection connection(resetting.spamd().address, soon());
   connection.send("x");
-  CHECK_THROWS_WITH(connection.receive_all(100), Catch::Contains("reset"));
+  CHECK_THROWS_WITH(connection.receive_all(100), Contains("reset"));
 }
 
 // Takes away what the process has in files without a name in that folder.
@@ -248,9 +247,9 @@ TEST_CASE("an answer may be as long as the bound, and not a byte longer") {
     return ask_rspamd(server.rspamd(), usual(), message_of(kText), soon()).score == 3;
   };
   CHECK(rspamd_takes(100, kMaxHttpReplyBytes));
-  CHECK_THROWS_WITH(rspamd_takes(100, kMaxHttpReplyBytes + 1), Catch::Contains("body of its answer is longer than"));
+  CHECK_THROWS_WITH(rspamd_takes(100, kMaxHttpReplyBytes + 1), Contains("body of its answer is longer than"));
   CHECK(rspamd_takes(kMaxHttpHeaderBytes, 100));
-  CHECK_THROWS_WITH(rspamd_takes(kMaxHttpHeaderBytes + 1, 100), Catch::Contains("header of its answer is longer than"));
+  CHECK_THROWS_WITH(rspamd_takes(kMaxHttpHeaderBytes + 1, 100), Contains("header of its answer is longer than"));
 
   const auto spamd_takes = [](std::size_t bytes) {
     std::string reply = "SPAMD/1.1 0 EX_OK\r\nSpam: True ; 9 / 5.0\r\n\r\nA";
@@ -259,7 +258,7 @@ TEST_CASE("an answer may be as long as the bound, and not a byte longer") {
     return ask_spamd(server.spamd(), usual(), message_of(kText), soon()).score == 9;
   };
   CHECK(spamd_takes(kMaxSpamdReplyBytes));
-  CHECK_THROWS_WITH(spamd_takes(kMaxSpamdReplyBytes + 1), Catch::Contains("longer than"));
+  CHECK_THROWS_WITH(spamd_takes(kMaxSpamdReplyBytes + 1), Contains("longer than"));
 }
 
 TEST_CASE("an answer that comes in pieces is put together") {
@@ -301,7 +300,7 @@ TEST_CASE("only one line of a server's refusal is reported, and a pong with an e
     ask_rspamd(ill.rspamd(), usual(), message_of(kText), soon());
     FAIL("it answers 503");
   } catch (const CheckerError& error) {
-    CHECK_THAT(error.what(), Catch::StartsWith("it answers 503: xxx"));
+    CHECK_THAT(error.what(), StartsWith("it answers 503: xxx"));
     CHECK(std::string_view(error.what()).size() < 300);
   }
   const LoopbackServer half(answers(http_reply("pong\r\n", 500)));
@@ -347,8 +346,8 @@ TEST_CASE("whether a server answers at all can be asked without a message") {
   LoopbackServer asked(keeps_request(request, "SPAMD/1.5 0 PONG\r\n"));
   CHECK(reach(asked.spamd(), 60s).empty());
   CHECK(request == "PING SPAMC/1.5\r\n\r\n");
-  CHECK_THAT(reach(spamd.rspamd(), 60s), Catch::Contains("HTTP/0.9"));
-  CHECK_THAT(reach(rspamd.spamd(), 60s), Catch::Contains("not spamd's: HTTP/1.1 200"));
+  CHECK_THAT(reach(spamd.rspamd(), 60s), Contains("HTTP/0.9"));
+  CHECK_THAT(reach(rspamd.spamd(), 60s), Contains("not spamd's: HTTP/1.1 200"));
   CHECK(reach(silent.rspamd(), 100ms) == "no answer in time");
   CHECK(reach(silent.spamd(), 100ms) == "no answer in time");
   const SocketAddress nowhere{SocketAddress::Family::unix_path, "/nowhere/socket", {}, {}};

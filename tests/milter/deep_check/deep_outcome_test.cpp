@@ -5,7 +5,7 @@
 
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -57,7 +57,7 @@ TEST_CASE("the name of a server is one short word of a log line, whatever it con
   DeepResult result = result_with(DeepVerdict::ham);
   result.server = "http://checker/a b\n\x1b[31m";
   std::string log = outcome_of(result, {}, 1ms).log;
-  CHECK_THAT(log, Catch::EndsWith(" check_ms=1"));
+  CHECK_THAT(log, EndsWith(" check_ms=1"));
   CHECK(log.find_first_of("\n\x1b") == std::string::npos);
   CHECK(std::ranges::count(log, ' ') == 4);
   result.server = std::string(5000, 'x');
@@ -67,8 +67,8 @@ TEST_CASE("the name of a server is one short word of a log line, whatever it con
 
 TEST_CASE("the client gets the checker's text, or else that the message looks like spam or should come again") {
   DeepResult result = result_with(DeepVerdict::reject);
-  CHECK_THAT(outcome_of(result, {}, 0ms).reply, Catch::Contains("looks like spam"));
-  CHECK_THAT(outcome_of(result_with(DeepVerdict::soft_reject), {}, 0ms).reply, Catch::Contains("try again later"));
+  CHECK_THAT(outcome_of(result, {}, 0ms).reply, Contains("looks like spam"));
+  CHECK_THAT(outcome_of(result_with(DeepVerdict::soft_reject), {}, 0ms).reply, Contains("try again later"));
   for (const auto& [told, reply] : {std::pair{"Gtube pattern", "Gtube pattern"},
                                     {"4.7.1 Try again", "Try again"},
                                     {"5.7.123 Go away", "Go away"},
@@ -99,7 +99,7 @@ TEST_CASE("if no checker answers, a message is refused temporarily, or passes as
   options.on_failure = CheckFailureAction::tempfail;
   const DeepOutcome refused = outcome_of_failure(options, 7ms);
   CHECK(refused.action == SpamAction::tempfail);
-  CHECK_THAT(refused.reply, Catch::Contains("try again later"));
+  CHECK_THAT(refused.reply, Contains("try again later"));
   CHECK(refused.log == "deep_check=failed action=tempfail check_ms=7");
   options.on_failure = CheckFailureAction::tag;
   const DeepOutcome unknown = outcome_of_failure(options, 7ms);
@@ -107,8 +107,8 @@ TEST_CASE("if no checker answers, a message is refused temporarily, or passes as
   CHECK(unknown.log == "deep_check=failed action=tag check_ms=7");
   REQUIRE(unknown.fields.size() == 1);
   CHECK(unknown.fields[0].name == "X-Spam-Status");
-  CHECK_THAT(unknown.fields[0].value, Catch::StartsWith("Unknown"));
+  CHECK_THAT(unknown.fields[0].value, StartsWith("Unknown"));
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -19,7 +19,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -142,8 +142,8 @@ TEST_CASE("spam and rejected samples count as spam, and the sender is named with
     CHECK(s.wait_for_answers(1) == Answers{SampleAnswer::spam});
     REQUIRE(s.lines().size() == 1);
     CHECK_THAT(s.lines()[0],
-               Catch::Matches("queue_id=Q1 sender=<joe@example.org> sample=spam score=7\\.0/5\\.0 identity=envelope "
-                              "whitelist=customers header_from=- server=spamd:unix:/s check_ms=[0-9]+"));
+               Matches("queue_id=Q1 sender=<joe@example.org> sample=spam score=7\\.0/5\\.0 identity=envelope "
+                       "whitelist=customers header_from=- server=spamd:unix:/s check_ms=[0-9]+"));
   }
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("ham and deferred samples do not count as spam") {
     s.result.verdict = verdict;
     s.sampler->offer(sample("joe@example.org"));
     CHECK(s.wait_for_answers(1) == Answers{SampleAnswer::ham});
-    CHECK_THAT(s.lines().at(0), Catch::Contains(" sample=ham score=7.0/5.0 "));
+    CHECK_THAT(s.lines().at(0), Contains(" sample=ham score=7.0/5.0 "));
   }
 }
 
@@ -162,11 +162,11 @@ TEST_CASE_METHOD(Sampling, "a checker that does not answer fails the sample, and
   sampler->offer(sample("joe@example.org"));
   sampler->offer(sample("ann@example.org"));
   CHECK(wait_for_answers(2) == Answers{SampleAnswer::failed, SampleAnswer::failed});
-  CHECK_THAT(lines().at(0), Catch::Matches("queue_id=Q1 sender=<joe@example.org> sample=failed identity=envelope .* "
-                                           "check_ms=[0-9]+ : spamd:unix:/s: \\\\x1b no answer in time"));
+  CHECK_THAT(lines().at(0), Matches("queue_id=Q1 sender=<joe@example.org> sample=failed identity=envelope .* "
+                                    "check_ms=[0-9]+ : spamd:unix:/s: \\\\x1b no answer in time"));
 }
 
-TEST_CASE_METHOD(test::InFolder, "the checker gets the whole text, also what is in a file") {
+TEST_CASE_METHOD(InFolder, "the checker gets the whole text, also what is in a file") {
   Sampling s;
   const std::string body(100'000, 'x');
   s.sampler->offer(sample("joe@example.org", body, {1 << 20, 1000, folder.path().string()}));
@@ -174,7 +174,7 @@ TEST_CASE_METHOD(test::InFolder, "the checker gets the whole text, also what is 
   CHECK(s.asked() == std::vector<std::string>{"joe@example.org: " + body});
 }
 
-TEST_CASE_METHOD(test::InFolder, "a sample without room in number, memory or on the disk is dropped and counted") {
+TEST_CASE_METHOD(InFolder, "a sample without room in number, memory or on the disk is dropped and counted") {
   DeliverySampler::Limits limits;
   std::string body = "x";
   std::size_t memory = 1 << 20;
@@ -253,7 +253,7 @@ TEST_CASE("a sampler ends without waiting for a checker or reporting anything, a
   CHECK(s.asked().size() == 1);
 }
 
-TEST_CASE_METHOD(test::InFolder,
+TEST_CASE_METHOD(InFolder,
                  "a stopped sampler drops the files of waiting samples while its thread still waits for a checker") {
   const auto open_files = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
@@ -297,4 +297,4 @@ TEST_CASE("nothing is lost when many sessions offer at once") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

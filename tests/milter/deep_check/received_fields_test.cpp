@@ -2,7 +2,7 @@
 
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 constexpr std::time_t kTime = 1795255200;  // 21 November 2026, 10:00 UTC
@@ -30,15 +30,15 @@ TEST_CASE("the fields name the sender, the client and its address") {
 TEST_CASE("a login, a client without a name and unknown values are written") {
   Envelope envelope = usual();
   envelope.login = "ann";
-  CHECK_THAT(received_fields(envelope, kTime), Catch::Contains(" with ESMTPA id 4ABC12\r\n"));
+  CHECK_THAT(received_fields(envelope, kTime), Contains(" with ESMTPA id 4ABC12\r\n"));
   envelope.client_name = "[192.0.2.7]";
-  CHECK_THAT(received_fields(envelope, kTime), Catch::Contains(" (unknown [192.0.2.7])\r\n"));
+  CHECK_THAT(received_fields(envelope, kTime), Contains(" (unknown [192.0.2.7])\r\n"));
   envelope.helo.clear();
-  CHECK_THAT(received_fields(envelope, kTime), Catch::Contains("Received: from unknown ("));
+  CHECK_THAT(received_fields(envelope, kTime), Contains("Received: from unknown ("));
   envelope.client_address = "2001:db8::1";
-  CHECK_THAT(received_fields(envelope, kTime), Catch::Contains("[2001:db8::1]"));
+  CHECK_THAT(received_fields(envelope, kTime), Contains("[2001:db8::1]"));
   envelope.sender.clear();
-  CHECK_THAT(received_fields(envelope, kTime), Catch::StartsWith("Return-Path: <>\r\n"));
+  CHECK_THAT(received_fields(envelope, kTime), StartsWith("Return-Path: <>\r\n"));
   envelope.client_address.clear();
   CHECK(received_fields(envelope, kTime) == "Return-Path: <>\r\n");
 }
@@ -58,12 +58,11 @@ TEST_CASE("values from the client cannot pass for another part of the fields") {
   for (const Case& c : cases) {
     Envelope envelope = usual();
     envelope.helo = c.helo;
-    CHECK_THAT(received_fields(envelope, kTime), Catch::Contains(c.want));
+    CHECK_THAT(received_fields(envelope, kTime), Contains(c.want));
   }
   Envelope envelope = usual();
   envelope.sender = "a> b)\r\nX: <y@example.org";
-  CHECK_THAT(received_fields(envelope, kTime),
-             Catch::StartsWith("Return-Path: <a??b???X:??y@example.org>\r\nReceived:"));
+  CHECK_THAT(received_fields(envelope, kTime), StartsWith("Return-Path: <a??b???X:??y@example.org>\r\nReceived:"));
   envelope.helo = std::string(5000, 'x');
   CHECK(received_fields(envelope, kTime).size() < 1000);
   for (std::string* const word : {&envelope.sender, &envelope.client_name, &envelope.mta_name, &envelope.queue_id}) {
@@ -72,8 +71,8 @@ TEST_CASE("values from the client cannot pass for another part of the fields") {
   // The sender stands there twice, with 1,024 bytes at most, and each of the others once, with 255.
   const std::string fields = received_fields(envelope, kTime);
   CHECK(fields.size() < 2 * 1024 + 4 * 255 + 200);
-  CHECK_THAT(fields, Catch::StartsWith("Return-Path: <" + std::string(1000, 'y')));
+  CHECK_THAT(fields, StartsWith("Return-Path: <" + std::string(1000, 'y')));
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

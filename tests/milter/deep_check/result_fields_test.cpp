@@ -6,7 +6,7 @@
 
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using Fields = std::vector<ResultField>;
@@ -40,7 +40,7 @@ TEST_CASE("rspamd's result has the form of its own milter") {
                 "default: False [7.25 / 15.00]; BAYES_SPAM(5.10)[99.99%];\n\tMIME_GOOD(-0.10)[text/plain]; "
                 "ARC_NA(0.00)[]"}});
   CHECK_THAT(result_fields(rspamd_result(DeepVerdict::reject, "reject")).back().value,
-             Catch::StartsWith("default: True [7.25 / 15.00]; "));
+             StartsWith("default: True [7.25 / 15.00]; "));
 }
 
 TEST_CASE("the flag is there for spam only") {
@@ -76,7 +76,7 @@ TEST_CASE("a huge result is cut off between its tests, and every line stays with
     result.symbols.push_back({fmt::format("TEST_{:03}_{}", i, std::string(90, 'X')), -1e300, std::string(500, 'y')});
   const Fields fields = result_fields(result);
   for (const ResultField& field : fields) check_form(field);
-  CHECK_THAT(fields[0].value, Catch::Contains("TEST_050") && !Catch::Contains("TEST_199"));
+  CHECK_THAT(fields[0].value, Contains("TEST_050") && !Contains("TEST_199"));
   CHECK(fields[2] == ResultField{"X-Spam-Score", "1000000.0"});
 }
 
@@ -100,4 +100,4 @@ TEST_CASE("if the message was not checked, its field says why") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -4,7 +4,7 @@
 
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 std::string reply_with(std::string_view action, double score, std::string_view more = "") {
@@ -103,7 +103,7 @@ TEST_CASE("an invalid answer of rspamd is refused with a reason") {
   };
   for (const Case& c : cases) {
     CAPTURE(c.text.substr(0, 100));
-    CHECK_THROWS_WITH(parse_rspamd_reply(c.text), Catch::Contains(c.want));
+    CHECK_THROWS_WITH(parse_rspamd_reply(c.text), Contains(c.want));
     CHECK_THROWS_AS(parse_rspamd_reply(c.text), CheckerError);
   }
 }
@@ -114,7 +114,7 @@ TEST_CASE("an answer has at most 16 levels and 20 options for each symbol, and u
   };
   // The answer itself is one level, and so is what is in the innermost.
   CHECK(parse_rspamd_reply(nested(15)).score == 1);
-  CHECK_THROWS_WITH(parse_rspamd_reply(nested(17)), Catch::Contains("too deeply"));
+  CHECK_THROWS_WITH(parse_rspamd_reply(nested(17)), Contains("too deeply"));
 
   const auto options = [](int count) {
     std::string text = R"({"score":1,"action":"reject","symbols":{"S":{"score":1,"options":[7)";
@@ -166,4 +166,4 @@ TEST_CASE("texts of an answer are cut off and cleaned, and members of another ki
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

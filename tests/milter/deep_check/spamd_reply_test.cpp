@@ -2,7 +2,7 @@
 
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 std::vector<std::string> names_of(const DeepResult& result) {
@@ -95,7 +95,7 @@ TEST_CASE("an invalid or incomplete answer of spamd is refused with a reason") {
   };
   for (const Case& c : cases) {
     CAPTURE(c.text);
-    CHECK_THROWS_WITH(parse_spamd_reply(c.text), Catch::Contains(c.want));
+    CHECK_THROWS_WITH(parse_spamd_reply(c.text), Contains(c.want));
     CHECK_THROWS_AS(parse_spamd_reply(c.text), CheckerError);
   }
 }
@@ -124,4 +124,4 @@ TEST_CASE("only PONG answers PING") {
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -6,7 +6,7 @@
 #include "milter/doctor/shown_figures.hpp"
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 using Level = DoctorFinding::Level;
@@ -77,7 +77,7 @@ TEST_CASE("figures within every limit give no finding") {
       "bloomgate_delivery_samples_total{answer=\"dropped\"} 20\nbloomgate_delivered_spam_lower_ratio 0.02\n");
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].level == Level::ok);
-  CHECK_THAT(findings[0].text, Catch::Contains("42 messages"));
+  CHECK_THAT(findings[0].text, Contains("42 messages"));
 }
 
 TEST_CASE("each figure that needs action is a finding with its remedy") {
@@ -116,8 +116,8 @@ TEST_CASE("each figure that needs action is a finding with its remedy") {
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].subject == "metrics");
     CHECK(findings[0].level == c.level);
-    CHECK_THAT(findings[0].text, Catch::Contains(c.words));
-    CHECK_THAT(findings[0].remedy, Catch::Contains(c.remedy));
+    CHECK_THAT(findings[0].text, Contains(c.words));
+    CHECK_THAT(findings[0].remedy, Contains(c.remedy));
   }
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("an answer that is not the daemon's is reported as such") {
     const auto findings = findings_of(text);
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].level == Level::problem);
-    CHECK_THAT(findings[0].text, Catch::Contains("is not bloomgate-milter"));
+    CHECK_THAT(findings[0].text, Contains("is not bloomgate-milter"));
   }
 }
 
@@ -147,9 +147,8 @@ TEST_CASE("without an address nothing is asked, and an address without a server 
   examine_metrics(options, findings);
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].level == Level::problem);
-  CHECK_THAT(findings[0].text,
-             Catch::Contains("the daemon's figures at unix:/nonexistent/metrics.sock cannot be read"));
+  CHECK_THAT(findings[0].text, Contains("the daemon's figures at unix:/nonexistent/metrics.sock cannot be read"));
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -2,7 +2,7 @@
 
 #include "tests/support/catch.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 constexpr const char* kSaved =
@@ -43,15 +43,15 @@ TEST_CASE("without a Return-Path the sender is that of the From field, if there 
 TEST_CASE("a forged message keeps the signature, and has another body and forged claims") {
   const Probe forged = forged_probe(genuine_probe(kSaved), "mx.example.net");
   CHECK(forged.sender == "bounce@example.org");
-  CHECK_THAT(forged.content, Catch::StartsWith("X-Bloomgate: deliver") &&
-                                 Catch::Contains("Authentication-Results: mx.example.net; dkim=pass header.d=example."
-                                                 "org\r\n") &&
-                                 Catch::Contains(kHeader) && !Catch::Contains("\r\n\r\nHello."));
+  CHECK_THAT(forged.content, StartsWith("X-Bloomgate: deliver") &&
+                                 Contains("Authentication-Results: mx.example.net; dkim=pass header.d=example."
+                                          "org\r\n") &&
+                                 Contains(kHeader) && !Contains("\r\n\r\nHello."));
 }
 
 TEST_CASE("unlisted senders differ from one doctor to the next") {
   CHECK(unlisted_probe("1", "a@b.example").sender != unlisted_probe("2", "a@b.example").sender);
-  CHECK_THAT(unlisted_probe("1", "a@b.example").content, Catch::Contains("To: <a@b.example>\r\n"));
+  CHECK_THAT(unlisted_probe("1", "a@b.example").content, Contains("To: <a@b.example>\r\n"));
 }
 
 TEST_CASE("queue IDs are found in the replies of Postfix and Sendmail, and in no other text") {
@@ -79,4 +79,4 @@ TEST_CASE("the fate of a message is read from the lines with its queue ID, and f
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

@@ -60,7 +60,7 @@ TEST_CASE_METHOD(
 
 TEST_CASE_METHOD(InFolder, "a file that is unreadable, not text or too large is refused as an exact list") {
   CHECK(code_of_loading(folder.file("missing.txt")) == ErrorCode::cannot_open);
-  CHECK_THROWS_WITH(load_exact_list(folder.file("missing.txt")), Catch::Contains("No such file or directory"));
+  CHECK_THROWS_WITH(load_exact_list(folder.file("missing.txt")), Contains("No such file or directory"));
   CHECK(code_of_loading("/proc/self") == ErrorCode::not_a_regular_file);
   const std::string fifo = folder.file("fifo");
   REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);

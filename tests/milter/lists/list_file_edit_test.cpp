@@ -161,7 +161,7 @@ TEST_CASE("an error about a word says what is wrong with it, and that nothing wa
                                                    {" ", "it is empty"},
                                                    {"a\x1b@example.org", "a control character"}}) {
     CHECK_THROWS_WITH(entries_of_words(Words{word}),
-                      Catch::Contains(want) && Catch::Contains("Nothing was changed") && !Catch::Contains("\x1b"));
+                      Contains(want) && Contains("Nothing was changed") && !Contains("\x1b"));
   }
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("a list may grow to the size that can be read, and no further") {
   };
   const std::uint64_t large_enough = std::string_view(kText).size() + added.size();
   CHECK(code_of([&] { edit(large_enough - 1); }) == ErrorCode::bad_input);
-  CHECK_THROWS_WITH(edit(large_enough - 1), Catch::Contains("put a list of that size into a filter"));
+  CHECK_THROWS_WITH(edit(large_enough - 1), Contains("put a list of that size into a filter"));
   CHECK(list.text() == kText);
   CHECK(list.others().empty());
   edit(large_enough);
@@ -230,7 +230,7 @@ TEST_CASE_METHOD(List, "a missing list and a path that is not a list are refused
     edit_list_file(path, entries_of_words(Words{"ann@example.org"}), ListChange::put_in);
   };
   CHECK(code_of([&] { edit(folder().file("missing")); }) == ErrorCode::cannot_open);
-  CHECK_THROWS_WITH(edit(folder().file("missing")), Catch::Contains("install -m 644 /dev/null"));
+  CHECK_THROWS_WITH(edit(folder().file("missing")), Contains("install -m 644 /dev/null"));
   CHECK_FALSE(std::filesystem::exists(folder().file("missing")));
   CHECK(code_of([&] { edit(folder().path().string()); }) == ErrorCode::not_a_regular_file);
   write_file(path(), std::string("joe@exam\0ple.org\n", 17));

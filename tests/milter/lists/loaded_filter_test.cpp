@@ -30,8 +30,8 @@ TEST_CASE("a loaded whitelist reports its properties") {
   const WhitelistFile file(numbered_addresses(0, 10'000));
   const LoadedFilter loaded(file.path(), false);
   CHECK_THAT(loaded.description(),
-             Catch::StartsWith(file.path() + ": 10000 entries, 98304 bits, expected false-positive rate "));
-  CHECK_THAT(loaded.description(), Catch::Matches(".* rate [0-9.]+ % per look-up"));
+             StartsWith(file.path() + ": 10000 entries, 98304 bits, expected false-positive rate "));
+  CHECK_THAT(loaded.description(), Matches(".* rate [0-9.]+ % per look-up"));
   CHECK_FALSE(loaded.damaged());
 }
 
@@ -39,7 +39,7 @@ TEST_CASE("a whitelist with pairs reports them, and lists no sender for all reci
   const WhitelistFile file(
       {"ann@example.net", "joe@example.org > ann@ours.example", "@example.com > ann@ours.example"});
   const LoadedFilter loaded(file.path(), false);
-  CHECK_THAT(loaded.description(), Catch::Contains(": 3 entries, with pairs, 32768 bits, "));
+  CHECK_THAT(loaded.description(), Contains(": 3 entries, with pairs, 32768 bits, "));
   const auto is_listed = [&](std::string_view sender) {
     return loaded.view().find(canonicalize_path(sender)).is_listed();
   };
@@ -63,7 +63,7 @@ TEST_CASE_METHOD(InFolder, "a whitelist of counters is not loaded, and the messa
   build_filter(folder.file("counting"), {"joe@example.org"}, {.layout = Layout::counting, .seed = 1});
   CHECK(error_code_of([&] { LoadedFilter(folder.file("counting"), false); }) == ErrorCode::unsupported_layout);
   CHECK_THROWS_WITH(LoadedFilter(folder.file("counting"), false),
-                    Catch::Contains("'bloomgate export " + folder.file("counting") + " --output FILTER'"));
+                    Contains("'bloomgate export " + folder.file("counting") + " --output FILTER'"));
 }
 
 TEST_CASE_METHOD(OneFile, "a whitelist with one bad bit in its body is not loaded") {
@@ -189,9 +189,9 @@ TEST_CASE("a filter and a store that do not belong together are refused with wha
     LoadedFilter(filter, false, FilterCheck::header, store);
   };
   CHECK(error_code_of([&] { load(files.path(), others.store_path()); }) == ErrorCode::bad_input);
-  CHECK_THROWS_WITH(load(files.path(), others.store_path()), Catch::Contains("copy both files of one build"));
+  CHECK_THROWS_WITH(load(files.path(), others.store_path()), Contains("copy both files of one build"));
   const WhitelistFile without({"joe@example.org"});
-  CHECK_THROWS_WITH(load(without.path(), files.store_path()), Catch::Contains("bloomgate build --store"));
+  CHECK_THROWS_WITH(load(without.path(), files.store_path()), Contains("bloomgate build --store"));
 }
 
 TEST_CASE("a damaged page confirms nothing, and other pages still answer") {

@@ -46,22 +46,22 @@ std::string post(std::string_view body) {
 const std::string kJoe = get("/sender?address=joe@example.org");
 
 TEST_CASE_METHOD(Server, "the socket for look-ups answers HTTP as it answers netstrings") {
-  CHECK_THAT(answer_to(kJoe), Catch::StartsWith("HTTP/1.1 200 OK\r\n") && Catch::Contains("Content-Type: text/plain") &&
-                                  Catch::EndsWith("\r\n\r\nlisted\n"));
+  CHECK_THAT(answer_to(kJoe),
+             StartsWith("HTTP/1.1 200 OK\r\n") && Contains("Content-Type: text/plain") && EndsWith("\r\n\r\nlisted\n"));
   CHECK_THAT(answer_to(get("/sender?address=pam@example.org&recipient=ann@ours.example")),
-             Catch::EndsWith("\r\n\r\nlisted\n"));
-  CHECK_THAT(answer_to(get("/sender?address=eve@example.org")), Catch::EndsWith("\r\n\r\nrevoked\n"));
+             EndsWith("\r\n\r\nlisted\n"));
+  CHECK_THAT(answer_to(get("/sender?address=eve@example.org")), EndsWith("\r\n\r\nrevoked\n"));
   CHECK_THAT(answer_to("HEAD /sender?address=joe@example.org HTTP/1.0\r\n\r\n"),
-             Catch::Contains("Content-Length: 7\r\n") && Catch::EndsWith("\r\n\r\n"));
+             Contains("Content-Length: 7\r\n") && EndsWith("\r\n\r\n"));
   CHECK_THAT(answer_to(post("joe@example.org\npam@example.org\neve@example.org\n")),
-             Catch::EndsWith("\r\n\r\nlisted\nneither\nrevoked\n"));
+             EndsWith("\r\n\r\nlisted\nneither\nrevoked\n"));
 }
 
 TEST_CASE_METHOD(Server, "a request by HTTP that comes byte by byte is answered") {
   for (const std::string& request : {kJoe, post("eve@example.org\njoe@example.org")}) {
     const FileDescriptor slow = connect();
     for (const char byte : request) send_text(slow, {&byte, 1});
-    CHECK_THAT(ask(slow, "", "listed\n"), Catch::EndsWith("\r\n\r\nlisted\n") || Catch::EndsWith("revoked\nlisted\n"));
+    CHECK_THAT(ask(slow, "", "listed\n"), EndsWith("\r\n\r\nlisted\n") || EndsWith("revoked\nlisted\n"));
   }
 }
 
@@ -70,13 +70,13 @@ TEST_CASE_METHOD(Server, "a body of the most bytes is answered, and a longer one
   while (lines.size() + 27 <= kMaxPostedBytes) lines += "eve@example.org\npam@a.test\n";
   lines.resize(kMaxPostedBytes, 'x');
   const std::string answer = answer_to(post(lines));
-  CHECK_THAT(answer, Catch::StartsWith("HTTP/1.1 413 "));  // of too many lines
+  CHECK_THAT(answer, StartsWith("HTTP/1.1 413 "));  // of too many lines
   std::string long_lines;
   while (long_lines.size() < kMaxPostedBytes) long_lines += std::string(63, 'x') + "\n";
-  CHECK_THAT(answer_to(post(long_lines)), Catch::StartsWith("HTTP/1.1 200 ") && Catch::EndsWith("neither\n"));
+  CHECK_THAT(answer_to(post(long_lines)), StartsWith("HTTP/1.1 200 ") && EndsWith("neither\n"));
   for (const char* const length : {"262145", "4294967296", "18446744073709551615"}) {
     CHECK_THAT(answer_to(std::string("POST /senders HTTP/1.1\r\nContent-Length: ") + length + "\r\n\r\n"),
-               Catch::StartsWith("HTTP/1.1 413 "));
+               StartsWith("HTTP/1.1 413 "));
   }
 }
 
@@ -103,9 +103,9 @@ TEST_CASE_METHOD(Server, "requests by HTTP that cannot be answered are refused")
   };
   for (const Case& c : cases) {
     INFO(c.request.substr(0, 80));
-    CHECK_THAT(answer_to(c.request), Catch::StartsWith("HTTP/1.1 " + c.want + " "));
+    CHECK_THAT(answer_to(c.request), StartsWith("HTTP/1.1 " + c.want + " "));
   }
-  CHECK_THAT(answer_to(kJoe), Catch::EndsWith("listed\n"));
+  CHECK_THAT(answer_to(kJoe), EndsWith("listed\n"));
 }
 
 TEST_CASE_METHOD(Server,
@@ -123,12 +123,11 @@ TEST_CASE_METHOD(Server,
          }) {
       INFO(request);
       const std::string answer = ask(client, request, want);
-      CHECK_THAT(answer, Catch::EndsWith(want) && !Catch::Contains("Connection: "));
+      CHECK_THAT(answer, EndsWith(want) && !Contains("Connection: "));
     }
   }
   const std::string last = "GET /sender?address=joe@example.org HTTP/1.1\r\nConnection: close\r\n\r\n";
-  CHECK_THAT(answer_on(client, last),
-             Catch::Contains("\r\nConnection: close\r\n") && Catch::EndsWith("\r\n\r\nlisted\n"));
+  CHECK_THAT(answer_on(client, last), Contains("\r\nConnection: close\r\n") && EndsWith("\r\n\r\nlisted\n"));
 }
 
 TEST_CASE("requests by HTTP that come at once are answered in their order") {
@@ -144,7 +143,7 @@ TEST_CASE("requests by HTTP that come at once are answered in their order") {
   sender.join();
   CHECK(count_of(answers, "\r\n\r\nlisted\nHTTP/1.1 200 ") == 500);
   CHECK(count_of(answers, "\r\n\r\nrevoked\n") == 500);
-  CHECK_THAT(answers, Catch::EndsWith("\r\n\r\nrevoked\n"));
+  CHECK_THAT(answers, EndsWith("\r\n\r\nrevoked\n"));
 }
 
 TEST_CASE("the connection ends after the answer to its last permitted request, and no answer is lost") {
@@ -184,25 +183,25 @@ TEST_CASE_METHOD(Server, "the rest of a request is never taken for another reque
        }) {
     INFO(request);
     const std::string answer = answer_on(connect(), request + eve);
-    CHECK_THAT(answer, Catch::StartsWith("HTTP/1.1 ") && Catch::Contains("Connection: close\r\n") &&
-                           !Catch::Contains("revoked") && !Catch::Contains("has not hung up"));
+    CHECK_THAT(answer, StartsWith("HTTP/1.1 ") && Contains("Connection: close\r\n") && !Contains("revoked") &&
+                           !Contains("has not hung up"));
   }
 }
 
 TEST_CASE_METHOD(Server, "HTTP after a netstring is refused") {
-  CHECK_THAT(answer_to("23:senders joe@example.org," + kJoe), Catch::Contains("PERM expected a netstring"));
+  CHECK_THAT(answer_to("23:senders joe@example.org," + kJoe), Contains("PERM expected a netstring"));
   const FileDescriptor client = connect();
   const std::string listed = netstring_of("OK listed");
   send_text(client, "23:senders joe@example.org,");
   CHECK(receive(client, listed.size()) == listed);
-  CHECK_THAT(answer_on(client, kJoe), Catch::Contains("PERM expected a netstring"));
+  CHECK_THAT(answer_on(client, kJoe), Contains("PERM expected a netstring"));
 }
 
 TEST_CASE("all lines of a body share the time of one wait for a disk, and each fault is reported once") {
   const Server server({.waiting = 60000ms});
   const Clock::time_point start = Clock::now();
   CHECK_THAT(server.answer_to(post("a\nfault@example.org\njoe@example.org")),
-             Catch::EndsWith("\r\n\r\nneither\nneither\nlisted\n"));
+             EndsWith("\r\n\r\nneither\nneither\nlisted\n"));
   const auto deadlines = server.deadlines();
   REQUIRE(deadlines.size() == 3);
   CHECK(deadlines[0] == deadlines[2]);
@@ -224,17 +223,17 @@ TEST_CASE(
     "a further request by HTTP that comes byte by byte is cut off at the deadline, and a client between two is not") {
   const Server server({.request = 300ms, .answer = 300ms});
   const FileDescriptor silent = server.connect();
-  CHECK_THAT(ask(silent, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(ask(silent, kJoe, "listed\n"), StartsWith("HTTP/1.1 200 "));
   const Trickled slow = trickle(server.connect(), kJoe + "GET /sender?address=", "x");
-  CHECK_THAT(slow.answer, Catch::StartsWith("HTTP/1.1 200 ") && Catch::EndsWith("\r\n\r\nlisted\n"));
+  CHECK_THAT(slow.answer, StartsWith("HTTP/1.1 200 ") && EndsWith("\r\n\r\nlisted\n"));
   CHECK(slow.lasted >= 300ms);
-  CHECK_THAT(ask(silent, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(ask(silent, kJoe, "listed\n"), StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_CASE("a client by HTTP without a further request for long is closed") {
   const Server server({.request = 60000ms, .answer = 60000ms, .idle = 300ms});
   const FileDescriptor client = server.connect();
-  CHECK_THAT(ask(client, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(ask(client, kJoe, "listed\n"), StartsWith("HTTP/1.1 200 "));
   CHECK(receive_all(client).empty());
 }
 
@@ -245,22 +244,22 @@ TEST_CASE("a client by HTTP that does not read its answers is cut off, and other
     // Until the server hangs up; its answers fill the socket first.
     while (send(deaf.get(), kJoe.data(), kJoe.size(), MSG_NOSIGNAL) > 0) continue;
   });
-  CHECK_THAT(server.answer_to(kJoe), Catch::EndsWith("listed\n"));
+  CHECK_THAT(server.answer_to(kJoe), EndsWith("listed\n"));
   sender.join();
 }
 
 TEST_CASE("a client that continues by HTTP counts as active, and is not the one to be closed") {
   const Server server({.connections = 3});
   const FileDescriptor first = server.connect();
-  CHECK_THAT(ask(first, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(ask(first, kJoe, "listed\n"), StartsWith("HTTP/1.1 200 "));
   const FileDescriptor second = server.connect();
-  CHECK_THAT(ask(second, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
-  CHECK_THAT(ask(first, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(ask(second, kJoe, "listed\n"), StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(ask(first, kJoe, "listed\n"), StartsWith("HTTP/1.1 200 "));
   const FileDescriptor third = server.connect();
   const FileDescriptor fourth = server.connect();
-  CHECK_THAT(ask(fourth, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(ask(fourth, kJoe, "listed\n"), StartsWith("HTTP/1.1 200 "));
   CHECK(receive_all(second).empty());
-  CHECK_THAT(ask(first, kJoe, "listed\n"), Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(ask(first, kJoe, "listed\n"), StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_CASE("a client by HTTP counts among the clients, and is closed if it has been silent longest") {
@@ -268,17 +267,17 @@ TEST_CASE("a client by HTTP counts among the clients, and is closed if it has be
   const FileDescriptor half = server.connect();
   send_text(half, "GET /sender");
   const FileDescriptor second = server.connect();
-  CHECK_THAT(server.answer_to(kJoe), Catch::EndsWith("listed\n"));
+  CHECK_THAT(server.answer_to(kJoe), EndsWith("listed\n"));
   CHECK(receive_all(half).empty());
   // A client that has ended has left its place.
-  for (int i = 0; i < 10; ++i) CHECK_THAT(server.answer_to(kJoe), Catch::EndsWith("listed\n"));
+  for (int i = 0; i < 10; ++i) CHECK_THAT(server.answer_to(kJoe), EndsWith("listed\n"));
 }
 
 TEST_CASE_METHOD(Server, "clients by HTTP that vanish at each byte, or while the server ends, leave nothing") {
   for (std::size_t length = 0; length <= kJoe.size(); ++length) send_text(connect(), kJoe.substr(0, length));
   const FileDescriptor half = connect();
   send_text(half, kJoe.substr(0, 10));
-  CHECK_THAT(answer_to(kJoe), Catch::EndsWith("listed\n"));  // who has come after it
+  CHECK_THAT(answer_to(kJoe), EndsWith("listed\n"));  // who has come after it
   end();
   CHECK(receive_all(half).empty());
 }

@@ -74,8 +74,8 @@ TEST_CASE_METHOD(Server, "a client that breaks the protocol gets earlier answers
     send_text(client, request("joe@example.org") + bytes);
     // The answer to a flood may be lost, since the server hangs up on bytes that it has not read.
     const std::string got = receive_all(client);
-    if (bytes.size() < 100) CHECK_THAT(got, Catch::StartsWith(kListed) && Catch::Contains("PERM expected a netstring"));
-    CHECK_THAT(got, !Catch::Contains("has not hung up"));
+    if (bytes.size() < 100) CHECK_THAT(got, StartsWith(kListed) && Contains("PERM expected a netstring"));
+    CHECK_THAT(got, !Contains("has not hung up"));
   }
 }
 

@@ -135,7 +135,7 @@ TEST_CASE_METHOD(InFolder, "the first bytes of a message that is too long are ke
 TEST_CASE_METHOD(InFolder, "a folder that is not there is an error, and the next message can be kept") {
   MessageText message({.max_bytes = 1000, .memory_bytes = 10, .folder = folder.file("missing")});
   CHECK_THROWS_WITH(message.add_body("0123456789a"),
-                    Catch::Contains(folder.file("missing")) && Catch::Contains("No such file or directory"));
+                    Contains(folder.file("missing")) && Contains("No such file or directory"));
   CHECK_THROWS_AS(message.add_body("again"), MessageTextError);
   message.clear();
   message.add_body("short");
@@ -153,7 +153,7 @@ TEST_CASE_METHOD(InFolder, "a failure to read back from the file is an error") {
   }
   std::string piece(1000, '\0');
   CHECK(message.read(0, piece) == 10);
-  CHECK_THROWS_WITH(message.read(10, piece), Catch::Contains("read a temporary file in " + folder.path().string()));
+  CHECK_THROWS_WITH(message.read(10, piece), Contains("read a temporary file in " + folder.path().string()));
 }
 
 TEST_CASE_METHOD(InFolder, "a file that cannot grow is an error, whether none or some of it could be written") {
@@ -162,7 +162,7 @@ TEST_CASE_METHOD(InFolder, "a file that cannot grow is an error, whether none or
     MessageText message({.max_bytes = 100'000, .memory_bytes = 10, .folder = folder.path()});
     {
       const LargestFile limit(largest);
-      CHECK_THROWS_WITH(message.add_body(random_bytes(10'000)), Catch::Contains("File too large"));
+      CHECK_THROWS_WITH(message.add_body(random_bytes(10'000)), Contains("File too large"));
     }
     message.clear();
     message.add_body(random_bytes(10'000));

@@ -5,7 +5,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace bloomgate {
+namespace bloomgate::test {
 namespace {
 
 MessageText::Limits small_limits() {
@@ -106,14 +106,14 @@ TEST_CASE_METHOD(Recorded, "a body is read up to the amount that is checked") {
 }
 
 TEST_CASE_METHOD(
-    test::InFolder,
+    InFolder,
     "a text that cannot be kept marks its message as failed, its body is skipped, and the next message is sound") {
   MessageText::Limits limits = small_limits();
   limits.folder = folder.file("missing");
   MessageRecorder message(limits);
   begin(message);
   CHECK_FALSE(message.add_body(std::string(500, 'x')));
-  CHECK_THAT(std::string(message.text_fault()), Catch::Contains("missing"));
+  CHECK_THAT(std::string(message.text_fault()), Contains("missing"));
   CHECK_FALSE(message.add_body("y"));
   begin(message);
   CHECK(message.text_fault().empty());
@@ -144,7 +144,7 @@ TEST_CASE_METHOD(Recorded, "the space after a colon is kept in the text as it wa
   CHECK(text_of(message) == "Subject: one\r\nX-Tight:two\r\n\r\n");
 }
 
-TEST_CASE_METHOD(test::InFolder, "after a failure to keep the text no more of the body is kept") {
+TEST_CASE_METHOD(InFolder, "after a failure to keep the text no more of the body is kept") {
   MessageRecorder message(MessageText::Limits{.max_bytes = 1000, .memory_bytes = 30, .folder = folder.file("later")});
   begin(message);
   CHECK_FALSE(message.add_body("more than there is memory for"));
@@ -156,4 +156,4 @@ TEST_CASE_METHOD(test::InFolder, "after a failure to keep the text no more of th
 }
 
 }  // namespace
-}  // namespace bloomgate
+}  // namespace bloomgate::test

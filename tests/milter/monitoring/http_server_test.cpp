@@ -50,17 +50,16 @@ constexpr std::string_view kGet = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\
 
 TEST_CASE_METHOD(Server, "a page is answered with its length, not to be stored, and with no right to load anything") {
   const std::string answer = answer_to(kGet);
-  CHECK_THAT(answer, Catch::StartsWith("HTTP/1.1 200 OK\r\n") && Catch::EndsWith("\r\n\r\n/metrics of localhost"));
-  CHECK_THAT(answer, Catch::Contains("Content-Length: 21\r\n") && Catch::Contains("Cache-Control: no-store\r\n") &&
-                         Catch::Contains("Connection: close\r\n") &&
-                         Catch::Contains("Content-Security-Policy: default-src 'none';") &&
-                         Catch::Contains("X-Content-Type-Options: nosniff\r\n"));
+  CHECK_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n") && EndsWith("\r\n\r\n/metrics of localhost"));
+  CHECK_THAT(answer, Contains("Content-Length: 21\r\n") && Contains("Cache-Control: no-store\r\n") &&
+                         Contains("Connection: close\r\n") &&
+                         Contains("Content-Security-Policy: default-src 'none';") &&
+                         Contains("X-Content-Type-Options: nosniff\r\n"));
 }
 
 TEST_CASE_METHOD(Server, "HEAD is answered as GET is, but for the page itself") {
   const std::string answer = answer_to("HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  CHECK_THAT(answer, Catch::StartsWith("HTTP/1.1 200 OK\r\n") && Catch::Contains("Content-Length: 21\r\n") &&
-                         Catch::EndsWith("\r\n\r\n"));
+  CHECK_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n") && Contains("Content-Length: 21\r\n") && EndsWith("\r\n\r\n"));
 }
 
 TEST_CASE_METHOD(Server, "other methods, bodies and invalid requests are refused") {
@@ -79,7 +78,7 @@ TEST_CASE_METHOD(Server, "other methods, bodies and invalid requests are refused
   };
   for (const Case& c : cases) {
     INFO(c.request);
-    CHECK_THAT(answer_to(c.request), Catch::StartsWith(std::string(c.want)));
+    CHECK_THAT(answer_to(c.request), StartsWith(std::string(c.want)));
   }
 }
 
@@ -89,7 +88,7 @@ TEST_CASE("a page that cannot be made is status 500, and is reported") {
   handlers.reply = [](const HttpRequest&) -> HttpAnswer { throw std::runtime_error("no page"); };
   handlers.on_fault = [&reported](const std::string& what) { reported = what; };
   Server server({}, std::move(handlers));
-  CHECK_THAT(server.answer_to(kGet), Catch::StartsWith("HTTP/1.1 500 "));
+  CHECK_THAT(server.answer_to(kGet), StartsWith("HTTP/1.1 500 "));
   server.end();
   CHECK(reported == "a page could not be made: no page");
 }
@@ -99,10 +98,10 @@ TEST_CASE("a header beyond the limit is cut off, whether it ends or not") {
   const std::string long_header = "GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(100'000, 'x');
   // The answer may be lost, since the server hangs up on bytes that it has not read.
   for (const std::string& request : {long_header, long_header + "\r\n\r\n", long_header.substr(0, 1200) + "\r\n\r\n"}) {
-    CHECK_THAT(server.answer_to(request), Catch::StartsWith("HTTP/1.1 431 ") || Catch::Equals(""));
+    CHECK_THAT(server.answer_to(request), StartsWith("HTTP/1.1 431 ") || Catch::Equals(""));
   }
-  CHECK_THAT(server.answer_to(long_header.substr(0, 900) + "\r\n\r\n"), Catch::StartsWith("HTTP/1.1 200 "));
-  CHECK_THAT(server.answer_to(kGet), Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(server.answer_to(long_header.substr(0, 900) + "\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(server.answer_to(kGet), StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_CASE("a client that sends single bytes is cut off at the deadline") {
@@ -116,7 +115,7 @@ TEST_CASE("a client that does not read its answer is cut off, and others are ser
   const Server server({.request = 60000ms, .answer = 300ms});
   const FileDescriptor deaf = server.connect();
   send_text(deaf, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
-  CHECK_THAT(server.answer_to(kGet), Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(server.answer_to(kGet), StartsWith("HTTP/1.1 200 "));
   // It finds that the server has hung up once it looks: it never gets all.
   pollfd waiting = {deaf.get(), POLLRDHUP, 0};
   CHECK(poll(&waiting, 1, 20000) == 1);
@@ -128,7 +127,7 @@ TEST_CASE("as many connections as the limit are served, and the next one when on
   std::vector<FileDescriptor> idle;
   for (int i = 0; i < 30; ++i) idle.push_back(server.connect());
   // All that were there before have to be cut off first, three at a time.
-  CHECK_THAT(server.answer_to(kGet), Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(server.answer_to(kGet), StartsWith("HTTP/1.1 200 "));
   for (const FileDescriptor& each : idle) CHECK(receive_all(each).empty());
 }
 
@@ -148,7 +147,7 @@ TEST_CASE("a connection above the limit is served when another has ended, and no
   pollfd waiting = {second.get(), POLLIN, 0};
   CHECK(poll(&waiting, 1, 0) == 0);
   REQUIRE(shutdown(first.get(), SHUT_RDWR) == 0);
-  CHECK_THAT(receive_all(second), Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(receive_all(second), StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_CASE_METHOD(Server, "the server continues after clients that vanish at each step") {
@@ -157,7 +156,7 @@ TEST_CASE_METHOD(Server, "the server continues after clients that vanish at each
     send_text(client, kGet.substr(0, length));
   }
   for (int i = 0; i < 5; ++i) send_text(connect(), "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
-  CHECK_THAT(answer_to(kGet), Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(answer_to(kGet), StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_CASE("the server ends at once, also with clients connected") {
@@ -165,7 +164,7 @@ TEST_CASE("the server ends at once, also with clients connected") {
   const FileDescriptor idle = server.connect();
   const FileDescriptor deaf = server.connect();
   send_text(deaf, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
-  CHECK_THAT(server.answer_to(kGet), Catch::StartsWith("HTTP/1.1 200 "));
+  CHECK_THAT(server.answer_to(kGet), StartsWith("HTTP/1.1 200 "));
   const Clock::time_point start = Clock::now();
   server.end();
   CHECK(Clock::now() - start < 20s);

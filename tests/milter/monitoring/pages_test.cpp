@@ -16,9 +16,6 @@
 namespace bloomgate::test {
 namespace {
 
-using Catch::Contains;
-using Catch::StartsWith;
-
 // The daemon's parts, watched.
 struct Watched {
   Watched() { parts.shared.monitor = &monitor; }

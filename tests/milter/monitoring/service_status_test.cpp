@@ -21,7 +21,7 @@ TEST_CASE("the rate of a message follows from its rule and from every whitelist 
   const auto rate = [&](IdentityRule rule) {
     const std::string text = message_rate(lists, rule);
     const std::string before = "expected false-positive rate ";
-    REQUIRE_THAT(text, Catch::StartsWith(before));
+    REQUIRE_THAT(text, StartsWith(before));
     return std::stod(text.substr(before.size())) / 100;
   };
   CHECK(p > 0.001);
@@ -38,7 +38,7 @@ TEST_CASE("the status names the whitelist that is served") {
                              ": 10 entries, [0-9]+ bits, expected false-positive rate .* % per look-up, loaded "
                              "20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} UTC; "
                              "expected false-positive rate .* % per message \\(identity = either\\)";
-  CHECK_THAT(service_status(*file.load_alone(), kEither), Catch::Matches(served));
+  CHECK_THAT(service_status(*file.load_alone(), kEither), Matches(served));
   CHECK(service_status(LoadedLists(), kEither) == "no whitelist is loaded: all mail is sent to the deeper checks");
 }
 
@@ -51,14 +51,13 @@ TEST_CASE("the status names all whitelists and the exact lists") {
   lists.extra = std::make_shared<const ExactList>(read_exact_list("@example.net\n").list);
   const std::string served = "serving " + one.path() + ": 1 entries, .* UTC; " + other.path() +
                              ": 2 entries, .* UTC; expected .* per message .*; ";
-  CHECK_THAT(service_status(LoadedLists(lists), kEither),
-             Catch::Matches(served + "2 revoked entries; 1 extra entries"));
+  CHECK_THAT(service_status(LoadedLists(lists), kEither), Matches(served + "2 revoked entries; 1 extra entries"));
   lists.extra = std::make_shared<const ExactList>(read_exact_list("@example.net > ann@ours.example\n").list);
   CHECK_THAT(service_status(LoadedLists(lists), kEither),
-             Catch::Matches(served + "2 revoked entries; 1 extra entries, with pairs"));
+             Matches(served + "2 revoked entries; 1 extra entries, with pairs"));
   lists.revoked = lists.extra;
   CHECK_THAT(service_status(LoadedLists(lists), kEither),
-             Catch::Matches(served + "1 revoked entries, with pairs; 1 extra entries, with pairs"));
+             Matches(served + "1 revoked entries, with pairs; 1 extra entries, with pairs"));
 }
 
 TEST_CASE("the status names lost exact lists first") {
@@ -67,11 +66,11 @@ TEST_CASE("the status names lost exact lists first") {
   lists.whitelists = {{"one", file.load()}};
   lists.revoked_is_lost = true;
   CHECK_THAT(service_status(LoadedLists(lists), kEither),
-             Catch::StartsWith(std::string(kRevokedIsLost) + "; serving " + file.path()));
+             StartsWith(std::string(kRevokedIsLost) + "; serving " + file.path()));
   lists.extra_is_lost = true;
   CHECK_THAT(service_status(LoadedLists(lists), kEither),
-             Catch::StartsWith(std::string(kRevokedIsLost) +
-                               "; the list extra cannot be read, so nobody is listed by it; serving " + file.path()));
+             StartsWith(std::string(kRevokedIsLost) +
+                        "; the list extra cannot be read, so nobody is listed by it; serving " + file.path()));
 }
 
 TEST_CASE("the status of a damaged whitelist says so, first of all") {
@@ -86,7 +85,7 @@ TEST_CASE("the status of a damaged whitelist says so, first of all") {
   CHECK(service_status(*lists, kEither) ==
         damaged + "all mail is sent to the deeper checks until a good file is loaded");
   CHECK_THAT(service_status(two, kEither),
-             Catch::StartsWith(damaged + "it lists nobody until a good file is loaded; " + "serving " + good.path()));
+             StartsWith(damaged + "it lists nobody until a good file is loaded; " + "serving " + good.path()));
 }
 
 TEST_CASE("systemd is notified in its own words") {
@@ -113,23 +112,23 @@ TEST_CASE("the status names a store, its fault, and a pair that is not complete 
   make_old(files.store_path());
   const auto filter = files.load();
   CHECK_THAT(service_status(LoadedLists({.whitelists = {{"whitelist", filter}}}), kEither),
-             Catch::StartsWith("serving " + files.path() + ": 10000 entries, 98304 bits, confirmed by " +
-                               files.store_path() + ", expected false-positive rate below 1 in 10^9 per look-up") &&
-                 Catch::EndsWith("expected false-positive rate below 1 in 10^9 per message (identity = either)"));
+             StartsWith("serving " + files.path() + ": 10000 entries, 98304 bits, confirmed by " + files.store_path() +
+                        ", expected false-positive rate below 1 in 10^9 per look-up") &&
+                 EndsWith("expected false-positive rate below 1 in 10^9 per message (identity = either)"));
   // One without a store, and without entries, takes nothing from that.
   const WhitelistFile empty({});
   const LoadedLists both({.whitelists = {{"whitelist", filter}, {"empty", empty.load()}}});
-  CHECK_THAT(message_rate(both, kEither), Catch::Contains("rate below 1 in 10^9 per message"));
+  CHECK_THAT(message_rate(both, kEither), Contains("rate below 1 in 10^9 per message"));
   CHECK_THAT(service_status(LoadedLists({.whitelists = {{"whitelist", filter, true}}}), kEither),
-             Catch::Contains(" UTC, until the file and the store that replace it belong together; expected"));
+             Contains(" UTC, until the file and the store that replace it belong together; expected"));
   const auto deadline = StoreReaders::Clock::now() + std::chrono::seconds(60);
   for (int i = 0; !filter->store_had(Confirmation::damaged); ++i) {
     filter->confirm(filter->question_about("user" + std::to_string(i) + "@example.org")->hash, deadline, {});
   }
   CHECK_THAT(service_status(LoadedLists({.whitelists = {{"whitelist", filter}}}), kEither),
-             Catch::StartsWith("damaged: " + files.store_path() +
-                               " has a bad page; its senders are sent to the "
-                               "deeper checks until a good pair is loaded; serving "));
+             StartsWith("damaged: " + files.store_path() +
+                        " has a bad page; its senders are sent to the "
+                        "deeper checks until a good pair is loaded; serving "));
 }
 
 }  // namespace

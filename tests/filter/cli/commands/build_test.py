@@ -187,19 +187,6 @@ class BuildTest(ProgramTest):
                 self.check(0, "build", "-o", "got", "--seed", "1", *arguments, stdin=stdin)
                 self.assertEqual(self.read("got"), want)
 
-    def test_in_no_layout_do_the_bytes_depend_on_threads_or_memory(self):
-        path = self.write("whole", "".join(f"user{i}@example{i % 97}.org\n" for i in range(150_000)))
-        for layout in ("line", "classic", "partitioned", "ribbon", "counting"):
-            built = set()
-            for options in (
-                ["--threads", "1"], ["--threads", "2"],
-                ["--threads", "2", "--expected-entries", "150000", "--memory", "64M"],
-            ):
-                shape = ["--layout", layout, "--seed", "1", *([] if layout == "ribbon" else ["--hashes", "5"])]
-                self.check(0, "build", "-o", "filter", *shape, *options, path)
-                built.add(self.read("filter"))
-            self.assertEqual(len(built), 1, layout)
-
     def test_hashes_beyond_memory_go_to_disk_and_the_bytes_are_the_same(self):
         path = self.write("whole", "".join(f"user{i}@example{i % 97}.org\n" for i in range(700_000)))
         scratch = self.folder / "scratch"
