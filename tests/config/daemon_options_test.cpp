@@ -1,6 +1,7 @@
 #include "config/daemon_options.hpp"
 
 #include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -24,17 +25,6 @@ class Config {
  private:
   TemporaryFolder folder_;
 };
-
-// The error that reading gives; fails the test where there is none.
-template <typename Read>
-BloomgateError error_of(Read read) {
-  try {
-    read();
-  } catch (const BloomgateError& error) {
-    return error;
-  }
-  throw std::logic_error("no BloomgateError was thrown");
-}
 
 TEST_CASE("without any setting every option has the default of the table") {
   const DaemonOptions options = read_daemon_command({"--config", "/dev/null"}).options;

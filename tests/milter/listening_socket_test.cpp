@@ -14,6 +14,7 @@
 
 #include "filter/base/error.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -43,16 +44,6 @@ std::string free_port() {
     throw std::runtime_error("no free port");
   }
   return std::to_string(ntohs(address.sin_port));
-}
-
-template <typename Make>
-BloomgateError error_of(Make make) {
-  try {
-    make();
-  } catch (const BloomgateError& error) {
-    return error;
-  }
-  throw std::logic_error("no BloomgateError was thrown");
 }
 
 TEST_CASE_METHOD(WithPath, "a unix socket has its mode, accepts connections, and is removed with its object") {

@@ -237,14 +237,10 @@ TEST_CASE("a folder for long messages that cannot be used is an error of the con
   };
   const DaemonOptions missing =
       s.options([&](DaemonOptions& options) { options.deep_check.temporary_folder = s.folder.file("missing"); });
-  try {
-    s.made(missing);
-    FAIL("it was taken");
-  } catch (const BloomgateError& error) {
-    CHECK(error.code() == ErrorCode::bad_configuration);
-    CHECK_THAT(error.what(), Contains("deep-check-folder: ") && Contains(s.folder.file("missing")) &&
-                                 Contains("No such file or directory"));
-  }
+  const BloomgateError error = error_of([&] { s.made(missing); });
+  CHECK(error.code() == ErrorCode::bad_configuration);
+  CHECK_THAT(error.what(), Contains("deep-check-folder: ") && Contains(s.folder.file("missing")) &&
+                               Contains("No such file or directory"));
   DaemonOptions observing = missing;
   observing.mode = Mode::observe;
   CHECK_NOTHROW(s.made(observing));

@@ -3,12 +3,11 @@
 
 #include <atomic>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "filter/base/error.hpp"
 #include "filter/build/builder.hpp"
+#include "tests/support/errors.hpp"
 
 namespace bloomgate::test {
 
@@ -32,17 +31,6 @@ inline std::vector<std::string> numbered_addresses(std::uint64_t first, std::uin
   for (std::uint64_t i = first; i < first + count; ++i)
     addresses.push_back("user" + std::to_string(i) + "@example.org");
   return addresses;
-}
-
-// The code of the BloomgateError that `action` throws. Fails the test where it throws none.
-template <typename Action>
-ErrorCode error_code_of(Action action) {
-  try {
-    action();
-  } catch (const BloomgateError& error) {
-    return error.code();
-  }
-  throw std::logic_error("no BloomgateError was thrown");
 }
 
 }  // namespace bloomgate::test

@@ -8,6 +8,7 @@
 
 #include "filter/base/error.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -40,13 +41,9 @@ TEST_CASE_METHOD(InFolder, "a file that is not regular is refused without waitin
   for (const Case& c : cases) {
     INFO(c.path);
     struct stat status = {};
-    try {
-      open_regular_file(c.path, "a list of ours", status);
-      FAIL("it was opened");
-    } catch (const BloomgateError& error) {
-      CHECK(error.code() == c.want);
-      CHECK_THAT(error.what(), Contains(c.path) && Contains(c.words));
-    }
+    const BloomgateError error = error_of([&] { open_regular_file(c.path, "a list of ours", status); });
+    CHECK(error.code() == c.want);
+    CHECK_THAT(error.what(), Contains(c.path) && Contains(c.words));
   }
 }
 

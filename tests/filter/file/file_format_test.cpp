@@ -101,31 +101,23 @@ TEST_CASE_METHOD(Encoded, "every single damaged byte of a header is noticed") {
 TEST_CASE_METHOD(Encoded, "an error names the file, the place, and what was expected and found") {
   header.shape.hashes = 33;
   encode_header(header, sections_of(header), bytes);
-  try {
-    decode_header(bytes, "/some/filter");
-    FAIL("accepted");
-  } catch (const BloomgateError& error) {
-    CHECK(error.code() == ErrorCode::bad_header_field);
-    CHECK(error.details().path == "/some/filter");
-    CHECK(error.details().offset == 24);
-    CHECK(error.details().expected == "1 to 32");
-    CHECK(error.details().got == "33");
-    CHECK(std::string(error.what()).find("/some/filter: header field hashes at offset 24 is 33") == 0);
-  }
+  const BloomgateError error = error_of([&] { decode_header(bytes, "/some/filter"); });
+  CHECK(error.code() == ErrorCode::bad_header_field);
+  CHECK(error.details().path == "/some/filter");
+  CHECK(error.details().offset == 24);
+  CHECK(error.details().expected == "1 to 32");
+  CHECK(error.details().got == "33");
+  CHECK(std::string(error.what()).find("/some/filter: header field hashes at offset 24 is 33") == 0);
 }
 
 TEST_CASE_METHOD(Encoded, "an error about a section names the section and the place of the field") {
   Sections sections = sections_of(sample_header());
   sections[1].offset += 4096;
   encode_header(sample_header(), sections, bytes);
-  try {
-    decode_header(bytes, "/some/filter");
-    FAIL("accepted");
-  } catch (const BloomgateError& error) {
-    CHECK(error.code() == ErrorCode::bad_header_field);
-    CHECK(error.details().offset == 128 + 64 + 8);
-    CHECK(std::string(error.what()).find("/some/filter: header field offset of section 2 at offset 200 is ") == 0);
-  }
+  const BloomgateError error = error_of([&] { decode_header(bytes, "/some/filter"); });
+  CHECK(error.code() == ErrorCode::bad_header_field);
+  CHECK(error.details().offset == 128 + 64 + 8);
+  CHECK(std::string(error.what()).find("/some/filter: header field offset of section 2 at offset 200 is ") == 0);
 }
 
 TEST_CASE_METHOD(
@@ -167,13 +159,9 @@ TEST_CASE("a section table that is empty, out of order, or with a list of no has
 TEST_CASE("a filter without blocks is refused") {
   FilterShape shape = sample_header().shape;
   shape.block_count = 0;
-  try {
-    validate_shape(shape, "test");
-    FAIL("accepted");
-  } catch (const BloomgateError& error) {
-    CHECK(error.code() == ErrorCode::bad_header_field);
-    CHECK(error.details().expected == "at least 1");
-  }
+  const BloomgateError error = error_of([&] { validate_shape(shape, "test"); });
+  CHECK(error.code() == ErrorCode::bad_header_field);
+  CHECK(error.details().expected == "at least 1");
 }
 
 TEST_CASE(

@@ -4,6 +4,7 @@
 
 #include "filter/base/error.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -113,13 +114,9 @@ TEST_CASE_METHOD(Folder, "a kept filter replaces a missing one, and a missing ge
   std::filesystem::remove(path());
   exchange_generation(path(), 1);
   CHECK(files() == Files{{"filter", "a"}});
-  try {
-    exchange_generation(path(), 1);
-    FAIL("nothing was there to exchange");
-  } catch (const BloomgateError& error) {
-    CHECK(error.code() == ErrorCode::cannot_open);
-    CHECK_THAT(error.what(), Contains("filter.1 is not there") && Contains("--keep"));
-  }
+  const BloomgateError error = error_of([&] { exchange_generation(path(), 1); });
+  CHECK(error.code() == ErrorCode::cannot_open);
+  CHECK_THAT(error.what(), Contains("filter.1 is not there") && Contains("--keep"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "filter/base/error.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -35,12 +36,8 @@ TEST_CASE_METHOD(InFolder, "a trial finds out whether a file can be written, and
   CHECK_THAT(refusal_of(folder.file("missing/filter"), 0), Contains("its folder is not there"));
   CHECK_THAT(refusal_of(folder.file("filter"), std::uint64_t{1} << 62), Contains("there is no room for it"));
   CHECK(std::filesystem::is_empty(folder.path()));
-  try {
-    require_can_write(folder.path().string(), 0);
-    FAIL("a folder is no file");
-  } catch (const BloomgateError& error) {
-    CHECK(error.code() == ErrorCode::not_a_regular_file);
-  }
+  const BloomgateError error = error_of([&] { require_can_write(folder.path().string(), 0); });
+  CHECK(error.code() == ErrorCode::not_a_regular_file);
 }
 
 }  // namespace

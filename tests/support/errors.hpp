@@ -1,0 +1,26 @@
+// The errors that code under test throws.
+#pragma once
+
+#include <stdexcept>
+
+#include "filter/base/error.hpp"
+
+namespace bloomgate::test {
+
+// Fails the test where `action` throws no BloomgateError.
+template <typename Action>
+BloomgateError error_of(Action action) {
+  try {
+    action();
+  } catch (const BloomgateError& error) {
+    return error;
+  }
+  throw std::logic_error("no BloomgateError was thrown");
+}
+
+template <typename Action>
+ErrorCode error_code_of(Action action) {
+  return error_of(action).code();
+}
+
+}  // namespace bloomgate::test
