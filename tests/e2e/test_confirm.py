@@ -185,20 +185,3 @@ def test_an_explanation_shows_what_the_store_says(start):
     assert explain(stranger).endswith("decision: check reason=not-listed\n")
     missed = next(sender for sender in STRANGERS if sender not in pair.found_by_bits(STRANGERS))
     assert "confirm " not in explain(missed)
-
-
-def test_a_pair_that_was_updated_is_put_back_as_one(start):
-    gateway, pair = start()
-    added = pair.filter.with_suffix(".added")
-    added.write_text("new@example.org\n", encoding="utf-8")
-    before = len(gateway.daemon.log())
-    bloomgate("update", "--store", pair.store, "--output", pair.filter, "--add", added, "--keep", "1", "--quiet")
-    gateway.daemon.logged(LOADED, before)
-    messages = [Message("new@example.org"), Message(LISTED)]
-    assert [place for place, _ in places_and_marks(gateway.send(*messages))] == [LIGHT_PATH] * 2
-    before = len(gateway.daemon.log())
-    bloomgate("rollback", pair.filter, "--store", pair.store)
-    gateway.daemon.logged(LOADED, before)
-    (new, _), (listed, mark) = places_and_marks(gateway.send(*messages))
-    assert (new, listed) == (DEEP_CHECK, LIGHT_PATH)
-    assert mark.endswith("confirmed=yes")

@@ -94,15 +94,6 @@ def test_a_whitelist_and_a_store_are_found_to_belong_together_or_not(world):
     assert_found(world.findings(*options), str(store))
 
 
-def test_each_finding_is_one_line_and_its_remedy_another(world):
-    lines = world.doctor().stdout.splitlines()
-    assert lines[0].startswith("ok       configuration: ")
-    problems = [number for number, line in enumerate(lines) if line.startswith("problem  ")]
-    assert problems
-    for number in problems:
-        assert lines[number + 1].startswith("         -> ")
-
-
 def test_no_mail_server_is_a_problem(world):
     assert_found(world.findings(), "no configuration of Postfix or Sendmail")
 

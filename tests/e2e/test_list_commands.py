@@ -68,31 +68,19 @@ def test_each_change_is_reported_as_text_and_as_json(start_gateway):
         "command": "unrevoke", "list": "revoked", "file": str(path), "size": 2,
         "entries": [{"given": "ann@corp.example", "entry": "ann@corp.example", "changed": False,
                      "covered_by": "@corp.example"}]}
-    assert path.read_text() == "# a comment\njoe@example.org\n@corp.example\n"
-
-
-def test_an_entry_for_one_recipient_is_added_and_removed(start_gateway):
-    gateway = start_with_lists(start_gateway)
-    path = gateway.folder / "revoked"
-    pair, wide = "joe@example.org > ann@example.net", "@example.org > @example.net"
-    put = run(gateway, "revoke", "Joe@Example.org  >  Ann@example.net", wide)
-    assert put.stdout == (f"{pair}: is in the list revoked now\n{wide}: is in the list revoked now\n"
-                          f"{path}: 2 entries\n")
-    assert path.read_text() == f"# a comment\n{pair}\n{wide}\n"
-    gateway.daemon.logged("2 entries of")
+    pair = "ann@corp.example > eve@example.net"
+    assert run(gateway, "revoke", "Ann@corp.example  >  eve@example.net").stdout.startswith(f"{pair}: is in the list revoked now")
     taken = run(gateway, "unrevoke", pair)
     assert taken.returncode == 1
-    assert f"{pair}: is no longer in the list revoked, but {wide} is, and covers it" in taken.stdout
-    assert run(gateway, "unrevoke", wide).returncode == 0
-    bad = run(gateway, "revoke", "joe@example.org > ann@example.net > eve@example.net")
-    assert bad.returncode == EX_DATAERR and "Nothing was changed" in bad.stderr
-    assert path.read_text() == "# a comment\n"
+    assert f"{pair}: is no longer in the list revoked, but @corp.example is, and covers it" in taken.stdout
+    assert path.read_text() == "# a comment\njoe@example.org\n@corp.example\n"
 
 
 def test_nonsense_changes_nothing_and_the_error_names_the_remedy(start_gateway):
     gateway = start_with_lists(start_gateway)
     for words, status, said in [
             (("revoke", "good@example.org", "no sender"), EX_DATAERR, "'no sender' is no entry: "),
+            (("revoke", "joe@example.org > ann@example.net > eve@example.net"), EX_DATAERR, "Nothing was changed"),
             (("revoke",), EX_USAGE, "name at least one address"),
             (("forgive", "joe@example.org"), EX_USAGE, "--help"),
             (("add", "joe@example.org", "--extra", ""), EX_CONFIG, "extra = /etc/bloomgate/extra.txt"),

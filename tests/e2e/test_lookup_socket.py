@@ -1,11 +1,8 @@
 """Other programs ask the daemon for senders: the real Postfix, by its tables, and clients of every kind."""
 
-import contextlib
-import http.client
 import re
 import socket
 import subprocess
-from urllib.parse import quote
 
 import pytest
 from conftest import LISTED, UNLISTED
@@ -60,14 +57,6 @@ def ask(connection, key):
     return reply[:-1].decode()
 
 
-def ask_by_http(port, method, target, body=None):
-    """The status and the lines of the answer."""
-    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)) as connection:
-        connection.request(method, target, body)
-        answer = connection.getresponse()
-        return answer.status, answer.read().decode().splitlines()
-
-
 def restrictions_of_the_manual(port):
     """The lines of main.cf that the manual page shows, for that port."""
     text = (REPOSITORY / "milter/bloomgate-milter.8").read_text()
@@ -94,16 +83,6 @@ def test_the_lines_of_the_manual_log_listed_and_revoked_senders_and_change_nothi
     assert [(sender, word) for word, sender in told] == [(LISTED, "listed"), (REVOKED, "revoked")]
 
 
-def test_a_swapped_whitelist_answers_at_once_on_a_connection_that_is_open(start):
-    gateway, port = start()
-    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as connection:
-        assert ask(connection, "new@example.org") == "NOTFOUND "
-        build_filter_of(gateway.config.whitelist, ["new@example.org"])
-        gateway.daemon.reload("loaded .*entries")
-        assert ask(connection, "new@example.org") == "OK listed"
-        assert ask(connection, LISTED) == "NOTFOUND "
-
-
 def test_pairs_answer_for_their_recipient(start):
     gateway, port = start()
     build_filter_of(gateway.config.whitelist, ["joe@example.org > ann@ours.example"])
@@ -111,21 +90,6 @@ def test_pairs_answer_for_their_recipient(start):
     assert postmap(gateway, "joe@example.org > ann@ours.example", port) == (0, "listed")
     assert postmap(gateway, "joe@example.org > pam@ours.example", port) == (1, "")
     assert postmap(gateway, "joe@example.org", port) == (1, "")
-
-
-def test_programs_that_speak_http_get_one_word_for_each_sender(start):
-    gateway, port = start()
-    build_filter_of(gateway.config.whitelist, [LISTED, "joe@example.org > ann@ours.example"])
-    gateway.daemon.reload("loaded .*entries")
-    for target, word in ((f"address={quote(LISTED.upper(), safe='')}", "listed"), (f"address={UNLISTED}", "neither"),
-                         (f"address={REVOKED}", "revoked"), ("address=joe@example.org&recipient=ann@ours.example", "listed")):
-        assert ask_by_http(port, "GET", f"/sender?{target}") == (200, [word]), target
-    lines = [LISTED, UNLISTED, "joe@example.org > ann@ours.example", REVOKED, ""]
-    assert ask_by_http(port, "POST", "/senders", "\n".join(lines) + "\n") == (
-        200, ["listed", "neither", "listed", "revoked", "neither"])
-    # Sent to its end, though it is refused at its beginning.
-    assert ask_by_http(port, "POST", "/senders", "x" * 8_000_000)[0] == 413
-    assert postmap(gateway, LISTED, port) == (0, "listed")
 
 
 def test_a_unix_socket_has_the_mode_of_the_mail_servers_socket(start_gateway):

@@ -96,28 +96,6 @@ def test_each_whitelist_is_probed_while_it_is_in_use(start):
     assert "observed" in get(port, "/")[1]
 
 
-def test_reloads_count_by_their_outcome(start):
-    gateway, port = start()
-    gateway.daemon.reload("loaded .*entries")
-    with open(gateway.daemon.config_file, "a") as config:
-        config.write("no-such-option = 1\n")
-    gateway.daemon.reload("reload refused")
-    found = figures(port)
-    assert found["bloomgate_reloads_total", 'outcome="accepted"'] == 1
-    assert found["bloomgate_reloads_total", 'outcome="refused"'] == 1
-    assert found["bloomgate_last_reload_refused", ""] == 1
-    assert "the last reload was refused" in get(port, "/")[1]
-
-
-def test_another_address_waits_for_a_restart(start):
-    gateway, port = start()
-    text = gateway.daemon.config_file.read_text()
-    gateway.daemon.config_file.write_text(text.replace(f":{port}", f":{free_port()}"))
-    gateway.daemon.reload("take effect at a restart only .*: metrics")
-    found = figures(port)
-    assert found["bloomgate_waits_for_restart", ""] == 1
-
-
 def test_a_unix_socket_shows_the_same_to_the_daemons_group(start_gateway, tmp_path):
     gateway = start_gateway()
     path = gateway.daemon.folder / "metrics.sock"

@@ -32,23 +32,6 @@ def test_mail_goes_where_its_sender_says(gateway):
         name: (place, [mark]) for name, (_, place, mark) in CASES.items()}
 
 
-def test_each_message_of_a_connection_is_decided_by_its_own_sender(gateway):
-    senders = [LISTED, UNLISTED, "", LISTED, "", UNLISTED]
-    deliveries = gateway.send(*(Message(sender) for sender in senders))
-    assert [delivery.place for delivery in deliveries] == [
-        LIGHT_PATH if sender == LISTED else DEEP_CHECK for sender in senders]
-
-
-def test_a_message_given_up_leaves_nothing_behind_for_the_next(gateway):
-    with gateway.connect() as client:
-        client.send(Message(LISTED))
-        for command in (f"MAIL FROM:<{LISTED}>", "RSET"):
-            client.command(command)
-        sent = [(Message(UNLISTED), client.send(Message(UNLISTED)))]
-    [delivery] = gateway.deliveries(sent)
-    assert (delivery.place, delivery.marks) == (DEEP_CHECK, [CHECK])
-
-
 def test_the_message_itself_is_not_touched(gateway):
     message = Message(LISTED, (b"X-Other: kept", b"X-Bloomgate-Like: kept too"))
     [delivery] = gateway.send(message)
@@ -66,13 +49,3 @@ def test_mail_that_comes_back_from_a_check_is_not_decided_again(gateway):
     gateway.sinks[2].received.clear()
     assert [message.sink for message in back] == [MAILBOX]
     assert back[0].headers("X-Bloomgate") == [("X-Bloomgate", DELIVER)]
-
-
-def test_the_log_has_a_line_for_each_message(gateway):
-    deliveries = gateway.send(Message(LISTED), Message(UNLISTED), Message(""))
-    for delivery, words in zip(deliveries, ((LISTED, "deliver", "listed"), (UNLISTED, "check", "not-listed"),
-                                            ("<>", "check", "null-sender"))):
-        lines = gateway.daemon.lines_of(delivery.queue_id)
-        assert len(lines) == 1
-        for word in words:
-            assert word in lines[0]

@@ -64,16 +64,14 @@ std::size_t fail_each(Try try_with) {
   return count;
 }
 
-GateRules rules() {
-  return {.policy = {}, .trusted_authserv_ids = {"mx.example.net"}};
-}
+struct Verified : Session {
+  Verified() : Session({.policy = {}, .trusted_authserv_ids = {"mx.example.net"}}) {}
+};
 
 const Message kGood = {"good", {kFrom, kSignature, kPass, {"X-Bloomgate", "forged"}, {"x-bloomgate", "forged"}}};
 
-TEST_CASE("a listed message is delivered, checked or refused temporarily if memory runs out on its way") {
-  Parts parts(rules());
-  FakeMailServer server;
-  server.negotiate();
+TEST_CASE_METHOD(Verified,
+                 "a listed message is delivered, checked or refused temporarily if memory runs out on its way") {
   int delivered = 0;
   const std::size_t count = fail_each([&] {
     const sfsistat answer = send(server, kGood);
@@ -93,10 +91,8 @@ TEST_CASE("a listed message is delivered, checked or refused temporarily if memo
   CHECK(delivered > 0);
 }
 
-TEST_CASE("a message with more forged fields than are removed is refused, wherever memory runs out on its way") {
-  Parts parts(rules());
-  FakeMailServer server;
-  server.negotiate();
+TEST_CASE_METHOD(Verified,
+                 "a message with more forged fields than are removed is refused, wherever memory runs out on its way") {
   Message message = {"forged", {kFrom, kSignature, kPass}};
   message.fields.insert(message.fields.end(), ForgedFields::kMaxRemovals + 1, {"X-Bloomgate", "forged"});
   int without_memory = 0;
@@ -104,18 +100,14 @@ TEST_CASE("a message with more forged fields than are removed is refused, wherev
     const sfsistat answer = send(server, message);
     memory_budget.stop();
     REQUIRE((answer == SMFIS_REJECT || answer == SMFIS_TEMPFAIL));
-    const std::string log = parts.log.text();
-    without_memory += log.find("internal error at the end of a message") != std::string::npos ? 1 : 0;
+    without_memory += log.text().find("internal error at the end of a message") != std::string::npos ? 1 : 0;
   });
   CHECK(count > 3);
   CHECK(without_memory > 0);
 }
 
-TEST_CASE("a message that must be checked is not delivered, wherever memory runs out on its way") {
-  Parts parts(rules());
-  parts.set_exact_lists("a-revoked-sender-with-a-long-name@example.net\n");
-  FakeMailServer server;
-  server.negotiate();
+TEST_CASE_METHOD(Verified, "a message that must be checked is not delivered, wherever memory runs out on its way") {
+  set_exact_lists("a-revoked-sender-with-a-long-name@example.net\n");
   std::vector<Field> many_signatures(65, kSignature);
   many_signatures.insert(many_signatures.end(), {kFrom, kPass});
   const Message messages[] = {
@@ -150,8 +142,9 @@ TEST_CASE("a message that must be checked is not delivered, wherever memory runs
   }
 }
 
-TEST_CASE("if memory runs out, a message for a checker keeps no forged result, and is refused or passes unchecked") {
-  Parts parts(rules());
+TEST_CASE_METHOD(
+    Verified,
+    "if memory runs out, a message for a checker keeps no forged result, and is refused or passes unchecked") {
   const TemporaryFolder folder;
   const bool tags = GENERATE(false, true);
   DeepCheckOptions options;
@@ -166,9 +159,8 @@ TEST_CASE("if memory runs out, a message for a checker keeps no forged result, a
     result.action = "no action";
     return result;
   });
-  parts.shared.deep_check = &deep_check;
-  FakeMailServer server;
-  server.negotiate();
+  shared.deep_check = &deep_check;
+  REQUIRE(server.negotiate() == SMFIS_CONTINUE);
   const Message message = {"unlisted",
                            {kFrom, {"X-Spam-Status", "No, of the sender's own making"}, {"X-Bloomgate", "deliver"}}};
   std::size_t whole_bytes = 0;

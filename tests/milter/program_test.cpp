@@ -16,26 +16,35 @@ struct Ended {
   std::string output;  // standard output and error together
 };
 
-// Runs the daemon's program with those words after its name, and waits for its end.
-Ended run(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment = "") {
-  const std::string output = folder.file("output");
-  const std::string command =
-      environment + " timeout 20 '" BLOOMGATE_MILTER_PROGRAM "' < /dev/null " + arguments + " > '" + output + "' 2>&1";
-  const int status = std::system(command.c_str());  // NOLINT(cert-env33-c): a fixed program, words of this file
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(output)};
-}
+// A folder of its own with a whitelist.
+struct Program : InFolder {
+  // Runs the daemon's program with those words after its name, and waits for its end.
+  Ended run(const std::string& arguments, const std::string& environment = "") const {
+    const std::string output = folder.file("output");
+    const std::string command = environment + " timeout 20 '" BLOOMGATE_MILTER_PROGRAM "' < /dev/null " + arguments +
+                                " > '" + output + "' 2>&1";
+    const int status = std::system(command.c_str());  // NOLINT(cert-env33-c): a fixed program, words of this file
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(output)};
+  }
+  // Runs --explain with that message on standard input.
+  Ended explain(const std::string& arguments, const std::string& message) const {
+    write_file(folder.file("message"), message);
+    return run("--explain " + arguments + " < '" + folder.file("message") + "'");
+  }
 
-TEST_CASE_METHOD(InFolder, "help and version are answered, whatever the configuration") {
-  const Ended help = run(folder, "--help");
+  WhitelistFile whitelist{{"joe@example.org", "@corp.example"}};
+};
+
+TEST_CASE_METHOD(Program, "help and version are answered, whatever the configuration") {
+  const Ended help = run("--help");
   CHECK(help.status == EX_OK);
   CHECK_THAT(help.output, StartsWith("usage: bloomgate-milter") && Contains("--allow-missing-whitelist"));
-  const Ended version = run(folder, "--version");
+  const Ended version = run("--version");
   CHECK(version.status == EX_OK);
   CHECK(version.output == "bloomgate-milter " BLOOMGATE_VERSION "\n");
 }
 
-TEST_CASE_METHOD(InFolder, "a start that cannot succeed ends with a status of sysexits and a sentence that says why") {
-  const WhitelistFile whitelist({"joe@example.org"});
+TEST_CASE_METHOD(Program, "a start that cannot succeed ends with a status of sysexits and a sentence that says why") {
   const WhitelistFile damaged({"joe@example.org"});
   damaged.truncate();
   write_file(folder.file("bad.conf"), "mode = observe\nlog-level = loud\n");
@@ -70,63 +79,54 @@ TEST_CASE_METHOD(InFolder, "a start that cannot succeed ends with a status of sy
   };
   for (const Case& c : cases) {
     INFO(c.name);
-    const Ended ended = run(folder, c.arguments);
+    const Ended ended = run(c.arguments);
     CHECK(ended.status == c.status);
     CHECK_THAT(ended.output, Contains("bloomgate-milter: ") && Contains(c.message));
   }
 }
 
 #ifdef BLOOMGATE_FAULTY_CALLS
-TEST_CASE_METHOD(InFolder, "if libmilter ends by itself, the daemon ends, with a failure if libmilter failed") {
-  const WhitelistFile whitelist({"joe@example.org"});
+TEST_CASE_METHOD(Program, "if libmilter ends by itself, the daemon ends, with a failure if libmilter failed") {
   const std::string arguments =
       "--config /dev/null --log-target stderr --whitelist " + whitelist.path() + " --socket unix:" + folder.file("s");
   const std::string preload = "LD_PRELOAD='" BLOOMGATE_FAULTY_CALLS "' FAULTY_CALLS_FAULT=";
-  const Ended failed = run(folder, arguments, preload + "'smfi_main 1 5'");
+  const Ended failed = run(arguments, preload + "'smfi_main 1 5'");
   CHECK(failed.status == EX_SOFTWARE);
   CHECK_THAT(failed.output, Contains("libmilter failed; its reason is in the system log") && Contains("stopped"));
-  const Ended ended = run(folder, arguments, preload + "'smfi_main 1 end'");
+  const Ended ended = run(arguments, preload + "'smfi_main 1 end'");
   CHECK(ended.status == EX_OK);
   CHECK_THAT(ended.output, !Contains("libmilter failed") && Contains("stopped"));
 }
 #endif
 
-TEST_CASE_METHOD(InFolder, "option --check-config reports on the configuration and the whitelist, and starts nothing") {
-  const WhitelistFile whitelist({"joe@example.org"});
+TEST_CASE_METHOD(Program, "option --check-config reports on the configuration and the whitelist, and starts nothing") {
   const std::string config = folder.file("test.conf");
   write_file(config, "whitelist = " + whitelist.path() + "\nsocket = unix:" + folder.file("s") + "\n");
 
-  const Ended good = run(folder, "--check-config --config " + config);
+  const Ended good = run("--check-config --config " + config);
   CHECK(good.status == EX_OK);
-  CHECK_THAT(good.output, Contains("configuration " + config + ": good") && Contains(whitelist.path() + ": 1 entries"));
+  CHECK_THAT(good.output, Contains("configuration " + config + ": good") && Contains(whitelist.path() + ": 2 entries"));
   CHECK_FALSE(std::filesystem::exists(folder.file("s")));
 
   const std::string checker = " --deep-check spamd:unix:/s --deep-check-folder ";
-  const Ended asking = run(folder, "--check-config --config " + config + checker + folder.path().string());
+  const Ended asking = run("--check-config --config " + config + checker + folder.path().string());
   CHECK(asking.status == EX_OK);
   CHECK_THAT(asking.output, Contains("deep-check spamd:unix:/s\n"));
-  CHECK(run(folder, "--check-config --config " + config + checker + whitelist.path()).status == EX_CONFIG);
+  CHECK(run("--check-config --config " + config + checker + whitelist.path()).status == EX_CONFIG);
 
   std::filesystem::remove(whitelist.path());
-  const Ended missing = run(folder, "--check-config --config " + config);
+  const Ended missing = run("--check-config --config " + config);
   CHECK(missing.status == EX_NOINPUT);
   CHECK_THAT(missing.output, Contains(whitelist.path()));
 
-  const Ended allowed = run(folder, "--check-config --allow-missing-whitelist yes --config " + config);
+  const Ended allowed = run("--check-config --allow-missing-whitelist yes --config " + config);
   CHECK(allowed.status == EX_OK);
   CHECK_THAT(allowed.output, Contains("none can be used, which is allowed"));
 
-  CHECK(run(folder, "--check-config --mode off --config " + config).status == EX_USAGE);
+  CHECK(run("--check-config --mode off --config " + config).status == EX_USAGE);
 }
 
-// Runs --explain with that message on standard input.
-Ended explain(const TemporaryFolder& folder, const std::string& arguments, const std::string& message) {
-  write_file(folder.file("message"), message);
-  return run(folder, "--explain " + arguments + " < '" + folder.file("message") + "'");
-}
-
-TEST_CASE_METHOD(InFolder, "option --explain decides on a message and says why, step by step") {
-  const WhitelistFile whitelist({"joe@example.org", "@corp.example"});
+TEST_CASE_METHOD(Program, "option --explain decides on a message and says why, step by step") {
   const std::string setup =
       "--config /dev/null --whitelist " + whitelist.path() + " --verify-dkim no --mta-name mx.example.net ";
   const std::string signature = "DKIM-Signature: v=1; d=example.org; s=1; b=Zm9v\n";
@@ -165,10 +165,10 @@ TEST_CASE_METHOD(InFolder, "option --explain decides on a message and says why, 
   };
   for (const Case& c : cases) {
     INFO(c.name);
-    const Ended ended = explain(folder, setup + c.arguments, c.message);
+    const Ended ended = explain(setup + c.arguments, c.message);
     CHECK(ended.status == EX_OK);
     CHECK_THAT(ended.output, EndsWith("\ndecision: " + c.decision + "\n"));
-    const Ended json = explain(folder, setup + "--json " + c.arguments, c.message);
+    const Ended json = explain(setup + "--json " + c.arguments, c.message);
     CHECK(json.status == EX_OK);
     const std::string verdict = c.decision.substr(0, c.decision.find(' '));
     CHECK_THAT(json.output, StartsWith("{\"decision\":\"" + verdict + "\",\"reason\":\"" +
@@ -176,23 +176,20 @@ TEST_CASE_METHOD(InFolder, "option --explain decides on a message and says why, 
   }
 }
 
-TEST_CASE_METHOD(InFolder, "option --explain shows the key that is looked up, and never a raw byte of the sender's") {
-  const WhitelistFile whitelist({"joe@example.org"});
+TEST_CASE_METHOD(Program, "option --explain shows the key that is looked up, and never a raw byte of the sender's") {
   const std::string setup = "--config /dev/null --authentication off --whitelist " + whitelist.path() + " ";
-  const Ended ended = explain(folder, setup + "--from '<prvs=1234abcdef=JOE@Example.ORG>'", "From: \x1b[2J\n");
+  const Ended ended = explain(setup + "--from '<prvs=1234abcdef=JOE@Example.ORG>'", "From: \x1b[2J\n");
   CHECK_THAT(ended.output, Contains("key=joe@example.org") && !Contains("\x1b"));
 }
 
-TEST_CASE_METHOD(InFolder,
+TEST_CASE_METHOD(Program,
                  "option --explain without an envelope sender or a whitelist is an error that says what to do") {
-  const WhitelistFile whitelist({"joe@example.org"});
   const std::string setup = "--config /dev/null --whitelist ";
-  const Ended unknown = explain(folder, setup + whitelist.path(), "From: joe@example.org\n");
+  const Ended unknown = explain(setup + whitelist.path(), "From: joe@example.org\n");
   CHECK(unknown.status == EX_USAGE);
   CHECK_THAT(unknown.output, Contains("give --from"));
-  CHECK(explain(folder, setup + "/nonexistent/w --from '<>'", "").status == EX_NOINPUT);
-  const Ended allowed =
-      explain(folder, setup + "/nonexistent/w --allow-missing-whitelist yes --from joe@example.org", "");
+  CHECK(explain(setup + "/nonexistent/w --from '<>'", "").status == EX_NOINPUT);
+  const Ended allowed = explain(setup + "/nonexistent/w --allow-missing-whitelist yes --from joe@example.org", "");
   CHECK(allowed.status == EX_OK);
   CHECK_THAT(allowed.output, EndsWith("decision: check reason=no-whitelist\n"));
 }

@@ -14,6 +14,7 @@
 
 #include "filter/base/error.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -63,24 +64,13 @@ std::int64_t number_from_sql(const std::string& path, const std::string& query) 
   return number;
 }
 
-ErrorCode code_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const BloomgateError& error) {
-    UNSCOPED_INFO(error.what());
-    return error.code();
-  }
-  FAIL("no error");
-  return {};
-}
-
 class Fixture {
  public:
   Fixture() : path_(folder_.file("learned.db")) {}
   const std::string& path() const { return path_; }
   LearnedFile create() const { return LearnedFile(path_, LearnedFile::Access::create); }
   ErrorCode code_of_reading() const {
-    return code_of([&] { pairs_of_path(); });
+    return error_code_of([&] { pairs_of_path(); });
   }
   Pairs pairs_of_path() const {
     LearnedFile file(path_, LearnedFile::Access::read);
@@ -305,7 +295,7 @@ TEST_CASE_METHOD(Fixture, "a file that is not our database is refused by name") 
   SECTION("it is no database") {
     std::ofstream(path()) << std::string(5000, 'x');
     CHECK(code_of_reading() == ErrorCode::bad_input);
-    CHECK(code_of([&] { create(); }) == ErrorCode::bad_input);
+    CHECK(error_code_of([&] { create(); }) == ErrorCode::bad_input);
   }
   SECTION("it is a folder") {
     REQUIRE(mkdir(path().c_str(), 0700) == 0);
@@ -314,7 +304,7 @@ TEST_CASE_METHOD(Fixture, "a file that is not our database is refused by name") 
   SECTION("it is another program's") {
     run_sql(path(), "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
     CHECK(code_of_reading() == ErrorCode::bad_magic);
-    CHECK(code_of([&] { create(); }) == ErrorCode::bad_magic);
+    CHECK(error_code_of([&] { create(); }) == ErrorCode::bad_magic);
   }
   SECTION("a newer version has written it") {
     create();
@@ -385,9 +375,9 @@ TEST_CASE_METHOD(Fixture, "a row that our code cannot have written is damage") {
   SECTION("a forget that is missing among others") {
     run_sql(path(), "INSERT INTO forgotten VALUES (1, 5, 1, 20780), (3, 5, 1, 20780); UPDATE state SET forgets = 3");
     LearnedFile file(path(), LearnedFile::Access::write);
-    CHECK(code_of([&] { file.forgets(); }) == ErrorCode::bad_input);
+    CHECK(error_code_of([&] { file.forgets(); }) == ErrorCode::bad_input);
     const Contact contact = {.user = "ann@ours.example", .correspondent = "joe@example.org", .began = LearnedBegin{}};
-    CHECK(code_of([&] { file.record(std::span(&contact, 1), kMonday); }) == ErrorCode::bad_input);
+    CHECK(error_code_of([&] { file.record(std::span(&contact, 1), kMonday); }) == ErrorCode::bad_input);
     CHECK(file.count() == 0);
   }
   SECTION("no table of what was forgotten") {
@@ -421,7 +411,7 @@ TEST_CASE_METHOD(Fixture, "a step that the disk has no room for changes nothing,
     REQUIRE(getrlimit(RLIMIT_FSIZE, &saved) == 0);
     const rlimit small = {.rlim_cur = 100'000, .rlim_max = saved.rlim_max};
     REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
-    const ErrorCode code = code_of([&] { file.record(many, kMonday); });
+    const ErrorCode code = error_code_of([&] { file.record(many, kMonday); });
     REQUIRE(setrlimit(RLIMIT_FSIZE, &saved) == 0);
     CHECK(code == ErrorCode::cannot_write);
   }

@@ -98,9 +98,16 @@ struct Texts {
   std::vector<Offset> offsets = {0};
 };
 
-TEST_CASE_METHOD(InFolder, "an address is listed by itself, by its domain, by a domain above it, or not at all") {
-  build_filter(folder.file("f"), {"joe@example.org", "@partner.example", "@.tree.example"});
-  const Filter filter = opened(folder.file("f"));
+struct Library : InFolder {
+  // A filter of these list lines, opened.
+  Filter built(const std::vector<std::string>& lines, const BuildOptions& options = {.seed = 42}) const {
+    build_filter(folder.file("f"), lines, options);
+    return opened(folder.file("f"));
+  }
+};
+
+TEST_CASE_METHOD(Library, "an address is listed by itself, by its domain, by a domain above it, or not at all") {
+  const Filter filter = built({"joe@example.org", "@partner.example", "@.tree.example"});
   CHECK(look_up(filter, "joe@example.org") == BLOOMGATE_LISTED);
   CHECK(look_up(filter, "<Joe@EXAMPLE.org>") == BLOOMGATE_LISTED);
   CHECK(look_up(filter, "ann@partner.example") == BLOOMGATE_BY_DOMAIN);
@@ -117,11 +124,10 @@ TEST_CASE_METHOD(InFolder, "an address is listed by itself, by its domain, by a 
   CHECK(look_up(filter, std::string(1 << 20, 'a') + "@example.org") == BLOOMGATE_MALFORMED);
 }
 
-TEST_CASE_METHOD(InFolder,
+TEST_CASE_METHOD(Library,
                  "a pair lists a sender for its recipient only, and an entry of a list is looked up as written there") {
-  build_filter(folder.file("f"), {"joe@example.org > ann@ours.example", "@partner.example > @ours.example",
-                                  "all@example.org", "@open.example"});
-  const Filter filter = opened(folder.file("f"));
+  const Filter filter = built(
+      {"joe@example.org > ann@ours.example", "@partner.example > @ours.example", "all@example.org", "@open.example"});
   CHECK(look_up(filter, "joe@example.org") == BLOOMGATE_NOT_LISTED);
   CHECK(look_up_pair(filter, "<joe@example.org>", "<ANN@ours.example>") == BLOOMGATE_BY_PAIR);
   CHECK(look_up_pair(filter, "joe@example.org", "bob@ours.example") == BLOOMGATE_NOT_LISTED);
@@ -162,11 +168,10 @@ TEST_CASE("an excluded sender is reported as excluded by every kind of look-up")
   CHECK(answers == want);
 }
 
-TEST_CASE_METHOD(InFolder, "bulk look-ups give the results of single ones, in every form") {
+TEST_CASE_METHOD(Library, "bulk look-ups give the results of single ones, in every form") {
   auto members = numbered_addresses(0, 1'000);
   members.insert(members.end(), {"@partner.example", "@.tree.example"});
-  build_filter(folder.file("f"), members);
-  const Filter filter = opened(folder.file("f"));
+  const Filter filter = built(members);
   auto asked = numbered_addresses(800, 400);
   for (std::size_t i = 0; i < asked.size(); i += 7) asked[i] = "ann" + std::to_string(i) + "@partner.example";
   for (std::size_t i = 3; i < asked.size(); i += 11) asked[i] = i % 2 == 0 ? "" : "not an address";
@@ -205,9 +210,8 @@ TEST_CASE_METHOD(InFolder, "bulk look-ups give the results of single ones, in ev
   CHECK(answers == want);
 }
 
-TEST_CASE_METHOD(InFolder, "an invalid column is refused, and none of its addresses is listed") {
-  build_filter(folder.file("f"), {"joe@example.org"});
-  const Filter filter = opened(folder.file("f"));
+TEST_CASE_METHOD(Library, "an invalid column is refused, and none of its addresses is listed") {
+  const Filter filter = built({"joe@example.org"});
   const std::string data = "joe@example.orgjoe@example.org";
   struct Row {
     const char* name;
@@ -237,9 +241,8 @@ TEST_CASE_METHOD(InFolder, "an invalid column is refused, and none of its addres
   CHECK(bloomgate_look_up(filter.get(), data.data(), 15, nullptr) == BLOOMGATE_BAD_ARGUMENT);
 }
 
-TEST_CASE_METHOD(InFolder, "the width of a column times its length must fit in memory") {
-  build_filter(folder.file("f"), {"joe@example.org"});
-  const Filter filter = opened(folder.file("f"));
+TEST_CASE_METHOD(Library, "the width of a column times its length must fit in memory") {
+  const Filter filter = built({"joe@example.org"});
   // Answers to so many would not fit either: so the check must come before they are written, and there are few of them.
   std::vector<std::uint8_t> answers(2, BLOOMGATE_LISTED);
   CHECK(bloomgate_look_up_fixed(filter.get(), "x", SIZE_MAX, 2, answers.data()) == BLOOMGATE_BAD_ARGUMENT);
@@ -283,7 +286,7 @@ TEST_CASE("every golden file opens, and its figures are those of its header") {
   CHECK(value == 7);
 }
 
-TEST_CASE_METHOD(InFolder, "a path that is not a file, unknown flags and a name with a NUL are refused") {
+TEST_CASE_METHOD(Library, "a path that is not a file, unknown flags and a name with a NUL are refused") {
   build_filter(folder.file("f"), {"joe@example.org"});
   CHECK(open_error(folder.file("missing")) == BLOOMGATE_CANNOT_OPEN);
   CHECK(open_error(folder.path().string()) == BLOOMGATE_NOT_A_REGULAR_FILE);
@@ -296,9 +299,8 @@ TEST_CASE_METHOD(InFolder, "a path that is not a file, unknown flags and a name 
   CHECK(open_error((kTests / "bad/body-first-bit.bloom").string(), 0) == BLOOMGATE_OK);
 }
 
-TEST_CASE_METHOD(InFolder, "after a write to the file no look-up is trusted") {
-  build_filter(folder.file("f"), {"joe@example.org"});
-  const Filter filter = opened(folder.file("f"));
+TEST_CASE_METHOD(Library, "after a write to the file no look-up is trusted") {
+  const Filter filter = built({"joe@example.org"});
   CHECK(bloomgate_check(filter.get()) == BLOOMGATE_OK);
   fs::last_write_time(folder.file("f"), fs::file_time_type::clock::now() + std::chrono::hours(1));
   std::vector<std::uint8_t> answers(2, BLOOMGATE_LISTED);
@@ -312,21 +314,18 @@ TEST_CASE_METHOD(InFolder, "after a write to the file no look-up is trusted") {
   CHECK(look_up(other, "ann@example.org") == BLOOMGATE_LISTED);
 }
 
-TEST_CASE("a file that becomes shorter lists no sender, if the program handles bus faults") {
+TEST_CASE_METHOD(Library, "a file that becomes shorter lists no sender, if the program handles bus faults") {
   REQUIRE(bloomgate_survive_bus_faults() == BLOOMGATE_OK);
-  const TemporaryFolder folder;
-  build_filter(folder.file("f"), {"joe@example.org"});
-  const Filter filter = opened(folder.file("f"));
+  const Filter filter = built({"joe@example.org"});
   fs::resize_file(folder.file("f"), 0);
   std::uint8_t answer = BLOOMGATE_LISTED;
   CHECK(bloomgate_look_up(filter.get(), "joe@example.org", 15, &answer) == BLOOMGATE_CHANGED_WHILE_OPEN);
   CHECK(answer == BLOOMGATE_NOT_LISTED);
 }
 
-TEST_CASE_METHOD(InFolder, "keys are made by the file's profile, and an address without a key has a reason") {
-  build_filter(folder.file("f"), {"joe@example.org"},
-               {.seed = 42, .profile = {.tag_separators = *TagSeparators::parse("+")}});
-  const Filter filter = opened(folder.file("f"));
+TEST_CASE_METHOD(Library, "keys are made by the file's profile, and an address without a key has a reason") {
+  const Filter filter =
+      built({"joe@example.org"}, {.seed = 42, .profile = {.tag_separators = *TagSeparators::parse("+")}});
   const bloomgate_shape* const shape = bloomgate_shape_of(filter.get());
   char key[BLOOMGATE_MAX_KEY_BYTES];
   std::size_t bytes = 0;
@@ -435,7 +434,7 @@ TEST_CASE("a shape is worked out as the builder does, and a setting that does no
   CHECK(none == nullptr);
 }
 
-TEST_CASE_METHOD(InFolder, "parts that are made and joined through the library are the file of one build") {
+TEST_CASE_METHOD(Library, "parts that are made and joined through the library are the file of one build") {
   const auto addresses = numbered_addresses(0, 30'000);
   build_filter(folder.file("built"), addresses, {.expected_entries = 30'000, .seed = 42});
   const Shape shape = shape_for(30'000, 42);

@@ -5,11 +5,8 @@ usage: mpi_failures_test.py BLOOMGATE BLOOMGATE_MPI
 import gzip
 import os
 import re
-import signal
-import subprocess
-import time
 
-from mpi_job import BLOOMGATE_MPI, ENVIRONMENT, SECONDS, MpiTest, mpirun, mpirun_each, run_tests, with_files_of
+from mpi_job import BLOOMGATE_MPI, MpiTest, mpirun, mpirun_each, run_tests, with_files_of
 
 
 class FailuresTest(MpiTest):
@@ -39,15 +36,9 @@ class FailuresTest(MpiTest):
         some = self.addresses("some.txt", 300_000)
         for victim in ("0", "1", "2"):
             self.output.write_text("the old one")
-            with subprocess.Popen([*mpirun("-n", 3), BLOOMGATE_MPI, "build", "--bits-per-entry", "64", "--output",
-                                   str(self.output), str(some)], env=ENVIRONMENT, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT) as job:
-                # Stopped before it does anything, so that the others are somewhere in the work, and wait for it.
-                process = self.await_rank(job, victim)
-                os.kill(process, signal.SIGSTOP)
-                os.kill(process, signal.SIGKILL)
-                said, _ = job.communicate(timeout=SECONDS)
-            self.assertNotEqual(job.returncode, 0, said)
+            self.kill_rank([*mpirun("-n", 3), BLOOMGATE_MPI, "build", "--bits-per-entry", 64, "--output",
+                            self.output, some],
+                           victim)
             self.assertEqual(self.output.read_text(), "the old one")
             self.assertEqual(list(self.folder.glob("whitelist*")), [self.output])
 
@@ -105,16 +96,7 @@ class FailuresTest(MpiTest):
             # So large that it is not written before this rank is stopped.
             command = [*mpirun("-n", 3), BLOOMGATE_MPI, "build", "--threads", 1, "--expected-entries", 150_000_000, "--output",
                        self.output, "--store", store, some]
-            with subprocess.Popen(list(map(str, command)), env=ENVIRONMENT, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT) as job:
-                process = self.await_rank(job, victim)
-                end = time.monotonic() + SECONDS
-                while not list(self.folder.glob(".whitelist.bloom.tmp-*")) and time.monotonic() < end:
-                    pass
-                os.kill(process, signal.SIGSTOP)
-                os.kill(process, signal.SIGKILL)
-                said, _ = job.communicate(timeout=SECONDS)
-            self.assertNotEqual(job.returncode, 0, said)
+            self.kill_rank(command, victim, self.has_begun_to_write)
             self.assert_only_the_old_ones_are_there("whitelist.bloom", "whitelist.store")
 
 

@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -117,6 +118,23 @@ class MpiTest(unittest.TestCase):
                 if command[0] == BLOOMGATE_MPI.encode() and str(self.output).encode() in command and wanted in environment:
                     return int(process)
         return self.fail(f"rank {rank} did not start")
+
+    def kill_rank(self, command, rank, is_time=lambda _: True):
+        """Starts the job, and kills that rank of it once `is_time` says of its process that it is time for it."""
+        with subprocess.Popen(list(map(str, command)), env=ENVIRONMENT, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT) as job:
+            process = self.await_rank(job, rank)
+            end = time.monotonic() + SECONDS
+            while not is_time(process) and time.monotonic() < end:
+                pass
+            # Stopped first, so that the others are somewhere in the work, and wait for it.
+            os.kill(process, signal.SIGSTOP)
+            os.kill(process, signal.SIGKILL)
+            said, _ = job.communicate(timeout=SECONDS)
+        self.assertNotEqual(job.returncode, 0, said)
+
+    def has_begun_to_write(self, _process):
+        return list(self.folder.glob(".whitelist.bloom.tmp-*"))
 
 
 class PairTest(MpiTest):

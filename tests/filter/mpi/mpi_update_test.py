@@ -4,13 +4,9 @@ usage: mpi_update_test.py BLOOMGATE BLOOMGATE_MPI
 """
 import fcntl
 import os
-import shutil
-import signal
-import subprocess
 import time
 
-from mpi_job import BLOOMGATE, BLOOMGATE_MPI, ENVIRONMENT, SECONDS, PairTest, inside, mpirun, mpirun_each, run_tests, \
-    with_files_of
+from mpi_job import BLOOMGATE, BLOOMGATE_MPI, PairTest, inside, mpirun, mpirun_each, run_tests, with_files_of
 
 
 class UpdateTest(PairTest):
@@ -193,16 +189,7 @@ class FailedUpdateTest(PairTest):
         self.put_old(self.output, self.store)
         # So large that it is not written before this rank is stopped.
         command = [*mpirun("-n", 3), *self.command("--expected-entries", 150_000_000, "--bits-per-entry", 8, "--add", self.more)]
-        with subprocess.Popen(list(map(str, command)), env=ENVIRONMENT, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT) as job:
-            process = self.await_rank(job, victim)
-            end = time.monotonic() + SECONDS
-            while not is_time(process) and time.monotonic() < end:
-                pass
-            os.kill(process, signal.SIGSTOP)
-            os.kill(process, signal.SIGKILL)
-            said, _ = job.communicate(timeout=SECONDS)
-        self.assertNotEqual(job.returncode, 0, said)
+        self.kill_rank(command, victim, is_time)
         self.assert_only_the_old_pair_is_there()
 
     def has_opened_the_store(self, process):
@@ -220,7 +207,7 @@ class FailedUpdateTest(PairTest):
 
     def test_a_rank_that_is_killed_while_the_files_are_written_leaves_the_old_pair(self):
         for victim in ("1", "2"):
-            self.killed(victim, lambda _: list(self.folder.glob(".whitelist.bloom.tmp-*")))
+            self.killed(victim, self.has_begun_to_write)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
 #include "filter/base/file_descriptor.hpp"
 #include "milter/lists/exact_list_file.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -47,16 +48,6 @@ class List {
  private:
   TemporaryFolder folder_;
 };
-
-ErrorCode code_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const BloomgateError& error) {
-    UNSCOPED_INFO(error.what());
-    return error.code();
-  }
-  throw std::logic_error("nothing was refused");
-}
 
 TEST_CASE_METHOD(List, "an added entry is the last line, as its key, and all other lines stay") {
   const EditedList edited = edit(ListChange::put_in, {"<Ann@EXAMPLE.org.>", "@.Tree.example", "joe@example.org"});
@@ -147,7 +138,7 @@ TEST_CASE("one invalid entry stops the whole change") {
         "joe@example.org\nann@example.org", "@", "@.", "joe@exam ple.org"}) {
     INFO(word);
     if (std::string_view(word) == "joe@example.org\n") continue;  // a line end at the end means nothing
-    CHECK(code_of([&] { entries_of_words(Words{"ann@example.org", word}); }) == ErrorCode::bad_input);
+    CHECK(error_code_of([&] { entries_of_words(Words{"ann@example.org", word}); }) == ErrorCode::bad_input);
   }
 }
 
@@ -203,7 +194,7 @@ TEST_CASE("a list may grow to the size that can be read, and no further") {
     edit_list_file(list.path(), entries_of_words(Words{"ann@example.org"}), ListChange::put_in, {}, most_bytes);
   };
   const std::uint64_t large_enough = std::string_view(kText).size() + added.size();
-  CHECK(code_of([&] { edit(large_enough - 1); }) == ErrorCode::bad_input);
+  CHECK(error_code_of([&] { edit(large_enough - 1); }) == ErrorCode::bad_input);
   CHECK_THROWS_WITH(edit(large_enough - 1), Contains("put a list of that size into a filter"));
   CHECK(list.text() == kText);
   CHECK(list.others().empty());
@@ -229,12 +220,12 @@ TEST_CASE_METHOD(List, "a missing list and a path that is not a list are refused
   const auto edit = [](const std::string& path) {
     edit_list_file(path, entries_of_words(Words{"ann@example.org"}), ListChange::put_in);
   };
-  CHECK(code_of([&] { edit(folder().file("missing")); }) == ErrorCode::cannot_open);
+  CHECK(error_code_of([&] { edit(folder().file("missing")); }) == ErrorCode::cannot_open);
   CHECK_THROWS_WITH(edit(folder().file("missing")), Contains("install -m 644 /dev/null"));
   CHECK_FALSE(std::filesystem::exists(folder().file("missing")));
-  CHECK(code_of([&] { edit(folder().path().string()); }) == ErrorCode::not_a_regular_file);
+  CHECK(error_code_of([&] { edit(folder().path().string()); }) == ErrorCode::not_a_regular_file);
   write_file(path(), std::string("joe@exam\0ple.org\n", 17));
-  CHECK(code_of([&] { edit(path()); }) == ErrorCode::bad_input);
+  CHECK(error_code_of([&] { edit(path()); }) == ErrorCode::bad_input);
 }
 
 TEST_CASE_METHOD(List, "the file of a killed edit is replaced, and never followed as a link") {
@@ -282,7 +273,7 @@ TEST_CASE("a pair is added and removed like any entry") {
   CHECK(taken.entries[2].covered_by == "@.wide.example > ann@ours.example");
   CHECK(taken.entries[3].has_changed);
   CHECK(list.text() == "@corp.example\n@.wide.example > ann@ours.example\n<#a@b.example> > @c.example\n");
-  CHECK(code_of([&] { list.edit(ListChange::put_in, {"joe@example.org >"}); }) == ErrorCode::bad_input);
+  CHECK(error_code_of([&] { list.edit(ListChange::put_in, {"joe@example.org >"}); }) == ErrorCode::bad_input);
 }
 
 TEST_CASE("removing a pair reports that its sender is still listed for all recipients") {
