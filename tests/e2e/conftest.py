@@ -18,8 +18,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
+from private_mail.client import Message  # noqa: E402
 from private_mail.filter import REPOSITORY, build_filter_of, build_folder  # noqa: E402
-from private_mail.gateway import Gateway, GatewayConfig  # noqa: E402
+from private_mail.gateway import DEEP_CHECK, LIGHT_PATH, Gateway, GatewayConfig  # noqa: E402
 from private_mail.processes import temporary_folder  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
@@ -144,6 +145,15 @@ class Gateways:
     def close(self):
         self.running.remove(self)
         self._open.close()
+
+
+def places(gateway, *senders):
+    """Where a message of each sender goes."""
+    return [delivery.place for delivery in gateway.send(*map(Message, senders))]
+
+
+def assert_it_serves(gateway):
+    assert places(gateway, LISTED, UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
 
 
 def skip_without_root():

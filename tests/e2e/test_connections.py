@@ -5,8 +5,7 @@ import time
 from contextlib import closing
 
 import pytest
-from conftest import LISTED, UNLISTED
-from private_mail.client import Message
+from conftest import LISTED, UNLISTED, assert_it_serves, places
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
 from private_mail.processes import wait_until
 from raw_connection import (CONNECTION_STEPS, END, HEADER, NEGOTIATION, NEXT, SENDER, MilterConnection, descriptors,
@@ -23,14 +22,6 @@ def many_descriptors():
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, before[1]), before[1]))
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, before)
-
-
-def places(gateway, *senders):
-    return [delivery.place for delivery in gateway.send(*[Message(sender) for sender in senders])]
-
-
-def assert_it_serves(gateway):
-    assert places(gateway, LISTED, UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
 
 
 def connect(gateway, count):

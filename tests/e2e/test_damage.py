@@ -8,7 +8,7 @@ import re
 import time
 
 import pytest
-from conftest import LISTED, UNLISTED
+from conftest import LISTED, assert_it_serves
 from private_mail.client import Message
 from private_mail.daemon import REFUSED, RELOADED
 from private_mail.filter import build_filter_of
@@ -120,8 +120,7 @@ def test_a_whitelist_written_to_in_place_lists_no_sender_from_then_on(start_gate
     # A good file put in its place, as 'bloomgate build' does, ends the fault.
     build_filter_of(gateway.config.whitelist, [LISTED])
     gateway.daemon.reload(RELOADED)
-    deliveries = gateway.send(Message(LISTED), Message(UNLISTED))
-    assert [delivery.place for delivery in deliveries] == [LIGHT_PATH, DEEP_CHECK]
+    assert_it_serves(gateway)
 
 
 def test_a_renamed_or_removed_whitelist_serves_until_another_in_its_place_is_loaded(start_gateway):

@@ -69,7 +69,8 @@ def test_each_change_is_reported_as_text_and_as_json(start_gateway):
         "entries": [{"given": "ann@corp.example", "entry": "ann@corp.example", "changed": False,
                      "covered_by": "@corp.example"}]}
     pair = "ann@corp.example > eve@example.net"
-    assert run(gateway, "revoke", "Ann@corp.example  >  eve@example.net").stdout.startswith(f"{pair}: is in the list revoked now")
+    put = run(gateway, "revoke", "Ann@corp.example  >  eve@example.net")
+    assert put.stdout.startswith(f"{pair}: is in the list revoked now")
     taken = run(gateway, "unrevoke", pair)
     assert taken.returncode == 1
     assert f"{pair}: is no longer in the list revoked, but @corp.example is, and covers it" in taken.stdout

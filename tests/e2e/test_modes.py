@@ -3,10 +3,10 @@
 import stat
 
 import pytest
-from conftest import LISTED, UNLISTED
+from conftest import LISTED, UNLISTED, assert_it_serves
 from private_mail.client import Message
 from private_mail.daemon import USER
-from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
+from private_mail.gateway import DEEP_CHECK
 from private_mail.processes import Program
 
 
@@ -54,8 +54,7 @@ def test_a_socket_in_use_is_not_taken_over(start_gateway, inet, words):
     second = Program(gateway.daemon.command(), gateway.folder / "second.log", user=USER)
     assert second.wait() != 0
     assert words in second.log()
-    deliveries = gateway.send(Message(LISTED), Message(UNLISTED))
-    assert [delivery.place for delivery in deliveries] == [LIGHT_PATH, DEEP_CHECK]
+    assert_it_serves(gateway)
 
 
 def test_a_file_that_is_no_socket_is_not_removed(start_gateway):

@@ -8,8 +8,7 @@ import urllib.request
 from dataclasses import replace
 
 import pytest
-from conftest import LISTED, UNLISTED
-from private_mail.client import Message
+from conftest import LISTED, UNLISTED, assert_it_serves, places
 from private_mail.daemon import REFUSED, RELOADED
 from private_mail.filter import build_filter_of, built
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH, GatewayConfig
@@ -56,10 +55,6 @@ def world(start_gateway):
     return start, ours, other, whitelist
 
 
-def places(gateway, *senders):
-    return [delivery.place for delivery in gateway.send(*map(Message, senders))]
-
-
 def unsigned(path, *addresses):
     made = path.parent / "made"
     build_filter_of(made, addresses)
@@ -71,15 +66,15 @@ def test_only_a_list_that_the_trusted_key_signed_is_loaded_and_the_last_good_one
     metrics = free_port()
     gateway = start(metrics=f"127.0.0.1:{metrics}")
     gateway.daemon.logged("loaded .*signed by " + re.escape(ours.public))
-    assert places(gateway, LISTED, UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
+    assert_it_serves(gateway)
 
     for put, why in ((unsigned, "is not signed"), (other.publish, "is no trusted key")):
         before = len(gateway.daemon.log())
         put(whitelist, UNLISTED)
         gateway.daemon.logged(why, before)
-        assert places(gateway, LISTED, UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
+        assert_it_serves(gateway)
     gateway.daemon.reload(REFUSED)
-    assert places(gateway, LISTED, UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
+    assert_it_serves(gateway)
     with urllib.request.urlopen(f"http://127.0.0.1:{metrics}/metrics") as answer:
         refused, = re.findall(r'(?m)^bloomgate_reloads_total\{[^}]*refused[^}]*\} (\d+)', answer.read().decode())
     assert int(refused) == 3
@@ -101,7 +96,7 @@ def test_the_key_is_changed_while_mail_is_served(world):
         daemon.reload(expected)
 
     trust("reload refused: .*no trusted key", other.public)
-    assert places(gateway, LISTED, UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
+    assert_it_serves(gateway)
     trust(RELOADED, ours.public, other.public)
     before = len(gateway.daemon.log())
     other.publish(whitelist, NEW)

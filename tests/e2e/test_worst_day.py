@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from conftest import LISTED, UNLISTED
+from conftest import LISTED, UNLISTED, assert_it_serves, places
 from private_mail.client import Message
 from private_mail.daemon import REFUSED, RELOADED, USER
 from private_mail.filter import REPOSITORY, build_filter_of
@@ -24,14 +24,6 @@ from raw_connection import CLIENT, NEGOTIATION, MilterConnection, frame
 @pytest.fixture
 def gateway(start_gateway):
     return start_gateway()
-
-
-def places(gateway, *senders):
-    return [delivery.place for delivery in gateway.send(*[Message(sender) for sender in senders])]
-
-
-def assert_it_serves(gateway):
-    assert places(gateway, LISTED, UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
 
 
 def put_in_place(path, make):
@@ -68,14 +60,27 @@ def fifo(path):
     os.mkfifo(path, 0o644)
 
 
+def damaged(change):
+    """Makes a whitelist that has the bytes that `change` makes of a good one's."""
+    def make(path):
+        build_filter_of(path, ["other@example.org"])
+        path.write_bytes(change(path.read_bytes()))
+    return make
+
+
 # What takes the place of a whitelist, and what the log says of it.
 NO_WHITELIST = [(unreadable, "Permission denied"), (folder, "without a layer"), (newer_version, "version"),
-                (fifo, "not a regular file")]
+                (fifo, "not a regular file"), (damaged(lambda good: b""), ""),
+                (damaged(lambda good: b"listed@example.org\n"), ""), (damaged(lambda good: good[:-1]), ""),
+                (damaged(lambda good: good[:5000] + bytes([good[5000] ^ 1]) + good[5001:]), "")]
 
 
 def test_an_invalid_whitelist_is_refused_and_the_old_one_serves(gateway):
     for make, why in NO_WHITELIST:
         assert_refused_and_served_from_before(gateway, make, why)
+    gateway.config.whitelist.unlink()
+    gateway.daemon.reload(REFUSED)
+    assert_it_serves(gateway)
 
 
 def test_with_an_invalid_whitelist_the_daemon_does_not_start_and_says_why(gateway):
@@ -369,7 +374,7 @@ def test_a_wrong_frame_at_each_step_ends_that_connection_and_holds_up_no_other(g
         for steps in range(len(STEPS) + 1):
             with closing(MilterConnection(gateway.daemon.address)) as connection:
                 connection.put(b"".join(STEPS[:steps]) + wrong)
-        assert places(gateway, LISTED, UNLISTED) == [LIGHT_PATH, DEEP_CHECK], name
+        assert_it_serves(gateway), name
         assert gateway.daemon.program.alive(), name
 
 
