@@ -4,7 +4,6 @@ usage: mpi_update_test.py BLOOMGATE BLOOMGATE_MPI
 """
 import fcntl
 import os
-import time
 
 from mpi_job import BLOOMGATE, BLOOMGATE_MPI, PairTest, inside, mpirun, mpirun_each, run_tests, with_files_of
 

@@ -203,13 +203,6 @@ class BuildTest(ProgramTest):
             self.assertEqual(self.read("a"), self.read("b"), layout)
         self.assertEqual(os.listdir(scratch), [])
 
-    def test_a_missing_scratch_folder_fails_the_build(self):
-        path = self.write("whole", "".join(f"user{i}@example{i % 97}.org\n" for i in range(700_000)))
-        _, err = self.check(EX_CANTCREAT, "build", "-o", "filter", "--memory", "1M", "--threads", "1", "--scratch",
-                            "missing", path)
-        self.assertIn("its folder is not there; make it: mkdir -p missing\n", err)
-        self.assertEqual(self.names(), ["whole"])
-
     def test_a_filter_larger_than_the_memory_is_made_in_parts(self):
         limit = limited(resource.RLIMIT_AS, 160_000_000)
         # A thread that allocates may reserve 64 MiB of address space for an arena of malloc's own. Whether it gets them

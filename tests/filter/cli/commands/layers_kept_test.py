@@ -94,10 +94,6 @@ class KeptTest(Layers):
         self.assertEqual(self.folders(), ["layers", "layers.1", "link"])  # without --keep nothing is kept or removed
         self.assertEqual(self.lists_now(self.folder / "layers.1"), "0123")
 
-    def test_a_folder_without_layers_is_not_kept(self):
-        self.append(0, "--keep", "1")
-        self.assertEqual(self.folders(), ["layers"])
-
     def test_leftovers_of_a_killed_command_are_removed_and_nothing_else(self):
         self.append(0)
         for name in (".layers.kept-123", ".layers.kept-mine", ".layers.kept-", ".other.kept-123"):
