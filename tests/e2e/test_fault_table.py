@@ -29,7 +29,8 @@ def exists(test, unit_tests, checks):
 def names_of_unit_tests():
     """What ctest calls them, without what stands before the last colon."""
     tests = HERE.parent
+    case_line = re.compile(r'TEST_CASE(?:_METHOD)?\(\s*(?:[\w:]+,\s*)?"(.*?)"')
     return [*(case for file in tests.rglob("*_test.cpp")
-              for case in re.findall(r'TEST_CASE(?:_METHOD)?\(\s*(?:[\w:]+,\s*)?"(.*?)"', file.read_text(encoding="utf-8"))),
+              for case in case_line.findall(file.read_text(encoding="utf-8"))),
             *(name for file in tests.rglob("*_test.py")
               for name in re.findall(r"(?m)^class (\w+)\(", file.read_text(encoding="utf-8")))]

@@ -147,6 +147,12 @@ class Parts {
     set_connection_parts(&served);
   }
 
+  Decision decide(const std::string& path) {
+    MessageRecorder message;
+    message.begin_message(path);
+    return gate.judge(message, "").decision;
+  }
+
   void set_lists(ListParts lists) { slot.set(std::make_shared<const LoadedLists>(std::move(lists))); }
   void set_only_whitelist(NamedFilter filter) { set_lists({.whitelists = {std::move(filter)}}); }
   void add_whitelist(NamedFilter filter) {

@@ -93,19 +93,16 @@ TEST_CASE_METHOD(Parts, "a message that failed is check with internal-error, alt
 
 TEST_CASE_METHOD(Parts, "without a whitelist all is check") {
   slot.set(std::make_shared<const LoadedLists>());
-  MessageRecorder message;
-  message.begin_message("<joe@example.org>");
-  CHECK(gate.judge(message, "").decision.reason == Reason::no_whitelist);
+  CHECK(decide("<joe@example.org>").reason == Reason::no_whitelist);
   slot.set(std::make_shared<const LoadedLists>(ListParts{.whitelists = {{"missing", nullptr}}}));
-  CHECK(gate.judge(message, "").decision.reason == Reason::no_whitelist);
+  CHECK(decide("<joe@example.org>").reason == Reason::no_whitelist);
   CHECK(damage_reports == 0);
 }
 
 TEST_CASE_METHOD(Parts, "the exact lists are asked beside the whitelist") {
   set_exact_lists("joe@example.org\n", "ann@example.org\n");
+  CHECK(decide("<joe@example.org>").reason == Reason::revoked);
   MessageRecorder message;
-  message.begin_message("<joe@example.org>");
-  CHECK(gate.judge(message, "").decision.reason == Reason::revoked);
   message.begin_message("<ann@example.org>");
   message.add_header("From", "ann@example.org");
   CHECK(gate.judge(message, "").decision.reason == Reason::listed_extra);
@@ -210,9 +207,7 @@ TEST_CASE_METHOD(Parts, "a damaged whitelist is reported, and the other one cont
   const WhitelistFile other({"eve@example.org"});
   add_whitelist({"other", other.load()});
   whitelist.truncate();
-  MessageRecorder message;
-  message.begin_message("<eve@example.org>");
-  const Decision decision = gate.judge(message, "").decision;
+  const Decision decision = decide("<eve@example.org>");
   CHECK(decision.reason == Reason::listed);
   CHECK(decision.list.view() == "other");
   CHECK(damage_reports == 1);
@@ -221,33 +216,23 @@ TEST_CASE_METHOD(Parts, "a damaged whitelist is reported, and the other one cont
 TEST_CASE_METHOD(
     Parts,
     "with a truncated whitelist every message is checked and one report is written, until a good file is loaded") {
-  MessageRecorder message;
-  message.begin_message("<joe@example.org>");
-  REQUIRE(gate.judge(message, "").decision.verdict == Verdict::deliver);
+  REQUIRE(decide("<joe@example.org>").verdict == Verdict::deliver);
 
   whitelist.truncate();
-  for (int i = 0; i < 5; ++i) {
-    CHECK(gate.judge(message, "").decision.reason == Reason::whitelist_damaged);
-  }
+  for (int i = 0; i < 5; ++i) CHECK(decide("<joe@example.org>").reason == Reason::whitelist_damaged);
   CHECK(damage_reports == 1);
 
   replace_whitelist({"joe@example.org"});
-  CHECK(gate.judge(message, "").decision.verdict == Verdict::deliver);
+  CHECK(decide("<joe@example.org>").verdict == Verdict::deliver);
 
   whitelist.truncate();
-  CHECK(gate.judge(message, "").decision.reason == Reason::whitelist_damaged);
+  CHECK(decide("<joe@example.org>").reason == Reason::whitelist_damaged);
   CHECK(damage_reports == 2);
 }
 
 // A gate whose only whitelist has a store.
 struct ConfirmedParts : Parts {
   ConfirmedParts() { set_only_whitelist({"whitelist", files.load()}); }
-
-  Decision decide(const std::string& path) {
-    MessageRecorder message;
-    message.begin_message(path);
-    return gate.judge(message, "").decision;
-  }
 
   PairFiles files{numbered_addresses(0, 10'000)};
 };

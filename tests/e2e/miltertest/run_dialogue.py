@@ -159,7 +159,8 @@ def run(bloomgate, program, dialogue, folder):
     script = dialogue.read_text(encoding="utf-8")
     whitelist = folder / "whitelist.bloom"
     (folder / "list.txt").write_text("".join(f"{entry}\n" for entry in LISTED), encoding="utf-8")
-    subprocess.run([bloomgate, "build", "--output", whitelist, folder / "list.txt"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([bloomgate, "build", "--output", whitelist, folder / "list.txt"], check=True,
+                   stdout=subprocess.DEVNULL)
     settings = [f"socket = unix:{folder}/milter.sock", f"whitelist = {whitelist}", "log-target = stderr"]
     asked = [line.replace("FOLDER", str(folder)) for line in re.findall(r"^-- config: (.*)$", script, re.M)]
     names = [line.partition("=")[0].strip() for line in asked]

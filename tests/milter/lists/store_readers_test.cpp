@@ -40,16 +40,14 @@ struct SlowDisk {
   std::atomic<std::size_t> reads_begun{0};
 };
 
-// Of a check that fails too: whoever waits for the disk then gets an answer, and the test ends.
-class AnswersAtTheEnd {
- public:
-  explicit AnswersAtTheEnd(std::shared_ptr<SlowDisk> disk) : disk_(std::move(disk)) {}
-  ~AnswersAtTheEnd() { disk_->begin_to_answer(); }
-  AnswersAtTheEnd(const AnswersAtTheEnd&) = delete;
-  AnswersAtTheEnd& operator=(const AnswersAtTheEnd&) = delete;
+struct Reading {
+  // Of a check that fails too: whoever waits for the disk then gets an answer, and the test ends.
+  ~Reading() { disk->begin_to_answer(); }
 
- private:
-  std::shared_ptr<SlowDisk> disk_;
+  std::shared_ptr<SlowDisk> disk = std::make_shared<SlowDisk>();
+  StoreReaders readers{disk->source(disk)};
+  std::atomic<std::size_t> waiting{0};
+  std::vector<std::future<Confirmation>> sessions;
 };
 
 // Until `holds`, which a test requires, or the time is over.
@@ -76,18 +74,14 @@ void let_a_reader_hang(StoreReaders& readers, const SlowDisk& disk) {
   }
 }
 
-TEST_CASE("a page in memory is read at once, without a wait") {
-  const auto disk = std::make_shared<SlowDisk>();
-  StoreReaders readers(disk->source(disk));
+TEST_CASE_METHOD(Reading, "a page in memory is read at once, without a wait") {
   int waits = 0;
   CHECK(readers.find(SlowDisk::kCached, Clock::now(), [&waits] { ++waits; }) == Confirmation::yes);
   CHECK(waits == 0);
   CHECK(disk->reads_begun == 0);
 }
 
-TEST_CASE("each result of a read is returned, and a session announces its wait before it") {
-  const auto disk = std::make_shared<SlowDisk>();
-  StoreReaders readers(disk->source(disk));
+TEST_CASE_METHOD(Reading, "each result of a read is returned, and a session announces its wait before it") {
   disk->begin_to_answer();
   const std::pair<StoreAnswer, Confirmation> cases[] = {{StoreAnswer::present, Confirmation::yes},
                                                         {StoreAnswer::absent, Confirmation::no},
@@ -104,9 +98,8 @@ TEST_CASE("each result of a read is returned, and a session announces its wait b
   CHECK(readers.find(1, Clock::now() + kLong, {}) == Confirmation::unreadable);
 }
 
-TEST_CASE("a session waits for a disk that hangs until its deadline, and pages in memory are read meanwhile") {
-  const auto disk = std::make_shared<SlowDisk>();
-  StoreReaders readers(disk->source(disk));
+TEST_CASE_METHOD(Reading,
+                 "a session waits for a disk that hangs until its deadline, and pages in memory are read meanwhile") {
   const auto begin = Clock::now();
   CHECK(readers.find(1, begin + std::chrono::milliseconds(30), {}) == Confirmation::timeout);
   CHECK(Clock::now() - begin >= std::chrono::milliseconds(30));
@@ -116,15 +109,11 @@ TEST_CASE("a session waits for a disk that hangs until its deadline, and pages i
   CHECK(readers.find(1, Clock::now() + kLong, {}) == Confirmation::yes);
 }
 
-TEST_CASE("several pages are read at once, a bounded number waits, and more are refused without waiting") {
-  const auto disk = std::make_shared<SlowDisk>();
-  StoreReaders readers(disk->source(disk));
-  std::atomic<std::size_t> waiting{0};
-  std::vector<std::future<Confirmation>> sessions;
-  const AnswersAtTheEnd at_the_end(disk);
+TEST_CASE_METHOD(Reading,
+                 "several pages are read at once, a bounded number waits, and more are refused without waiting") {
   const auto begin_session = [&] {
-    sessions.push_back(std::async(std::launch::async,
-                                  [&] { return readers.find(1, Clock::now() + kLong, [&waiting] { ++waiting; }); }));
+    sessions.push_back(
+        std::async(std::launch::async, [&] { return readers.find(1, Clock::now() + kLong, [&] { ++waiting; }); }));
   };
   for (std::size_t i = 0; i < StoreReaders::kMostReaders; ++i) {
     begin_session();
@@ -141,11 +130,7 @@ TEST_CASE("several pages are read at once, a bounded number waits, and more are 
   CHECK(readers.find(1, Clock::now() + kLong, {}) == Confirmation::yes);
 }
 
-TEST_CASE("a page that no session waits for any more is not read") {
-  const auto disk = std::make_shared<SlowDisk>();
-  StoreReaders readers(disk->source(disk));
-  std::vector<std::future<Confirmation>> sessions;
-  const AnswersAtTheEnd at_the_end(disk);
+TEST_CASE_METHOD(Reading, "a page that no session waits for any more is not read") {
   for (std::size_t i = 0; i < StoreReaders::kMostReaders; ++i) {
     sessions.push_back(std::async(std::launch::async, [&] { return readers.find(1, Clock::now() + kLong, {}); }));
     await(disk->reads_begun, i + 1);
