@@ -7,15 +7,15 @@
 
 namespace bloomgate::test {
 
-// Fails the test where `action` throws no BloomgateError.
-template <typename Action>
-BloomgateError error_of(Action action) {
+// Fails the test where `action` throws no such error.
+template <typename Error = BloomgateError, typename Action>
+Error error_of(Action action) {
   try {
     action();
-  } catch (const BloomgateError& error) {
+  } catch (const Error& error) {
     return error;
   }
-  throw std::logic_error("no BloomgateError was thrown");
+  throw std::logic_error("no such error was thrown");
 }
 
 template <typename Action>

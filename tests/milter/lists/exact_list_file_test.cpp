@@ -10,6 +10,7 @@
 
 #include "filter/base/error.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -22,15 +23,10 @@ std::string write_list(const TemporaryFolder& folder, const std::string& text) {
 }
 
 ErrorCode code_of_loading(const std::string& path, std::uint64_t most_bytes = kMostExactListBytes) {
-  try {
-    load_exact_list(path, most_bytes);
-  } catch (const BloomgateError& error) {
-    CHECK(error.details().path == path);
-    CHECK(std::string(error.what()).find(path) != std::string::npos);
-    return error.code();
-  }
-  FAIL("loaded");
-  return {};
+  const BloomgateError error = error_of([&] { load_exact_list(path, most_bytes); });
+  CHECK(error.details().path == path);
+  CHECK_THAT(error.what(), Contains(path));
+  return error.code();
 }
 
 TEST_CASE_METHOD(InFolder, "an exact list is read from its file, bad lines with their places") {
