@@ -147,6 +147,8 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("trusted-fields", options.trusted_fields);
   merger.set("verify-dkim", options.verify_dkim);
   merger.set("require-oversigned", options.require_oversigned);
+  merger.set("require-signed", options.require_signed);
+  merger.set("max-signature-age", options.max_signature_age);
   merger.set("dns-servers", options.dns_servers);
   merger.set("dns-timeout", options.dns_timeout);
   merger.set("dns-trust-anchor", options.dns_trust_anchor);

@@ -61,6 +61,8 @@ struct DaemonOptions {
   std::size_t trusted_fields;                     // 0: all
   VerifyDkim verify_dkim;
   bool require_oversigned;
+  std::vector<std::string> require_signed;  // names of header fields, of those that the option lists
+  std::chrono::days max_signature_age;
   std::vector<std::string> dns_servers;  // "192.0.2.53", "192.0.2.53@5353"; empty: those of /etc/resolv.conf
   std::chrono::milliseconds dns_timeout;
   std::string dns_trust_anchor;  // a path; empty: answers are not validated

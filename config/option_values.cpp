@@ -100,6 +100,22 @@ bool is_name_server(std::string_view text) {
   return port && *port > 0 && *port <= 65535;
 }
 
+// Fields that a signature may leave out unless an operator requires them.
+bool is_field_to_require(std::string_view text) {
+  constexpr std::string_view kFields[] = {"To",
+                                          "Cc",
+                                          "Date",
+                                          "Message-ID",
+                                          "References",
+                                          "In-Reply-To",
+                                          "List-Unsubscribe",
+                                          "Content-Type",
+                                          "Content-Transfer-Encoding",
+                                          "Content-Disposition"};
+  return std::ranges::any_of(kFields,
+                             [text](std::string_view field) { return ascii::equal_ignoring_case(field, text); });
+}
+
 struct WordForm {
   std::string_view option;
   bool (*accepts)(std::string_view);
@@ -110,6 +126,8 @@ constexpr WordForm kWordForms[] = {
     {"own-domains", looks_like_domain_or_tree, "domains, such as example.org or .example.org"},
     {"trusted-forwarders", looks_like_domain, "domains, such as forwarder.example"},
     {"dns-servers", is_name_server, "addresses of name servers, such as 192.0.2.53, 2001:db8::53 or 127.0.0.1@5353"},
+    {"require-signed", is_field_to_require,
+     "header fields such as To, Cc, Date or List-Unsubscribe (the manual has all)"},
     {"exempt-daemons", is_token, "names of listeners, such as ORIGINATING"},
 };
 

@@ -95,8 +95,12 @@ LearnRules learn_rules(const DaemonOptions& options) {
 }
 
 VerifyRules verify_rules(const DaemonOptions& options) {
+  WatchedFieldSet required;
+  for (const std::string& name : options.require_signed) required.add(watched_field(name).value());
   return {.alignment = alignment(options.alignment),
           .require_oversigned = options.require_oversigned,
+          .required_fields = required,
+          .max_age = options.max_signature_age,
           .dns_timeout = options.dns_timeout};
 }
 

@@ -17,7 +17,8 @@ namespace {
 
 bool verify_alike(const DaemonOptions& one, const DaemonOptions& other) {
   return verifies_signatures(one) == verifies_signatures(other) && one.alignment == other.alignment &&
-         one.require_oversigned == other.require_oversigned && one.dns_servers == other.dns_servers &&
+         one.require_oversigned == other.require_oversigned && one.require_signed == other.require_signed &&
+         one.max_signature_age == other.max_signature_age && one.dns_servers == other.dns_servers &&
          one.dns_timeout == other.dns_timeout && one.dns_trust_anchor == other.dns_trust_anchor;
 }
 

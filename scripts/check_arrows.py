@@ -28,10 +28,11 @@ ARROWS = {
                             "filter/cli/report"],
     "filter/mpi": [*FILTER, "filter/build", "filter/cli", "filter/cli/lists", "filter/cli/commands"],
     "config": ["filter/base"],
-    "milter/policy": [*FILTER, "config"],
-    "milter/message": ["filter/base", "filter/address", "config", "milter/policy"],
+    "milter/fields": ["filter/base", "filter/address"],
+    "milter/policy": [*FILTER, "config", "milter/fields"],
+    "milter/message": ["filter/base", "filter/address", "config", "milter/fields", "milter/policy"],
     "milter/deep_check": ["filter/base", "config", "milter/policy", "milter/message"],
-    "milter/dkim": ["filter/base", "filter/address", "config", "milter/policy"],
+    "milter/dkim": ["filter/base", "filter/address", "config", "milter/fields", "milter/policy"],
     "milter/lists": [*FILTER, "config", "milter/policy"],
     "milter/learning": ["filter/base", "filter/address", "filter/hash", "filter/learned", "config", "milter/policy"],
     "milter/monitoring": ["filter/base", "filter/html", "filter/hash", "filter/layout", "filter/file", "config",
@@ -39,7 +40,7 @@ ARROWS = {
     "milter/serving": ["filter/base", "config"],
     "milter/lookup": ["filter/base", "milter/serving"],
     "milter/doctor": ["filter/base", "filter/layout", "filter/file", "filter/learned", "config", "milter/deep_check", "milter/dkim"],
-    "milter": [*FILTER, "filter/learned", "config", "milter/policy", "milter/message", "milter/learning", "milter/lists", "milter/deep_check", "milter/dkim",
+    "milter": [*FILTER, "filter/learned", "config", "milter/fields", "milter/policy", "milter/message", "milter/learning", "milter/lists", "milter/deep_check", "milter/dkim",
                "milter/doctor", "milter/monitoring", "milter/lookup", "milter/serving"],
 }
 # main() stands above all of its program.

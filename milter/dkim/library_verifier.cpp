@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "milter/dkim/key_reply.hpp"
 #include "milter/dkim/known_outcome.hpp"
 #include "milter/dkim/signature_choice.hpp"
+#include "milter/fields/body_check.hpp"
 
 namespace bloomgate {
 namespace {
@@ -203,6 +205,7 @@ class LibraryVerifier::Message : public Verification {
         choice_(std::move(choice)),
         deadline_(Resolver::Clock::now() + verifier.rules_.dns_timeout),
         library_(verifier.library_->begin()) {
+    if (needs_body_check()) body_check_.emplace(choice_.structure, choice_.encoding);
     add_header(request);
     if (!has_signature_to_verify()) {
       place_.reset();
@@ -219,6 +222,7 @@ class LibraryVerifier::Message : public Verification {
     if (body_bytes_ > verifier_.rules_.max_body_bytes) give_up(Outcome::body_too_large);
     if (has_long_line(bytes)) give_up(Outcome::line_too_long);
     if (is_over()) return false;
+    if (body_check_) body_check_->add(bytes);
     auto* const data = reinterpret_cast<unsigned char*>(const_cast<char*>(bytes.data()));  // which it does not change
     if (dkim_body(library_.get(), data, bytes.size()) != DKIM_STAT_OK) give_up(Outcome::verifier_failed);
     return !is_over();
@@ -283,6 +287,12 @@ class LibraryVerifier::Message : public Verification {
     });
   }
 
+  bool needs_body_check() const noexcept {
+    return std::ranges::any_of(choice_.candidates, [](const SignatureCandidate& each) {
+      return each.is_worth_verifying && (each.needs_enclosed_body || each.needs_encoded_body);
+    });
+  }
+
   bool has_signature_to_verify() const noexcept {
     return has_header_ && std::ranges::any_of(places_, [](const DKIM_SIGINFO* each) { return each != nullptr; });
   }
@@ -307,6 +317,7 @@ class LibraryVerifier::Message : public Verification {
       if (each.is_worth_verifying) find_key(each, keys);
     }
     const KeysAtHand at_hand(keys);
+    if (body_check_) body_check_->finish();
     // The result is that of one signature, of the library's choice; each has its own.
     static_cast<void>(dkim_eom(library_.get(), nullptr));
     for (SignatureCandidate& each : choice_.candidates) {
@@ -335,7 +346,7 @@ class LibraryVerifier::Message : public Verification {
     }
   }
 
-  static void judge(SignatureCandidate& candidate, DKIM_SIGINFO* place) noexcept {
+  void judge(SignatureCandidate& candidate, DKIM_SIGINFO* place) noexcept {
     Signature& signature = candidate.signature;
     dkim_alg_t algorithm = DKIM_SIGN_UNKNOWN;
     static_cast<void>(dkim_sig_getsignalg(place, &algorithm));
@@ -351,9 +362,19 @@ class LibraryVerifier::Message : public Verification {
     } else if (algorithm != DKIM_SIGN_ED25519SHA256 && signature.key_bits < kLeastRsaBits) {
       signature.outcome = Outcome::key_too_short;
     } else {
-      // The library counts no more bytes than l= says, so whether that is all of the body is not known.
-      signature.outcome = has_tag(candidate, 'l') ? Outcome::body_not_covered : Outcome::pass;
+      signature.outcome = outcome_of_body(candidate);
     }
+  }
+
+  // Of a signature that is good.
+  Outcome outcome_of_body(const SignatureCandidate& candidate) const noexcept {
+    // The library counts no more bytes than l= says, so whether that is all of the body is not known.
+    if (has_tag(candidate, 'l')) return Outcome::body_not_covered;
+    if (candidate.needs_enclosed_body && !body_check_->is_enclosed()) return Outcome::field_added_content_type;
+    if (candidate.needs_encoded_body && !body_check_->is_encoded()) {
+      return Outcome::field_added_content_transfer_encoding;
+    }
+    return Outcome::pass;
   }
 
   LibraryVerifier& verifier_;
@@ -367,6 +388,7 @@ class LibraryVerifier::Message : public Verification {
   // Of each candidate: where the library has it, and its key.
   std::array<DKIM_SIGINFO*, kMaxVerifiedSignatures> places_ = {};
   std::vector<std::shared_ptr<Resolver::Lookup>> lookups_;
+  std::optional<BodyCheck> body_check_;  // nothing: no signature needs it
   std::uint64_t body_bytes_ = 0;
   std::size_t line_bytes_ = 0;
 };

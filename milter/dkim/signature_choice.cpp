@@ -1,9 +1,12 @@
 #include "milter/dkim/signature_choice.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "filter/address/characters.hpp"
 #include "filter/base/ascii.hpp"
+#include "milter/fields/signed_fields.hpp"
+#include "milter/fields/tag_list.hpp"
 #include "milter/policy/result_forgery.hpp"
 
 namespace bloomgate {
@@ -18,46 +21,19 @@ constexpr std::size_t kMaxNameBytes = 253;  // of a name in the DNS, as text
 // With more of them no other signatures are given to the verifier: it makes a hash of the header for each.
 constexpr std::size_t kMaxOtherSignatures = 16;
 
-// Fields of which a message has one at most (RFC 5322 section 3.6, RFC 2045 and 2183), and of which readers show the
-// first or the last, as they please. A signature covers as many of them, from the last on, as it names (RFC 6376
-// section 8.15).
-constexpr std::string_view kSingleFields[] = {"From",
-                                              "Sender",
-                                              "Reply-To",
-                                              "To",
-                                              "Cc",
-                                              "Subject",
-                                              "Date",
-                                              "Message-ID",
-                                              "References",
-                                              "In-Reply-To",
-                                              "MIME-Version",
-                                              "Content-Type",
-                                              "Content-Transfer-Encoding",
-                                              "Content-Disposition"};
+// A clock may be ahead by that much.
+constexpr std::chrono::hours kMostAhead(24);
 
 std::string_view value_of(std::string_view field) noexcept {
   return field.substr(std::min(field.find(':') + 1, field.size()));
 }
 
-std::string without_any_space(std::string_view text) {
-  std::string out;
-  std::ranges::copy_if(text, std::back_inserter(out),
-                       [](char byte) { return std::string_view(" \t\r\n").find(byte) == std::string_view::npos; });
-  return out;
-}
-
-// Nothing if a tag is there twice, which makes the list void (RFC 6376 section 3.2).
-std::optional<SignatureTags> tags_of(std::string_view field) {
+SignatureTags tags_of(const TagList& list) {
   SignatureTags tags;
-  bool is_void = false;
-  for_each_signature_tag(value_of(field), [&](char name, std::string_view value) {
-    const std::size_t index = kReadTags.find(name);
-    if (index == std::string_view::npos) return;
-    is_void = is_void || tags[index].has_value();
-    tags[index] = without_any_space(value);
-  });
-  return is_void ? std::nullopt : std::optional(std::move(tags));
+  for (std::size_t index = 0; index < kReadTags.size(); ++index) {
+    if (const auto value = list.find(kReadTags.substr(index, 1))) tags[index] = without_any_space(*value);
+  }
+  return tags;
 }
 
 const std::optional<std::string>& tag(const SignatureTags& tags, char name) {
@@ -88,28 +64,28 @@ bool is_wanted(const SignatureNeed& need, std::string_view domain, Alignment ali
                              [&](const Domain& wanted) { return aligned(domain, wanted.view(), alignment); });
 }
 
-// How often h= names a field.
-std::size_t times_signed(const SignatureTags& tags, std::string_view name) noexcept {
-  std::size_t times = 0;
+// What choose_signatures() reads of a header once.
+struct Reading {
+  const VerifyRequest& request;
+  const VerifyRules& rules;
+  SeenFields seen = {};
+};
+
+SeenFields seen_in(std::span<const std::string_view> header) {
+  SeenFields seen;
+  for (const std::string_view field : header) seen.add(field.substr(0, field.find(':')), value_of(field));
+  return seen;
+}
+
+// Whether h= names DKIM-Signature fields.
+bool signs_signatures(const SignatureTags& tags) noexcept {
   std::string_view rest = tag(tags, 'h') ? std::string_view(*tag(tags, 'h')) : std::string_view();
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
-    if (ascii::equal_ignoring_case(rest.substr(0, end), name)) ++times;
+    if (ascii::equal_ignoring_case(rest.substr(0, end), kSignatureField)) return true;
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  return times;
-}
-
-std::size_t times_present(const VerifyRequest& request, std::string_view name) noexcept {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(request.header, [name](std::string_view field) { return is_field(field, name); }));
-}
-
-bool has_unsigned_addition(const VerifyRequest& request, const SignatureTags& tags) noexcept {
-  return std::ranges::any_of(kSingleFields, [&](std::string_view name) {
-    const std::size_t present = times_present(request, name);
-    return present > 1 && times_signed(tags, name) < present;
-  });
+  return false;
 }
 
 // An identity has to be in the signature's domain or below it.
@@ -122,25 +98,50 @@ bool is_foreign(std::string_view identity, std::string_view domain) noexcept {
 }
 
 bool is_known_algorithm(std::string_view name) noexcept {
-  return name == "rsa-sha256" || name == "ed25519-sha256";
+  return ascii::equal_ignoring_case(name, "rsa-sha256") || ascii::equal_ignoring_case(name, "ed25519-sha256");
+}
+
+bool is_number(std::string_view text) noexcept {
+  return !text.empty() && std::ranges::all_of(text, ascii::is_digit);
+}
+
+SignatureOutcome time_fault(const Reading& reading, const SignatureTags& tags, const SignedNames& names) {
+  const auto made = time_signed(tag(tags, 't'), reading.seen, names);
+  if (!made || *made < reading.request.now - reading.rules.max_age) return Outcome::too_old;
+  return *made > reading.request.now + kMostAhead ? Outcome::not_yet_valid : Outcome::pass;
+}
+
+SignatureOutcome field_fault(const Reading& reading, SignatureCandidate& candidate, SignatureChoice& choice) {
+  const SignedNames names(*tag(candidate.tags, 'h'));
+  const std::size_t times = names.count(WatchedField::from);
+  if (times == 0) return Outcome::from_not_signed;
+  if (reading.rules.require_oversigned && times <= reading.seen.count(WatchedField::from)) {
+    return Outcome::from_not_oversigned;
+  }
+  OpenFields open = open_fields(reading.seen, names, reading.rules.required_fields);
+  if (open.added) return outcome_of_added(*open.added);
+  candidate.needs_enclosed_body = open.needs_enclosed_body;
+  candidate.needs_encoded_body = open.needs_encoded_body;
+  if (open.needs_enclosed_body) choice.structure = std::move(open.structure);
+  if (open.needs_encoded_body) choice.encoding = open.encoding;
+  return time_fault(reading, candidate.tags, names);
 }
 
 // What makes a signature worthless from the start; pass: nothing.
-SignatureOutcome find_fault(const VerifyRequest& request, const VerifyRules& rules,
-                            const SignatureCandidate& candidate) {
+SignatureOutcome find_fault(const Reading& reading, const TagList& list, SignatureCandidate& candidate,
+                            SignatureChoice& choice) {
   const SignatureTags& tags = candidate.tags;
-  const std::string_view domain = candidate.signature.domain;
-  if (candidate.signature.selector.empty()) return Outcome::malformed_signature;
-  if (signature_can_forge_results(value_of(request.header[candidate.field]))) return Outcome::malformed_signature;
+  if (!list.is_valid() || candidate.signature.selector.empty()) return Outcome::malformed_signature;
+  if (signature_can_forge_results(value_of(reading.request.header[candidate.field]))) {
+    return Outcome::malformed_signature;
+  }
   if (!tag(tags, 'a') || !tag(tags, 'b') || !tag(tags, 'h')) return Outcome::malformed_signature;
+  if (tag(tags, 't') && !is_number(*tag(tags, 't'))) return Outcome::malformed_signature;
   if (!is_known_algorithm(*tag(tags, 'a'))) return Outcome::weak_algorithm;
-  if (const auto& identity = tag(tags, 'i'); identity && is_foreign(*identity, domain)) {
+  if (const auto& identity = tag(tags, 'i'); identity && is_foreign(*identity, candidate.signature.domain)) {
     return Outcome::foreign_identity;
   }
-  const std::size_t times = times_signed(tags, "From");
-  if (times == 0) return Outcome::from_not_signed;
-  if (rules.require_oversigned && times <= times_present(request, "From")) return Outcome::from_not_oversigned;
-  return has_unsigned_addition(request, tags) ? Outcome::field_added : Outcome::pass;
+  return field_fault(reading, candidate, choice);
 }
 
 // The selector, if it is a name that can be looked up.
@@ -167,28 +168,29 @@ bool is_field(std::string_view field, std::string_view name) noexcept {
 }
 
 SignatureChoice choose_signatures(const VerifyRequest& request, const VerifyRules& rules) {
+  const Reading reading = {request, rules, seen_in(request.header)};
   SignatureChoice choice;
   std::size_t signatures = 0;
   for (std::size_t field = 0; field < request.header.size(); ++field) {
     if (!is_field(request.header[field], kSignatureField)) continue;
     ++signatures;
     if (choice.candidates.size() == kMaxVerifiedSignatures) continue;
-    auto tags = tags_of(request.header[field]);
-    if (!tags) continue;
-    const std::string domain = domain_of(*tags);
+    const TagList list(value_of(request.header[field]));
+    SignatureTags tags = tags_of(list);
+    const std::string domain = domain_of(tags);
     if (domain.empty() || !is_wanted(request.need, domain, rules.alignment)) continue;
     SignatureCandidate& candidate = choice.candidates.emplace_back();
     candidate.field = field;
-    candidate.tags = std::move(*tags);
+    candidate.tags = std::move(tags);
     candidate.signature.domain = domain;
     candidate.signature.selector = selector_of(candidate.tags, domain);
-    const SignatureOutcome fault = find_fault(request, rules, candidate);
+    const SignatureOutcome fault = find_fault(reading, list, candidate, choice);
     candidate.is_worth_verifying = fault == SignatureOutcome::pass;
     if (!candidate.is_worth_verifying) candidate.signature.outcome = fault;
   }
   choice.needs_other_signatures =
       signatures <= kMaxOtherSignatures && std::ranges::any_of(choice.candidates, [](const auto& each) {
-        return each.is_worth_verifying && times_signed(each.tags, kSignatureField) != 0;
+        return each.is_worth_verifying && signs_signatures(each.tags);
       });
   return choice;
 }

@@ -18,12 +18,13 @@
 #include <vector>
 
 #include "milter/dkim/verifier.hpp"
+#include "milter/fields/content_type.hpp"
 #include "milter/policy/signatures.hpp"
 
 namespace bloomgate {
 
 // The tags that are read by both.
-inline constexpr std::string_view kReadTags = "abdhils";
+inline constexpr std::string_view kReadTags = "abdhilst";
 using SignatureTags = std::array<std::optional<std::string>, kReadTags.size()>;  // each without any white space
 
 struct SignatureCandidate {
@@ -31,6 +32,9 @@ struct SignatureCandidate {
   SignatureTags tags = {};
   Signature signature = {};
   bool is_worth_verifying = false;  // else signature.outcome says why not
+  // What has to hold of the body for it; see `body` below.
+  bool needs_enclosed_body = false;
+  bool needs_encoded_body = false;
 };
 
 struct SignatureChoice {
@@ -38,6 +42,9 @@ struct SignatureChoice {
   std::vector<SignatureCandidate> candidates = {};
   // Whether one of them signs DKIM-Signature fields, so that the verifier needs the others too.
   bool needs_other_signatures = false;
+  // What the header says of the body, where a candidate needs to know whether that is so.
+  BodyStructure structure = {};
+  BodyEncoding encoding = BodyEncoding::none;
 
   bool is_empty() const noexcept;  // nothing is worth verifying
 

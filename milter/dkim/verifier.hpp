@@ -13,6 +13,7 @@
 #include <span>
 #include <string_view>
 
+#include "milter/fields/watched_fields.hpp"
 #include "milter/policy/alignment.hpp"
 #include "milter/policy/signatures.hpp"
 
@@ -27,6 +28,10 @@ struct VerifyRules {
   Alignment alignment = Alignment::relaxed;
   // A signature counts only if it signs the From field once more than it occurs, so that none can be added.
   bool require_oversigned = false;
+  // Fields that have to be signed where they are there, beside those of open_fields().
+  WatchedFieldSet required_fields = {};
+  // A signature that was made longer ago does not count: it may have been kept to be sent again.
+  std::chrono::days max_age{10};
   // How long a message waits for its keys, from the end of its header on.
   std::chrono::milliseconds dns_timeout{5000};
   // A message with more body than that is not verified.
@@ -38,6 +43,8 @@ struct VerifyRequest {
   // The header fields in their order, each as it was sent: "Subject: it is\r\n\tfolded", without its last line end.
   std::span<const std::string_view> header = {};
   SignatureNeed need = {};
+  // The age of signatures is counted up to here.
+  std::chrono::sys_seconds now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
 };
 
 class Verification {

@@ -34,7 +34,8 @@ void converse(Verifier& verifier, int socket) {
   const std::optional<wire::OwnedRequest> request = wire::decode_request(part->bytes);
   if (!request) return;
   const std::vector<std::string_view> header(request->header.begin(), request->header.end());
-  const std::unique_ptr<Verification> verification = verifier.begin({.header = header, .need = request->need});
+  const std::unique_ptr<Verification> verification =
+      verifier.begin({.header = header, .need = request->need, .now = request->now});
   while ((part = receive_part(socket, whenever(), result)) && part->kind == wire::Kind::body) {
     verification->add_body(part->bytes);
   }

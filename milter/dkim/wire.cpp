@@ -10,6 +10,7 @@ namespace {
 constexpr auto kLastOutcome = SignatureOutcome::verifier_timeout;
 constexpr std::size_t kMaxHeaderFields = 4096;
 constexpr std::size_t kMaxListEntries = 1024;
+constexpr std::uint64_t kMostSeconds = 0xff'ffff'ffff;
 
 template <typename Number>
 void put(std::string& out, Number number) {
@@ -117,6 +118,7 @@ std::optional<Head> read_head(std::string_view bytes) noexcept {
 std::string encode(const VerifyRequest& request) {
   std::string out;
   for (const Domain& domain : request.need.domains) put_text(out, domain.view());
+  put(out, static_cast<std::uint64_t>(request.now.time_since_epoch().count()));
   put(out, static_cast<std::uint32_t>(request.header.size()));
   for (const std::string_view field : request.header) put_text(out, field);
   return out;
@@ -126,6 +128,7 @@ std::optional<OwnedRequest> decode_request(std::string_view bytes) {
   Reader reader(bytes);
   OwnedRequest request;
   for (Domain& domain : request.need.domains) domain = read_domain(reader);
+  request.now = std::chrono::sys_seconds(std::chrono::seconds(reader.number<std::uint64_t>() & kMostSeconds));
   request.header.resize(reader.count(kMaxHeaderFields));
   for (std::string& field : request.header) field = reader.text();
   return reader.is_done() ? std::optional(std::move(request)) : std::nullopt;
@@ -167,6 +170,8 @@ std::string encode(const ChildOptions& options) {
   std::string out;
   put(out, static_cast<std::uint8_t>(options.rules.alignment));
   put(out, static_cast<std::uint8_t>(options.rules.require_oversigned));
+  put(out, options.rules.required_fields.bits());
+  put(out, static_cast<std::uint32_t>(options.rules.max_age.count()));
   put(out, static_cast<std::uint64_t>(options.rules.dns_timeout.count()));
   put(out, options.rules.max_body_bytes);
   put_list(out, options.resolver.servers);
@@ -180,6 +185,8 @@ std::optional<ChildOptions> decode_options(std::string_view bytes) {
   ChildOptions options;
   options.rules.alignment = reader.flag() ? Alignment::strict : Alignment::relaxed;
   options.rules.require_oversigned = reader.flag();
+  options.rules.required_fields = WatchedFieldSet::of_bits(reader.number<std::uint32_t>());
+  options.rules.max_age = std::chrono::days(reader.number<std::uint32_t>() & 0xff'ffff);
   options.rules.dns_timeout = std::chrono::milliseconds(reader.number<std::uint64_t>() & 0xffff'ffff);
   options.rules.max_body_bytes = reader.number<std::uint64_t>();
   options.resolver.servers = read_list(reader);

@@ -6,6 +6,7 @@
 // safe from any thread; encoders and decoders throw std::bad_alloc.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -43,6 +44,7 @@ std::optional<Head> read_head(std::string_view bytes) noexcept;
 struct OwnedRequest {
   std::vector<std::string> header = {};
   SignatureNeed need = {};
+  std::chrono::sys_seconds now = {};
 };
 
 std::string encode(const VerifyRequest& request);

@@ -120,6 +120,18 @@ void add_messages(Families& families, const Tally& tally) {
                        "Connections ended, since no whole step of the protocol came in time.", number(tally.cut_off()));
 }
 
+// What was never counted is left out: there are many outcomes.
+void add_signatures(Families& families, const Tally& tally) {
+  MetricFamily& signatures =
+      families.counter("bloomgate_signatures_total",
+                       "Messages whose signatures were verified, by what became of those of their sender.");
+  for (std::size_t i = 0; i < kSignatureOutcomes; ++i) {
+    const auto outcome = static_cast<SignatureOutcome>(i);
+    const std::uint64_t count = tally.signatures(outcome);
+    if (count != 0) Families::put(signatures, {label("outcome", signature_outcome_name(outcome))}, number(count));
+  }
+}
+
 void add_confirmations(Families& families, const Tally& tally) {
   MetricFamily& answers =
       families.counter("bloomgate_confirmations_total", "Hits that a store was asked about, by its answer.");
@@ -334,6 +346,7 @@ void add_learning(Families& families, const Learner::Status& learning) {
 std::string metrics_text(const Monitor& monitor) {
   Families families;
   add_messages(families, monitor.tally());
+  add_signatures(families, monitor.tally());
   add_confirmations(families, monitor.tally());
   add_deep_checks(families, monitor.tally());
   add_samples(families, monitor.tally());

@@ -70,6 +70,10 @@ class Tally {
   std::vector<DeepChecks> deep_checks() const;
 
   std::uint64_t messages(Verdict verdict) const noexcept;
+  // Messages whose signatures were verified, by what became of those of their sender.
+  std::uint64_t signatures(SignatureOutcome outcome) const noexcept {
+    return read(signatures_[static_cast<std::size_t>(outcome)]);
+  }
   std::uint64_t samples(SampleAnswer answer) const noexcept { return read(samples_[static_cast<std::size_t>(answer)]); }
   // Those that a checker has answered.
   std::uint64_t answered_samples() const noexcept { return samples(SampleAnswer::ham) + samples(SampleAnswer::spam); }
@@ -113,6 +117,7 @@ class Tally {
   std::array<Count, 2> reloads_ = {};
   std::array<Count, kDeepAnswers * kActions> deep_checks_ = {};
   std::array<Count, kSampleAnswers> samples_ = {};
+  std::array<Count, kSignatureOutcomes> signatures_ = {};
   std::atomic<double> sample_share_{0};
   TimeHistogram decision_times_, confirmation_times_, deep_check_times_;
 };

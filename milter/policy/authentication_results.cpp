@@ -8,8 +8,8 @@
 #include "filter/address/domain.hpp"
 #include "filter/address/local_part.hpp"
 #include "filter/base/ascii.hpp"
+#include "milter/fields/structured_text.hpp"
 #include "milter/policy/alignment.hpp"
-#include "milter/policy/structured_text.hpp"
 
 namespace bloomgate {
 namespace {

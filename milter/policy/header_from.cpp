@@ -8,7 +8,7 @@
 #include "filter/address/address.hpp"
 #include "filter/address/characters.hpp"
 #include "filter/address/local_part.hpp"
-#include "milter/policy/structured_text.hpp"
+#include "milter/fields/structured_text.hpp"
 
 namespace bloomgate {
 namespace {

@@ -15,8 +15,8 @@
 
 #include "filter/address/characters.hpp"
 #include "filter/base/ascii.hpp"
+#include "milter/fields/structured_text.hpp"
 #include "milter/policy/header_from.hpp"
-#include "milter/policy/structured_text.hpp"
 
 namespace bloomgate {
 

@@ -2,71 +2,68 @@
 
 namespace bloomgate {
 
+namespace {
+
+// In the order of the enumerators.
+constexpr std::string_view kOutcomeNames[] = {
+    "pass",
+    "no-signature",
+    "header-too-large",
+    "body-too-large",
+    "line-too-long",
+    "field-added-from",
+    "field-added-sender",
+    "field-added-reply-to",
+    "field-added-subject",
+    "field-added-mime-version",
+    "field-added-content-type",
+    "field-added-content-transfer-encoding",
+    "field-added-content-disposition",
+    "field-added-to",
+    "field-added-cc",
+    "field-added-date",
+    "field-added-message-id",
+    "field-added-references",
+    "field-added-in-reply-to",
+    "field-added-list-unsubscribe",
+    "malformed-signature",
+    "weak-algorithm",
+    "from-not-signed",
+    "from-not-oversigned",
+    "foreign-identity",
+    "expired",
+    "not-yet-valid",
+    "too-old",
+    "body-not-covered",
+    "header-changed",
+    "body-changed",
+    "key-not-found",
+    "several-keys",
+    "key-malformed",
+    "key-too-long",
+    "key-too-short",
+    "key-revoked",
+    "key-not-for-this",
+    "subdomain-not-allowed",
+    "name-server-failed",
+    "name-timeout",
+    "dnssec-bogus",
+    "too-busy",
+    "verifier-failed",
+    "verifier-timeout",
+};
+static_assert(std::size(kOutcomeNames) == kSignatureOutcomes);
+
+}  // namespace
+
 std::string_view signature_outcome_name(SignatureOutcome outcome) noexcept {
-  using Outcome = SignatureOutcome;
-  switch (outcome) {
-    case Outcome::pass:
-      return "pass";
-    case Outcome::no_signature:
-      return "no-signature";
-    case Outcome::header_too_large:
-      return "header-too-large";
-    case Outcome::body_too_large:
-      return "body-too-large";
-    case Outcome::line_too_long:
-      return "line-too-long";
-    case Outcome::field_added:
-      return "field-added";
-    case Outcome::malformed_signature:
-      return "malformed-signature";
-    case Outcome::weak_algorithm:
-      return "weak-algorithm";
-    case Outcome::from_not_signed:
-      return "from-not-signed";
-    case Outcome::from_not_oversigned:
-      return "from-not-oversigned";
-    case Outcome::foreign_identity:
-      return "foreign-identity";
-    case Outcome::expired:
-      return "expired";
-    case Outcome::not_yet_valid:
-      return "not-yet-valid";
-    case Outcome::body_not_covered:
-      return "body-not-covered";
-    case Outcome::header_changed:
-      return "header-changed";
-    case Outcome::body_changed:
-      return "body-changed";
-    case Outcome::key_not_found:
-      return "key-not-found";
-    case Outcome::several_keys:
-      return "several-keys";
-    case Outcome::key_malformed:
-      return "key-malformed";
-    case Outcome::key_too_long:
-      return "key-too-long";
-    case Outcome::key_too_short:
-      return "key-too-short";
-    case Outcome::key_revoked:
-      return "key-revoked";
-    case Outcome::key_not_for_this:
-      return "key-not-for-this";
-    case Outcome::subdomain_not_allowed:
-      return "subdomain-not-allowed";
-    case Outcome::name_server_failed:
-      return "name-server-failed";
-    case Outcome::name_timeout:
-      return "name-timeout";
-    case Outcome::dnssec_bogus:
-      return "dnssec-bogus";
-    case Outcome::too_busy:
-      return "too-busy";
-    case Outcome::verifier_failed:
-      return "verifier-failed";
-    case Outcome::verifier_timeout:
-      return "verifier-timeout";
-  }
-  return "verifier-failed";
+  const auto index = static_cast<std::size_t>(outcome);
+  return index < kSignatureOutcomes ? kOutcomeNames[index] : "verifier-failed";
+}
+
+SignatureOutcome outcome_of_added(WatchedField field) noexcept {
+  const auto first = static_cast<std::size_t>(SignatureOutcome::field_added_from);
+  return static_cast<SignatureOutcome>(first + static_cast<std::size_t>(field));
 }
 
 const Signature* Signatures::for_domain(std::string_view domain, Alignment alignment) const noexcept {

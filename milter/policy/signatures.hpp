@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "filter/address/domain.hpp"
+#include "milter/fields/watched_fields.hpp"
 #include "milter/policy/alignment.hpp"
 
 namespace bloomgate {
@@ -24,7 +25,23 @@ enum class SignatureOutcome : std::uint8_t {
   header_too_large,  // more header than is kept for the verifier
   body_too_large,    // more body than is verified
   line_too_long,     // a line of the body is longer than is verified
-  field_added,       // a field that a message has once is there twice, and not signed as often
+  // A field is there that the signature does not cover, so somebody else may have added it. In the order of
+  // WatchedField.
+  field_added_from,
+  field_added_sender,
+  field_added_reply_to,
+  field_added_subject,
+  field_added_mime_version,
+  field_added_content_type,
+  field_added_content_transfer_encoding,
+  field_added_content_disposition,
+  field_added_to,
+  field_added_cc,
+  field_added_date,
+  field_added_message_id,
+  field_added_references,
+  field_added_in_reply_to,
+  field_added_list_unsubscribe,
 
   // The signature
   malformed_signature,
@@ -34,6 +51,7 @@ enum class SignatureOutcome : std::uint8_t {
   foreign_identity,     // i= is outside d=
   expired,
   not_yet_valid,
+  too_old,           // it was made longer ago than max-signature-age, or nobody knows when
   body_not_covered,  // l= leaves a part of the body unsigned
   header_changed,    // the signature does not fit the header
   body_changed,      // the body's hash is another
@@ -59,8 +77,13 @@ enum class SignatureOutcome : std::uint8_t {
   verifier_timeout,
 };
 
+inline constexpr std::size_t kSignatureOutcomes = static_cast<std::size_t>(SignatureOutcome::verifier_timeout) + 1;
+
 // "pass", "no-signature", "key-not-found": the names above with hyphens. Never fails.
 std::string_view signature_outcome_name(SignatureOutcome outcome) noexcept;
+
+// field_added_reply_to for Reply-To.
+SignatureOutcome outcome_of_added(WatchedField field) noexcept;
 
 struct Signature {
   SignatureOutcome outcome = SignatureOutcome::malformed_signature;

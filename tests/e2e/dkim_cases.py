@@ -130,6 +130,41 @@ CHANGED_ON_THE_WAY = {
 }
 
 
+MIME = (*SIGNED_FIELDS, b"mime-version")
+PARTS = b"--outer\r\n\r\nHello.\r\n--inner\r\n\r\nPay here.\r\n--inner--\r\n--outer--\r\n"
+
+
+def in_parts(boundary, fields=MIME):
+    """A multipart with another one in it, and a Content-Type that is signed only if fields names it."""
+    return RSA.sign(content(LISTED, b"MIME-Version: 1.0", b"Content-Type: multipart/mixed; boundary=" + boundary,
+                            body=PARTS), fields=fields)
+
+
+# A good signature that covers too little. Those whose results Bloomgate may believe say nothing of h=.
+ONLY_SIGNED = "OpenDKIM says that a signature is good, not what it covers"
+
+LEAVES_OPEN = {
+    "a Subject that is not signed": checked(RSA.sign(GENUINE, fields=(b"from", b"date")), today=True, because=ONLY_SIGNED),
+    "a Reply-To on top": checked(
+        on_top(RSA.sign(GENUINE), b"Reply-To: x@attacker.example"), today=True, because=ONLY_SIGNED),
+    "a Sender on top": checked(
+        on_top(RSA.sign(GENUINE), b"Sender: x@attacker.example"), today=True, because=ONLY_SIGNED),
+    "a Content-Type with its MIME-Version on top": checked(
+        on_top(RSA.sign(GENUINE), b"MIME-Version: 1.0", b"Content-Type: multipart/mixed; boundary=x"),
+        today=True, because=ONLY_SIGNED),
+    "a Subject with a tab before its colon on top": checked(
+        on_top(RSA.sign(GENUINE, fields=(*SIGNED_FIELDS, b"subject")), b"Subject\t: pay")),
+    "a multipart whose type is not signed": delivered(in_parts(b"outer")),
+    "the boundary of an inner part": checked(in_parts(b"inner"), today=True, because=ONLY_SIGNED),
+    "the boundary of an inner part that is signed": delivered(in_parts(b"inner", (*MIME, b"content-type"))),
+    "an encoding that the body does not have": checked(
+        on_top(RSA.sign(GENUINE), b"Content-Transfer-Encoding: base64"), today=True, because=ONLY_SIGNED),
+    "a signature of eleven days ago": checked(tags(t=seconds(-11 * 24 * HOUR)), today=True, because=(
+        "OpenDKIM accepts a signature of any age")),
+    "a signature of nine days ago": delivered(tags(t=seconds(-9 * 24 * HOUR))),
+}
+
+
 def many(count, signer):
     """As many signatures, none of which verifies."""
     raw = broken(signer.sign(GENUINE))
@@ -253,13 +288,22 @@ FOUND = {
         "another version", "no version", "an unknown canonicalization", "an unknown way to the key",
         "a signature without a signature"),
     "header-changed": (
+        # The mail servers take the tab away before a milter sees the field.
+        "a Subject with a tab before its colon on top",
         "a field added that is signed once more", "a signed field taken out", "a signed field changed",
         "From changed", "spaces in the header, to the letter", "a good one of another domain above a broken one",
         "a good one of another domain below a broken one", "a good one below four broken ones", "64 broken ones",
         "a key of somebody else's", "a field that Postfix replaces, signed",
         "a field that Postfix takes out, signed", "a mark that Postfix takes out, signed",
         "a field that Postfix cuts off, signed"),
-    "field-added": ("a second Subject on top of the one that is signed",),
+    "field-added-subject": (
+        "a second Subject on top of the one that is signed", "a Subject that is not signed"),
+    "field-added-reply-to": ("a Reply-To on top",),
+    "field-added-sender": ("a Sender on top",),
+    "field-added-mime-version": ("a Content-Type with its MIME-Version on top",),
+    "field-added-content-type": ("the boundary of an inner part",),
+    "field-added-content-transfer-encoding": ("an encoding that the body does not have",),
+    "too-old": ("a signature of eleven days ago",),
     "body-changed": ("the body changed", "words behind the body", "spaces in the body, to the letter"),
     "several-keys": ("two keys",),
     "key-malformed": ("a key with a NUL before it", "a key of another version"),
@@ -268,7 +312,7 @@ FOUND = {
     "key-too-long": ("a key of 20 kB",),
 }
 
-_CASES = (BY_EVERY_WAY_OF_SIGNING | DOES_NOT_COUNT | TRICKS | CHANGED_ON_THE_WAY | SEVERAL_SIGNATURES | NAMES
+_CASES = (BY_EVERY_WAY_OF_SIGNING | DOES_NOT_COUNT | TRICKS | CHANGED_ON_THE_WAY | LEAVES_OPEN | SEVERAL_SIGNATURES | NAMES
           | AS_THEY_COME | EDITED_BY_POSTFIX)
 _FOUND = {name: found for found, names in FOUND.items() for name in names}
 CASES = {name: replace(case, found=_FOUND.get(name, "")) for name, case in _CASES.items()}

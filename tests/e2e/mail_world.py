@@ -7,6 +7,7 @@ files, pyspf-milter, OpenDKIM, OpenDMARC, and Bloomgate.
 """
 
 from dataclasses import dataclass
+from email.utils import formatdate
 
 import pytest
 from private_mail.client import RawMessage
@@ -67,11 +68,14 @@ RECORDS = {
 }
 
 
+TODAY = formatdate().encode()
+
+
 def content(from_value, *fields, subject=b"test", body=b"Hello.\r\n"):
     """A message, byte for byte, with that From field, and more fields after it."""
     value = from_value.encode() if isinstance(from_value, str) else from_value
     lines = [b"From: " + value, b"To: <user@example.net>", b"Subject: " + subject,
-             b"Date: Sat, 21 Nov 2026 10:00:00 +0000", b"Message-ID: <1@sender.example>", *fields]
+             b"Date: " + TODAY, b"Message-ID: <1@sender.example>", *fields]
     return b"\r\n".join(lines) + b"\r\n\r\n" + body
 
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "filter/address/address.hpp"
+#include "milter/fields/structured_text.hpp"
 #include "milter/policy/header_from.hpp"
-#include "milter/policy/structured_text.hpp"
 
 namespace bloomgate {
 namespace {

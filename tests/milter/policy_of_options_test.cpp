@@ -45,6 +45,25 @@ TEST_CASE("each word of an option has its rule") {
   CHECK(policy_from({"--exempt-action", "deliver"}).exempt_action == ExemptAction::deliver);
 }
 
+TEST_CASE("each field that may be required is one that signatures are asked about") {
+  const auto rules_from = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--config", "/dev/null"});
+    return verify_rules(read_daemon_command(arguments).options);
+  };
+  CHECK(rules_from({}).required_fields == WatchedFieldSet());
+  CHECK(rules_from({}).max_age == VerifyRules{}.max_age);
+  CHECK(rules_from({"--max-signature-age", "3d"}).max_age == std::chrono::days(3));
+  const VerifyRules all = rules_from({"--require-signed",
+                                      "to cc, date Message-ID References In-Reply-To List-Unsubscribe Content-Type "
+                                      "Content-Transfer-Encoding Content-Disposition"});
+  for (std::size_t index = 0; index < kWatchedFields; ++index) {
+    const auto field = static_cast<WatchedField>(index);
+    const bool always_has_to_be_signed = field <= WatchedField::mime_version;
+    CHECK(all.required_fields.contains(field) != always_has_to_be_signed);
+  }
+  CHECK_THROWS_WITH(rules_from({"--require-signed", "Received"}), Catch::Contains("require-signed"));
+}
+
 TEST_CASE("domains become canonical, own ones with or without all below them") {
   const Policy policy = policy_from({"--own-domains", "Example.ORG .m\xc3\xbcller.example", "--trusted-forwarders",
                                      "FWD.example. b\xc3\xbc.example"});

@@ -193,6 +193,8 @@ TEST_CASE_METHOD(Verifying,
   const Change changes[] = {
       [](DaemonOptions& options) { options.alignment = DaemonOptions::Alignment::strict; },
       [](DaemonOptions& options) { options.require_oversigned = !options.require_oversigned; },
+      [](DaemonOptions& options) { options.require_signed.emplace_back("To"); },
+      [](DaemonOptions& options) { options.max_signature_age *= 2; },
       [](DaemonOptions& options) { options.dns_servers = {"192.0.2.53"}; },
       [](DaemonOptions& options) { options.dns_timeout += std::chrono::milliseconds(1); },
       [](DaemonOptions& options) { options.dns_trust_anchor = "/var/lib/root.key"; },

@@ -13,6 +13,7 @@ from weave import blank, function_bodies
 # Folder, and the test programs that could notice a fault in it, the quickest first; the first row that fits counts.
 # "ctest: REGEX" stands for tests that ctest knows, with what is built for them.
 PROGRAMS = (
+    ("milter/fields", ("fields_tests", "policy_tests", "dkim_tests")),
     ("milter/policy", ("policy_tests",)),
     ("milter/deep_check", ("deep_check_tests", "milter_tests")),
     ("milter/dkim", ("dkim_tests", "milter_tests")),

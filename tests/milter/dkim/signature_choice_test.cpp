@@ -1,6 +1,7 @@
 #include "milter/dkim/signature_choice.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,12 @@ namespace {
 
 using Outcome = SignatureOutcome;
 
-const std::string kGood = "v=1; a=rsa-sha256; d=example.org; s=s1; h=from:to:subject; bh=x; b=y";
+const std::string kGood = "v=1; a=rsa-sha256; d=example.org; s=s1; h=from:to:subject; t=1000000000; bh=x; b=y";
+constexpr std::chrono::sys_seconds kNow(std::chrono::seconds(1'000'000'000));
 
 SignatureChoice chosen(const std::vector<std::string>& fields, const VerifyRules& rules = {}) {
   const std::vector<std::string_view> header(fields.begin(), fields.end());
-  VerifyRequest request = {.header = header};
+  VerifyRequest request = {.header = header, .need = {}, .now = kNow};
   request.need.domains[0].append("example.org");
   return choose_signatures(request, rules);
 }
@@ -45,8 +47,12 @@ TEST_CASE("a signature of an aligned domain is verified") {
       {"an identity", kGood + "; i=joe+x@example.org"},
       {"an identity with an escape", kGood + "; i=joe=2Bx@example.org"},
       {"an identity below", kGood + "; i=@news.example.org"},
-      {"folded", "v=1;\r\n a=rsa-sha256;\r\n\td = example.org ; s=s1;h=from :\r\n to;bh=x;b=y"},
+      {"folded", "v=1;\r\n a=rsa-sha256;\r\n\td = example.org ; s=s1;h=from :\r\n to;t=1000000000;bh=x;b=y"},
       {"Ed25519", with("a", "ed25519-sha256")},
+      {"an algorithm in capitals", with("a", "RSA-SHA256")},
+      {"a semicolon at the end", kGood + ";\r\n "},
+      {"a space before the signature's equals sign",
+       "v=1; a=rsa-sha256; d=example.org; s=s1; h=from; t=1000000000; bh=x; b =y"},
   };
   for (const Case& c : cases) {
     INFO(c.name);
@@ -98,6 +104,12 @@ TEST_CASE("the reason why a signature is not verified is reported") {
                      std::string(60, 'd')),
        Outcome::malformed_signature},
       {"no selector", with("s", ""), Outcome::malformed_signature},
+      {"a body hash that is there twice", kGood + "; bh=x", Outcome::malformed_signature},
+      {"a tag that is there twice in another case", kGood + "; B=y", Outcome::malformed_signature},
+      {"an unknown tag that is there twice", kGood + "; zz=1; zz=1", Outcome::malformed_signature},
+      {"a tag without a value", kGood + "; zz", Outcome::malformed_signature},
+      {"two semicolons", kGood + ";; zz=1", Outcome::malformed_signature},
+      {"a time that is no number", with("t", "10x"), Outcome::malformed_signature},
   };
   for (const Case& c : cases) {
     INFO(c.name);
@@ -114,18 +126,59 @@ TEST_CASE("an oversigned From may be required") {
   CHECK(chosen(with("h", "from:to:from"), rules).candidates.at(0).is_worth_verifying);
 }
 
-TEST_CASE("a field counts as added if the message has it more often than the signature covers") {
-  const std::vector<std::string> twice = {"Subject: pay", "From: joe@example.org", "subject : test",
-                                          "DKIM-Signature: " + kGood};
-  CHECK(chosen(twice).candidates.at(0).signature.outcome == Outcome::field_added);
-  std::vector<std::string> signed_twice = twice;
-  signed_twice.back() = "DKIM-Signature: " + with("h", "from:subject:subject");
-  CHECK(chosen(signed_twice).candidates.at(0).is_worth_verifying);
-  const std::vector<std::string> once = {"Date: today", "From: joe@example.org", "DKIM-Signature: " + kGood};
-  CHECK(chosen(once).candidates.at(0).is_worth_verifying);
-  const std::vector<std::string> received = {"Received: a", "Received: b", "From: joe@example.org",
-                                             "DKIM-Signature: " + kGood};
-  CHECK(chosen(received).candidates.at(0).is_worth_verifying);
+// What becomes of a signature with that h= over these fields.
+std::string outcome_of(const std::string& names, std::vector<std::string> fields, const VerifyRules& rules = {}) {
+  fields.push_back("From: joe@example.org");
+  fields.push_back("DKIM-Signature: " + with("h", names));
+  const SignatureCandidate candidate = chosen(fields, rules).candidates.at(0);
+  if (candidate.is_worth_verifying) return "verified";
+  return std::string(signature_outcome_name(candidate.signature.outcome));
+}
+
+TEST_CASE("a field that a signature leaves open is named by the outcome") {
+  CHECK(outcome_of("from", {"Subject: pay"}) == "field-added-subject");
+  CHECK(outcome_of("from:subject", {"Subject: pay"}) == "verified");
+  CHECK(outcome_of("from:subject", {"Subject: pay", "subject: test"}) == "field-added-subject");
+  CHECK(outcome_of("from:cc", {"Cc: ann@example.net"}, {.required_fields = WatchedFieldSet::of_bits(~0U)}) ==
+        "verified");
+  CHECK(outcome_of("from", {"Cc: ann@example.net"}, {.required_fields = WatchedFieldSet::of_bits(~0U)}) ==
+        "field-added-cc");
+}
+
+TEST_CASE("what has to hold of the body is found in the header") {
+  const std::vector<std::string> fields = {
+      "From: joe@example.org", "MIME-Version: 1.0", "Content-Type: multipart/mixed; boundary=b",
+      "Content-Transfer-Encoding: quoted-printable", "DKIM-Signature: " + with("h", "from:mime-version")};
+  const SignatureChoice choice = chosen(fields);
+  REQUIRE(choice.candidates.at(0).is_worth_verifying);
+  CHECK(choice.candidates[0].needs_enclosed_body);
+  CHECK(choice.candidates[0].needs_encoded_body);
+  CHECK(choice.structure.boundary == "b");
+  CHECK(choice.encoding == BodyEncoding::quoted_printable);
+}
+
+TEST_CASE("a signature that is older than the limit does not count, nor one of which nobody knows the time") {
+  using namespace std::chrono_literals;
+  const auto at = [](std::chrono::sys_seconds time) { return std::to_string(time.time_since_epoch().count()); };
+  const auto outcome = [](const std::string& signature, const std::string& date, const VerifyRules& rules = {}) {
+    const auto choice = chosen({"From: joe@example.org", date, "DKIM-Signature: " + signature}, rules);
+    const SignatureCandidate& candidate = choice.candidates.at(0);
+    return std::string(candidate.is_worth_verifying ? "verified" : signature_outcome_name(candidate.signature.outcome));
+  };
+  const std::string no_time = "v=1; a=rsa-sha256; d=example.org; s=s1; h=from:date; bh=x; b=y";
+  const std::string date = "Date: Sun, 09 Sep 2001 01:46:40 +0000";  // kNow
+  CHECK(outcome(with("t", at(kNow - 240h)), date) == "verified");
+  CHECK(outcome(with("t", at(kNow - 240h - 1s)), date) == "too-old");
+  CHECK(outcome(with("t", at(kNow - 240h - 1s)), date, {.max_age = std::chrono::days(11)}) == "verified");
+  CHECK(outcome(with("t", at(kNow - 24h - 1s)), date, {.max_age = std::chrono::days(1)}) == "too-old");
+  CHECK(outcome(with("t", at(kNow + 24h)), date) == "verified");
+  CHECK(outcome(with("t", at(kNow + 24h + 1s)), date) == "not-yet-valid");
+  CHECK(outcome(no_time, date) == "verified");
+  CHECK(outcome(no_time, "Date: Thu, 30 Aug 2001 01:46:39 +0000") == "too-old");
+  CHECK(outcome(no_time, "Date: Thu, 30 Aug 2001 01:46:40 +0000") == "verified");
+  CHECK(outcome(no_time, "Date: soon") == "too-old");
+  CHECK(outcome(no_time, "X-Date: none") == "too-old");
+  CHECK(outcome("v=1; a=rsa-sha256; d=example.org; s=s1; h=from; bh=x; b=y", date) == "too-old");  // not signed
 }
 
 TEST_CASE("at most four signatures of aligned domains are verified, whatever others there are") {

@@ -59,8 +59,25 @@ TEST_CASE("a message that was changed on the way does not pass") {
   CHECK(outcome(*verifier, changed, kBody) == "header-changed");
   changed = message.header;
   changed.insert(changed.begin(), "Subject: pay");
-  CHECK(outcome(*verifier, changed, kBody) == "field-added");
+  CHECK(outcome(*verifier, changed, kBody) == "field-added-subject");
   CHECK(outcome(*verifier, kHeader, kBody) == "no-signature");
+}
+
+TEST_CASE("fields about the body that are not signed have to fit it") {
+  InProcess verifier;
+  const auto outcome_with = [&](const std::string& body, const std::string& unsigned_field) {
+    std::vector<std::string> header = kHeader;
+    header.push_back("MIME-Version: 1.0");
+    test::SignedMessage message = test::sign(header, body);
+    message.header.push_back(unsigned_field);
+    return outcome(*verifier, message.header, message.body);
+  };
+  const std::string parts = "--b\r\n\r\nHello.\r\n--c\r\n\r\nPay.\r\n--c--\r\n--b--\r\n";
+  CHECK(outcome_with(parts, "Content-Type: multipart/mixed; boundary=b") == "pass");
+  CHECK(outcome_with(parts, "Content-Type: multipart/mixed; boundary=c") == "field-added-content-type");
+  CHECK(outcome_with(parts, "Content-Type: text/html") == "field-added-content-type");
+  CHECK(outcome_with("SGVsbG8u\r\n", "Content-Transfer-Encoding: base64") == "pass");
+  CHECK(outcome_with(parts, "Content-Transfer-Encoding: base64") == "field-added-content-transfer-encoding");
 }
 
 TEST_CASE("each fault of a key has its own word") {

@@ -1,5 +1,6 @@
 #include "milter/dkim/wire.hpp"
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -21,19 +22,25 @@ Signatures some_signatures() {
 
 TEST_CASE("messages between daemon and child are read as they were written") {
   const std::vector<std::string_view> header = {"From: joe@example.org", "", "Subject:\r\n\tx"};
-  VerifyRequest request = {.header = header};
+  VerifyRequest request = {
+      .header = header, .need = {}, .now = std::chrono::sys_seconds(std::chrono::seconds(1'000'000'000))};
   request.need.domains[1].append("example.org");
   const auto read = wire::decode_request(wire::encode(request));
   REQUIRE(read);
   CHECK(read->header == std::vector<std::string>(header.begin(), header.end()));
   CHECK(read->need == request.need);
+  CHECK(read->now == request.now);
 
   CHECK(wire::decode_signatures(wire::encode(some_signatures())) == some_signatures());
   CHECK(wire::decode_signatures(wire::encode(Signatures{})) == Signatures{});
 
+  WatchedFieldSet required;
+  required.add(WatchedField::list_unsubscribe);
   const wire::ChildOptions options = {
       .rules = {.alignment = Alignment::strict,
                 .require_oversigned = true,
+                .required_fields = required,
+                .max_age = std::chrono::days(3),
                 .dns_timeout = std::chrono::milliseconds(1500),
                 .max_body_bytes = std::uint64_t{5} << 32},
       .resolver = {.servers = {"192.0.2.1@53"}, .trust_anchor_file = "/x", .records = {"a. TXT \"b\""}}};
@@ -41,6 +48,8 @@ TEST_CASE("messages between daemon and child are read as they were written") {
   REQUIRE(read_options);
   CHECK(read_options->rules.alignment == Alignment::strict);
   CHECK(read_options->rules.require_oversigned);
+  CHECK(read_options->rules.required_fields == required);
+  CHECK(read_options->rules.max_age == std::chrono::days(3));
   CHECK(read_options->rules.dns_timeout == options.rules.dns_timeout);
   CHECK(read_options->rules.max_body_bytes == options.rules.max_body_bytes);
   CHECK(read_options->resolver.servers == options.resolver.servers);
@@ -75,7 +84,7 @@ TEST_CASE("an invalid value in a message between daemon and child is refused") {
 }
 
 TEST_CASE("a count larger than its message allocates nothing") {
-  std::string bytes(8, '\0');  // two empty domains
+  std::string bytes(16, '\0');  // two empty domains, and a time
   bytes += "\xff\xff\xff\xff";
   CHECK_FALSE(wire::decode_request(bytes));
 }

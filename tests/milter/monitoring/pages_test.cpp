@@ -131,6 +131,15 @@ TEST_CASE_METHOD(Watched, "figures report a damaged whitelist and a missing one"
                        Contains("bloomgate_exact_list_lost{list=\"extra\"} 0\n"));
 }
 
+TEST_CASE_METHOD(Watched, "what became of signatures is counted by their outcome") {
+  Decision decision = {.verdict = Verdict::check, .reason = Reason::not_authenticated};
+  decision.signature = SignatureOutcome::field_added_reply_to;
+  monitor.note_message({}, decision, 0);
+  const std::string text = metrics();
+  CHECK_THAT(text, Contains("bloomgate_signatures_total{outcome=\"field-added-reply-to\"} 1\n"));
+  CHECK_THAT(text, !Contains("outcome=\"pass\""));
+}
+
 TEST_CASE_METHOD(Watched, "a hit that a store is asked about counts under the store's answer") {
   const PairFiles pair(numbered_addresses(0, 4096));
   parts.set_only_whitelist({"pair", pair.load()});

@@ -38,6 +38,17 @@ TEST_CASE_METHOD(Counted, "a message counts under its decision, reason, identity
   CHECK(tally.messages(Verdict::check) == 1);
 }
 
+TEST_CASE_METHOD(Counted, "a message whose signatures were verified counts under their outcome") {
+  Decision made = decision(Verdict::check, Reason::not_authenticated, IdentityKind::envelope);
+  tally.note_message(made, 0);
+  made.signature = SignatureOutcome::field_added_subject;
+  tally.note_message(made, 0);
+  tally.note_message(made, 0);
+  CHECK(tally.signatures(SignatureOutcome::field_added_subject) == 2);
+  CHECK(tally.signatures(SignatureOutcome::pass) == 0);
+  CHECK(tally.signatures(SignatureOutcome::verifier_timeout) == 0);
+}
+
 TEST_CASE_METHOD(Counted, "the look-ups of messages add up") {
   Decision made = decision(Verdict::check, Reason::not_listed, IdentityKind::envelope);
   made.draws = {.look_ups = 4, .hits = 1};

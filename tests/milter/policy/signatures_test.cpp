@@ -1,5 +1,8 @@
 #include "milter/policy/signatures.hpp"
 
+#include <string>
+
+#include "filter/base/ascii.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate {
@@ -14,7 +17,21 @@ TEST_CASE("names of outcomes are what operators match on") {
       {Outcome::header_too_large, "header-too-large"},
       {Outcome::body_too_large, "body-too-large"},
       {Outcome::line_too_long, "line-too-long"},
-      {Outcome::field_added, "field-added"},
+      {Outcome::field_added_from, "field-added-from"},
+      {Outcome::field_added_sender, "field-added-sender"},
+      {Outcome::field_added_reply_to, "field-added-reply-to"},
+      {Outcome::field_added_subject, "field-added-subject"},
+      {Outcome::field_added_mime_version, "field-added-mime-version"},
+      {Outcome::field_added_content_type, "field-added-content-type"},
+      {Outcome::field_added_content_transfer_encoding, "field-added-content-transfer-encoding"},
+      {Outcome::field_added_content_disposition, "field-added-content-disposition"},
+      {Outcome::field_added_to, "field-added-to"},
+      {Outcome::field_added_cc, "field-added-cc"},
+      {Outcome::field_added_date, "field-added-date"},
+      {Outcome::field_added_message_id, "field-added-message-id"},
+      {Outcome::field_added_references, "field-added-references"},
+      {Outcome::field_added_in_reply_to, "field-added-in-reply-to"},
+      {Outcome::field_added_list_unsubscribe, "field-added-list-unsubscribe"},
       {Outcome::malformed_signature, "malformed-signature"},
       {Outcome::weak_algorithm, "weak-algorithm"},
       {Outcome::from_not_signed, "from-not-signed"},
@@ -22,6 +39,7 @@ TEST_CASE("names of outcomes are what operators match on") {
       {Outcome::foreign_identity, "foreign-identity"},
       {Outcome::expired, "expired"},
       {Outcome::not_yet_valid, "not-yet-valid"},
+      {Outcome::too_old, "too-old"},
       {Outcome::body_not_covered, "body-not-covered"},
       {Outcome::header_changed, "header-changed"},
       {Outcome::body_changed, "body-changed"},
@@ -45,7 +63,15 @@ TEST_CASE("names of outcomes are what operators match on") {
     CHECK(static_cast<std::size_t>(outcome) == number++);
     CHECK(signature_outcome_name(outcome) == name);
   }
-  CHECK(number == static_cast<std::size_t>(Outcome::verifier_timeout) + 1);
+  CHECK(number == kSignatureOutcomes);
+}
+
+TEST_CASE("each watched field has an outcome of its own name") {
+  for (std::size_t index = 0; index < kWatchedFields; ++index) {
+    const auto field = static_cast<WatchedField>(index);
+    const std::string name = "field-added-" + ascii::lower_case(field_name(field));
+    CHECK(signature_outcome_name(outcome_of_added(field)) == name);
+  }
 }
 
 TEST_CASE("of the signatures aligned with a sender the one that passed is reported, or else the first") {

@@ -1,4 +1,4 @@
-#include "milter/policy/structured_text.hpp"
+#include "milter/fields/structured_text.hpp"
 
 #include <algorithm>
 

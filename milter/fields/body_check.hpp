@@ -1,0 +1,63 @@
+// Whether a body is what its unsigned fields say of it (content_type.hpp): a multipart that its boundary opens and
+// closes, and text in the very encoding that is named. Reads the body once, as it comes, and keeps one line's
+// beginning.
+//
+// Used by one thread at a time. No function throws but the constructor (std::bad_alloc).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "milter/fields/content_type.hpp"
+
+namespace bloomgate {
+
+class BodyCheck {
+ public:
+  BodyCheck(const BodyStructure& structure, BodyEncoding encoding);
+
+  // The next bytes; lines end with CR LF.
+  void add(std::string_view bytes) noexcept;
+  // All bytes were given.
+  void finish() noexcept;
+
+  // Whether the first line that is not empty opens the multipart, and the last one closes it, which no line before
+  // does. Then the boundary is the writer's own: one of a part that somebody has attached opens later. Of a
+  // multipart/alternative, of which a reader shows one part, no part is an attachment. True for text.
+  bool is_enclosed() const noexcept;
+
+  // Whether all of the body is in its encoding. True for `none`.
+  bool is_encoded() const noexcept { return is_encoded_; }
+
+ private:
+  static constexpr std::size_t kKeptBytes = 80;  // of a line: two hyphens, a boundary, two hyphens, and one more
+
+  void add_to_line(std::string_view bytes) noexcept;
+  void end_line() noexcept;
+  void end_structure_line(std::string_view line) noexcept;
+  void check_encoding(std::string_view bytes) noexcept;
+  void check_quoted_printable(char byte) noexcept;
+  void check_base64(char byte) noexcept;
+
+  std::string opening_, closing_;
+  BodyKind kind_;
+  BodyEncoding encoding_;
+
+  std::string line_;  // its first bytes
+  bool is_opened_ = false;
+  bool is_first_ = true;  // no line with anything in it was seen
+  bool is_closed_ = false;
+  bool has_text_behind_ = false;  // behind the line that closes
+  bool is_in_part_header_ = false;
+  bool has_attachment_ = false;
+
+  bool is_encoded_ = true;
+  int expected_hex_ = 0;       // quoted-printable: how many digits have to follow
+  bool is_at_escape_ = false;  // quoted-printable: the last byte was `=`
+  bool ends_line_ = false;     // quoted-printable: the line has to end
+  std::size_t padding_ = 0;    // base64: how many `=` were seen
+  std::size_t base64_bytes_ = 0;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,39 @@
+// A list of tags, `v=1; a=rsa-sha256; …`, as a DKIM-Signature field and the record of a key hold one (RFC 6376 section
+// 3.2). Pure; safe from any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomgate {
+
+struct Tag {
+  std::string_view name;
+  std::string_view value;  // without the white space around it; it may be folded
+};
+
+class TagList {
+ public:
+  // The views are into `text`. Throws std::bad_alloc.
+  explicit TagList(std::string_view text);
+
+  // Whether the text is a list of tags, none of which is there twice. In a name, white space may come before the `=`.
+  bool is_valid() const noexcept { return is_valid_; }
+
+  // The value of the tag of that name, in lower case; nothing if it is not there, or is there twice.
+  std::optional<std::string_view> find(std::string_view name) const noexcept;
+
+  // All of them, in their order.
+  const std::vector<Tag>& tags() const noexcept { return tags_; }
+
+ private:
+  std::vector<Tag> tags_;
+  bool is_valid_ = true;
+};
+
+// `text` without any space, tab or line end.
+std::string without_any_space(std::string_view text);
+
+}  // namespace bloomgate

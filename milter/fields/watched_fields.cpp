@@ -1,0 +1,74 @@
+#include "milter/fields/watched_fields.hpp"
+
+#include <algorithm>
+
+#include "filter/base/ascii.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::string_view kNames[] = {"From",
+                                       "Sender",
+                                       "Reply-To",
+                                       "Subject",
+                                       "MIME-Version",
+                                       "Content-Type",
+                                       "Content-Transfer-Encoding",
+                                       "Content-Disposition",
+                                       "To",
+                                       "Cc",
+                                       "Date",
+                                       "Message-ID",
+                                       "References",
+                                       "In-Reply-To",
+                                       "List-Unsubscribe"};
+static_assert(std::size(kNames) == kWatchedFields);
+
+// Without the white space, control characters and bytes beyond ASCII at its end, none of which a field's name can have
+// (RFC 5322 section 2.2).
+std::string_view as_some_reader_takes_it(std::string_view name) noexcept {
+  const auto is_part_of_name = [](char byte) { return byte > ' ' && byte < '\x7f'; };
+  while (!name.empty() && !is_part_of_name(name.back())) name.remove_suffix(1);
+  while (!name.empty() && !is_part_of_name(name.front())) name.remove_prefix(1);
+  return name;
+}
+
+bool is_kept(WatchedField field) noexcept {
+  return field == WatchedField::content_type || field == WatchedField::content_transfer_encoding ||
+         field == WatchedField::content_disposition || field == WatchedField::date;
+}
+
+}  // namespace
+
+std::string_view field_name(WatchedField field) noexcept {
+  return kNames[static_cast<std::size_t>(field)];
+}
+
+std::optional<WatchedField> watched_field(std::string_view name) noexcept {
+  const auto* const found =
+      std::ranges::find_if(kNames, [name](std::string_view each) { return ascii::equal_ignoring_case(each, name); });
+  if (found == std::end(kNames)) return std::nullopt;
+  return static_cast<WatchedField>(found - std::begin(kNames));
+}
+
+WatchedFieldSet WatchedFieldSet::of_bits(std::uint32_t bits) noexcept {
+  WatchedFieldSet set;
+  set.bits_ = bits & ((std::uint32_t{1} << kWatchedFields) - 1);
+  return set;
+}
+
+void SeenFields::add(std::string_view name, std::string_view value) {
+  const std::string_view taken = as_some_reader_takes_it(name);
+  const std::optional<WatchedField> field = watched_field(taken);
+  if (!field) return;
+  if (counts_[index(*field)]++ == 0 && is_kept(*field)) values_[index(*field)] = value;
+  has_odd_name_[index(*field)] = has_odd_name_[index(*field)] || taken.size() != name.size();
+}
+
+void SeenFields::clear() noexcept {
+  counts_ = {};
+  has_odd_name_ = {};
+  for (std::string& value : values_) value.clear();
+}
+
+}  // namespace bloomgate
