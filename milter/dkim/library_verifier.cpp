@@ -1,11 +1,5 @@
 #include "milter/dkim/library_verifier.hpp"
 
-#include <sys/types.h>
-// libopendkim's header is for C, whose name for it this is.
-#define _Bool bool  // NOLINT(bugprone-reserved-identifier)
-#include <dkim.h>
-#undef _Bool
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -16,8 +10,12 @@
 #include <vector>
 
 #include "filter/base/error.hpp"
-#include "milter/dkim/key_reply.hpp"
+#include "milter/dkim/header_hash.hpp"
+#include "milter/dkim/key_hooks.hpp"
+#include "milter/dkim/key_record.hpp"
 #include "milter/dkim/known_outcome.hpp"
+#include "milter/dkim/library_outcome.hpp"
+#include "milter/dkim/opendkim.hpp"
 #include "milter/dkim/signature_choice.hpp"
 #include "milter/fields/body_check.hpp"
 
@@ -29,125 +27,24 @@ using Outcome = SignatureOutcome;
 constexpr unsigned kLeastRsaBits = 1024;  // RFC 8301
 constexpr unsigned kEd25519Bits = 256;    // for which the library says nothing
 
-struct FoundKey {
-  std::string name;
-  std::string record;
-};
-
-// The keys of the message that this thread finishes: the library's hooks are told of no message.
-thread_local const std::vector<FoundKey>* keys_at_hand = nullptr;
-
-class KeysAtHand {
- public:
-  explicit KeysAtHand(const std::vector<FoundKey>& keys) noexcept { keys_at_hand = &keys; }
-  ~KeysAtHand() { keys_at_hand = nullptr; }
-  KeysAtHand(const KeysAtHand&) = delete;
-  KeysAtHand& operator=(const KeysAtHand&) = delete;
-};
-
 std::string_view view_of(const unsigned char* text) noexcept {
   return text == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(text));
 }
 
-// The hooks of libopendkim's resolver (dkim_dns_set_query_start(3) and so on). The answer is there at once; its size is
-// the handle of the query.
-extern "C" int start_query(void*, int, unsigned char* name, unsigned char* out, size_t size, void** query) {
-  std::string_view record;
-  if (keys_at_hand != nullptr) {
-    const auto key = std::ranges::find(*keys_at_hand, view_of(name), &FoundKey::name);
-    if (key != keys_at_hand->end()) record = key->record;
-  }
-  const std::size_t written = write_key_reply(view_of(name), record, {out, size});
-  *query = reinterpret_cast<void*>(written);  // NOLINT(performance-no-int-to-ptr): it is never followed
-  return written == 0 ? DKIM_DNS_ERROR : DKIM_DNS_SUCCESS;
+// What the library says of a tag that is not there.
+std::string_view default_of(std::string_view tag) noexcept {
+  return tag == "c" ? "simple/simple" : "";
 }
 
-extern "C" int wait_for_reply(void*, void* query, timeval*, size_t* size, int* error, int* dnssec) {
-  *size = reinterpret_cast<std::size_t>(query);
-  *error = 0;
-  *dnssec = DKIM_DNSSEC_UNKNOWN;
-  return DKIM_DNS_SUCCESS;
-}
-
-extern "C" int cancel_query(void*, void*) {
-  return DKIM_DNS_SUCCESS;
-}
-
-Outcome outcome_of(KeyStatus status) noexcept {
-  switch (status) {
-    case KeyStatus::found:
-      return Outcome::pass;
-    case KeyStatus::not_found:
-      return Outcome::key_not_found;
-    case KeyStatus::several:
-      return Outcome::several_keys;
-    case KeyStatus::too_long:
-      return Outcome::key_too_long;
-    case KeyStatus::malformed:
-      return Outcome::key_malformed;
-    case KeyStatus::server_failed:
-      return Outcome::name_server_failed;
-    case KeyStatus::bogus:
-      return Outcome::dnssec_bogus;
-    case KeyStatus::timed_out:
-      return Outcome::name_timeout;
-  }
-  return Outcome::name_server_failed;
-}
-
-Outcome outcome_of_error(DKIM_SIGINFO* signature) noexcept {
-  switch (dkim_sig_geterror(signature)) {
-    case DKIM_SIGERROR_DOMAIN:
-      return Outcome::foreign_identity;
-    case DKIM_SIGERROR_EXPIRED:
-      return Outcome::expired;
-    case DKIM_SIGERROR_FUTURE:
-      return Outcome::not_yet_valid;
-    case DKIM_SIGERROR_INVALID_A:
-      return Outcome::weak_algorithm;
-    case DKIM_SIGERROR_TOOLARGE_L:
-    case DKIM_SIGERROR_INVALID_L:
-      return Outcome::body_not_covered;
-    case DKIM_SIGERROR_NOKEY:
-      return Outcome::key_not_found;
-    case DKIM_SIGERROR_MULTIREPLY:
-      return Outcome::several_keys;
-    case DKIM_SIGERROR_KEYREVOKED:
-      return Outcome::key_revoked;
-    case DKIM_SIGERROR_KEYTOOSMALL:
-      return Outcome::key_too_short;
-    case DKIM_SIGERROR_KEYHASHMISMATCH:
-    case DKIM_SIGERROR_NOTEMAILKEY:
-      return Outcome::key_not_for_this;
-    case DKIM_SIGERROR_DNSSYNTAX:
-    case DKIM_SIGERROR_KEYFAIL:
-    case DKIM_SIGERROR_KEYVERSION:
-    case DKIM_SIGERROR_KEYUNKNOWNHASH:
-    case DKIM_SIGERROR_KEYTYPEMISSING:
-    case DKIM_SIGERROR_KEYTYPEUNKNOWN:
-    case DKIM_SIGERROR_KEYDECODE:
-      return Outcome::key_malformed;
-    case DKIM_SIGERROR_SUBDOMAIN:
-      return Outcome::subdomain_not_allowed;
-    case DKIM_SIGERROR_BADSIG:
-      return dkim_sig_getbh(signature) == DKIM_SIGBH_MISMATCH ? Outcome::body_changed : Outcome::header_changed;
-    default:
-      return Outcome::malformed_signature;
-  }
-}
-
-bool has_same_tags(DKIM_SIGINFO* signature, const SignatureTags& tags) noexcept {
-  for (std::size_t index = 0; index < tags.size(); ++index) {
-    unsigned char name[] = {static_cast<unsigned char>(kReadTags[index]), '\0'};
-    const unsigned char* const value = dkim_sig_gettagvalue(signature, false, name);
-    if ((value != nullptr) != tags[index].has_value()) return false;
-    if (value != nullptr && view_of(value) != *tags[index]) return false;
-  }
-  return true;
-}
-
-bool has_tag(const SignatureCandidate& candidate, char name) noexcept {
-  return candidate.tags[kReadTags.find(name)].has_value();
+bool has_same_tags(DKIM_SIGINFO* signature, const SignatureTags& tags) {
+  return std::ranges::all_of(kReadTags, [&](std::string_view tag) {
+    std::string name(tag);
+    const unsigned char* const value =
+        dkim_sig_gettagvalue(signature, false, reinterpret_cast<unsigned char*>(name.data()));
+    const std::string_view found = view_of(value);
+    if (!tags[tag]) return value == nullptr || (found == default_of(tag) && !found.empty());
+    return value != nullptr && found == *tags[tag];
+  });
 }
 
 struct FreeMessage {
@@ -173,11 +70,8 @@ class LibraryVerifier::Library {
       throw BloomgateError(ErrorCode::library_failed, "libopendkim refused to start");
     }
     dkim_set_prescreen(library_, prescreen);
-    dkim_dns_set_query_service(library_, this);  // so that the library makes none of its own
-    dkim_dns_set_close(library_, [](void*) {});
-    dkim_dns_set_query_start(library_, start_query);
-    dkim_dns_set_query_waitreply(library_, wait_for_reply);
-    dkim_dns_set_query_cancel(library_, cancel_query);
+    dkim_set_final(library_, before_verifying);
+    use_keys_at_hand(library_);
   }
   ~Library() { dkim_close(library_); }
   Library(const Library&) = delete;
@@ -193,6 +87,7 @@ class LibraryVerifier::Library {
 
  private:
   static DKIM_CBSTAT prescreen(DKIM* message, DKIM_SIGINFO** signatures, int count) noexcept;
+  static DKIM_CBSTAT before_verifying(DKIM* message, DKIM_SIGINFO** signatures, int count) noexcept;
 
   DKIM_LIB* library_;
 };
@@ -206,6 +101,7 @@ class LibraryVerifier::Message : public Verification {
         deadline_(Resolver::Clock::now() + verifier.rules_.dns_timeout),
         library_(verifier.library_->begin()) {
     if (needs_body_check()) body_check_.emplace(choice_.structure, choice_.encoding);
+    make_own_hashes(request);
     add_header(request);
     if (!has_signature_to_verify()) {
       place_.reset();
@@ -223,9 +119,9 @@ class LibraryVerifier::Message : public Verification {
     if (has_long_line(bytes)) give_up(Outcome::line_too_long);
     if (is_over()) return false;
     if (body_check_) body_check_->add(bytes);
-    auto* const data = reinterpret_cast<unsigned char*>(const_cast<char*>(bytes.data()));  // which it does not change
-    if (dkim_body(library_.get(), data, bytes.size()) != DKIM_STAT_OK) give_up(Outcome::verifier_failed);
-    return !is_over();
+    ends_with_line_end_ = bytes.ends_with("\r\n") || (bytes == "\n" && last_byte_ == '\r');
+    last_byte_ = bytes.back();
+    return give_to_library(bytes);
   }
 
   bool is_over() const noexcept override { return !place_ || has_given_up_; }
@@ -241,6 +137,20 @@ class LibraryVerifier::Message : public Verification {
       return std::move(choice_).outcome();
     } catch (const std::bad_alloc&) {
       return {.all = {}, .fault = Outcome::verifier_failed};
+    }
+  }
+
+  // The library shows where it keeps the hash that it is about to verify.
+  void set_own_hashes() noexcept {
+    for (std::size_t index = 0; index < places_.size(); ++index) {
+      if (places_[index] == nullptr || !own_hashes_[index]) continue;
+      void* header = nullptr;
+      void* body = nullptr;
+      std::size_t header_bytes = 0, body_bytes = 0;
+      const DKIM_STAT status = dkim_sig_gethashes(places_[index], &header, &header_bytes, &body, &body_bytes);
+      if (status == DKIM_STAT_OK && header_bytes == sizeof(HeaderHash)) {
+        std::memcpy(header, own_hashes_[index]->data(), header_bytes);
+      }
     }
   }
 
@@ -265,6 +175,15 @@ class LibraryVerifier::Message : public Verification {
 
   DKIM_SIGINFO*& place_of(const SignatureCandidate& candidate) noexcept {
     return places_[static_cast<std::size_t>(&candidate - choice_.candidates.data())];
+  }
+
+  void make_own_hashes(const VerifyRequest& request) {
+    for (std::size_t index = 0; index < choice_.candidates.size(); ++index) {
+      const SignatureCandidate& each = choice_.candidates[index];
+      if (each.is_worth_verifying && needs_own_hash(request.header[each.field])) {
+        own_hashes_[index] = header_hash(request.header, each.field);
+      }
+    }
   }
 
   void add_header(const VerifyRequest& request) {
@@ -306,6 +225,12 @@ class LibraryVerifier::Message : public Verification {
     return is_long || line_bytes_ > kMaxVerifiedLineBytes;
   }
 
+  bool give_to_library(std::string_view bytes) noexcept {
+    auto* const data = reinterpret_cast<unsigned char*>(const_cast<char*>(bytes.data()));  // which it does not change
+    if (dkim_body(library_.get(), data, bytes.size()) != DKIM_STAT_OK) give_up(Outcome::verifier_failed);
+    return !is_over();
+  }
+
   void give_up(Outcome fault) noexcept {
     if (!has_given_up_) fault_ = fault;
     has_given_up_ = true;
@@ -318,6 +243,8 @@ class LibraryVerifier::Message : public Verification {
     }
     const KeysAtHand at_hand(keys);
     if (body_check_) body_check_->finish();
+    // A body has a line end at its end, or gets one (RFC 6376 sections 3.4.3 and 3.4.4).
+    if (body_bytes_ != 0 && !ends_with_line_end_) give_to_library("\r\n");
     // The result is that of one signature, of the library's choice; each has its own.
     static_cast<void>(dkim_eom(library_.get(), nullptr));
     for (SignatureCandidate& each : choice_.candidates) {
@@ -335,15 +262,20 @@ class LibraryVerifier::Message : public Verification {
     KeyRecord record = verifier_.resolver_.wait(*lookups_[index], deadline_);
     signature.key_milliseconds = Milliseconds(Resolver::Clock::now() - start).count();
     signature.has_secure_key = record.is_secure;
-    if (record.status == KeyStatus::found) {
-      keys.push_back(
-          {std::string(*candidate.tags[kReadTags.find('s')]) + "._domainkey." + *candidate.tags[kReadTags.find('d')],
-           std::move(record.text)});
+    ReadKey key = {.outcome = outcome_of(record.status), .record = {}};
+    if (record.status == KeyStatus::found) key = read_key_record(record.text, *candidate.tags["a"]);
+    if (key.outcome == Outcome::pass) {
+      keys.push_back({key_name_of(candidate), std::move(key.record)});
     } else {
-      signature.outcome = outcome_of(record.status);
+      signature.outcome = key.outcome;
       dkim_sig_ignore(place);
       place = nullptr;
     }
+  }
+
+  // As the library asks for it: in the letters of the signature.
+  static std::string key_name_of(const SignatureCandidate& candidate) {
+    return *candidate.tags["s"] + "._domainkey." + *candidate.tags["d"];
   }
 
   void judge(SignatureCandidate& candidate, DKIM_SIGINFO* place) noexcept {
@@ -369,7 +301,7 @@ class LibraryVerifier::Message : public Verification {
   // Of a signature that is good.
   Outcome outcome_of_body(const SignatureCandidate& candidate) const noexcept {
     // The library counts no more bytes than l= says, so whether that is all of the body is not known.
-    if (has_tag(candidate, 'l')) return Outcome::body_not_covered;
+    if (candidate.tags["l"]) return Outcome::body_not_covered;
     if (candidate.needs_enclosed_body && !body_check_->is_enclosed()) return Outcome::field_added_content_type;
     if (candidate.needs_encoded_body && !body_check_->is_encoded()) {
       return Outcome::field_added_content_transfer_encoding;
@@ -387,15 +319,23 @@ class LibraryVerifier::Message : public Verification {
   Outcome fault_ = Outcome::no_signature;
   // Of each candidate: where the library has it, and its key.
   std::array<DKIM_SIGINFO*, kMaxVerifiedSignatures> places_ = {};
+  std::array<std::optional<HeaderHash>, kMaxVerifiedSignatures> own_hashes_ = {};  // where the library's is wrong
   std::vector<std::shared_ptr<Resolver::Lookup>> lookups_;
   std::optional<BodyCheck> body_check_;  // nothing: no signature needs it
   std::uint64_t body_bytes_ = 0;
   std::size_t line_bytes_ = 0;
+  char last_byte_ = '\0';
+  bool ends_with_line_end_ = false;
 };
 
 DKIM_CBSTAT LibraryVerifier::Library::prescreen(DKIM* message, DKIM_SIGINFO** signatures, int count) noexcept {
   auto* const ours = static_cast<Message*>(dkim_get_user_context(message));
   ours->prescreen({signatures, static_cast<std::size_t>(std::max(count, 0))});
+  return DKIM_CBSTAT_CONTINUE;
+}
+
+DKIM_CBSTAT LibraryVerifier::Library::before_verifying(DKIM* message, DKIM_SIGINFO**, int) noexcept {
+  static_cast<Message*>(dkim_get_user_context(message))->set_own_hashes();
   return DKIM_CBSTAT_CONTINUE;
 }
 

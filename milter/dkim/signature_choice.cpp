@@ -30,14 +30,10 @@ std::string_view value_of(std::string_view field) noexcept {
 
 SignatureTags tags_of(const TagList& list) {
   SignatureTags tags;
-  for (std::size_t index = 0; index < kReadTags.size(); ++index) {
-    if (const auto value = list.find(kReadTags.substr(index, 1))) tags[index] = without_any_space(*value);
+  for (const std::string_view name : kReadTags) {
+    if (const auto value = list.find(name)) tags[name] = without_any_space(*value);
   }
   return tags;
-}
-
-const std::optional<std::string>& tag(const SignatureTags& tags, char name) {
-  return tags[kReadTags.find(name)];
 }
 
 bool is_plain_name(std::string_view text) noexcept {
@@ -53,7 +49,7 @@ bool is_plain_name(std::string_view text) noexcept {
 
 // The canonical domain of a signature; empty if it is not one that we take.
 std::string domain_of(const SignatureTags& tags) {
-  const std::optional<std::string>& text = tag(tags, 'd');
+  const std::optional<std::string>& text = tags["d"];
   Domain domain;
   if (!text || !is_plain_name(*text) || canonicalize_host_name(*text, domain) != RejectReason::none) return {};
   return std::string(domain.view());
@@ -79,7 +75,7 @@ SeenFields seen_in(std::span<const std::string_view> header) {
 
 // Whether h= names DKIM-Signature fields.
 bool signs_signatures(const SignatureTags& tags) noexcept {
-  std::string_view rest = tag(tags, 'h') ? std::string_view(*tag(tags, 'h')) : std::string_view();
+  std::string_view rest = tags["h"] ? std::string_view(*tags["h"]) : std::string_view();
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
     if (ascii::equal_ignoring_case(rest.substr(0, end), kSignatureField)) return true;
@@ -106,13 +102,13 @@ bool is_number(std::string_view text) noexcept {
 }
 
 SignatureOutcome time_fault(const Reading& reading, const SignatureTags& tags, const SignedNames& names) {
-  const auto made = time_signed(tag(tags, 't'), reading.seen, names);
+  const auto made = time_signed(tags["t"], reading.seen, names);
   if (!made || *made < reading.request.now - reading.rules.max_age) return Outcome::too_old;
   return *made > reading.request.now + kMostAhead ? Outcome::not_yet_valid : Outcome::pass;
 }
 
 SignatureOutcome field_fault(const Reading& reading, SignatureCandidate& candidate, SignatureChoice& choice) {
-  const SignedNames names(*tag(candidate.tags, 'h'));
+  const SignedNames names(*candidate.tags["h"]);
   const std::size_t times = names.count(WatchedField::from);
   if (times == 0) return Outcome::from_not_signed;
   if (reading.rules.require_oversigned && times <= reading.seen.count(WatchedField::from)) {
@@ -135,10 +131,10 @@ SignatureOutcome find_fault(const Reading& reading, const TagList& list, Signatu
   if (signature_can_forge_results(value_of(reading.request.header[candidate.field]))) {
     return Outcome::malformed_signature;
   }
-  if (!tag(tags, 'a') || !tag(tags, 'b') || !tag(tags, 'h')) return Outcome::malformed_signature;
-  if (tag(tags, 't') && !is_number(*tag(tags, 't'))) return Outcome::malformed_signature;
-  if (!is_known_algorithm(*tag(tags, 'a'))) return Outcome::weak_algorithm;
-  if (const auto& identity = tag(tags, 'i'); identity && is_foreign(*identity, candidate.signature.domain)) {
+  if (!tags["a"] || !tags["b"] || !tags["h"]) return Outcome::malformed_signature;
+  if (tags["t"] && !is_number(*tags["t"])) return Outcome::malformed_signature;
+  if (!is_known_algorithm(*tags["a"])) return Outcome::weak_algorithm;
+  if (const auto& identity = tags["i"]; identity && is_foreign(*identity, candidate.signature.domain)) {
     return Outcome::foreign_identity;
   }
   return field_fault(reading, candidate, choice);
@@ -146,12 +142,20 @@ SignatureOutcome find_fault(const Reading& reading, const TagList& list, Signatu
 
 // The selector, if it is a name that can be looked up.
 std::string selector_of(const SignatureTags& tags, std::string_view domain) {
-  const std::optional<std::string>& text = tag(tags, 's');
+  const std::optional<std::string>& text = tags["s"];
   if (!text || !is_plain_name(*text) || text->size() + kKeyZone.size() + domain.size() > kMaxNameBytes) return {};
   return *text;
 }
 
 }  // namespace
+
+const std::optional<std::string>& SignatureTags::operator[](std::string_view name) const noexcept {
+  return values_[static_cast<std::size_t>(std::ranges::find(kReadTags, name) - std::begin(kReadTags))];
+}
+
+std::optional<std::string>& SignatureTags::operator[](std::string_view name) noexcept {
+  return values_[static_cast<std::size_t>(std::ranges::find(kReadTags, name) - std::begin(kReadTags))];
+}
 
 bool SignatureChoice::is_empty() const noexcept {
   return std::ranges::none_of(candidates, &SignatureCandidate::is_worth_verifying);

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,9 +24,17 @@
 
 namespace bloomgate {
 
-// The tags that are read by both.
-inline constexpr std::string_view kReadTags = "abdhilst";
-using SignatureTags = std::array<std::optional<std::string>, kReadTags.size()>;  // each without any white space
+// The tags that are read by both, each without any white space.
+inline constexpr std::string_view kReadTags[] = {"a", "b", "bh", "c", "d", "h", "i", "l", "s", "t", "v", "x"};
+class SignatureTags {
+ public:
+  // `name` is one of kReadTags. Nothing if it is not there.
+  const std::optional<std::string>& operator[](std::string_view name) const noexcept;
+  std::optional<std::string>& operator[](std::string_view name) noexcept;
+
+ private:
+  std::array<std::optional<std::string>, std::size(kReadTags)> values_ = {};
+};
 
 struct SignatureCandidate {
   std::size_t field = 0;  // its place in the header

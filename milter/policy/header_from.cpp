@@ -59,9 +59,11 @@ std::string_view take_angle_address(StructuredReader& reader) noexcept {
   return address;
 }
 
-// An encoded word decodes to anything, and some programs decode before they parse.
+// An encoded word (RFC 2047) decodes to anything, and some programs decode before they parse. It has a `=?` and behind
+// that a `?=`; `a=?b` alone is of legal letters.
 Entry canonical(std::string_view address) noexcept {
-  const bool encoded = address.find("=?") != std::string_view::npos;
+  const std::size_t begin = address.find("=?");
+  const bool encoded = begin != std::string_view::npos && address.find("?=", begin + 2) != std::string_view::npos;
   return canonicalize_path(encoded ? std::string_view{} : address, kExact);
 }
 
@@ -109,7 +111,11 @@ bool is_balanced(std::string_view field) noexcept {
 // Encoded words in names become plain words. They say nothing about the address, and decoding them would load the
 // converter for any character set that a sender names.
 void hide_encoded_words(std::string& field) noexcept {
-  for (std::size_t at = field.find("=?"); at != std::string::npos; at = field.find("=?", at)) field[at + 1] = '_';
+  const std::size_t last_end = field.rfind("?=");
+  if (last_end == std::string::npos) return;
+  for (std::size_t at = field.find("=?"); at != std::string::npos && at + 2 <= last_end; at = field.find("=?", at)) {
+    field[at + 1] = '_';
+  }
 }
 
 // `address`, which is a part of `field`, gets the quotes that RFC 5322 asks for, as in `j..doe@example.org`. GMime
@@ -121,6 +127,21 @@ void quote_local_part(std::string& field, std::string_view address) {
   const auto at = static_cast<std::size_t>(address.data() - field.data());
   field.insert(at + local_part_extent(address), 1, '"');
   field.insert(at, 1, '"');
+}
+
+// Whether one of the `size` bytes from `at` on was a tab before the field was unfolded.
+bool has_tab(std::string_view field, std::size_t at, std::size_t size) noexcept {
+  for (const char byte : field) {
+    if (byte == '\r' || byte == '\n') continue;
+    if (at > 0) {
+      --at;
+    } else if (size-- == 0) {
+      return false;
+    } else if (byte == '\t') {
+      return true;
+    }
+  }
+  return false;
 }
 
 struct Unref {
@@ -206,6 +227,11 @@ HeaderFrom parse_header_from(std::span<const std::string_view> from_fields) {
 
   const std::string_view part = only_address(*field);  // without an encoded word in it
   const std::string address(part);
+  // Unfolding has made a tab a space, and these are two local parts. No list can have the one with the tab.
+  if (!part.empty() &&
+      has_tab(from_fields.front(), static_cast<std::size_t>(part.data() - field->data()), part.size())) {
+    return {HeaderFromKind::malformed};
+  }
   hide_encoded_words(*field);
   if (!part.empty()) quote_local_part(*field, part);
   const AddressList list = parse_with_gmime(*field);

@@ -43,6 +43,7 @@ constexpr std::string_view kOutcomeNames[] = {
     "key-too-long",
     "key-too-short",
     "key-revoked",
+    "key-in-test-mode",
     "key-not-for-this",
     "subdomain-not-allowed",
     "name-server-failed",

@@ -63,6 +63,8 @@ enum class SignatureOutcome : std::uint8_t {
   key_too_long,   // the record is longer than a key can be
   key_too_short,  // RSA under 1024 bits (RFC 8301)
   key_revoked,
+  key_in_test_mode,       // t=y: the domain is trying out DKIM, and the signature counts for nothing (RFC 6376
+                          // section 3.6.1)
   key_not_for_this,       // a key of another use, hash or algorithm
   subdomain_not_allowed,  // t=s, and i= in a domain below d=
 

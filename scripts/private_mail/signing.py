@@ -3,6 +3,7 @@
 import base64
 import functools
 import subprocess
+from unittest import mock
 
 import dkim
 
@@ -46,13 +47,14 @@ class SigningKey:
         return base64.b64encode(seed_of(self.private) + public_half(self.private))
 
     def sign(self, content, domain=None, fields=SIGNED_FIELDS, identity=None, length=False,
-             canonicalization=(RELAXED, RELAXED), algorithm=None, tags=None):
+             canonicalization=(RELAXED, RELAXED), algorithm=None, tags=None, space=b""):
         """The message with a signature before its first field.
 
         domain: the domain that it claims, if not its own. tags: tags of the signature, name -> value, bytes, in the
-        place of its own or beside them; a value of None leaves the tag out. Nothing checks them."""
+        place of its own or beside them; a value of None leaves the tag out. Nothing checks them. space: what stands
+        between the tag b and its equals sign."""
         algorithm = algorithm or (ED25519_SHA256 if self.is_ed25519 else RSA_SHA256)
-        signer = Signer(content, tags or {}, fields)
+        signer = Signer(content, tags or {}, fields, space)
         signature = signer.sign(
             self.selector.encode(), (domain or self.domain).encode(),
             self.seed if self.is_ed25519 else self.private, algorithm, identity,
@@ -78,16 +80,21 @@ def is_ed25519(private):
 class Signer(dkim.DKIM):
     """Signs what it is told to, with the tags that it is told."""
 
-    def __init__(self, content, tags, fields):
+    def __init__(self, content, tags, fields, space):
         super().__init__(content)
         self._tags = tags
         self._fields = fields
+        self._space = space
 
     def gen_header(self, fields, include_headers, *arguments, **options):
         tags = {**dict(fields), b"h": b" : ".join(self._fields), **self._tags}
         tags[b"b"] = tags.pop(b"b")  # stays the last
         kept = [(name, value) for name, value in tags.items() if value is not None]
-        return super().gen_header(kept, self._fields, *arguments, **options)
+        with mock.patch("dkim.fold", self._folded):
+            return super().gen_header(kept, self._fields, *arguments, **options)
+
+    def _folded(self, text, fold=dkim.fold, **options):
+        return fold(text.replace(b"; b=", b"; b" + self._space + b"="), **options)
 
 
 def new_private_key(bits=2048):

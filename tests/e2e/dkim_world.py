@@ -4,6 +4,7 @@
     attacker.example  every name below it has the attacker's key
 """
 
+import base64
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -11,16 +12,17 @@ from mail_world import content
 from private_mail.client import RawMessage
 from private_mail.faulty_name_server import FaultyNameServer, Record
 from private_mail.network import PrivateNetwork, why_not
-from private_mail.signing import SigningKey, new_ed25519_key, new_private_key
+from private_mail.signing import SigningKey, new_ed25519_key, new_private_key, openssl
 
 LISTED = "listed@example.org"
 BELOW = "listed@news.example.org"
+ODD = "a=?b@example.org"
 REVOKED = "revoked@example.org"
 UNSIGNED = "listed@nodmarc.example"  # its domain has no key
 UNLISTED = "unlisted@example.org"
 STRANGER = "bounce@other.example"  # in the envelope: only the From field is listed
 
-WHITELIST = (LISTED, BELOW, REVOKED, UNSIGNED)
+WHITELIST = (LISTED, BELOW, ODD, REVOKED, UNSIGNED)
 
 
 _honest, _hostile = new_private_key(), new_private_key()
@@ -38,6 +40,12 @@ LONG = key("rsa4096", private=new_private_key(4096))
 OTHER = key("test", "other.example", new_private_key())
 ATTACKER = key("test", "attacker.example", _hostile)
 
+
+def pkcs_1(private):
+    """The public half in the other form that a record may have (RFC 6376, section 3.6.1)."""
+    return base64.b64encode(openssl(private, "rsa", "-RSAPublicKey_out", "-outform", "DER")).decode()
+
+
 _public = RSA.record.rpartition("p=")[2]
 
 # Selectors of example.org: what a name server has for each.
@@ -45,6 +53,10 @@ RECORDS = {
     "strict": f"v=DKIM1; t=s; p={_public}",
     "for-email": f"v=DKIM1; s=email; p={_public}",
     "version-2": f"v=DKIM2; p={_public}",
+    "version-last": f"k=rsa; p={_public}; v=DKIM1",
+    "testing": f"v=DKIM1; t=y; p={_public}",
+    "revoked-and-not": f"v=DKIM1; p=; p={_public}",
+    "pkcs-1": f"v=DKIM1; p={pkcs_1(_honest)}",
     "another-kind": f"v=DKIM1; k=ed25519; p={_public}",
     "of-another": f"v=DKIM1; p={OTHER.record.rpartition('p=')[2]}",
     "two-keys": Record((f"v=DKIM1; p={_public}", OTHER.record)),

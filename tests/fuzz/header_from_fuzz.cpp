@@ -49,7 +49,9 @@ int unquoted_at_signs(std::string_view address) {
 void check_mailbox(const std::string& field, const HeaderFrom& from) {
   require(unfold(field)->find(from.address) != std::string::npos, "the address stands in the field", from);
   require(!key_of(from.address).empty(), "the address is one for the canonicaliser", from);
-  require(from.address.find("=?") == std::string::npos, "no encoded word is in the address", from);
+  const std::size_t begin = from.address.find("=?");
+  const bool is_encoded = begin != std::string::npos && from.address.find("?=", begin + 2) != std::string::npos;
+  require(!is_encoded, "no encoded word is in the address", from);
   const bool routed = from.address.starts_with('@');
   require(routed || unquoted_at_signs(from.address) == 1, "the address has one at sign", from);
 

@@ -92,7 +92,15 @@ TEST_CASE("each fault of a key has its own word") {
   for (int i = 0; i < 8; ++i) long_key += " \"" + std::string(200, 'A') + "\"";
   const Case cases[] = {
       {{txt(name, text)}, "pass"},
-      {{txt(name, "v=DKIM1; t=y; " + text.substr(8))}, "pass"},
+      {{txt(name, "v=DKIM1; t=s; " + text.substr(8))}, "pass"},
+      {{txt(name, "v=DKIM1; t=y; " + text.substr(8))}, "key-in-test-mode"},
+      {{txt(name, "v=DKIM1; p=; " + text.substr(8))}, "key-malformed"},
+      {{txt(name, text.substr(9) + "; v=DKIM1")}, "key-malformed"},
+      {{txt(name, "v=DKIM1; k=ed25519; " + text.substr(8))}, "key-not-for-this"},
+      {{txt(name,
+            "v=DKIM1; p=MIGJAoGBAMLscGig9StGw9QBUairvZZf46c3OHm7w/QnoZ5RCc8w6q4doL1o5bul6QdlHrAVkYyvHGjVVc+Rlt3kGLokw"
+            "57MQCfPyu7TRnE7h7U8uGbNJ4k8PUT+EmvaDwe/i6V6oxlNFjcYKQIVL1urfgXxhU9yQrCxbVXOULSPLVOCJndjAgMBAAE=")},
+       "pass"},
       {{name + ". 3600 IN A 192.0.2.1"}, "key-not-found"},
       {{txt(name, text), txt(name, "v=DKIM1; p=QUJD")}, "several-keys"},
       {{txt(name, "v=DKIM1; p=")}, "key-revoked"},
@@ -107,6 +115,51 @@ TEST_CASE("each fault of a key has its own word") {
     INFO(c.records.front());
     InProcess verifier(records(c.records));
     CHECK(outcome(*verifier, message.header, message.body) == c.want);
+  }
+}
+
+TEST_CASE("a body without a line end at its end is verified as if it had one") {
+  const test::SignedMessage message = test::sign(kHeader, kBody);
+  InProcess verifier;
+  CHECK(outcome(*verifier, message.header, kBody.substr(0, kBody.size() - 2)) == "pass");
+  CHECK(outcome(*verifier, message.header, kBody.substr(0, kBody.size() - 1)) == "body-changed");
+  const auto verification = begun(*verifier, message.header);
+  for (const char byte : kBody) verification->add_body({&byte, 1});
+  CHECK(outcome_of(verification->finish()) == "pass");
+}
+
+// Signed by python3-dkim with the key of signing.cpp, and white space put between `b` and `=` before that.
+TEST_CASE("a signature with white space before its equals sign is verified") {
+  const std::vector<std::string> fields = {"From: joe@example.org", "To: ann@example.net", "Subject:  test\r\n\tof it"};
+  const std::string of_relaxed =
+      "DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=example.org;\r\n"
+      " i=@example.org; q=dns/txt; s=s1; t=1700000000; h=from : to : subject;\r\n"
+      " bh=yZQq1c8wjBl0fZ4Wc/oraMCAG1mZJv5v/hlvyFy+t6A=; b\r\n"
+      " =KvXYoO9sEnvnQIgtD6NFTHANIc2ePS4J366Q2IQVwRWNc78475kEOyGsaFH8YOfXLlqgwB\r\n"
+      " sWxpNgNwL3gTYRFQbgZ/NKGOgBvxYR1YhQvv1Ww4wdqaX9gnB9glU0TI8mG7wj7JTT5XcZr\r\n"
+      " ImCmMgGQuwaIzEwHM8MjIoR6PEZJ2M=";
+  const std::string of_simple =
+      "DKIM-Signature: v=1; a=rsa-sha256; c=simple/simple; d=example.org;\r\n"
+      " i=@example.org; q=dns/txt; s=s1; t=1700000000; h=from : to : subject;\r\n"
+      " bh=yZQq1c8wjBl0fZ4Wc/oraMCAG1mZJv5v/hlvyFy+t6A=; b\r\n"
+      " =Txzch75W9mR+OrreIU66kxp+bVi6JMtQWH4COjah+QU6EK3gLh4QSMMW8XNQ3G1GPTeV0V\r\n"
+      " SyYksKGXbR+WdH+7JIreV/e4hLCCh0wEkvDwglgMBoLABRBKfiWYIbySos8ER4MAp3mPq3c\r\n"
+      " WEmFsELEXUVUrTSf1Oi13WJLgR6IKc=";
+  InProcess verifier(records(), {.max_age = std::chrono::days(36'500), .dns_timeout = 30s});
+  for (const std::string& signature : {of_relaxed, of_simple}) {
+    std::vector<std::string> header = fields;
+    header.push_back(signature);
+    CHECK(outcome(*verifier, header, kBody) == "pass");
+    header.insert(header.begin(), "DKIM-Signature: " + std::string("v=1; d=other.example; b=x"));
+    CHECK(outcome(*verifier, header, kBody) == "pass");
+    CHECK(outcome(*verifier, header, "Hullo.\r\n") == "body-changed");
+    header[1] = "From: ann@example.org";
+    CHECK(outcome(*verifier, header, kBody) == "header-changed");
+    header[1] = fields[0];
+    header[3] = "Subject: test of it!";
+    CHECK(outcome(*verifier, header, kBody) == "header-changed");
+    header[3] = "Subject: test of it";
+    CHECK(outcome(*verifier, header, kBody) == (signature == of_relaxed ? "pass" : "header-changed"));
   }
 }
 

@@ -65,6 +65,10 @@ TEST_CASE("a From field with one mailbox gives its address, whatever names and c
       {"j..doe@example.org", "j..doe@example.org"},
       {"Joe <.joe@example.org>", ".joe@example.org"},
       {"=?utf-8?q?J=C3=B8rn?= <Docomo.@example.org>", "Docomo.@example.org"},
+      {"a=?b@example.org", "a=?b@example.org"},
+      {"Joe <=?utf-8?q?joe@example.org>", "=?utf-8?q?joe@example.org"},
+      {"=?utf-8?q?J=C3=B8rn?= <a=?b@example.org>", "a=?b@example.org"},
+      {"Joe\t<\"joe doe\"@example.org>\t", "\"joe doe\"@example.org"},
       {"...@example.org (Joe)", "...@example.org"},
       {"J\u00f8rn <.j\u00f8rn.@m\u00fcller.example>", ".j\u00f8rn.@m\u00fcller.example"},
       {"\"evil@example.net\" <j..doe@example.org>", "j..doe@example.org"},
@@ -204,6 +208,10 @@ TEST_CASE("a From field in which readers may see different mailboxes gives none"
       {"Joe <=?utf-8?q?joe?=@example.org>", kMalformed},
       {"=?utf-8?b?Ym9zc0BiYW5rLmV4YW1wbGU=?==?utf-8?q?=00?=@example.org", kMalformed},
       {"\"=?utf-8?q?joe?=\"@example.org", kMalformed},
+      {"=?utf-8?q?joe@example.org (?=)", kMalformed},
+      // The tab is a part of the local part, which no list can have.
+      {"\"joe\tdoe\"@example.org", kMalformed},
+      {"Joe\r\n <\"joe\r\n\tdoe\"@example.org>", kMalformed},
       // Lines and bytes that end a field, or a string, for some.
       {"joe@example.org\nBcc: evil@example.net", kMalformed},
       {"joe@example.org\r\nBcc: evil@example.net", kMalformed},

@@ -49,6 +49,7 @@ TEST_CASE("names of outcomes are what operators match on") {
       {Outcome::key_too_long, "key-too-long"},
       {Outcome::key_too_short, "key-too-short"},
       {Outcome::key_revoked, "key-revoked"},
+      {Outcome::key_in_test_mode, "key-in-test-mode"},
       {Outcome::key_not_for_this, "key-not-for-this"},
       {Outcome::subdomain_not_allowed, "subdomain-not-allowed"},
       {Outcome::name_server_failed, "name-server-failed"},
