@@ -103,9 +103,9 @@ constexpr std::array kOptions = {
                "yes: a signature has to sign the From field once more than it occurs.", true},
     OptionSpec{
         "require-signed", "FIELD...", "", "more header fields that a signature must cover where they are there",
-        "To, Cc, Date, Message-ID, References, In-Reply-To, List-Unsubscribe, Content-Type,\n"
-        "Content-Transfer-Encoding, Content-Disposition. From, Sender, Reply-To, Subject and MIME-Version always\n"
-        "are. The manual says what common signing software covers.",
+        "To, Cc, Date, Message-ID, References, In-Reply-To, List-Unsubscribe, MIME-Version, Content-Type,\n"
+        "Content-Transfer-Encoding, Content-Disposition. From, Sender, Reply-To and Subject always have to be\n"
+        "covered. The manual says what common signing software covers.",
         true, true},
     OptionSpec{"max-signature-age", "DAYS", "10d", "how long after it was made a signature counts",
                "In days. A message that somebody has kept is not delivered later than that.", true},

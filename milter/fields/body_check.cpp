@@ -9,6 +9,13 @@ namespace {
 
 constexpr std::string_view kDisposition = "content-disposition";
 
+// What many programs write before the first part, which no reader shows. A text that a person writes has no such line.
+bool is_usual_preamble(std::string_view line) noexcept {
+  constexpr std::string_view kPreambles[] = {"This is a multi-part message in MIME format",
+                                             "This is a MIME-encapsulated message"};
+  return std::ranges::any_of(kPreambles, [line](std::string_view each) { return line.starts_with(each); });
+}
+
 bool is_base64(char byte) noexcept {
   return ascii::is_letter_or_digit(byte) || byte == '+' || byte == '/';
 }
@@ -58,7 +65,7 @@ void BodyCheck::end_line() noexcept {
 }
 
 void BodyCheck::end_structure_line(std::string_view line) noexcept {
-  if (is_first_ && !line.empty()) {
+  if (is_first_ && !line.empty() && !is_usual_preamble(line)) {
     is_first_ = false;
     is_opened_ = line == opening_;
   }

@@ -22,9 +22,9 @@ class BodyCheck {
   // All bytes were given.
   void finish() noexcept;
 
-  // Whether the first line that is not empty opens the multipart, and the last one closes it, which no line before
-  // does. Then the boundary is the writer's own: one of a part that somebody has attached opens later. Of a
-  // multipart/alternative, of which a reader shows one part, no part is an attachment. True for text.
+  // Whether the first line that is not empty, nor the usual preamble, opens the multipart, and the last one closes it,
+  // which no line before does. Then the boundary is the writer's own: one of a part that somebody has attached opens
+  // later. Of a multipart/alternative, of which a reader shows one part, no part is an attachment. True for text.
   bool is_enclosed() const noexcept;
 
   // Whether all of the body is in its encoding. True for `none`.

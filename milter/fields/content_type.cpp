@@ -133,6 +133,11 @@ std::optional<BodyEncoding> known_encoding(std::string_view text) {
   return std::nullopt;
 }
 
+bool is_harmless_mime_version(std::string_view text) {
+  const std::optional<Value> value = read_value(text, false);
+  return value && value->type == "1.0" && value->parameters.empty();
+}
+
 bool is_harmless_disposition(std::string_view text) {
   const std::optional<Value> value = read_value(text, false);
   return value && value->type == "inline" && value->parameters.empty();

@@ -1,7 +1,8 @@
-// What Content-Type, Content-Transfer-Encoding and Content-Disposition may say where no signature covers them. Some
-// large providers sign none of the three, so an attacker can write them anew over a body that is signed: another
-// boundary that shows only what somebody has attached, another type that turns quoted text into a page, an encoding
-// that turns it into other text. Few values leave the body as its writer meant it: these.
+// What the fields about the body may say where no signature covers them: MIME-Version, Content-Type,
+// Content-Transfer-Encoding and Content-Disposition. Gmail signs only the first and OpenDKIM none of them, unless told
+// to, so an attacker can write them anew over a body that is signed: another boundary that shows only what somebody has
+// attached, another type that turns quoted text into a page, an encoding that turns it into other text. Few values
+// leave the body as its writer meant it: these.
 //
 // Pure; safe from any thread. Throws std::bad_alloc.
 #pragma once
@@ -30,6 +31,9 @@ enum class BodyEncoding : std::uint8_t { none, quoted_printable, base64 };
 
 // Nothing for an encoding that is not one of MIME's: uuencode skips everything before its first line.
 std::optional<BodyEncoding> known_encoding(std::string_view value);
+
+// Whether it is version 1.0, the only one.
+bool is_harmless_mime_version(std::string_view value);
 
 // Whether it is `inline` without a name: it changes nothing.
 bool is_harmless_disposition(std::string_view value);

@@ -25,8 +25,8 @@ constexpr Rule rule_of(Field field) noexcept {
     case Field::sender:
     case Field::reply_to:
     case Field::subject:
-    case Field::mime_version:
       return Rule::always;
+    case Field::mime_version:
     case Field::content_type:
     case Field::content_transfer_encoding:
     case Field::content_disposition:
@@ -86,6 +86,10 @@ OpenFields open_fields(const SeenFields& seen, const SignedNames& names, Watched
     if (examination.is_added(field)) return {.added = field};
   }
   OpenFields open;
+  // Whoever adds it says nothing with it: what it makes readers heed has to be harmless itself.
+  if (examination.is_open(Field::mime_version) && !is_harmless_mime_version(seen.value(Field::mime_version))) {
+    return {.added = Field::mime_version};
+  }
   if (examination.is_open(Field::content_type)) {
     const auto structure = harmless_content_type(seen.value(Field::content_type));
     // Without MIME-Version some readers take the body for text (RFC 2045 section 4).

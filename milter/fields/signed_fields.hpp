@@ -39,8 +39,7 @@ struct OpenFields {
 };
 
 // `required` are fields that have to be signed where they are there, beside those that always have to be: From, Sender,
-// Reply-To, Subject, MIME-Version, and those about the body if they say more than content_type.hpp allows. Throws
-// std::bad_alloc.
+// Reply-To, Subject, and those about the body if they say more than content_type.hpp allows. Throws std::bad_alloc.
 OpenFields open_fields(const SeenFields& seen, const SignedNames& names, WatchedFieldSet required);
 
 // When a signature was made: its t=, or else the Date field if that is signed. Nothing if neither can be read. Throws

@@ -34,8 +34,9 @@ std::string_view as_some_reader_takes_it(std::string_view name) noexcept {
 }
 
 bool is_kept(WatchedField field) noexcept {
-  return field == WatchedField::content_type || field == WatchedField::content_transfer_encoding ||
-         field == WatchedField::content_disposition || field == WatchedField::date;
+  return field == WatchedField::mime_version || field == WatchedField::content_type ||
+         field == WatchedField::content_transfer_encoding || field == WatchedField::content_disposition ||
+         field == WatchedField::date;
 }
 
 }  // namespace

@@ -163,6 +163,7 @@ LEAVES_OPEN = {
     "a Subject with a tab before its colon on top": checked(
         on_top(RSA.sign(GENUINE, fields=(*SIGNED_FIELDS, b"subject")), b"Subject\t: pay")),
     "a multipart whose type is not signed": delivered(in_parts(b"outer")),
+    "a multipart of which no field is signed": delivered(in_parts(b"outer", SIGNED_FIELDS)),
     "the boundary of an inner part": checked(in_parts(b"inner"), today=True, because=ONLY_SIGNED),
     "the boundary of an inner part that is signed": delivered(in_parts(b"inner", (*MIME, b"content-type"))),
     "an encoding that the body does not have": checked(
@@ -311,8 +312,8 @@ FOUND = {
         "a second Subject on top of the one that is signed", "a Subject that is not signed"),
     "field-added-reply-to": ("a Reply-To on top",),
     "field-added-sender": ("a Sender on top",),
-    "field-added-mime-version": ("a Content-Type with its MIME-Version on top",),
-    "field-added-content-type": ("the boundary of an inner part",),
+    "field-added-content-type": (
+        "a Content-Type with its MIME-Version on top", "the boundary of an inner part"),
     "field-added-content-transfer-encoding": ("an encoding that the body does not have",),
     "too-old": ("a signature of eleven days ago",),
     "body-changed": ("the body changed", "words behind the body", "spaces in the body, to the letter"),

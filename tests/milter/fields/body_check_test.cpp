@@ -35,6 +35,7 @@ TEST_CASE("a boundary that opens and closes the body is its writer's own") {
   CHECK(is_enclosed("--b\r\n\r\nHello.\r\n--b--\r\n"));
   CHECK(is_enclosed("\r\n--b \r\n\r\nHello.\r\n--b\r\n\r\nx\r\n--b--\t\r\n\r\n \r\n"));
   CHECK(is_enclosed("--b\r\n\r\nHello.\r\n--b--"));
+  CHECK(is_enclosed("This is a multi-part message in MIME format.\r\n--b\r\n\r\nHello.\r\n--b--\r\n"));
   CHECK(is_enclosed("--b\r\n\r\n--bb\r\n--bb--\r\n--b--\r\n"));
   CHECK(is_enclosed("Hello.\r\n", BodyKind::text));
 }

@@ -92,6 +92,14 @@ TEST_CASE("an encoding is one of MIME's or unknown") {
   }
 }
 
+TEST_CASE("only version 1.0 of MIME is harmless") {
+  CHECK(is_harmless_mime_version(" 1.0 (by some program)"));
+  for (const std::string_view value : {"", "1.1", "1.0 1.0", "2"}) {
+    INFO(value);
+    CHECK_FALSE(is_harmless_mime_version(value));
+  }
+}
+
 TEST_CASE("only a bare inline is a harmless disposition") {
   CHECK(is_harmless_disposition(" Inline"));
   for (const std::string_view value : {"", "attachment", "inline; filename=x.html", "inline attachment"}) {

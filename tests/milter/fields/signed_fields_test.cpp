@@ -41,7 +41,9 @@ TEST_CASE("what a reader sees has to be signed where it is there, each field as 
       {"Subject is signed", {"From: a", "Subject: x"}, "from:subject", "-"},
       {"Reply-To", {"From: a", "Reply-To: x"}, "from:subject", "Reply-To"},
       {"Sender", {"From: a", "Sender: x"}, "from:subject", "Sender"},
-      {"MIME-Version", {"From: a", "MIME-Version: 1.0"}, "from:subject", "MIME-Version"},
+      {"MIME-Version", {"From: a", "MIME-Version: 1.0"}, "from:subject", "-"},
+      {"two MIME-Version", {"From: a", "MIME-Version: 1.0", "MIME-Version: 1.0"}, "from:mime-version", "MIME-Version"},
+      {"another version of MIME", {"From: a", "MIME-Version: 2.0"}, "from:subject", "MIME-Version"},
       {"To", {"From: a", "To: x"}, "from:subject", "-"},
       {"two To", {"From: a", "To: x", "To: y"}, "from:to", "To"},
       {"two To that are signed", {"From: a", "To: x", "To: y"}, "from:to:to", "-"},
@@ -91,6 +93,7 @@ TEST_CASE("fields about the body that are not signed may say little") {
   const std::vector<Case> cases = {
       {"plain text", {"Content-Type: text/plain; charset=utf-8"}, "from", "-"},
       {"a multipart", {mime, mixed}, "from:mime-version", "enclosed by =_b"},
+      {"a multipart of which nothing is signed", {mime, mixed}, "from", "enclosed by =_b"},
       {"a multipart that is signed", {mime, mixed}, "from:mime-version:content-type", "-"},
       {"a multipart without MIME-Version", {mixed}, "from:mime-version", "Content-Type"},
       {"a page", {mime, "Content-Type: text/html"}, "from:mime-version", "Content-Type"},
