@@ -183,7 +183,7 @@ void explain(const DaemonCommand& command, std::istream* message, std::ostream& 
 
   const std::string name = mta_name(command);
   const std::vector<std::string> ids = trusted_ids(rules, name);
-  Facts facts = recorder.facts(ids, rules.trusted_fields);
+  Facts facts = recorder.facts(ids, rules.trusted_fields, rules.cover);
   if (has_fields(command.explain)) facts.authentication = believed(command.explain, ids, rules.trusted_fields);
   Trace first_steps;
   first_steps.add("results-of", "", "", joined(ids));

@@ -65,7 +65,7 @@ Judgement Gate::judge(MessageRecorder& message, std::string_view mta_name, const
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
   Judgement made = {.rules = rules_.get()};
-  made.facts = message.facts(trusted_ids(*made.rules, mta_name), made.rules->trusted_fields);
+  made.facts = message.facts(trusted_ids(*made.rules, mta_name), made.rules->trusted_fields, made.rules->cover);
   if (!message.failed()) decide_message(made, *lists, start + made.rules->confirm_timeout, before_waiting);
   made.microseconds = microseconds_since(start);
   if (!message.exception_at().empty()) {

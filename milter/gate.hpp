@@ -32,6 +32,8 @@ struct GateRules {
   bool trusts_mta_name = true;
   // How many fields of results, from the top, are looked at; 0: all.
   std::size_t trusted_fields = 0;
+  // What a signature has to cover before a trusted result of DKIM counts.
+  CoverRules cover = {};
   // How long a message waits for the stores that confirm its senders.
   std::chrono::milliseconds confirm_timeout{2000};
 };

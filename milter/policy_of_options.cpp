@@ -106,8 +106,15 @@ VerifyRules verify_rules(const DaemonOptions& options) {
 
 GateRules gate_rules(const DaemonCommand& command) {
   const bool trusts_mta_name = command.options.verify_dkim == Options::VerifyDkim::no;
-  return {policy_of(command.options, command.config_path), command.options.trusted_authserv_ids, trusts_mta_name,
-          command.options.trusted_fields, command.options.confirm_timeout};
+  const VerifyRules verify = verify_rules(command.options);
+  return {.policy = policy_of(command.options, command.config_path),
+          .trusted_authserv_ids = command.options.trusted_authserv_ids,
+          .trusts_mta_name = trusts_mta_name,
+          .trusted_fields = command.options.trusted_fields,
+          .cover = {.require_oversigned = verify.require_oversigned,
+                    .required = verify.required_fields,
+                    .max_age = verify.max_age},
+          .confirm_timeout = command.options.confirm_timeout};
 }
 
 }  // namespace bloomgate

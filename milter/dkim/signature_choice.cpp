@@ -21,9 +21,6 @@ constexpr std::size_t kMaxNameBytes = 253;  // of a name in the DNS, as text
 // With more of them no other signatures are given to the verifier: it makes a hash of the header for each.
 constexpr std::size_t kMaxOtherSignatures = 16;
 
-// A clock may be ahead by that much.
-constexpr std::chrono::hours kMostAhead(24);
-
 std::string_view value_of(std::string_view field) noexcept {
   return field.substr(std::min(field.find(':') + 1, field.size()));
 }

@@ -42,6 +42,17 @@ struct OpenFields {
 // Reply-To, Subject, and those about the body if they say more than content_type.hpp allows. Throws std::bad_alloc.
 OpenFields open_fields(const SeenFields& seen, const SignedNames& names, WatchedFieldSet required);
 
+// By how much the clock of a signer may be ahead of ours.
+inline constexpr std::chrono::hours kMostAhead(24);
+
+// What an operator asks of signatures, whoever verifies them.
+struct CoverRules {
+  // From has to be signed once more than it occurs.
+  bool require_oversigned = false;
+  WatchedFieldSet required = {};
+  std::chrono::days max_age{10};
+};
+
 // When a signature was made: its t=, or else the Date field if that is signed. Nothing if neither can be read. Throws
 // std::bad_alloc.
 std::optional<std::chrono::sys_seconds> time_signed(std::optional<std::string_view> t, const SeenFields& seen,

@@ -19,7 +19,7 @@ bool is_tag_name(std::string_view text) noexcept {
 }
 
 bool is_tag_value(std::string_view text) noexcept {
-  return std::ranges::all_of(text, [](char byte) { return (byte > ' ' && byte < '\x7f') || is_folding_space(byte); });
+  return std::ranges::none_of(text, [](char byte) { return ascii::is_control(byte) && !is_folding_space(byte); });
 }
 
 }  // namespace

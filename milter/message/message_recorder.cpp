@@ -125,6 +125,7 @@ void MessageRecorder::add_header(std::string_view name, std::string_view value) 
 bool MessageRecorder::keep(std::string_view name, std::string_view value) {
   if (is_header(name, "Authentication-Results")) return authentication_results_.add(value);
   if (is_header(name, "DKIM-Signature")) grounds_.add_signature(value);
+  grounds_.add_field(name, value);
   is_automatic_ = is_automatic_ || says_automatic(name, value);
   // The kept fields show whether there were too many.
   if (is_header(name, "From")) from_fields_.add(value);
@@ -206,8 +207,10 @@ void MessageRecorder::reset() noexcept {
   text_fault_.clear();
 }
 
-Facts MessageRecorder::facts(std::span<const std::string> trusted_ids, std::size_t trusted_fields) {
+Facts MessageRecorder::facts(std::span<const std::string> trusted_ids, std::size_t trusted_fields,
+                             const CoverRules& cover, std::chrono::sys_seconds now) {
   Facts facts;
+  grounds_.end_header(cover, now);
   std::span<const std::string_view> results = authentication_results_.views();
   if (trusted_fields != 0) results = results.first(std::min(trusted_fields, results.size()));
   if (has_path_) facts.envelope_sender = path_;

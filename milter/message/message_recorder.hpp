@@ -11,6 +11,7 @@
 // text_fault() and cannot be checked. Used by one thread at a time.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <span>
 #include <string>
@@ -79,8 +80,11 @@ class MessageRecorder {
 
   // What is known of the message now; reads its From and Authentication-Results fields. `trusted_ids` are the names
   // whose results are trusted, and `trusted_fields` is how many Authentication-Results fields count, from the top (0:
-  // all). Valid until the next call of another function. Throws std::bad_alloc.
-  Facts facts(std::span<const std::string> trusted_ids, std::size_t trusted_fields = 0);
+  // all). A result of DKIM counts only for a signature that meets `cover` at the time `now`. Valid until the next call
+  // of another function. Throws std::bad_alloc.
+  Facts facts(
+      std::span<const std::string> trusted_ids, std::size_t trusted_fields = 0, const CoverRules& cover = {},
+      std::chrono::sys_seconds now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()));
 
   // The facts are not complete.
   bool failed() const noexcept { return failed_; }

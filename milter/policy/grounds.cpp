@@ -1,31 +1,18 @@
 #include "milter/policy/grounds.hpp"
 
 #include <algorithm>
-#include <bitset>
-#include <climits>
+#include <optional>
 
 #include "filter/address/address.hpp"
 #include "filter/address/domain.hpp"
+#include "milter/fields/tag_list.hpp"
 #include "milter/policy/alignment.hpp"
 #include "milter/policy/result_forgery.hpp"
 
 namespace bloomgate {
 namespace {
 
-// The d= of a DKIM-Signature field; empty if there is none, or if a tag is there twice, which makes the list void (RFC
-// 6376 section 3.2).
-std::string_view signed_domain(std::string_view value) noexcept {
-  std::string_view found;
-  std::bitset<1 << CHAR_BIT> names;
-  bool is_void = false;
-  for_each_signature_tag(value, [&](char name, std::string_view text) {
-    const auto index = static_cast<unsigned char>(name);
-    is_void = is_void || names.test(index);
-    names.set(index);
-    if (name == 'd') found = text;
-  });
-  return is_void ? std::string_view() : found;
-}
+constexpr std::size_t kMaxTimeBytes = 20;  // of the largest number in 64 bits
 
 }  // namespace
 
@@ -38,21 +25,50 @@ void Grounds::begin(std::string_view helo, std::string_view path) {
 void Grounds::add_signature(std::string_view value) {
   misleading_ = misleading_ || ++signatures_ > kMaxSignatures || signature_can_forge_results(value);
   if (misleading_) return;
+  // A tag that is there twice makes the list void (RFC 6376 section 3.2): it names no domain.
+  const TagList tags(value);
   Domain domain;
-  if (canonicalize_domain(signed_domain(value), domain) == RejectReason::none) {
-    signed_domains_.emplace_back(domain.view());
-  }
+  if (!tags.is_valid() || canonicalize_domain(tags.find("d").value_or(""), domain) != RejectReason::none) return;
+  Claim& claim = claims_.emplace_back();
+  claim.domain = domain.view();
+  claim.names = SignedNames(tags.find("h").value_or(""));
+  claim.has_length = tags.find("l").has_value();
+  claim.has_time = tags.find("t").has_value();
+  claim.time = tags.find("t").value_or("").substr(0, kMaxTimeBytes);
+}
+
+void Grounds::end_header(const CoverRules& rules, std::chrono::sys_seconds now) {
+  for (Claim& claim : claims_) claim.covers = covers(claim, rules, now);
+}
+
+bool Grounds::covers(const Claim& claim, const CoverRules& rules, std::chrono::sys_seconds now) const {
+  const std::size_t times = claim.names.count(WatchedField::from);
+  if (claim.has_length || times == 0) return false;
+  if (rules.require_oversigned && times <= seen_.count(WatchedField::from)) return false;
+  const auto made =
+      time_signed(claim.has_time ? std::optional<std::string_view>(claim.time) : std::nullopt, seen_, claim.names);
+  const bool is_recent = made && *made >= now - rules.max_age && *made <= now + kMostAhead;
+  return is_recent && !open_fields(seen_, claim.names, rules.required).added;
 }
 
 void Grounds::clear() noexcept {
   sender_domain_.clear();
-  signed_domains_.clear();
+  claims_.clear();
+  seen_.clear();
   signatures_ = 0;
   misleading_ = false;
 }
 
 bool Grounds::is_misleading(const HeaderFrom& from) const noexcept {
   return misleading_ || from_can_forge_results(from);
+}
+
+// Whether there is a signature that a result may be about, and none of these leaves anything open: a result does not
+// say which of them it has found good.
+template <typename Predicate>
+bool Grounds::has_signer(Predicate is_about) const noexcept {
+  const auto is_open = [&](const Claim& claim) { return is_about(claim.domain) && !claim.covers; };
+  return std::ranges::any_of(claims_, is_about, &Claim::domain) && std::ranges::none_of(claims_, is_open);
 }
 
 bool Grounds::support(AuthenticationMethod method, std::string_view domain) const noexcept {
@@ -62,9 +78,9 @@ bool Grounds::support(AuthenticationMethod method, std::string_view domain) cons
     case AuthenticationMethod::spf:
       return !domain.empty() && domain == sender_domain_;
     case AuthenticationMethod::dkim:
-      return std::ranges::any_of(signed_domains_, is_signer);
+      return has_signer(is_signer);
     case AuthenticationMethod::dmarc:
-      return is_aligned(sender_domain_) || std::ranges::any_of(signed_domains_, is_aligned);
+      return is_aligned(sender_domain_) || has_signer(is_aligned);
     case AuthenticationMethod::arc:
     case AuthenticationMethod::other:
       break;

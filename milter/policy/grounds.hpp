@@ -3,17 +3,22 @@
 // Collected by the daemon, one message after the other; asked by Authentication::summarize().
 //
 // A trusted field may hold results that its writer never found (result_forgery.hpp says how). This is the second lock:
-// a pass without grounds does not count. A sender may lay grounds for another's domain, by a signature or an envelope
-// sender, but then the honest milters write a fail for it, which contradicts the pass.
+// a pass without grounds does not count. Nor does one whose signature leaves open what a reader sees
+// (signed_fields.hpp): `dkim=pass` says nothing of that. The body is not seen here, so a multipart counts if its fields
+// say little. A sender may lay grounds for another's domain, by a signature or an envelope sender, but then the honest
+// milters write a fail for it, which contradicts the pass.
 //
 // Used by one thread at a time.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "milter/fields/signed_fields.hpp"
+#include "milter/fields/watched_fields.hpp"
 #include "milter/policy/authentication_results.hpp"
 #include "milter/policy/header_from.hpp"
 
@@ -28,8 +33,15 @@ class Grounds {
   // Throws std::bad_alloc; clear() must follow then.
   void begin(std::string_view helo, std::string_view path);
 
-  // The value of a DKIM-Signature field, of which the one domain is kept. Throws as begin() does.
+  // The value of a DKIM-Signature field, of which the one domain is kept, and what it signs. Throws as begin() does.
   void add_signature(std::string_view value);
+
+  // Any field, `name` as it stands before the colon. Throws as begin() does.
+  void add_field(std::string_view name, std::string_view value) { seen_.add(name, value); }
+
+  // The header is over: finds which signatures leave nothing open. Until then all of them count. Throws as begin()
+  // does.
+  void end_header(const CoverRules& rules, std::chrono::sys_seconds now);
 
   void clear() noexcept;
 
@@ -38,12 +50,27 @@ class Grounds {
 
   // Whether a pass of that method can be about that canonical domain. For dkim the domain may also be below that of a
   // signature, since some milters write only the signature's identity. True for methods that this class knows nothing
-  // about.
+  // about. A signature grounds nothing if it, or another one of a domain that it could be about, leaves something open.
   bool support(AuthenticationMethod method, std::string_view domain) const noexcept;
 
  private:
+  // What one DKIM-Signature field claims. kMaxDomainBytes, and some numbers.
+  struct Claim {
+    std::string domain = {};
+    SignedNames names{};
+    bool has_length = false;
+    std::string time = {};  // t=, its first bytes
+    bool has_time = false;
+    bool covers = true;  // what a reader sees
+  };
+
+  template <typename Predicate>
+  bool has_signer(Predicate is_about) const noexcept;
+  bool covers(const Claim& claim, const CoverRules& rules, std::chrono::sys_seconds now) const;
+
   std::string sender_domain_;
-  std::vector<std::string> signed_domains_;  // one for each signature at most, of kMaxDomainBytes at most
+  std::vector<Claim> claims_;  // one for each signature at most
+  SeenFields seen_;
   std::size_t signatures_ = 0;
   bool misleading_ = false;
 };

@@ -118,9 +118,7 @@ CHANGED_ON_THE_WAY = {
     "a field added that is not signed": delivered(on_top(RSA.sign(GENUINE), b"List-Id: <list.example.org>")),
     "a field added that is signed once more": checked(on_top(
         RSA.sign(GENUINE, fields=(*SIGNED_FIELDS, b"subject")), b"Subject: pay")),
-    "a second Subject on top of the one that is signed": checked(
-        on_top(RSA.sign(GENUINE), b"Subject: pay"), today=True, because=(
-            "the signature is good, but what a reader sees may be the other (RFC 6376, section 8.15)")),
+    "a second Subject on top of the one that is signed": checked(on_top(RSA.sign(GENUINE), b"Subject: pay")),
     "a signed field taken out": checked(changed(RSA.sign(GENUINE), b"Subject: test\r\n", b"")),
     "a signed field changed": checked(changed(RSA.sign(GENUINE), b"Subject: test", b"Subject: pay")),
     "From changed": checked(changed(RSA.sign(content("other@example.org")), b"other@", b"listed@")),
@@ -148,28 +146,25 @@ def in_parts(boundary, fields=MIME):
                             body=PARTS), fields=fields)
 
 
-# A good signature that covers too little. Those whose results Bloomgate may believe say nothing of h=.
-ONLY_SIGNED = "OpenDKIM says that a signature is good, not what it covers"
+# A good signature that covers too little.
+UNSEEN = "where others verify, Bloomgate does not see the body"
 
 LEAVES_OPEN = {
-    "a Subject that is not signed": checked(RSA.sign(GENUINE, fields=(b"from", b"date")), today=True, because=ONLY_SIGNED),
-    "a Reply-To on top": checked(
-        on_top(RSA.sign(GENUINE), b"Reply-To: x@attacker.example"), today=True, because=ONLY_SIGNED),
-    "a Sender on top": checked(
-        on_top(RSA.sign(GENUINE), b"Sender: x@attacker.example"), today=True, because=ONLY_SIGNED),
+    "a Subject that is not signed": checked(RSA.sign(GENUINE, fields=(b"from", b"date"))),
+    "a Reply-To on top": checked(on_top(RSA.sign(GENUINE), b"Reply-To: x@attacker.example")),
+    "a Sender on top": checked(on_top(RSA.sign(GENUINE), b"Sender: x@attacker.example")),
     "a Content-Type with its MIME-Version on top": checked(
         on_top(RSA.sign(GENUINE), b"MIME-Version: 1.0", b"Content-Type: multipart/mixed; boundary=x"),
-        today=True, because=ONLY_SIGNED),
+        today=True, because=UNSEEN),
     "a Subject with a tab before its colon on top": checked(
         on_top(RSA.sign(GENUINE, fields=(*SIGNED_FIELDS, b"subject")), b"Subject\t: pay")),
     "a multipart whose type is not signed": delivered(in_parts(b"outer")),
     "a multipart of which no field is signed": delivered(in_parts(b"outer", SIGNED_FIELDS)),
-    "the boundary of an inner part": checked(in_parts(b"inner"), today=True, because=ONLY_SIGNED),
+    "the boundary of an inner part": checked(in_parts(b"inner"), today=True, because=UNSEEN),
     "the boundary of an inner part that is signed": delivered(in_parts(b"inner", (*MIME, b"content-type"))),
     "an encoding that the body does not have": checked(
-        on_top(RSA.sign(GENUINE), b"Content-Transfer-Encoding: base64"), today=True, because=ONLY_SIGNED),
-    "a signature of eleven days ago": checked(tags(t=seconds(-11 * 24 * HOUR)), today=True, because=(
-        "OpenDKIM accepts a signature of any age")),
+        on_top(RSA.sign(GENUINE), b"Content-Transfer-Encoding: base64"), today=True, because=UNSEEN),
+    "a signature of eleven days ago": checked(tags(t=seconds(-11 * 24 * HOUR))),
     "a signature of nine days ago": delivered(tags(t=seconds(-9 * 24 * HOUR))),
 }
 

@@ -13,9 +13,10 @@ WHITELIST = [LISTED, LISTED_WITHOUT_DMARC, "info@bücher.example", '"two words"@
 keys = Keys()
 
 
-def signed(from_value=LISTED, *fields, domain="example.org", path="bounce-17@mailer.example", **options):
-    """Signed by its author's domain, sent with an envelope of a mailing service's, from its server."""
-    return Mail(path, keys[domain].sign(content(from_value, *fields), **options), client=SENDER)
+def signed(from_value=LISTED, *fields, domain="example.org", path="bounce-17@mailer.example", above=b"", **options):
+    """Signed by its author's domain, sent with an envelope of a mailing service's, from its server. above: what that
+    server has put on top of it."""
+    return Mail(path, above + keys[domain].sign(content(from_value, *fields), **options), client=SENDER)
 
 
 def by_spf(path, from_value=None, **options):
@@ -83,8 +84,7 @@ DELIVERED = {
         "Anna via Talk <talk@partner.example>", b"List-Id: <talk.partner.example>", domain="partner.example",
         path="talk-bounces@partner.example"),
     "a mailing list that changes nothing": signed(
-        LISTED, b"List-Id: <talk.mailer.example>", b"Sender: talk@mailer.example",
-        path="talk@mailer.example"),
+        LISTED, b"List-Id: <talk.mailer.example>", path="talk@mailer.example"),
     "results of servers on the way": signed(
         LISTED, b"Authentication-Results: mx.other.example; spf=none smtp.mailfrom=example.org; dkim=fail",
         b"Received-SPF: fail"),
@@ -110,6 +110,9 @@ CHECKED = {
         Mail("talk@mailer.example", keys["nodmarc.example"].sign(content(LISTED_WITHOUT_DMARC)).replace(
             b"Subject: test", b"Subject: [talk] test"), client=SENDER), "not-authenticated",
         "the same, but the author's domain has no policy"),
+    "a mailing list that adds a Sender": (
+        signed(LISTED, path="talk@mailer.example", above=b"Sender: talk@mailer.example\r\n"), "not-authenticated",
+        "readers show it beside From, and the author has not signed that there is none or whose it is"),
     "forwarded without SRS, without a signature": (
         Mail(LISTED_WITHOUT_DMARC, content(LISTED_WITHOUT_DMARC), client=STRANGER), "not-authenticated",
         "the forwarder may not send for the domain: nothing tells it from a forger"),

@@ -8,6 +8,7 @@
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/fake_libmilter.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fresh_signature.hpp"
 
 namespace bloomgate::test {
 namespace {
@@ -220,7 +221,7 @@ TEST_CASE("client, login, listener, From and results from the mail server reach 
   const auto mark = [&](const char* results, const char* from = "joe@example.org") {
     server.mail("<bounce-7@sender.example>");
     server.header("from", from);
-    server.header("dkim-signature", "v=1; d=example.org; s=1; b=Zm9v");
+    server.header("dkim-signature", fresh_signature("example.org").c_str());
     if (results != nullptr) server.header("Authentication-results ", results);
     CHECK(server.end_of_message() == SMFIS_CONTINUE);
     const Edits edits = server.edits();
@@ -260,7 +261,8 @@ TEST_CASE("client, login, listener, From and results from the mail server reach 
 bool is_delivered(FakeMailServer& server, const std::string& results, std::size_t signatures = 0) {
   server.mail("<joe@example.org>");
   server.header("From", "joe@example.org");
-  for (std::size_t i = 0; i < signatures; ++i) server.header("DKIM-Signature", "v=1; d=example.org; s=1; b=Zm9v");
+  const std::string signature = fresh_signature("example.org");
+  for (std::size_t i = 0; i < signatures; ++i) server.header("DKIM-Signature", signature.c_str());
   server.header("Authentication-Results", results);
   CHECK(server.end_of_message() == SMFIS_CONTINUE);
   return server.edits().back().starts_with("insert 0 deliver;");

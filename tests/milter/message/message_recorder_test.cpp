@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/fresh_signature.hpp"
 
 namespace bloomgate {
 namespace {
@@ -60,16 +61,12 @@ TEST_CASE_METHOD(Recorded,
   }
   message.add_header("FROM ", "Joe <joe@example.org>");
   const std::vector<std::string> trusted = {"mx.example.net"};
-  message.add_header("Dkim-signature", "v=1; d=example.org; s=1");
-  message.add_header("DKIM-Signature", "v=1; d=example.com; s=1");
   message.add_header("X-Authentication-Results", "mx.example.net; dkim=pass header.d=example.com");
   message.add_header("ARC-Authentication-Results", "mx.example.net; dkim=pass header.d=example.com");
   message.add_header("authentication-RESULTS\t", "mx.example.net; dkim=pass header.d=example.org");
   const Facts facts = message.facts(trusted);
   CHECK(facts.header_from == HeaderFrom{HeaderFromKind::one_mailbox, "joe@example.org"});
   CHECK(facts.authentication.trusted_fields() == 1);
-  CHECK(facts.authentication.dkim_aligned("example.org", Alignment::strict));
-  CHECK_FALSE(facts.authentication.dkim_aligned("example.com", Alignment::strict));
   CHECK(facts.origin.logged_in);
   CHECK(facts.origin.daemon_name == "MSA");
   CHECK(message.facts({}).authentication.trusted_fields() == 0);
@@ -78,9 +75,9 @@ TEST_CASE_METHOD(Recorded,
 TEST_CASE_METHOD(Recorded, "only as many Authentication-Results fields count, from the top, as milters write") {
   message.begin_message("<a@example.org>");
   message.add_header("From", "joe@example.org");
-  message.add_header("DKIM-Signature", "v=1; d=example.org; s=1");
+  message.add_header("Dkim-signature", test::fresh_signature("example.org"));
   message.add_header("Authentication-Results", "mx.example.net; dkim=none");
-  message.add_header("Authentication-Results", "mx.example.net; dkim=pass header.d=example.org");
+  message.add_header("authentication-RESULTS\t", "mx.example.net; dkim=pass header.d=example.org");
   const std::vector<std::string> trusted = {"mx.example.net"};
   CHECK_FALSE(message.facts(trusted, 1).authentication.dkim_aligned("example.org", Alignment::strict));
   for (const std::size_t number : {std::size_t{0}, std::size_t{2}, std::size_t{100}}) {
@@ -88,11 +85,28 @@ TEST_CASE_METHOD(Recorded, "only as many Authentication-Results fields count, fr
   }
 }
 
+TEST_CASE("a result of DKIM counts only while its signature covers what a reader sees") {
+  const auto counts = [](const char* name, std::chrono::days age) {
+    MessageRecorder message;
+    message.begin_message("<a@example.org>");
+    message.add_header("From", "joe@example.org");
+    message.add_header(name, "x");
+    message.add_header("DKIM-Signature", test::fresh_signature("example.org"));
+    message.add_header("Authentication-Results", "mx.example.net; dkim=pass header.d=example.org");
+    const std::vector<std::string> trusted = {"mx.example.net"};
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + age;
+    return message.facts(trusted, 0, {}, now).authentication.dkim_aligned("example.org", Alignment::strict);
+  };
+  CHECK(counts("X-Any", std::chrono::days(9)));
+  CHECK_FALSE(counts("Subject", std::chrono::days(0)));
+  CHECK_FALSE(counts("X-Any", std::chrono::days(11)));
+}
+
 TEST_CASE_METHOD(Recorded, "the space after a colon is not a part of a value") {
   message.set_leading_space(true);
   message.begin_message("<a@example.org>");
   message.add_header("From", "\tJoe <joe@example.org>");
-  message.add_header("DKIM-Signature", " v=1; d=example.org; s=1");
+  message.add_header("DKIM-Signature", " " + test::fresh_signature("example.org"));
   message.add_header("Authentication-Results", " mx.example.net; dkim=pass header.d=example.org");
   const std::vector<std::string> trusted = {"mx.example.net"};
   const Facts facts = message.facts(trusted);

@@ -1,6 +1,8 @@
 #include "milter/policy/grounds.hpp"
 
+#include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "milter/policy/authentication.hpp"
@@ -49,6 +51,43 @@ TEST_CASE("a pass needs evidence in its message") {
   CHECK_FALSE(grounds.support(kDmarc, "evil.example"));
   CHECK(grounds.support(AuthenticationMethod::arc, ""));
   CHECK_FALSE(grounds.is_misleading(kFrom));
+}
+
+TEST_CASE("a signature that leaves open what a reader sees is no evidence") {
+  constexpr std::chrono::sys_seconds kNow(std::chrono::seconds(1'000'000'000));
+  constexpr std::string_view kGood = "v=1; d=bank.example; s=1; h=from:subject; t=1000000000; b=x";
+  const auto supports = [&](std::vector<std::string_view> signatures, std::string_view name,
+                            const CoverRules& rules = {}, AuthenticationMethod method = kDkim) {
+    Grounds grounds = grounds_of({.signatures = std::move(signatures)});
+    grounds.add_field("From", "joe@bank.example");
+    grounds.add_field("Subject", "test");
+    grounds.add_field(name, "x");
+    grounds.end_header(rules, kNow);
+    return grounds.support(method, "bank.example");
+  };
+  CHECK(supports({kGood}, "X-Any"));
+  CHECK(supports({kGood}, "X-Any", {}, kDmarc));
+  CHECK_FALSE(supports({kGood}, "Reply-To"));
+  CHECK_FALSE(supports({kGood}, "Reply-To", {}, kDmarc));
+  CHECK_FALSE(supports({kGood}, "Subject"));
+  CHECK_FALSE(supports({kGood}, "Content-Type"));
+  CHECK_FALSE(supports({"v=1; d=bank.example; s=1; h=from; t=1000000000; b=x"}, "X-Any"));
+  CHECK_FALSE(supports({"v=1; d=bank.example; s=1; h=subject; t=1000000000; b=x"}, "X-Any"));
+  CHECK_FALSE(supports({"v=1; d=bank.example; s=1; h=from:subject; t=1000000000; l=9; b=x"}, "X-Any"));
+  CHECK_FALSE(supports({"v=1; d=bank.example; s=1; h=from:subject; b=x"}, "X-Any"));
+  CHECK_FALSE(supports({"v=1; d=bank.example; s=1; h=from:subject; t=999135999; b=x"}, "X-Any"));
+  CHECK(supports({"v=1; d=bank.example; s=1; h=from:subject; t=999136000; b=x"}, "X-Any"));
+  CHECK(supports({"v=1; d=bank.example; s=1; h=from:subject; t=1000086400; b=x"}, "X-Any"));
+  CHECK_FALSE(supports({"v=1; d=bank.example; s=1; h=from:subject; t=1000086401; b=x"}, "X-Any"));
+  CHECK_FALSE(supports({kGood}, "X-Any", {.require_oversigned = true}));
+  CHECK_FALSE(supports({kGood}, "X-Any", {.max_age = std::chrono::days(-1)}));
+  CoverRules more;
+  more.required.add(WatchedField::to);
+  CHECK_FALSE(supports({kGood}, "To", more));
+  // Which of two a result is about is not known, but it is not about that of another domain.
+  constexpr std::string_view kOpen = "v=1; d=bank.example; s=2; h=from; t=1000000000; b=x";
+  CHECK_FALSE(supports({kGood, kOpen}, "X-Any"));
+  CHECK(supports({kGood, "v=1; d=other.example; s=2; h=from; t=1000000000; b=x"}, "X-Any"));
 }
 
 TEST_CASE("a message without sender and signatures has no evidence") {
