@@ -143,6 +143,7 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("identity", options.identity);
   merger.set("authentication", options.authentication);
   merger.set("alignment", options.alignment);
+  merger.set("spf-proves", options.spf_proves);
   merger.set("trusted-authserv-id", options.trusted_authserv_ids);
   merger.set("trusted-fields", options.trusted_fields);
   merger.set("verify-dkim", options.verify_dkim);

@@ -38,7 +38,8 @@ struct WhitelistSource {
 struct DaemonOptions {
   enum class Identity { envelope, header_from, either, both };
   enum class Authentication { required, preferred, off };
-  enum class Alignment { relaxed, strict };
+  enum class Alignment { parent, strict, relaxed };
+  enum class SpfProves { domain, address, no };
   enum class ExemptAction { none, deliver };
   enum class VerifyDkim { automatic, yes, no };
   enum class Learn { none, outbound };
@@ -57,6 +58,7 @@ struct DaemonOptions {
   Identity identity;
   Authentication authentication;
   Alignment alignment;
+  SpfProves spf_proves;
   std::vector<std::string> trusted_authserv_ids;  // empty: the mail server's name
   std::size_t trusted_fields;                     // 0: all
   VerifyDkim verify_dkim;

@@ -80,9 +80,17 @@ constexpr std::array kOptions = {
                "required: a listed sender counts only if DKIM, SPF or DMARC passed for it. preferred: it also counts\n"
                "if nothing is known of it. off: anyone can forge a listed sender and skip the deeper checks.",
                true},
-    OptionSpec{"alignment", "relaxed|strict", "relaxed",
-               "how closely the authenticated domain has to match the sender's",
-               "relaxed: the same organisation (mail.example.org and example.org). strict: the same domain.", true},
+    OptionSpec{
+        "alignment", "parent|strict|relaxed", "parent", "which domain may sign for the sender's domain",
+        "parent: the same one, or one above it of the same organisation (example.org for news.example.org).\n"
+        "strict: only the same one. relaxed: any of the organisation, as DMARC has it; at a provider that gives\n"
+        "each customer a name below its own, each customer can then sign for all others.",
+        true},
+    OptionSpec{"spf-proves", "domain|address|no", "domain", "what a pass of SPF for the envelope sender proves",
+               "domain: its domain, so senders that are listed by their domain count. address: the very address;\n"
+               "anyone at the same provider or mailing service can pass as it, where these let users choose the\n"
+               "envelope sender. no: nothing.",
+               true},
     OptionSpec{"trusted-authserv-id", "NAME...", "", "names whose Authentication-Results fields are trusted",
                "The names that your own milters and mail servers put first into that field. The mail server must\n"
                "remove such fields from incoming mail. Empty: nobody's; with 'verify-dkim = no', the name that the\n"

@@ -220,7 +220,16 @@ void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Aut
 
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Alignment& out) {
   using Alignment = DaemonOptions::Alignment;
-  choose(spec, given, {Choice<Alignment>{"relaxed", Alignment::relaxed}, {"strict", Alignment::strict}}, out);
+  choose(
+      spec, given,
+      {Choice<Alignment>{"parent", Alignment::parent}, {"strict", Alignment::strict}, {"relaxed", Alignment::relaxed}},
+      out);
+}
+
+void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::SpfProves& out) {
+  using SpfProves = DaemonOptions::SpfProves;
+  choose(spec, given,
+         {Choice<SpfProves>{"domain", SpfProves::domain}, {"address", SpfProves::address}, {"no", SpfProves::no}}, out);
 }
 
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::ExemptAction& out) {

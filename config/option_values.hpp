@@ -51,6 +51,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, IpAddress& out);
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Identity& out);
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Authentication& out);
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Alignment& out);
+void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::SpfProves& out);
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::ExemptAction& out);
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::VerifyDkim& out);
 void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Learn& out);

@@ -202,6 +202,7 @@ void Gate::log_message(const MessageRecorder& message, const Judgement& made, st
     extra +=
         fmt::format(" confirmed={} confirm_us={:.1f}", confirmation_name(*decision.confirmation), confirm_microseconds);
   }
+  if (const std::string_view proof = told_proof(decision); !proof.empty()) extra.append(" proof=").append(proof);
   extra += logged_signature(facts, decision);
   if (!deep_check.empty()) extra.append(" ").append(deep_check);
   log_->info(

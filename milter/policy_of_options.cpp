@@ -39,7 +39,27 @@ AuthenticationRule authentication_rule(Options::Authentication authentication) n
 }
 
 Alignment alignment(Options::Alignment alignment) noexcept {
-  return alignment == Options::Alignment::strict ? Alignment::strict : Alignment::relaxed;
+  switch (alignment) {
+    case Options::Alignment::strict:
+      return Alignment::strict;
+    case Options::Alignment::relaxed:
+      return Alignment::relaxed;
+    case Options::Alignment::parent:
+      break;
+  }
+  return Alignment::parent;
+}
+
+SpfProves spf_proves(Options::SpfProves proves) noexcept {
+  switch (proves) {
+    case Options::SpfProves::address:
+      return SpfProves::address;
+    case Options::SpfProves::domain:
+      return SpfProves::domain;
+    case Options::SpfProves::no:
+      break;
+  }
+  return SpfProves::no;
 }
 
 // The list entry for a domain of an option: `@example.org` for `example.org`, `@.example.org` for `.example.org`.
@@ -65,6 +85,7 @@ Policy policy_of(const DaemonOptions& options, const std::string& config_path) {
   policy.identity = identity_rule(options.identity);
   policy.authentication = authentication_rule(options.authentication);
   policy.alignment = alignment(options.alignment);
+  policy.spf_proves = spf_proves(options.spf_proves);
   policy.dmarc_fail_vetoes = options.dmarc_fail_veto;
   policy.trust_arc = options.trust_arc;
   policy.undo_batv = options.undo_batv;

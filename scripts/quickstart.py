@@ -1,4 +1,4 @@
-"""The mail part of scripts/quickstart: six messages through a private gateway, and a table."""
+"""The mail part of scripts/quickstart: seven messages through a private gateway, and a table."""
 
 import argparse
 import os
@@ -25,9 +25,15 @@ def cases(listed_domain, attacker):
         ("the same sender, forged", message(LISTED), DEEP_CHECK, "check;"),
         ("forged, signed by the forger", message(LISTED, signed_by=attacker), DEEP_CHECK, "check;"),
         ("forged, with a forged result", message(LISTED, FORGED_RESULT), DEEP_CHECK, "check;"),
+        ("a neighbour's, borrowed sender", borrowed(listed_domain), DEEP_CHECK, "check;"),
         ("not listed, signed", message(UNLISTED, signed_by=listed_domain), DEEP_CHECK, "check;"),
         ("not listed, forged mark", message(UNLISTED, FORGED_MARK), DEEP_CHECK, "check;"),
     )
+
+
+def borrowed(listed_domain):
+    """What somebody else at the listed sender's provider wrote, who then sent it again with the listed envelope sender."""
+    return RawMessage(LISTED, raw=message(UNLISTED, signed_by=listed_domain).raw)
 
 
 def message(sender, *fields, signed_by=None):
@@ -59,7 +65,7 @@ def run(report=None):
                 whitelist, keep_mail=report is not None, removes_forged_results=False, settings={
                     "authentication": "required", "dns-servers": names.option})) as gateway:
             try:
-                step("sending six messages")
+                step("sending seven messages")
                 right = show(gateway, cases(*keys))
             except Exception:
                 print(gateway.logs())
@@ -79,7 +85,7 @@ def show(gateway, rows):
     """Prints the table. Returns whether every message went where it should."""
     all_right = True
     deliveries = gateway.send(*(message for _, message, _, _ in rows))
-    row = "  {:<29} {:<25} {:<11} {:<40} {}".format
+    row = "  {:<30} {:<25} {:<11} {:<40} {}".format
     print("\n" + row("case", "sender", "went to", "X-Bloomgate", ""))
     for (name, sent, place, mark), delivery in zip(rows, deliveries):
         right = delivery.place == place and len(delivery.marks) == 1 and delivery.marks[0].startswith(mark)

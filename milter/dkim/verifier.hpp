@@ -25,7 +25,7 @@ inline constexpr std::uint64_t kMaxVerifiedBodyBytes = std::uint64_t{1} << 30;
 inline constexpr std::size_t kMaxVerifiedLineBytes = std::size_t{1} << 20;  // the library keeps a whole line
 
 struct VerifyRules {
-  Alignment alignment = Alignment::relaxed;
+  Alignment alignment = Alignment::parent;
   // A signature counts only if it signs the From field once more than it occurs, so that none can be added.
   bool require_oversigned = false;
   // Fields that have to be signed where they are there, beside those of open_fields().

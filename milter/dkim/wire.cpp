@@ -183,7 +183,7 @@ std::string encode(const ChildOptions& options) {
 std::optional<ChildOptions> decode_options(std::string_view bytes) {
   Reader reader(bytes);
   ChildOptions options;
-  options.rules.alignment = reader.flag() ? Alignment::strict : Alignment::relaxed;
+  options.rules.alignment = static_cast<Alignment>(reader.number<std::uint8_t>());
   options.rules.require_oversigned = reader.flag();
   options.rules.required_fields = WatchedFieldSet::of_bits(reader.number<std::uint32_t>());
   options.rules.max_age = std::chrono::days(reader.number<std::uint32_t>() & 0xff'ffff);

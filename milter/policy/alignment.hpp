@@ -1,9 +1,13 @@
-// Whether an authenticated domain speaks for the domain of an address (RFC 7489 section 3.1): it is the same domain or,
-// if the policy is relaxed, one of the same organisation. Called by the summary of the authentication results.
+// Whether a domain that was authenticated speaks for the domain of an address: who may sign for whom.
 //
-// The Public Suffix List defines the organisation, in the version that libpsl was built with: no file is read, no name
-// is looked up. All domains are canonical, as canonicalize_domain() writes them: lower-case A-labels without a trailing
-// dot, or an address literal. Pure, noexcept, safe from any thread; a fraction of a microsecond.
+// A domain above another one, of the same organisation, is its owner's. One below it, or beside it, may be anybody's to
+// whom the owner gives names: `student.bank.example` is not `bank.example`, and `evil.onmicrosoft.com` is not
+// `contoso.onmicrosoft.com`. DMARC takes these for one another (RFC 7489 section 3.1), if the owner does not forbid it.
+//
+// The Public Suffix List says where an organisation begins: the newer one of the system's file and of libpsl's own,
+// read once, at the first question. All domains are canonical, as canonicalize_domain() writes them: lower-case
+// A-labels without a trailing dot, or an address literal. Pure but for that, noexcept, safe from any thread; a fraction
+// of a microsecond.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +16,9 @@
 namespace bloomgate {
 
 enum class Alignment : std::uint8_t {
-  relaxed,  // `news.example.org` speaks for `example.org` and for `shop.example.org`
+  parent,   // `example.org` speaks for itself and for `news.example.org`
   strict,   // only for itself
+  relaxed,  // `news.example.org` speaks for `example.org` and for `shop.example.org`, too
 };
 
 // Whether `domain` is `parent` or in it.
@@ -24,7 +29,8 @@ bool is_same_or_below(std::string_view domain, std::string_view parent) noexcept
 // be.
 std::string_view organizational_domain(std::string_view domain) noexcept;
 
-// Equal domains are always aligned, empty ones never. Others need the same organisational domain.
+// Whether `one` speaks for `other`. Equal domains always do, empty ones never. Others need the same organisational
+// domain. Of `relaxed` the order does not matter.
 bool aligned(std::string_view one, std::string_view other, Alignment alignment) noexcept;
 
 }  // namespace bloomgate

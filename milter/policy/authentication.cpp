@@ -162,6 +162,13 @@ bool Authentication::spf_aligned(std::string_view domain, Alignment alignment) c
   return passes_aligned(AuthenticationMethod::spf, domain, alignment);
 }
 
+bool Authentication::spf_is_denied(std::string_view domain) const noexcept {
+  return std::ranges::any_of(statements_, [domain](const Statement& statement) {
+    return statement.method == AuthenticationMethod::spf && statement.domain == domain &&
+           (statement.finding == Finding::fail || statement.contradicted);
+  });
+}
+
 bool Authentication::fails_aligned(std::string_view domain) const noexcept {
   if (dmarc(domain) == Finding::fail) return true;
   return std::ranges::any_of(statements_, [domain](const Statement& statement) {

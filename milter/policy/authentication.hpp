@@ -74,6 +74,9 @@ class Authentication {
   // Whether SPF passed for an envelope sender whose domain speaks for `domain`.
   bool spf_aligned(std::string_view domain, Alignment alignment) const noexcept;
 
+  // Whether a trusted field says that SPF failed for exactly that domain, whatever else others say.
+  bool spf_is_denied(std::string_view domain) const noexcept;
+
   // Whether DKIM, SPF or DMARC failed for a domain of `domain`'s organisation (relaxed alignment), or DMARC for a
   // domain that was not named. For a policy that accepts a missing pass, but not a fail.
   bool fails_aligned(std::string_view domain) const noexcept;

@@ -154,17 +154,18 @@ class Decider {
 
   std::optional<Decision> find_own_domain() noexcept {
     if (policy_.own_domains.size() == 0) return std::nullopt;
-    const auto claims = [&](const Entry& sender, const Proof::Method& method) {
+    const auto claims = [&](const Entry& sender, const std::optional<AuthenticationMethod>& method) {
       if (!sender.is_key()) return false;
       const bool is_own = policy_.own_domains.find(sender).is_listed();
       note("own-domain", {}, sender.domain(), !is_own ? "no" : method ? method_name(method) : "not-authenticated");
       lacks_proof_ = lacks_proof_ || (is_own && !method);
       return is_own && !method;
     };
-    if (claims(senders_.envelope(), proof_.of_envelope()) || claims(senders_.behind(), proof_.of_behind())) {
+    if (claims(senders_.envelope(), proof_.of_envelope_domain()) ||
+        claims(senders_.behind(), proof_.of_behind_domain())) {
       return own_domain(IdentityKind::envelope, senders_.identity());
     }
-    if (claims(senders_.from(), proof_.of_from())) return own_domain(IdentityKind::header_from, senders_.from());
+    if (claims(senders_.from(), proof_.of_from_domain())) return own_domain(IdentityKind::header_from, senders_.from());
     return std::nullopt;
   }
 
@@ -188,6 +189,8 @@ class Decider {
   }
 
   Decision by_identity_rule() noexcept {
+    // A server signs the bounces that it sends, and an attacker writes what is in them.
+    if (senders_.envelope().kind() == EntryKind::null_sender) return check(Reason::null_sender, IdentityKind::envelope);
     switch (policy_.identity) {
       case IdentityRule::envelope:
         return by_envelope();
@@ -223,24 +226,20 @@ class Decider {
 
   Decision by_envelope() noexcept {
     if (senders_.is_replaced()) {
-      const Subject behind = {IdentityKind::envelope, senders_.rewritten().path(), senders_.behind()};
-      return by_lists(behind, proof_.of_behind(), proof_.denies_behind());
+      return by_lists({IdentityKind::envelope, senders_.rewritten().path(), senders_.behind()});
     }
     const Entry& sender = senders_.envelope();
-    if (sender.kind() == EntryKind::null_sender) return check(Reason::null_sender, IdentityKind::envelope);
     if (sender.kind() != EntryKind::address) {
       Decision decision = check(Reason::malformed_sender, IdentityKind::envelope);
       decision.sender_fault = sender.reason();
       return decision;
     }
-    const Subject subject = {IdentityKind::envelope, senders_.envelope_path(), sender};
-    return by_lists(subject, proof_.of_envelope(), proof_.denies_envelope());
+    return by_lists({IdentityKind::envelope, senders_.envelope_path(), sender});
   }
 
   Decision by_from() noexcept {
     if (!senders_.has_from()) return check(senders_.from_fault(), IdentityKind::header_from);
-    const Subject subject = {IdentityKind::header_from, senders_.from_path(), senders_.from()};
-    return by_lists(subject, proof_.of_from(), proof_.denies_from());
+    return by_lists({IdentityKind::header_from, senders_.from_path(), senders_.from()});
   }
 
   Listing find(const Subject& subject) noexcept {
@@ -252,17 +251,53 @@ class Decider {
     return look_up_pairs(alone, learned, lists_, facts_, delimiter, subject.path, subject.entry, trace_);
   }
 
-  Decision by_lists(const Subject& subject, const Proof::Method& method, bool is_denied) noexcept {
-    const Listing listing = find(subject);
+  // By what a sender is listed decides what has to be proven of it.
+  Proven prove(const Subject& subject, const Listing& listing) const noexcept {
+    const bool is_from = subject.kind == IdentityKind::header_from;
+    if (!listing.is_listed) {
+      return {is_from                  ? proof_.of_from_domain()
+              : senders_.is_replaced() ? proof_.of_behind_domain()
+                                       : proof_.of_envelope_domain()};
+    }
+    const std::string_view domain_entry = listing.entry.view();
+    if (is_from) return proof_.of_from(!domain_entry.empty());
+    return proof_.of_envelope(domain_entry, is_from_mailbox(subject, listing.profile));
+  }
+
+  // Whether an envelope sender is the From mailbox, by what the list that has it takes for one mailbox.
+  bool is_from_mailbox(const Subject& subject, AddressProfile profile) const noexcept {
+    if (!senders_.has_from() || subject.entry.domain() != senders_.from().domain()) return false;
+    return canonicalize_path(subject.path, profile).key() == canonicalize_path(senders_.from_path(), profile).key();
+  }
+
+  // A mailbox takes more to prove than a domain, and its domain may be listed as well.
+  void try_domain_entry(const Subject& subject, Listing& listing, Proven& proven) const noexcept {
+    if (!listing.is_listed || !listing.entry.view().empty() || proven.is_proven()) return;
+    Listing by_domain = look_up_domain(lists_, subject.entry, trace_);
+    const Proven proven_domain = prove(subject, by_domain);
+    if (!by_domain.is_listed || !proven_domain.is_proven()) return;
+    by_domain.draws = listing.draws;
+    listing = by_domain;
+    proven = proven_domain;
+  }
+
+  Decision by_lists(const Subject& subject) noexcept {
+    Listing listing = find(subject);
+    Proven proven = prove(subject, listing);
+    try_domain_entry(subject, listing, proven);
+    const std::optional<AuthenticationMethod>& method = proven.method;
+    const bool is_denied = subject.kind == IdentityKind::header_from ? proof_.denies_from() : proof_.denies_envelope();
     draws_ += listing.draws;
     Decision decision = check(listing.reason, subject.kind);
     decision.method = method;
+    decision.proof = proven.of;
     decision.list.append(listing.list);
     decision.entry = listing.entry;
     decision.confirmation = listing.confirmation;
     decision.for_recipients = listing.for_recipients;
     note("authentication", identity_kind_name(subject.kind), subject.entry.domain(),
-         !method && is_denied ? "fail" : method_name(method));
+         !method && is_denied ? "fail" : method_name(method),
+         proven.of == ProofOf::nothing ? std::string_view() : proof_name(proven.of));
     if (!listing.is_listed) return decision;
     if (is_authenticated_enough(method, is_denied)) {
       if (!question_) question_ = listing.question;
@@ -279,7 +314,7 @@ class Decider {
     return decision;
   }
 
-  bool is_authenticated_enough(const Proof::Method& method, bool is_denied) const noexcept {
+  bool is_authenticated_enough(const std::optional<AuthenticationMethod>& method, bool is_denied) const noexcept {
     switch (policy_.authentication) {
       case AuthenticationRule::required:
         return method.has_value();

@@ -98,6 +98,27 @@ std::string_view identity_kind_name(IdentityKind kind) noexcept {
   return "none";
 }
 
+std::string_view proof_name(ProofOf of) noexcept {
+  switch (of) {
+    case ProofOf::nothing:
+      break;
+    case ProofOf::from:
+      return "from";
+    case ProofOf::same_from:
+      return "same-from";
+    case ProofOf::envelope:
+      return "envelope";
+    case ProofOf::covered_from:
+      return "covered-from";
+  }
+  return "none";
+}
+
+std::string_view told_proof(const Decision& decision) noexcept {
+  const bool is_told = decision.proof != ProofOf::nothing && decision.proof != ProofOf::from;
+  return is_told ? proof_name(decision.proof) : std::string_view();
+}
+
 std::string_view method_name(const std::optional<AuthenticationMethod>& method) noexcept {
   if (!method) return "none";
   switch (*method) {

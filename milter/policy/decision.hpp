@@ -105,6 +105,18 @@ struct ForRecipients {
   friend bool operator==(const ForRecipients&, const ForRecipients&) = default;
 };
 
+// By which bytes of the message a sender was authenticated.
+enum class ProofOf : std::uint8_t {
+  nothing,
+  from,          // the From mailbox, by its domain
+  same_from,     // the envelope sender, since the From mailbox is the same one, and its domain is proven
+  envelope,      // the envelope sender, by SPF
+  covered_from,  // the listed domain of the envelope sender, by its signature; the entry has the From mailbox, too
+};
+
+// "from", "same-from", "envelope", "covered-from"; "none" for nothing. Never fails.
+std::string_view proof_name(ProofOf of) noexcept;
+
 struct Decision {
   Verdict verdict = Verdict::check;
   Reason reason = Reason::internal_error;
@@ -116,6 +128,7 @@ struct Decision {
   IdentityKind identity = IdentityKind::none;
   // What authenticated the identity; nothing if nothing did. For `both`: that of the From field.
   std::optional<AuthenticationMethod> method = {};
+  ProofOf proof = ProofOf::nothing;
   // The whitelist that lists the identity, with its layer if it has some, or "extra"; or the damaged whitelist. For
   // `both`: that of the From field. Empty: none.
   FixedText<kMaxListNameBytes> list = {};
@@ -141,6 +154,9 @@ struct Decision {
 
   friend bool operator==(const Decision&, const Decision&) = default;
 };
+
+// What proved an envelope sender, for marks and logs; empty of a From mailbox, of which the method says all.
+std::string_view told_proof(const Decision& decision) noexcept;
 
 // "dkim", "spf", "dmarc", "arc"; "none" if there is nothing. Never fails.
 std::string_view method_name(const std::optional<AuthenticationMethod>& method) noexcept;

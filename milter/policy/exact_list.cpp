@@ -97,6 +97,11 @@ FoundEntry ExactList::find(const Entry& entry, TagSeparators separators) const n
   const Spellings spellings(entry, separators);
   if (contains(spellings.key())) return {Match::address};
   if (!spellings.untagged().empty() && contains(spellings.untagged())) return {Match::address};
+  return find_by_domain(entry);
+}
+
+FoundEntry ExactList::find_by_domain(const Entry& entry) const noexcept {
+  if (entry.kind() != EntryKind::address) return {};
   // The key of `@domain` is the tail of the address's own key.
   if (has_domains_ && contains(entry.key().substr(entry.local_part().size()))) {
     return {Match::domain, entry.domain()};

@@ -35,6 +35,9 @@ class ExactList {
   // its labels; some 100 ns each if the list is larger than the processor's cache.
   FoundEntry find(const Entry& entry, TagSeparators separators = {}) const noexcept;
 
+  // The same for an address, by its domain alone.
+  FoundEntry find_by_domain(const Entry& address) const noexcept;
+
   // Whether exactly this entry is in the list, which is not whether the list covers it. Tags count, case does not.
   bool has(const Entry& entry) const noexcept;
 

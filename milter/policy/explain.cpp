@@ -57,6 +57,7 @@ std::string explanation_json(const Trace& trace, const Decision& decision, std::
       {"reason", reason_name(decision.reason)},
       {"identity", identity_kind_name(decision.identity)},
       {"authentication", method_name(decision.method)},
+      {"proof", proof_name(decision.proof)},
       {"whitelist", decision.list.view()},
       {"entry", decision.entry.view()},
       {"confirmed", decision.confirmation ? confirmation_name(*decision.confirmation) : std::string_view()},

@@ -20,6 +20,7 @@ std::string header_value(const Decision& decision, std::string_view host) {
   value.append("; identity=").append(identity_kind_name(decision.identity));
   const std::string_view list = decision.list.view();
   if (decision.method || !list.empty()) value.append("; authentication=").append(method_name(decision.method));
+  if (const std::string_view proof = told_proof(decision); !proof.empty()) value.append("; proof=").append(proof);
   if (!list.empty()) value.append("; whitelist=").append(list);
   // A false positive is not told: who sees the mark could try it on another server that has the whitelist alone.
   if (decision.confirmation == Confirmation::yes) value.append("; confirmed=yes");

@@ -1,5 +1,7 @@
 #include "milter/policy/look_up.hpp"
 
+#include <algorithm>
+
 #include "milter/policy/trace.hpp"
 
 namespace bloomgate {
@@ -71,6 +73,7 @@ Listing look_up(const NamedWhitelist& named, const Facts& facts, std::string_vie
   const bool is_hit = found.match == Match::address;
   if (is_hit) listing = confirmed(named, facts, sender, trace);
   listing.draws = {.look_ups = 1, .hits = is_hit ? 1U : 0U};
+  listing.profile = filter.shape().profile;
   return listing;
 }
 
@@ -98,7 +101,8 @@ Listing look_up(const Lists& lists, const Facts& facts, std::string_view path, c
                 Trace* trace) noexcept {
   if (lists.extra != nullptr && lists.extra->size() != 0) {
     const FoundEntry found = lists.extra->find(entry, separators_of_extra(lists));
-    const Listing listing = {true, Reason::listed_extra, kExtraName, found.domain_entry()};
+    Listing listing = {true, Reason::listed_extra, kExtraName, found.domain_entry()};
+    listing.profile.tag_separators = separators_of_extra(lists);
     if (trace != nullptr) trace->add("extra", {}, entry.key(), match_name(found.match), listing.entry.view());
     if (found.is_listed()) return listing;
   }
@@ -115,6 +119,26 @@ Listing look_up(const Lists& lists, const Facts& facts, std::string_view path, c
     if (!result.confirmation) result.confirmation = before;
   }
   return result;
+}
+
+Listing look_up_domain(const Lists& lists, const Entry& address, Trace* trace) noexcept {
+  const auto listing_of = [&](std::string_view list, const FoundEntry& found) {
+    const Listing listing = {true, list == kExtraName ? Reason::listed_extra : reason_of(found.match), list,
+                             found.domain_entry()};
+    if (trace != nullptr) trace->add("domain", list, address.domain(), match_name(found.match), listing.entry.view());
+    return listing;
+  };
+  if (lists.extra != nullptr) {
+    const FoundEntry found = lists.extra->find_by_domain(address);
+    if (found.is_listed()) return listing_of(kExtraName, found);
+  }
+  for (const NamedWhitelist& each : lists.whitelists) {
+    if (each.whitelist == nullptr) continue;
+    const std::string_view domain_key = address.key().substr(address.local_part().size());
+    const FoundEntry found = each.whitelist->view().find_by_domain(domain_key);
+    if (found.is_listed() && !each.whitelist->damaged()) return listing_of(each.name, found);
+  }
+  return {};
 }
 
 std::optional<Listing> find_fault(const Lists& lists) noexcept {
@@ -139,6 +163,13 @@ TagSeparators separators_of_extra(const Lists& lists) noexcept {
     any = true;
   }
   return TagSeparators::from_bits(any ? bits : 0);
+}
+
+AddressProfile common_profile(const Lists& lists) noexcept {
+  const bool keeps_case = std::ranges::any_of(lists.whitelists, [](const NamedWhitelist& each) {
+    return each.whitelist != nullptr && each.whitelist->view().shape().profile.keep_local_part_case;
+  });
+  return {.keep_local_part_case = keeps_case, .tag_separators = separators_of_extra(lists)};
 }
 
 TagSeparators separators_of_revoked(const Lists& lists) noexcept {

@@ -35,6 +35,7 @@ struct Listing {
   Draws draws = {};
   ForRecipients for_recipients = {};
   RecipientSet listed_for = {};  // as in for_recipients
+  AddressProfile profile = {};   // by which the list takes two addresses for one mailbox
 };
 
 // `path` is the sender as it came; each whitelist's own key is made from it. `entry` is the same sender with case
@@ -44,6 +45,9 @@ struct Listing {
 Listing look_up(const Lists& lists, const Facts& facts, std::string_view path, const Entry& entry,
                 Trace* trace) noexcept;
 
+// The same for the domain of an address alone: by entries of domains, which are exact.
+Listing look_up_domain(const Lists& lists, const Entry& address, Trace* trace) noexcept;
+
 // Why a sender is listed, or not, whose hit has that confirmation.
 Reason reason_of(Confirmation confirmation) noexcept;
 
@@ -52,6 +56,9 @@ std::optional<Listing> find_fault(const Lists& lists) noexcept;
 
 // What starts a tag for the list `extra`: the separators that all whitelists have.
 TagSeparators separators_of_extra(const Lists& lists) noexcept;
+
+// Two spellings of one mailbox by this are that for each whitelist.
+AddressProfile common_profile(const Lists& lists) noexcept;
 
 // What starts a tag for the list `revoked`: '+', and the separators of all whitelists.
 TagSeparators separators_of_revoked(const Lists& lists) noexcept;

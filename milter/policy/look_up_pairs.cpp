@@ -181,7 +181,10 @@ Listing look_up_pairs(const Listing& alone, const std::optional<Listing>& learne
   for (const NamedWhitelist& each : lists.whitelists) {
     if (each.whitelist != nullptr && each.whitelist->view().holds_pairs()) look_up.ask(each);
   }
-  return look_up.result(alone);
+  Listing listing = look_up.result(alone);
+  // Several lists may each have listed it for some.
+  if (listing.reason == Reason::listed_for_recipients) listing.profile = common_profile(lists);
+  return listing;
 }
 
 }  // namespace bloomgate

@@ -28,6 +28,15 @@ enum class AuthenticationRule : std::uint8_t {
   off,        // always; anyone can forge it
 };
 
+// What a pass of SPF for the envelope sender proves. It proves that the domain's owner let this server send, and
+// nothing about the local part: a neighbour at the same provider, or another customer of the same service, passes as
+// well.
+enum class SpfProves : std::uint8_t {
+  domain,   // the domain: what is listed by its domain counts
+  address,  // the very address: also what is listed by itself, as a pair or as learned
+  no,       // nothing
+};
+
 enum class ExemptAction : std::uint8_t {
   none,     // the message gets no mark
   deliver,  // it is marked `deliver`
@@ -36,7 +45,8 @@ enum class ExemptAction : std::uint8_t {
 struct Policy {
   IdentityRule identity = IdentityRule::either;
   AuthenticationRule authentication = AuthenticationRule::required;
-  Alignment alignment = Alignment::relaxed;
+  Alignment alignment = Alignment::parent;
+  SpfProves spf_proves = SpfProves::domain;
   bool dmarc_fail_vetoes = true;
   bool trust_arc = false;
   bool verify_signatures = false;  // decide() may ask for signatures: see SignatureNeed

@@ -3,21 +3,21 @@
 #include <algorithm>
 
 namespace bloomgate {
+namespace {
 
-Proof::Method Proof::of_domain(std::string_view domain) const noexcept {
-  if (domain.empty()) return std::nullopt;
-  if (dmarc() == Finding::pass && aligned(senders_.from().domain(), domain, policy_.alignment)) {
-    return AuthenticationMethod::dmarc;
-  }
-  if (authentication_.dkim_aligned(domain, policy_.alignment)) return AuthenticationMethod::dkim;
-  if (signature_passed(domain)) return AuthenticationMethod::dkim;
-  if (spf_passed() && aligned(senders_.envelope().domain(), domain, policy_.alignment)) {
-    return AuthenticationMethod::spf;
-  }
-  return std::nullopt;
+// Whether a domain entry of a list, `@example.org` or `@.example.org`, has the domain.
+bool covers(std::string_view entry, std::string_view domain) noexcept {
+  if (domain.empty() || !entry.starts_with('@')) return false;
+  entry.remove_prefix(1);
+  if (!entry.starts_with('.')) return entry == domain;
+  return is_same_or_below(domain, entry.substr(1));
 }
 
-bool Proof::signature_passed(std::string_view domain) const noexcept {
+}  // namespace
+
+bool Proof::is_signed(std::string_view domain) const noexcept {
+  if (domain.empty()) return false;
+  if (authentication_.dkim_aligned(domain, without_dmarc())) return true;
   if (signatures_ != nullptr && signatures_->pass_for(domain, policy_.alignment)) return true;
   return std::ranges::any_of(supposed_,
                              [&](std::string_view signer) { return aligned(signer, domain, policy_.alignment); });
@@ -28,21 +28,82 @@ bool Proof::spf_passed() const noexcept {
   return !domain.empty() && authentication_.spf_aligned(domain, Alignment::strict);
 }
 
-Proof::Method Proof::of_behind() const noexcept {
+bool Proof::spf_speaks_for(std::string_view domain) const noexcept {
+  return spf_passed() && aligned(senders_.envelope().domain(), domain, without_dmarc());
+}
+
+bool Proof::spf_passed_for_identity() const noexcept {
+  if (!senders_.is_replaced()) return spf_passed();
   const RewrittenSender& rewritten = senders_.rewritten();
-  if (const Method method = of_domain(senders_.behind().domain())) return method;
-  if (rewritten.is_forwarded() && authentication_.spf_aligned(rewritten.sending_domain(), Alignment::strict)) {
-    return AuthenticationMethod::spf;
+  return spf_speaks_for(senders_.behind().domain()) ||
+         (rewritten.is_forwarded() && authentication_.spf_aligned(rewritten.sending_domain(), Alignment::strict));
+}
+
+bool Proof::spf_is_denied() const noexcept {
+  return authentication_.spf_is_denied(senders_.envelope().domain()) ||
+         (senders_.is_replaced() && authentication_.spf_is_denied(senders_.behind().domain()));
+}
+
+Proven Proof::of_from(bool by_domain) const noexcept {
+  if (!senders_.has_from()) return {};
+  const std::string_view domain = senders_.from().domain();
+  const auto proven = [](AuthenticationMethod method) { return Proven{method, ProofOf::from}; };
+  if (dmarc() != Finding::fail) {
+    const bool has_passed = dmarc() == Finding::pass;
+    const bool is_signed_by_owner = is_signed(domain);
+    // DMARC's own rule is the operator's choice. Else a DMARC result proves what the results that it rests on prove.
+    if (has_passed && (policy_.alignment == Alignment::relaxed || is_signed_by_owner)) {
+      return proven(AuthenticationMethod::dmarc);
+    }
+    if (is_signed_by_owner) return proven(AuthenticationMethod::dkim);
+    const bool may_prove =
+        policy_.spf_proves == SpfProves::address || (by_domain && policy_.spf_proves != SpfProves::no);
+    if (may_prove && spf_speaks_for(domain)) {
+      return proven(has_passed ? AuthenticationMethod::dmarc : AuthenticationMethod::spf);
+    }
+  }
+  if (policy_.trust_arc && authentication_.arc() == Finding::pass) return proven(AuthenticationMethod::arc);
+  return {};
+}
+
+Proven Proof::of_envelope(std::string_view domain_entry, bool is_from) const noexcept {
+  const bool by_domain = !domain_entry.empty();
+  const Proven from = of_from(by_domain);
+  if (is_from && from.is_proven()) return {from.method, ProofOf::same_from};
+  const bool may_prove = policy_.spf_proves == SpfProves::address || (by_domain && policy_.spf_proves != SpfProves::no);
+  if (may_prove && spf_passed_for_identity()) return {AuthenticationMethod::spf, ProofOf::envelope};
+  if (!by_domain || !senders_.has_from() || !covers(domain_entry, senders_.from().domain())) return {};
+  if (spf_is_denied() || dmarc() == Finding::fail) return {};
+  const std::string_view domain = senders_.identity().domain();
+  if (is_signed(domain)) return {AuthenticationMethod::dkim, ProofOf::covered_from};
+  // The From mailbox's domain is proven, and speaks for the envelope sender's.
+  const bool speaks = from.is_proven() && from.method != AuthenticationMethod::arc;
+  if (speaks && aligned(senders_.from().domain(), domain, without_dmarc())) return {from.method, ProofOf::covered_from};
+  return {};
+}
+
+Proof::Method Proof::of_domain(std::string_view domain) const noexcept {
+  if (domain.empty()) return std::nullopt;
+  if (is_signed(domain)) return AuthenticationMethod::dkim;
+  if (policy_.spf_proves != SpfProves::no && spf_speaks_for(domain)) return AuthenticationMethod::spf;
+  if (dmarc() == Finding::pass && aligned(senders_.from().domain(), domain, without_dmarc()) &&
+      of_from(true).is_proven()) {
+    return AuthenticationMethod::dmarc;
   }
   return std::nullopt;
 }
 
-Proof::Method Proof::of_from() const noexcept {
-  if (!senders_.has_from()) return std::nullopt;
-  if (dmarc() != Finding::fail) {
-    if (const Method method = of_domain(senders_.from().domain())) return method;
+Proof::Method Proof::of_envelope_domain() const noexcept {
+  return of_domain(senders_.envelope().domain());
+}
+
+Proof::Method Proof::of_behind_domain() const noexcept {
+  const RewrittenSender& rewritten = senders_.rewritten();
+  if (const Method method = of_domain(senders_.behind().domain())) return method;
+  const bool may_prove = policy_.spf_proves != SpfProves::no && rewritten.is_forwarded();
+  if (may_prove && authentication_.spf_aligned(rewritten.sending_domain(), Alignment::strict)) {
+    return AuthenticationMethod::spf;
   }
-  if (policy_.trust_arc && authentication_.arc() == Finding::pass) return AuthenticationMethod::arc;
   return std::nullopt;
 }
 
@@ -51,9 +112,9 @@ bool Proof::denies(std::string_view domain) const noexcept {
   return authentication_.unreadable_fields() != 0 || authentication_.fails_aligned(domain);
 }
 
-bool Proof::denies_behind() const noexcept {
-  return denies(senders_.behind().domain()) ||
-         (senders_.rewritten().is_forwarded() && denies(senders_.rewritten().sending_domain()));
+bool Proof::denies_envelope() const noexcept {
+  if (denies(senders_.identity().domain())) return true;
+  return senders_.is_replaced() && senders_.rewritten().is_forwarded() && denies(senders_.rewritten().sending_domain());
 }
 
 }  // namespace bloomgate

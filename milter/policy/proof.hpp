@@ -1,5 +1,8 @@
 // Whether a sender is who it claims to be, by the trusted fields and the verified signatures: the second part of
 // decide(), whose header has the rules. Pure, noexcept, allocates nothing. Safe from any thread.
+//
+// Think of a neighbour: he has an account at the same provider, or is a customer of the same service, and so one
+// message with its genuine signature, which he may send again as he likes, with any envelope sender.
 #pragma once
 
 #include <array>
@@ -12,10 +15,16 @@
 
 namespace bloomgate {
 
+// What authenticated a sender, and by which bytes of the message; no method: nothing did.
+struct Proven {
+  std::optional<AuthenticationMethod> method = {};
+  ProofOf of = ProofOf::nothing;
+
+  bool is_proven() const noexcept { return method.has_value(); }
+};
+
 class Proof {
  public:
-  using Method = std::optional<AuthenticationMethod>;
-
   // Domains for which a signature is supposed to have passed, canonical; empty ones stand for none.
   using Supposed = std::array<std::string_view, SignatureNeed::kMaxDomains>;
 
@@ -27,27 +36,46 @@ class Proof {
         senders_(senders),
         supposed_(supposed) {}
 
-  // What authenticates each sender; nothing if nothing does. The envelope sender as it came, the sender behind it, and
-  // the From mailbox.
-  Method of_envelope() const noexcept { return of_domain(senders_.envelope().domain()); }
-  Method of_behind() const noexcept;
-  Method of_from() const noexcept;
+  // Of the From mailbox, listed by a domain entry or as a mailbox.
+  Proven of_from(bool by_domain) const noexcept;
+  // Of the envelope sender that is an identity (Senders::identity()). `domain_entry`, `@example.org` or
+  // `@.example.org`, lists it; empty if it is listed as a mailbox: itself, in a pair, or as learned. `is_from`: From is
+  // the same mailbox. A domain's signature says nothing about the envelope, so it proves a listed domain only if the
+  // entry has From, too.
+  Proven of_envelope(std::string_view domain_entry, bool is_from) const noexcept;
+
+  // Whether anything shows that the domain of each sender had a hand in the message: the least that a sender in a
+  // domain of ours has to show. Of the envelope sender as it came, the sender behind it, and the From mailbox.
+  std::optional<AuthenticationMethod> of_envelope_domain() const noexcept;
+  std::optional<AuthenticationMethod> of_behind_domain() const noexcept;
+  std::optional<AuthenticationMethod> of_from_domain() const noexcept { return of_from(true).method; }
 
   // Whether trusted fields say that they are not, or might have said so.
-  bool denies_envelope() const noexcept { return denies(senders_.envelope().domain()); }
-  bool denies_behind() const noexcept;
+  bool denies_envelope() const noexcept;
   bool denies_from() const noexcept { return denies(senders_.from().domain()); }
 
   // What DMARC says of the From mailbox's domain.
   Finding dmarc() const noexcept { return authentication_.dmarc(senders_.from().domain()); }
 
  private:
-  Method of_domain(std::string_view domain) const noexcept;
-  bool signature_passed(std::string_view domain) const noexcept;
-  // For exactly the domain of the envelope sender. SPF is about no other domain: a pass for another one is text from
-  // the sender that a milter has copied into its field (its name server's explanation of a fail, say).
+  using Method = std::optional<AuthenticationMethod>;
+
+  bool is_signed(std::string_view domain) const noexcept;
+  // SPF, for the From mailbox's domain or the sender's.
+  bool spf_speaks_for(std::string_view domain) const noexcept;
+  // For exactly the domain of the envelope sender as it came. SPF is about no other domain: a pass for another one is
+  // text from the sender that a milter has copied into its field (its name server's explanation of a fail, say).
   bool spf_passed() const noexcept;
+  // For the sender that is an identity: its own domain, or that of the forwarder who has sent it on.
+  bool spf_passed_for_identity() const noexcept;
+  bool spf_is_denied() const noexcept;
+  Method of_domain(std::string_view domain) const noexcept;
   bool denies(std::string_view domain) const noexcept;
+  // What is not DMARC itself goes by no laxer rule than `parent`: under `relaxed` a domain's owner may forbid more, and
+  // only a DMARC result says whether he does.
+  Alignment without_dmarc() const noexcept {
+    return policy_.alignment == Alignment::strict ? Alignment::strict : Alignment::parent;
+  }
 
   const Authentication& authentication_;
   const Signatures* signatures_;  // null: none were verified

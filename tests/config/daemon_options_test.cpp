@@ -41,7 +41,8 @@ TEST_CASE("without any setting every option has the default of the table") {
   CHECK(options.recipient_delimiter.empty());
   CHECK(options.identity == DaemonOptions::Identity::either);
   CHECK(options.authentication == DaemonOptions::Authentication::required);
-  CHECK(options.alignment == DaemonOptions::Alignment::relaxed);
+  CHECK(options.alignment == DaemonOptions::Alignment::parent);
+  CHECK(options.spf_proves == DaemonOptions::SpfProves::domain);
   CHECK(options.trusted_authserv_ids.empty());
   CHECK(options.trusted_fields == 0);
   CHECK(options.dmarc_fail_veto);
@@ -80,6 +81,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "identity = header-from\n"
       "authentication = preferred\n"
       "alignment = strict\n"
+      "spf-proves = no\n"
       "trusted-authserv-id = mx.example.org\n"
       "dmarc-fail-veto = no\n"
       "trust-arc = yes\n"
@@ -135,6 +137,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK(options.identity == DaemonOptions::Identity::header_from);
   CHECK(options.authentication == DaemonOptions::Authentication::preferred);
   CHECK(options.alignment == DaemonOptions::Alignment::strict);
+  CHECK(options.spf_proves == DaemonOptions::SpfProves::no);
   CHECK(options.trusted_authserv_ids == Words{"mx.example.org"});
   CHECK_FALSE(options.dmarc_fail_veto);
   CHECK(options.trust_arc);
@@ -363,7 +366,8 @@ TEST_CASE("an invalid line of the file is refused with its place, its option, wh
       {"confirm-timeout", "confirm-timeout = 0\n", 1, "confirm-timeout", "1 to 3600", "'0'"},
       {"identity", "identity = from\n", 1, "identity", "envelope, header-from, either, both", "'from'"},
       {"authentication", "authentication = on\n", 1, "authentication", "required, preferred, off", "'on'"},
-      {"alignment", "alignment = loose\n", 1, "alignment", "relaxed, strict", "'loose'"},
+      {"alignment", "alignment = loose\n", 1, "alignment", "parent, strict, relaxed", "'loose'"},
+      {"spf-proves", "spf-proves = all\n", 1, "spf-proves", "domain, address, no", "'all'"},
       {"exempt-action", "exempt-action = pass\n", 1, "exempt-action", "none, deliver", "'pass'"},
       {"a network with bits behind its prefix", "exempt-networks = ::1\nexempt-networks = 127.0.0.1 192.0.2.1/24\n", 2,
        "exempt-networks", "192.0.2.0/24", "'192.0.2.1/24'"},

@@ -57,7 +57,7 @@ BY_EVERY_WAY_OF_SIGNING = {
     "an algorithm in capitals": delivered(tags(a=b"RSA-SHA256")),
     "a mailbox that looks like an encoded word": delivered(from_field(ODD)),
     "a signature without a time": delivered(tags(t=None)),
-    "a signature of the envelope sender's domain": delivered(
+    "a signature of the envelope sender's domain, and From is another's": checked(
         RSA.sign(content("Anna <anna@other.example>")), path=LISTED),
     "no signature": checked(GENUINE),
     "a signature of another domain": checked(OTHER.sign(GENUINE)),

@@ -91,7 +91,7 @@ def test_forged_results_count_for_nothing_in_any_position(gateway):
 
 def test_without_the_shipped_header_checks_they_would_be_believed(start_gateway):
     gateway = start_world(start_gateway, [LISTED_WITHOUT_DMARC], keys=keys, milters=("dkim",),
-                          removes_forged_results=False)
+                          removes_forged_results=False, settings={"spf-proves": "address"})
     deliveries = send_all(gateway, {name: forged(fields) for name, fields in FORGED_RESULTS.items()})
     believed = {name for name, delivery in deliveries.items() if delivery.place == LIGHT_PATH}
     assert {"a results field of ours", "one in upper case", "one that is folded before the name",
@@ -129,7 +129,7 @@ def test_without_opendkim_all_mail_is_checked(start_gateway):
 
 def test_a_sender_is_authenticated_by_spf_and_dmarc_too(start_gateway):
     """The real pyspf-milter and OpenDMARC; OpenDKIM is there, and nothing is signed."""
-    gateway = start_world(start_gateway, [LISTED, LISTED_WITHOUT_DMARC], keys=keys)
+    gateway = start_world(start_gateway, [LISTED, LISTED_WITHOUT_DMARC], keys=keys, settings={"spf-proves": "address"})
     deliveries = send_all(gateway, {
         "dmarc": Mail(LISTED, content(LISTED), client=SENDER),
         "dmarc, from elsewhere": Mail(LISTED, content(LISTED), client=STRANGER),

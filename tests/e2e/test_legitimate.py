@@ -56,7 +56,6 @@ DELIVERED = {
     "a mailing service": signed(),
     "from any client at all": Mail(
         "x@attacker.example", keys["example.org"].sign(content(LISTED)), client=STRANGER),
-    "in answer to a bounce": signed(path=""),
     "a From in capitals": signed("LISTED@EXAMPLE.ORG"),
     "a name in quotes, with another address": signed(f'"anna@example.com" <{LISTED}>'),
     "an encoded name in Latin 1": signed(f"=?iso-8859-1?q?J=F6rg?= <{LISTED}>"),
@@ -71,7 +70,6 @@ DELIVERED = {
     "an international From in UTF-8": signed("Info <info@bücher.example>", domain="xn--bcher-kva.example",
                                              path="bounce@mailer.example"),
     "a signature of a domain below": signed(LISTED_WITHOUT_DMARC, domain="nodmarc.example"),
-    "a signature of the department's domain": signed(LISTED, domain="news.example.org"),
     "an identity in the signature": signed(identity=b"anna@lists.example.org"),
     "signed by the author and by the service": Mail("bounce@mailer.example", keys["mailer.example"].sign(
         keys["example.org"].sign(content(LISTED))), client=SENDER),
@@ -123,8 +121,12 @@ CHECKED = {
         Mail("a@unknown.tree.example", content("a@unknown.tree.example"), client=SENDER), "not-authenticated",
         "anybody could have sent it"),
     "a bounce": (
-        Mail("", content("MAILER-DAEMON@partner.example"), client=SENDER), "not-authenticated",
-        "bounces are forged most of all, and nothing but a signature could authenticate this one"),
+        Mail("", content("MAILER-DAEMON@partner.example"), client=SENDER), "null-sender",
+        "bounces are forged most of all"),
+    "a bounce that its server has signed": (
+        signed(path=""), "null-sender", "who sent the message that bounced wrote what is in it"),
+    "a signature of the department's domain": (
+        signed(LISTED, domain="news.example.org"), "not-authenticated", "a domain below may be anybody's"),
     "a From with two authors": (
         signed(f"{LISTED}, sales@partner.example"), "several-from-mailboxes",
         "mail programs show either of them"),
@@ -137,7 +139,7 @@ CHECKED = {
 @pytest.fixture(scope="module")
 def gateway(start_shared_gateway):
     return start_world(start_shared_gateway, WHITELIST, "--tag-separators", "+", keys=keys, settings={
-        "trusted-forwarders": "forwarder.example", "own-domains": "example.net"})
+        "trusted-forwarders": "forwarder.example", "own-domains": "example.net", "spf-proves": "address"})
 
 
 @pytest.fixture(scope="module")

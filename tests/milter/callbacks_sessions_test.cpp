@@ -167,7 +167,7 @@ TEST_CASE_METHOD(Session, "hundreds of messages on one connection do not disturb
 }
 
 TEST_CASE("callbacks in any order never deliver a message without its own pass") {
-  Session session({.policy = {}, .trusted_authserv_ids = {"mx.example.net"}});
+  Session session({.policy = {.spf_proves = SpfProves::address}, .trusted_authserv_ids = {"mx.example.net"}});
   session.log.logger()->set_level(spdlog::level::err);
   FakeMailServer& server = session.server;
   std::mt19937 random(20261121);

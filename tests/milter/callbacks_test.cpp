@@ -269,7 +269,7 @@ bool is_delivered(FakeMailServer& server, const std::string& results, std::size_
 }
 
 TEST_CASE("results in the mail server's own name are believed unless the configuration names others") {
-  Session session(GateRules{});
+  Session session(GateRules{.policy = {.spf_proves = SpfProves::address}});
   const std::string results = "MX.example.net; spf=pass smtp.mailfrom=joe@example.org";
   CHECK_FALSE(is_delivered(session.server, results));
   session.server.context().macros["j"] = "mx.example.net";
@@ -297,7 +297,7 @@ TEST_CASE("mail that is not incoming is not marked, and its forged fields are re
 }
 
 TEST_CASE("after a greeting that could forge results, no results count on that connection") {
-  Session session({.policy = {}, .trusted_authserv_ids = {"mx.example.net"}});
+  Session session({.policy = {.spf_proves = SpfProves::address}, .trusted_authserv_ids = {"mx.example.net"}});
   const std::string results = "mx.example.net; spf=pass smtp.mailfrom=joe@example.org";
   session.server.connect("198.51.100.1");
   session.server.helo("client.example");
@@ -310,7 +310,7 @@ TEST_CASE("after a greeting that could forge results, no results count on that c
 }
 
 TEST_CASE("a message with more signatures than the limit is not believed, and the next one is decided by itself") {
-  Session session({.policy = {}, .trusted_authserv_ids = {"mx.example.net"}});
+  Session session({.policy = {.spf_proves = SpfProves::address}, .trusted_authserv_ids = {"mx.example.net"}});
   session.server.connect("198.51.100.1");
   const auto delivers = [&](std::size_t signatures) {
     return is_delivered(session.server, "mx.example.net; dkim=pass header.d=example.org", signatures);

@@ -46,6 +46,7 @@ class Verifying : public Verifier, public Parts {
   sfsistat send(const std::string& sender) {
     server.connect();
     server.mail(sender);
+    server.header("From", "joe@example.org");
     server.header("Subject", "it is\n\tfolded");
     server.header("X-Bloomgate", "deliver");
     server.end_of_header();
@@ -96,12 +97,12 @@ class Verifying : public Verifier, public Parts {
 TEST_CASE_METHOD(Verifying,
                  "a listed sender whose signature passes is delivered, by the header and the body as they were sent") {
   CHECK(send("<joe@example.org>") == SMFIS_CONTINUE);
-  CHECK(header == "Subject: it is\r\n\tfolded|X-Bloomgate: deliver|");
+  CHECK(header == "From: joe@example.org|Subject: it is\r\n\tfolded|X-Bloomgate: deliver|");
   CHECK(body == "Hello.\r\nBye.\r\n");
   CHECK(waits == 1);
   CHECK(server.edits() == Edits{"delete 1",
                                 "insert 0 deliver; reason=listed; host=fallback.example; identity=envelope; "
-                                "authentication=dkim; whitelist=whitelist"});
+                                "authentication=dkim; proof=same-from; whitelist=whitelist"});
   CHECK_THAT(log.text(), Contains(" dkim=pass domain=example.org selector=s1"));
 }
 
@@ -110,13 +111,14 @@ TEST_CASE_METHOD(Verifying,
   REQUIRE(server.negotiate(SMFI_CURR_ACTS, SMFI_CURR_PROT & ~static_cast<unsigned long>(SMFIP_HDR_LEADSPC)) ==
           SMFIS_CONTINUE);
   send("<joe@example.org>");
-  CHECK(header == "Subject: it is\r\n\tfolded|X-Bloomgate: deliver|");
+  CHECK(header == "From: joe@example.org|Subject: it is\r\n\tfolded|X-Bloomgate: deliver|");
   CHECK_THAT(server.edits().back(), Contains("insert 0 deliver; "));
 }
 
 TEST_CASE_METHOD(Verifying, "a passed signature does not count for another message, also after an abandoned one") {
   server.connect();
   server.mail("<joe@example.org>");
+  server.header("From", "joe@example.org");
   server.header("Subject", "given up");
   server.end_of_header();
   server.body("Hello.\r\n");
@@ -124,6 +126,7 @@ TEST_CASE_METHOD(Verifying, "a passed signature does not count for another messa
   REQUIRE(begun == 1);
   // Of this one nothing is verified.
   server.mail("<joe@example.org>");
+  server.header("From", "joe@example.org");
   server.header("X-Large", std::string(MessageRecorder::kMaxKeptHeaderBytes, 'x'));
   server.end_of_header();
   server.body("Bye.\r\n");
@@ -155,7 +158,7 @@ TEST_CASE_METHOD(
   CHECK(checked.empty());
   outcome.all[0].outcome = SignatureOutcome::body_changed;
   send("<joe@example.org>");
-  CHECK(checked == "Subject: it is\r\n\tfolded\r\n\r\nHello.\r\nBye.\r\n");
+  CHECK(checked == "From: joe@example.org\r\nSubject: it is\r\n\tfolded\r\n\r\nHello.\r\nBye.\r\n");
   CHECK_THAT(server.edits().back(), Contains("; dkim=body-changed"));
 }
 
@@ -163,6 +166,7 @@ TEST_CASE_METHOD(Verifying, "a message whose header exceeds the limit is not ver
   for (const bool by_number : {true, false}) {
     server.connect();
     server.mail("<joe@example.org>");
+    server.header("From", "joe@example.org");
     for (int i = 0; i < (by_number ? 1001 : 5); ++i) server.header("X", std::string(by_number ? 1 : 60'000, 'x'));
     server.end_of_header();
     server.end_of_message();
@@ -179,6 +183,7 @@ TEST_CASE_METHOD(Verifying, "results in the mail server's own name are not belie
   server.context().macros["j"] = "mx.example.net";
   server.connect();
   server.mail("<joe@example.org>");
+  server.header("From", "joe@example.org");
   server.header("Authentication-Results", "mx.example.net; dkim=pass header.d=example.org");
   server.header("DKIM-Signature", "v=1; d=example.org; s=s1");
   server.end_of_header();
@@ -214,7 +219,8 @@ TEST_CASE_METHOD(Verifying,
   shared.sampler = &sampler;
   send("<joe@example.org>");
   CHECK_THAT(server.edits().back(), Contains(passes ? "insert 0 deliver; " : "insert 0 check; "));
-  if (passes) CHECK(seen.get_future().get() == "Subject: it is\r\n\tfolded\r\n\r\nHello.\r\nBye.\r\n");
+  if (passes)
+    CHECK(seen.get_future().get() == "From: joe@example.org\r\nSubject: it is\r\n\tfolded\r\n\r\nHello.\r\nBye.\r\n");
   CHECK(checked.empty() == passes);
   sampler.stop();
 }

@@ -35,6 +35,9 @@ TEST_CASE("each word of an option has its rule") {
   CHECK(policy_from({"--authentication", "preferred"}).authentication == AuthenticationRule::preferred);
   CHECK(policy_from({"--authentication", "off"}).authentication == AuthenticationRule::off);
   CHECK(policy_from({"--alignment", "strict"}).alignment == Alignment::strict);
+  CHECK(policy_from({"--alignment", "relaxed"}).alignment == Alignment::relaxed);
+  CHECK(policy_from({"--spf-proves", "address"}).spf_proves == SpfProves::address);
+  CHECK(policy_from({"--spf-proves", "no"}).spf_proves == SpfProves::no);
   CHECK_FALSE(policy_from({"--dmarc-fail-veto", "no"}).dmarc_fail_vetoes);
   CHECK(policy_from({"--trust-arc", "yes"}).trust_arc);
   CHECK_FALSE(policy_from({"--undo-batv", "no"}).undo_batv);

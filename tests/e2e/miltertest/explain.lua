@@ -1,5 +1,6 @@
 -- config: authentication = required
 -- config: dmarc-fail-veto = yes
+-- config: spf-proves = address
 -- config: trusted-authserv-id = mx.example.net
 -- config: own-domains = example.net
 -- config: revoked = FOLDER/revoked.txt

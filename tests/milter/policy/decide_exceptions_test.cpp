@@ -72,9 +72,9 @@ TEST_CASE("decide: a tag after a plus does not hide a revoked sender, even if no
   const ExactList revoked = read_exact_list("bad@example.org\n").list;
   const Lists lists = {.whitelists = {&named, 1}, .revoked = &revoked};
   const Policy policy = {.identity = IdentityRule::header_from, .authentication = AuthenticationRule::off};
-  CHECK(test::summary(decide({"<>", test::header_from("bad+1@example.org")}, lists, policy)) ==
+  CHECK(test::summary(decide({"<x@other.example>", test::header_from("bad+1@example.org")}, lists, policy)) ==
         "check revoked header-from");
-  CHECK(test::summary(decide({"<>", test::header_from("good+1@example.org")}, lists, policy)) ==
+  CHECK(test::summary(decide({"<x@other.example>", test::header_from("good+1@example.org")}, lists, policy)) ==
         "deliver listed-domain header-from @main by @example.org");
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("decide: our own sender behind a forwarder is authenticated by a pass 
       {"Nothing is known.", kForwarded, "x@other.example", "", "check own-domain envelope"},
       {"The forwarder's SPF passed.", kForwarded, "x@other.example", "spf=pass smtp.mailfrom=forwarder.example",
        "deliver listed envelope spf @main"},
-      {"Our own signature passed.", kForwarded, "x@other.example", "dkim=pass header.d=ours.example",
+      {"Our own signature passed.", kForwarded, "bob@ours.example", "dkim=pass header.d=ours.example",
        "deliver listed envelope dkim @main"},
       {"The forwarder's signature passed.", kForwarded, "x@other.example", "dkim=pass header.d=forwarder.example",
        "check own-domain envelope"},
@@ -227,7 +227,7 @@ TEST_CASE("decide: BATV is undone, and the domain that it leaves in place is aut
        "deliver listed envelope spf @main"},
       {"The tag last.", "prvs=joe=4f2a1b3c5d@example.org", "x@other.example", "spf=pass smtp.mailfrom=example.org",
        "deliver listed envelope spf @main"},
-      {"The other form.", "btv1==4f2a1b3c5d==joe@example.org", "x@other.example", "dkim=pass header.d=example.org",
+      {"The other form.", "btv1==4f2a1b3c5d==joe@example.org", "joe@example.org", "dkim=pass header.d=example.org",
        "deliver listed envelope dkim @main"},
       {"Not authenticated it is checked.", "prvs=4f2a1b3c5d=joe@example.org", "x@other.example", "",
        "check not-authenticated envelope @main"},
@@ -247,8 +247,8 @@ TEST_CASE("decide: SRS is undone for trusted forwarders, who have to be authenti
   const Row rows[] = {
       {"The forwarder's SPF vouches.", srs0, "x@other.example", "spf=pass smtp.mailfrom=forwarder.example",
        "deliver listed envelope spf @main"},
-      {"The sender's own signature vouches.", srs0, "x@other.example", "dkim=pass header.d=example.org",
-       "deliver listed envelope dkim @main"},
+      {"The sender's own signature vouches for the same From mailbox.", srs0, "joe@example.org",
+       "dkim=pass header.d=example.org", "deliver listed envelope dkim @main"},
       {"Nobody vouches.", srs0, "x@other.example", "", "check not-authenticated envelope @main"},
       {"A signature of the forwarder's, which can be replayed, does not.", srs0, "x@other.example",
        "dkim=pass header.d=forwarder.example", "check not-authenticated envelope @main"},

@@ -134,12 +134,15 @@ TEST_CASE("a learned sender has to be authenticated like a listed one") {
   world.policy().verify_signatures = true;
   const Paths paths = {"ann@ours.example"};
   Facts facts = facts_of("<joe@example.org>", paths);
+  facts.header_from = test::header_from("joe@example.org");
   const Decision decision = world.decide(facts);
   CHECK(decision.verdict == Verdict::check);
   CHECK(decision.reason == Reason::not_authenticated);
   CHECK(decision.need.domains[0].view() == "example.org");
   facts.authentication = test::results("dkim=pass header.d=example.org", "<joe@example.org>", facts.header_from);
   CHECK(summary(world.decide(facts)) == "deliver learned envelope dkim @learned");
+  facts.header_from = test::header_from("neighbour@example.org");
+  CHECK(summary(world.decide(facts)) == "check not-authenticated envelope @learned");
 }
 
 TEST_CASE("the recipient may have written to the From mailbox") {

@@ -99,7 +99,8 @@ class Random {
     Policy policy = {
         .identity = one_of(std::array{envelope, header_from, either, both}),
         .authentication = one_of(std::array{required, preferred, off}),
-        .alignment = coin() ? Alignment::relaxed : Alignment::strict,
+        .alignment = one_of(std::array{Alignment::parent, Alignment::strict, Alignment::relaxed}),
+        .spf_proves = one_of(std::array{SpfProves::domain, SpfProves::address, SpfProves::no}),
         .dmarc_fail_vetoes = coin(),
         .trust_arc = coin(),
         .undo_batv = coin(),
@@ -221,8 +222,16 @@ TEST_CASE("decide: a stricter rule delivers no message that a laxer rule checks"
     const bool preferred = by_authentication(AuthenticationRule::preferred);
     REQUIRE((preferred || !by_authentication(AuthenticationRule::required)));
     REQUIRE((by_authentication(AuthenticationRule::off) || !preferred));
-    REQUIRE((delivers_with([](Policy& changed) { changed.alignment = Alignment::relaxed; }) ||
-             !delivers_with([](Policy& changed) { changed.alignment = Alignment::strict; })));
+    const auto by_alignment = [&](Alignment alignment) {
+      return delivers_with([alignment](Policy& changed) { changed.alignment = alignment; });
+    };
+    REQUIRE((by_alignment(Alignment::relaxed) || !by_alignment(Alignment::parent)));
+    REQUIRE((by_alignment(Alignment::parent) || !by_alignment(Alignment::strict)));
+    const auto by_spf = [&](SpfProves proves) {
+      return delivers_with([proves](Policy& changed) { changed.spf_proves = proves; });
+    };
+    REQUIRE((by_spf(SpfProves::address) || !by_spf(SpfProves::domain)));
+    REQUIRE((by_spf(SpfProves::domain) || !by_spf(SpfProves::no)));
     REQUIRE((delivers_with([](Policy& changed) { changed.dmarc_fail_vetoes = false; }) ||
              !delivers_with([](Policy& changed) { changed.dmarc_fail_vetoes = true; })));
     REQUIRE((delivers_with([](Policy& changed) { changed.own_domains = {}; }) ||

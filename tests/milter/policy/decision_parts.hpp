@@ -113,11 +113,15 @@ struct Row {
   std::string_view want;
 };
 
-// Two whitelists, the operator's own lists and a policy.
+// Two whitelists, the operator's own lists and a policy. SPF proves addresses, unless a test says otherwise: so one
+// result and one sender are enough to show what a table is about.
 class World {
  public:
-  explicit World(Policy policy = {}, std::string_view revoked = {}, std::string_view extra = {})
-      : revoked_(read_exact_list(revoked).list), extra_(read_exact_list(extra).list), policy_(std::move(policy)) {}
+  explicit World(Policy policy = {}, std::string_view revoked = {}, std::string_view extra = {},
+                 SpfProves spf_proves = SpfProves::address)
+      : revoked_(read_exact_list(revoked).list), extra_(read_exact_list(extra).list), policy_(std::move(policy)) {
+    policy_.spf_proves = spf_proves;
+  }
 
   Lists lists() const noexcept { return {.whitelists = named_, .revoked = &revoked_, .extra = &extra_}; }
   const Policy& policy() const noexcept { return policy_; }

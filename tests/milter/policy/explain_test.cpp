@@ -16,7 +16,7 @@ using test::MemoryWhitelist;
 struct Explained {
   Explained() {
     facts.envelope_sender = "<prvs=4f2a1b3c5d=Joe@Example.org>";
-    facts.header_from = {HeaderFromKind::one_mailbox, "News@Shop.example"};
+    facts.header_from = {HeaderFromKind::one_mailbox, "Joe@Example.org"};
     const std::string_view results[] = {"mx.example.net; dkim=pass header.d=example.org", "elsewhere.example; none"};
     const std::string trusted[] = {"mx.example.net"};
     facts.authentication = Authentication::summarize(results, trusted);
@@ -41,22 +41,22 @@ TEST_CASE("an explanation has a line for each step, with the key that was looked
         "exemption          no\n"
         "envelope-sender    address  subject=<prvs=4f2a1b3c5d=Joe@Example.org> key=prvs=4f2a1b3c5d=joe@example.org\n"
         "rewritten-sender   undone  subject=Joe@Example.org key=joe@example.org\n"
-        "header-from        address  subject=News@Shop.example key=news@shop.example\n"
+        "header-from        address  subject=Joe@Example.org key=joe@example.org\n"
         "results            1  subject=trusted\n"
         "results            0  subject=unreadable\n"
         "results            1  subject=not-trusted\n"
         "revoked            no  key=prvs=4f2a1b3c5d=joe@example.org\n"
         "revoked            no  key=joe@example.org\n"
-        "revoked            no  key=news@shop.example\n"
+        "revoked            no  key=joe@example.org\n"
         "own-domain         no  key=example.org\n"
         "own-domain         no  key=example.org\n"
-        "own-domain         no  key=shop.example\n"
-        "dmarc              none  key=shop.example\n"
+        "own-domain         no  key=example.org\n"
+        "dmarc              none  key=example.org\n"
         "whitelist          not-listed  subject=partners key=joe@example.org\n"
         "whitelist          address  subject=customers key=joe@example.org\n"
-        "authentication     dkim  subject=envelope key=example.org\n"
+        "authentication     dkim  subject=envelope key=example.org entry=same-from\n"
         "mark               deliver; reason=listed; host=mx.example.net; identity=envelope; authentication=dkim; "
-        "whitelist=customers\n"
+        "proof=same-from; whitelist=customers\n"
         "decision: deliver reason=listed\n");
 }
 
@@ -67,6 +67,7 @@ TEST_CASE("the same explanation in JSON says the same") {
   CHECK(json.at("reason") == "listed");
   CHECK(json.at("identity") == "envelope");
   CHECK(json.at("authentication") == "dkim");
+  CHECK(json.at("proof") == "same-from");
   CHECK(json.at("whitelist") == "customers");
   CHECK(json.at("fault").get<std::string>().empty());
   CHECK(json.at("mark") == header_value(e.decision, "mx.example.net"));

@@ -15,8 +15,9 @@ using Paths = std::vector<std::string_view>;
 constexpr std::uint64_t kStore = 1001;
 
 struct TraceWorld {
-  Facts from(std::string_view path, std::string_view results = {}) const {
-    const HeaderFrom header_from = test::header_from("nobody@stranger.example");
+  Facts from(std::string_view path, std::string_view results = {},
+             std::string_view from = "nobody@stranger.example") const {
+    const HeaderFrom header_from = test::header_from(from);
     return {.envelope_sender = path,
             .header_from = header_from,
             .authentication = test::results(results, path, header_from)};
@@ -67,8 +68,9 @@ TEST_CASE("a step says what authenticated a sender, or that something spoke agai
   world.expect("authentication", world.from("<joe@example.org>", "spf=fail smtp.mailfrom=example.org"),
                "fail subject=envelope key=example.org");
   world.expect("authentication",
-               world.from("<joe@example.org>", "spf=fail smtp.mailfrom=example.org | dkim=pass header.d=example.org"),
-               "dkim subject=envelope key=example.org");
+               world.from("<joe@example.org>", "spf=fail smtp.mailfrom=example.org | dkim=pass header.d=example.org",
+                          "joe@example.org"),
+               "dkim subject=envelope key=example.org entry=same-from");
 }
 
 TEST_CASE("steps report faulty lists and distrusted results") {
