@@ -13,6 +13,7 @@
 #include <boost/program_options.hpp>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -188,9 +189,9 @@ std::vector<std::pair<std::string, std::string>> fields_of(const std::string& se
       {"Authentication-Results", "relay.example.com; spf=pass smtp.mailfrom=" + sender},
       {"Received", "from mail.example.org (mail.example.org [192.0.2.7])\n\tby mx.example.net with ESMTPS"},
       {"Received", "by mail.example.org (Postfix, from userid 1000) id 4XyZ; Sat, 21 Nov 2026 10:00:00 +0000"},
-      {"DKIM-Signature", "v=1; a=rsa-sha256; c=relaxed/simple; d=" + domain +
-                             "; s=2026;\n\th=From:To:Subject;\n\tbh=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=; b=" +
-                             std::string(344, 'Z')},
+      {"DKIM-Signature",
+       "v=1; a=rsa-sha256; c=relaxed/simple; d=" + domain + "; s=2026; t=" + std::to_string(std::time(nullptr)) +
+           ";\n\th=From:To:Subject;\n\tbh=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=; b=" + std::string(344, 'Z')},
       {"From", "\"Doe, Joe\" <" + sender + ">"},
       {"To", "Ann <ann@example.net>"},
       {"Subject", "=?utf-8?Q?a_usual_message?="},

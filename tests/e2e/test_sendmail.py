@@ -144,7 +144,8 @@ def test_long_results_that_neither_sendmail_nor_opendkim_removes_count_for_nothi
     claim = f"mx.example.net; x=none ({'c' * 8000}); spf=pass smtp.mailfrom={LISTED}"
     with temporary_folder("sendmail") as folder:
         build_filter_of(folder / "whitelist.bloom", [LISTED])
-        settings = {"authentication": "required", "verify-dkim": "no", "trusted-fields": trusted_fields}
+        settings = {"authentication": "required", "verify-dkim": "no", "spf-proves": "address",
+                        "trusted-fields": trusted_fields}
         with WithOpenDkim(folder, RecipeConfig(folder / "whitelist.bloom", settings)) as recipe:
             [outcome] = recipe.send(Mail(LISTED, (f"Authentication-Results: {claim}".encode(),)))
     assert outcome.header("X-Bloomgate")[0].split(";")[0] == verdict

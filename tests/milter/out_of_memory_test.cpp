@@ -10,6 +10,7 @@
 #include "tests/milter/daemon_parts.hpp"
 #include "tests/milter/fake_libmilter.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fresh_signature.hpp"
 #include "tests/support/memory_budget.hpp"
 
 namespace bloomgate::test {
@@ -21,7 +22,7 @@ using Field = std::pair<std::string, std::string>;
 const Field kFrom = {"From", "joe@example.org"};
 const Field kPass = {"Authentication-Results",
                      "mx.example.net; spf=pass smtp.mailfrom=joe@example.org; dkim=pass header.d=example.org"};
-const Field kSignature = {"DKIM-Signature", "v=1; d=example.org; s=a-long-selector-of-this-domain; b=Zm9v"};
+const Field kSignature = {"DKIM-Signature", fresh_signature("example.org")};
 // Longer than what a string holds without memory.
 const std::string kHost = "a-rather-long-name-of-a-client.example.org";
 

@@ -32,7 +32,7 @@ results = {"mx.example.net; spf=pass smtp.mailfrom=joe@example.org", "mx.example
 count, delivered = 0, 0
 for i, sender in ipairs(senders) do
   for j, values in ipairs(froms) do
-    local fields = {{"DKIM-Signature", "v=1; d=example.org; s=1; b=Zm9v"}}
+    local fields = {{"DKIM-Signature", "v=1; d=example.org; s=1; h=from; t=" .. os.time() .. "; b=Zm9v"}}
     for _, value in ipairs(values) do fields[#fields + 1] = {"From", value} end
     fields[#fields + 1] = {"Authentication-Results", results[(i * 3 + j) % #results + 1]}
     local decision = decided(conn, sender, fields)

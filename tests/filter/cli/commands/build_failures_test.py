@@ -47,7 +47,7 @@ class OutputTest(ProgramTest):
         os.chmod(self.folder, 0o555)
         self.addCleanup(os.chmod, self.folder, 0o755)
         # Root may write everywhere, but for this right of its.
-        command = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
+        command = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override"] if os.geteuid() == 0 else []
         pipe = os.open(self.folder / "endless", os.O_RDWR)
         self.addCleanup(os.close, pipe)
         done = subprocess.run([*command, BLOOMGATE, "build", "-o", "filter", "endless"], capture_output=True,
