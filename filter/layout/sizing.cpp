@@ -109,10 +109,6 @@ double either_fpr(double fpr) noexcept {
   return fpr * (2 - fpr);
 }
 
-double both_fpr(double fpr) noexcept {
-  return fpr * fpr;
-}
-
 double fpr_of_several(std::span<const double> fprs) noexcept {
   double log_none = 0;  // exact for small rates, too
   for (const double fpr : fprs) log_none += std::log1p(-fpr);

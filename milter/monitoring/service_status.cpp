@@ -86,8 +86,7 @@ std::optional<double> false_positive_rate_of_message(const LoadedLists& lists, I
   }
   if (rates.empty()) return std::nullopt;
   const double of_sender = fpr_of_several(rates);
-  if (identity == IdentityRule::either) return either_fpr(of_sender);
-  return identity == IdentityRule::both ? both_fpr(of_sender) : of_sender;
+  return identity == IdentityRule::either ? either_fpr(of_sender) : of_sender;
 }
 
 std::string message_rate(const LoadedLists& lists, IdentityRule identity) {

@@ -68,7 +68,7 @@ void print_build_json(const BuildReport& report) {
       {"seed", format_seed(header.shape.seed)},
       {"fpr", fpr},
       {"fpr_either", either_fpr(fpr_of_sender(header))},
-      {"fpr_both", both_fpr(fpr_of_sender(header))},
+      {"fpr_both", fpr_of_sender(header)},
       {"store", report.store_path.empty() ? Json(nullptr) : Json(report.store_path)},
       {"store_seed", header.shape.store_seed ? Json(format_seed(*header.shape.store_seed)) : Json(nullptr)},
       {"store_bytes", report.store_path.empty() ? Json(nullptr) : Json(report.store_bytes())},

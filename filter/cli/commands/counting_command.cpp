@@ -212,7 +212,7 @@ void print_change_json(const ChangeReport& report) {
                    {"seed", format_seed(header.shape.seed)},
                    {"fpr", fpr},
                    {"fpr_either", either_fpr(fpr_of_sender(header))},
-                   {"fpr_both", both_fpr(fpr_of_sender(header))},
+                   {"fpr_both", fpr_of_sender(header)},
                    {"spilled_bytes", report.spilled_bytes},
                    {"seconds", report.seconds}});
   print_report(json);

@@ -43,7 +43,7 @@ void print_export_json(const std::string& path, const FilterHeader& header) {
       {"seed", format_seed(header.shape.seed)},
       {"fpr", fpr},
       {"fpr_either", either_fpr(fpr_of_sender(header))},
-      {"fpr_both", both_fpr(fpr_of_sender(header))},
+      {"fpr_both", fpr_of_sender(header)},
   };
   print_report(json);
 }

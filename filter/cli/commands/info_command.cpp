@@ -184,7 +184,7 @@ Json json_of(const MappedFilter& filter, ShownInfo shown) {
       {"fill", fill(header)},
       {"fpr", fpr},
       {"fpr_either", either_fpr(of_sender)},
-      {"fpr_both", both_fpr(of_sender)},
+      {"fpr_both", of_sender},
       {"fingerprint", fingerprint_of(filter)},
       {"store_identity", header.store_identity != 0 ? Json(identity_text(header.store_identity)) : Json(nullptr)},
       {"signer", filter.signature() ? Json(filter.signature()->signer.text()) : Json(nullptr)},
@@ -231,7 +231,7 @@ void print_layers(const std::string& folder, ShownInfo shown) {
                       {"file_bytes", sum.file_bytes},
                       {"fpr", sum.fpr},
                       {"fpr_either", either_fpr(sum.of_sender)},
-                      {"fpr_both", both_fpr(sum.of_sender)},
+                      {"fpr_both", sum.of_sender},
                       {"kept", kept_json(own_path_of(folder))}});
     return;
   }

@@ -166,7 +166,7 @@ Json json_of(const SizeChoice& choice) {
           {"file_bytes", bytes ? Json(*bytes) : Json(nullptr)},
           {"fpr", choice.fpr},
           {"fpr_either", either_fpr(choice.fpr)},
-          {"fpr_both", both_fpr(choice.fpr)}};
+          {"fpr_both", choice.fpr}};
 }
 
 void print_table_json(const Table& table) {

@@ -66,7 +66,7 @@ void print_update_json(const UpdateReport& report) {
       {"store_seed", format_seed(*header.shape.store_seed)},
       {"fpr", fpr},
       {"fpr_either", either_fpr(fpr_of_sender(header))},
-      {"fpr_both", both_fpr(fpr_of_sender(header))},
+      {"fpr_both", fpr_of_sender(header)},
       {"spilled_bytes", report.spilled_bytes},
       {"seconds", report.seconds},
   };

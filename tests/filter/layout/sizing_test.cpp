@@ -159,12 +159,10 @@ TEST_CASE("the rate of several filters is that of either, and of none exactly ze
   }
 }
 
-TEST_CASE("two addresses of which either may be listed have nearly twice the rate, and of which both must its square") {
+TEST_CASE("two addresses of which either may be listed have nearly twice the rate") {
   CHECK(either_fpr(0.02) == Approx(1 - 0.98 * 0.98));
-  CHECK(both_fpr(0.02) == Approx(0.0004));
   CHECK(either_fpr(0) == 0);
   CHECK(either_fpr(1) == 1);
-  CHECK(both_fpr(1) == 1);
 }
 
 TEST_CASE("the number of blocks is rounded up and is at least one") {

@@ -30,7 +30,7 @@ class PairsTest(ProgramTest):
         for report in reports:
             fpr = report["fpr"]
             self.assertAlmostEqual(report["fpr_either"] / (1 - (1 - fpr) ** 4), 1, places=6)
-            self.assertAlmostEqual(report["fpr_both"] / (1 - (1 - fpr) ** 2) ** 2, 1, places=6)
+            self.assertAlmostEqual(report["fpr_both"] / (1 - (1 - fpr) ** 2), 1, places=6)
         merged = self.check(0, "merge", "-o", "merged", "exported", "exported")[0]
         self.assertEqual(re.search(r"(?m)^messages +(.*)$", merged)[1],
                          re.search(r"(?m)^messages +(.*)$", self.check(0, "info", "merged")[0])[1])
