@@ -12,8 +12,8 @@ double fpr_of_sender(const FilterHeader& header) {
 
 std::string message_rates_text(double of_sender) {
   return format_rate(either_fpr(of_sender)) +
-         " where one of two different senders has to be listed (identity = either), " +
-         format_rate(of_sender) + " where both have to be, since an attacker uses one address (identity = both)";
+         " where one of two different senders has to be listed (identity = either), " + format_rate(of_sender) +
+         " where both have to be, since an attacker uses one address (identity = both)";
 }
 
 std::string rates_lines(const FilterHeader& header) {
