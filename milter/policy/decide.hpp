@@ -36,17 +36,15 @@ class Trace;
 //     authenticated (not-authenticated, authentication-failed). Under `either` the envelope sender comes first. If
 //     neither passes, the reason is that of the one that is at least listed, or else that of the envelope sender.
 //
-// The null sender and a malformed envelope sender are not identities, but under `either` the From mailbox may still be
-// one.
+// A message with the null sender is never delivered. A malformed envelope sender is not an identity, but under `either`
+// the From mailbox may still be one.
 //
-// An identity is authenticated if trusted fields say one of these, and nothing contradicts it:
-//   - dmarc=pass for the From field's domain, with which the identity's domain is aligned;
-//   - dkim=pass for a domain that is aligned with the identity's;
-//   - spf=pass for exactly the domain of the envelope sender, if that is aligned with the identity's;
-//   - arc=pass, for the From mailbox only, if the policy trusts ARC.
-// If DMARC failed for its domain, a From mailbox is authenticated only by ARC. A sender behind SRS is also
-// authenticated if spf=pass names exactly the domain of the trusted forwarder. A signature of that domain is not
-// enough, since anyone can replay it.
+// What authenticates an identity, and who else could make the same bytes, is in PROOFS.md: every way to `deliver` has its
+// row there. In short: a From mailbox by a signature of its domain or of one above it; an envelope sender that is listed
+// as a mailbox by the same From mailbox, or by SPF where that may prove an address; one that is listed by its domain by
+// SPF, or by the domain's signature if the entry has From, too. If DMARC failed for its domain, a From mailbox is
+// authenticated only by ARC. A sender behind SRS may have the SPF pass of exactly the trusted forwarder's domain; a
+// signature of that domain is not enough, since anyone can replay it.
 //
 // With `preferred` an identity also counts if it is not authenticated. But then no trusted field may say fail
 // (softfail, hardfail, policy) of DMARC, DKIM or SPF for a domain that is aligned with the identity's, and none may be
