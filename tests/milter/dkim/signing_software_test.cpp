@@ -66,13 +66,20 @@ std::string told(const std::string& fault, const std::string& end) {
   return fault.empty() ? "counts" + end : "does not count\n.Pq Ql " + fault + " " + end;
 }
 
+// Names between colons, as a line of the page that may be broken after each of these.
+std::string breakable(const std::string& names) {
+  std::string text;
+  for (const char byte : names) text += byte == ':' ? ":\\:" : std::string(1, byte);
+  return text;
+}
+
 // As the page has it.
 std::string row(const Software& software) {
   VerifyRules strict;
   for (const auto field : {WatchedField::to, WatchedField::cc, WatchedField::date}) strict.required_fields.add(field);
   Fields html = software.fields;
   std::ranges::replace(html, std::string(kType), std::string("Content-Type: text/html"));
-  return ".It " + software.name + "\n.Ql " + software.names + "\n.br\nA message in parts " +
+  return ".It " + software.name + "\n.Ql " + breakable(software.names) + "\n.br\nA message in parts " +
          told(outcome(software, software.fields, {}), ";") + "\na message of HTML alone " +
          told(outcome(software, html, {}), ";") + "\nwith\n.Cm require-signed No = To Cc Date\none in parts " +
          told(outcome(software, software.fields, strict), ".") + "\n";
