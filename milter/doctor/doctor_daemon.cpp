@@ -237,8 +237,8 @@ void examine_whitelists(const DaemonOptions& options, const std::vector<std::str
 }
 
 void examine_exact_lists(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings) {
-  examine_exact_list("revoked", options.revoked, "nobody is delivered without it", user, findings);
-  examine_exact_list("extra", options.extra, "nobody is listed by it", user, findings);
+  examine_exact_list("revoked", options.revoked, "the daemon delivers no message without it", user, findings);
+  examine_exact_list("extra", options.extra, "it lists no sender", user, findings);
 }
 
 void examine_learning(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings) {

@@ -86,7 +86,7 @@ OpenFields open_fields(const SeenFields& seen, const SignedNames& names, Watched
     if (examination.is_added(field)) return {.added = field};
   }
   OpenFields open;
-  // Whoever adds it says nothing with it: what it makes readers heed has to be harmless itself.
+  // An added MIME-Version only makes mail programs interpret the other MIME fields, and these are checked below.
   if (examination.is_open(Field::mime_version) && !is_harmless_mime_version(seen.value(Field::mime_version))) {
     return {.added = Field::mime_version};
   }

@@ -45,7 +45,7 @@ OpenFields open_fields(const SeenFields& seen, const SignedNames& names, Watched
 // By how much the clock of a signer may be ahead of ours.
 inline constexpr std::chrono::hours kMostAhead(24);
 
-// What an operator asks of signatures, whoever verifies them.
+// What the operator requires of a signature. The daemon's own verifier and the trusted results use the same rules.
 struct CoverRules {
   // From has to be signed once more than it occurs.
   bool require_oversigned = false;

@@ -106,7 +106,7 @@ std::vector<std::string> list_faults(const LoadedLists& lists) {
   const ListParts& parts = lists.parts();
   std::vector<std::string> faults;
   if (parts.revoked_is_lost) faults.emplace_back(kRevokedIsLost);
-  if (parts.extra_is_lost) faults.emplace_back("the list extra cannot be read, so nobody is listed by it");
+  if (parts.extra_is_lost) faults.emplace_back("the list extra cannot be read, so it lists no sender");
   for (const NamedFilter& each : parts.whitelists) {
     if (each.filter == nullptr) continue;
     const Damage damage = each.filter->damage();

@@ -167,8 +167,8 @@ def has_user(name):
         return False
 
 
-@pytest.mark.parametrize("name, means", [("extra", "nobody is listed by it"),
-                                         ("revoked", "nobody is delivered without it")])
+@pytest.mark.parametrize("name, means", [("extra", "it lists no sender"),
+                                         ("revoked", "the daemon delivers no message without it")])
 def test_a_list_that_the_daemon_cannot_read_is_found(world, name, means):
     path = world.folder / name
     assert_found(world.findings(f"--{name}", path), means)

@@ -41,7 +41,7 @@ struct SlowDisk {
 };
 
 struct Reading {
-  // Of a check that fails too: whoever waits for the disk then gets an answer, and the test ends.
+  // If a check fails, the sessions that still wait for the disk get an answer, so that the test ends.
   ~Reading() { disk->begin_to_answer(); }
 
   std::shared_ptr<SlowDisk> disk = std::make_shared<SlowDisk>();

@@ -70,7 +70,7 @@ TEST_CASE("the status names lost exact lists first") {
   lists.extra_is_lost = true;
   CHECK_THAT(service_status(LoadedLists(lists), kEither),
              StartsWith(std::string(kRevokedIsLost) +
-                        "; the list extra cannot be read, so nobody is listed by it; serving " + file.path()));
+                        "; the list extra cannot be read, so it lists no sender; serving " + file.path()));
 }
 
 TEST_CASE("the status of a damaged whitelist says so, first of all") {

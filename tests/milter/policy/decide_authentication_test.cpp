@@ -152,7 +152,7 @@ TEST_CASE("decide: a DMARC fail vetoes beside any other result, in every order o
         std::string results(fail_first ? kFail : other);
         results.append(between).append(fail_first ? other : kFail);
         const Row rows[] = {
-            {"Whoever is listed.", "bounce@esp.example", "joe@example.org", results, "check dmarc-fail header-from"},
+            {"The sender is listed.", "bounce@esp.example", "joe@example.org", results, "check dmarc-fail header-from"},
             {"The sender is null.", "", "joe@example.org", results, "check dmarc-fail header-from"}};
         for (const auto rule : {AuthenticationRule::required, AuthenticationRule::preferred, AuthenticationRule::off}) {
           World({.authentication = rule}).expect(rows);

@@ -29,7 +29,7 @@ TEST_CASE("decide: either the envelope sender or the From mailbox has to be list
        kDmarc, "deliver listed header-from dmarc @main"},
       {"Where both will do, the envelope sender is named.", "joe@example.org", "joe@example.org", kDmarc,
        "deliver listed envelope dmarc @main"},
-      {"A bounce is checked, whoever signed it.", "", "joe@example.org", kDkim, "check null-sender envelope"},
+      {"A bounce is checked, even with a good signature.", "", "joe@example.org", kDkim, "check null-sender envelope"},
       {"An unlisted From mailbox does not help the null sender.", "", "x@other.example",
        "dkim=pass header.d=other.example", "check null-sender envelope"},
       {"A malformed envelope sender is nobody, but the From mailbox may be.", "joe", "joe@example.org", kDkim,

@@ -65,7 +65,7 @@ TEST_CASE("decide: a listed domain of the envelope sender is proven by SPF, or b
        "dkim=pass header.d=a.tree.example", "deliver listed-domain-tree envelope dkim @main by @.tree.example"},
       {"A tree has both, and another domain in it signed.", "x@a.tree.example", "y@b.tree.example",
        "dkim=pass header.d=c.tree.example", "check not-authenticated envelope @main by @.tree.example"},
-      {"SPF failed: who sends it is not allowed to, whoever signed it once.", "any@corp.example", "else@corp.example",
+      {"SPF failed, so the signature of the domain does not prove the envelope sender.", "any@corp.example", "else@corp.example",
        "spf=fail smtp.mailfrom=corp.example; dkim=pass header.d=corp.example",
        "deliver listed-domain header-from dkim @main by @corp.example"},
       {"SPF softly failed, and From is of another entry.", "x@a.tree.example", "any@corp.example",
