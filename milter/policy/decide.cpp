@@ -251,7 +251,7 @@ class Decider {
     return look_up_pairs(alone, learned, lists_, facts_, delimiter, subject.path, subject.entry, trace_);
   }
 
-  // By what a sender is listed decides what has to be proven of it.
+  // What has to be proven of a sender depends on the entry that lists it.
   Proven prove(const Subject& subject, const Listing& listing) const noexcept {
     const bool is_from = subject.kind == IdentityKind::header_from;
     if (!listing.is_listed) {
@@ -264,18 +264,19 @@ class Decider {
     return proof_.of_envelope(domain_entry, is_from_mailbox(subject, listing.profile));
   }
 
-  // Whether an envelope sender is the From mailbox, by what the list that has it takes for one mailbox.
+  // Whether the envelope sender and the From mailbox are one mailbox, by the profile of the list that has the sender.
   bool is_from_mailbox(const Subject& subject, AddressProfile profile) const noexcept {
     if (!senders_.has_from() || subject.entry.domain() != senders_.from().domain()) return false;
     return canonicalize_path(subject.path, profile).key() == canonicalize_path(senders_.from_path(), profile).key();
   }
 
-  // A mailbox takes more to prove than a domain, and its domain may be listed as well.
+  // A mailbox needs a stronger proof than a domain. If that proof is missing, an entry of the domain may still count.
   void try_domain_entry(const Subject& subject, Listing& listing, Proven& proven) const noexcept {
     if (!listing.is_listed || !listing.entry.view().empty() || proven.is_proven()) return;
     Listing by_domain = look_up_domain(lists_, subject.entry, trace_);
+    if (!by_domain.is_listed) return;
     const Proven proven_domain = prove(subject, by_domain);
-    if (!by_domain.is_listed || !proven_domain.is_proven()) return;
+    if (!proven_domain.is_proven()) return;
     by_domain.draws = listing.draws;
     listing = by_domain;
     proven = proven_domain;

@@ -32,11 +32,18 @@ bool Proof::spf_speaks_for(std::string_view domain) const noexcept {
   return spf_passed() && aligned(senders_.envelope().domain(), domain, without_dmarc());
 }
 
+bool Proof::spf_passed_for_forwarder() const noexcept {
+  const RewrittenSender& rewritten = senders_.rewritten();
+  return rewritten.is_forwarded() && authentication_.spf_aligned(rewritten.sending_domain(), Alignment::strict);
+}
+
 bool Proof::spf_passed_for_identity() const noexcept {
   if (!senders_.is_replaced()) return spf_passed();
-  const RewrittenSender& rewritten = senders_.rewritten();
-  return spf_speaks_for(senders_.behind().domain()) ||
-         (rewritten.is_forwarded() && authentication_.spf_aligned(rewritten.sending_domain(), Alignment::strict));
+  return spf_speaks_for(senders_.behind().domain()) || spf_passed_for_forwarder();
+}
+
+bool Proof::spf_may_prove(bool by_domain) const noexcept {
+  return policy_.spf_proves == SpfProves::address || (by_domain && policy_.spf_proves == SpfProves::domain);
 }
 
 bool Proof::spf_is_denied() const noexcept {
@@ -56,9 +63,7 @@ Proven Proof::of_from(bool by_domain) const noexcept {
       return proven(AuthenticationMethod::dmarc);
     }
     if (is_signed_by_owner) return proven(AuthenticationMethod::dkim);
-    const bool may_prove =
-        policy_.spf_proves == SpfProves::address || (by_domain && policy_.spf_proves != SpfProves::no);
-    if (may_prove && spf_speaks_for(domain)) {
+    if (spf_may_prove(by_domain) && spf_speaks_for(domain)) {
       return proven(has_passed ? AuthenticationMethod::dmarc : AuthenticationMethod::spf);
     }
   }
@@ -70,8 +75,7 @@ Proven Proof::of_envelope(std::string_view domain_entry, bool is_from) const noe
   const bool by_domain = !domain_entry.empty();
   const Proven from = of_from(by_domain);
   if (is_from && from.is_proven()) return {from.method, ProofOf::same_from};
-  const bool may_prove = policy_.spf_proves == SpfProves::address || (by_domain && policy_.spf_proves != SpfProves::no);
-  if (may_prove && spf_passed_for_identity()) return {AuthenticationMethod::spf, ProofOf::envelope};
+  if (spf_may_prove(by_domain) && spf_passed_for_identity()) return {AuthenticationMethod::spf, ProofOf::envelope};
   if (!by_domain || !senders_.has_from() || !covers(domain_entry, senders_.from().domain())) return {};
   if (spf_is_denied() || dmarc() == Finding::fail) return {};
   const std::string_view domain = senders_.identity().domain();
@@ -85,7 +89,7 @@ Proven Proof::of_envelope(std::string_view domain_entry, bool is_from) const noe
 Proof::Method Proof::of_domain(std::string_view domain) const noexcept {
   if (domain.empty()) return std::nullopt;
   if (is_signed(domain)) return AuthenticationMethod::dkim;
-  if (policy_.spf_proves != SpfProves::no && spf_speaks_for(domain)) return AuthenticationMethod::spf;
+  if (spf_may_prove(true) && spf_speaks_for(domain)) return AuthenticationMethod::spf;
   if (dmarc() == Finding::pass && aligned(senders_.from().domain(), domain, without_dmarc()) &&
       of_from(true).is_proven()) {
     return AuthenticationMethod::dmarc;
@@ -98,13 +102,8 @@ Proof::Method Proof::of_envelope_domain() const noexcept {
 }
 
 Proof::Method Proof::of_behind_domain() const noexcept {
-  const RewrittenSender& rewritten = senders_.rewritten();
   if (const Method method = of_domain(senders_.behind().domain())) return method;
-  const bool may_prove = policy_.spf_proves != SpfProves::no && rewritten.is_forwarded();
-  if (may_prove && authentication_.spf_aligned(rewritten.sending_domain(), Alignment::strict)) {
-    return AuthenticationMethod::spf;
-  }
-  return std::nullopt;
+  return spf_may_prove(true) && spf_passed_for_forwarder() ? Method(AuthenticationMethod::spf) : std::nullopt;
 }
 
 bool Proof::denies(std::string_view domain) const noexcept {

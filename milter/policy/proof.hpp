@@ -66,8 +66,12 @@ class Proof {
   // For exactly the domain of the envelope sender as it came. SPF is about no other domain: a pass for another one is
   // text from the sender that a milter has copied into its field (its name server's explanation of a fail, say).
   bool spf_passed() const noexcept;
-  // For the sender that is an identity: its own domain, or that of the forwarder who has sent it on.
+  // For exactly the domain of the trusted forwarder that rewrote the envelope sender by SRS.
+  bool spf_passed_for_forwarder() const noexcept;
+  // For the sender that is an identity: its own domain, or that of the forwarder.
   bool spf_passed_for_identity() const noexcept;
+  // Whether the operator lets SPF prove a sender that is listed by its domain, or as a mailbox.
+  bool spf_may_prove(bool by_domain) const noexcept;
   bool spf_is_denied() const noexcept;
   Method of_domain(std::string_view domain) const noexcept;
   bool denies(std::string_view domain) const noexcept;
