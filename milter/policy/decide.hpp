@@ -39,12 +39,12 @@ class Trace;
 // A message with the null sender is never delivered. A malformed envelope sender is not an identity, but under `either`
 // the From mailbox may still be one.
 //
-// What authenticates an identity, and who else could make the same bytes, is in PROOFS.md: every way to `deliver` has its
-// row there. In short: a From mailbox by a signature of its domain or of one above it; an envelope sender that is listed
-// as a mailbox by the same From mailbox, or by SPF where that may prove an address; one that is listed by its domain by
-// SPF, or by the domain's signature if the entry has From, too. If DMARC failed for its domain, a From mailbox is
-// authenticated only by ARC. A sender behind SRS may have the SPF pass of exactly the trusted forwarder's domain; a
-// signature of that domain is not enough, since anyone can replay it.
+// What authenticates an identity, and who else could make the same bytes, is in PROOFS.md: every way to `deliver` has
+// its row there. In short: a From mailbox by a signature of its domain or of one above it; an envelope sender that is
+// listed as a mailbox by the same From mailbox, or by SPF where that may prove an address; one that is listed by its
+// domain by SPF, or by the domain's signature if the entry has From, too. If DMARC failed for its domain, a From
+// mailbox is authenticated only by ARC. A sender behind SRS may have the SPF pass of exactly the trusted forwarder's
+// domain; a signature of that domain is not enough, since anyone can replay it.
 //
 // With `preferred` an identity also counts if it is not authenticated. But then no trusted field may say fail
 // (softfail, hardfail, policy) of DMARC, DKIM or SPF for a domain that is aligned with the identity's, and none may be
