@@ -133,15 +133,17 @@ void FilterGuard::take_events() {
       if (each.watch != event.wd && !is_of_store && !all) continue;
       if (is_of_store || all) note_write_to_store(*each.filter, (event.mask & IN_MODIFY) != 0);
       if (each.watch == event.wd && (event.mask & IN_MODIFY) != 0) each.filter->note_damage(Damage::written_to);
-      report(*each.filter);
-      // Whoever goes on writing need not wake us again.
-      if (each.filter->damaged()) end_watches(each);
+      // A writer that goes on need not wake us again. Not asked twice: a write between the two would end the watch, and
+      // no report would come.
+      if (report(*each.filter)) end_watches(each);
     }
   });
 }
 
-void FilterGuard::report(const LoadedFilter& filter) const {
-  if (filter.damaged() && filter.first_to_report_damage()) on_damage_();
+bool FilterGuard::report(const LoadedFilter& filter) const {
+  const bool is_damaged = filter.damaged();
+  if (is_damaged && filter.first_to_report_damage()) on_damage_();
+  return is_damaged;
 }
 
 void FilterGuard::check_next_chunk() {

@@ -55,7 +55,7 @@ class FilterGuard {
   int add_watch(int descriptor) noexcept;
   void end_watches(Watched& watched) noexcept;
   void take_events();
-  void report(const LoadedFilter& filter) const;
+  bool report(const LoadedFilter& filter) const;  // whether it is damaged
   void check_next_chunk();
 
   const std::function<void()> on_damage_;
