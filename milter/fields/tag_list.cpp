@@ -9,8 +9,10 @@
 namespace bloomgate {
 namespace {
 
+constexpr std::size_t kUsualTags = 16;  // more than most signatures have
+
 bool is_folding_space(char byte) noexcept {
-  return std::string_view(" \t\r\n").find(byte) != std::string_view::npos;
+  return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
 }
 
 bool is_tag_name(std::string_view text) noexcept {
@@ -25,6 +27,7 @@ bool is_tag_value(std::string_view text) noexcept {
 }  // namespace
 
 TagList::TagList(std::string_view text) {
+  tags_.reserve(kUsualTags);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(';'), text.size());
     const std::string_view part = text.substr(0, end);
