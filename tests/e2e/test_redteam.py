@@ -108,7 +108,7 @@ def now():
 def settings(own, policy, names):
     identity, alignment, spf_proves = policy
     return {"identity": identity, "alignment": alignment, "spf-proves": spf_proves, "authentication": "required",
-            "trusted-forwarders": "fwd.example", "dns-servers": names.option,
+            "dmarc-fail-veto": "yes", "trusted-forwarders": "fwd.example", "dns-servers": names.option,
             **({} if own else {"trusted-authserv-id": "mx.example.net"})}
 
 
