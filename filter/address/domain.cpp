@@ -148,6 +148,7 @@ RejectReason canonicalize_address_literal(std::string_view text, Domain& out) no
 }  // namespace
 
 RejectReason canonicalize_host_name(std::string_view text, Domain& out) noexcept {
+  if (text.size() > kMaxInputBytes) return RejectReason::too_long;  // map_label_anew() has room for no more
   if (const RejectReason reason = characters::check(text); reason != RejectReason::none) return reason;
   if (ascii::is_ascii(text)) return canonicalize_ascii(text, out);
   MappedName mapped;

@@ -15,8 +15,8 @@ namespace bloomgate {
 
 using Domain = FixedText<kMaxDomainBytes>;
 
-// Appends the canonical form of a host name, at most kMaxInputBytes, to the empty `out`: lower-case, A-labels, no
-// trailing dot. Or returns the reason why there is none. Allocates only for names that are not ASCII.
+// Appends the canonical form of a host name to the empty `out`: lower-case, A-labels, no trailing dot. Or returns the
+// reason why there is none: too_long above kMaxInputBytes. Allocates only for names that are not ASCII.
 RejectReason canonicalize_host_name(std::string_view text, Domain& out) noexcept;
 
 // The same for a host name or an address literal in its brackets: `[192.0.2.1]` or `[ipv6:2001:db8::1]`.

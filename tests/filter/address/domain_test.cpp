@@ -1,4 +1,6 @@
 // Internationalised domains, seen through the public functions: as the domain of an address and as an entry of a list.
+#include "filter/address/domain.hpp"
+
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -154,6 +156,26 @@ TEST_CASE("A canonical domain, read again, is the same domain") {
     CAPTURE(row.name, row.domain);
     const Entry entry = canonicalize_line("@" + row.domain);
     if (entry.is_key()) CHECK(wording(canonicalize_line(entry.key())) == entry.key());
+  }
+}
+
+// Callers hand over what a message says, without a look at its length.
+TEST_CASE("A host name that is longer than any input is too long, whatever is in it") {
+  for (const std::string_view letter : {"a", "ü", "中"}) {
+    for (const std::string_view separator : {"", "."}) {
+      std::string name;
+      while (name.size() <= kMaxInputBytes) name.append(letter).append(separator);
+      for (const std::string& text : {name, name + name, repeat(name, 40)}) {
+        Domain domain;
+        CHECK(canonicalize_host_name(text, domain) == RejectReason::too_long);
+        CHECK(canonicalize_domain(text, domain) == RejectReason::too_long);
+        CHECK(domain.view().empty());
+      }
+      name.resize(kMaxInputBytes - kMaxInputBytes % (letter.size() + separator.size()));
+      Domain domain;
+      const RejectReason reason = canonicalize_domain(name, domain);
+      CHECK((reason == RejectReason::label_too_long || reason == RejectReason::domain_too_long));
+    }
   }
 }
 

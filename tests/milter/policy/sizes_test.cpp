@@ -41,6 +41,13 @@ std::vector<std::string> domains() {
       all.push_back(domain_of(letter, bytes));
     }
   }
+  // One label, longer than any input.
+  for (const std::string_view letter : {"a", "\u00fc"}) {
+    std::string label;
+    while (label.size() < 60'000) label += letter;
+    all.push_back(label);
+    all.push_back(label + ".example");
+  }
   // As long as an address literal of IPv6 can be written, and longer.
   for (std::size_t digits = 0; digits < 70; ++digits) {
     all.push_back("[IPv6:" + std::string(digits, 'f') + "]");
