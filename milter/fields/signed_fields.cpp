@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <limits>
 
 #include "milter/fields/mail_date.hpp"
 #include "milter/fields/structured_text.hpp"
@@ -74,7 +75,7 @@ SignedNames::SignedNames(std::string_view list) noexcept {
   while (!list.empty()) {
     const std::size_t end = std::min(list.find(':'), list.size());
     const auto field = watched_field(without_folding_space(list.substr(0, end)));
-    if (field) ++counts_[static_cast<std::size_t>(*field)];
+    if (field && count(*field) < std::numeric_limits<std::uint16_t>::max()) ++counts_[static_cast<std::size_t>(*field)];
     list.remove_prefix(std::min(end + 1, list.size()));
   }
 }

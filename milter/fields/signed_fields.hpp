@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -16,7 +17,7 @@
 
 namespace bloomgate {
 
-// How often h= names each watched field.
+// How often h= names each watched field, up to a bound. Small, since one is kept of each signature.
 class SignedNames {
  public:
   // `list` is the value of h=. Linear.
@@ -25,7 +26,7 @@ class SignedNames {
   std::size_t count(WatchedField field) const noexcept { return counts_[static_cast<std::size_t>(field)]; }
 
  private:
-  std::array<std::size_t, kWatchedFields> counts_ = {};
+  std::array<std::uint16_t, kWatchedFields> counts_ = {};
 };
 
 struct OpenFields {

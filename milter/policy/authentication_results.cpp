@@ -84,24 +84,23 @@ std::string domain_of(std::string_view value) {
   }
   if (at_sign != std::string_view::npos) value.remove_prefix(at_sign + 1);
   Domain domain;
-  if (value.size() > kMaxInputBytes || canonicalize_domain(value, domain) != RejectReason::none) return {};
+  if (canonicalize_domain(value, domain) != RejectReason::none) return {};
   return std::string(domain.view());
 }
 
-// The domains of a result, collected while its properties are read.
-class DomainProperty {
+// What the properties of one name say together, in canonical form. An empty text says nothing.
+class Property {
  public:
-  void add(std::string_view value) {
-    std::string domain = domain_of(value);
-    useless_ = useless_ || domain.empty() || (seen_ && domain != domain_);
+  void add(std::string value) {
+    useless_ = useless_ || value.empty() || (seen_ && value != value_);
     seen_ = true;
-    domain_ = std::move(domain);
+    value_ = std::move(value);
   }
   bool seen() const noexcept { return seen_; }
-  std::string domain() const { return useless_ ? std::string{} : domain_; }
+  std::string value() const { return useless_ ? std::string{} : value_; }
 
  private:
-  std::string domain_;
+  std::string value_;
   bool seen_ = false;
   bool useless_ = false;
 };
@@ -128,7 +127,8 @@ class ResultReader {
     if (!at_boundary(reader_)) reader_.fail();
     for (reader_.skip_cfws(); !reader_.at_end() && !reader_.take(';'); reader_.skip_cfws())
       read_property(result.method);
-    result.domain = domain(result.method);
+    result.domain = domain();
+    result.signature = {selector_.value(), start_.value()};
     return result;
   }
 
@@ -158,7 +158,7 @@ class ResultReader {
     reader_.skip_cfws();
     const std::string value = read_value();
     if (reader_.failed()) return;
-    if (DomainProperty* property = property_of(method, type, name); property != nullptr) property->add(value);
+    keep(method, type, name, value);
   }
 
   std::string read_value() {
@@ -180,35 +180,41 @@ class ResultReader {
     return value;
   }
 
-  // Where a property of a method is kept; null for properties that say nothing about domains.
-  DomainProperty* property_of(AuthenticationMethod method, std::string_view type, std::string_view name) noexcept {
+  // Keeps a property that says what a result of that method is about.
+  void keep(AuthenticationMethod method, std::string_view type, std::string_view name, std::string_view value) {
     const auto is = [type, name](std::string_view wanted_type, std::string_view wanted_name) {
       return ascii::equal_ignoring_case(type, wanted_type) && ascii::equal_ignoring_case(name, wanted_name);
     };
     switch (method) {
       case AuthenticationMethod::dkim:
-        if (is("header", "d")) return &domain_;
-        return is("header", "i") ? &identity_ : nullptr;
+        if (is("header", "d")) domain_.add(domain_of(value));
+        if (is("header", "i")) identity_.add(domain_of(value));
+        if (is("header", "s")) selector_.add(canonical_selector(value));
+        if (is("header", "b")) start_.add(signature_start(value));
+        break;
       case AuthenticationMethod::spf:
-        return is("smtp", "mailfrom") ? &domain_ : nullptr;
+        if (is("smtp", "mailfrom")) domain_.add(domain_of(value));
+        break;
       case AuthenticationMethod::dmarc:
-        return is("header", "from") ? &domain_ : nullptr;
+        if (is("header", "from")) domain_.add(domain_of(value));
+        break;
       case AuthenticationMethod::arc:
       case AuthenticationMethod::other:
         break;
     }
-    return nullptr;
   }
 
-  std::string domain(AuthenticationMethod method) const {
-    if (method != AuthenticationMethod::dkim || !identity_.seen()) return domain_.domain();
-    if (!domain_.seen()) return identity_.domain();
-    return is_same_or_below(identity_.domain(), domain_.domain()) ? domain_.domain() : std::string{};
+  std::string domain() const {
+    if (!identity_.seen()) return domain_.value();
+    if (!domain_.seen()) return identity_.value();
+    return is_same_or_below(identity_.value(), domain_.value()) ? domain_.value() : std::string{};
   }
 
   StructuredReader& reader_;
-  DomainProperty domain_;
-  DomainProperty identity_;
+  Property domain_;
+  Property identity_;
+  Property selector_;
+  Property start_;
 };
 
 // Empty if there is none; an empty quoted one is no name.

@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "milter/fields/signature_name.hpp"
+
 namespace bloomgate {
 
 enum class AuthenticationMethod : std::uint8_t { dkim, spf, dmarc, arc, other };
@@ -42,6 +44,9 @@ struct MethodResult {
   // smtp.mailfrom, never the HELO name. Empty if there is none, if it is not a domain, and if the field names several
   // that do not go together. A header.i may be in a domain below header.d.
   std::string domain = {};
+  // For dkim, the signature that the result is about: header.s and header.b. A part that the field does not have, or
+  // has in two forms, is unknown.
+  SignatureName signature = {};
 
   friend bool operator==(const MethodResult&, const MethodResult&) = default;
 };

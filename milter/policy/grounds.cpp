@@ -25,14 +25,14 @@ void Grounds::begin(std::string_view helo, std::string_view path) {
 void Grounds::add_signature(std::string_view value) {
   misleading_ = misleading_ || ++signatures_ > kMaxSignatures || signature_can_forge_results(value);
   if (misleading_) return;
-  // A tag that is there twice makes the list void (RFC 6376 section 3.2): it names no domain.
   const TagList tags(value);
   Domain domain;
-  if (!tags.is_valid() || canonicalize_domain(tags.find("d").value_or(""), domain) != RejectReason::none) return;
+  if (canonicalize_domain(tags.find("d").value_or(""), domain) != RejectReason::none) return;
   Claim& claim = claims_.emplace_back();
   claim.domain = domain.view();
+  claim.signature = {canonical_selector(tags.find("s").value_or("")), signature_start(tags.find("b").value_or(""))};
   claim.names = SignedNames(tags.find("h").value_or(""));
-  claim.has_length = tags.find("l").has_value();
+  claim.is_readable = claim.covers = tags.is_valid() && !tags.find("l");
   claim.has_time = tags.find("t").has_value();
   claim.time = tags.find("t").value_or("").substr(0, kMaxTimeBytes);
 }
@@ -43,7 +43,7 @@ void Grounds::end_header(const CoverRules& rules, std::chrono::sys_seconds now) 
 
 bool Grounds::covers(const Claim& claim, const CoverRules& rules, std::chrono::sys_seconds now) const {
   const std::size_t times = claim.names.count(WatchedField::from);
-  if (claim.has_length || times == 0) return false;
+  if (!claim.is_readable || times == 0) return false;
   if (rules.require_oversigned && times <= seen_.count(WatchedField::from)) return false;
   const auto made =
       time_signed(claim.has_time ? std::optional<std::string_view>(claim.time) : std::nullopt, seen_, claim.names);
@@ -67,20 +67,21 @@ bool Grounds::is_misleading(const HeaderFrom& from) const noexcept {
 // say which of them it has found good.
 template <typename Predicate>
 bool Grounds::has_signer(Predicate is_about) const noexcept {
-  const auto is_open = [&](const Claim& claim) { return is_about(claim.domain) && !claim.covers; };
-  return std::ranges::any_of(claims_, is_about, &Claim::domain) && std::ranges::none_of(claims_, is_open);
+  const auto is_open = [&](const Claim& claim) { return is_about(claim) && !claim.covers; };
+  return std::ranges::any_of(claims_, is_about) && std::ranges::none_of(claims_, is_open);
 }
 
-bool Grounds::support(AuthenticationMethod method, std::string_view domain) const noexcept {
-  const auto is_signer = [domain](std::string_view signer) { return is_same_or_below(domain, signer); };
+bool Grounds::support(AuthenticationMethod method, std::string_view domain, const SignatureName& named) const noexcept {
   const auto is_aligned = [domain](std::string_view other) { return aligned(other, domain, Alignment::relaxed); };
   switch (method) {
     case AuthenticationMethod::spf:
       return !domain.empty() && domain == sender_domain_;
     case AuthenticationMethod::dkim:
-      return has_signer(is_signer);
+      return has_signer([&](const Claim& claim) {
+        return is_same_or_below(domain, claim.domain) && can_mean(named, claim.signature);
+      });
     case AuthenticationMethod::dmarc:
-      return is_aligned(sender_domain_) || has_signer(is_aligned);
+      return is_aligned(sender_domain_) || has_signer([&](const Claim& claim) { return is_aligned(claim.domain); });
     case AuthenticationMethod::arc:
     case AuthenticationMethod::other:
       break;

@@ -4,7 +4,9 @@
 //
 // A trusted field may hold results that its writer never found (result_forgery.hpp says how). This is the second lock:
 // a pass without grounds does not count. Nor does one whose signature leaves open what a reader sees
-// (signed_fields.hpp): `dkim=pass` says nothing of that. The body is not seen here, so a multipart counts if its fields
+// (signed_fields.hpp): `dkim=pass` says nothing of that. It names a domain, and perhaps a selector and the start of a
+// signature; every signature that it could be about has to leave nothing open, since an attacker can add some that look
+// like the good one. The body is not seen here, so a multipart counts if its fields
 // say little. A sender may lay grounds for another's domain, by a signature or an envelope sender, but then the honest
 // milters write a fail for it, which contradicts the pass.
 //
@@ -17,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "milter/fields/signature_name.hpp"
 #include "milter/fields/signed_fields.hpp"
 #include "milter/fields/watched_fields.hpp"
 #include "milter/policy/authentication_results.hpp"
@@ -33,7 +36,8 @@ class Grounds {
   // Throws std::bad_alloc; clear() must follow then.
   void begin(std::string_view helo, std::string_view path);
 
-  // The value of a DKIM-Signature field, of which the one domain is kept, and what it signs. Throws as begin() does.
+  // The value of a DKIM-Signature field, of which the one domain is kept, and what it signs. One that is not a valid
+  // list of tags, or has l=, leaves everything open: other readers may forgive it. Throws as begin() does.
   void add_signature(std::string_view value);
 
   // Any field, `name` as it stands before the colon. Throws as begin() does.
@@ -49,17 +53,19 @@ class Grounds {
   bool is_misleading(const HeaderFrom& from) const noexcept;
 
   // Whether a pass of that method can be about that canonical domain. For dkim the domain may also be below that of a
-  // signature, since some milters write only the signature's identity. True for methods that this class knows nothing
-  // about. A signature grounds nothing if it, or another one of a domain that it could be about, leaves something open.
-  bool support(AuthenticationMethod method, std::string_view domain) const noexcept;
+  // signature, since some milters write only the signature's identity; `named` is the signature that the pass names.
+  // True for methods that this class knows nothing about. A signature grounds nothing if it, or another one that the
+  // pass could be about, leaves something open.
+  bool support(AuthenticationMethod method, std::string_view domain, const SignatureName& named = {}) const noexcept;
 
  private:
-  // What one DKIM-Signature field claims. kMaxDomainBytes, and some numbers.
+  // What one DKIM-Signature field claims. Two names of kMaxDomainBytes at most, and some numbers.
   struct Claim {
     std::string domain = {};
+    SignatureName signature = {};
     SignedNames names{};
-    bool has_length = false;
-    std::string time = {};  // t=, its first bytes
+    bool is_readable = true;  // a valid list without l=
+    std::string time = {};    // t=, its first bytes
     bool has_time = false;
     bool covers = true;  // what a reader sees
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,30 @@ bool is_canonical(const std::string& text) {
   return canonicalize_domain(text, domain) == RejectReason::none && domain.view() == text;
 }
 
+// A pass is supported by the signature that it names, and by none that only differs in that name; nor does it count
+// beside one of the same name that leaves everything open.
+void check_signature(const MethodResult& result, const std::string& value) {
+  const auto& [selector, start] = result.signature;
+  require(selector.empty() || (is_canonical(selector) && selector[0] != '['), "selectors are canonical", value);
+  require(start.empty() || signature_start(start) == start, "starts are canonical", value);
+  const bool is_named = !selector.empty() || !start.empty();
+  require(result.method == AuthenticationMethod::dkim || !is_named, "only DKIM names a signature", value);
+  if (result.method != AuthenticationMethod::dkim || result.domain.empty() || result.domain[0] == '[') return;
+  const std::string domain = "v=1; d=" + result.domain;
+  const std::string same = domain + "; s=" + (selector.empty() ? "any" : selector) + "; b=" + start + "AAAAaaaa";
+  const auto is_supported = [&result](std::initializer_list<std::string> signatures) {
+    Grounds grounds;
+    grounds.begin("mail.example.org", "<joe@example.org>");
+    for (const std::string& signature : signatures) grounds.add_signature(signature);
+    return grounds.support(result.method, result.domain, result.signature);
+  };
+  const std::string other =
+      domain + "; s=x." + selector.substr(0, 200) + "; b=" + (start.starts_with('A') ? "B" : "A") + start + "AAAAaaaa";
+  require(is_supported({same}), "a result is supported by its own signature", value);
+  require(is_supported({other}) == !is_named, "a result is not supported by another signature", value);
+  require(!is_supported({same, same + "; l=1"}), "a result can be about each signature of its name", value);
+}
+
 // Adds the domains that the field's results are about.
 void check_field(const std::string& value, Fields& domains) {
   const auto field = parse_authentication_results(value);
@@ -55,6 +80,7 @@ void check_field(const std::string& value, Fields& domains) {
   require(!field->authserv_id.empty(), "there is an authserv-id", value);
   require(field->results.size() <= kMaxResultsInField, "the results are bounded", value);
   for (const MethodResult& result : field->results) {
+    check_signature(result, value);
     if (result.domain.empty()) continue;
     require(is_canonical(result.domain), "domains are canonical", value);
     domains.push_back(result.domain);

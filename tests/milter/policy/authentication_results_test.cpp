@@ -30,6 +30,13 @@ std::string read(std::string_view value) {
   return text;
 }
 
+// `selector/start` of the signature that the one result names.
+std::string signature_in(std::string_view properties) {
+  const auto field = parse_authentication_results("mx; dkim=pass header.d=example.org " + std::string(properties));
+  if (!field || field->results.size() != 1) return "unreadable";
+  return field->results[0].signature.selector + "/" + field->results[0].signature.start;
+}
+
 struct Case {
   std::string_view value, want;
 };
@@ -126,6 +133,41 @@ TEST_CASE("results of the authentication programs in use are read") {
       {"mx.example.net; domainkeys=pass header.from=joe@example.org; sender-id=pass header.from=joe@example.org",
        "other=pass -, other=pass -"},
   });
+}
+
+TEST_CASE("a DKIM result names the signature that it is about") {
+  const std::vector<Case> cases = {
+      {"", "/"},
+      {"header.i=@example.org header.a=rsa-sha256 header.s=sel header.b=\"abC/+d8Z\"", "sel/abC/+d8Z"},  // OpenDKIM
+      {"header.s=2024 header.b=abC/+d8Z", "2024/abC/+d8Z"},                                              // rspamd
+      {"header.b=dzdVyOfA", "/dzdVyOfA"},
+      {"header.s=A._b.C.", "a._b.c/"},
+      {"Header.S=SEL HEADER.B=dzdVyOfA", "sel/dzdVyOfA"},
+      {"header.b=\"abC/ +d8Z\"", "/abC/+d8Z"},
+      {"header.b=0123456789abcdefghijklmnopqrstuvwxyz", "/0123456789abcdefghijklmnopqrstuv"},
+      // What may be read in two ways is unknown.
+      {"header.s= header.b=", "/"},
+      {"header.b=abC/+d8", "/"},
+      {"header.b=abC/+d8=", "/"},
+      {"header.b=abC-_d8Z", "/"},
+      {"header.b=\"(abC/+d8Z\"", "/"},
+      {"header.s=a@b", "/"},
+      {"header.s=m\u00fcller", "/"},
+      {"header.s=a header.s=b header.b=dzdVyOfA header.b=dzdVyOfB", "/"},
+      {"header.s=a header.s=A header.b=dzdVyOfA header.b=dzdVyOfA", "a/dzdVyOfA"},
+      {"header.b=dzdVyOfA header.b=dzdVyOf", "/"},
+      // What is not a property of the signature.
+      {"smtp.s=a policy.b=dzdVyOfA s=a b=dzdVyOfA", "/"},
+  };
+  for (const auto& [properties, want] : cases) {
+    CAPTURE(properties);
+    CHECK(signature_in(properties) == want);
+  }
+  for (const std::string_view method : {"spf", "dmarc", "arc", "auth"}) {
+    const auto field =
+        parse_authentication_results("mx; " + std::string(method) + "=pass header.s=a header.b=dzdVyOfA");
+    CHECK(field->results[0].signature == SignatureName{});
+  }
 }
 
 TEST_CASE("the whole grammar of RFC 8601 is read") {

@@ -90,6 +90,139 @@ TEST_CASE("a signature that leaves open what a reader sees is no evidence") {
   CHECK(supports({kGood, "v=1; d=other.example; s=2; h=from; t=1000000000; b=x"}, "X-Any"));
 }
 
+// Signatures of a bank, of which the open ones leave the Subject to an attacker, and what a verifier says of them.
+TEST_CASE("a result is about each signature that it can mean, and all of these have to leave nothing open") {
+  constexpr std::chrono::sys_seconds kNow(std::chrono::seconds(1'000'000'000));
+  constexpr auto kCovers = "h=from:subject; t=1000000000; ";
+  constexpr auto kOpen = "h=from; t=1000000000; ";
+  constexpr auto kGood = "s=new; b=GOODgoodGOODgood";
+  const auto signature = [](std::string_view what, std::string_view name, std::string_view domain = "bank.example") {
+    return "v=1; d=" + std::string(domain) + "; " + std::string(what) + std::string(name);
+  };
+  struct Row {
+    std::string_view sentence;
+    std::vector<std::string> signatures;
+    std::vector<std::string_view> results;
+    bool want;
+  };
+  const std::vector<Row> rows = {
+      {"Nothing is named.", {signature(kCovers, kGood), signature(kOpen, "s=old; b=OPENopenOPENopen")}, {""}, false},
+      {"The selector names the one that covers.",
+       {signature(kCovers, kGood), signature(kOpen, "s=old; b=OPENopenOPENopen")},
+       {"header.s=NEW"},
+       true},
+      {"The selector names the one that does not.",
+       {signature(kCovers, kGood), signature(kOpen, "s=old; b=OPENopenOPENopen")},
+       {"header.s=old"},
+       false},
+      {"The start names the one that covers.",
+       {signature(kCovers, kGood), signature(kOpen, "s=new; b=OPENopenOPENopen")},
+       {"header.s=new header.b=GOODgood"},
+       true},
+      {"The start names the one that does not.",
+       {signature(kCovers, kGood), signature(kOpen, "s=new; b=OPENopenOPENopen")},
+       {"header.b=OPENopen"},
+       false},
+      {"A start in another case is another one.",
+       {signature(kCovers, kGood), signature(kOpen, "s=new; b=OPENopenOPENopen")},
+       {"header.b=goodgood"},
+       false},
+      {"The start is folded in the message.",
+       {signature(kCovers, "s=new; b=GO OD\r\n\tgood\r\n GOODgood"), signature(kOpen, "s=new; b=OPENopenOPENopen")},
+       {"header.b=GOODgood"},
+       true},
+      {"No signature has the selector that is named.", {signature(kCovers, kGood)}, {"header.s=other"}, false},
+      {"No signature has the start that is named.", {signature(kCovers, kGood)}, {"header.b=OTHERoth"}, false},
+      {"One has the selector, another one the start.",
+       {signature(kCovers, "s=new; b=OPENopenOPENopen"), signature(kCovers, "s=old; b=GOODgoodGOODgood")},
+       {"header.s=new header.b=GOODgood"},
+       false},
+      {"The one that is named is of another domain.",
+       {signature(kCovers, kGood, "evil.example"), signature(kCovers, "s=old; b=OPENopenOPENopen")},
+       {"header.s=new"},
+       false},
+      // A reader has a message with an open signature that is good, and puts a worthless one beside it.
+      {"The worthless one has the same selector.",
+       {signature(kOpen, kGood), signature(kCovers, "s=new; b=FAKEfakeFAKEfake")},
+       {"header.s=new"},
+       false},
+      {"The worthless one has the same selector and start.",
+       {signature(kOpen, kGood), signature(kCovers, "s=new; b=GOODgoodFAKEfake")},
+       {"header.s=new header.b=GOODgood"},
+       false},
+      {"The same, and the start that is named is too short to narrow.",
+       {signature(kOpen, kGood), signature(kCovers, "s=new; b=GOFAKEfakeFAKEfake")},
+       {"header.s=new header.b=GOODgoo"},
+       false},
+      {"The good one has a start that some verifiers repair, to that of the worthless one.",
+       {signature(kOpen, "s=new; b=*GOODgoodGOODgood"), signature(kCovers, "s=new; b=GOODgoodFAKEfake")},
+       {"header.s=new header.b=GOODgood"},
+       false},
+      {"The same with padding in front.",
+       {signature(kOpen, "s=new; b==GOODgoodGOODgood"), signature(kCovers, "s=new; b=GOODgoodFAKEfake")},
+       {"header.s=new header.b=GOODgood"},
+       false},
+      {"The same with a control character, which makes the list invalid for us.",
+       {signature(kOpen, "s=new; b=\vGOODgoodGOODgood"), signature(kCovers, "s=new; b=GOODgoodFAKEfake")},
+       {"header.s=new header.b=GOODgood"},
+       false},
+      {"The same, and nothing is named.",
+       {signature(kOpen, "s=new; b=GOOD\x01goodGOODgood"), signature(kCovers, "s=new; b=GOODgoodFAKEfake")},
+       {""},
+       false},
+      {"The verifier writes a longer start than we keep.",
+       {signature(kOpen, "s=new; b=0123456789abcdef0123456789abcdefGOOD"),
+        signature(kCovers, "s=new; b=0123456789abcdef0123456789abcdefFAKE")},
+       {"header.b=0123456789abcdef0123456789abcdefFAKE"},
+       false},
+      {"The same if it is a good one that covers.",
+       {signature(kCovers, "s=new; b=0123456789abcdef0123456789abcdefGOOD")},
+       {"header.b=0123456789abcdef0123456789abcdefGOOD"},
+       true},
+      // Several results.
+      {"Each is named, and one covers.",
+       {signature(kCovers, kGood), signature(kOpen, "s=old; b=OPENopenOPENopen")},
+       {"header.s=old; dkim=pass header.d=bank.example header.s=new"},
+       true},
+      {"The same in two fields.",
+       {signature(kCovers, kGood), signature(kOpen, "s=old; b=OPENopenOPENopen")},
+       {"header.s=old", "header.s=new"},
+       true},
+      {"The one that covers fails, the open one passes.",
+       {signature(kCovers, kGood), signature(kOpen, "s=old; b=OPENopenOPENopen")},
+       {"header.s=old; dkim=fail header.d=bank.example header.s=new"},
+       false},
+      {"The one that covers passes, the open one fails in the same field.",
+       {signature(kCovers, kGood), signature(kOpen, "s=old; b=OPENopenOPENopen")},
+       {"header.s=new; dkim=fail header.d=bank.example header.s=old"},
+       true},
+      {"Another field says fail of the one that covers.",
+       {signature(kCovers, kGood), signature(kOpen, "s=old; b=OPENopenOPENopen")},
+       {"header.s=new", "header.s=old; dkim=fail header.d=bank.example header.s=new"},
+       false},
+      {"Two selectors in one result narrow nothing.",
+       {signature(kCovers, kGood), signature(kOpen, "s=old; b=OPENopenOPENopen")},
+       {"header.s=new header.s=old"},
+       false},
+  };
+  const std::vector<std::string> ids = {"mx"};
+  for (const Row& row : rows) {
+    INFO(row.sentence);
+    Grounds grounds = grounds_of({.signatures = {row.signatures.begin(), row.signatures.end()}});
+    grounds.add_field("From", "joe@bank.example");
+    grounds.add_field("Subject", "test");
+    grounds.end_header({}, kNow);
+    std::vector<std::string> fields;
+    for (const std::string_view result : row.results) {
+      fields.push_back("mx; dkim=pass header.d=bank.example " + std::string(result));
+    }
+    const std::vector<std::string_view> values(fields.begin(), fields.end());
+    const auto found = Authentication::summarize(values, ids, grounds, kFrom);
+    CHECK(found.trusted_fields() == fields.size());
+    CHECK(found.dkim_aligned("bank.example", Alignment::strict) == row.want);
+  }
+}
+
 TEST_CASE("a message without sender and signatures has no evidence") {
   for (const std::string_view sender : {"<>", "", "junk"}) {
     const Grounds grounds = grounds_of({.sender = sender});

@@ -1,0 +1,33 @@
+#include "milter/fields/signature_name.hpp"
+
+#include "filter/address/domain.hpp"
+#include "filter/base/ascii.hpp"
+
+namespace bloomgate {
+
+std::string canonical_selector(std::string_view text) {
+  Domain selector;
+  if (!ascii::is_ascii(text) || canonicalize_host_name(text, selector) != RejectReason::none) return {};
+  return std::string(selector.view());
+}
+
+std::string signature_start(std::string_view text) {
+  std::string start;
+  for (const char byte : text) {
+    if (std::string_view(" \t\r\n").find(byte) != std::string_view::npos) continue;
+    if (!ascii::is_letter_or_digit(byte) && byte != '+' && byte != '/') return {};
+    start.push_back(byte);
+    if (start.size() == SignatureName::kMaxStartBytes) break;
+  }
+  return start.size() < SignatureName::kMinStartBytes ? std::string() : start;
+}
+
+bool can_mean(const SignatureName& named, const SignatureName& signature) noexcept {
+  const bool has_other_selector =
+      !named.selector.empty() && !signature.selector.empty() && named.selector != signature.selector;
+  const bool has_other_start =
+      !named.start.empty() && !signature.start.empty() && !signature.start.starts_with(named.start);
+  return !has_other_selector && !has_other_start;
+}
+
+}  // namespace bloomgate
