@@ -1,6 +1,7 @@
 """Messages of a listed sender, signed well and badly: what has to be delivered, and what has to be checked. What is decided
 by the text of a signature or of a key alone is in tests/milter/dkim (signature_choice_test.cpp, verifier_test.cpp)."""
 
+import re
 import time
 from dataclasses import replace
 
@@ -169,6 +170,24 @@ LEAVES_OPEN = {
 }
 
 
+
+
+def beside_worthless(byte):
+    """A good signature that leaves the Subject open, with a byte in its b= that some verifiers ignore, below one that
+    covers it, does not verify, and begins in the same way."""
+    opened, covering = RSA.sign(GENUINE, fields=(b"from", b"date")), RSA.sign(GENUINE).removesuffix(GENUINE)
+    start = re.compile(rb"(;\s*b=)(.{8})")
+    worthless = start.sub(lambda found: found[1] + start.search(opened)[2], covering)
+    return worthless + start.sub(lambda found: found[1] + byte + found[2], opened)
+
+
+LEAVES_OPEN |= {
+    "an open signature below a worthless one of the same name": checked(beside_worthless(b"")),
+    "the same with a vertical tab in its b=": checked(beside_worthless(b"\v")),
+    "the same with an asterisk in its b=": checked(beside_worthless(b"*")),
+}
+
+
 def many(count, signer):
     """As many signatures, none of which verifies."""
     raw = broken(signer.sign(GENUINE))
@@ -181,6 +200,10 @@ SEVERAL_SIGNATURES = {
     "a broken one above a good one": delivered(broken(key("test").sign(RSA.sign(GENUINE)))),
     "a broken one below a good one": delivered(RSA.sign(broken(key("test").sign(GENUINE)))),
     "both algorithms": delivered(ED25519.sign(RSA.sign(GENUINE))),
+    "one that leaves the Subject open above a good one": delivered(
+        ED25519.sign(RSA.sign(GENUINE), fields=(b"from", b"date"))),
+    "one that leaves the Subject open below a good one": delivered(
+        RSA.sign(ED25519.sign(GENUINE, fields=(b"from", b"date")))),
     "one of another domain above a good one": delivered(OTHER.sign(RSA.sign(GENUINE))),
     "one of another domain below a good one": delivered(RSA.sign(OTHER.sign(GENUINE))),
     "a good one of another domain above a broken one": checked(OTHER.sign(broken(RSA.sign(GENUINE)))),
