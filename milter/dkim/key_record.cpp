@@ -107,7 +107,7 @@ ReadKey read_key_record(std::string_view record, std::string_view algorithm) {
   if (!ascii::equal_ignoring_case(kind, "rsa")) return read;
   if (const auto whole = wrapped(without_any_space(*key))) {
     read.record.replace(static_cast<std::size_t>(key->data() - record.data()), key->size(), *whole);
-    if (read.record.size() > kMaxKeyRecordBytes) return {.outcome = Outcome::key_too_long};
+    if (read.record.size() > kMaxTxtBytes) return {.outcome = Outcome::key_too_long};
   }
   return read;
 }

@@ -4,23 +4,23 @@ namespace bloomgate {
 
 using Outcome = SignatureOutcome;
 
-Outcome outcome_of(KeyStatus status) noexcept {
+Outcome outcome_of(TxtStatus status) noexcept {
   switch (status) {
-    case KeyStatus::found:
+    case TxtStatus::found:
       return Outcome::pass;
-    case KeyStatus::not_found:
+    case TxtStatus::not_found:
       return Outcome::key_not_found;
-    case KeyStatus::several:
+    case TxtStatus::several:
       return Outcome::several_keys;
-    case KeyStatus::too_long:
+    case TxtStatus::too_long:
       return Outcome::key_too_long;
-    case KeyStatus::malformed:
+    case TxtStatus::malformed:
       return Outcome::key_malformed;
-    case KeyStatus::server_failed:
+    case TxtStatus::server_failed:
       return Outcome::name_server_failed;
-    case KeyStatus::bogus:
+    case TxtStatus::bogus:
       return Outcome::dnssec_bogus;
-    case KeyStatus::timed_out:
+    case TxtStatus::timed_out:
       return Outcome::name_timeout;
   }
   return Outcome::name_server_failed;

@@ -7,7 +7,7 @@
 
 namespace bloomgate {
 
-SignatureOutcome outcome_of(KeyStatus status) noexcept;
+SignatureOutcome outcome_of(TxtStatus status) noexcept;
 
 // Of a signature that did not pass.
 SignatureOutcome outcome_of_error(DKIM_SIGINFO* signature) noexcept;

@@ -259,11 +259,11 @@ class LibraryVerifier::Message : public Verification {
     Signature& signature = candidate.signature;
     const Resolver::Clock::time_point start = Resolver::Clock::now();
     const auto index = static_cast<std::size_t>(&candidate - choice_.candidates.data());
-    KeyRecord record = verifier_.resolver_.wait(*lookups_[index], deadline_);
+    TxtRecord record = verifier_.resolver_.wait(*lookups_[index], deadline_);
     signature.key_milliseconds = Milliseconds(Resolver::Clock::now() - start).count();
     signature.has_secure_key = record.is_secure;
     ReadKey key = {.outcome = outcome_of(record.status), .record = {}};
-    if (record.status == KeyStatus::found) key = read_key_record(record.text, *candidate.tags["a"]);
+    if (record.status == TxtStatus::found) key = read_key_record(record.text, *candidate.tags["a"]);
     if (key.outcome == Outcome::pass) {
       keys.push_back({key_name_of(candidate), std::move(key.record)});
     } else {

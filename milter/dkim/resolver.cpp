@@ -68,24 +68,24 @@ bool is_text(std::string_view text) noexcept {
   return std::ranges::all_of(text, [](char byte) { return (byte >= ' ' && byte <= '~') || byte == '\t'; });
 }
 
-KeyRecord record_of(int error, const ub_result* result) {
-  if (error != 0 || result == nullptr) return {.status = KeyStatus::server_failed};
-  if (result->bogus != 0) return {.status = KeyStatus::bogus};
+TxtRecord record_of(int error, const ub_result* result) {
+  if (error != 0 || result == nullptr) return {.status = TxtStatus::server_failed};
+  if (result->bogus != 0) return {.status = TxtStatus::bogus};
   constexpr int kNoError = 0;
   constexpr int kNoSuchName = 3;
-  if (result->nxdomain != 0 || result->rcode == kNoSuchName) return {.status = KeyStatus::not_found};
-  if (result->rcode != kNoError) return {.status = KeyStatus::server_failed};
+  if (result->nxdomain != 0 || result->rcode == kNoSuchName) return {.status = TxtStatus::not_found};
+  if (result->rcode != kNoError) return {.status = TxtStatus::server_failed};
   if (result->havedata == 0 || result->data == nullptr || result->data[0] == nullptr) {
-    return {.status = KeyStatus::not_found};
+    return {.status = TxtStatus::not_found};
   }
-  if (result->data[1] != nullptr) return {.status = KeyStatus::several};
-  KeyRecord record = {.status = KeyStatus::found, .text = {}, .is_secure = result->secure != 0};
+  if (result->data[1] != nullptr) return {.status = TxtStatus::several};
+  TxtRecord record = {.status = TxtStatus::found, .text = {}, .is_secure = result->secure != 0};
   const auto* const bytes = reinterpret_cast<const unsigned char*>(result->data[0]);
   if (!append_strings(bytes, static_cast<std::size_t>(std::max(result->len[0], 0)), record.text)) {
-    return {.status = KeyStatus::malformed};
+    return {.status = TxtStatus::malformed};
   }
-  if (record.text.size() > kMaxKeyRecordBytes) return {.status = KeyStatus::too_long};
-  return is_text(record.text) ? record : KeyRecord{.status = KeyStatus::malformed};
+  if (record.text.size() > kMaxTxtBytes) return {.status = TxtStatus::too_long};
+  return is_text(record.text) ? record : TxtRecord{.status = TxtStatus::malformed};
 }
 
 }  // namespace
@@ -95,14 +95,14 @@ namespace {
 // What libunbound's thread gives to the one who waits. Each of the two has a reference, for either may be done first.
 class Answer {
  public:
-  void set(KeyRecord record) noexcept {
+  void set(TxtRecord record) noexcept {
     const std::lock_guard lock(mutex_);
     record_ = std::move(record);
     is_there_ = true;
     came_.notify_all();
   }
 
-  bool wait_until(Resolver::Clock::time_point deadline, KeyRecord& record) {
+  bool wait_until(Resolver::Clock::time_point deadline, TxtRecord& record) {
     std::unique_lock lock(mutex_);
     if (!came_.wait_until(lock, deadline, [this] { return is_there_; })) return false;
     record = record_;
@@ -113,7 +113,7 @@ class Answer {
   std::mutex mutex_;
   std::condition_variable came_;
   bool is_there_ = false;
-  KeyRecord record_;
+  TxtRecord record_;
 };
 
 extern "C" void on_answer(void* data, int error, ub_result* result) {
@@ -122,7 +122,7 @@ extern "C" void on_answer(void* data, int error, ub_result* result) {
   try {
     (*answer)->set(record_of(error, result));
   } catch (...) {
-    (*answer)->set({.status = KeyStatus::server_failed});  // no memory for its text
+    (*answer)->set({.status = TxtStatus::server_failed});  // no memory for its text
   }
 }
 
@@ -135,21 +135,21 @@ class Resolver::Lookup {
     if (ub_resolve_async(context, name.c_str(), kTxt, kInternet, reference.get(), on_answer, &id_) == 0) {
       libunbounds_ = reference.release();
     } else {
-      answer_->set({.status = KeyStatus::server_failed});
+      answer_->set({.status = TxtStatus::server_failed});
     }
   }
   ~Lookup() { give_up(); }
   Lookup(const Lookup&) = delete;
   Lookup& operator=(const Lookup&) = delete;
 
-  KeyRecord wait_until(Clock::time_point deadline) {
-    KeyRecord record;
+  TxtRecord wait_until(Clock::time_point deadline) {
+    TxtRecord record;
     if (answer_->wait_until(deadline, record)) {
       libunbounds_ = nullptr;  // on_answer() has it
       return record;
     }
     give_up();
-    return {.status = KeyStatus::timed_out};
+    return {.status = TxtStatus::timed_out};
   }
 
  private:
@@ -245,7 +245,7 @@ std::shared_ptr<Resolver::Lookup> Resolver::start(const std::string& name) {
   return std::make_shared<Lookup>(unbound_->context(), name);
 }
 
-KeyRecord Resolver::wait(Lookup& lookup, Clock::time_point deadline) {
+TxtRecord Resolver::wait(Lookup& lookup, Clock::time_point deadline) {
   return lookup.wait_until(deadline);
 }
 

@@ -1,5 +1,5 @@
-// Finds the records of DKIM keys in the DNS (RFC 6376 section 3.6.2), by libunbound: cached, many at a time, and
-// validated by DNSSEC where there is a trust anchor. Safe from any thread; nobody waits while another waits.
+// Finds TXT records in the DNS, by libunbound: those of DKIM keys (RFC 6376 section 3.6.2), and of DMARC. Cached, many
+// at a time, and validated by DNSSEC where there is a trust anchor. Safe from any thread; no wait holds up another.
 #pragma once
 
 #include <chrono>
@@ -23,25 +23,25 @@ struct ResolverOptions {
 // As the configuration has them.
 ResolverOptions resolver_options(const DaemonOptions& options);
 
-enum class KeyStatus {
+enum class TxtStatus {
   found,
   not_found,      // the name does not exist, or has no TXT record
   several,        // more than one TXT record
-  too_long,       // longer than kMaxKeyRecordBytes
+  too_long,       // longer than kMaxTxtBytes
   malformed,      // not printable ASCII
   server_failed,  // SERVFAIL and the like; a loop of CNAMEs, too
   bogus,          // DNSSEC says that the answer is forged
   timed_out,
 };
 
-struct KeyRecord {
-  KeyStatus status = KeyStatus::server_failed;
+struct TxtRecord {
+  TxtStatus status = TxtStatus::server_failed;
   std::string text = {};   // if found
   bool is_secure = false;  // DNSSEC vouches for it
 };
 
-// libopendkim takes no more. A key of 4,096 bits needs some 750.
-inline constexpr std::size_t kMaxKeyRecordBytes = 1024;
+// libopendkim takes no longer record of a key. A key of 4,096 bits needs some 750 bytes, and DMARC fewer.
+inline constexpr std::size_t kMaxTxtBytes = 1024;
 
 class Resolver {
  public:
@@ -60,7 +60,7 @@ class Resolver {
   std::shared_ptr<Lookup> start(const std::string& name);
 
   // Waits for the answer until `deadline`, then gives the look-up up. Throws std::bad_alloc.
-  KeyRecord wait(Lookup& lookup, Clock::time_point deadline);
+  TxtRecord wait(Lookup& lookup, Clock::time_point deadline);
 
   // Whose servers are asked, and whether answers are validated, in words for the log.
   const std::string& description() const noexcept;

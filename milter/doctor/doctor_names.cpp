@@ -21,25 +21,25 @@ std::string remedy(std::string_view what) {
   return std::string(what).append(kConsequence);
 }
 
-std::string remedy_for(KeyStatus status) {
-  if (status == KeyStatus::bogus) return remedy("name servers that pass DNSSEC on, or leave dns-trust-anchor empty");
+std::string remedy_for(TxtStatus status) {
+  if (status == TxtStatus::bogus) return remedy("name servers that pass DNSSEC on, or leave dns-trust-anchor empty");
   return remedy("name working servers in dns-servers or /etc/resolv.conf");
 }
 
 // Why no name can be looked up; empty: one was.
-std::string fault_of(KeyStatus status) {
+std::string fault_of(TxtStatus status) {
   switch (status) {
-    case KeyStatus::timed_out:
+    case TxtStatus::timed_out:
       return "no name server answers in time";
-    case KeyStatus::server_failed:
+    case TxtStatus::server_failed:
       return "the name servers fail";
-    case KeyStatus::bogus:
+    case TxtStatus::bogus:
       return "DNSSEC finds the answers forged: the servers may leave out its signatures (dns-trust-anchor)";
-    case KeyStatus::found:
-    case KeyStatus::not_found:
-    case KeyStatus::several:
-    case KeyStatus::too_long:
-    case KeyStatus::malformed:
+    case TxtStatus::found:
+    case TxtStatus::not_found:
+    case TxtStatus::several:
+    case TxtStatus::too_long:
+    case TxtStatus::malformed:
       break;
   }
   return {};
@@ -52,7 +52,7 @@ void examine_names(const DaemonOptions& options, std::vector<DoctorFinding>& fin
   try {
     Resolver resolver(resolver_options(options));
     const auto lookup = resolver.start(kSomeName);
-    const KeyStatus status = resolver.wait(*lookup, Resolver::Clock::now() + options.dns_timeout).status;
+    const TxtStatus status = resolver.wait(*lookup, Resolver::Clock::now() + options.dns_timeout).status;
     const std::string fault = fault_of(status);
     if (fault.empty()) {
       findings.push_back({Level::ok, "names", "names are looked up; keys are " + resolver.description()});
