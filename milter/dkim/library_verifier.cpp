@@ -12,7 +12,7 @@
 #include "filter/base/error.hpp"
 #include "milter/dkim/header_hash.hpp"
 #include "milter/dkim/key_hooks.hpp"
-#include "milter/dkim/key_record.hpp"
+#include "milter/dkim/key_lookups.hpp"
 #include "milter/dkim/known_outcome.hpp"
 #include "milter/dkim/library_outcome.hpp"
 #include "milter/dkim/opendkim.hpp"
@@ -23,29 +23,6 @@ namespace bloomgate {
 namespace {
 
 using Outcome = SignatureOutcome;
-
-constexpr unsigned kLeastRsaBits = 1024;  // RFC 8301
-constexpr unsigned kEd25519Bits = 256;    // for which the library says nothing
-
-std::string_view view_of(const unsigned char* text) noexcept {
-  return text == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(text));
-}
-
-// What the library says of a tag that is not there.
-std::string_view default_of(std::string_view tag) noexcept {
-  return tag == "c" ? "simple/simple" : "";
-}
-
-bool has_same_tags(DKIM_SIGINFO* signature, const SignatureTags& tags) {
-  return std::ranges::all_of(kReadTags, [&](std::string_view tag) {
-    std::string name(tag);
-    const unsigned char* const value =
-        dkim_sig_gettagvalue(signature, false, reinterpret_cast<unsigned char*>(name.data()));
-    const std::string_view found = view_of(value);
-    if (!tags[tag]) return value == nullptr || (found == default_of(tag) && !found.empty());
-    return value != nullptr && found == *tags[tag];
-  });
-}
 
 struct FreeMessage {
   void operator()(DKIM* message) const noexcept { dkim_free(message); }
@@ -107,9 +84,7 @@ class LibraryVerifier::Message : public Verification {
       place_.reset();
       return;
     }
-    for (const SignatureCandidate& each : choice_.candidates) {
-      lookups_.push_back(each.is_worth_verifying ? verifier.resolver_.start(key_name(each.signature)) : nullptr);
-    }
+    keys_.emplace(verifier.resolver_, choice_.candidates);
   }
 
   bool add_body(std::string_view bytes) noexcept override {
@@ -169,13 +144,11 @@ class LibraryVerifier::Message : public Verification {
   }
 
  private:
-  static std::string key_name(const Signature& signature) {
-    return signature.selector + "._domainkey." + signature.domain;
+  std::size_t index_of(const SignatureCandidate& candidate) const noexcept {
+    return static_cast<std::size_t>(&candidate - choice_.candidates.data());
   }
 
-  DKIM_SIGINFO*& place_of(const SignatureCandidate& candidate) noexcept {
-    return places_[static_cast<std::size_t>(&candidate - choice_.candidates.data())];
-  }
+  DKIM_SIGINFO*& place_of(const SignatureCandidate& candidate) noexcept { return places_[index_of(candidate)]; }
 
   void make_own_hashes(const VerifyRequest& request) {
     for (std::size_t index = 0; index < choice_.candidates.size(); ++index) {
@@ -239,7 +212,13 @@ class LibraryVerifier::Message : public Verification {
   void verify() {
     std::vector<FoundKey> keys;
     for (SignatureCandidate& each : choice_.candidates) {
-      if (each.is_worth_verifying) find_key(each, keys);
+      if (place_of(each) == nullptr) continue;
+      if (auto key = keys_->find(each, index_of(each), deadline_)) {
+        keys.push_back(std::move(*key));
+      } else {
+        dkim_sig_ignore(place_of(each));
+        place_of(each) = nullptr;
+      }
     }
     const KeysAtHand at_hand(keys);
     if (body_check_) body_check_->finish();
@@ -248,53 +227,9 @@ class LibraryVerifier::Message : public Verification {
     // The result is that of one signature, of the library's choice; each has its own.
     static_cast<void>(dkim_eom(library_.get(), nullptr));
     for (SignatureCandidate& each : choice_.candidates) {
-      if (DKIM_SIGINFO* const place = place_of(each)) judge(each, place);
-    }
-  }
-
-  void find_key(SignatureCandidate& candidate, std::vector<FoundKey>& keys) {
-    using Milliseconds = std::chrono::duration<double, std::milli>;
-    DKIM_SIGINFO*& place = place_of(candidate);
-    if (place == nullptr) return;
-    Signature& signature = candidate.signature;
-    const Resolver::Clock::time_point start = Resolver::Clock::now();
-    const auto index = static_cast<std::size_t>(&candidate - choice_.candidates.data());
-    TxtRecord record = verifier_.resolver_.wait(*lookups_[index], deadline_);
-    signature.key_milliseconds = Milliseconds(Resolver::Clock::now() - start).count();
-    signature.has_secure_key = record.is_secure;
-    ReadKey key = {.outcome = outcome_of(record.status), .record = {}};
-    if (record.status == TxtStatus::found) key = read_key_record(record.text, *candidate.tags["a"]);
-    if (key.outcome == Outcome::pass) {
-      keys.push_back({key_name_of(candidate), std::move(key.record)});
-    } else {
-      signature.outcome = key.outcome;
-      dkim_sig_ignore(place);
-      place = nullptr;
-    }
-  }
-
-  // As the library asks for it: in the letters of the signature.
-  static std::string key_name_of(const SignatureCandidate& candidate) {
-    return *candidate.tags["s"] + "._domainkey." + *candidate.tags["d"];
-  }
-
-  void judge(SignatureCandidate& candidate, DKIM_SIGINFO* place) noexcept {
-    Signature& signature = candidate.signature;
-    dkim_alg_t algorithm = DKIM_SIGN_UNKNOWN;
-    static_cast<void>(dkim_sig_getsignalg(place, &algorithm));
-    if (algorithm == DKIM_SIGN_ED25519SHA256) {
-      signature.key_bits = kEd25519Bits;
-    } else if (dkim_sig_getkeysize(place, &signature.key_bits) != DKIM_STAT_OK) {
-      signature.key_bits = 0;
-    }
-    const bool passed = (dkim_sig_getflags(place) & DKIM_SIGFLAG_PASSED) != 0 &&
-                        dkim_sig_getbh(place) == DKIM_SIGBH_MATCH && dkim_sig_geterror(place) == DKIM_SIGERROR_OK;
-    if (!passed) {
-      signature.outcome = outcome_of_error(place);
-    } else if (algorithm != DKIM_SIGN_ED25519SHA256 && signature.key_bits < kLeastRsaBits) {
-      signature.outcome = Outcome::key_too_short;
-    } else {
-      signature.outcome = outcome_of_body(candidate);
+      if (place_of(each) == nullptr) continue;
+      judge(place_of(each), each.signature);
+      if (each.signature.outcome == Outcome::pass) each.signature.outcome = outcome_of_body(each);
     }
   }
 
@@ -317,10 +252,10 @@ class LibraryVerifier::Message : public Verification {
   bool has_header_ = false;
   bool has_given_up_ = false;
   Outcome fault_ = Outcome::no_signature;
-  // Of each candidate: where the library has it, and its key.
+  // Of each candidate: where the library has it.
   std::array<DKIM_SIGINFO*, kMaxVerifiedSignatures> places_ = {};
   std::array<std::optional<HeaderHash>, kMaxVerifiedSignatures> own_hashes_ = {};  // where the library's is wrong
-  std::vector<std::shared_ptr<Resolver::Lookup>> lookups_;
+  std::optional<KeyLookups> keys_;
   std::optional<BodyCheck> body_check_;  // nothing: no signature needs it
   std::uint64_t body_bytes_ = 0;
   std::size_t line_bytes_ = 0;
