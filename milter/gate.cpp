@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "filter/base/printable.hpp"
@@ -27,16 +28,21 @@ std::string word_or_dash(std::string_view value, std::size_t max_bytes) {
   return value.empty() ? "-" : printable_word(value, max_bytes);
 }
 
+// The signature that the decision is about: one with its outcome, or else one that passed, which it then did in vain,
+// or else the first. Null if there is none.
+const Signature* shown_signature(const std::vector<Signature>& all, std::optional<SignatureOutcome> outcome) noexcept {
+  for (const SignatureOutcome wanted : {outcome.value_or(SignatureOutcome::pass), SignatureOutcome::pass}) {
+    const auto found = std::ranges::find(all, wanted, &Signature::outcome);
+    if (found != all.end()) return &*found;
+  }
+  return all.empty() ? nullptr : &all.front();
+}
+
 // What the verifier found, for the sender that the decision is about.
 std::string logged_signature(const Facts& facts, const Decision& decision) {
   if (!facts.signatures) return {};
   const Signatures& signatures = *facts.signatures;
-  const Signature* shown = nullptr;
-  for (const Signature& each : signatures.all) {
-    const bool is_better =
-        decision.signature ? each.outcome == *decision.signature : each.outcome == SignatureOutcome::pass;
-    if (shown == nullptr || (is_better && shown->outcome != each.outcome)) shown = &each;
-  }
+  const Signature* const shown = shown_signature(signatures.all, decision.signature);
   const SignatureOutcome outcome = decision.signature ? *decision.signature
                                    : shown != nullptr ? shown->outcome
                                                       : signatures.fault;

@@ -283,24 +283,10 @@ class ChildVerifier::Message : public Verification {
     SocketResult result = SocketResult::done;
     const std::optional<Part> part = receive_part(socket_.get(), deadline, result);
     const auto found = part && part->kind == wire::Kind::found ? wire::decode_signatures(part->bytes) : std::nullopt;
-    if (found && is_about_this_message(*found)) return *found;
+    // Whatever has got hold of the child says nothing of other domains.
+    if (found && choice_.allows(*found)) return *found;
     fail(part ? SocketResult::closed : result);
     return {.all = {}, .fault = *fault_};
-  }
-
-  // Whatever has got hold of the child, it cannot speak for another domain than those that the message names.
-  bool is_about_this_message(const Signatures& found) const noexcept {
-    if (found.all.empty()) return true;
-    if (found.all.size() != choice_.candidates.size()) return false;
-    for (std::size_t index = 0; index < found.all.size(); ++index) {
-      const SignatureCandidate& candidate = choice_.candidates[index];
-      const Signature& signature = found.all[index];
-      if (signature.domain != candidate.signature.domain || signature.selector != candidate.signature.selector) {
-        return false;
-      }
-      if (!candidate.is_worth_verifying && signature.outcome == Outcome::pass) return false;
-    }
-    return true;
   }
 
   ChildVerifier& verifier_;

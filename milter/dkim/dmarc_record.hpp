@@ -15,9 +15,9 @@ enum class Adkim : std::uint8_t {
   strict,     // only the domain itself may sign; also where the record cannot be read
 };
 
-// `record` is the text of a TXT record. A record that is invalid (a tag twice, an adkim that is neither r nor s, another
-// version of DMARC) is strict: its owner has a wish that is not known, and a signature that does not count is the safe
-// side.
+// `record` is the text of a TXT record. A record that is invalid (a tag twice, an adkim that is neither r nor s,
+// another version of DMARC) is strict: its owner has a wish that is not known, and a signature that does not count is
+// the safe side.
 Adkim read_adkim(std::string_view record);
 
 }  // namespace bloomgate

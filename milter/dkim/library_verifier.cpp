@@ -16,6 +16,7 @@
 #include "milter/dkim/known_outcome.hpp"
 #include "milter/dkim/library_outcome.hpp"
 #include "milter/dkim/opendkim.hpp"
+#include "milter/dkim/owner_questions.hpp"
 #include "milter/dkim/signature_choice.hpp"
 #include "milter/fields/body_check.hpp"
 
@@ -85,6 +86,7 @@ class LibraryVerifier::Message : public Verification {
       return;
     }
     keys_.emplace(verifier.resolver_, choice_.candidates);
+    owners_.emplace(verifier.resolver_, choice_, verifier.rules_.alignment);
   }
 
   bool add_body(std::string_view bytes) noexcept override {
@@ -109,7 +111,9 @@ class LibraryVerifier::Message : public Verification {
     }
     if (has_given_up_) return {.all = {}, .fault = fault_};
     try {
-      return std::move(choice_).outcome();
+      Signatures found = std::move(choice_).outcome();
+      found.owner_rules = std::move(owner_rules_);
+      return found;
     } catch (const std::bad_alloc&) {
       return {.all = {}, .fault = Outcome::verifier_failed};
     }
@@ -231,6 +235,7 @@ class LibraryVerifier::Message : public Verification {
       judge(place_of(each), each.signature);
       if (each.signature.outcome == Outcome::pass) each.signature.outcome = outcome_of_body(each);
     }
+    owner_rules_ = owners_->rules(choice_, deadline_);
   }
 
   // Of a signature that is good.
@@ -256,6 +261,8 @@ class LibraryVerifier::Message : public Verification {
   std::array<DKIM_SIGINFO*, kMaxVerifiedSignatures> places_ = {};
   std::array<std::optional<HeaderHash>, kMaxVerifiedSignatures> own_hashes_ = {};  // where the library's is wrong
   std::optional<KeyLookups> keys_;
+  std::optional<OwnerQuestions> owners_;
+  std::vector<OwnerRule> owner_rules_;
   std::optional<BodyCheck> body_check_;  // nothing: no signature needs it
   std::uint64_t body_bytes_ = 0;
   std::size_t line_bytes_ = 0;

@@ -164,13 +164,25 @@ Signatures SignatureChoice::outcome() && {
   return found;
 }
 
+bool SignatureChoice::allows(const Signatures& found) const noexcept {
+  const auto is_wanted_domain = [this](const OwnerRule& rule) {
+    return std::ranges::find(need.domains, rule.domain, &Domain::view) != need.domains.end();
+  };
+  if (!std::ranges::all_of(found.owner_rules, is_wanted_domain)) return false;
+  const auto may_be_of = [](const Signature& signature, const SignatureCandidate& candidate) {
+    return signature.domain == candidate.signature.domain && signature.selector == candidate.signature.selector &&
+           (candidate.is_worth_verifying || signature.outcome != Outcome::pass);
+  };
+  return found.all.empty() || std::ranges::equal(found.all, candidates, may_be_of);
+}
+
 bool is_field(std::string_view field, std::string_view name) noexcept {
   return ascii::equal_ignoring_case(ascii::trimmed_back(field.substr(0, field.find(':')), " \t"), name);
 }
 
 SignatureChoice choose_signatures(const VerifyRequest& request, const VerifyRules& rules) {
   const Reading reading = {request, rules, seen_in(request.header)};
-  SignatureChoice choice;
+  SignatureChoice choice = {.need = request.need};
   std::size_t signatures = 0;
   for (std::size_t field = 0; field < request.header.size(); ++field) {
     if (!is_field(request.header[field], kSignatureField)) continue;

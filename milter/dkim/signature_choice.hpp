@@ -47,6 +47,7 @@ struct SignatureCandidate {
 };
 
 struct SignatureChoice {
+  SignatureNeed need = {};  // for whose sake they are chosen
   // At most kMaxVerifiedSignatures, in the order of the header.
   std::vector<SignatureCandidate> candidates = {};
   // Whether one of them signs DKIM-Signature fields, so that the verifier needs the others too.
@@ -59,6 +60,10 @@ struct SignatureChoice {
 
   // What is known of the signatures before any is verified.
   Signatures outcome() &&;
+
+  // Whether a verifier may have found that of them: it speaks for no other domain than those that the message names,
+  // and of no other owner than those of the wanted domains.
+  bool allows(const Signatures& found) const noexcept;
 };
 
 // Whether a header field, given as in VerifyRequest, has that name, in any case and with space after it.

@@ -146,6 +146,11 @@ std::string encode(const Signatures& signatures) {
     put(out, static_cast<std::uint32_t>(std::clamp(each.key_milliseconds * 1000, 0.0, 4e9)));
     put(out, static_cast<std::uint8_t>(each.has_secure_key));
   }
+  put(out, static_cast<std::uint32_t>(signatures.owner_rules.size()));
+  for (const OwnerRule& each : signatures.owner_rules) {
+    put_text(out, each.domain);
+    put(out, static_cast<std::uint8_t>(each.outcome));
+  }
   return out;
 }
 
@@ -162,6 +167,11 @@ std::optional<Signatures> decode_signatures(std::string_view bytes) {
     each.key_bits = reader.number<std::uint32_t>();
     each.key_milliseconds = reader.number<std::uint32_t>() / 1000.0;
     each.has_secure_key = reader.flag();
+  }
+  signatures.owner_rules.resize(reader.count(SignatureNeed::kMaxDomains));
+  for (OwnerRule& each : signatures.owner_rules) {
+    each.domain = read_domain(reader).view();
+    each.outcome = read_outcome(reader);
   }
   return reader.is_done() ? std::optional(std::move(signatures)) : std::nullopt;
 }

@@ -106,6 +106,9 @@ class Decider {
       if (each.key_bits != 0) note("key-bits", each.selector, each.key_bits);
     }
     if (signatures.all.empty()) note("signature", {}, {}, signature_outcome_name(signatures.fault));
+    for (const OwnerRule& each : signatures.owner_rules) {
+      note("owner-rule", {}, each.domain, signature_outcome_name(each.outcome));
+    }
   }
 
   std::optional<Decision> find_revoked() const noexcept {

@@ -1,5 +1,8 @@
 #include "milter/policy/signatures.hpp"
 
+#include <algorithm>
+#include <optional>
+
 namespace bloomgate {
 
 namespace {
@@ -46,6 +49,7 @@ constexpr std::string_view kOutcomeNames[] = {
     "key-in-test-mode",
     "key-not-for-this",
     "subdomain-not-allowed",
+    "other-domain-not-allowed",
     "name-server-failed",
     "name-timeout",
     "dnssec-bogus",
@@ -67,24 +71,36 @@ SignatureOutcome outcome_of_added(WatchedField field) noexcept {
   return static_cast<SignatureOutcome>(first + static_cast<std::size_t>(field));
 }
 
-const Signature* Signatures::for_domain(std::string_view domain, Alignment alignment) const noexcept {
-  const Signature* first = nullptr;
-  for (const Signature& signature : all) {
-    if (!aligned(signature.domain, domain, alignment)) continue;
-    if (signature.outcome == SignatureOutcome::pass) return &signature;
-    if (first == nullptr) first = &signature;
-  }
-  return first;
+SignatureOutcome Signatures::owner_rule(std::string_view domain) const noexcept {
+  const auto rule = std::ranges::find(owner_rules, domain, &OwnerRule::domain);
+  return rule != owner_rules.end() ? rule->outcome : SignatureOutcome::other_domain_not_allowed;
+}
+
+bool Signatures::may_count(const Signature& signature, std::string_view domain, Alignment alignment) const noexcept {
+  if (!aligned(signature.domain, domain, alignment)) return false;
+  return alignment != Alignment::relaxed || signature.domain == domain || owner_rule(domain) == SignatureOutcome::pass;
 }
 
 bool Signatures::pass_for(std::string_view domain, Alignment alignment) const noexcept {
-  const Signature* const signature = for_domain(domain, alignment);
-  return signature != nullptr && signature->outcome == SignatureOutcome::pass;
+  return std::ranges::any_of(all, [&](const Signature& each) {
+    return each.outcome == SignatureOutcome::pass && may_count(each, domain, alignment);
+  });
 }
 
 SignatureOutcome Signatures::outcome_for(std::string_view domain, Alignment alignment) const noexcept {
-  const Signature* const signature = for_domain(domain, alignment);
-  return signature != nullptr ? signature->outcome : fault;
+  if (pass_for(domain, alignment)) return SignatureOutcome::pass;
+  const auto outcome_of_first = [this](const auto& is_meant) -> std::optional<SignatureOutcome> {
+    const auto found = std::ranges::find_if(all, is_meant);
+    return found != all.end() ? std::optional(found->outcome) : std::nullopt;
+  };
+  const auto is_aligned = [&](const Signature& each) { return aligned(each.domain, domain, alignment); };
+  const auto counts = [&](const Signature& each) { return may_count(each, domain, alignment); };
+  const auto is_kept_out = [&](const Signature& each) {
+    return each.outcome == SignatureOutcome::pass && is_aligned(each);
+  };
+  if (const auto outcome = outcome_of_first(counts)) return *outcome;
+  if (outcome_of_first(is_kept_out)) return owner_rule(domain);
+  return outcome_of_first(is_aligned).value_or(fault);
 }
 
 }  // namespace bloomgate

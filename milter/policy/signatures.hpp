@@ -68,6 +68,9 @@ enum class SignatureOutcome : std::uint8_t {
   key_not_for_this,       // a key of another use, hash or algorithm
   subdomain_not_allowed,  // t=s, and i= in a domain below d=
 
+  // The owner of the sender's domain
+  other_domain_not_allowed,  // the signature is good, and its domain may not sign for the sender's: see OwnerRule
+
   // The name server
   name_server_failed,
   name_timeout,
@@ -98,22 +101,37 @@ struct Signature {
   friend bool operator==(const Signature&, const Signature&) = default;
 };
 
+// Whether the owner of a sender's domain lets other domains of the organisation sign for it, by the domain's DMARC
+// record: the tag adkim of RFC 7489 section 6.3.
+struct OwnerRule {
+  std::string domain = {};  // the sender's, canonical
+  // pass: he does; that is so without a record, too. Else why not, or why that is not known.
+  SignatureOutcome outcome = SignatureOutcome::other_domain_not_allowed;
+
+  friend bool operator==(const OwnerRule&, const OwnerRule&) = default;
+};
+
 struct Signatures {
   std::vector<Signature> all = {};  // those that were looked at, in the order of the header
   // Of the verification itself: what is said where `all` has nothing to say.
   SignatureOutcome fault = SignatureOutcome::no_signature;
+  // With Alignment::relaxed another domain's signature counts only for a domain whose rule is a pass, so a rule that is
+  // missing opens nothing. At most SignatureNeed::kMaxDomains; none where no signature's fate depends on it.
+  std::vector<OwnerRule> owner_rules = {};
 
-  // The signature to tell of, for a sender of that domain: one that is aligned and passed, or else the first that is
-  // aligned. Null if there is none.
-  const Signature* for_domain(std::string_view domain, Alignment alignment) const noexcept;
-
-  // Whether a signature that is aligned with `domain` passed.
+  // Whether a signature that may count for `domain` passed.
   bool pass_for(std::string_view domain, Alignment alignment) const noexcept;
 
-  // The outcome of for_domain(), or else `fault`.
+  // What to tell of a sender of that domain: a pass, or else the outcome of the first signature that may count for it.
+  // If there is none, the owner's rule that keeps out one that passed, the outcome of the first that is aligned, or
+  // `fault`.
   SignatureOutcome outcome_for(std::string_view domain, Alignment alignment) const noexcept;
 
   friend bool operator==(const Signatures&, const Signatures&) = default;
+
+ private:
+  SignatureOutcome owner_rule(std::string_view domain) const noexcept;
+  bool may_count(const Signature& signature, std::string_view domain, Alignment alignment) const noexcept;
 };
 
 // The signatures that would change a decision: those of domains that are aligned with one of these, canonical. Empty:

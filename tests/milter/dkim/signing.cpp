@@ -48,11 +48,16 @@ const char* const kKeyRecord =
     "jy1TgiZ3YwIDAQAB"
     "\"";
 
-SignedMessage sign(const std::vector<std::string>& header, const std::string& body) {
+std::string key_record(const std::string& domain) {
+  const std::string record = kKeyRecord;
+  return "s1._domainkey." + domain + record.substr(record.find(". 3600"));
+}
+
+SignedMessage sign(const std::vector<std::string>& header, const std::string& body, const std::string& domain) {
   DKIM_LIB* const library = dkim_init(nullptr, nullptr);
   DKIM_STAT status = DKIM_STAT_OK;
   DKIM* const message =
-      dkim_sign(library, bytes_of("x"), nullptr, bytes_of(kPrivateKey), bytes_of("s1"), bytes_of("example.org"),
+      dkim_sign(library, bytes_of("x"), nullptr, bytes_of(kPrivateKey), bytes_of("s1"), bytes_of(domain),
                 DKIM_CANON_RELAXED, DKIM_CANON_RELAXED, DKIM_SIGN_RSASHA256, -1, &status);
   require(status);
   for (const std::string& field : header) require(dkim_header(message, bytes_of(field), field.size()));

@@ -11,10 +11,12 @@ struct SignedMessage {
   std::string body;
 };
 
-// With the selector s1 of example.org, whose record is kKeyRecord; relaxed/relaxed.
-SignedMessage sign(const std::vector<std::string>& header, const std::string& body);
+// With the selector s1 of the domain, whose record is key_record(); relaxed/relaxed.
+SignedMessage sign(const std::vector<std::string>& header, const std::string& body,
+                   const std::string& domain = "example.org");
 
 // As libunbound takes records of its own.
-extern const char* const kKeyRecord;
+std::string key_record(const std::string& domain);
+extern const char* const kKeyRecord;  // that of example.org
 
 }  // namespace bloomgate::test

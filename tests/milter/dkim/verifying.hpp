@@ -15,7 +15,7 @@ namespace bloomgate::test {
 inline const std::vector<std::string> kHeader = {"From: joe@example.org", "To: ann@example.net", "Subject: test"};
 inline const std::string kBody = "Hello.\r\n";
 
-// Nobody is asked for a name: what is not among the records does not exist.
+// Names that are not among the records are asked of a port at which nothing answers: their look-up fails.
 inline ResolverOptions records(const std::vector<std::string>& own = {kKeyRecord}) {
   ResolverOptions options = {.servers = {"127.0.0.1@9"}};
   options.records = own;

@@ -17,7 +17,9 @@ Signatures some_signatures() {
                    .key_milliseconds = 12.5,
                    .has_secure_key = true},
                   {.outcome = SignatureOutcome::verifier_timeout, .domain = "news.example.org"}},
-          .fault = SignatureOutcome::too_busy};
+          .fault = SignatureOutcome::too_busy,
+          .owner_rules = {{"example.org", SignatureOutcome::pass},
+                          {"example.net", SignatureOutcome::other_domain_not_allowed}}};
 }
 
 TEST_CASE("messages between daemon and child are read as they were written") {
@@ -81,6 +83,15 @@ TEST_CASE("an invalid value in a message between daemon and child is refused") {
   Signatures long_domain = some_signatures();
   long_domain.all[0].domain = std::string(kMaxDomainBytes + 1, 'a');
   CHECK_FALSE(wire::decode_signatures(wire::encode(long_domain)));
+  long_domain = some_signatures();
+  long_domain.owner_rules[0].domain = std::string(kMaxDomainBytes + 1, 'a');
+  CHECK_FALSE(wire::decode_signatures(wire::encode(long_domain)));
+  bytes = wire::encode(some_signatures());
+  bytes.back() = '\x7f';  // an owner's rule
+  CHECK_FALSE(wire::decode_signatures(bytes));
+  Signatures more_rules = some_signatures();
+  more_rules.owner_rules.resize(SignatureNeed::kMaxDomains + 1);
+  CHECK_FALSE(wire::decode_signatures(wire::encode(more_rules)));
 }
 
 TEST_CASE("a count larger than its message allocates nothing") {

@@ -52,6 +52,7 @@ TEST_CASE("names of outcomes are what operators match on") {
       {Outcome::key_in_test_mode, "key-in-test-mode"},
       {Outcome::key_not_for_this, "key-not-for-this"},
       {Outcome::subdomain_not_allowed, "subdomain-not-allowed"},
+      {Outcome::other_domain_not_allowed, "other-domain-not-allowed"},
       {Outcome::name_server_failed, "name-server-failed"},
       {Outcome::name_timeout, "name-timeout"},
       {Outcome::dnssec_bogus, "dnssec-bogus"},
@@ -79,22 +80,20 @@ TEST_CASE("of the signatures aligned with a sender the one that passed is report
   const Signatures signatures = {.all = {{.outcome = Outcome::pass, .domain = "other.example"},
                                          {.outcome = Outcome::expired, .domain = "bank.example"},
                                          {.outcome = Outcome::body_changed, .domain = "bank.example"},
-                                         {.outcome = Outcome::header_changed, .domain = "example.org"},
-                                         {.outcome = Outcome::pass, .domain = "news.example.org"}}};
-  CHECK(signatures.for_domain("bank.example", Alignment::relaxed) == &signatures.all[1]);
-  CHECK(signatures.outcome_for("bank.example", Alignment::relaxed) == Outcome::expired);
-  CHECK_FALSE(signatures.pass_for("bank.example", Alignment::relaxed));
-  CHECK(signatures.for_domain("example.org", Alignment::relaxed) == &signatures.all[4]);
-  CHECK(signatures.pass_for("example.org", Alignment::relaxed));
-  CHECK(signatures.outcome_for("example.org", Alignment::strict) == Outcome::header_changed);
-  CHECK_FALSE(signatures.pass_for("example.org", Alignment::strict));
+                                         {.outcome = Outcome::header_changed, .domain = "news.example.org"},
+                                         {.outcome = Outcome::pass, .domain = "example.org"}}};
+  CHECK(signatures.outcome_for("bank.example", Alignment::parent) == Outcome::expired);
+  CHECK_FALSE(signatures.pass_for("bank.example", Alignment::parent));
+  CHECK(signatures.outcome_for("news.example.org", Alignment::parent) == Outcome::pass);
+  CHECK(signatures.pass_for("news.example.org", Alignment::parent));
+  CHECK(signatures.outcome_for("news.example.org", Alignment::strict) == Outcome::header_changed);
+  CHECK_FALSE(signatures.pass_for("news.example.org", Alignment::strict));
   CHECK(signatures.pass_for("other.example", Alignment::strict));
 }
 
 TEST_CASE("if no signature is aligned, the fault of the verification is reported, and nothing passes") {
   Signatures signatures = {.all = {{.outcome = Outcome::pass, .domain = "other.example"}}};
   for (const std::string_view domain : {"bank.example", ""}) {
-    CHECK(signatures.for_domain(domain, Alignment::relaxed) == nullptr);
     CHECK_FALSE(signatures.pass_for(domain, Alignment::relaxed));
     CHECK(signatures.outcome_for(domain, Alignment::relaxed) == Outcome::no_signature);
   }
@@ -103,6 +102,34 @@ TEST_CASE("if no signature is aligned, the fault of the verification is reported
   CHECK(signatures.outcome_for("other.example", Alignment::relaxed) == Outcome::pass);
   signatures.fault = Outcome::pass;
   CHECK_FALSE(signatures.pass_for("bank.example", Alignment::relaxed));
+}
+
+TEST_CASE("with relaxed alignment another domain's signature counts only if the owner's rule allows it") {
+  const auto outcome = [](Signatures signatures, std::vector<OwnerRule> rules) {
+    signatures.owner_rules = std::move(rules);
+    const Outcome told = signatures.outcome_for("example.org", Alignment::relaxed);
+    CHECK(signatures.pass_for("example.org", Alignment::relaxed) == (told == Outcome::pass));
+    return told;
+  };
+  const Signature child = {.outcome = Outcome::pass, .domain = "news.example.org"};
+  const Signature own = {.outcome = Outcome::pass, .domain = "example.org"};
+  const Signature bad_child = {.outcome = Outcome::key_not_found, .domain = "mg.example.org"};
+  const Signature bad_own = {.outcome = Outcome::body_changed, .domain = "example.org"};
+  const OwnerRule allows = {"example.org", Outcome::pass}, forbids = {"example.org", Outcome::other_domain_not_allowed},
+                  unknown = {"example.org", Outcome::name_timeout}, of_another = {"bank.example", Outcome::pass};
+
+  CHECK(outcome({.all = {child}}, {allows}) == Outcome::pass);
+  CHECK(outcome({.all = {child}}, {of_another, allows}) == Outcome::pass);
+  CHECK(outcome({.all = {child}}, {forbids}) == Outcome::other_domain_not_allowed);
+  CHECK(outcome({.all = {child}}, {unknown}) == Outcome::name_timeout);
+  CHECK(outcome({.all = {child}}, {}) == Outcome::other_domain_not_allowed);
+  CHECK(outcome({.all = {child}}, {of_another}) == Outcome::other_domain_not_allowed);
+  CHECK(outcome({.all = {bad_child, child}}, {forbids}) == Outcome::other_domain_not_allowed);
+  CHECK(outcome({.all = {child, bad_own}}, {forbids}) == Outcome::body_changed);
+  CHECK(outcome({.all = {child, bad_own}}, {allows}) == Outcome::pass);
+  CHECK(outcome({.all = {child, own}}, {forbids}) == Outcome::pass);
+  CHECK(outcome({.all = {bad_child}}, {allows}) == Outcome::key_not_found);
+  CHECK(outcome({.all = {bad_child}}, {}) == Outcome::key_not_found);
 }
 
 TEST_CASE("a need is empty only where it names no domain") {
