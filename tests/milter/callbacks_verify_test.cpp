@@ -31,7 +31,7 @@ GateRules verifying_rules() {
 // A verifier that says what it is told to say, and keeps what it was given.
 class Verifying : public Verifier, public Parts {
  public:
-  Verifying() : Parts(verifying_rules()) {
+  explicit Verifying(const GateRules& rules = verifying_rules()) : Parts(rules) {
     shared.verifier = this;
     shared.before_waiting = [this] { ++waits; };
     REQUIRE(server.negotiate() == SMFIS_CONTINUE);
@@ -105,6 +105,18 @@ TEST_CASE_METHOD(Verifying,
                                 "insert 0 deliver; reason=listed; host=fallback.example; identity=envelope; "
                                 "authentication=dkim; proof=same-from; whitelist=whitelist"});
   CHECK_THAT(log.text(), Contains(" dkim=pass domain=example.org selector=s1"));
+}
+
+TEST_CASE("a good signature that the owner's rule keeps out is named in the log, with the rule as its outcome") {
+  GateRules rules = verifying_rules();
+  rules.policy.alignment = Alignment::relaxed;
+  Verifying verifying(rules);
+  verifying.outcome = {.all = {{.outcome = SignatureOutcome::expired, .domain = "mg.example.org", .selector = "s2"},
+                               {.outcome = SignatureOutcome::pass, .domain = "news.example.org", .selector = "s3"}},
+                       .owner_rules = {{"example.org", SignatureOutcome::other_domain_not_allowed}}};
+  verifying.send("<joe@example.org>");
+  CHECK_THAT(verifying.server.edits().back(), Contains("; dkim=other-domain-not-allowed"));
+  CHECK_THAT(verifying.log.text(), Contains(" dkim=other-domain-not-allowed domain=news.example.org selector=s3"));
 }
 
 TEST_CASE_METHOD(Verifying,

@@ -1,5 +1,6 @@
 // Every combination of the facts that a decision on a sender rests on, and what decide() makes of it: a line for each
 // message, with a letter for each policy. rules_test.py holds it against the rules, which it states by itself.
+#include <algorithm>
 #include <array>
 #include <iostream>
 #include <string>
@@ -32,14 +33,35 @@ constexpr std::string_view kSigners[] = {"",
                                          "fwd.example",
                                          "other.example"};
 constexpr std::string_view kFindings[] = {"", "pass", "fail"};
+// The senders whose owners let another domain sign.
+constexpr std::string_view kAllowing[] = {"", "envelope", "from", "both"};
 
 struct State {
   std::string_view envelope, from, spf, signer, dmarc;
   bool own_verifier, arc;
+  std::string_view allowing;
 };
 
 std::string_view domain_of(std::string_view address) {
   return address.find('@') == std::string_view::npos ? "" : address.substr(address.find('@') + 1);
+}
+
+// What our own verifier has found. The envelope sender is the one behind the forwarder.
+Signatures signatures_of(const State& state) {
+  Signatures signatures;
+  if (state.signer.empty()) return signatures;
+  signatures.all.push_back({.outcome = SignatureOutcome::pass, .domain = std::string(state.signer)});
+  const std::string_view envelope = state.envelope.starts_with("SRS0=") ? "a.example" : domain_of(state.envelope);
+  const std::string_view from = domain_of(state.from);
+  const auto allows = [&](std::string_view domain) {
+    return (domain == envelope && (state.allowing == "envelope" || state.allowing == "both")) ||
+           (domain == from && (state.allowing == "from" || state.allowing == "both"));
+  };
+  for (const std::string_view domain : {envelope, from}) {
+    const auto outcome = allows(domain) ? SignatureOutcome::pass : SignatureOutcome::other_domain_not_allowed;
+    if (!domain.empty()) signatures.owner_rules.push_back({std::string(domain), outcome});
+  }
+  return signatures;
 }
 
 Facts facts_of(const State& state, const std::string& path) {
@@ -65,12 +87,7 @@ Facts facts_of(const State& state, const std::string& path) {
   const std::vector<std::string_view> views(fields.begin(), fields.end());
   const std::string trusted[] = {"mx.example.net"};
   facts.authentication = Authentication::summarize(views, trusted);
-  if (state.own_verifier) {
-    facts.signatures.emplace();
-    if (!state.signer.empty()) {
-      facts.signatures->all.push_back({.outcome = SignatureOutcome::pass, .domain = std::string(state.signer)});
-    }
-  }
+  if (state.own_verifier) facts.signatures = signatures_of(state);
   return facts;
 }
 
@@ -99,7 +116,7 @@ void print(const State& state, const Lists& lists, const std::vector<Policy>& po
   const std::string path = "<" + std::string(state.envelope) + ">";
   const Facts facts = facts_of(state, path);
   std::cout << state.envelope << '\t' << state.from << '\t' << state.spf << '\t' << state.signer << '\t' << state.dmarc
-            << '\t' << state.own_verifier << '\t' << state.arc << '\t';
+            << '\t' << state.own_verifier << '\t' << state.arc << '\t' << state.allowing << '\t';
   for (const Policy& policy : policies) {
     std::cout << (decide(facts, lists, policy).verdict == Verdict::deliver ? 'd' : 'c');
   }
@@ -121,8 +138,10 @@ int main() {
         for (const std::string_view signer : kSigners)
           for (const std::string_view dmarc : kFindings)
             for (const bool own_verifier : {false, true})
-              for (const bool arc : {false, true}) {
-                print({envelope, from, spf, signer, dmarc, own_verifier, arc}, lists, policies);
-              }
+              for (const bool arc : {false, true})
+                for (const std::string_view allowing : kAllowing) {
+                  if (!allowing.empty() && (!own_verifier || signer.empty())) continue;  // it makes no difference
+                  print({envelope, from, spf, signer, dmarc, own_verifier, arc, allowing}, lists, policies);
+                }
   return std::cout.flush() ? 0 : 1;
 }

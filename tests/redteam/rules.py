@@ -46,11 +46,13 @@ def covers(found, address):
 
 
 class Message:
-    def __init__(self, envelope, sender, spf, signer, dmarc, own_verifier, arc):
+    def __init__(self, envelope, sender, spf, signer, dmarc, own_verifier, arc, allowing=()):
+        """allowing: the senders' domains whose owners let another domain of the organisation sign, as far as our own
+        verifier has asked."""
         self.came, self.sender, self.arc = envelope, "" if sender == "!absent" else sender, arc
         self.spf = spf if domain(envelope) else ""
         self.dmarc = dmarc if self.sender else ""
-        self.signer, self.own_verifier = signer, own_verifier
+        self.signer, self.own_verifier, self.allowing = signer, own_verifier, allowing
         self.envelope = envelope.removeprefix("prvs=4f2a1b3c5d=")
         self.is_forwarded = envelope.startswith("SRS0=")
         if self.is_forwarded:
@@ -58,8 +60,10 @@ class Message:
 
     def is_signed(self, name, policy):
         """Of a result that another program wrote, a child's or a sibling's signature proves nothing: only its DMARC result
-        says whether the owner allows that."""
-        told = policy.alignment if self.own_verifier or policy.alignment == "strict" else "parent"
+        says whether the owner allows that. Our own verifier asks the owner, who may forbid it to a domain above, too."""
+        told = policy.alignment
+        if told == "relaxed":
+            told = "parent" if not self.own_verifier else "relaxed" if name in self.allowing else "strict"
         return speaks_for(self.signer, name, told)
 
     def spf_speaks_for(self, name, policy):
@@ -94,7 +98,8 @@ class Message:
             speaks_for(domain(self.sender), domain(self.envelope), without_dmarc)
 
     def arc_alone(self, policy):
-        without = Message(self.came, self.sender, self.spf, self.signer, self.dmarc, self.own_verifier, False)
+        without = Message(self.came, self.sender, self.spf, self.signer, self.dmarc, self.own_verifier, False,
+                          self.allowing)
         return not without.from_is_proven(policy, False)
 
     def fails(self, name):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from rules import Message, Policy  # noqa: E402
+from rules import Message, Policy, domain  # noqa: E402
 
 POLICIES = [Policy(*each) for each in itertools.product(
     ("envelope", "header-from", "either", "both"), ("required", "preferred"), ("parent", "strict", "relaxed"),
@@ -19,8 +19,10 @@ def main():
     states = differences = delivered = 0
     said = subprocess.run([sys.argv[1]], stdout=subprocess.PIPE, text=True, check=True).stdout
     for line in said.splitlines():
-        *values, own_verifier, arc, got = line.split("\t")
+        *values, own_verifier, arc, allowing, got = line.split("\t")
         message = Message(*values, own_verifier == "1", arc == "1")
+        message.allowing = {domain(sender) for who, sender in (("envelope", message.envelope), ("from", message.sender))
+                            if allowing in (who, "both")}
         want = "".join("d" if policy.delivers(message) else "c" for policy in POLICIES)
         states += len(want)
         delivered += want.count("d")

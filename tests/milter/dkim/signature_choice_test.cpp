@@ -210,5 +210,25 @@ TEST_CASE("which domains may sign is the rule of alignment") {
   for (const VerifyRules& rules : {VerifyRules{}, strict, relaxed}) CHECK(chosen(kGood, rules).candidates.size() == 1);
 }
 
+TEST_CASE("a verifier may speak of the message's signatures and of the owners of wanted domains alone") {
+  const SignatureChoice choice =
+      chosen({"From: joe@example.org", "DKIM-Signature: " + kGood, "DKIM-Signature: " + with("a", "rsa-sha1"),
+              "DKIM-Signature: " + with("d", "news.example.org")},
+             {.alignment = Alignment::relaxed});
+  const Signature good = {.outcome = Outcome::pass, .domain = "example.org", .selector = "s1"};
+  const Signature weak = {.outcome = Outcome::weak_algorithm, .domain = "example.org", .selector = "s1"};
+  const Signature child = {.outcome = Outcome::pass, .domain = "news.example.org", .selector = "s1"};
+  CHECK(choice.allows({}));
+  CHECK(choice.allows({.all = {good, weak, child}, .owner_rules = {{"example.org", Outcome::pass}}}));
+  CHECK_FALSE(choice.allows({.all = {good, good, child}}));  // the second one was not worth verifying
+  CHECK_FALSE(choice.allows({.all = {good, weak}}));
+  CHECK_FALSE(choice.allows({.all = {good, weak, good}}));
+  Signature other_key = child;
+  other_key.selector = "s2";
+  CHECK_FALSE(choice.allows({.all = {good, weak, other_key}}));
+  CHECK_FALSE(choice.allows({.all = {good, weak, child}, .owner_rules = {{"news.example.org", Outcome::pass}}}));
+  CHECK_FALSE(choice.allows({.owner_rules = {{"example.org", Outcome::pass}, {"bank.example", Outcome::pass}}}));
+}
+
 }  // namespace
 }  // namespace bloomgate

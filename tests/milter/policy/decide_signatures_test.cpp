@@ -180,6 +180,35 @@ TEST_CASE("with strict alignment a signature is asked for, counts and is reporte
   CHECK(world.decide(with(facts, {{.outcome = Outcome::pass, .domain = "example.org"}})).verdict == Verdict::deliver);
 }
 
+TEST_CASE("with relaxed alignment the owner of each sender's domain decides whether another domain may sign") {
+  Policy policy = verifying();
+  policy.alignment = Alignment::relaxed;
+  const auto decide = [&](IdentityRule identity, const Facts& unsigned_facts, std::vector<OwnerRule> rules) {
+    policy.identity = identity;
+    Facts facts = with(unsigned_facts, {{.outcome = Outcome::pass, .domain = "mg.tree.example"}});
+    facts.signatures->owner_rules = std::move(rules);
+    return World(policy).decide(facts);
+  };
+  const OwnerRule a_allows = {"a.tree.example", Outcome::pass}, b_allows = {"b.tree.example", Outcome::pass};
+  const OwnerRule a_forbids = {"a.tree.example", Outcome::other_domain_not_allowed};
+  const OwnerRule a_unknown = {"a.tree.example", Outcome::name_timeout};
+
+  const Facts from = facts_of("<x@other.example>", "y@a.tree.example");
+  CHECK(summary(decide(IdentityRule::either, from, {a_allows})) ==
+        "deliver listed-domain-tree header-from dkim @main by @.tree.example");
+  CHECK(decide(IdentityRule::either, from, {}).verdict == Verdict::check);
+  CHECK(decide(IdentityRule::either, from, {b_allows}).verdict == Verdict::check);
+  const Decision forbidden = decide(IdentityRule::either, from, {a_forbids});
+  CHECK(summary(forbidden) == "check not-authenticated header-from @main by @.tree.example");
+  CHECK(header_value(forbidden, "mx").ends_with("; dkim=other-domain-not-allowed"));
+  CHECK(decide(IdentityRule::either, from, {a_unknown}).signature == Outcome::name_timeout);
+
+  const Facts two = facts_of("<x@a.tree.example>", "y@b.tree.example");
+  CHECK(decide(IdentityRule::both, two, {a_allows, b_allows}).verdict == Verdict::deliver);
+  CHECK(decide(IdentityRule::both, two, {a_allows}).verdict == Verdict::check);
+  CHECK(decide(IdentityRule::both, two, {b_allows}).verdict == Verdict::check);
+}
+
 TEST_CASE("for a sender of our own domains the signatures of that domain are reported") {
   Policy policy = verifying();
   policy.own_domains = read_exact_list("@ours.example\n").list;
@@ -199,13 +228,15 @@ std::vector<std::string> steps(const World& world, const Facts& facts) {
   decide(facts, world.lists(), world.policy(), &trace);
   std::vector<std::string> found;
   for (const TraceStep& step : trace.steps()) {
-    const bool is_wanted = step.name == "signature" || step.name == "key-bits" || step.name == "needs-signature";
+    const bool is_wanted = step.name == "signature" || step.name == "key-bits" || step.name == "needs-signature" ||
+                           step.name == "owner-rule";
     if (is_wanted) found.push_back(std::string(step.name) + " " + step.subject + " " + step.key + " " + step.outcome);
   }
   return found;
 }
 
-TEST_CASE("an explanation shows each signature, the length of its key, and the domains whose signature is missing") {
+TEST_CASE(
+    "an explanation shows each signature, its key's length, the owner's rule, and the domains whose signature lacks") {
   using Steps = std::vector<std::string>;
   const World world(verifying());
   const Facts facts = facts_of("<x@other.example>", "joe@example.org");
@@ -215,6 +246,10 @@ TEST_CASE("an explanation shows each signature, the length of its key, and the d
   CHECK(steps(world, with(facts, {bad, other})) == Steps{"signature s1 example.org body-changed", "key-bits s1  2048",
                                                          "signature s2 other.example key-not-found"});
   CHECK(steps(world, with(facts, {})) == Steps{"signature   no-signature"});
+  Facts by_child = with(facts, {{.outcome = Outcome::pass, .domain = "news.example.org", .selector = "s3"}});
+  by_child.signatures->owner_rules = {{"example.org", Outcome::other_domain_not_allowed}};
+  CHECK(steps(world, by_child) ==
+        Steps{"signature s3 news.example.org pass", "owner-rule  example.org other-domain-not-allowed"});
 }
 
 }  // namespace
