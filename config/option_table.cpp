@@ -83,8 +83,9 @@ constexpr std::array kOptions = {
     OptionSpec{
         "alignment", "parent|strict|relaxed", "parent", "which domain may sign for the sender's domain",
         "parent: the same one, or one above it of the same organisation (example.org for news.example.org).\n"
-        "strict: only the same one. relaxed: any of the organisation, as DMARC has it; at a provider that gives\n"
-        "each customer a name below its own, each customer can then sign for all others.",
+        "strict: only the same one. relaxed: any of the organisation, as DMARC has it, unless the owner's DMARC\n"
+        "record forbids that (adkim=s); at a provider that gives each customer a name below its own, each\n"
+        "customer can then sign for all others.",
         true},
     OptionSpec{"spf-proves", "domain|address|no", "domain", "what a pass of SPF for the envelope sender proves",
                "domain: its domain, so senders that are listed by their domain count. address: the very address;\n"

@@ -49,6 +49,8 @@ TEST_CASE("an invalid DMARC record lets only the domain itself sign") {
       {"v=dmarc1; adkim=r", Adkim::strict},
       {"v=DMARC2; adkim=r", Adkim::strict},
       {"v=DMARC; adkim=r", Adkim::strict},
+      {"; v=DMARC1; adkim=r", Adkim::strict},
+      {"v=DMARC1;; adkim=r", Adkim::strict},
   });
 }
 
