@@ -210,6 +210,9 @@ void Gate::log_message(const MessageRecorder& message, const Judgement& made, st
   }
   if (const std::string_view proof = told_proof(decision); !proof.empty()) extra.append(" proof=").append(proof);
   extra += logged_signature(facts, decision);
+  if (const std::string_view child = decision.child_signer.view(); !child.empty()) {
+    extra.append(" child_signer=").append(child);
+  }
   if (!deep_check.empty()) extra.append(" ").append(deep_check);
   log_->info(
       "queue_id={} sender={} decision={} reason={} time_us={:.1f} identity={} authentication={} whitelist={} "

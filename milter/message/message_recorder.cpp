@@ -222,6 +222,7 @@ Facts MessageRecorder::facts(std::span<const std::string> trusted_ids, std::size
   facts.is_automatic = is_automatic_;
   facts.header_from = parse_header_from(from_fields_.views());
   facts.authentication = Authentication::summarize(results, trusted_ids, grounds_, facts.header_from);
+  facts.grounds = &grounds_;
   facts.origin = {.client = client_, .daemon_name = daemon_name_, .logged_in = !login_.empty()};
   return facts;
 }

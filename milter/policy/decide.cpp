@@ -310,12 +310,21 @@ class Decider {
     }
     lacks_proof_ = true;
     note_signature(decision, subject.entry);
+    note_child_signer(decision, subject);
     if (policy_.authentication == AuthenticationRule::required) {
       decision.reason = Reason::not_authenticated;
     } else {
       decision.reason = Reason::authentication_failed;
     }
     return decision;
+  }
+
+  void note_child_signer(Decision& decision, const Subject& subject) const noexcept {
+    if (facts_.grounds == nullptr || policy_.alignment == Alignment::relaxed) return;
+    const std::string_view child = facts_.grounds->signer_below(subject.entry.domain());
+    if (child.empty()) return;
+    decision.child_signer.append(child);
+    note("child-signer", identity_kind_name(subject.kind), subject.entry.domain(), child);
   }
 
   bool is_authenticated_enough(const std::optional<AuthenticationMethod>& method, bool is_denied) const noexcept {

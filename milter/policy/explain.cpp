@@ -38,6 +38,10 @@ std::string explanation_text(const Trace& trace, const Decision& decision, std::
   for (const TraceStep& step : trace.steps()) text += line_of(step);
   if (!trace.is_complete()) text += "(steps are missing: there was no memory for them)\n";
   text += columns("mark") + (decision.is_marked ? header_value(decision, host) : "none") + '\n';
+  if (const std::string_view child = decision.child_signer.view(); !child.empty()) {
+    text.append(columns("hint")).append("the message has a signature of ").append(child);
+    text.append(", a name below the sender's domain, which does not count; alignment = relaxed lets such names sign\n");
+  }
   text.append("decision: ").append(verdict_name(decision.verdict));
   return text.append(" reason=").append(reason_name(decision.reason)).append("\n");
 }
@@ -60,6 +64,7 @@ std::string explanation_json(const Trace& trace, const Decision& decision, std::
       {"proof", proof_name(decision.proof)},
       {"whitelist", decision.list.view()},
       {"entry", decision.entry.view()},
+      {"child_signer", decision.child_signer.view()},
       {"confirmed", decision.confirmation ? confirmation_name(*decision.confirmation) : std::string_view()},
       {"fault", has_fault ? reject_reason_name(decision.sender_fault) : std::string_view()},
       {"mark", decision.is_marked ? Json(header_value(decision, host)) : Json()},

@@ -10,6 +10,7 @@
 #include "config/ip_network.hpp"
 #include "milter/policy/authentication.hpp"
 #include "milter/policy/confirmation.hpp"
+#include "milter/policy/grounds.hpp"
 #include "milter/policy/header_from.hpp"
 #include "milter/policy/recipients.hpp"
 #include "milter/policy/signatures.hpp"
@@ -32,6 +33,8 @@ struct Facts {
   Origin origin = {};
   // A program has sent it, or a mailing list: its Auto-Submitted, Precedence or List-Id field says so.
   bool is_automatic = false;
+  // What the message's own signatures claim; null if that is not known. Must outlive the decision.
+  const Grounds* grounds = nullptr;
   // What our own verifier found; nothing if it was not asked.
   std::optional<Signatures> signatures = {};
   // What the stores have answered. At most one for each sender and whitelist, and with pairs one more for each

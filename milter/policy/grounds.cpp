@@ -59,6 +59,13 @@ void Grounds::clear() noexcept {
   misleading_ = false;
 }
 
+std::string_view Grounds::signer_below(std::string_view domain) const noexcept {
+  const auto found = std::ranges::find_if(claims_, [domain](const Claim& claim) {
+    return claim.domain != domain && is_same_or_below(claim.domain, domain);
+  });
+  return found == claims_.end() ? std::string_view() : found->domain;
+}
+
 bool Grounds::is_misleading(const HeaderFrom& from) const noexcept {
   return misleading_ || from_can_forge_results(from);
 }

@@ -119,6 +119,17 @@ TEST_CASE("a good signature that the owner's rule keeps out is named in the log,
   CHECK_THAT(verifying.log.text(), Contains(" dkim=other-domain-not-allowed domain=news.example.org selector=s3"));
 }
 
+TEST_CASE_METHOD(Verifying, "a child of a listed sender's domain that signs is named in the log") {
+  outcome = {};
+  server.connect();
+  server.mail("<joe@example.org>");
+  server.header("From", "joe@example.org");
+  server.header("DKIM-Signature", fresh_signature("mg.example.org"));
+  server.end_of_header();
+  REQUIRE(server.end_of_message() == SMFIS_CONTINUE);
+  CHECK_THAT(log.text(), Contains("reason=not-authenticated") && Contains(" child_signer=mg.example.org"));
+}
+
 TEST_CASE_METHOD(Verifying,
                  "if the mail server removes the space after a colon, the verifier gets fields with one space") {
   REQUIRE(server.negotiate(SMFI_CURR_ACTS, SMFI_CURR_PROT & ~static_cast<unsigned long>(SMFIP_HDR_LEADSPC)) ==

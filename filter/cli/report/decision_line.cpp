@@ -50,14 +50,23 @@ std::string_view* place_of(std::string_view name, Words& words) noexcept {
     std::string_view* value;
   };
   DecisionLine& line = words.line;
-  const std::array places = {Place{"sender", &line.sender},          Place{"header_from", &line.header_from},
-                             Place{"decision", &words.decision},     Place{"reason", &line.reason},
-                             Place{"identity", &line.identity},      Place{"authentication", &line.authentication},
-                             Place{"whitelist", &line.whitelist},    Place{"time_us", &words.decision_us},
-                             Place{"confirmed", &line.confirmed},    Place{"confirm_us", &words.confirm_us},
-                             Place{"forged_headers", &words.forged}, Place{"deep_check", &line.deep_check},
-                             Place{"check_ms", &words.check_ms},     Place{"sample", &words.sample},
-                             Place{"score", &words.score},           Place{"repeats", &words.repeats}};
+  const std::array places = {Place{"sender", &line.sender},
+                             Place{"header_from", &line.header_from},
+                             Place{"decision", &words.decision},
+                             Place{"reason", &line.reason},
+                             Place{"identity", &line.identity},
+                             Place{"authentication", &line.authentication},
+                             Place{"whitelist", &line.whitelist},
+                             Place{"time_us", &words.decision_us},
+                             Place{"confirmed", &line.confirmed},
+                             Place{"confirm_us", &words.confirm_us},
+                             Place{"forged_headers", &words.forged},
+                             Place{"deep_check", &line.deep_check},
+                             Place{"check_ms", &words.check_ms},
+                             Place{"sample", &words.sample},
+                             Place{"score", &words.score},
+                             Place{"repeats", &words.repeats},
+                             Place{"child_signer", &line.child_signer}};
   for (const Place& place : places) {
     if (place.name == name) return place.value;
   }

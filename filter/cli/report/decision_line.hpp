@@ -34,6 +34,7 @@ struct DecisionLine {
   std::string_view whitelist = {};
   std::string_view confirmed = {};   // what the store has said
   std::string_view deep_check = {};  // what the checker has said
+  std::string_view child_signer = {};
   std::uint64_t forged_fields = 0;
   std::optional<double> decision_seconds = {};
   std::optional<double> confirm_seconds = {};

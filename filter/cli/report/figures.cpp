@@ -85,6 +85,7 @@ void Figures::add_message(const DecisionLine& line, LogTime time) {
     add_name(whitelists, line.whitelist);
   }
   add_domains(line);
+  add_child_signer(line);
   add_times(line, time);
 }
 
@@ -106,6 +107,12 @@ void Figures::add_domains(const DecisionLine& line) {
   ++forging_messages;
   forged_fields += line.forged_fields;
   if (!domain.empty()) add_domain(forging_domains, domain);
+}
+
+void Figures::add_child_signer(const DecisionLine& line) {
+  if (line.child_signer.empty()) return;
+  const std::string_view domain = domain_of(line.identity == "header-from" ? line.header_from : line.sender);
+  if (!domain.empty()) add_domain(child_signers, std::string(domain) + ' ' + std::string(line.child_signer));
 }
 
 void Figures::add_times(const DecisionLine& line, LogTime time) {

@@ -58,6 +58,7 @@ struct Figures {
   SpaceSaving confirmations{kMostNames};       // what stores have said
   SpaceSaving listed_domains{kMostDomains};    // of delivered messages
   SpaceSaving unlisted_domains{kMostDomains};  // of those that no list has
+  SpaceSaving child_signers{kMostDomains};     // "shop.example mg.shop.example": a listed domain, and one that signs
   std::uint64_t without_domain = 0;            // of both
 
   std::uint64_t forging_messages = 0;
@@ -98,6 +99,7 @@ struct Figures {
  private:
   void add_message(const DecisionLine& line, LogTime time);
   void add_domains(const DecisionLine& line);
+  void add_child_signer(const DecisionLine& line);
   void add_times(const DecisionLine& line, LogTime time);
   void add_sample(const SampleLine& line);
   void add_other(const ReportEvent& event);

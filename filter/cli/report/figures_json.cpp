@@ -39,6 +39,18 @@ Json domains_json(const SpaceSaving& domains, std::size_t most) {
   return json;
 }
 
+Json child_signers_json(const SpaceSaving& pairs, std::size_t most) {
+  Json json = Json::array();
+  for (const SpaceSaving::Item& item : pairs.top(most)) {
+    const std::size_t space = item.word.find(' ');
+    json.push_back({{"domain", printable(item.word.substr(0, space))},
+                    {"signer", printable(item.word.substr(space + 1))},
+                    {"messages", item.count},
+                    {"too_high_by_at_most", item.error}});
+  }
+  return json;
+}
+
 Json reasons_json(const Figures& figures) {
   Json json = Json::array();
   for (const SpaceSaving::Item& item : figures.reasons.top(Figures::kMostNames)) {
@@ -124,6 +136,7 @@ std::string figures_json(const Figures& figures, const ReadCounts& counts, std::
   json["hours"] = hours_json(figures);
   json["listed_domains"] = domains_json(figures.listed_domains, most);
   json["unlisted_domains"] = domains_json(figures.unlisted_domains, most);
+  json["child_signers"] = child_signers_json(figures.child_signers, most);
   json["without_domain"] = figures.without_domain;
   json["forged"] = {{"messages", figures.forging_messages},
                     {"fields", figures.forged_fields},

@@ -85,6 +85,24 @@ ReportSection forged_section(const Figures& figures, std::size_t most) {
   return section;
 }
 
+ReportSection child_signers_section(const Figures& figures, std::size_t most) {
+  ReportSection section = {.title = "Listed senders of whom only a child signs"};
+  section.columns = {{"listed domain"}, {"signed by"}, {"messages", true}};
+  for (const SpaceSaving::Item& item : figures.child_signers.top(most)) {
+    const std::size_t space = item.word.find(' ');
+    section.rows.push_back(
+        {printable(item.word.substr(0, space)), printable(item.word.substr(space + 1)), format_count(item.count)});
+  }
+  if (figures.child_signers.size() > section.rows.size()) {
+    section.notes.push_back(fmt::format("There were {} in all.", format_count(figures.child_signers.size())));
+  }
+  section.notes.emplace_back(
+      "These messages were checked. The signatures were not verified. 'alignment = relaxed' would let each name below "
+      "a "
+      "listed domain sign for it.");
+  return section;
+}
+
 ReportSection decision_times_section(const Figures& figures) {
   const TimeCounts& times = figures.decision_times;
   ReportSection section = {.title = "Slow decisions"};
@@ -265,6 +283,7 @@ std::vector<ReportSection> sections_of(const Figures& figures, std::size_t most)
   add_table("Delivered, by whitelist", "whitelist", figures.whitelists, Figures::kMostNames);
   add_table("Top listed domains", "domain", figures.listed_domains, most);
   add_table("Top unlisted domains", "domain", figures.unlisted_domains, most);
+  if (figures.child_signers.size() != 0) sections.push_back(child_signers_section(figures, most));
   if (figures.forging_messages != 0) sections.push_back(forged_section(figures, most));
   if (figures.decision_times.count() != 0) sections.push_back(decision_times_section(figures));
   if (figures.confirmations.size() != 0) sections.push_back(confirmations_section(figures));

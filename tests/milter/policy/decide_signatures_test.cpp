@@ -252,5 +252,25 @@ TEST_CASE(
         Steps{"signature s3 news.example.org pass", "owner-rule  example.org other-domain-not-allowed"});
 }
 
+TEST_CASE("where a listed sender is not authenticated, a child of its domain that signs is named") {
+  Grounds grounds;
+  grounds.begin("mail.example.org", "<x@other.example>");
+  grounds.add_signature("v=1; a=rsa-sha256; s=x; h=from; bh=AA==; b=AA==; d=mg.example.org");
+  const auto child_of = [&](Alignment alignment, std::string_view from, const std::vector<Signature>& signatures = {}) {
+    Facts facts = with(facts_of("<x@other.example>", from), signatures);
+    facts.grounds = &grounds;
+    Policy policy = verifying();
+    policy.alignment = alignment;
+    return std::string(World(policy).decide(facts).child_signer.view());
+  };
+  CHECK(child_of(Alignment::parent, "joe@example.org") == "mg.example.org");
+  CHECK(child_of(Alignment::strict, "joe@example.org") == "mg.example.org");
+  CHECK(child_of(Alignment::parent, "x@corp.example").empty());
+  CHECK(child_of(Alignment::parent, "stranger@example.org").empty());
+  CHECK(child_of(Alignment::relaxed, "joe@example.org").empty());
+  const Signature good = {.outcome = Outcome::pass, .domain = "example.org"};
+  CHECK(child_of(Alignment::parent, "joe@example.org", {good}).empty());
+}
+
 }  // namespace
 }  // namespace bloomgate

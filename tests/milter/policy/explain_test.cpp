@@ -97,6 +97,18 @@ TEST_CASE("the domain entry that lists a sender is named in its step, in the mar
   CHECK(std::ranges::count_if(steps, [](const auto& step) { return step.at("entry") == "@.partner.example"; }) == 1);
 }
 
+TEST_CASE("the explanation names a child that signs, and the option that lets it") {
+  Decision decision;
+  CHECK_THAT(explanation_text({}, decision, "mx"), !Catch::Contains("hint"));
+  CHECK(nlohmann::json::parse(explanation_json({}, decision, "mx")).at("child_signer") == "");
+  decision.child_signer.append("mg.shop.example");
+  CHECK_THAT(explanation_text({}, decision, "mx"),
+             Catch::Contains("\nhint               the message has a signature of "
+                             "mg.shop.example, ") &&
+                 Catch::Contains("alignment = relaxed"));
+  CHECK(nlohmann::json::parse(explanation_json({}, decision, "mx")).at("child_signer") == "mg.shop.example");
+}
+
 TEST_CASE("the explanation of a message without a mark says so") {
   Decision decision;
   decision.is_marked = false;

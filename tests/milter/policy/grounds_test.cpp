@@ -397,5 +397,19 @@ TEST_CASE("results that a sender made a trusted milter write do not pass") {
   }
 }
 
+TEST_CASE("a signature of a domain below the sender's is named, and no other") {
+  Grounds grounds;
+  grounds.begin("mail.example.org", "<joe@shop.example>");
+  CHECK(grounds.signer_below("shop.example").empty());
+  for (const std::string_view signer :
+       {"shop.example", "other.example", "eshop.example", "MG.Shop.example", "b.shop.example"}) {
+    grounds.add_signature("v=1; a=rsa-sha256; s=x; h=from; bh=AA==; b=AA==; d=" + std::string(signer));
+  }
+  CHECK(grounds.signer_below("shop.example") == "mg.shop.example");
+  CHECK(grounds.signer_below("mg.shop.example").empty());
+  grounds.clear();
+  CHECK(grounds.signer_below("shop.example").empty());
+}
+
 }  // namespace
 }  // namespace bloomgate

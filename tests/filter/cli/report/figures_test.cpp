@@ -56,6 +56,19 @@ TEST_CASE_METHOD(Counted, "messages are counted by outcome, and domains by decis
   CHECK(first_word(figures.authentications) == "dkim");
 }
 
+TEST_CASE_METHOD(Counted, "listed senders of whom only a child signs are counted with the child") {
+  const std::string from = " identity=header-from header_from=joe@Shop.example child_signer=mg.shop.example";
+  add(figures, decision("bounce@esp.example", "check", "not-authenticated", from));
+  add(figures, decision("bounce@esp.example", "check", "not-authenticated", from));
+  add(figures,
+      decision("joe@bank.example", "check", "not-authenticated", " identity=envelope child_signer=m.bank.example"));
+  add(figures, decision("joe@other.example", "check", "not-authenticated", " identity=envelope"));
+  REQUIRE(figures.child_signers.size() == 2);
+  CHECK(figures.child_signers.top(1).front().word == "shop.example mg.shop.example");
+  CHECK(figures.child_signers.top(1).front().count == 2);
+  CHECK(figures.child_signers.top(2)[1].word == "bank.example m.bank.example");
+}
+
 TEST_CASE_METHOD(Counted, "the work that checkers were spared is estimated by their answers alone") {
   for (int i = 0; i < 10; ++i) add(figures, decision("a@listed.example", "deliver", "listed"));
   CHECK_FALSE(figures.spared_seconds());
