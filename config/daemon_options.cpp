@@ -297,7 +297,11 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
     refuse(command_line, kJsonOption, "--explain, --doctor or a command");
   }
   Merger({}, command_line).set("config", command.config_path);
-  command.options = merged(Merger(read_config_file(command.config_path), command_line));
+  const GivenOptions file = read_config_file(command.config_path);
+  command.options = merged(Merger(file, command_line));
+  for (const GivenOptions* const source : {&file, &command_line}) {
+    for (const auto& [name, values] : *source) command.given.insert(name);
+  }
   require_own_domains(command.options, command.config_path);
   return command;
 }

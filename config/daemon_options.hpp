@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -139,6 +140,8 @@ struct DaemonCommand {
   Action action = Action::run;
   std::string config_path;     // the file that was read
   DaemonOptions options = {};  // not filled in for help and version, which read no file
+  // The names of the options that the file or the command line gives. All others have their defaults.
+  std::set<std::string, std::less<>> given = {};
   ExplainOptions explain = {};
   DoctorOptions doctor = {};
   ListCommand list = {};

@@ -88,6 +88,7 @@ std::vector<DoctorFinding> examine(const DaemonCommand& command) {
   const DaemonOptions& options = command.options;
   std::vector<DoctorFinding> findings;
   examine_settings(command, findings);
+  examine_proof(command, findings);
   const std::string user = examine_listener(options, findings);
   examine_whitelists(options, command.doctor.fingerprints, user, findings);
   examine_exact_lists(options, user, findings);

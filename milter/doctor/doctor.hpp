@@ -35,6 +35,8 @@ void examine_exact_lists(const DaemonOptions& options, const std::string& user, 
 // Whether the database of what is learned can be read, and `user` can write to it.
 void examine_learning(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings);
 void examine_settings(const DaemonCommand& command, std::vector<DoctorFinding>& findings);
+// What proves a sender, where the configuration opens more than the defaults do, or may not know of them.
+void examine_proof(const DaemonCommand& command, std::vector<DoctorFinding>& findings);
 // `properties` is what `systemctl show` prints of ActiveState and StatusText; empty if there is no systemd.
 void examine_service(std::string_view properties, std::vector<DoctorFinding>& findings);
 // Whether the configured servers answer, and the folder can be used.

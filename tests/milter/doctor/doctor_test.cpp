@@ -56,6 +56,39 @@ TEST_CASE("systemd's state of the service becomes findings") {
   }
 }
 
+TEST_CASE("options that decide what proves a sender are told where they open much, or were never chosen") {
+  struct Case {
+    std::string_view name, lines;
+    std::vector<std::string_view> want;  // what each warning starts with
+  };
+  const Case cases[] = {
+      {"a new installation", "", {}},
+      {"an envelope sender that must be listed", "identity = envelope", {"spf-proves is not set"}},
+      {"both senders", "identity = both", {"spf-proves is not set"}},
+      {"a default that was written down", "identity = both\nspf-proves = domain", {}},
+      {"results of other milters",
+       "trusted-authserv-id = mx.example.net",
+       {"alignment is not set", "spf-proves is not set"}},
+      {"those of the mail server's name", "verify-dkim = no", {"alignment is not set", "spf-proves is not set"}},
+      {"defaults for them that were written down", "verify-dkim = no\nalignment = parent\nspf-proves = domain", {}},
+      {"relaxed alignment", "alignment = relaxed", {"alignment = relaxed: "}},
+      {"no authentication", "authentication = off\nidentity = both\nalignment = relaxed", {}},
+  };
+  for (const Case& c : cases) {
+    INFO(c.name);
+    const test::TemporaryFolder folder;
+    test::write_file(folder.file("conf"), c.lines);
+    std::vector<DoctorFinding> findings;
+    examine_proof(read_daemon_command({"--doctor", "--config", folder.file("conf")}), findings);
+    REQUIRE(findings.size() == c.want.size());
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      CHECK(findings[i].level == Level::warning);
+      CHECK_THAT(findings[i].text, Catch::StartsWith(std::string(c.want[i])));
+      CHECK(!findings[i].remedy.empty());
+    }
+  }
+}
+
 TEST_CASE_METHOD(test::InFolder,
                  "a database of learned pairs that is unreadable, or whose folder is missing, is a finding") {
   DaemonOptions options = {};
