@@ -32,6 +32,7 @@ BY_A_CHILD = {
     "allowed.strict.example": (True, "pass"),
     "forbidden.relaxed.example": (False, "other-domain-not-allowed"),
 }
+UNASKED = "unasked.example"  # only of its own signatures
 RECORDS = {
     "strict.example": STRICT,
     "relaxed.example": RELAXED,
@@ -50,11 +51,11 @@ class World:
         self.folder = stack.enter_context(temporary_folder("owner-rules"))
         self.private = new_private_key()
         zone = {f"_dmarc.{domain}": record for domain, record in RECORDS.items()}
-        for domain in BY_A_CHILD:
+        for domain in (*BY_A_CHILD, UNASKED):
             zone |= {key.record_name: key.record for key in (self.key(domain), self.key(f"mg.{domain}"))}
         self.names = stack.enter_context(FaultyNameServer(self.folder / "names", zone))
         self.whitelist = self.folder / "whitelist.bloom"
-        build_filter_of(self.whitelist, [f"joe@{domain}" for domain in BY_A_CHILD])
+        build_filter_of(self.whitelist, [f"joe@{domain}" for domain in (*BY_A_CHILD, UNASKED)])
 
     def key(self, domain):
         return SigningKey(domain, private=self.private)
@@ -68,7 +69,8 @@ class World:
     def explained(self, domain, signer, alignment):
         """The decision, the mark, and what is said of owners."""
         command = [built("milter/bloomgate-milter"), "--config", "/dev/null", "--json", "--whitelist", self.whitelist,
-                   "--dns-servers", self.names.option, "--alignment", alignment, "--explain", "--from", "x@other.example"]
+                   "--dns-servers", self.names.option, "--alignment", alignment, "--explain",
+                   "--from", "x@other.example"]
         done = subprocess.run(command, input=self.message(domain, signer), capture_output=True)
         assert done.stdout, done.stderr
         said = json.loads(done.stdout)
@@ -103,11 +105,17 @@ def test_a_signature_of_a_domain_below_counts_if_the_owner_s_record_does_not_for
     assert dict(zip(BY_A_CHILD, outcomes(gateway, raws))) == BY_A_CHILD
 
 
-def test_the_domain_s_own_signature_counts_and_its_owner_is_not_asked(world, gateway):
-    before = world.owners_asked()
+def test_the_domain_s_own_signature_counts_whatever_its_record_says(world, gateway):
     raws = [world.message(domain, domain) for domain in BY_A_CHILD]
     assert outcomes(gateway, raws) == [(True, "pass")] * len(raws)
-    assert world.owners_asked() == before
+
+
+def test_no_owner_is_asked_where_only_the_domain_s_own_signature_can_count(world, gateway):
+    own = world.message(UNASKED, UNASKED)
+    too_old = world.key(f"mg.{UNASKED}").sign(own, tags={b"t": b"1000000000"})
+    unsigned = content(f"joe@{UNASKED}")
+    assert outcomes(gateway, [own, too_old, unsigned]) == [(True, "pass"), (True, "pass"), (False, "no-signature")]
+    assert f"_dmarc.{UNASKED}" not in world.owners_asked()
 
 
 def test_an_owner_is_asked_once_for_many_messages(world, gateway):
