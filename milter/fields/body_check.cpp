@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "filter/base/ascii.hpp"
+#include "milter/fields/structured_text.hpp"
 
 namespace bloomgate {
 namespace {
@@ -14,10 +15,6 @@ bool is_usual_preamble(std::string_view line) noexcept {
   constexpr std::string_view kPreambles[] = {"This is a multi-part message in MIME format",
                                              "This is a MIME-encapsulated message"};
   return std::ranges::any_of(kPreambles, [line](std::string_view each) { return line.starts_with(each); });
-}
-
-bool is_base64(char byte) noexcept {
-  return ascii::is_letter_or_digit(byte) || byte == '+' || byte == '/';
 }
 
 bool begins_with_disposition(std::string_view line) noexcept {
@@ -113,11 +110,11 @@ void BodyCheck::check_quoted_printable(char byte) noexcept {
 
 // RFC 2045 section 6.8. Nothing but its letters, and nothing behind the padding.
 void BodyCheck::check_base64(char byte) noexcept {
-  if (byte == '\r' || byte == '\n' || byte == ' ' || byte == '\t') return;
+  if (is_folding_space(byte)) return;
   if (byte == '=') {
     is_encoded_ = ++padding_ <= 2;
   } else {
-    is_encoded_ = is_base64(byte) && padding_ == 0;
+    is_encoded_ = is_base64_letter(byte) && padding_ == 0;
     ++base64_bytes_;
   }
 }

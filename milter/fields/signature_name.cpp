@@ -2,6 +2,7 @@
 
 #include "filter/address/domain.hpp"
 #include "filter/base/ascii.hpp"
+#include "milter/fields/structured_text.hpp"
 
 namespace bloomgate {
 
@@ -14,8 +15,8 @@ std::string canonical_selector(std::string_view text) {
 std::string signature_start(std::string_view text) {
   std::string start;
   for (const char byte : text) {
-    if (std::string_view(" \t\r\n").find(byte) != std::string_view::npos) continue;
-    if (!ascii::is_letter_or_digit(byte) && byte != '+' && byte != '/') return {};
+    if (is_folding_space(byte)) continue;
+    if (!is_base64_letter(byte)) return {};
     start.push_back(byte);
     if (start.size() == SignatureName::kMaxStartBytes) break;
   }

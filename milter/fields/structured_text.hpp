@@ -1,5 +1,5 @@
 // The lexical parts that all structured header fields share (RFC 5322 section 3.2, RFC 6532): folding, white space,
-// comments and quoted strings. Used by the parsers of From and of Authentication-Results, and by nobody else.
+// comments and quoted strings. Used by the parsers of such fields, and of their parts.
 //
 // Nothing is forgiven here: if one reader of a field sees a comment and another does not, one of them is fooled. Safe
 // from any thread; one thread at a time uses a reader.
@@ -10,12 +10,24 @@
 #include <string>
 #include <string_view>
 
+#include "filter/base/ascii.hpp"
+
 namespace bloomgate {
 
 // A field's value in one line: line ends (CRLF, or LF as libmilter hands them over) that are followed by white space
 // are removed, and tabs become spaces. Nothing if it holds another line end, a control character or invalid UTF-8.
 // Linear. Throws std::bad_alloc.
 std::optional<std::string> unfold(std::string_view value);
+
+// White space, or a byte of a line end.
+constexpr bool is_folding_space(char byte) noexcept {
+  return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
+// Of base64 (RFC 4648 section 4); padding is not.
+constexpr bool is_base64_letter(char byte) noexcept {
+  return ascii::is_letter_or_digit(byte) || byte == '+' || byte == '/';
+}
 
 // `text` without the white space and line ends at its start and end.
 std::string_view without_folding_space(std::string_view text) noexcept;

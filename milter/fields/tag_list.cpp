@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::size_t kUsualTags = 16;  // more than most signatures have
 
-bool is_folding_space(char byte) noexcept {
-  return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
-}
-
 bool is_tag_name(std::string_view text) noexcept {
   return !text.empty() && ascii::is_letter(text.front()) &&
          std::ranges::all_of(text, [](char byte) { return ascii::is_letter_or_digit(byte) || byte == '_'; });

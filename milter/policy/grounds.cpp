@@ -1,7 +1,6 @@
 #include "milter/policy/grounds.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "filter/address/address.hpp"
 #include "filter/address/domain.hpp"
@@ -33,8 +32,7 @@ void Grounds::add_signature(std::string_view value) {
   claim.signature = {canonical_selector(tags.find("s").value_or("")), signature_start(tags.find("b").value_or(""))};
   claim.names = SignedNames(tags.find("h").value_or(""));
   claim.is_readable = claim.covers = tags.is_valid() && !tags.find("l");
-  claim.has_time = tags.find("t").has_value();
-  claim.time = tags.find("t").value_or("").substr(0, kMaxTimeBytes);
+  if (const auto time = tags.find("t")) claim.time.emplace(time->substr(0, kMaxTimeBytes));
 }
 
 void Grounds::end_header(const CoverRules& rules, std::chrono::sys_seconds now) {
@@ -45,8 +43,7 @@ bool Grounds::covers(const Claim& claim, const CoverRules& rules, std::chrono::s
   const std::size_t times = claim.names.count(WatchedField::from);
   if (!claim.is_readable || times == 0) return false;
   if (rules.require_oversigned && times <= seen_.count(WatchedField::from)) return false;
-  const auto made =
-      time_signed(claim.has_time ? std::optional<std::string_view>(claim.time) : std::nullopt, seen_, claim.names);
+  const auto made = time_signed(claim.time, seen_, claim.names);
   const bool is_recent = made && *made >= now - rules.max_age && *made <= now + kMostAhead;
   return is_recent && !open_fields(seen_, claim.names, rules.required).added;
 }

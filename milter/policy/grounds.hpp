@@ -15,6 +15,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,10 +69,9 @@ class Grounds {
     std::string domain = {};
     SignatureName signature = {};
     SignedNames names{};
-    bool is_readable = true;  // a valid list without l=
-    std::string time = {};    // t=, its first bytes
-    bool has_time = false;
-    bool covers = true;  // what a reader sees
+    bool is_readable = true;               // a valid list without l=
+    std::optional<std::string> time = {};  // t=, its first bytes
+    bool covers = true;                    // what a reader sees
   };
 
   template <typename Predicate>
