@@ -139,8 +139,8 @@ struct Decision {
   // What our own verifier says of the identity's signatures. Nothing if they were not verified, or if the message is
   // delivered without them.
   std::optional<SignatureOutcome> signature = {};
-  // Of a listed identity that nothing authenticates: a domain below its own of which the message has a signature, which
-  // nobody has verified. It may not sign for the identity, but might under Alignment::relaxed. Empty if there is none.
+  // Of a listed identity that nothing authenticates: a domain below its own, of which the message has a signature. It
+  // is not verified, since it counts only under Alignment::relaxed. Empty if there is none.
   Domain child_signer = {};
   // The signatures that would make the decision another one, which is then only for now: get them verified, put them
   // into the facts, and ask again. If that fails, the decision holds. Empty once the facts have signatures.
