@@ -19,6 +19,8 @@ constexpr std::chrono::seconds kMetricsPatience{5};
 // The bounds of config/prometheus and of the status page.
 constexpr double kMostSpamDelivered = 0.02;
 constexpr double kMostFailedChecks = 0.05;
+constexpr double kMostUnproven = 0.05;
+constexpr std::string_view kFieldAdded = "field-added-";
 constexpr double kFewest = 20;  // of what a share is taken of
 
 // As a checker's address: what speaks HTTP to one speaks it to the daemon.
@@ -44,12 +46,19 @@ class Reader {
     service();
     checkers();
     samples();
+    proofs();
     if (findings_.size() != before) return;
     add(Level::ok, fmt::format("the daemon's figures need no action; {:.0f} messages were decided since it started",
                                figures_.sum("messages_total")));
   }
 
  private:
+  // Why messages are checked.
+  struct Cause {
+    double messages;
+    std::string text, remedy;
+  };
+
   void add(Level level, std::string text, std::string remedy = {}) {
     findings_.push_back({level, kSubject, std::move(text), std::move(remedy)});
   }
@@ -137,6 +146,37 @@ class Reader {
     if (all < kFewest || unanswered <= all / 2) return;
     add(Level::warning, fmt::format("of {:.0f} samples of delivered mail, {:.0f} got no answer", all, unanswered),
         "see whether the servers of deep-check answer; if they do, set deep-check-sample to a smaller share");
+  }
+
+  // Of the messages of listed senders: how many are checked for a rule of signatures that an option governs, and for
+  // which rule most are.
+  void proofs() {
+    double listed = 0;
+    for (const ShownFigure& each : figures_.all("messages_total")) {
+      if (label_value(each.labels, "whitelist") != "none") listed += each.value;
+    }
+    Cause largest = {figures_.sum("child_signed_messages_total"),
+                     "only a name below the sender's domain has signed (child_signer= in the log)",
+                     "see bloomgate report for the signers; alignment = relaxed lets them count, and every other name "
+                     "of the organisation as well"};
+    const auto compare = [&largest](Cause other) {
+      if (other.messages > largest.messages) largest = std::move(other);
+    };
+    compare({figures_.sum("signatures_total", "outcome=\"too-old\""), "the signature was too old",
+             "see whether your mail waits somewhere, or raise max-signature-age"});
+    for (const ShownFigure& each : figures_.all("signatures_total")) {
+      std::string_view field = label_value(each.labels, "outcome");
+      if (!field.starts_with(kFieldAdded)) continue;
+      field.remove_prefix(kFieldAdded.size());
+      compare({each.value, fmt::format("the signature leaves the field {} open", field),
+               "if require-signed names the field, leave it out there; else the sender has to sign it: the manual says "
+               "which signing software does"});
+    }
+    if (listed < kFewest || largest.messages <= kMostUnproven * listed) return;
+    add(Level::warning,
+        fmt::format("of {:.0f} messages of listed senders, {:.0f} were checked since {}", listed, largest.messages,
+                    largest.text),
+        largest.remedy);
   }
 
   const ShownFigures& figures_;

@@ -130,6 +130,9 @@ void add_signatures(Families& families, const Tally& tally) {
     const std::uint64_t count = tally.signatures(outcome);
     if (count != 0) Families::put(signatures, {label("outcome", signature_outcome_name(outcome))}, number(count));
   }
+  families.one_counter("bloomgate_child_signed_messages_total",
+                       "Messages of listed senders checked since only a name below the sender's domain has signed.",
+                       number(tally.child_signed()));
 }
 
 void add_confirmations(Families& families, const Tally& tally) {

@@ -74,6 +74,8 @@ class Tally {
   std::uint64_t signatures(SignatureOutcome outcome) const noexcept {
     return read(signatures_[static_cast<std::size_t>(outcome)]);
   }
+  // Messages of listed senders that were checked since only a name below the sender's domain has signed.
+  std::uint64_t child_signed() const noexcept { return read(child_signed_); }
   std::uint64_t samples(SampleAnswer answer) const noexcept { return read(samples_[static_cast<std::size_t>(answer)]); }
   // Those that a checker has answered.
   std::uint64_t answered_samples() const noexcept { return samples(SampleAnswer::ham) + samples(SampleAnswer::spam); }
@@ -113,7 +115,7 @@ class Tally {
   std::mutex new_name_;
 
   Count refusals_{0}, look_ups_{0}, hits_{0}, sessions_begun_{0}, sessions_ended_{0}, turned_away_{0}, cut_off_{0},
-      session_limit_{0};
+      session_limit_{0}, child_signed_{0};
   std::array<Count, 2> reloads_ = {};
   std::array<Count, kDeepAnswers * kActions> deep_checks_ = {};
   std::array<Count, kSampleAnswers> samples_ = {};

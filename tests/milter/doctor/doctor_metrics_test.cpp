@@ -150,5 +150,35 @@ TEST_CASE("without an address nothing is asked, and an address without a server 
   CHECK_THAT(findings[0].text, Contains("the daemon's figures at unix:/nonexistent/metrics.sock cannot be read"));
 }
 
+TEST_CASE(
+    "the reason for which most messages of listed senders lack a proof is named with the option that governs it") {
+  const std::string listed =
+      kDaemon +
+      "bloomgate_messages_total{decision=\"deliver\",reason=\"listed\",whitelist=\"w\"} 90\n"
+      "bloomgate_messages_total{decision=\"check\",reason=\"not-authenticated\",whitelist=\"w\"} 10\n"
+      "bloomgate_messages_total{decision=\"check\",reason=\"not-listed\",whitelist=\"none\"} 9000\n";
+  const auto finding = [&](const std::string& more) {
+    const auto findings = findings_of(listed + more);
+    REQUIRE(findings.size() == 1);
+    return findings[0];
+  };
+  const DoctorFinding child = finding("bloomgate_child_signed_messages_total 6\n");
+  CHECK(child.level == Level::warning);
+  CHECK_THAT(child.text, Contains("of 100 messages of listed senders, 6 were checked since only a name below"));
+  CHECK_THAT(child.remedy, Contains("alignment = relaxed"));
+  const DoctorFinding field = finding(
+      "bloomgate_child_signed_messages_total 6\nbloomgate_signatures_total{outcome=\"field-added-subject\"} 7\n"
+      "bloomgate_signatures_total{outcome=\"field-added-to\"} 8\nbloomgate_signatures_total{outcome=\"pass\"} 50\n");
+  CHECK_THAT(field.text, Contains("8 were checked since the signature leaves the field to open"));
+  CHECK_THAT(field.remedy, Contains("require-signed"));
+  const DoctorFinding old = finding("bloomgate_signatures_total{outcome=\"too-old\"} 9\n");
+  CHECK_THAT(old.text, Contains("9 were checked since the signature was too old"));
+  CHECK_THAT(old.remedy, Contains("max-signature-age"));
+  CHECK(finding("bloomgate_child_signed_messages_total 5\n").level == Level::ok);
+  CHECK(findings_of(kDaemon + "bloomgate_messages_total{decision=\"check\",whitelist=\"w\"} 19\n"
+                              "bloomgate_child_signed_messages_total 19\n")[0]
+            .level == Level::ok);
+}
+
 }  // namespace
 }  // namespace bloomgate::test

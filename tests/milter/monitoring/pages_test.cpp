@@ -317,5 +317,14 @@ TEST_CASE_METHOD(Watched, "there are two pages, and a local address serves them 
   CHECK_THAT(page(monitor, {"/metrics", ""}, true).content_type, StartsWith("text/plain; version=0.0.4"));
 }
 
+TEST_CASE_METHOD(Watched, "messages that only a name below the sender's domain has signed are counted") {
+  CHECK_THAT(metrics(), Contains("bloomgate_child_signed_messages_total 0\n"));
+  Decision decision = {.verdict = Verdict::check, .reason = Reason::not_authenticated};
+  monitor.note_message({}, decision, 0);
+  decision.child_signer.append("mg.example.org");
+  monitor.note_message({}, decision, 0);
+  CHECK_THAT(metrics(), Contains("bloomgate_child_signed_messages_total 1\n"));
+}
+
 }  // namespace
 }  // namespace bloomgate::test
