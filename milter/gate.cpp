@@ -210,8 +210,9 @@ void Gate::log_message(const MessageRecorder& message, const Judgement& made, st
   }
   if (const std::string_view proof = told_proof(decision); !proof.empty()) extra.append(" proof=").append(proof);
   extra += logged_signature(facts, decision);
-  if (const std::string_view child = decision.child_signer.view(); !child.empty()) {
-    extra.append(" child_signer=").append(child);
+  if (const ChildSigner& child = decision.child_signer; !child.is_none()) {
+    extra += " child_signer=" + printable_word(child.domain.view(), kMaxDomainBytes) +
+             " child_of=" + printable_word(child.parent(), kMaxDomainBytes);
   }
   if (!deep_check.empty()) extra.append(" ").append(deep_check);
   log_->info(

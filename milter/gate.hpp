@@ -115,6 +115,10 @@ class Gate {
   //
   //     dkim=pass domain=example.org selector=s1 key_bits=2048 key_ms=12.3
   //
+  // where a name below the sender's domain has signed, and that alone kept the message from delivery
+  //
+  //     child_signer=mg.shop.example child_of=shop.example
+  //
   // where pairs were looked up `recipients=3 listed_for=2`, where a store was asked `confirmed=yes confirm_us=12.3`,
   // and then what the deeper check has to add. No byte of the sender can add a field or a line to it. The message
   // counts in the daemon's figures from then on, whatever is logged. Throws only where memory runs out.

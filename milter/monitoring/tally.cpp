@@ -31,7 +31,7 @@ void Tally::note_message(const Decision& decision, double seconds) noexcept {
   // Layers come and go, and what is counted of them stays with their whitelist.
   add(of(configured_name(decision.list.view())).messages[cell]);
   if (decision.signature) add(signatures_[index_of(*decision.signature)]);
-  if (!decision.child_signer.view().empty()) add(child_signed_);
+  if (!decision.child_signer.is_none()) add(child_signed_);
   if (decision.draws.look_ups != 0) add(look_ups_, decision.draws.look_ups);
   if (decision.draws.hits != 0) add(hits_, decision.draws.hits);
   decision_times_.note(seconds);

@@ -28,6 +28,11 @@ bool is_same_or_below(std::string_view domain, std::string_view parent) noexcept
   return domain.size() == parent.size() || domain[domain.size() - parent.size() - 1] == '.';
 }
 
+bool is_child(std::string_view domain, std::string_view parent) noexcept {
+  return domain != parent && !parent.empty() && is_same_or_below(domain, parent) &&
+         aligned(domain, parent, Alignment::relaxed);
+}
+
 std::string_view organizational_domain(std::string_view domain) noexcept {
   if (domain.size() > kMaxDomainBytes || domain.starts_with('[')) return {};
   std::array<char, kMaxDomainBytes + 1> terminated;

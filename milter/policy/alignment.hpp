@@ -24,6 +24,9 @@ enum class Alignment : std::uint8_t {
 // Whether `domain` is `parent` or in it.
 bool is_same_or_below(std::string_view domain, std::string_view parent) noexcept;
 
+// Whether `domain` is a name below `parent`, in the same organisation: it speaks for `parent` only under `relaxed`.
+bool is_child(std::string_view domain, std::string_view parent) noexcept;
+
 // The public suffix and one label: `example.co.uk` for `mail.example.co.uk`. A view into `domain`. Empty if there is
 // none: for a public suffix itself, a name of one label, an address literal, and text that is longer than a domain can
 // be.

@@ -150,13 +150,20 @@ bool Authentication::passes_aligned(AuthenticationMethod method, std::string_vie
                                     Alignment alignment) const noexcept {
   if (distrusted_) return false;
   return std::ranges::any_of(statements_, [&](const Statement& statement) {
-    return statement.method == method && statement.finding == Finding::pass && !statement.contradicted &&
-           aligned(statement.domain, domain, alignment);
+    return statement.is_pass_of(method) && aligned(statement.domain, domain, alignment);
   });
 }
 
 bool Authentication::dkim_aligned(std::string_view domain, Alignment alignment) const noexcept {
   return passes_aligned(AuthenticationMethod::dkim, domain, alignment);
+}
+
+std::string_view Authentication::child_signer(std::string_view domain) const noexcept {
+  if (distrusted_) return {};
+  const auto child = std::ranges::find_if(statements_, [domain](const Statement& statement) {
+    return statement.is_pass_of(AuthenticationMethod::dkim) && is_child(statement.domain, domain);
+  });
+  return child != statements_.end() ? std::string_view(child->domain) : std::string_view();
 }
 
 bool Authentication::spf_aligned(std::string_view domain, Alignment alignment) const noexcept {

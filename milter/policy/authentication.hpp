@@ -71,6 +71,10 @@ class Authentication {
   // Whether a DKIM signature that speaks for `domain` passed.
   bool dkim_aligned(std::string_view domain, Alignment alignment) const noexcept;
 
+  // The domain of a DKIM signature that passed, and that is below `domain`, so that `relaxed` alone lets it speak for
+  // `domain`. Empty: there is none.
+  std::string_view child_signer(std::string_view domain) const noexcept;
+
   // Whether SPF passed for an envelope sender whose domain speaks for `domain`.
   bool spf_aligned(std::string_view domain, Alignment alignment) const noexcept;
 
@@ -92,6 +96,10 @@ class Authentication {
     Finding finding = Finding::none;
     std::string domain = {};
     bool contradicted = false;
+
+    bool is_pass_of(AuthenticationMethod wanted) const noexcept {
+      return method == wanted && finding == Finding::pass && !contradicted;
+    }
   };
 
   static Authentication summarize(std::span<const std::string_view> values, std::span<const std::string> trusted_ids,

@@ -59,6 +59,8 @@ class Decider {
 
   const Senders& senders() const noexcept { return senders_; }
 
+  const Proof& proof() const noexcept { return proof_; }
+
   const Draws& draws() const noexcept { return draws_; }
 
  private:
@@ -310,21 +312,12 @@ class Decider {
     }
     lacks_proof_ = true;
     note_signature(decision, subject.entry);
-    note_child_signer(decision, subject);
     if (policy_.authentication == AuthenticationRule::required) {
       decision.reason = Reason::not_authenticated;
     } else {
       decision.reason = Reason::authentication_failed;
     }
     return decision;
-  }
-
-  void note_child_signer(Decision& decision, const Subject& subject) const noexcept {
-    if (facts_.grounds == nullptr || policy_.alignment == Alignment::relaxed) return;
-    const std::string_view child = facts_.grounds->signer_below(subject.entry.domain());
-    if (child.empty()) return;
-    decision.child_signer.append(child);
-    note("child-signer", identity_kind_name(subject.kind), subject.entry.domain(), child);
   }
 
   bool is_authenticated_enough(const std::optional<AuthenticationMethod>& method, bool is_denied) const noexcept {
@@ -372,6 +365,18 @@ void note_signatures_needed(Decision& decision, const Facts& facts, const Lists&
   if (with_from && !(with_envelope && from == envelope)) decision.need.domains[1].append(from);
 }
 
+// Notes a signer below a sender's domain, if the message would be delivered if such signers counted for that sender.
+void note_child_signer(Decision& decision, const Decider& decider, const Facts& facts, const Lists& lists,
+                       const Policy& policy) noexcept {
+  const ChildSigner envelope = decider.proof().child_signer(decider.senders().identity().domain());
+  const ChildSigner from = decider.proof().child_signer(decider.senders().from().domain());
+  if (envelope.is_none() && from.is_none()) return;
+  Decider supposing(facts, lists, policy, nullptr, {envelope.parent(), from.parent()});
+  if (supposing.decide().verdict != Verdict::deliver) return;
+  const bool is_of_envelope = from.is_none() || (decision.identity == IdentityKind::envelope && !envelope.is_none());
+  decision.child_signer = is_of_envelope ? envelope : from;
+}
+
 // The exemption of mail that is not incoming.
 std::optional<Reason> find_exemption(const Origin& origin, const Policy& policy) noexcept {
   if (policy.exempt_logged_in && origin.logged_in) return Reason::exempt_authenticated;
@@ -413,7 +418,12 @@ Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Tr
     decision.question = decider.question();
     return decision;
   }
-  if (policy.verify_signatures && !facts.signatures && decider.lacks_proof() && decision.verdict == Verdict::check) {
+  if (decision.verdict == Verdict::deliver || !decider.lacks_proof()) return decision;
+  note_child_signer(decision, decider, facts, lists, policy);
+  if (const ChildSigner& child = decision.child_signer; trace != nullptr && !child.is_none()) {
+    trace->add("child-signer", child.parent(), child.domain.view(), "not-counted");
+  }
+  if (policy.verify_signatures && !facts.signatures) {
     note_signatures_needed(decision, facts, lists, policy, decider.senders());
     for (const Domain& domain : decision.need.domains) {
       if (!domain.view().empty()) note("needs-signature", domain.view(), "yes");

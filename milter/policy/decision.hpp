@@ -118,6 +118,18 @@ enum class ProofOf : std::uint8_t {
 // "from", "same-from", "envelope", "covered-from"; "none" for nothing. Never fails.
 std::string_view proof_name(ProofOf of) noexcept;
 
+// A name below the domain of a listed sender that has signed the message. The message would be delivered if the
+// alignment let such a name sign for that domain.
+struct ChildSigner {
+  Domain domain = {};            // canonical: printable ASCII. Empty: there is none
+  std::size_t parent_bytes = 0;  // the length of the sender's domain, its end
+  bool is_verified = false;      // a trusted milter found the signature good; our own verifier does not look at it
+
+  bool is_none() const noexcept { return domain.view().empty(); }
+  std::string_view parent() const noexcept { return domain.view().substr(domain.view().size() - parent_bytes); }
+  friend bool operator==(const ChildSigner&, const ChildSigner&) = default;
+};
+
 struct Decision {
   Verdict verdict = Verdict::check;
   Reason reason = Reason::internal_error;
@@ -139,9 +151,8 @@ struct Decision {
   // What our own verifier says of the identity's signatures. Nothing if they were not verified, or if the message is
   // delivered without them.
   std::optional<SignatureOutcome> signature = {};
-  // Of a listed identity that nothing authenticates: a domain below its own, of which the message has a signature. It
-  // is not verified, since it counts only under Alignment::relaxed. Empty if there is none.
-  Domain child_signer = {};
+  // Of a message that is checked since its listed sender is not authenticated. None under Alignment::relaxed.
+  ChildSigner child_signer = {};
   // The signatures that would make the decision another one, which is then only for now: get them verified, put them
   // into the facts, and ask again. If that fails, the decision holds. Empty once the facts have signatures.
   SignatureNeed need = {};

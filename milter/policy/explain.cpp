@@ -31,6 +31,23 @@ std::string line_of(const TraceStep& step) {
   return line + '\n';
 }
 
+// What an operator can do for a message that is checked; empty: nothing that is known here.
+std::string hint(const Decision& decision) {
+  const ChildSigner& child = decision.child_signer;
+  if (child.is_none()) return {};
+  const std::string parent = escaped(child.parent());
+  const std::string signer = escaped(child.domain.view()) + ", a name below " + parent;
+  const std::string found =
+      child.is_verified
+          ? "a trusted milter found a good signature of " + signer + ", which does not count under this alignment."
+          : "the message has a signature of " + signer +
+                ", which does not count under this alignment, so it was not verified.";
+  const std::string when = child.is_verified ? "if a trusted milter also wrote dmarc=pass" : "if it is good";
+  return found + " alignment = relaxed lets it count " + when + ". Then every name of the organisation may sign for " +
+         parent + ", also a name that its owner has given to somebody else, unless the owner's DMARC record has " +
+         "adkim=s.";
+}
+
 }  // namespace
 
 std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host) {
@@ -38,10 +55,7 @@ std::string explanation_text(const Trace& trace, const Decision& decision, std::
   for (const TraceStep& step : trace.steps()) text += line_of(step);
   if (!trace.is_complete()) text += "(steps are missing: there was no memory for them)\n";
   text += columns("mark") + (decision.is_marked ? header_value(decision, host) : "none") + '\n';
-  if (const std::string_view child = decision.child_signer.view(); !child.empty()) {
-    text.append(columns("hint")).append("the message has a signature of ").append(child);
-    text.append(", a name below the sender's domain, which does not count; alignment = relaxed lets such names sign\n");
-  }
+  if (const std::string line = hint(decision); !line.empty()) text += columns("hint") + line + '\n';
   text.append("decision: ").append(verdict_name(decision.verdict));
   return text.append(" reason=").append(reason_name(decision.reason)).append("\n");
 }
@@ -64,7 +78,9 @@ std::string explanation_json(const Trace& trace, const Decision& decision, std::
       {"proof", proof_name(decision.proof)},
       {"whitelist", decision.list.view()},
       {"entry", decision.entry.view()},
-      {"child_signer", decision.child_signer.view()},
+      {"child_signer", escaped(decision.child_signer.domain.view())},
+      {"child_of", escaped(decision.child_signer.parent())},
+      {"hint", hint(decision)},
       {"confirmed", decision.confirmation ? confirmation_name(*decision.confirmation) : std::string_view()},
       {"fault", has_fault ? reject_reason_name(decision.sender_fault) : std::string_view()},
       {"mark", decision.is_marked ? Json(header_value(decision, host)) : Json()},

@@ -57,9 +57,8 @@ void Grounds::clear() noexcept {
 }
 
 std::string_view Grounds::signer_below(std::string_view domain) const noexcept {
-  const auto found = std::ranges::find_if(claims_, [domain](const Claim& claim) {
-    return claim.domain != domain && is_same_or_below(claim.domain, domain);
-  });
+  const auto found =
+      std::ranges::find_if(claims_, [domain](const Claim& claim) { return is_child(claim.domain, domain); });
   return found == claims_.end() ? std::string_view() : found->domain;
 }
 

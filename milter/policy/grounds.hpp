@@ -50,8 +50,8 @@ class Grounds {
 
   void clear() noexcept;
 
-  // The first domain below that canonical one of which the message has a signature, whatever that is worth. Empty if
-  // there is none.
+  // The first domain below that canonical one, in the same organisation, of which the message has a signature, whatever
+  // that is worth. Empty if there is none.
   std::string_view signer_below(std::string_view domain) const noexcept;
 
   // Whether anything in the message, or in `from`, can forge results: then no result counts.

@@ -106,6 +106,16 @@ Proof::Method Proof::of_behind_domain() const noexcept {
   return spf_may_prove(true) && spf_passed_for_forwarder() ? Method(AuthenticationMethod::spf) : std::nullopt;
 }
 
+ChildSigner Proof::child_signer(std::string_view domain) const noexcept {
+  if (policy_.alignment == Alignment::relaxed) return {};
+  const std::string_view verified = authentication_.child_signer(domain);
+  ChildSigner child = {.is_verified = !verified.empty()};
+  child.domain.append(verified);
+  if (child.is_none() && grounds_ != nullptr) child.domain.append(grounds_->signer_below(domain));
+  if (!child.is_none()) child.parent_bytes = domain.size();
+  return child;
+}
+
 bool Proof::denies(std::string_view domain) const noexcept {
   // The sender may have made a field unreadable on purpose.
   return authentication_.unreadable_fields() != 0 || authentication_.fails_aligned(domain);

@@ -32,6 +32,7 @@ class Proof {
   Proof(const Facts& facts, const Policy& policy, const Senders& senders, const Supposed& supposed = {}) noexcept
       : authentication_(facts.authentication),
         signatures_(facts.signatures ? &*facts.signatures : nullptr),
+        grounds_(policy.verify_signatures ? facts.grounds : nullptr),
         policy_(policy),
         senders_(senders),
         supposed_(supposed) {}
@@ -53,6 +54,10 @@ class Proof {
   // Whether trusted fields say that they are not, or might have said so.
   bool denies_envelope() const noexcept;
   bool denies_from() const noexcept { return denies(senders_.from().domain()); }
+
+  // The signer below that domain whose signature does not count for it: one that a trusted milter found good, or else,
+  // where our own verifier is at work, one that the message names. None under `relaxed`, where it may count.
+  ChildSigner child_signer(std::string_view domain) const noexcept;
 
   // What DMARC says of the From mailbox's domain.
   Finding dmarc() const noexcept { return authentication_.dmarc(senders_.from().domain()); }
@@ -83,6 +88,7 @@ class Proof {
 
   const Authentication& authentication_;
   const Signatures* signatures_;  // null: none were verified
+  const Grounds* grounds_;        // null: what the message claims is of no interest
   const Policy& policy_;
   const Senders& senders_;
   Supposed supposed_;

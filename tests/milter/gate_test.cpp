@@ -308,5 +308,21 @@ TEST_CASE_METHOD(ConfirmedParts, "a store also confirms a look-up without a mess
   CHECK(gate.look_up(false_positive_of(filter), "", in_a_minute).reason == Reason::not_listed);
 }
 
+TEST_CASE("the log line names a signer below the sender's domain, and the domain") {
+  GateRules rules;
+  rules.trusted_authserv_ids = {"mx.example.net"};
+  Parts parts(rules);
+  MessageRecorder message;
+  message.begin_message("<x@other.example>", {});
+  message.add_header("From", "joe@example.org");
+  message.add_header("DKIM-Signature", "v=1; a=rsa-sha256; d=mg.example.org; s=s1; h=from; t=" +
+                                           std::to_string(time(nullptr)) + "; bh=x; b=y");
+  message.add_header("Authentication-Results", "mx.example.net; dkim=pass header.d=mg.example.org");
+  const Judgement made = parts.gate.judge(message, "");
+  parts.gate.log_message(message, made, "Q1");
+  CHECK_THAT(parts.log.text(),
+             Contains(" reason=not-authenticated ") && EndsWith(" child_signer=mg.example.org child_of=example.org\n"));
+}
+
 }  // namespace
 }  // namespace bloomgate::test

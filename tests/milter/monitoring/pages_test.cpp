@@ -321,7 +321,7 @@ TEST_CASE_METHOD(Watched, "messages that only a name below the sender's domain h
   CHECK_THAT(metrics(), Contains("bloomgate_child_signed_messages_total 0\n"));
   Decision decision = {.verdict = Verdict::check, .reason = Reason::not_authenticated};
   monitor.note_message({}, decision, 0);
-  decision.child_signer.append("mg.example.org");
+  decision.child_signer.domain.append("mg.example.org");
   monitor.note_message({}, decision, 0);
   CHECK_THAT(metrics(), Contains("bloomgate_child_signed_messages_total 1\n"));
 }

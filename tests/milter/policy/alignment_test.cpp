@@ -101,5 +101,18 @@ TEST_CASE("domains are aligned if they are equal, or, relaxed, of one organisati
   }
 }
 
+TEST_CASE("a child is a name below the other one in the same organisation") {
+  CHECK(is_child("mg.shop.example", "shop.example"));
+  CHECK(is_child("a.b.shop.example", "shop.example"));
+  CHECK_FALSE(is_child("shop.example", "shop.example"));
+  CHECK_FALSE(is_child("shop.example", "mg.shop.example"));
+  CHECK_FALSE(is_child("mg.shop.example", "news.shop.example"));
+  CHECK_FALSE(is_child("othershop.example", "shop.example"));
+  CHECK_FALSE(is_child("example.co.uk", "co.uk"));
+  CHECK_FALSE(is_child("joe.github.io", "github.io"));
+  CHECK_FALSE(is_child("", "shop.example"));
+  CHECK_FALSE(is_child("shop.example", ""));
+}
+
 }  // namespace
 }  // namespace bloomgate

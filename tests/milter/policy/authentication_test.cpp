@@ -447,5 +447,31 @@ TEST_CASE("a dmarc pass that another result for the domain does not confirm coun
   }
 }
 
+TEST_CASE("the signer below a domain is one whose signature a trusted milter found good") {
+  struct Row {
+    std::string_view name;
+    std::vector<std::string_view> values;
+    std::string_view want;
+  };
+  const Row rows[] = {
+      {"a child", {"mx.example.net; dkim=pass header.d=mg.a.example"}, "mg.a.example"},
+      {"the first of two",
+       {"mx.example.net; dkim=pass header.d=x.a.example; dkim=pass header.d=y.a.example"},
+       "x.a.example"},
+      {"a failed one", {"mx.example.net; dkim=fail header.d=mg.a.example"}, ""},
+      {"a contradicted one",
+       {"mx.example.net; dkim=pass header.d=mg.a.example", "mx.example.net; dkim=none header.d=mg.a.example"},
+       ""},
+      {"the domain itself", {"mx.example.net; dkim=pass header.d=a.example"}, ""},
+      {"another domain", {"mx.example.net; dkim=pass header.d=mg.b.example"}, ""},
+      {"an envelope sender", {"mx.example.net; spf=pass smtp.mailfrom=mg.a.example"}, ""},
+      {"a field of another server", {"elsewhere.example; dkim=pass header.d=mg.a.example"}, ""},
+  };
+  for (const Row& row : rows) {
+    INFO(row.name);
+    CHECK(summary(row.values).child_signer("a.example") == row.want);
+  }
+}
+
 }  // namespace
 }  // namespace bloomgate

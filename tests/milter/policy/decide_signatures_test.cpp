@@ -229,7 +229,7 @@ std::vector<std::string> steps(const World& world, const Facts& facts) {
   std::vector<std::string> found;
   for (const TraceStep& step : trace.steps()) {
     const bool is_wanted = step.name == "signature" || step.name == "key-bits" || step.name == "needs-signature" ||
-                           step.name == "owner-rule";
+                           step.name == "owner-rule" || step.name == "child-signer";
     if (is_wanted) found.push_back(std::string(step.name) + " " + step.subject + " " + step.key + " " + step.outcome);
   }
   return found;
@@ -252,24 +252,134 @@ TEST_CASE(
         Steps{"signature s3 news.example.org pass", "owner-rule  example.org other-domain-not-allowed"});
 }
 
-TEST_CASE("where a listed sender is not authenticated, a child of its domain that signs is named") {
+// "mg.example.org of example.org, not verified"; empty where there is none.
+std::string child_signer(const Decision& decision) {
+  const ChildSigner& child = decision.child_signer;
+  if (child.is_none()) return {};
+  return std::string(child.domain.view()) + " of " + std::string(child.parent()) +
+         (child.is_verified ? ", verified" : ", not verified");
+}
+
+Grounds grounds_of(const std::vector<std::string>& signers) {
   Grounds grounds;
   grounds.begin("mail.example.org", "<x@other.example>");
-  grounds.add_signature("v=1; a=rsa-sha256; s=x; h=from; bh=AA==; b=AA==; d=mg.example.org");
-  const auto child_of = [&](Alignment alignment, std::string_view from, const std::vector<Signature>& signatures = {}) {
-    Facts facts = with(facts_of("<x@other.example>", from), signatures);
-    facts.grounds = &grounds;
-    Policy policy = verifying();
-    policy.alignment = alignment;
-    return std::string(World(policy).decide(facts).child_signer.view());
+  for (const std::string& signer : signers) {
+    grounds.add_signature("v=1; a=rsa-sha256; s=x; h=from; bh=AA==; b=AA==; d=" + signer);
+  }
+  return grounds;
+}
+
+TEST_CASE("a signer below a listed sender's domain is named where its signature would deliver the message") {
+  struct Case {
+    std::string_view sentence, path, from;
+    std::vector<std::string> signers;
+    IdentityRule identity;
+    std::string_view want;
   };
-  CHECK(child_of(Alignment::parent, "joe@example.org") == "mg.example.org");
-  CHECK(child_of(Alignment::strict, "joe@example.org") == "mg.example.org");
-  CHECK(child_of(Alignment::parent, "x@corp.example").empty());
-  CHECK(child_of(Alignment::parent, "stranger@example.org").empty());
-  CHECK(child_of(Alignment::relaxed, "joe@example.org").empty());
-  const Signature good = {.outcome = Outcome::pass, .domain = "example.org"};
-  CHECK(child_of(Alignment::parent, "joe@example.org", {good}).empty());
+  const Case cases[] = {
+      {"of the listed From mailbox",
+       "<x@other.example>",
+       "joe@example.org",
+       {"mg.example.org"},
+       IdentityRule::either,
+       "mg.example.org of example.org, not verified"},
+      {"of the listed domain of the envelope sender and From",
+       "<x@corp.example>",
+       "y@corp.example",
+       {"mg.corp.example"},
+       IdentityRule::envelope,
+       "mg.corp.example of corp.example, not verified"},
+      {"of both senders, From decides",
+       "<x@a.tree.example>",
+       "ann@bank.example",
+       {"mg.a.tree.example", "mg.bank.example"},
+       IdentityRule::header_from,
+       "mg.bank.example of bank.example, not verified"},
+      {"of From, while the envelope sender is listed, too",
+       "<joe@example.org>",
+       "ann@bank.example",
+       {"mg.bank.example"},
+       IdentityRule::either,
+       "mg.bank.example of bank.example, not verified"},
+      {"behind a trusted forwarder",
+       "<SRS0=HHHH=TT=example.org=joe@forwarder.example>",
+       "joe@example.org",
+       {"mg.example.org"},
+       IdentityRule::either,
+       "mg.example.org of example.org, not verified"},
+      {"of a borrowed envelope sender",
+       "<joe@example.org>",
+       "x@other.example",
+       {"mg.example.org"},
+       IdentityRule::either,
+       ""},
+      {"of one of two senders that have to be proven",
+       "<x@a.tree.example>",
+       "y@b.tree.example",
+       {"mg.a.tree.example"},
+       IdentityRule::both,
+       ""},
+      {"of a sender that is not listed",
+       "<x@other.example>",
+       "y@other.example",
+       {"mg.other.example"},
+       IdentityRule::either,
+       ""},
+      {"of no sender", "<x@other.example>", "joe@example.org", {"mg.bank.example"}, IdentityRule::either, ""},
+      {"of a bounce", "<>", "joe@example.org", {"mg.example.org"}, IdentityRule::either, ""},
+  };
+  for (const Case& c : cases) {
+    INFO(c.sentence);
+    Facts facts = with(facts_of(c.path, c.from), {});
+    const Grounds grounds = grounds_of(c.signers);
+    facts.grounds = &grounds;
+    const Decision decision = World(verifying(c.identity)).decide(facts);
+    CHECK(decision.verdict == Verdict::check);
+    CHECK(child_signer(decision) == c.want);
+  }
+}
+
+TEST_CASE(
+    "a signer below the sender's domain is named only where it may not sign, and nothing else has proven the sender") {
+  Facts facts = with(facts_of("<x@other.example>", "joe@example.org"), {});
+  const Grounds grounds = grounds_of({"mg.example.org"});
+  facts.grounds = &grounds;
+  Policy policy = verifying();
+  CHECK_FALSE(World(policy).decide(facts).child_signer.is_none());
+  policy.alignment = Alignment::strict;
+  CHECK_FALSE(World(policy).decide(facts).child_signer.is_none());
+  policy.alignment = Alignment::relaxed;
+  CHECK(World(policy).decide(facts).child_signer.is_none());
+  policy.alignment = Alignment::parent;
+  policy.verify_signatures = false;
+  CHECK(World(policy).decide(facts).child_signer.is_none());
+  policy.verify_signatures = true;
+  facts.signatures->all = {{.outcome = Outcome::pass, .domain = "example.org"}};
+  const Decision proven = World(policy).decide(facts);
+  CHECK(proven.verdict == Verdict::deliver);
+  CHECK(proven.child_signer.is_none());
+}
+
+TEST_CASE("a signer below the sender's domain that a trusted milter verified is named before one that it did not") {
+  Facts facts = facts_of("<x@other.example>", "joe@example.org");
+  facts.authentication = test::results("dkim=pass header.d=mg.example.org", *facts.envelope_sender, facts.header_from);
+  Policy policy;
+  CHECK(child_signer(World(policy).decide(facts)) == "mg.example.org of example.org, verified");
+  policy.authentication = AuthenticationRule::preferred;
+  CHECK(World(policy).decide(facts).verdict == Verdict::deliver);
+  CHECK(World(policy).decide(facts).child_signer.is_none());
+  facts = with(facts, {});
+  const Grounds grounds = grounds_of({"a.example.org"});
+  facts.grounds = &grounds;
+  CHECK(child_signer(World(verifying()).decide(facts)) == "mg.example.org of example.org, verified");
+}
+
+TEST_CASE("an explanation has a step for the signer below the sender's domain") {
+  Facts facts = with(facts_of("<x@other.example>", "joe@example.org"), {});
+  const Grounds grounds = grounds_of({"mg.example.org"});
+  facts.grounds = &grounds;
+  CHECK(steps(World(verifying()), facts) ==
+        std::vector<std::string>{"signature   no-signature", "child-signer example.org mg.example.org not-counted"});
 }
 
 }  // namespace

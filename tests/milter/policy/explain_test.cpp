@@ -97,16 +97,35 @@ TEST_CASE("the domain entry that lists a sender is named in its step, in the mar
   CHECK(std::ranges::count_if(steps, [](const auto& step) { return step.at("entry") == "@.partner.example"; }) == 1);
 }
 
-TEST_CASE("the explanation names a child that signs, and the option that lets it") {
+TEST_CASE("the explanation says which option lets a signer below the sender's domain count, and what that opens") {
   Decision decision;
-  CHECK_THAT(explanation_text({}, decision, "mx"), !Catch::Contains("hint"));
-  CHECK(nlohmann::json::parse(explanation_json({}, decision, "mx")).at("child_signer") == "");
-  decision.child_signer.append("mg.shop.example");
+  decision.reason = Reason::not_authenticated;
+  decision.child_signer.domain.append("mg.shop.example");
+  decision.child_signer.parent_bytes = std::string_view("shop.example").size();
+  const std::string end =
+      " Then every name of the organisation may sign for shop.example, also a name that its owner has given to "
+      "somebody "
+      "else, unless the owner's DMARC record has adkim=s.";
+  const std::string own =
+      "the message has a signature of mg.shop.example, a name below shop.example, which does not count under this "
+      "alignment, so it was not verified. alignment = relaxed lets it count if it is good." +
+      end;
   CHECK_THAT(explanation_text({}, decision, "mx"),
-             Catch::Contains("\nhint               the message has a signature of "
-                             "mg.shop.example, ") &&
-                 Catch::Contains("alignment = relaxed"));
-  CHECK(nlohmann::json::parse(explanation_json({}, decision, "mx")).at("child_signer") == "mg.shop.example");
+             Catch::EndsWith("\nhint               " + own + "\ndecision: check reason=not-authenticated\n"));
+  auto json = nlohmann::json::parse(explanation_json({}, decision, "mx"));
+  CHECK(json.at("child_signer") == "mg.shop.example");
+  CHECK(json.at("child_of") == "shop.example");
+  CHECK(json.at("hint") == own);
+
+  decision.child_signer.is_verified = true;
+  CHECK(nlohmann::json::parse(explanation_json({}, decision, "mx")).at("hint") ==
+        "a trusted milter found a good signature of mg.shop.example, a name below shop.example, which does not count "
+        "under this alignment. alignment = relaxed lets it count if a trusted milter also wrote dmarc=pass." +
+            end);
+
+  CHECK_THAT(explanation_text({}, {}, "mx"), !Catch::Contains("hint"));
+  json = nlohmann::json::parse(explanation_json({}, {}, "mx"));
+  for (const char* const name : {"child_signer", "child_of", "hint"}) CHECK(json.at(name) == "");
 }
 
 TEST_CASE("the explanation of a message without a mark says so") {
