@@ -66,7 +66,8 @@ std::string_view* place_of(std::string_view name, Words& words) noexcept {
                              Place{"sample", &words.sample},
                              Place{"score", &words.score},
                              Place{"repeats", &words.repeats},
-                             Place{"child_signer", &line.child_signer}};
+                             Place{"child_signer", &line.child_signer},
+                             Place{"child_of", &line.child_of}};
   for (const Place& place : places) {
     if (place.name == name) return place.value;
   }

@@ -32,9 +32,10 @@ struct DecisionLine {
   std::string_view identity = {};
   std::string_view authentication = {};
   std::string_view whitelist = {};
-  std::string_view confirmed = {};   // what the store has said
-  std::string_view deep_check = {};  // what the checker has said
-  std::string_view child_signer = {};
+  std::string_view confirmed = {};     // what the store has said
+  std::string_view deep_check = {};    // what the checker has said
+  std::string_view child_signer = {};  // a name below a listed domain, which alone has signed
+  std::string_view child_of = {};      // that domain
   std::uint64_t forged_fields = 0;
   std::optional<double> decision_seconds = {};
   std::optional<double> confirm_seconds = {};

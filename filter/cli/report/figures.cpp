@@ -56,6 +56,13 @@ ReportEvent event_of(const DaemonLine& line, LogTime time) noexcept {
   return event;
 }
 
+ChildSigner child_signer_of(const std::string& word) {
+  const std::size_t space = word.find(' ');
+  ChildSigner read = {.signer = word, .domain = word.substr(space + 1)};
+  read.signer[space] = '.';
+  return read;
+}
+
 void Figures::add(const ReportEvent& event) {
   first = first ? std::min(*first, event.time) : event.time;
   last = last ? std::max(*last, event.time) : event.time;
@@ -109,10 +116,15 @@ void Figures::add_domains(const DecisionLine& line) {
   if (!domain.empty()) add_domain(forging_domains, domain);
 }
 
+// The signer's own labels, a space and the sender's domain: no longer than the signer.
 void Figures::add_child_signer(const DecisionLine& line) {
-  if (line.child_signer.empty()) return;
-  const std::string_view domain = domain_of(line.identity == "header-from" ? line.header_from : line.sender);
-  if (!domain.empty()) add_domain(child_signers, std::string(domain) + ' ' + std::string(line.child_signer));
+  const std::string_view signer = line.child_signer, domain = line.child_of;
+  if (domain.empty() || signer.size() < domain.size() + 2 || !signer.ends_with(domain)) return;
+  const std::size_t dot = signer.size() - domain.size() - 1;
+  if (signer.size() > SpaceSaving::kMostWordBytes || signer[dot] != '.') return;
+  std::string word(signer);
+  word[dot] = ' ';
+  child_signers.add(word);
 }
 
 void Figures::add_times(const DecisionLine& line, LogTime time) {

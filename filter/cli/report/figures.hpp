@@ -30,6 +30,13 @@ struct ReportEvent {
 // What the daemon's line says.
 ReportEvent event_of(const DaemonLine& line, LogTime time) noexcept;
 
+// What a word of Figures::child_signers says. "mg shop.example": mg.shop.example has signed for shop.example.
+struct ChildSigner {
+  std::string signer;
+  std::string domain;
+};
+ChildSigner child_signer_of(const std::string& word);
+
 using OutcomeCounts = std::array<std::uint64_t, kOutcomes>;  // messages, by Outcome
 
 // A decision that took long.
@@ -58,7 +65,7 @@ struct Figures {
   SpaceSaving confirmations{kMostNames};       // what stores have said
   SpaceSaving listed_domains{kMostDomains};    // of delivered messages
   SpaceSaving unlisted_domains{kMostDomains};  // of those that no list has
-  SpaceSaving child_signers{kMostDomains};     // "shop.example mg.shop.example": a listed domain, and one that signs
+  SpaceSaving child_signers{kMostDomains};     // that sign for listed domains: see child_signer_of()
   std::uint64_t without_domain = 0;            // of both
 
   std::uint64_t forging_messages = 0;

@@ -42,9 +42,9 @@ Json domains_json(const SpaceSaving& domains, std::size_t most) {
 Json child_signers_json(const SpaceSaving& pairs, std::size_t most) {
   Json json = Json::array();
   for (const SpaceSaving::Item& item : pairs.top(most)) {
-    const std::size_t space = item.word.find(' ');
-    json.push_back({{"domain", printable(item.word.substr(0, space))},
-                    {"signer", printable(item.word.substr(space + 1))},
+    const ChildSigner child = child_signer_of(item.word);
+    json.push_back({{"domain", printable(child.domain)},
+                    {"signer", printable(child.signer)},
                     {"messages", item.count},
                     {"too_high_by_at_most", item.error}});
   }

@@ -89,17 +89,16 @@ ReportSection child_signers_section(const Figures& figures, std::size_t most) {
   ReportSection section = {.title = "Listed senders of whom only a child signs"};
   section.columns = {{"listed domain"}, {"signed by"}, {"messages", true}};
   for (const SpaceSaving::Item& item : figures.child_signers.top(most)) {
-    const std::size_t space = item.word.find(' ');
-    section.rows.push_back(
-        {printable(item.word.substr(0, space)), printable(item.word.substr(space + 1)), format_count(item.count)});
+    const ChildSigner child = child_signer_of(item.word);
+    section.rows.push_back({printable(child.domain), printable(child.signer), format_count(item.count)});
   }
   if (figures.child_signers.size() > section.rows.size()) {
     section.notes.push_back(fmt::format("There were {} in all.", format_count(figures.child_signers.size())));
   }
   section.notes.emplace_back(
-      "These messages were checked. The signatures were not verified. 'alignment = relaxed' would let each name below "
-      "a "
-      "listed domain sign for it.");
+      "These messages were checked. Bloomgate has not verified the signatures. 'alignment = relaxed' lets such "
+      "signatures count. Then every name of the organisation may sign for the listed domain, also a name that its "
+      "owner has given to somebody else, unless the owner's DMARC record has adkim=s.");
   return section;
 }
 

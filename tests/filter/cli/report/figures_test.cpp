@@ -57,16 +57,33 @@ TEST_CASE_METHOD(Counted, "messages are counted by outcome, and domains by decis
 }
 
 TEST_CASE_METHOD(Counted, "listed senders of whom only a child signs are counted with the child") {
-  const std::string from = " identity=header-from header_from=joe@Shop.example child_signer=mg.shop.example";
-  add(figures, decision("bounce@esp.example", "check", "not-authenticated", from));
-  add(figures, decision("bounce@esp.example", "check", "not-authenticated", from));
-  add(figures,
-      decision("joe@bank.example", "check", "not-authenticated", " identity=envelope child_signer=m.bank.example"));
-  add(figures, decision("joe@other.example", "check", "not-authenticated", " identity=envelope"));
-  REQUIRE(figures.child_signers.size() == 2);
-  CHECK(figures.child_signers.top(1).front().word == "shop.example mg.shop.example");
-  CHECK(figures.child_signers.top(1).front().count == 2);
-  CHECK(figures.child_signers.top(2)[1].word == "bank.example m.bank.example");
+  const auto add_signed = [&](const std::string& signer, const std::string& domain) {
+    add(figures, decision("a@" + domain, "check", "not-authenticated",
+                          " dkim=no-signature child_signer=" + signer + " child_of=" + domain));
+  };
+  add_signed("mg.shop.example", "shop.example");
+  add_signed("mg.shop.example", "shop.example");
+  add_signed("a.b.shop.example", "b.shop.example");
+  const std::string longest = std::string(126, 'x') + "." + std::string(126, 'y');  // a domain has 255 bytes at most
+  add_signed("a." + longest, longest);
+  add_signed("ab." + longest, longest);
+  for (const auto& [signer, domain] :
+       {std::pair("shop.example", "shop.example"), std::pair(".shop.example", "shop.example"),
+        std::pair("othershop.example", "shop.example"), std::pair("mg.shop.example", ""), std::pair("", "shop.example"),
+        std::pair("mg.shop.example", "bank.example")}) {
+    add_signed(signer, domain);
+  }
+  REQUIRE(figures.child_signers.size() == 3);
+  const auto top = figures.child_signers.top(1);
+  CHECK(top[0].count == 2);
+  CHECK(child_signer_of(top[0].word).signer == "mg.shop.example");
+  CHECK(child_signer_of(top[0].word).domain == "shop.example");
+  CHECK_THAT(figures_json(figures, {}, 1),
+             Catch::Contains("\"domain\": \"shop.example\"") && Catch::Contains("\"signer\": \"mg.shop.example\""));
+  const ReportContent content = {.scope = {}, .bars = bars_of(figures), .sections = sections_of(figures, 10)};
+  for (const std::string& page : {report_text(content), report_html(content)}) {
+    CHECK_THAT(page, Catch::Contains("mg.shop.example") && Catch::Contains("alignment = relaxed"));
+  }
 }
 
 TEST_CASE_METHOD(Counted, "the work that checkers were spared is estimated by their answers alone") {
