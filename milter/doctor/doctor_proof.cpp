@@ -34,6 +34,8 @@ void examine_proof(const DaemonCommand& command, std::vector<DoctorFinding>& fin
         "says adkim=s",
         "leave the option out, so that only the domain itself and those above it sign for it");
   }
+  // Under `preferred` a sender counts without a proof, too.
+  if (options.authentication != DaemonOptions::Authentication::required) return;
   const bool reads = reads_results(options);
   if (reads && !command.given.contains("alignment")) {
     warn(

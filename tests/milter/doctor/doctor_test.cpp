@@ -72,6 +72,7 @@ TEST_CASE("options that decide what proves a sender are told where they open muc
       {"those of the mail server's name", "verify-dkim = no", {"alignment is not set", "spf-proves is not set"}},
       {"defaults for them that were written down", "verify-dkim = no\nalignment = parent\nspf-proves = domain", {}},
       {"relaxed alignment", "alignment = relaxed", {"alignment = relaxed: "}},
+      {"authentication that may be missing", "authentication = preferred\nidentity = both\nverify-dkim = no", {}},
       {"no authentication", "authentication = off\nidentity = both\nalignment = relaxed", {}},
   };
   for (const Case& c : cases) {
