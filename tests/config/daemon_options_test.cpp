@@ -506,5 +506,15 @@ TEST_CASE("a host name may hold only what a header field may hold") {
   }
 }
 
+TEST_CASE("which options are set, in the file or on the command line, is known apart from their values") {
+  const auto given = [](const std::string& file, std::vector<std::string> arguments = {}) {
+    return Config(file).read(std::move(arguments)).given;
+  };
+  CHECK_FALSE(given("").contains("alignment"));
+  CHECK(given("alignment = parent\n").contains("alignment"));
+  CHECK(given("", {"--alignment", "parent"}).contains("alignment"));
+  CHECK_FALSE(given("#alignment = parent\n").contains("alignment"));
+}
+
 }  // namespace
 }  // namespace bloomgate::test
