@@ -1,6 +1,6 @@
 // What --doctor says of options that decide what proves a sender: of those that open more than their defaults, and of
-// defaults that a configuration may never have chosen. Version 0.1 made them stricter, so a file that was written
-// before may rely on what they no longer let in. Such a finding goes once the option stands in the file.
+// defaults that a configuration may never have chosen. These have become stricter, so an older file may rely on what
+// they no longer let in. Such a finding goes once the option stands in the file.
 #include <string>
 #include <string_view>
 

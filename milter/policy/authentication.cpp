@@ -88,8 +88,10 @@ void Authentication::add_field(const AuthenticationResults& field, const Grounds
     // A pass that the method's own milter does not confirm may be text that another milter copied into its field. So
     // any other result that names the domain cancels a pass, and any other of ARC does.
     if (finding == Finding::none && result.domain.empty() && result.method != AuthenticationMethod::arc) continue;
-    const bool is_supported = grounds == nullptr || grounds->support(result.method, result.domain, result.signature);
-    if (finding == Finding::pass && !is_supported) continue;
+    if (finding == Finding::pass && grounds != nullptr &&
+        !grounds->support(result.method, result.domain, result.signature)) {
+      continue;
+    }
     if (needs_domain && result.domain.empty()) continue;
     own.add({result.method, finding, result.domain}, result.method == AuthenticationMethod::dkim);
   }
