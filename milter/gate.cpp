@@ -195,6 +195,7 @@ void Gate::log_message(const MessageRecorder& message, const Judgement& made, st
   const auto& [rules, facts, decision, microseconds, confirm_microseconds] = made;
   std::string extra;
   if (!decision.entry.view().empty()) extra += " entry=" + printable_word(decision.entry.view(), kMaxKeyBytes);
+  if (!decision.signer.view().empty()) extra += " signer=" + printable_word(decision.signer.view(), kMaxDomainBytes);
   if (decision.sender_fault != RejectReason::none) {
     extra.append(" fault=").append(reject_reason_name(decision.sender_fault));
   }

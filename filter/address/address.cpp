@@ -15,7 +15,12 @@ class EntryWriter {
  public:
   explicit EntryWriter(Entry& entry) noexcept : entry_(entry) {}
 
-  void reject(RejectReason reason) noexcept { entry_.reason_ = reason; }
+  // Whatever it was until now.
+  void reject(RejectReason reason) noexcept {
+    entry_.kind_ = EntryKind::rejected;
+    entry_.reason_ = reason;
+    entry_.size_ = 0;
+  }
   void accept_keyless(EntryKind kind) noexcept { entry_.kind_ = kind; }
 
   void accept_address(std::string_view local_part, std::string_view domain) noexcept {
@@ -25,11 +30,18 @@ class EntryWriter {
     finish(EntryKind::address, local_part.size() + 1, domain.size());
   }
 
-  void accept_domain(EntryKind kind, std::string_view domain) noexcept {
-    const std::string_view prefix = kind == EntryKind::domain ? "@" : "@.";
+  // Of a domain entry, or of a mailing list.
+  void accept_domain(EntryKind kind, std::string_view prefix, std::string_view domain) noexcept {
     char* end = std::copy(prefix.begin(), prefix.end(), entry_.bytes_.begin());
     std::copy(domain.begin(), domain.end(), end);
     finish(kind, prefix.size(), domain.size());
+  }
+
+  // The entry has the key of what comes before the signer.
+  void append_signer(std::string_view signer) noexcept {
+    char* end = std::copy(kSignerSign.begin(), kSignerSign.end(), entry_.bytes_.begin() + entry_.size_);
+    std::copy(signer.begin(), signer.end(), end);
+    finish(EntryKind::with_signer, entry_.size_ + kSignerSign.size() + signer.size(), 0);
   }
 
   void accept_pair(const Entry& sender, const Entry& recipient) noexcept {
@@ -185,29 +197,67 @@ RejectReason check_after_entry(std::string_view rest) noexcept {
   return text.empty() || comment ? RejectReason::none : reason_of_trailing(text);
 }
 
-void write_mailbox(std::string_view text, AddressProfile profile,
-                   RejectReason (*check_after)(std::string_view) noexcept, EntryWriter& out) noexcept {
+// Takes a path, and nothing more, off the front of `rest`. Whether it is a mailbox.
+bool write_mailbox(std::string_view& rest, AddressProfile profile, EntryWriter& out) noexcept {
   Mailbox mailbox;
-  RejectReason reason = read_path(text, profile, mailbox);
-  if (reason == RejectReason::none) reason = check_after(text);
-  if (reason != RejectReason::none) return out.reject(reason);
+  RejectReason reason = read_path(rest, profile, mailbox);
   const std::string_view local_part = mailbox.local_part.view();
   const std::string_view domain = mailbox.domain.view();
-  if (local_part.size() + 1 + domain.size() > kMaxAddressBytes) return out.reject(RejectReason::address_too_long);
-  out.accept_address(local_part, domain);
+  if (reason == RejectReason::none && local_part.size() + 1 + domain.size() > kMaxAddressBytes) {
+    reason = RejectReason::address_too_long;
+  }
+  if (reason == RejectReason::none) {
+    out.accept_address(local_part, domain);
+  } else {
+    out.reject(reason);
+  }
+  return reason == RejectReason::none;
 }
 
-// A line that starts with '@'.
-void write_domain_entry(std::string_view line, EntryWriter& out) noexcept {
-  const std::size_t entry_bytes = std::min(line.find_first_of(characters::kBlanks), line.size());
-  const bool tree = line.starts_with("@.");
-  const std::size_t prefix_bytes = tree ? 2 : 1;
-  const std::string_view text = line.substr(prefix_bytes, entry_bytes - prefix_bytes);
+// Takes the text before the first blank off the front of `rest`.
+std::string_view take_word(std::string_view& rest) noexcept {
+  const std::string_view word = rest.substr(0, rest.find_first_of(characters::kBlanks));
+  rest.remove_prefix(word.size());
+  return word;
+}
+
+// What begins an entry that is a domain with something before it.
+struct DomainForm {
+  std::string_view prefix;
+  EntryKind kind;
+  bool is_for_lists_only;
+};
+// The longer one of two that begin alike comes first.
+constexpr std::array<DomainForm, 4> kDomainForms = {{{"@.", EntryKind::domain_tree, false},
+                                                     {"@", EntryKind::domain, false},
+                                                     {kMailingListTreePrefix, EntryKind::mailing_list_tree, true},
+                                                     {kMailingListPrefix, EntryKind::mailing_list, true}}};
+
+const DomainForm* find_form(std::string_view text, bool with_lists) noexcept {
+  const auto* const found = std::ranges::find_if(kDomainForms, [&](const DomainForm& form) {
+    return ascii::equal_ignoring_case(text.substr(0, form.prefix.size()), form.prefix);
+  });
+  const bool is_there = found != kDomainForms.end() && (with_lists || !found->is_for_lists_only);
+  return is_there ? found : nullptr;
+}
+
+// Takes it off the front of `rest`, which begins with the prefix of `form`. Whether it is an entry.
+bool write_domain_entry(std::string_view& rest, const DomainForm& form, EntryWriter& out) noexcept {
+  const std::string_view text = take_word(rest).substr(form.prefix.size());
   Domain domain;
-  RejectReason reason = tree ? canonicalize_host_name(text, domain) : canonicalize_domain(text, domain);
-  if (reason == RejectReason::none) reason = check_after_entry(line.substr(entry_bytes));
-  if (reason != RejectReason::none) return out.reject(reason);
-  out.accept_domain(tree ? EntryKind::domain_tree : EntryKind::domain, domain.view());
+  RejectReason reason =
+      form.kind == EntryKind::domain ? canonicalize_domain(text, domain) : canonicalize_host_name(text, domain);
+  // Its forms are all that is ever looked up of a mailing list (entry_forms.hpp).
+  if (reason == RejectReason::none && form.kind == EntryKind::mailing_list_tree &&
+      label_count(domain.view()) > kMaxFormLabels) {
+    reason = RejectReason::too_many_labels;
+  }
+  if (reason == RejectReason::none) {
+    out.accept_domain(form.kind, form.prefix, domain.view());
+  } else {
+    out.reject(reason);
+  }
+  return reason == RejectReason::none;
 }
 
 void write_path(std::string_view path, AddressProfile profile, EntryWriter& out) noexcept {
@@ -215,10 +265,13 @@ void write_path(std::string_view path, AddressProfile profile, EntryWriter& out)
   path = ascii::trimmed(path, kSpace);
   if (out.accept_plain_address(without_brackets(path), profile)) return;
   if (has_line_end_or_nul(path)) return out.reject(RejectReason::control_character);
-  if (!path.starts_with("<>")) return write_mailbox(path, profile, check_after_path, out);
-  const RejectReason reason = check_after_path(path.substr(2));
-  if (reason != RejectReason::none) return out.reject(reason);
-  out.accept_keyless(EntryKind::null_sender);
+  if (path.starts_with("<>")) {
+    path.remove_prefix(2);
+    out.accept_keyless(EntryKind::null_sender);
+  } else if (!write_mailbox(path, profile, out)) {
+    return;
+  }
+  if (const RejectReason reason = check_after_path(path); reason != RejectReason::none) out.reject(reason);
 }
 
 // Where the '>' of a pair stands: the first one with a space on each side that is neither quoted, nor in angle
@@ -253,11 +306,11 @@ std::size_t find_pair_sign(std::string_view line) noexcept {
   return kNone;
 }
 
-// Why an entry may not be one side of a pair.
+// Why an entry may not be one side of a pair, or stand before a signer.
 RejectReason reason_of_side(const Entry& side) noexcept {
   if (side.kind() == EntryKind::blank) return RejectReason::incomplete_pair;
   if (side.kind() == EntryKind::address || side.kind() == EntryKind::rejected) return side.reason();
-  return label_count(side.domain()) > kMaxPairLabels ? RejectReason::too_many_labels : RejectReason::none;
+  return label_count(side.domain()) > kMaxFormLabels ? RejectReason::too_many_labels : RejectReason::none;
 }
 
 void write_pair(const Entry& sender, const Entry& recipient, EntryWriter& out) noexcept {
@@ -270,50 +323,84 @@ void write_pair(const Entry& sender, const Entry& recipient, EntryWriter& out) n
   out.accept_pair(sender, recipient);
 }
 
-Entry canonicalize_side(std::string_view side, AddressProfile profile) noexcept;
+// Which entries a text may hold: those of senders, as the recipient of a pair; those and mailing lists, as its sender;
+// or all.
+enum class Allowed : std::uint8_t { senders, senders_and_lists, all };
 
-enum class Pairs : std::uint8_t { refused, taken };
+// Takes an entry without a signer off the front of `rest`, and writes it. Whether it is one.
+bool take_entry(std::string_view& rest, AddressProfile profile, Allowed allowed, EntryWriter& out) noexcept {
+  const DomainForm* const form = find_form(rest, allowed != Allowed::senders);
+  if (form != nullptr) return write_domain_entry(rest, *form, out);
+  if (const RejectReason reason = skip_display_name(rest); reason != RejectReason::none) {
+    out.reject(reason);
+    return false;
+  }
+  return write_mailbox(rest, profile, out);
+}
+
+// Takes the sign before a signer off the front of `rest`. Whether it is there.
+bool take_signer_sign(std::string_view& rest) noexcept {
+  constexpr std::string_view kWord = ascii::trimmed(kSignerSign, kSpace);
+  std::string_view text = ascii::trimmed_front(rest, characters::kBlanks);
+  if (text.size() == rest.size() || !ascii::equal_ignoring_case(take_word(text), kWord)) return false;
+  rest = ascii::trimmed_front(text, characters::kBlanks);
+  return true;
+}
+
+// Takes the signer of an entry off the front of `rest`, and appends it.
+void take_signer(const Entry& entry, std::string_view& rest, EntryWriter& out) noexcept {
+  Domain signer;
+  RejectReason reason = reason_of_side(entry);
+  if (reason == RejectReason::none) reason = canonicalize_host_name(take_word(rest), signer);
+  if (reason != RejectReason::none) return out.reject(reason);
+  out.append_signer(signer.view());
+}
+
+Entry canonicalize_side(std::string_view side, AddressProfile profile, Allowed allowed) noexcept;
 
 // Of a line without its end, or of one side of a pair; of at most kMaxInputBytes.
-void write_entry(std::string_view text, AddressProfile profile, Pairs pairs, EntryWriter& out) noexcept {
+void write_entry(std::string_view text, AddressProfile profile, Allowed allowed, Entry& entry) noexcept {
+  EntryWriter out(entry);
   text = ascii::trimmed(text, characters::kBlanks);
   const bool comment = text.starts_with('#');
   if (!comment && out.accept_plain_address(without_brackets(text), profile)) return;
   if (has_line_end_or_nul(text)) return out.reject(RejectReason::control_character);
   if (comment || text.empty()) return out.accept_keyless(EntryKind::blank);
   const std::size_t sign = find_pair_sign(text);
-  if (sign != std::string_view::npos && pairs == Pairs::refused && text.substr(0, sign).find('@') < sign) {
-    return out.reject(RejectReason::pair);
+  if (sign != std::string_view::npos && allowed == Allowed::all) {
+    return write_pair(canonicalize_side(text.substr(0, sign), profile, Allowed::senders_and_lists),
+                      canonicalize_side(text.substr(sign + 1), profile, Allowed::senders), out);
   }
-  if (sign != std::string_view::npos && pairs == Pairs::taken) {
-    return write_pair(canonicalize_side(text.substr(0, sign), profile),
-                      canonicalize_side(text.substr(sign + 1), profile), out);
-  }
+  if (sign != std::string_view::npos && text.substr(0, sign).find('@') < sign) return out.reject(RejectReason::pair);
   if (text.starts_with("<>")) return out.reject(RejectReason::null_sender_in_list);
-  if (text.starts_with('@')) return write_domain_entry(text, out);
-  const RejectReason reason = skip_display_name(text);
-  if (reason != RejectReason::none) return out.reject(reason);
-  write_mailbox(text, profile, check_after_entry, out);
+  if (!take_entry(text, profile, allowed, out)) return;
+  if (allowed == Allowed::all && take_signer_sign(text)) take_signer(entry, text, out);
+  if (entry.kind() == EntryKind::rejected) return;
+  if (const RejectReason reason = check_after_entry(text); reason != RejectReason::none) out.reject(reason);
 }
 
-Entry canonicalize_side(std::string_view side, AddressProfile profile) noexcept {
+Entry canonicalize_side(std::string_view side, AddressProfile profile, Allowed allowed) noexcept {
   Entry entry;
-  EntryWriter writer(entry);
   if (side.size() > kMaxInputBytes) {
-    writer.reject(RejectReason::too_long);
+    EntryWriter(entry).reject(RejectReason::too_long);
   } else {
-    write_entry(side, profile, Pairs::refused, writer);
+    write_entry(side, profile, allowed, entry);
   }
   return entry;
 }
 
-void write_line(std::string_view line, AddressProfile profile, Pairs pairs, EntryWriter& out) noexcept {
+Entry entry_of_line(std::string_view line, AddressProfile profile, Allowed allowed) noexcept {
+  Entry entry;
   if (line.ends_with('\n')) line.remove_suffix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);
-  if (line.size() > kMaxInputBytes) return out.reject(RejectReason::too_long);
+  if (line.size() > kMaxInputBytes) {
+    EntryWriter(entry).reject(RejectReason::too_long);
+    return entry;
+  }
   // A file begins with it. A side of a pair does not.
   if (line.starts_with("\ufeff")) line.remove_prefix(std::string_view("\ufeff").size());
-  write_entry(line, profile, pairs, out);
+  write_entry(line, profile, allowed, entry);
+  return entry;
 }
 
 }  // namespace
@@ -326,23 +413,18 @@ Entry canonicalize_path(std::string_view path, AddressProfile profile) noexcept 
 }
 
 Entry canonicalize_line(std::string_view line, AddressProfile profile) noexcept {
-  Entry entry;
-  EntryWriter writer(entry);
-  write_line(line, profile, Pairs::refused, writer);
-  return entry;
+  return entry_of_line(line, profile, Allowed::senders);
 }
 
 Entry canonicalize_list_line(std::string_view line, AddressProfile profile) noexcept {
-  Entry entry;
-  EntryWriter writer(entry);
-  write_line(line, profile, Pairs::taken, writer);
-  return entry;
+  return entry_of_line(line, profile, Allowed::all);
 }
 
 Entry canonicalize_pair(std::string_view sender, std::string_view recipient, AddressProfile profile) noexcept {
   Entry entry;
   EntryWriter writer(entry);
-  write_pair(canonicalize_side(sender, profile), canonicalize_side(recipient, profile), writer);
+  write_pair(canonicalize_side(sender, profile, Allowed::senders_and_lists),
+             canonicalize_side(recipient, profile, Allowed::senders), writer);
   return entry;
 }
 

@@ -22,6 +22,7 @@
 // local parts); RFC 5891 and UTS #46, non-transitional (domains); Unicode 3.13 (full case folding).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -31,25 +32,30 @@
 #include "filter/address/limits.hpp"
 #include "filter/address/pair.hpp"
 #include "filter/address/reject_reason.hpp"
+#include "filter/address/signer.hpp"
 
 namespace bloomgate {
 
 enum class EntryKind : std::uint8_t {
-  rejected,     // not an entry; reason() says why
-  blank,        // list lines only: nothing but space, or a comment
-  null_sender,  // `<>`: a bounce; never an entry of a list
-  address,      // local-part@domain
-  domain,       // list lines only: `@domain`, every address in exactly that domain
-  domain_tree,  // list lines only: `@.domain`, every address in that domain and in all below it
-  pair,         // lists with pairs only: an address, for one recipient
-  domain_pair,  // lists with pairs only: a pair with a domain entry on one side or on both
+  rejected,           // not an entry; reason() says why
+  blank,              // list lines only: nothing but space, or a comment
+  null_sender,        // `<>`: a bounce; never an entry of a list
+  address,            // local-part@domain
+  domain,             // list lines only: `@domain`, every address in exactly that domain
+  domain_tree,        // list lines only: `@.domain`, every address in that domain and in all below it
+  mailing_list,       // the following in lists only. `list:host`, the mailing list whose List-Id that is
+  mailing_list_tree,  // `list:*.host`, every mailing list below that host
+  with_signer,        // one of the five before, signed by a domain that the entry names: signer.hpp
+  pair,               // an address, for one recipient
+  domain_pair,        // any other pair: one with a domain entry or a mailing list
 };
 
-// Whether an entry of that kind goes into the bits of a filter, as addresses do. The others have a domain in them, and
-// are kept exactly.
+// Whether an entry of that kind goes into the bits of a filter, as addresses do. The others are kept exactly.
 constexpr bool goes_into_bits(EntryKind kind) noexcept {
   return kind == EntryKind::address || kind == EntryKind::pair;
 }
+
+inline constexpr std::size_t kMaxEntryKeyBytes = std::max(kMaxPairKeyBytes, kMaxSignerKeyBytes);
 
 // The result for a path or a line. It holds its key in place: no allocation, and the views below live as long as it
 // does.
@@ -60,21 +66,21 @@ class Entry {
   bool is_key() const noexcept { return kind_ >= EntryKind::address; }
   bool is_pair() const noexcept { return kind_ >= EntryKind::pair; }
 
-  // The canonical bytes: `local@domain`, `@domain` or `@.domain`, or of a pair two of these (pair.hpp); empty unless
-  // is_key().
+  // The canonical bytes: `local@domain`, `@domain`, `@.domain`, `list:host` or `list:*.host`; one of these and its
+  // signer (signer.hpp), or a pair of them (pair.hpp). Empty unless is_key().
   std::string_view key() const noexcept { return {bytes_.data(), size_}; }
   // The canonical local part, with quotes only where it needs them; empty unless kind() is address.
   std::string_view local_part() const noexcept {
     return {bytes_.data(), kind_ == EntryKind::address ? domain_at_ - std::size_t{1} : 0};
   }
-  // The canonical domain, lower-case A-labels without a trailing dot, or an address literal in its brackets; of a pair
-  // empty.
+  // The canonical domain, lower-case A-labels without a trailing dot, or an address literal in its brackets; of a
+  // mailing list the host that is its List-Id, or above it; of a pair, and with a signer, empty.
   std::string_view domain() const noexcept { return key().substr(is_key() ? domain_at_ : 0); }
 
  private:
   friend class EntryWriter;
   // Deliberately not zeroed: the first size_ bytes are the key, the rest is never read.
-  std::array<char, kMaxPairKeyBytes> bytes_;
+  std::array<char, kMaxEntryKeyBytes> bytes_;
   std::uint16_t size_ = 0;
   std::uint16_t domain_at_ = 0;  // where the domain starts in the key
   EntryKind kind_ = EntryKind::rejected;
@@ -85,13 +91,16 @@ class Entry {
 // space are left out. Gives address, null_sender or rejected.
 Entry canonicalize_path(std::string_view path, AddressProfile profile = {}) noexcept;
 
-// A line of a list, with or without its line end: an address (with or without angle brackets; with them also after a
+// A line with or without its line end: an address (with or without angle brackets; with them also after a
 // display name, `Anna <anna@example.org>`), `@domain`, `@.domain`, a blank line, or a comment (`#` first, or after
 // space). A byte-order mark at its start and surrounding space are skipped.
 Entry canonicalize_line(std::string_view line, AddressProfile profile = {}) noexcept;
 
-// The same for a list that may hold pairs: also `sender > recipient`, each of them an entry as above, with a space on
-// each side of the '>'. Both sides follow the same profile: what is a tag of a sender is one of a recipient.
+// A line of a list. The same, and
+// - `list:host` and `list:*.host`;
+// - each of these and of the entries above with ` signed-by domain` behind it;
+// - `sender > recipient`, with a space on each side of the '>'. The sender is an entry as above or a mailing list, the
+//   recipient an entry as above. Both sides follow the same profile: what is a tag of a sender is one of a recipient.
 Entry canonicalize_list_line(std::string_view line, AddressProfile profile = {}) noexcept;
 
 // A pair out of two such texts, without line ends and byte-order marks: an entry of kind pair or domain_pair, blank if

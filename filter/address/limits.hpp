@@ -12,6 +12,6 @@ inline constexpr std::size_t kMaxInputBytes = 2048;   // longer paths and lines 
 // Quotes included. An address has room for no more, with its '@' and a domain of one octet. RFC 5321 section 4.5.3.1.1
 // has 64 octets, but mailing lists write their readers' addresses into local parts (VERP), and mail servers take them.
 inline constexpr std::size_t kMaxLocalPartBytes = kMaxAddressBytes - 2;
-inline constexpr std::size_t kMaxKeyBytes = 2 + kMaxDomainBytes;  // "@." and a domain; an address is shorter
+inline constexpr std::size_t kMaxKeyBytes = 7 + kMaxDomainBytes;  // "list:*." and a host; an address is shorter
 
 }  // namespace bloomgate

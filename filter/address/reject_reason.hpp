@@ -34,7 +34,7 @@ enum class RejectReason : std::uint8_t {
   null_sender_in_list,  // list lines only: `<>` cannot be whitelisted
   pair,                 // list lines only: `sender > recipient` where no pairs are taken
   incomplete_pair,      // list lines only: a pair without one of its sides
-  too_many_labels,      // list lines only: a domain entry in a pair with more than kMaxPairLabels
+  too_many_labels,      // list lines only: a domain entry in a pair with more than kMaxFormLabels
   out_of_memory,        // Unicode only: a library could not allocate
 };
 inline constexpr std::size_t kRejectReasonCount = 25;

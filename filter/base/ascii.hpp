@@ -57,6 +57,14 @@ inline std::string lower_case(std::string_view text) {
   return lower;
 }
 
+// `text` without the bytes at its start and end for which `is_blank` holds.
+template <typename Predicate>
+constexpr std::string_view trimmed_if(std::string_view text, Predicate is_blank) noexcept {
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  return text;
+}
+
 // `text` without the bytes of `blanks` at its start, at its end, or at both.
 constexpr std::string_view trimmed_front(std::string_view text, std::string_view blanks) noexcept {
   return text.substr(std::min(text.find_first_not_of(blanks), text.size()));

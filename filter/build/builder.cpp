@@ -142,10 +142,10 @@ std::uint64_t FilterBuilder::domains() const noexcept {
   return domains;
 }
 
-PairsHeld FilterBuilder::pairs() const noexcept {
-  PairsHeld pairs;
-  for (const Lane& lane : lanes_) pairs += lane.pairs_;
-  return pairs;
+KindsHeld FilterBuilder::kinds() const noexcept {
+  KindsHeld kinds;
+  for (const Lane& lane : lanes_) kinds += lane.kinds_;
+  return kinds;
 }
 
 void FilterBuilder::flush() {
@@ -332,11 +332,11 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   }
   if (layout_rules(shape_.layout).counts_entries()) header.addresses = block_maker_->counted();
   header.domains = write_domains(writer, stop);
-  header.pairs = limited(pairs(), header.addresses, header.domains);
+  header.kinds = limited(kinds(), header.addresses, header.domains);
   if (strangers_ != nullptr) write_excluded(writer, header, *strangers_, review_);
   check_stop(stop);
   if (store_) {
-    store_->set_pairs(pairs());
+    store_->set_kinds(kinds());
     publish_pair(writer, header, path, *store_, options_.store_path, options_.threads, options_.kept_generations,
                  options_.sign_key.get());
   } else {

@@ -102,14 +102,14 @@ class FilterBuilder {
       } else {
         domain_hashes_->add(hash_of_domain(shape_, entry.key()));
         ++domains_;
-        pairs_.with_domains |= entry.is_pair();
+        kinds_.note_kept_exactly(entry.kind());
       }
     }
 
     // The key of a pair of addresses.
     void add_pair(std::string_view key) {
       add_address(key);
-      ++pairs_.in_bits;
+      ++kinds_.pairs_in_bits;
     }
 
     // The key of an address, as the canonicaliser makes it.
@@ -123,7 +123,7 @@ class FilterBuilder {
     }
 
     // What of the stored hashes are pairs.
-    void note_stored_pairs(const PairsHeld& pairs) noexcept { pairs_ += pairs; }
+    void note_stored_kinds(const KindsHeld& kinds) noexcept { kinds_ += kinds; }
     // Hashes of addresses, or of domain entries, that a store with options.store_seed has kept.
     void add_stored(std::span<const KeyHash> hashes) {
       for (const KeyHash hash : hashes) hashes_->add(hash);
@@ -152,7 +152,7 @@ class FilterBuilder {
     std::uint32_t values_per_entry_;
     std::uint64_t addresses_ = 0;
     std::uint64_t domains_ = 0;
-    PairsHeld pairs_ = {};
+    KindsHeld kinds_ = {};
   };
 
   // Throws BloomgateError{bad_argument} for options out of range, {out_of_memory, size_overflow}.
@@ -187,7 +187,7 @@ class FilterBuilder {
   // Of what was added, duplicates counted each time.
   std::uint64_t addresses() const noexcept;
   std::uint64_t domains() const noexcept;
-  PairsHeld pairs() const noexcept;
+  KindsHeld kinds() const noexcept;
 
   // Bytes that went through temporary files.
   std::uint64_t spilled_bytes() const noexcept { return (spill_ ? spill_->bytes() : 0) + domains_->spilled_bytes(); }

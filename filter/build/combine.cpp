@@ -80,8 +80,8 @@ std::span<const std::byte> combined_chunk(std::span<const MappedFilter* const> f
   return buffer;
 }
 
-PairsHeld intersected(const PairsHeld& a, const PairsHeld& b) noexcept {
-  return {std::min(a.in_bits, b.in_bits), a.with_domains && b.with_domains};
+KindsHeld intersected(const KindsHeld& a, const KindsHeld& b) noexcept {
+  return {std::min(a.pairs_in_bits, b.pairs_in_bits), a.domain_pairs && b.domain_pairs, a.signers && b.signers};
 }
 
 FilterHeader combined_header(std::span<const MappedFilter* const> filters, Combination combination) {
@@ -95,9 +95,9 @@ FilterHeader combined_header(std::span<const MappedFilter* const> filters, Combi
     header.domains = combination == Combination::unite ? saturating_sum(header.domains, other.domains)
                                                        : std::min(header.domains, other.domains);
     if (combination == Combination::unite) {
-      header.pairs += other.pairs;
+      header.kinds += other.kinds;
     } else {
-      header.pairs = intersected(header.pairs, other.pairs);
+      header.kinds = intersected(header.kinds, other.kinds);
     }
   }
   return header;
@@ -198,7 +198,7 @@ FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combi
     domains.add(hashes);
   });
   header.domains = domains.finish();
-  header.pairs = limited(header.pairs, header.addresses, header.domains);
+  header.kinds = limited(header.kinds, header.addresses, header.domains);
   for (const MappedFilter* filter : filters) filter->require_whole();
   check_stop(stop);
   writer.commit(header, threads, 0, key);

@@ -7,6 +7,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/build/stop_check.hpp"
+#include "filter/build/store_merge.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/section_stream.hpp"
 #include "filter/layout/counters.hpp"
@@ -178,10 +179,9 @@ FilterHeader CountingUpdate::write(const std::string& path, const std::atomic<bo
       again);
   domains.finish();
   if (adds) {
-    const PairsHeld added = entries_.pairs();
-    header.pairs += {std::min(added.in_bits, counts_.addresses), added.with_domains};
+    header.kinds = kinds_after(header.kinds, entries_.kinds(), counts_.addresses);
   }
-  header.pairs = limited(header.pairs, header.addresses, header.domains);
+  header.kinds = limited(header.kinds, header.addresses, header.domains);
   old_.require_whole();
   review(counts_);
   check_stop(stop);

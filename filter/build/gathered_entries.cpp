@@ -20,10 +20,10 @@ GatheredEntries::GatheredEntries(const StoreShape& shape, unsigned threads, std:
   for (unsigned i = 0; i < threads; ++i) lanes_.emplace_back(addresses_.lane(i), domains_.lane(i), shape);
 }
 
-PairsHeld GatheredEntries::pairs() const noexcept {
-  PairsHeld pairs;
-  for (const Lane& lane : lanes_) pairs += lane.pairs();
-  return pairs;
+KindsHeld GatheredEntries::kinds() const noexcept {
+  KindsHeld kinds;
+  for (const Lane& lane : lanes_) kinds += lane.kinds();
+  return kinds;
 }
 
 void GatheredEntries::flush() {

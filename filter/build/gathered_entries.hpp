@@ -27,19 +27,19 @@ class GatheredEntries {
     // `entry` must be a key (Entry::is_key()).
     void add(const Entry& entry) {
       if (entry.kind() == EntryKind::pair) return add_pair(entry.key());
-      pairs_.with_domains |= entry.is_pair();
+      kinds_.note_kept_exactly(entry.kind());
       (entry.kind() == EntryKind::address ? addresses_ : domains_)->add(hash(entry.key()));
     }
     // The key of a pair of addresses.
     void add_pair(std::string_view key) {
       addresses_->add(hash(key));
-      ++pairs_.in_bits;
+      ++kinds_.pairs_in_bits;
     }
     // The key of an address, or of a domain entry.
     void add_address(std::string_view key) { addresses_->add(hash(key)); }
     void add_domain(std::string_view key) { domains_->add(hash(key)); }
     // What of the stored hashes are pairs.
-    void note_stored_pairs(const PairsHeld& pairs) noexcept { pairs_ += pairs; }
+    void note_stored_kinds(const KindsHeld& kinds) noexcept { kinds_ += kinds; }
     // Hashes of addresses, or of domain entries, that a store of the same shape has kept.
     void add_stored(std::span<const KeyHash> hashes) {
       for (const KeyHash hash : hashes) addresses_->add(hash);
@@ -53,7 +53,7 @@ class GatheredEntries {
       domains_->settle();
     }
 
-    const PairsHeld& pairs() const noexcept { return pairs_; }
+    const KindsHeld& kinds() const noexcept { return kinds_; }
 
    private:
     KeyHash hash(std::string_view key) const noexcept { return hash_key(key, shape_.seed, shape_.hash_family); }
@@ -61,7 +61,7 @@ class GatheredEntries {
     HashPartitions::Lane* addresses_;
     HashPartitions::Lane* domains_;
     StoreShape shape_;
-    PairsHeld pairs_ = {};
+    KindsHeld kinds_ = {};
   };
 
   // Throws BloomgateError{out_of_memory}.
@@ -79,7 +79,7 @@ class GatheredEntries {
   void flush();
 
   // Of all lanes, duplicates counted.
-  PairsHeld pairs() const noexcept;
+  KindsHeld kinds() const noexcept;
 
   const GatheredHashes& addresses() const noexcept { return addresses_; }
   const GatheredHashes& domains() const noexcept { return domains_; }

@@ -168,7 +168,7 @@ Match KnownStrangers::domain_match(EntryKind kind, std::string_view key) const n
 Match KnownStrangers::entry_of(EntryKind kind, std::string_view key) noexcept {
   if (!goes_into_bits(kind)) {
     if (domains_.find(hash_of_domain(shape_, key)) == HashIndex::kAbsent) return Match::none;
-    return kind == EntryKind::domain_tree ? Match::domain_tree : Match::domain;
+    return match_of(kind);
   }
   std::array<std::uint64_t, kMaxHashes> values;
   rules_->values_of(shape_, key, values.data());

@@ -69,7 +69,7 @@ PartHeader decode_part_header(ConstHeaderBytes bytes, const std::string& path) {
                                  .count = get<std::uint64_t>(bytes, kRangeBlocksField)},
                        .table_checksum = get<std::uint64_t>(bytes, kRangeChecksumField)};
   const FilterHeader& of_filter = header.filter;
-  const bool has_more = of_filter.domains != 0 || of_filter.pairs.any() || of_filter.strangers.known != 0 ||
+  const bool has_more = of_filter.domains != 0 || of_filter.kinds.any_pairs() || of_filter.strangers.known != 0 ||
                         of_filter.store_identity != 0 || of_filter.shape.store_seed || decoded.signature;
   if (has_more || !is_made_of_parts(of_filter.shape.layout)) {
     throw BloomgateError(ErrorCode::bad_header_field,

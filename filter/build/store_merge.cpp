@@ -99,11 +99,10 @@ UpdateCounts merge_domains(const StoreFile& old, const GatheredHashes& added, co
   return counts;
 }
 
-PairsHeld pairs_after(PairsHeld old, const PairsHeld& added, std::uint64_t new_addresses) noexcept {
+KindsHeld kinds_after(KindsHeld old, KindsHeld added, std::uint64_t new_addresses) noexcept {
   // Of what is new in the bits, which is no more than all of it.
-  old.in_bits += std::min(added.in_bits, new_addresses);
-  old.with_domains |= added.with_domains;
-  return old;
+  added.pairs_in_bits = std::min(added.pairs_in_bits, new_addresses);
+  return old += added;
 }
 
 StoreMerge::StoreMerge(const StoreFile& old, const GatheredHashes& added, const GatheredHashes& removed,

@@ -18,7 +18,7 @@
 #include "filter/build/gathered_hashes.hpp"
 #include "filter/file/store_file.hpp"
 #include "filter/hash/hash_range.hpp"
-#include "filter/layout/pairs_held.hpp"
+#include "filter/layout/kinds_held.hpp"
 
 namespace bloomgate {
 
@@ -54,7 +54,7 @@ UpdateCounts merge_domains(const StoreFile& old, const GatheredHashes& added, co
                            const std::function<void(std::span<const KeyHash>)>& use);
 
 // What of the new hashes are pairs, if `added` came to the old ones, of which `new_addresses` addresses were new.
-PairsHeld pairs_after(PairsHeld old, const PairsHeld& added, std::uint64_t new_addresses) noexcept;
+KindsHeld kinds_after(KindsHeld old, KindsHeld added, std::uint64_t new_addresses) noexcept;
 
 class StoreMerge {
  public:

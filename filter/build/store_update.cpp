@@ -44,7 +44,7 @@ void StoreUpdate::set_strangers(KnownStrangers& strangers, std::function<void()>
 UpdateCounts StoreUpdate::count(const std::atomic<bool>& stop) {
   UpdateCounts counts = merge_.count(stop);
   addresses_ = old_.header().addresses + counts.added - counts.removed;
-  pairs_ = pairs_after(old_.header().pairs, added_.pairs(), counts.added);
+  kinds_ = kinds_after(old_.header().kinds, added_.kinds(), counts.added);
   const UpdateCounts of_domains = merge_domains([](std::span<const KeyHash>) {});
   domains_ = old_.header().domains + of_domains.added - of_domains.removed;
   counts += of_domains;
@@ -85,8 +85,8 @@ FilterHeader StoreUpdate::write(const std::string& path, const std::atomic<bool>
     if (strangers_ != nullptr) all.insert(all.end(), hashes.begin(), hashes.end());
   });
   header.domains = domains.finish();
-  header.pairs = limited(pairs_, header.addresses, header.domains);
-  store.set_pairs(pairs_);
+  header.kinds = limited(kinds_, header.addresses, header.domains);
+  store.set_kinds(kinds_);
   if (strangers_ != nullptr) {
     strangers_->note_domains(std::move(all));
     write_excluded(writer, header, *strangers_, review_);

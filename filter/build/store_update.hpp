@@ -4,7 +4,7 @@
 // The new pair is the same, byte for byte, as a build from the changed list gives it, with the same options and seeds.
 // What an update cannot know of is another entry with the same hash as one that is removed: that goes with it, with a
 // probability of n / 2^64 for each that is removed. Nor does it know which of the hashes are pairs: the number of these
-// (PairsHeld) stays what it was when pairs are removed.
+// (KindsHeld) stays what it was when pairs are removed.
 //
 // Call order: constructor, (added().lane().add | removed().lane().add)*, count, write. For one thread but for the
 // lanes, see GatheredEntries. Memory: that for the changes, and some 50 MB for each thread.
@@ -71,7 +71,7 @@ class StoreUpdate {
   StoreMerge merge_;  // of the addresses
   std::uint64_t addresses_ = 0;
   std::uint64_t domains_ = 0;
-  PairsHeld pairs_ = {};
+  KindsHeld kinds_ = {};
   KnownStrangers* strangers_ = nullptr;  // if there are any
   std::function<void()> review_;
 };

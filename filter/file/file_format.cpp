@@ -197,7 +197,7 @@ void encode_header(const FilterHeader& header, const Sections& sections,
   put(out, kStrangersField, header.strangers.known);
   put(out, kStrangerEntriesField, header.strangers.entries);
   put(out, kStrangersByDomainField, header.strangers.by_domain);
-  put_pairs(out, header.pairs);
+  put_kinds(out, header.kinds);
   if (shape.store_seed) {
     put(out, kFlagsField, get<std::uint32_t>(out, kFlagsField) | kFlagFromStore);
     put(out, kStoreSeedField, *shape.store_seed);
@@ -210,7 +210,7 @@ DecodedHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, cons
                "is not a Bloomgate filter (its first 8 bytes are not the magic number); build one with 'bloomgate "
                "build'");
   check_common_fields(bytes, path);
-  const AddressProfile profile = read_profile(bytes, path, kFlagFromStore | kFlagDomainPairs);
+  const AddressProfile profile = read_profile(bytes, path, kFlagFromStore | kFlagDomainPairs | kFlagSigners);
 
   FilterHeader header;
   header.shape = {.layout = static_cast<Layout>(get<std::uint32_t>(bytes, kLayoutField)),
@@ -238,7 +238,7 @@ DecodedHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, cons
   };
   header.domains = items_of(SectionKind::domains);
   header.excluded = items_of(SectionKind::excluded);
-  header.pairs = read_pairs(bytes, header.addresses, header.domains, path);
+  header.kinds = read_kinds(bytes, header.addresses, header.domains, path);
   header.strangers = read_strangers(bytes, header.shape.layout, header.excluded, path);
   header.bits_set = get<std::uint64_t>(bytes, kBitsSetField);
   header.store_identity = get<std::uint64_t>(bytes, kStoreIdentityField);

@@ -12,7 +12,7 @@
 #include "filter/base/public_key.hpp"
 #include "filter/file/sections.hpp"
 #include "filter/layout/filter_shape.hpp"
-#include "filter/layout/pairs_held.hpp"
+#include "filter/layout/kinds_held.hpp"
 
 namespace bloomgate {
 
@@ -40,7 +40,7 @@ struct FilterHeader {
   std::uint64_t excluded = 0;   // known strangers whose bits are all set, and who are no entries
   KnownStrangerCounts strangers = {};
   std::uint64_t store_identity = 0;  // of the store with the same entries; 0: there is none
-  PairsHeld pairs = {};              // of the addresses and the domain entries, those that are pairs
+  KindsHeld kinds = {};              // of the addresses and the domain entries
 
   friend bool operator==(const FilterHeader&, const FilterHeader&) = default;
 };

@@ -132,23 +132,28 @@ AddressProfile read_profile(ConstHeaderBytes bytes, const std::string& path, std
           .tag_separators = TagSeparators::from_bits(tag_separators)};
 }
 
-void put_pairs(HeaderBytes out, const PairsHeld& pairs) noexcept {
-  put(out, kPairsField, pairs.in_bits);
-  if (pairs.with_domains) put(out, kFlagsField, get<std::uint32_t>(out, kFlagsField) | kFlagDomainPairs);
+void put_kinds(HeaderBytes out, const KindsHeld& kinds) noexcept {
+  put(out, kPairsField, kinds.pairs_in_bits);
+  auto flags = get<std::uint32_t>(out, kFlagsField);
+  if (kinds.domain_pairs) flags |= kFlagDomainPairs;
+  if (kinds.signers) flags |= kFlagSigners;
+  put(out, kFlagsField, flags);
 }
 
-PairsHeld read_pairs(ConstHeaderBytes bytes, std::uint64_t addresses, std::uint64_t domains, const std::string& path) {
-  const PairsHeld pairs = {.in_bits = get<std::uint64_t>(bytes, kPairsField),
-                           .with_domains = (get<std::uint32_t>(bytes, kFlagsField) & kFlagDomainPairs) != 0};
-  if (pairs.in_bits > addresses) {
+KindsHeld read_kinds(ConstHeaderBytes bytes, std::uint64_t addresses, std::uint64_t domains, const std::string& path) {
+  const auto flags = get<std::uint32_t>(bytes, kFlagsField);
+  const KindsHeld kinds = {.pairs_in_bits = get<std::uint64_t>(bytes, kPairsField),
+                           .domain_pairs = (flags & kFlagDomainPairs) != 0,
+                           .signers = (flags & kFlagSigners) != 0};
+  if (kinds.pairs_in_bits > addresses) {
     reject_field(ErrorCode::bad_header_field, path, kPairsField, "at most " + std::to_string(addresses),
-                 std::to_string(pairs.in_bits));
+                 std::to_string(kinds.pairs_in_bits));
   }
-  if (pairs.with_domains && domains == 0) {
-    reject_field(ErrorCode::bad_header_field, path, kFlagsField, "without bit 2 in a file without domain entries",
-                 "with it");
+  if ((kinds.domain_pairs || kinds.signers) && domains == 0) {
+    reject_field(ErrorCode::bad_header_field, path, kFlagsField,
+                 "without bits 2 and 3 in a file without domain entries", "with one of them");
   }
-  return pairs;
+  return kinds;
 }
 
 Sections SectionReader::read(std::span<const SectionKind> kinds, std::uint32_t least_count, std::size_t end) const {

@@ -109,11 +109,13 @@ inline constexpr std::uint32_t kProfileFlags = 1U << 0;
 // Throws BloomgateError{bad_header_field}, also for flags beside those of the profile and `others`.
 AddressProfile read_profile(ConstHeaderBytes bytes, const std::string& path, std::uint32_t others = 0);
 
-// The flag that says that pairs are among the domain entries, and the number of those among the addresses.
+// The flags that say that pairs, and entries with a signer, are among the domain entries; and beside these the number
+// of the pairs among the addresses.
 inline constexpr std::uint32_t kFlagDomainPairs = 1U << 2;
-void put_pairs(HeaderBytes out, const PairsHeld& pairs) noexcept;
+inline constexpr std::uint32_t kFlagSigners = 1U << 3;
+void put_kinds(HeaderBytes out, const KindsHeld& kinds) noexcept;
 // Throws BloomgateError{bad_header_field} where they are more than there are entries.
-PairsHeld read_pairs(ConstHeaderBytes bytes, std::uint64_t addresses, std::uint64_t domains, const std::string& path);
+KindsHeld read_kinds(ConstHeaderBytes bytes, std::uint64_t addresses, std::uint64_t domains, const std::string& path);
 
 // The entries of the section table, each in its range and in its place.
 class SectionReader {

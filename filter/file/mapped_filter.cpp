@@ -162,7 +162,7 @@ MappedFilter::MappedFilter(const std::string& path)
     throw;
   }
   view_ = FilterView(header_.shape, bytes_of(sections_.front()), hashes_in(SectionKind::domains),
-                     hashes_in(SectionKind::excluded), header_.pairs);
+                     hashes_in(SectionKind::excluded), header_.kinds);
 }
 
 MappedFilter::~MappedFilter() = default;

@@ -79,7 +79,7 @@ std::uint64_t encode_store_header(const StoreHeader& header, const Sections& sec
   put_common_fields(out, kStoreMagic, shape.hash_family, shape.seed, shape.profile, sections);
   put(out, kPageBytesField, static_cast<std::uint32_t>(kStorePageBytes));
   put(out, kLowBitsField, std::uint32_t{header.low_bits});
-  put_pairs(out, header.pairs);
+  put_kinds(out, header.kinds);
   const std::uint64_t identity = identity_of(out);
   put(out, kIdentityField, identity);
   put_checksum(out);
@@ -99,7 +99,7 @@ DecodedStoreHeader decode_store_header(std::span<const std::byte, kHeaderBytes> 
   StoreHeader& header = decoded.header;
   header.shape = {.hash_family = static_cast<HashFamily>(get<std::uint32_t>(bytes, kHashFamilyField)),
                   .seed = get<std::uint64_t>(bytes, kSeedField),
-                  .profile = read_profile(bytes, path, kFlagDomainPairs)};
+                  .profile = read_profile(bytes, path, kFlagDomainPairs | kFlagSigners)};
   validate_hash_family(header.shape.hash_family, path);
   header.low_bits = get<std::uint32_t>(bytes, kLowBitsField);
   if (header.low_bits > kMostLowBits) {
@@ -116,7 +116,7 @@ DecodedStoreHeader decode_store_header(std::span<const std::byte, kHeaderBytes> 
   header.pages = items(SectionKind::index);
   header.addresses = items(SectionKind::pages);
   header.domains = items(SectionKind::stored_domains);
-  header.pairs = read_pairs(bytes, header.addresses, header.domains, path);
+  header.kinds = read_kinds(bytes, header.addresses, header.domains, path);
   decoded.identity = get<std::uint64_t>(bytes, kIdentityField);
   expect_equal(bytes, kIdentityField, identity_of(bytes), ErrorCode::bad_header_field, path);
   return decoded;

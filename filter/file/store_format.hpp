@@ -39,7 +39,7 @@ struct StoreHeader {
   std::uint64_t pages = 0;      // 0 if there are no addresses
   std::uint64_t addresses = 0;  // each once
   std::uint64_t domains = 0;    // domain entries, and pairs with a domain, each once
-  PairsHeld pairs = {};         // of these, those that are pairs
+  KindsHeld kinds = {};         // of these
 
   friend bool operator==(const StoreHeader&, const StoreHeader&) = default;
 };

@@ -83,7 +83,7 @@ void StoreWriter::add_domains(std::span<const KeyHash> hashes) {
 std::uint64_t StoreWriter::complete() {
   finish_pages();
   header_.domains = domains_ ? domains_->finish() : 0;
-  header_.pairs = limited(header_.pairs, header_.addresses, header_.domains);
+  header_.kinds = limited(header_.kinds, header_.addresses, header_.domains);
   std::uint64_t identity = 0;
   file_->complete(
       sections_of(header_),

@@ -54,7 +54,7 @@ class StoreWriter {
   void add_domains(std::span<const KeyHash> hashes);
 
   // Of all that is added, what are pairs. Before complete().
-  void set_pairs(const PairsHeld& pairs) noexcept { header_.pairs = pairs; }
+  void set_kinds(const KindsHeld& kinds) noexcept { header_.kinds = kinds; }
 
   // Completes the file, reads it back and checks it. Returns its identity. Throws as NewFile::complete().
   std::uint64_t complete();

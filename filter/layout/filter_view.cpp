@@ -18,16 +18,60 @@ std::string_view match_name(Match match) noexcept {
       return "domain";
     case Match::domain_tree:
       return "domain-tree";
+    case Match::mailing_list:
+      return "mailing-list";
+    case Match::mailing_list_tree:
+      return "mailing-list-tree";
+    case Match::with_signer:
+      return "with-signer";
   }
   return "not-listed";
 }
 
+Match match_of(EntryKind kind) noexcept {
+  switch (kind) {
+    case EntryKind::domain_tree:
+      return Match::domain_tree;
+    case EntryKind::mailing_list:
+      return Match::mailing_list;
+    case EntryKind::mailing_list_tree:
+      return Match::mailing_list_tree;
+    case EntryKind::with_signer:
+      return Match::with_signer;
+    case EntryKind::rejected:
+    case EntryKind::blank:
+    case EntryKind::null_sender:
+    case EntryKind::address:
+    case EntryKind::domain:
+    case EntryKind::pair:
+    case EntryKind::domain_pair:
+      break;
+  }
+  return Match::domain;
+}
+
 FixedText<kMaxKeyBytes> FoundEntry::domain_entry() const noexcept {
-  FixedText<kMaxKeyBytes> text;
-  if (match != Match::domain && match != Match::domain_tree) return text;
-  text.append(match == Match::domain ? std::string_view("@") : std::string_view("@."));
-  text.append(domain);
-  return text;
+  const auto entry = [this](std::string_view prefix) {
+    FixedText<kMaxKeyBytes> text;
+    text.append(prefix);
+    text.append(domain);
+    return text;
+  };
+  switch (match) {
+    case Match::domain:
+      return entry("@");
+    case Match::domain_tree:
+      return entry("@.");
+    case Match::mailing_list:
+      return entry(kMailingListPrefix);
+    case Match::mailing_list_tree:
+      return entry(kMailingListTreePrefix);
+    case Match::none:
+    case Match::address:
+    case Match::with_signer:
+      break;
+  }
+  return {};
 }
 
 FoundEntry FilterView::find(const Entry& entry) const noexcept {
@@ -39,11 +83,13 @@ FoundEntry FilterView::find(const Entry& entry) const noexcept {
     case EntryKind::domain_pair:
       return {};
     case EntryKind::domain:
-      if (contains_domain(entry.key())) return {Match::domain, entry.domain()};
-      return {};
     case EntryKind::domain_tree:
-      if (contains_domain(entry.key())) return {Match::domain_tree, entry.domain()};
+    case EntryKind::mailing_list_tree:
+    case EntryKind::with_signer:
+      if (contains_domain(entry.key())) return {match_of(entry.kind()), entry.domain()};
       return {};
+    case EntryKind::mailing_list:
+      return find_mailing_list(entry.key(), [this](std::string_view key) { return contains_domain(key); });
     case EntryKind::address:
       break;
   }
@@ -53,6 +99,11 @@ FoundEntry FilterView::find(const Entry& entry) const noexcept {
   FoundEntry found = find_by_domain(entry.key().substr(entry.local_part().size()));
   found.is_excluded = hit == Hit::excluded;
   return found;
+}
+
+SignerKey FilterView::find_with_signer(std::string_view key, std::string_view signer) const noexcept {
+  if (!holds_signers()) return {};
+  return bloomgate::find_with_signer(key, signer, [this](std::string_view each) { return contains_domain(each); });
 }
 
 FoundEntry FilterView::find_by_domain(std::string_view domain_key) const noexcept {
@@ -66,7 +117,7 @@ FoundEntry FilterView::find_by_domain(std::string_view domain_key) const noexcep
 
 FoundPair FilterView::find_pair(std::string_view sender, std::string_view recipient) const noexcept {
   bool is_excluded = false;
-  if (pairs_.in_bits != 0) {
+  if (kinds_.pairs_in_bits != 0 && !is_mailing_list_key(sender)) {
     const PairKey key = pair_key(sender, recipient);
     const Hit hit = look_up(key.view());
     if (hit == Hit::listed) return {.key = key};
@@ -78,7 +129,7 @@ FoundPair FilterView::find_pair(std::string_view sender, std::string_view recipi
 }
 
 FoundPair FilterView::find_wider_pair(std::string_view sender, std::string_view recipient) const noexcept {
-  if (!pairs_.with_domains) return {};
+  if (!kinds_.domain_pairs) return {};
   return {.key = bloomgate::find_wider_pair(sender, recipient,
                                             [this](std::string_view key) { return contains_domain(key); })};
 }

@@ -29,35 +29,57 @@
 #include "filter/address/address.hpp"
 #include "filter/base/fixed_text.hpp"
 #include "filter/layout/filter_shape.hpp"
+#include "filter/layout/kinds_held.hpp"
 #include "filter/layout/layout.hpp"
-#include "filter/layout/pairs_held.hpp"
 #include "filter/layout/sorted_hashes.hpp"
 
 namespace bloomgate {
 
-// By which kind of entry an address is listed.
+// By which kind of entry an address or a mailing list is listed.
 enum class Match : std::uint8_t {
-  none,         // not listed
-  address,      // by itself
-  domain,       // by `@domain`
-  domain_tree,  // by `@.domain` of its domain or one above it
+  none,               // not listed
+  address,            // an address by itself
+  domain,             // by `@domain`
+  domain_tree,        // by `@.domain` of its domain or one above it
+  mailing_list,       // a mailing list by itself
+  mailing_list_tree,  // by `list:*.host` of a host above it
+  with_signer,        // an entry with a signer, by itself
 };
 
-// "not-listed", "address", "domain", "domain-tree".
+// "not-listed", "address", "domain", "domain-tree", "mailing-list", "mailing-list-tree", "with-signer".
 std::string_view match_name(Match match) noexcept;
 
-// The entry that lists an address: the most specific one found.
+// Of an entry that was found by its own key, and is kept exactly.
+Match match_of(EntryKind kind) noexcept;
+
+// The entry that lists an address or a mailing list: the most specific one found.
 struct FoundEntry {
   Match match = Match::none;
-  // Of a domain entry: its domain, which is that of the address or one above it. Points into what was looked up.
+  // Of a domain entry and of mailing lists: the domain, which is that of what was looked up, or one above it. Points
+  // into that.
   std::string_view domain = {};
   // Its bits are all set, but it is a known stranger: only a domain entry can list it.
   bool is_excluded = false;
 
   bool is_listed() const noexcept { return match != Match::none; }
-  // The domain entry as it stands in a list: "@partner.example", "@.partner.example". Empty for other matches.
+  // The entry as it stands in a list: "@partner.example", "list:*.lists.example". Empty for an address and a signer.
   FixedText<kMaxKeyBytes> domain_entry() const noexcept;
 };
+
+// How the key of a mailing list is listed, by itself or by a host above it, for whose key `contains(key)` holds.
+template <typename Contains>
+FoundEntry find_mailing_list(std::string_view list, Contains contains) noexcept {
+  for (const EntryForms::Form& form : EntryForms(list)) {
+    if (form.prefix.empty() && contains(list)) {
+      return {Match::mailing_list, list.substr(kMailingListPrefix.size())};
+    }
+    FixedText<kMaxKeyBytes> key;
+    key.append(form.prefix);
+    key.append(form.rest);
+    if (contains(key.view())) return {Match::mailing_list_tree, form.rest};
+  }
+  return {};
+}
 
 // The pair that lists an address for a recipient: the most specific one found.
 struct FoundPair {
@@ -74,12 +96,12 @@ class FilterView {
   // `domains` are the hashes of the domain entries' keys, made as hash_of_domain() makes them; `excluded` are the first
   // values (LayoutRules::values_of) of known strangers; `pairs` says which pairs there are.
   FilterView(const FilterShape& shape, std::span<const std::byte> body, SortedHashes domains = {},
-             SortedHashes excluded = {}, PairsHeld pairs = {}) noexcept
+             SortedHashes excluded = {}, KindsHeld kinds = {}) noexcept
       : shape_(shape),
         body_(body),
         domains_(domains),
         excluded_(excluded),
-        pairs_(pairs),
+        kinds_(kinds),
         rules_(&layout_rules(shape.layout)) {}
 
   const FilterShape& shape() const noexcept { return shape_; }
@@ -87,8 +109,9 @@ class FilterView {
   std::span<const std::byte> body() const noexcept { return body_; }
   const SortedHashes& domains() const noexcept { return domains_; }
   const SortedHashes& excluded() const noexcept { return excluded_; }
-  // Whether any look-up for a recipient could find anything.
-  bool holds_pairs() const noexcept { return pairs_.any(); }
+  // Whether any look-up for a recipient, or with a signer, could find anything.
+  bool holds_pairs() const noexcept { return kinds_.any_pairs(); }
+  bool holds_signers() const noexcept { return kinds_.signers; }
 
   // Whether the key of an address may be an entry: its bits are all set, and it is no known stranger. False is certain;
   // true is wrong at the false-positive rate.
@@ -107,18 +130,24 @@ class FilterView {
 
   // How an address entry is listed. It takes one look-up in the bits for the address, and after a hit one among the
   // known strangers; and if the filter has domain entries, one among these for `@domain` and one for each label of the
-  // domain. Entries of kind domain and domain_tree are looked up as they are. Anything else is not listed, pairs
-  // neither: see find_pair(). `entry` must have been made with shape().profile, and outlive the result.
+  // domain. A mailing list takes one look-up, and one for each host above it; domain entries and those with a signer
+  // are looked up as they are. Anything else is not listed, pairs neither: see find_pair(). `entry` must have been made
+  // with shape().profile, and outlive the result.
   FoundEntry find(const Entry& entry) const noexcept;
 
   // The same for an address whose own key was not found: whether its domain lists it. `domain_key` is the tail of that
   // key, from the '@', and must outlive the result.
   FoundEntry find_by_domain(std::string_view domain_key) const noexcept;
 
-  // How an address is listed for one recipient, by a pair; whether it is listed for everybody is for find() to say. The
-  // keys are those of addresses, made with shape().profile. It takes one look-up in the bits, if the filter has pairs
-  // of addresses, and after a hit one among the known strangers; and if it has pairs with domains, one among the domain
-  // entries for each form of the sender with each form of the recipient (find_wider_pair).
+  // The key of the entry that lists the key of an address, made with shape().profile, or of a mailing list where that
+  // canonical domain has signed the message; empty if there is none. At most kMostEntryForms look-ups, if the filter
+  // has such entries.
+  SignerKey find_with_signer(std::string_view key, std::string_view signer) const noexcept;
+
+  // How an address or a mailing list is listed for one recipient, by a pair; whether it is listed for everybody is for
+  // find() to say. The keys of addresses are made with shape().profile. It takes one look-up in the bits, if the filter
+  // has pairs of addresses, and after a hit one among the known strangers; and if it has pairs with domains, one among
+  // the domain entries for each form of the sender with each form of the recipient (find_wider_pair).
   FoundPair find_pair(std::string_view sender, std::string_view recipient) const noexcept;
 
   // The same for a pair whose own key was not found.
@@ -141,7 +170,7 @@ class FilterView {
   std::span<const std::byte> body_;
   SortedHashes domains_;
   SortedHashes excluded_;
-  PairsHeld pairs_;
+  KindsHeld kinds_;
   const LayoutRules* rules_;
 };
 

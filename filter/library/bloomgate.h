@@ -81,13 +81,14 @@ enum {
 /* How a text is listed: one byte. Odd ones are listed, even ones are not; later ones, too. */
 enum {
   BLOOMGATE_NOT_LISTED = 0,
-  BLOOMGATE_LISTED = 1,         /* by itself */
-  BLOOMGATE_EXCLUDED = 2,       /* not listed: its bits are all set, but it is a known stranger */
-  BLOOMGATE_BY_DOMAIN = 3,      /* by the entry `@domain` */
-  BLOOMGATE_NULL_SENDER = 4,    /* `<>`: not listed */
-  BLOOMGATE_BY_DOMAIN_TREE = 5, /* by an entry `@.domain` of its domain or of one above it */
-  BLOOMGATE_MALFORMED = 6,      /* not an address: not listed */
-  BLOOMGATE_BY_PAIR = 7         /* by an entry for this recipient */
+  BLOOMGATE_LISTED = 1,              /* by itself */
+  BLOOMGATE_EXCLUDED = 2,            /* not listed: its bits are all set, but it is a known stranger */
+  BLOOMGATE_BY_DOMAIN = 3,           /* by the entry `@domain` */
+  BLOOMGATE_NULL_SENDER = 4,         /* `<>`: not listed */
+  BLOOMGATE_BY_DOMAIN_TREE = 5,      /* by an entry `@.domain` of its domain or of one above it */
+  BLOOMGATE_MALFORMED = 6,           /* not an address: not listed */
+  BLOOMGATE_BY_PAIR = 7,             /* by an entry for this recipient */
+  BLOOMGATE_BY_MAILING_LIST_TREE = 9 /* a mailing list, by an entry `list:*.host` of a host above it */
 };
 
 /* Whether an answer, of this version or a later one, means that a message may skip the deeper checks. */
@@ -101,14 +102,17 @@ enum {
   BLOOMGATE_KIND_BLANK = 1,    /* in a list: nothing but space, or a comment */
   BLOOMGATE_KIND_NULL_SENDER = 2,
   BLOOMGATE_KIND_ADDRESS = 3,
-  BLOOMGATE_KIND_DOMAIN = 4,      /* `@domain` */
-  BLOOMGATE_KIND_DOMAIN_TREE = 5, /* `@.domain` */
-  BLOOMGATE_KIND_PAIR = 6,        /* two addresses: `sender > recipient` */
-  BLOOMGATE_KIND_DOMAIN_PAIR = 7  /* a pair with a domain on one side or on both */
+  BLOOMGATE_KIND_DOMAIN = 4,            /* `@domain` */
+  BLOOMGATE_KIND_DOMAIN_TREE = 5,       /* `@.domain` */
+  BLOOMGATE_KIND_PAIR = 6,              /* two addresses: `sender > recipient` */
+  BLOOMGATE_KIND_DOMAIN_PAIR = 7,       /* a pair with a domain or a mailing list in it */
+  BLOOMGATE_KIND_MAILING_LIST = 8,      /* `list:host` */
+  BLOOMGATE_KIND_MAILING_LIST_TREE = 9, /* `list:*.host` */
+  BLOOMGATE_KIND_WITH_SIGNER = 10       /* an entry with ` signed-by domain` behind it */
 };
 
 /* No key has more bytes. */
-#define BLOOMGATE_MAX_KEY_BYTES 515
+#define BLOOMGATE_MAX_KEY_BYTES 528
 
 /* ---- The library ---- */
 

@@ -127,7 +127,7 @@ int bloomgate_number(const bloomgate_filter* filter, int which, uint64_t* number
         *number = header.domains;
         return;
       case BLOOMGATE_PAIRS:
-        *number = header.pairs.in_bits;
+        *number = header.kinds.pairs_in_bits;
         return;
       case BLOOMGATE_KNOWN_STRANGERS:
         *number = header.excluded;

@@ -30,6 +30,11 @@ std::uint8_t answer_of(const FoundEntry& found) noexcept {
       return BLOOMGATE_BY_DOMAIN;
     case Match::domain_tree:
       return BLOOMGATE_BY_DOMAIN_TREE;
+    case Match::mailing_list:
+    case Match::with_signer:
+      return BLOOMGATE_LISTED;
+    case Match::mailing_list_tree:
+      return BLOOMGATE_BY_MAILING_LIST_TREE;
     case Match::none:
       break;
   }

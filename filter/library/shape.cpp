@@ -23,7 +23,7 @@ using bloomgate::library::text_at;
 
 namespace {
 
-static_assert(bloomgate::kMaxPairKeyBytes == BLOOMGATE_MAX_KEY_BYTES);
+static_assert(bloomgate::kMaxEntryKeyBytes == BLOOMGATE_MAX_KEY_BYTES);
 
 // Part of the library's interface: the numbers never change.
 int kind_of(EntryKind kind) noexcept {
@@ -40,6 +40,12 @@ int kind_of(EntryKind kind) noexcept {
       return BLOOMGATE_KIND_DOMAIN;
     case EntryKind::domain_tree:
       return BLOOMGATE_KIND_DOMAIN_TREE;
+    case EntryKind::mailing_list:
+      return BLOOMGATE_KIND_MAILING_LIST;
+    case EntryKind::mailing_list_tree:
+      return BLOOMGATE_KIND_MAILING_LIST_TREE;
+    case EntryKind::with_signer:
+      return BLOOMGATE_KIND_WITH_SIGNER;
     case EntryKind::pair:
       return BLOOMGATE_KIND_PAIR;
     case EntryKind::domain_pair:

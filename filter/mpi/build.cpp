@@ -155,7 +155,7 @@ OwnPart Job::read_lists() {
   }
   reading_.end();
   part.addresses = communicator_.sum(exchange.addresses());
-  part.pairs = {communicator_.sum(exchange.pairs().in_bits), communicator_.any(exchange.pairs().with_domains)};
+  part.kinds = kinds_of_all(communicator_, exchange.kinds());
   part.own_domains = exchange.domains();
   part.sent_bytes = communicator_.sum(exchange.sent_bytes());
   part.waited = exchange.waited().count();

@@ -85,9 +85,9 @@ std::uint64_t HashExchange::addresses() const noexcept {
   return sum;
 }
 
-PairsHeld HashExchange::pairs() const noexcept {
-  PairsHeld sum;
-  for (const Lane& lane : lanes_) sum += lane.pairs_;
+KindsHeld HashExchange::kinds() const noexcept {
+  KindsHeld sum;
+  for (const Lane& lane : lanes_) sum += lane.kinds_;
   return sum;
 }
 

@@ -21,7 +21,7 @@
 
 #include "filter/address/address.hpp"
 #include "filter/layout/filter_shape.hpp"
-#include "filter/layout/pairs_held.hpp"
+#include "filter/layout/kinds_held.hpp"
 #include "filter/mpi/communicator.hpp"
 #include "filter/mpi/shared_array.hpp"
 
@@ -46,12 +46,12 @@ class HashExchange {
         entry.is_pair() ? add_pair(entry.key()) : add_address(entry.key());
       } else {
         domains_.push_back(hash_of_domain(shape_, entry.key()));
-        pairs_.with_domains |= entry.is_pair();
+        kinds_.note_kept_exactly(entry.kind());
       }
     }
     void add_pair(std::string_view key) {
       add_address(key);
-      ++pairs_.in_bits;
+      ++kinds_.pairs_in_bits;
     }
     void add_address(std::string_view key) { add_stored(stored_hash(shape_, key)); }
     // An address that a store has kept.
@@ -79,7 +79,7 @@ class HashExchange {
     std::vector<KeyHash> domains_;
     std::atomic<std::uint64_t> waiting_{0};  // of for_ranks_; read by other workers
     std::uint64_t addresses_ = 0;
-    PairsHeld pairs_ = {};
+    KindsHeld kinds_ = {};
   };
 
   // `take` gets what other ranks and this one have read of this rank's range, a round at a time, in one thread at a
@@ -102,7 +102,7 @@ class HashExchange {
 
   // Of this rank: what its lists hold, and the domain entries among it.
   std::uint64_t addresses() const noexcept;
-  PairsHeld pairs() const noexcept;
+  KindsHeld kinds() const noexcept;
   std::vector<KeyHash> domains() const;
 
   // Once finished: what went to other ranks, and for how long this rank waited for rounds.

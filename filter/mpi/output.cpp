@@ -186,7 +186,7 @@ void Output::receive_notes() const {
 void Output::put_in_place(unsigned kept) {
   const SecretKey* const key = options_.sign_key.get();
   if (!store_) return filter_->commit(header_, options_.threads, kept, key);
-  store_->set_pairs(part_.pairs);
+  store_->set_kinds(part_.kinds);
   publish_pair(*filter_, header_, place_.path, *store_, options_.store_path, options_.threads, kept, key);
 }
 
@@ -197,7 +197,7 @@ Written Output::write(const std::function<void(std::string_view)>& show) {
              .addresses = part_.addresses,
              .domains = domains.size()};
   header_.bits_set = communicator_.sum(FilterView(part_.shape, part_.bits->bytes()).count_ones());
-  header_.pairs = limited(part_.pairs, header_.addresses, header_.domains);
+  header_.kinds = limited(part_.kinds, header_.addresses, header_.domains);
   unsigned kept = 0;
   if (is_first()) {
     kept = cli::generations_to_keep(place_.path, options_.store_path, place_.keep, options_.threads, show);

@@ -13,7 +13,7 @@
 #include "filter/cli/lists/stranger_check.hpp"
 #include "filter/hash/hash.hpp"
 #include "filter/layout/filter_shape.hpp"
-#include "filter/layout/pairs_held.hpp"
+#include "filter/layout/kinds_held.hpp"
 #include "filter/mpi/communicator.hpp"
 #include "filter/mpi/own_bits.hpp"
 #include "filter/mpi/own_store.hpp"
@@ -28,7 +28,7 @@ struct OwnPart {
   std::unique_ptr<OwnBits> bits;
   std::unique_ptr<OwnStore> store;  // if there is to be one
   std::uint64_t addresses = 0;      // of all ranks, like the rest
-  PairsHeld pairs = {};
+  KindsHeld kinds = {};
   std::vector<KeyHash> own_domains;
   std::uint64_t sent_bytes = 0;
   double waited = 0;  // of this rank, in s
@@ -49,5 +49,12 @@ OwnPart begin_part(const Communicator& communicator, const BuildOptions& options
 // Where this rank puts what does not fit into memory: only rank 0 is sure to have the filter's folder, which is that of
 // the options unless another one was given.
 std::string scratch_folder_of(const Communicator& communicator, const BuildOptions& options, bool is_given);
+
+// What all ranks hold. Each of them must call it.
+inline KindsHeld kinds_of_all(const Communicator& communicator, const KindsHeld& own) {
+  return {.pairs_in_bits = communicator.sum(own.pairs_in_bits),
+          .domain_pairs = communicator.any(own.domain_pairs),
+          .signers = communicator.any(own.signers)};
+}
 
 }  // namespace bloomgate::mpi

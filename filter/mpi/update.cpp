@@ -71,7 +71,7 @@ class UpdateJob {
   void open_old_as_first();
   void tell_options();
   void require_lists() const;
-  PairsHeld read_changes(OpenLists& lists, GatheredEntries& entries, const BroadDomains& broad_domains,
+  KindsHeld read_changes(OpenLists& lists, GatheredEntries& entries, const BroadDomains& broad_domains,
                          RejectLog& rejects);
   void read_lists();
   OwnPart merge();
@@ -86,7 +86,7 @@ class UpdateJob {
   std::unique_ptr<StoreFile> store_;
   BuildOptions options_;  // those of all ranks, but for the scratch folder
   std::optional<OldStore> old_;
-  PairsHeld added_pairs_;
+  KindsHeld added_kinds_;
   UpdateCounts counts_;  // at rank 0 with the domain entries
   // Of all ranks.
   std::uint64_t rejected_ = 0;  // of --add
@@ -160,7 +160,7 @@ void UpdateJob::require_lists() const {
   if (communicator_.any(has_store)) throw only_on_one_machine("a store among the lists");
 }
 
-PairsHeld UpdateJob::read_changes(OpenLists& lists, GatheredEntries& entries, const BroadDomains& broad_domains,
+KindsHeld UpdateJob::read_changes(OpenLists& lists, GatheredEntries& entries, const BroadDomains& broad_domains,
                                   RejectLog& rejects) {
   reading_.take_share(lists);
   HashExchange exchange(communicator_, old_->shape(), old_->ranges(), options_.threads, reading_.read_bytes(),
@@ -174,7 +174,7 @@ PairsHeld UpdateJob::read_changes(OpenLists& lists, GatheredEntries& entries, co
   gather_domains(entries, hashes_of_all(communicator_, exchange.domains()));
   sent_bytes_ += communicator_.sum(exchange.sent_bytes());
   waited_ += exchange.waited().count();
-  return {communicator_.sum(exchange.pairs().in_bits), communicator_.any(exchange.pairs().with_domains)};
+  return kinds_of_all(communicator_, exchange.kinds());
 }
 
 void UpdateJob::read_lists() {
@@ -188,7 +188,7 @@ void UpdateJob::read_lists() {
   reading_.require_same(seen, "--not");
   const BroadDomains broad_domains =
       usual_broad_domains(command_.free_mail_domains, [this](std::string_view line) { show(line); });
-  added_pairs_ = read_changes(add, old_->added(), broad_domains, rejected_of_add);
+  added_kinds_ = read_changes(add, old_->added(), broad_domains, rejected_of_add);
   read_changes(remove, old_->removed(), {}, rejected_of_remove);
   reading_.end();
   rejected_ = communicator_.sum(rejected_of_add.count());
@@ -208,7 +208,7 @@ OwnPart UpdateJob::merge() {
                              .scratch_folder = options_.scratch_folder,
                              .show = [this](std::string_view line) { show(line); }});
   part.addresses = addresses;
-  part.pairs = pairs_after(header.pairs, added_pairs_, counts_.added);
+  part.kinds = kinds_after(header.kinds, added_kinds_, counts_.added);
   part.own_domains = old_->domains(counts_);
   ReadBytes nothing_read = {.own = [] { return std::uint64_t{0}; }};
   HashExchange exchange(communicator_, part.shape, *part.array, options_.threads, nothing_read,

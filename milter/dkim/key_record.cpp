@@ -10,6 +10,7 @@
 #include "filter/base/ascii.hpp"
 #include "filter/base/public_key.hpp"
 #include "milter/dkim/resolver.hpp"
+#include "milter/fields/structured_text.hpp"
 #include "milter/fields/tag_list.hpp"
 
 namespace bloomgate {
@@ -76,7 +77,7 @@ std::optional<std::string> wrapped(const std::string& key) {
 bool has_flag(std::string_view flags, std::string_view flag) {
   while (!flags.empty()) {
     const std::size_t end = std::min(flags.find(':'), flags.size());
-    if (ascii::equal_ignoring_case(ascii::trimmed(flags.substr(0, end), " \t\r\n"), flag)) return true;
+    if (ascii::equal_ignoring_case(without_folding_space(flags.substr(0, end)), flag)) return true;
     flags.remove_prefix(std::min(end + 1, flags.size()));
   }
   return false;

@@ -111,8 +111,8 @@ void examine_whitelist(const WhitelistSource& source, Age of_file, const std::ve
     if (!source.trusted_keys.empty()) whitelist.require_signer(source.trusted_keys);
     const std::chrono::seconds age(time(nullptr) - info.st_mtime);
     const std::string text = path + ": " + std::to_string(entries_of(whitelist.header())) + " entries, " +
-                             (whitelist.header().pairs.any() ? "with pairs, " : "") + days(age) + " old, fingerprint " +
-                             fingerprint_of(whitelist);
+                             (whitelist.header().kinds.any_pairs() ? "with pairs, " : "") + days(age) +
+                             " old, fingerprint " + fingerprint_of(whitelist);
     if (age > kOldAfter && of_file == Age::counts) {
       findings.push_back({Level::warning, "whitelist", text, "find out why it is not built again: cron, a timer?"});
     } else {

@@ -40,6 +40,7 @@ constexpr Rule rule_of(Field field) noexcept {
     case Field::in_reply_to:
       return Rule::once;
     case Field::list_unsubscribe:
+    case Field::list_id:
       break;
   }
   return Rule::if_required;

@@ -44,10 +44,6 @@ std::optional<std::string> unfold(std::string_view value) {
   return line;
 }
 
-std::string_view without_folding_space(std::string_view text) noexcept {
-  return ascii::trimmed(text, " \t\r\n");
-}
-
 void StructuredReader::skip_cfws() noexcept {
   for (;;) {
     if (peek() == '(') {

@@ -30,7 +30,9 @@ constexpr bool is_base64_letter(char byte) noexcept {
 }
 
 // `text` without the white space and line ends at its start and end.
-std::string_view without_folding_space(std::string_view text) noexcept;
+constexpr std::string_view without_folding_space(std::string_view text) noexcept {
+  return ascii::trimmed_if(text, is_folding_space);
+}
 
 // Goes through an unfolded value from left to right. The first thing that is not well-formed fails the reader: it is
 // then at the end and finds nothing more.

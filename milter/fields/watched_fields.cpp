@@ -21,22 +21,21 @@ constexpr std::string_view kNames[] = {"From",
                                        "Message-ID",
                                        "References",
                                        "In-Reply-To",
-                                       "List-Unsubscribe"};
+                                       "List-Unsubscribe",
+                                       "List-Id"};
 static_assert(std::size(kNames) == kWatchedFields);
 
 // Without the white space, control characters and bytes beyond ASCII at its end, none of which a field's name can have
 // (RFC 5322 section 2.2).
 std::string_view as_some_reader_takes_it(std::string_view name) noexcept {
-  const auto is_part_of_name = [](char byte) { return byte > ' ' && byte < '\x7f'; };
-  while (!name.empty() && !is_part_of_name(name.back())) name.remove_suffix(1);
-  while (!name.empty() && !is_part_of_name(name.front())) name.remove_prefix(1);
-  return name;
+  const auto is_no_part_of_name = [](char byte) { return byte <= ' ' || byte >= '\x7f'; };
+  return ascii::trimmed_if(name, is_no_part_of_name);
 }
 
 bool is_kept(WatchedField field) noexcept {
   return field == WatchedField::mime_version || field == WatchedField::content_type ||
          field == WatchedField::content_transfer_encoding || field == WatchedField::content_disposition ||
-         field == WatchedField::date;
+         field == WatchedField::date || field == WatchedField::list_id;
 }
 
 }  // namespace

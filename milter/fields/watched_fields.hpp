@@ -31,8 +31,9 @@ enum class WatchedField : std::uint8_t {
   references,
   in_reply_to,
   list_unsubscribe,
+  list_id,
 };
-inline constexpr std::size_t kWatchedFields = 15;
+inline constexpr std::size_t kWatchedFields = 16;
 
 // "Reply-To".
 std::string_view field_name(WatchedField field) noexcept;
@@ -68,7 +69,8 @@ class SeenFields {
   std::size_t count(WatchedField field) const noexcept { return counts_[index(field)]; }
   // Whether one of them has something between its name and the colon.
   bool has_odd_name(WatchedField field) const noexcept { return has_odd_name_[index(field)]; }
-  // The value of the first one, of a field that says how the body is read, or of the Date field; else empty.
+  // The value of the first one, of a field that says how the body is read, of the Date and of the List-Id field; else
+  // empty.
   const std::string& value(WatchedField field) const noexcept { return values_[index(field)]; }
 
  private:

@@ -75,6 +75,10 @@ FileDescriptor lock_folder(const std::string& folder) {
 std::string line_of(const Entry& entry) {
   const auto in_brackets = [](std::string_view key) { return "<" + std::string(key) + ">"; };
   if (!entry.key().starts_with('#')) return entry_text(entry.key());  // else it would be a comment
+  if (entry.kind() == EntryKind::with_signer) {
+    const SignerSides with_signer = sides_of_signer_key(entry.key());
+    return in_brackets(with_signer.entry).append(kSignerSign).append(with_signer.signer);
+  }
   if (!entry.is_pair()) return in_brackets(entry.key());
   const PairSides sides = sides_of_pair(entry.key());
   return in_brackets(sides.sender) + " > " + std::string(sides.recipient);
@@ -242,6 +246,11 @@ std::string wider_domain(const ExactList& list, std::string_view key) {
   return {};
 }
 
+// The same of an entry with a signer. The entry itself must not be in the list.
+std::string wider_with_signer(const ExactList& list, const SignerSides& sides) {
+  return std::string(list.find_with_signer(canonicalize_list_line(sides.entry), sides.signer, {}).view());
+}
+
 std::string other_entry(const ExactList& list, const Entry& entry, TagSeparators separators) {
   if (entry.kind() == EntryKind::pair) {
     const PairSides sides = sides_of_pair(entry.key());
@@ -255,8 +264,12 @@ std::string other_entry(const ExactList& list, const Entry& entry, TagSeparators
     return entry_text(wider.key.view());
   }
   if (entry.kind() == EntryKind::domain_pair) return wider_entry(list, sides_of_pair(entry.key()));
-  if (entry.kind() != EntryKind::address) return wider_domain(list, entry.key());
+  if (entry.kind() == EntryKind::with_signer) return wider_with_signer(list, sides_of_signer_key(entry.key()));
+  if (entry.kind() == EntryKind::domain || entry.kind() == EntryKind::domain_tree) {
+    return wider_domain(list, entry.key());
+  }
   const FoundEntry found = list.find(entry, separators);
+  if (is_mailing_list_key(entry.key())) return std::string(found.domain_entry().view());
   if (found.match == Match::domain || found.match == Match::domain_tree) {
     return std::string(found.domain_entry().view());
   }
@@ -298,10 +311,12 @@ std::vector<Entry> entries_of_words(std::span<const std::string> words) {
                             : word.find('#') != std::string::npos
                                 ? "it is a comment; write an address that begins with # in angle brackets"
                                 : "it is empty";
-    throw BloomgateError(ErrorCode::bad_input,
-                         "'" + printable(word) + "' is no entry: " + why +
-                             "; an entry is joe@example.org, @example.org, @.example.org, or 'joe@example.org > "
-                             "ann@ours.example' for one recipient. Nothing was changed");
+    throw BloomgateError(
+        ErrorCode::bad_input,
+        "'" + printable(word) + "' is no entry: " + why +
+            "; an entry is joe@example.org, @example.org, @.example.org, list:news.lists.example, one of "
+            "these with 'signed-by example.net' behind it, or 'joe@example.org > ann@ours.example' for "
+            "one recipient. Nothing was changed");
   }
   return entries;
 }

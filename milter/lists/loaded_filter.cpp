@@ -120,7 +120,7 @@ double LoadedFilter::false_positive_rate() const noexcept {
 std::string LoadedFilter::description() const {
   const FilterHeader& header = file_.header();
   return fmt::format("{}: {} entries, {}{} bits, {}{}expected false-positive rate {} per look-up", printable(path()),
-                     entries_of(header), header.pairs.any() ? "with pairs, " : "", view().body().size() * 8,
+                     entries_of(header), header.kinds.any_pairs() ? "with pairs, " : "", view().body().size() * 8,
                      store_ ? "confirmed by " + printable(store_->path()) + ", " : "",
                      signer_ ? "signed by " + signer_->text() + ", " : "",
                      rate_text(false_positive_rate(), store_ != nullptr));

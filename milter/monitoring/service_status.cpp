@@ -82,7 +82,7 @@ std::optional<double> false_positive_rate_of_message(const LoadedLists& lists, I
     const double rate = each.filter->false_positive_rate();
     rates.push_back(rate);
     // A stranger writes to whom he likes, and so to one recipient: with more of them each would have to be found.
-    if (each.filter->header().pairs.in_bits != 0) rates.push_back(rate);
+    if (each.filter->header().kinds.pairs_in_bits != 0) rates.push_back(rate);
   }
   if (rates.empty()) return std::nullopt;
   const double of_sender = fpr_of_several(rates);
@@ -96,7 +96,7 @@ std::string message_rate(const LoadedLists& lists, IdentityRule identity) {
     return serves(each) && each.filter->store() != nullptr;
   });
   const bool has_pairs = std::ranges::any_of(lists.parts().whitelists, [](const NamedFilter& each) {
-    return serves(each) && each.filter->header().pairs.in_bits != 0;
+    return serves(each) && each.filter->header().kinds.pairs_in_bits != 0;
   });
   return fmt::format("expected false-positive rate {} per message (identity = {}{})", rate_text(*rate, is_confirmed),
                      identity_rule_name(identity), has_pairs ? ", alone and with one recipient" : "");

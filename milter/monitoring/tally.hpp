@@ -95,7 +95,8 @@ class Tally {
 
  private:
   using Count = std::atomic<std::uint64_t>;
-  static constexpr std::size_t kVerdicts = 2, kIdentities = 4, kConfirmations = 6, kDeepAnswers = 5, kActions = 4;
+  static constexpr std::size_t kVerdicts = 2, kIdentities = kIdentityKinds, kConfirmations = 6, kDeepAnswers = 5,
+                               kActions = 4;
 
   struct OfName {
     FixedText<kMaxListNameBytes> name = {};

@@ -18,6 +18,10 @@ std::string_view reason_name(Reason reason) noexcept {
       return "listed-extra";
     case Reason::listed_for_recipients:
       return "listed-for-recipients";
+    case Reason::listed_mailing_list:
+      return "listed-mailing-list";
+    case Reason::listed_with_signer:
+      return "listed-with-signer";
     case Reason::learned:
       return "learned";
     case Reason::not_listed:
@@ -94,6 +98,8 @@ std::string_view identity_kind_name(IdentityKind kind) noexcept {
       return "header-from";
     case IdentityKind::both:
       return "both";
+    case IdentityKind::mailing_list:
+      return "list";
   }
   return "none";
 }
@@ -110,6 +116,10 @@ std::string_view proof_name(ProofOf of) noexcept {
       return "envelope";
     case ProofOf::covered_from:
       return "covered-from";
+    case ProofOf::signer:
+      return "signer";
+    case ProofOf::list_id:
+      return "list-id";
   }
   return "none";
 }

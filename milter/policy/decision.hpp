@@ -26,6 +26,8 @@ enum class Reason : std::uint8_t {
   listed_domain_tree,     // its domain or one above it is an entry, as `@.domain`
   listed_extra,           // the operator's own list `extra` has it
   listed_for_recipients,  // pairs list it for each recipient, or for those who have not written to it
+  listed_mailing_list,    // the mailing list that has sent the message is an entry, or below one
+  listed_with_signer,     // an entry lists it with a domain that has signed the message
   learned,                // each recipient has written to it
 
   // The identity
@@ -65,7 +67,7 @@ enum class Reason : std::uint8_t {
   confirm_unreadable,  // … and its store cannot be read, or was not asked
   internal_error,      // an exception on the way; never decided here
 };
-inline constexpr std::size_t kReasonCount = 34;
+inline constexpr std::size_t kReasonCount = 36;
 
 // "deliver", "check". Never fails.
 std::string_view verdict_name(Verdict verdict) noexcept;
@@ -76,9 +78,10 @@ std::string_view reason_name(Reason reason) noexcept;
 // Whether the message is not incoming mail, so that the lists do not apply.
 bool is_exempt(Reason reason) noexcept;
 
-enum class IdentityKind : std::uint8_t { none, envelope, header_from, both };
+enum class IdentityKind : std::uint8_t { none, envelope, header_from, both, mailing_list };
+inline constexpr std::size_t kIdentityKinds = 5;
 
-// "none", "envelope", "header-from", "both". Never fails.
+// "none", "envelope", "header-from", "both", "list". Never fails.
 std::string_view identity_kind_name(IdentityKind kind) noexcept;
 
 // Of a whitelist, a slash and a layer of it.
@@ -113,9 +116,11 @@ enum class ProofOf : std::uint8_t {
   same_from,     // the envelope sender, since the From mailbox is the same one, and its domain is proven
   envelope,      // the envelope sender, by SPF
   covered_from,  // the listed domain of the envelope sender, by its signature; the entry has the From mailbox, too
+  signer,        // a sender or mailing list that is listed with the signer, by that signer's signature
+  list_id,       // a mailing list, by the signature of its host, which covers List-Id
 };
 
-// "from", "same-from", "envelope", "covered-from"; "none" for nothing. Never fails.
+// "from", "same-from", "envelope", "covered-from", "signer", "list-id"; "none" for nothing. Never fails.
 std::string_view proof_name(ProofOf of) noexcept;
 
 // A name below the domain of a listed sender that has signed the message. The message would be delivered if the
@@ -145,9 +150,12 @@ struct Decision {
   // The whitelist that lists the identity, with its layer if it has some, or "extra"; or the damaged whitelist. For
   // `both`: that of the From field. Empty: none.
   FixedText<kMaxListNameBytes> list = {};
-  // The domain entry that lists or revokes the identity: "@.partner.example". Printable ASCII; empty where it is an
-  // address that does, and where nothing does. Of both: the From field's.
+  // The domain entry or the mailing list's that lists or revokes the identity: "@.partner.example", without its signer.
+  // Printable ASCII; empty where it is an address that does, and where nothing does. Of both: the From field's.
   FixedText<kMaxKeyBytes> entry = {};
+  // The domain whose signature proves a mailing list, or an entry that names it; of a message that is checked, the one
+  // that would. Empty: none.
+  Domain signer = {};
   // What our own verifier says of the identity's signatures. Nothing if they were not verified, or if the message is
   // delivered without them.
   std::optional<SignatureOutcome> signature = {};
@@ -170,7 +178,7 @@ struct Decision {
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 
-// What proved an envelope sender, for marks and logs; empty of a From mailbox, of which the method says all.
+// What proved a sender, for marks and logs; empty of a From mailbox whose own domain is proven: the method says all.
 std::string_view told_proof(const Decision& decision) noexcept;
 
 // "dkim", "spf", "dmarc", "arc"; "none" if there is nothing. Never fails.

@@ -15,11 +15,11 @@ namespace bloomgate {
 namespace {
 
 using KeyLength = std::uint16_t;
-static_assert(kMaxPairKeyBytes <= std::numeric_limits<KeyLength>::max());
+static_assert(kMaxEntryKeyBytes <= std::numeric_limits<KeyLength>::max());
 
 constexpr std::size_t kFirstSlots = 16;
 
-// An address in the form of the list's own keys, with its tag and without.
+// An address in the form of the list's own keys, with its tag and without. A mailing list has one spelling.
 class Spellings {
  public:
   // A key that is too long once folded was too long in the list, too. If memory ran out, the key as it came is nearly
@@ -51,6 +51,10 @@ PairKey start_of_pair(std::string_view prefix, std::string_view rest) noexcept {
   start.append(rest);
   start.append(kPairSeparator);
   return start;
+}
+
+bool may_send(const Entry& sender) noexcept {
+  return sender.kind() == EntryKind::address || sender.kind() == EntryKind::mailing_list;
 }
 
 bool is_text(std::string_view line) noexcept {
@@ -89,11 +93,13 @@ bool ExactList::has(const Entry& entry) const noexcept {
 }
 
 FoundEntry ExactList::find(const Entry& entry, TagSeparators separators) const noexcept {
-  if (entry.kind() == EntryKind::domain || entry.kind() == EntryKind::domain_tree) {
-    if (!contains(entry.key())) return {};
-    return {entry.kind() == EntryKind::domain ? Match::domain : Match::domain_tree, entry.domain()};
+  if (!entry.is_key() || entry.is_pair() || size_ == 0) return {};
+  if (entry.kind() == EntryKind::mailing_list) {
+    return find_mailing_list(entry.key(), [this](std::string_view key) { return contains(key); });
   }
-  if (entry.kind() != EntryKind::address || size_ == 0) return {};
+  if (entry.kind() != EntryKind::address) {
+    return contains(entry.key()) ? FoundEntry{match_of(entry.kind()), entry.domain()} : FoundEntry();
+  }
   const Spellings spellings(entry, separators);
   if (contains(spellings.key())) return {Match::address};
   if (!spellings.untagged().empty() && contains(spellings.untagged())) return {Match::address};
@@ -113,12 +119,25 @@ FoundEntry ExactList::find_by_domain(const Entry& entry) const noexcept {
   return {Match::domain_tree, tree};
 }
 
+SignerKey ExactList::find_with_signer(const Entry& entry, std::string_view signer,
+                                      TagSeparators separators) const noexcept {
+  if (!has_signers_) return {};
+  const Spellings spellings(entry, separators);
+  for (const std::string_view key : spellings.all()) {
+    if (key.empty()) continue;
+    const SignerKey found =
+        bloomgate::find_with_signer(key, signer, [this](std::string_view each) { return contains(each); });
+    if (!found.view().empty()) return found;
+  }
+  return {};
+}
+
 bool ExactList::has_pairs_of(const Entry& sender, TagSeparators separators) const noexcept {
-  if (!has_pairs_ || sender.kind() != EntryKind::address) return false;
+  if (!has_pairs_ || !may_send(sender)) return false;
   const Spellings senders(sender, separators);
   for (const std::string_view from : senders.all()) {
     if (from.empty()) continue;
-    for (const PairForms::Form& form : PairForms(from)) {
+    for (const EntryForms::Form& form : EntryForms(from)) {
       if (contains(start_of_pair(form.prefix, form.rest).view())) return true;
     }
   }
@@ -127,7 +146,7 @@ bool ExactList::has_pairs_of(const Entry& sender, TagSeparators separators) cons
 
 FoundPair ExactList::find_pair(const Entry& sender, const Entry& recipient, TagSeparators sender_separators,
                                TagSeparators recipient_separators) const noexcept {
-  if (!has_pairs_ || sender.kind() != EntryKind::address || recipient.kind() != EntryKind::address) return {};
+  if (!has_pairs_ || !may_send(sender) || recipient.kind() != EntryKind::address) return {};
   const Spellings senders(sender, sender_separators);
   const Spellings recipients(recipient, recipient_separators);
   const auto first = [&](const auto& find) -> FoundPair {
@@ -168,6 +187,7 @@ class ExactListReader {
     }
     list_.has_domains_ |= entry.kind() == EntryKind::domain;
     list_.has_trees_ |= entry.kind() == EntryKind::domain_tree;
+    list_.has_signers_ |= entry.kind() == EntryKind::with_signer;
   }
 
   ExactList take() {
@@ -188,7 +208,7 @@ class ExactListReader {
 
   std::uint32_t append(std::string_view key) {
     std::string& keys = list_.keys_;
-    if (keys.size() > std::numeric_limits<std::uint32_t>::max() - sizeof(KeyLength) - kMaxPairKeyBytes) {
+    if (keys.size() > std::numeric_limits<std::uint32_t>::max() - sizeof(KeyLength) - kMaxEntryKeyBytes) {
       throw BloomgateError(ErrorCode::bad_input,
                            "the keys of an exact list take more than 4 GiB; put most of its entries into a filter");
     }

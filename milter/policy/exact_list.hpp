@@ -1,6 +1,6 @@
 // An exact set of entries, for the operator's short lists beside the filter: `revoked` (never delivered, whatever the
-// filter says) and `extra` (counts as listed). Addresses, `@domain` and `@.domain`, and pairs of these for one
-// recipient, `joe@example.org > ann@ours.example`, written as in the builder's lists.
+// filter says) and `extra` (counts as listed). All entries of the builder's lists, written as there: addresses,
+// `@domain` and `@.domain`, mailing lists, these with a signer, and pairs for one recipient.
 //
 // Immutable once read; safe from any thread. Look-ups are noexcept and allocate nothing for ASCII. They compare whole
 // keys, so there are no false positives. A million entries of 20 octets take some 30 MB.
@@ -30,7 +30,8 @@ class ExactList {
   ExactList() = default;  // empty
 
   // How an address is listed: by itself, with or without its tag; else by its domain; else by its domain or one above
-  // it as a tree. Entries of kind domain and domain_tree are looked up as they are. Anything else is not listed.
+  // it as a tree. A mailing list is listed by itself, or by a host above it. Domain entries and those with a signer are
+  // looked up as they are. Anything else is not listed.
   // `entry` must outlive the result. Cost: one probe of a table for the address, one for the domain and one for each of
   // its labels; some 100 ns each if the list is larger than the processor's cache.
   FoundEntry find(const Entry& entry, TagSeparators separators = {}) const noexcept;
@@ -38,20 +39,25 @@ class ExactList {
   // The same for an address, by its domain alone.
   FoundEntry find_by_domain(const Entry& address) const noexcept;
 
+  // The key of the entry that lists an address or a mailing list where that canonical domain has signed; empty if there
+  // is none. Separators as in find(). At most 2 * kMostEntryForms probes, if the list has such entries.
+  SignerKey find_with_signer(const Entry& entry, std::string_view signer, TagSeparators separators) const noexcept;
+
   // Whether exactly this entry is in the list, which is not whether the list covers it. Tags count, case does not.
   bool has(const Entry& entry) const noexcept;
 
-  // Whether a pair has this address as its sender, by itself or by its domain, for whichever recipient. Separators as
-  // in find(). Costs at most 2 * kMostPairForms probes; asked first, it spares nearly every sender the look-ups of
-  // find_pair().
+  // Whether a pair has this address or mailing list as its sender, by itself or by its domain, for whichever recipient.
+  // Separators as in find(). Costs at most 2 * kMostEntryForms probes; asked first, it spares nearly every sender the
+  // look-ups of find_pair().
   bool has_pairs_of(const Entry& sender, TagSeparators separators) const noexcept;
 
-  // The pair that lists an address for a recipient, an address too: the most specific one, with or without their tags.
-  // Costs at most 4 * kMostPairForms^2 probes.
+  // The pair that lists an address or a mailing list for a recipient, an address: the most specific one, with or
+  // without their tags. Costs at most 4 * kMostEntryForms^2 probes.
   FoundPair find_pair(const Entry& sender, const Entry& recipient, TagSeparators sender_separators,
                       TagSeparators recipient_separators) const noexcept;
 
   bool holds_pairs() const noexcept { return has_pairs_; }
+  bool holds_signers() const noexcept { return has_signers_; }
 
   std::size_t size() const noexcept { return size_; }  // different entries
   std::size_t memory_bytes() const noexcept { return keys_.capacity() + slots_.capacity() * sizeof(slots_[0]); }
@@ -73,6 +79,7 @@ class ExactList {
   bool has_domains_ = false;
   bool has_trees_ = false;
   bool has_pairs_ = false;
+  bool has_signers_ = false;
 };
 
 struct BadLine {

@@ -78,6 +78,7 @@ std::string explanation_json(const Trace& trace, const Decision& decision, std::
       {"proof", proof_name(decision.proof)},
       {"whitelist", decision.list.view()},
       {"entry", decision.entry.view()},
+      {"signer", decision.signer.view()},
       {"child_signer", escaped(decision.child_signer.domain.view())},
       {"child_of", escaped(decision.child_signer.parent())},
       {"hint", hint(decision)},

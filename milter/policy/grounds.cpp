@@ -4,6 +4,7 @@
 
 #include "filter/address/address.hpp"
 #include "filter/address/domain.hpp"
+#include "milter/fields/list_id.hpp"
 #include "milter/fields/tag_list.hpp"
 #include "milter/policy/alignment.hpp"
 #include "milter/policy/result_forgery.hpp"
@@ -37,6 +38,17 @@ void Grounds::add_signature(std::string_view value) {
 
 void Grounds::end_header(const CoverRules& rules, std::chrono::sys_seconds now) {
   for (Claim& claim : claims_) claim.covers = covers(claim, rules, now);
+  find_signers();
+  if (seen_.count(WatchedField::list_id) != 1 || seen_.has_odd_name(WatchedField::list_id)) return;
+  list_id_ = read_list_id(seen_.value(WatchedField::list_id)).value_or("");
+}
+
+void Grounds::find_signers() noexcept {
+  signer_count_ = 0;
+  for (const Claim& claim : claims_) {
+    if (signer_count_ == kMostSigners) return;
+    if (std::ranges::find(signers(), claim.domain) == signers().end()) signers_[signer_count_++] = claim.domain;
+  }
 }
 
 bool Grounds::covers(const Claim& claim, const CoverRules& rules, std::chrono::sys_seconds now) const {
@@ -51,9 +63,19 @@ bool Grounds::covers(const Claim& claim, const CoverRules& rules, std::chrono::s
 void Grounds::clear() noexcept {
   sender_domain_.clear();
   claims_.clear();
+  signer_count_ = 0;
+  list_id_.clear();
   seen_.clear();
   signatures_ = 0;
   misleading_ = false;
+}
+
+bool Grounds::signs_list_id(std::string_view signer) const noexcept {
+  const auto is_of_signer = [signer](const Claim& claim) { return claim.domain == signer; };
+  const auto leaves_it_open = [&](const Claim& claim) {
+    return is_of_signer(claim) && claim.names.count(WatchedField::list_id) == 0;
+  };
+  return std::ranges::any_of(claims_, is_of_signer) && std::ranges::none_of(claims_, leaves_it_open);
 }
 
 std::string_view Grounds::signer_below(std::string_view domain) const noexcept {

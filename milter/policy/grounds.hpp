@@ -13,9 +13,11 @@
 // Used by one thread at a time.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,8 @@ class Grounds {
  public:
   // With more signatures than this the results are misleading: no honest mail has as many.
   static constexpr std::size_t kMaxSignatures = 64;
+  // Each is looked up.
+  static constexpr std::size_t kMostSigners = 8;
 
   // A new message. `helo` is the name in the greeting, empty if it is not known; `path` is that of the MAIL command.
   // Throws std::bad_alloc; clear() must follow then.
@@ -44,11 +48,22 @@ class Grounds {
   // Any field, `name` as it stands before the colon. Throws as begin() does.
   void add_field(std::string_view name, std::string_view value) { seen_.add(name, value); }
 
-  // The header is over: finds which signatures leave nothing open. Until then all of them count. Throws as begin()
-  // does.
+  // The header is over: finds which signatures leave nothing open, and which mailing list there is. Until then all
+  // signatures count, and there is no list. Throws as begin() does.
   void end_header(const CoverRules& rules, std::chrono::sys_seconds now);
 
   void clear() noexcept;
+
+  // The mailing list that the message says it comes from: its List-Id, canonical. Empty if it has none, or one that
+  // another reader could take for something else.
+  std::string_view list_id() const noexcept { return list_id_; }
+
+  // The domains that have signed the message, whatever that is worth: the first kMostSigners different ones.
+  std::span<const std::string_view> signers() const noexcept { return {signers_.data(), signer_count_}; }
+
+  // Whether each signature of exactly that domain signs the List-Id field, and there is one. A result of a signature
+  // does not say which one it is of.
+  bool signs_list_id(std::string_view signer) const noexcept;
 
   // The first domain below that canonical one, in the same organisation, of which the message has a signature, whatever
   // that is worth. Empty if there is none.
@@ -77,9 +92,13 @@ class Grounds {
   template <typename Predicate>
   bool has_signer(Predicate is_about) const noexcept;
   bool covers(const Claim& claim, const CoverRules& rules, std::chrono::sys_seconds now) const;
+  void find_signers() noexcept;
 
   std::string sender_domain_;
-  std::vector<Claim> claims_;  // one for each signature at most
+  std::vector<Claim> claims_;                                // one for each signature at most
+  std::array<std::string_view, kMostSigners> signers_ = {};  // parts of the claims
+  std::size_t signer_count_ = 0;
+  std::string list_id_;
   SeenFields seen_;
   std::size_t signatures_ = 0;
   bool misleading_ = false;

@@ -25,6 +25,7 @@ std::string header_value(const Decision& decision, std::string_view host) {
   // A false positive is not told: who sees the mark could try it on another server that has the whitelist alone.
   if (decision.confirmation == Confirmation::yes) value.append("; confirmed=yes");
   if (!decision.entry.view().empty()) value.append("; entry=").append(decision.entry.view());
+  if (!decision.signer.view().empty()) value.append("; signer=").append(decision.signer.view());
   if (decision.signature) value.append("; dkim=").append(signature_outcome_name(*decision.signature));
   return value;
 }

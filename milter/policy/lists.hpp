@@ -51,6 +51,14 @@ struct Lists {
            });
   }
 
+  // Whether a sender may be listed with a signer.
+  bool list_with_signers() const noexcept {
+    return (extra != nullptr && extra->holds_signers()) ||
+           std::ranges::any_of(whitelists, [](const NamedWhitelist& each) {
+             return each.whitelist != nullptr && each.whitelist->view().holds_signers();
+           });
+  }
+
   // Whether a sender may be listed or revoked for one recipient only.
   bool hold_pairs() const noexcept { return list_by_pairs() || (revoked != nullptr && revoked->holds_pairs()); }
 };

@@ -19,6 +19,11 @@ Reason reason_of(Match match) noexcept {
       return Reason::listed_domain;
     case Match::domain_tree:
       return Reason::listed_domain_tree;
+    case Match::mailing_list:
+    case Match::mailing_list_tree:
+      return Reason::listed_mailing_list;
+    case Match::with_signer:
+      return Reason::listed_with_signer;
   }
   return Reason::internal_error;
 }
@@ -137,6 +142,53 @@ Listing look_up_domain(const Lists& lists, const Entry& address, Trace* trace) n
     const std::string_view domain_key = address.key().substr(address.local_part().size());
     const FoundEntry found = each.whitelist->view().find_by_domain(domain_key);
     if (found.is_listed() && !each.whitelist->damaged()) return listing_of(each.name, found);
+  }
+  return {};
+}
+
+Listing look_up_mailing_list(const Lists& lists, const Entry& list, Trace* trace) noexcept {
+  const auto listing_of = [&](std::string_view name, const FoundEntry& found) {
+    if (trace != nullptr) {
+      trace->add("mailing-list", name, list.key(), match_name(found.match), found.domain_entry().view());
+    }
+    return Listing{found.is_listed(), found.is_listed() ? Reason::listed_mailing_list : Reason::not_listed, name,
+                   found.domain_entry()};
+  };
+  if (lists.extra != nullptr && lists.extra->size() != 0) {
+    if (const Listing listing = listing_of(kExtraName, lists.extra->find(list)); listing.is_listed) return listing;
+  }
+  for (const NamedWhitelist& each : lists.whitelists) {
+    if (each.whitelist == nullptr || each.whitelist->view().domains().empty()) continue;
+    const Listing listing = listing_of(each.name, each.whitelist->view().find(list));
+    if (listing.is_listed && !each.whitelist->damaged()) return listing;
+  }
+  return {};
+}
+
+Listing look_up_with_signer(const Lists& lists, std::string_view path, const Entry& entry, std::string_view signer,
+                            Trace* trace) noexcept {
+  const auto listing_of = [&](std::string_view name, std::string_view key, const SignerKey& found) {
+    Listing listing = {!found.view().empty(), Reason::listed_with_signer, name};
+    if (listing.is_listed) {
+      const std::string_view listed = sides_of_signer_key(found.view()).entry;
+      if (listed.starts_with('@') || is_mailing_list_key(listed)) listing.entry.append(listed);
+    }
+    if (trace != nullptr) {
+      trace->add("with-signer", signer, key,
+                 listing.is_listed ? match_name(Match::with_signer) : match_name(Match::none), found.view());
+    }
+    return listing;
+  };
+  if (lists.extra != nullptr && lists.extra->holds_signers()) {
+    const SignerKey found = lists.extra->find_with_signer(entry, signer, separators_of_extra(lists));
+    if (const Listing listing = listing_of(kExtraName, entry.key(), found); listing.is_listed) return listing;
+  }
+  for (const NamedWhitelist& each : lists.whitelists) {
+    if (each.whitelist == nullptr || !each.whitelist->view().holds_signers()) continue;
+    const FilterView& filter = each.whitelist->view();
+    const Entry own = entry.kind() == EntryKind::address ? canonicalize_path(path, filter.shape().profile) : entry;
+    const Listing listing = listing_of(each.name, own.key(), filter.find_with_signer(own.key(), signer));
+    if (listing.is_listed && !each.whitelist->damaged()) return listing;
   }
   return {};
 }

@@ -26,8 +26,9 @@ using RecipientSet = std::bitset<kMostPairRecipients>;
 struct Listing {
   bool is_listed = false;
   Reason reason = Reason::not_listed;
-  std::string_view list = {};          // "extra", or the name of the whitelist that lists the sender or has the fault
-  FixedText<kMaxKeyBytes> entry = {};  // where it is a domain entry that lists the sender: that one
+  std::string_view list = {};  // "extra", or the name of the whitelist that lists the sender or has the fault
+  // Where it is a domain entry or that of a mailing list that lists the sender: that one, without its signer.
+  FixedText<kMaxKeyBytes> entry = {};
   // What the store said of the sender, where that settled the matter.
   std::optional<Confirmation> confirmation = {};
   // The listing is a hit of the bits, for which the facts have no reply of this store yet.
@@ -47,6 +48,14 @@ Listing look_up(const Lists& lists, const Facts& facts, std::string_view path, c
 
 // The same for the domain of an address alone: by entries of domains, which are exact.
 Listing look_up_domain(const Lists& lists, const Entry& address, Trace* trace) noexcept;
+
+// The same for a mailing list, by entries of mailing lists alone; listed-mailing-list.
+Listing look_up_mailing_list(const Lists& lists, const Entry& list, Trace* trace) noexcept;
+
+// The same for an address or a mailing list where that canonical domain has signed, by entries that name it;
+// listed-with-signer. They are exact, too. `path` is the address as it came.
+Listing look_up_with_signer(const Lists& lists, std::string_view path, const Entry& entry, std::string_view signer,
+                            Trace* trace) noexcept;
 
 // Why a sender is listed, or not, whose hit has that confirmation.
 Reason reason_of(Confirmation confirmation) noexcept;

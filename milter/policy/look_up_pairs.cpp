@@ -20,8 +20,9 @@ PairText text_of(const PairSides& sides) noexcept {
 // One sender on its way through the recipients.
 class PairLookUp {
  public:
-  PairLookUp(const Facts& facts, TagSeparators recipient_delimiter, std::string_view path, Trace* trace) noexcept
-      : facts_(facts), recipient_delimiter_(recipient_delimiter), path_(path), trace_(trace) {}
+  PairLookUp(const Facts& facts, TagSeparators recipient_delimiter, std::string_view path, const Entry& entry,
+             Trace* trace) noexcept
+      : facts_(facts), recipient_delimiter_(recipient_delimiter), path_(path), entry_(entry), trace_(trace) {}
 
   // The recipients who have written to the sender.
   void take(const Listing& learned) noexcept {
@@ -29,13 +30,13 @@ class PairLookUp {
     learned_list_ = learned.list;
   }
 
-  void ask_extra(const ExactList& extra, const Entry& sender, TagSeparators separators) noexcept {
-    if (!extra.has_pairs_of(sender, separators)) return;
+  void ask_extra(const ExactList& extra, TagSeparators separators) noexcept {
+    if (!extra.has_pairs_of(entry_, separators)) return;
     for (std::size_t i = 0; i < facts_.recipients.paths.size(); ++i) {
       const Entry recipient = canonicalize_path(facts_.recipients.paths[i]);
       if (found_.is_listed.test(i) || recipient.kind() != EntryKind::address) continue;
-      const FoundPair found = extra.find_pair(sender, recipient, separators, separators | recipient_delimiter_);
-      note(kExtraName, pair_key(sender.key(), recipient.key()).view(), found);
+      const FoundPair found = extra.find_pair(entry_, recipient, separators, separators | recipient_delimiter_);
+      note(kExtraName, pair_key(entry_.key(), recipient.key()).view(), found);
       if (found.is_listed()) cover(i, kExtraName);
     }
   }
@@ -43,8 +44,8 @@ class PairLookUp {
   // Looks up those recipients for whom no whitelist before has listed the sender.
   void ask(const NamedWhitelist& named) noexcept {
     AddressProfile profile = named.whitelist->view().shape().profile;
-    const Entry sender = canonicalize_path(path_, profile);
-    if (sender.kind() != EntryKind::address) return;
+    const Entry sender = is_list() ? entry_ : canonicalize_path(path_, profile);
+    if (!sender.is_key()) return;
     profile.tag_separators = profile.tag_separators | recipient_delimiter_;
     const Found before = found_;
     for (std::size_t i = 0; i < facts_.recipients.paths.size(); ++i) {
@@ -87,9 +88,10 @@ class PairLookUp {
     const FilterView& filter = named.whitelist->view();
     const PairKey own_key = pair_key(sender.key(), recipient.key());
     FoundPair found = filter.find_pair(sender.key(), recipient.key());
-    const bool is_hit = found.key.view() == own_key.view();
-    ++draws_.look_ups;
-    draws_.hits += is_hit ? 1 : 0;
+    // What has a mailing list in it is exact.
+    const bool is_hit = !is_list() && found.key.view() == own_key.view();
+    if (!is_list()) ++draws_.look_ups;
+    if (is_hit) ++draws_.hits;
     note(named.name, own_key.view(), found);
     if (is_hit && !is_confirmed(named, own_key.view())) {
       // A pair with a domain is exact, and lists the sender whatever became of this one.
@@ -98,6 +100,8 @@ class PairLookUp {
     }
     if (found.is_listed()) cover(which, named.name);
   }
+
+  bool is_list() const noexcept { return entry_.kind() == EntryKind::mailing_list; }
 
   void cover(std::size_t which, std::string_view list) noexcept {
     found_.is_listed.set(which);
@@ -150,6 +154,7 @@ class PairLookUp {
   const Facts& facts_;
   TagSeparators recipient_delimiter_;
   std::string_view path_;
+  const Entry& entry_;
   Trace* trace_;
   std::string_view learned_list_ = {};
   Found found_;
@@ -175,9 +180,9 @@ Listing look_up_pairs(const Listing& alone, const std::optional<Listing>& learne
     if (alone.reason == Reason::not_listed) unknown.reason = *fault;
     return unknown;
   }
-  PairLookUp look_up(facts, recipient_delimiter, path, trace);
+  PairLookUp look_up(facts, recipient_delimiter, path, entry, trace);
   if (learned) look_up.take(*learned);
-  if (lists.extra != nullptr) look_up.ask_extra(*lists.extra, entry, separators_of_extra(lists));
+  if (lists.extra != nullptr) look_up.ask_extra(*lists.extra, separators_of_extra(lists));
   for (const NamedWhitelist& each : lists.whitelists) {
     if (each.whitelist != nullptr && each.whitelist->view().holds_pairs()) look_up.ask(each);
   }

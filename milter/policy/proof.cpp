@@ -23,6 +23,13 @@ bool Proof::is_signed(std::string_view domain) const noexcept {
                              [&](std::string_view signer) { return aligned(signer, domain, policy_.alignment); });
 }
 
+bool Proof::is_signed_by(std::string_view signer) const noexcept {
+  if (signer.empty()) return false;
+  return authentication_.dkim_aligned(signer, Alignment::strict) ||
+         (signatures_ != nullptr && signatures_->pass_for(signer, Alignment::strict)) ||
+         std::ranges::find(supposed_, signer) != supposed_.end();
+}
+
 bool Proof::spf_passed() const noexcept {
   const std::string_view domain = senders_.envelope().domain();
   return !domain.empty() && authentication_.spf_aligned(domain, Alignment::strict);

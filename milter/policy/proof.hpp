@@ -25,7 +25,7 @@ struct Proven {
 
 class Proof {
  public:
-  // Domains for which a signature is supposed to have passed, canonical; empty ones stand for none.
+  // Domains of which a signature is supposed to have passed, canonical; empty ones stand for none.
   using Supposed = std::array<std::string_view, SignatureNeed::kMaxDomains>;
 
   // All must outlive the object.
@@ -44,6 +44,10 @@ class Proof {
   // the same mailbox. A domain's signature says nothing about the envelope, so it proves a listed domain only if the
   // entry has From, too.
   Proven of_envelope(std::string_view domain_entry, bool is_from) const noexcept;
+
+  // Whether a signature of exactly that domain is good: of a sender or a mailing list that is listed with it, of a list
+  // by its host.
+  bool is_signed_by(std::string_view signer) const noexcept;
 
   // Whether anything shows that the domain of each sender had a hand in the message: the least that a sender in a
   // domain of ours has to show. Of the envelope sender as it came, the sender behind it, and the From mailbox.

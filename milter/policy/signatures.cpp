@@ -29,6 +29,7 @@ constexpr std::string_view kOutcomeNames[] = {
     "field-added-references",
     "field-added-in-reply-to",
     "field-added-list-unsubscribe",
+    "field-added-list-id",
     "malformed-signature",
     "weak-algorithm",
     "from-not-signed",

@@ -2,6 +2,7 @@
 // change the outcome. milter/dkim makes it; a plain value, used by one thread at a time.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +43,7 @@ enum class SignatureOutcome : std::uint8_t {
   field_added_references,
   field_added_in_reply_to,
   field_added_list_unsubscribe,
+  field_added_list_id,
 
   // The signature
   malformed_signature,
@@ -137,11 +139,14 @@ struct Signatures {
 // The signatures that would change a decision: those of domains that are aligned with one of these, canonical. Empty:
 // none would.
 struct SignatureNeed {
-  static constexpr std::size_t kMaxDomains = 2;  // of the envelope sender, and of the From mailbox
+  // Of the envelope sender, of the From mailbox, and the signer that an entry of a list names.
+  static constexpr std::size_t kMaxDomains = 3;
 
   std::array<Domain, kMaxDomains> domains = {};
 
-  bool is_empty() const noexcept { return domains[0].view().empty() && domains[1].view().empty(); }
+  bool is_empty() const noexcept {
+    return std::ranges::all_of(domains, [](const Domain& domain) { return domain.view().empty(); });
+  }
 
   friend bool operator==(const SignatureNeed&, const SignatureNeed&) = default;
 };

@@ -253,7 +253,7 @@ std::vector<BadFile> bad_files() {
       {"block-count-product-wraps-to-0", size_overflow, field64(32, std::uint64_t{1} << 52)},
       {"block-count-product-wraps-to-4096", size_overflow, field64(32, (std::uint64_t{1} << 52) + 1)},
       {"block-count-largest", size_overflow, field64(32, kBig)},
-      {"flags-unknown", bad_header_field, field32(48, 8)},
+      {"flags-unknown", bad_header_field, field32(48, 16)},
       {"flags-all", bad_header_field, field32(48, 0xffffffff)},
       {"store-seed-without-its-flag", bad_header_field, field64(112, 1)},
       {"chunk-bytes-0", bad_header_field, field32(72, 0)},

@@ -146,8 +146,8 @@ void check_pair(std::string_view input, AddressProfile profile) {
     check_entry(again);
     require(again.key() == side, "a side is a key", entry);
     has_domain = has_domain || again.kind() != EntryKind::address;
-    const PairForms forms(side);
-    require(static_cast<std::size_t>(forms.end() - forms.begin()) <= kMostPairForms, "a side has few forms", entry);
+    const EntryForms forms(side);
+    require(static_cast<std::size_t>(forms.end() - forms.begin()) <= kMostEntryForms, "a side has few forms", entry);
   }
   require(has_domain == (entry.kind() == EntryKind::domain_pair), "a domain makes it another kind", entry);
   const bool has_comment_signs = sides.sender.starts_with('#') || sides.recipient.starts_with('#');

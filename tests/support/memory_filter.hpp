@@ -33,9 +33,9 @@ class MemoryFilter {
     if (!entry.is_key()) throw std::logic_error("not an entry");
     if (goes_into_bits(entry.kind())) {
       insert_key(shape_, body_, entry.key());
-      pairs_.in_bits += entry.is_pair() ? 1U : 0U;
+      kinds_.pairs_in_bits += entry.is_pair() ? 1U : 0U;
     } else {
-      pairs_.with_domains |= entry.is_pair();
+      kinds_.note_kept_exactly(entry.kind());
       hashes_.insert(hash_of_domain(shape_, entry.key()));
       domains_ = bytes_of_hashes(hashes_);
     }
@@ -53,12 +53,12 @@ class MemoryFilter {
   }
 
   // Valid until the next insertion.
-  FilterView view() const noexcept { return {shape_, body_, SortedHashes(domains_), SortedHashes(excluded_), pairs_}; }
+  FilterView view() const noexcept { return {shape_, body_, SortedHashes(domains_), SortedHashes(excluded_), kinds_}; }
 
  private:
   FilterShape shape_;
   std::vector<std::byte> body_;
-  PairsHeld pairs_;
+  KindsHeld kinds_;
   std::set<KeyHash> hashes_;
   std::vector<std::byte> domains_;
   std::set<KeyHash> strangers_;

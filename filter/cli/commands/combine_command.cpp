@@ -70,7 +70,7 @@ void print_overlap(const Overlap& overlap, const MappedFilter& a, const MappedFi
   print(b.path(), overlap.b, overlap.domains_of_b);
   print("either", overlap.either, domains_of_either(overlap));
   print("both", overlap.both, overlap.domains_of_both);
-  const bool with_pairs = a.header().pairs.any() || b.header().pairs.any();
+  const bool with_pairs = a.header().kinds.any_pairs() || b.header().kinds.any_pairs();
   std::cout << (with_pairs ? "(addresses and pairs of them are estimated from the fill; domain entries and pairs with "
                              "one are counted)\n"
                            : "(addresses are estimated from the fill, domain entries are counted)\n");

@@ -123,7 +123,8 @@ void print_info(const MappedFilter& filter, ShownInfo shown) {
               << " (estimated from the fill)";
   }
   std::cout << "\ndomain entries   " << format_count(header.domains) << " (kept exactly)";
-  if (header.pairs.any()) std::cout << "\npairs            " << pairs_text(header.pairs);
+  if (header.kinds.any_pairs()) std::cout << "\npairs            " << pairs_text(header.kinds);
+  if (header.kinds.signers) std::cout << "\nsigners          there are entries with signed-by, kept exactly";
   if (header.strangers.known != 0) std::cout << "\nknown strangers  " << known_strangers_text(header);
   if (has_counters(header)) {
     std::cout << "\nsaturated        " << format_count(header.saturated) << " of " << format_count(header.bits_set)
@@ -176,7 +177,8 @@ Json json_of(const MappedFilter& filter, ShownInfo shown) {
       {"entries", entries_of(header)},
       {"addresses", header.addresses},
       {"domain_entries", header.domains},
-      {"pairs", pairs_json(header.pairs)},
+      {"pairs", pairs_json(header.kinds)},
+      {"signers", header.kinds.signers},
       {"known_strangers", known_strangers_json(header)},
       {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : nullptr},
       {"bits_set", header.bits_set},
@@ -260,7 +262,8 @@ void print_info(const StoreFile& store, ShownInfo shown) {
   for (const Section& section : store.sections()) std::cout << "\nsection          " << section_text(section);
   std::cout << "\naddresses        " << format_count(header.addresses) << "\ndomain entries   "
             << format_count(header.domains);
-  if (header.pairs.any()) std::cout << "\npairs            " << pairs_text(header.pairs);
+  if (header.kinds.any_pairs()) std::cout << "\npairs            " << pairs_text(header.kinds);
+  if (header.kinds.signers) std::cout << "\nsigners          there are entries with signed-by, kept exactly";
   std::cout << "\nidentity         " << identity_text(store.identity()) << "\nwritten          "
             << format_time(describe(store.path()).written) << '\n';
   if (shown.residency) print_residency(store, store.file_bytes());
@@ -281,7 +284,8 @@ void print_info_json(const StoreFile& store, ShownInfo shown) {
       {"tag_separators", header.shape.profile.tag_separators.text()},
       {"addresses", header.addresses},
       {"domain_entries", header.domains},
-      {"pairs", pairs_json(header.pairs)},
+      {"pairs", pairs_json(header.kinds)},
+      {"signers", header.kinds.signers},
       {"identity", identity_text(store.identity())},
       {"written", format_time(describe(store.path()).written)},
   };

@@ -7,7 +7,7 @@ namespace bloomgate::cli {
 
 double fpr_of_sender(const FilterHeader& header) {
   const double fpr = expected_fpr_of(header);
-  return header.pairs.in_bits != 0 ? either_fpr(fpr) : fpr;
+  return header.kinds.pairs_in_bits != 0 ? either_fpr(fpr) : fpr;
 }
 
 std::string message_rates_text(double of_sender) {

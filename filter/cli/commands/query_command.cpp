@@ -56,7 +56,8 @@ class AnswerWriter {
 
   void write_key(std::string_view key, EntryKind kind, const FoundEntry& found) {
     const auto domain_entry = found.domain_entry();
-    const bool is_by_domain = kind == EntryKind::address && !domain_entry.view().empty();
+    const bool is_by_domain = (kind == EntryKind::address && !domain_entry.view().empty()) ||
+                              (kind == EntryKind::mailing_list && found.match == Match::mailing_list_tree);
     write(key, {.is_listed = found.is_listed(),
                 .is_excluded = found.is_excluded,
                 .by = is_by_domain ? std::string(domain_entry.view()) : std::string()});
@@ -103,7 +104,7 @@ class Query {
 
   const Answers& total() const noexcept { return total_; }
 
-  // Looks up what a person or a log has: an address with or without brackets, `<>`, `@domain`, `@.domain`, or a pair.
+  // Looks up what a person or a log has: an address with or without brackets, `<>`, or any other entry of a list.
   void look_up(std::string_view text) { use(answers_to(text)); }
 
   Answers answers_to(std::string_view text) const {
@@ -184,7 +185,9 @@ class Query {
       return canonicalize_pair(sender, text.substr(sign + kPairSign.size()), profile);
     }
     const Entry line = canonicalize_list_line(text, profile);
-    return line.is_pair() || text.starts_with('@') ? line : canonicalize_path(text, profile);
+    const bool is_of_lists =
+        (line.is_key() && line.kind() != EntryKind::address) || text.starts_with('@') || is_mailing_list_key(text);
+    return is_of_lists ? line : canonicalize_path(text, profile);
   }
 
   // Whether the filter has the key of a pair.
@@ -212,9 +215,8 @@ class Query {
   // An address that is not listed itself may be by its domain.
   FoundEntry found_by(const LookedUp& entry) const {
     if (entry.kind != EntryKind::address) {
-      return {.match = !entry.found                      ? Match::none
-                       : entry.kind == EntryKind::domain ? Match::domain
-                                                         : Match::domain_tree};
+      if (entry.kind != EntryKind::mailing_list) return {.match = entry.found ? match_of(entry.kind) : Match::none};
+      return find_mailing_list(entry.key, [&](std::string_view key) { return filter_.view().contains_domain(key); });
     }
     if (entry.found && confirmation_.confirms(entry.key)) return {Match::address};
     const FilterView& view = filter_.view();

@@ -7,20 +7,21 @@
 
 namespace bloomgate::cli {
 
-std::string pairs_text(const PairsHeld& pairs) {
-  if (pairs.in_bits == 0) return "only with a domain, kept exactly";
-  return "up to " + format_count(pairs.in_bits) + " in the bits" +
-         (pairs.with_domains ? ", and others with a domain, kept exactly" : "");
+std::string pairs_text(const KindsHeld& kinds) {
+  if (kinds.pairs_in_bits == 0) return "only with a domain, kept exactly";
+  return "up to " + format_count(kinds.pairs_in_bits) + " in the bits" +
+         (kinds.domain_pairs ? ", and others with a domain, kept exactly" : "");
 }
 
-Json pairs_json(const PairsHeld& pairs) {
-  return {{"in_bits", pairs.in_bits}, {"with_domains", pairs.with_domains}};
+Json pairs_json(const KindsHeld& kinds) {
+  return {{"in_bits", kinds.pairs_in_bits}, {"with_domains", kinds.domain_pairs}};
 }
 
 std::string entries_text(const FilterHeader& header) {
   std::string text = "entries   " + format_count(entries_of(header));
   if (header.domains != 0) text += "\ndomains   " + format_count(header.domains) + " of them, kept exactly";
-  if (header.pairs.any()) text += "\npairs     " + pairs_text(header.pairs);
+  if (header.kinds.any_pairs()) text += "\npairs     " + pairs_text(header.kinds);
+  if (header.kinds.signers) text += "\nsigners   there are entries with signed-by, kept exactly";
   return text;
 }
 

@@ -8,13 +8,13 @@
 
 namespace bloomgate::cli {
 
-// "up to 1,200 in the bits, and others with a domain, kept exactly". There must be some.
-std::string pairs_text(const PairsHeld& pairs);
+// Of the pairs: "up to 1,200 in the bits, and others with a domain, kept exactly". There must be some.
+std::string pairs_text(const KindsHeld& kinds);
 
 // {"in_bits": 1200, "with_domains": true}
-Json pairs_json(const PairsHeld& pairs);
+Json pairs_json(const KindsHeld& kinds);
 
-// The lines "entries" and, where there are any, "domains" and "pairs", without a line break at the end.
+// The lines "entries" and, where there are any, "domains", "pairs" and "signers", without a line break at the end.
 std::string entries_text(const FilterHeader& header);
 
 // On standard output. A path need not be UTF-8: bytes that are not are replaced.

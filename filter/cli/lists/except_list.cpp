@@ -43,7 +43,15 @@ bool ExceptList::has_pair(std::string_view key) const noexcept {
 bool ExceptList::has(std::string_view key) const noexcept {
   if (is_key(key)) return true;
   if (is_pair_key(key)) return has_pair(key);
-  if (!has_domains_) return false;
+  if (!has_domains_ && !is_signer_key(key)) return false;
+  if (is_signer_key(key)) {
+    const SignerSides sides = sides_of_signer_key(key);
+    const auto is_excepted = [this](std::string_view each) { return is_key(each); };
+    return has(sides.entry) || !find_with_signer(sides.entry, sides.signer, is_excepted).view().empty();
+  }
+  if (is_mailing_list_key(key)) {
+    return find_mailing_list(key, [this](std::string_view each) { return is_key(each); }).is_listed();
+  }
   // A domain has no '@', so the last one is before it; a tree's domain has a dot before it.
   const std::size_t at = key.rfind('@');
   const std::string_view domain = key.substr(at + 1);

@@ -27,7 +27,7 @@ std::uint64_t look_up_entries(const Block& block, const Format& format, const Fi
                               OnOther on_other) {
   LookupBatch batch(view);
   std::array<LookedUp, LookupBatch::kKeys> asked;
-  std::array<char, LookupBatch::kKeys * kMaxPairKeyBytes> keys;
+  std::array<char, LookupBatch::kKeys * kMaxEntryKeyBytes> keys;
   char* keys_end = keys.data();
   const auto answer = [&] {
     batch.test([&](std::size_t i, bool found) {

@@ -27,7 +27,7 @@ class ExceptHashes {
                                "left out of it; name addresses there, or leave the domain out when the store is made",
                            {.path = store.path()});
     }
-    if (exceptions.has_senders() && store.header().pairs.any()) {
+    if (exceptions.has_senders() && store.header().kinds.any_pairs()) {
       throw BloomgateError(
           ErrorCode::bad_argument,
           store.path() +
@@ -130,7 +130,7 @@ std::uint64_t StoreInputs::add_to(Builder& builder, unsigned threads, const Exce
     const ExceptHashes hashes(exceptions, *store);
     excepted += add_addresses(*store, builder, threads, hashes, stop, done_bytes_);
     excepted += add_domains(*store, builder, hashes);
-    builder.lane(0).note_stored_pairs(store->header().pairs);
+    builder.lane(0).note_stored_kinds(store->header().kinds);
     store->require_unchanged();
   }
   return excepted;

@@ -129,7 +129,7 @@ TEST_CASE("the longest pair has its whole key, and its text gives the same key a
 
 std::vector<std::string> forms_of(std::string_view key) {
   std::vector<std::string> forms;
-  for (const PairForms::Form& form : PairForms(key)) forms.push_back(std::string(form.prefix).append(form.rest));
+  for (const EntryForms::Form& form : EntryForms(key)) forms.push_back(std::string(form.prefix).append(form.rest));
   return forms;
 }
 
@@ -147,10 +147,10 @@ TEST_CASE("a side is listed by itself, by its domain, and by the trees of this a
 TEST_CASE("a pair takes at most 323 look-ups for a recipient, up to the last 16 labels of its domain") {
   const std::string deep = "joe@" + repeated("a.", 120) + "b.example.org";
   const std::vector<std::string> forms = forms_of(deep);
-  CHECK(forms.size() == 1 + kMaxPairLabels);
+  CHECK(forms.size() == 1 + kMaxFormLabels);
   CHECK(forms[1] == "@." + repeated("a.", 13) + "b.example.org");
   CHECK(forms.back() == "@.org");
-  CHECK(forms_of("joe@" + repeated("a.", 15) + "org").size() == kMostPairForms);
+  CHECK(forms_of("joe@" + repeated("a.", 15) + "org").size() == kMostEntryForms);
 
   const std::string widest = "joe@" + repeated("a.", 15) + "org";
   std::set<std::string> asked;
@@ -159,7 +159,7 @@ TEST_CASE("a pair takes at most 323 look-ups for a recipient, up to the last 16 
     return false;
   });
   CHECK(found.view().empty());
-  CHECK(asked.size() == kMostPairForms * kMostPairForms - 1);
+  CHECK(asked.size() == kMostEntryForms * kMostEntryForms - 1);
   CHECK_FALSE(asked.contains(widest + "\n" + widest));
 }
 

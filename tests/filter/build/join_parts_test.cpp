@@ -226,7 +226,7 @@ TEST_CASE("a part's header is read as it was written, and one with an invalid fi
   CHECK(refused([](PartHeader& h) { h.range = {UINT64_MAX, 2}; }) == ErrorCode::bad_header_field);
   CHECK(refused([](PartHeader& h) { h.range = {2, UINT64_MAX}; }) == ErrorCode::bad_header_field);
   CHECK(refused([](PartHeader& h) { h.filter.domains = 1; }) == ErrorCode::bad_header_field);
-  CHECK(refused([](PartHeader& h) { h.filter.pairs.in_bits = 1; }) == ErrorCode::bad_header_field);
+  CHECK(refused([](PartHeader& h) { h.filter.kinds.pairs_in_bits = 1; }) == ErrorCode::bad_header_field);
   CHECK(refused([](PartHeader& h) { h.filter.strangers.known = 1; }) == ErrorCode::bad_header_field);
   CHECK(refused([](PartHeader& h) { h.filter.store_identity = 1; }) == ErrorCode::bad_header_field);
   CHECK(refused([](PartHeader& h) { h.filter.shape.store_seed = 1; }) == ErrorCode::bad_header_field);

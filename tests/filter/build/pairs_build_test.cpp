@@ -32,19 +32,19 @@ void add_to(GatheredEntries& entries, const Lines& lines) {
 TEST_CASE("the header counts pairs in the bits, duplicates each time, and says whether others are kept exactly") {
   struct Row {
     Lines lines;
-    PairsHeld want;
+    KindsHeld want;
   };
   const Row row = GENERATE(values<Row>({{{"joe@example.org", "@example.org"}, {}},
-                                        {{"joe@example.org > ann@ours.example"}, {.in_bits = 1}},
-                                        {{"@example.org > ann@ours.example"}, {.with_domains = true}},
-                                        {kMixed, {.in_bits = 2, .with_domains = true}}}));
+                                        {{"joe@example.org > ann@ours.example"}, {.pairs_in_bits = 1}},
+                                        {{"@example.org > ann@ours.example"}, {.domain_pairs = true}},
+                                        {kMixed, {.pairs_in_bits = 2, .domain_pairs = true}}}));
   const TemporaryFolder folder;
   const FilterHeader header = build_filter(folder.file("filter"), row.lines);
-  CHECK(header.pairs == row.want);
+  CHECK(header.kinds == row.want);
   const MappedFilter filter(folder.file("filter"));
   filter.verify_body();
   CHECK(filter.header() == header);
-  CHECK(filter.view().holds_pairs() == row.want.any());
+  CHECK(filter.view().holds_pairs() == row.want.any_pairs());
 }
 
 TEST_CASE_METHOD(InFolder, "in every layout each pair is found, and the bytes do not depend on threads") {
@@ -82,8 +82,8 @@ TEST_CASE_METHOD(
   combine_filters(filters, Combination::unite, folder.file("united"), 2, kNeverStop);
   CHECK(read_file(folder.file("united")) == read_file(folder.file("both")));
   const FilterHeader common = combine_filters(filters, Combination::intersect, folder.file("common"), 2, kNeverStop);
-  CHECK(common.pairs.in_bits <= 2);
-  CHECK_FALSE(common.pairs.with_domains);
+  CHECK(common.kinds.pairs_in_bits <= 2);
+  CHECK_FALSE(common.kinds.domain_pairs);
   CHECK_NOTHROW(MappedFilter(folder.file("common")).verify_body());
 }
 
@@ -94,7 +94,7 @@ TEST_CASE_METHOD(
       .seed = 7, .scratch_folder = folder.path(), .store_path = folder.file("old.store"), .store_seed = 3};
   build_filter(folder.file("old"), kMixed, options);
   const StoreFile old(folder.file("old.store"));
-  CHECK(old.header().pairs == PairsHeld{.in_bits = 2, .with_domains = true});
+  CHECK(old.header().kinds == KindsHeld{.pairs_in_bits = 2, .domain_pairs = true});
   options.store_path = folder.file("new.store");
   StoreUpdate update(old, StoreUpdate::options_for(old, options));
   // One is there already, so that the number does not grow from update to update.
@@ -105,7 +105,7 @@ TEST_CASE_METHOD(
   CHECK(counts.added == 1);
   CHECK(counts.removed == 1);
   const FilterHeader header = update.write(folder.file("new"), kNeverStop, progress);
-  CHECK(header.pairs == PairsHeld{.in_bits = 3, .with_domains = true});
+  CHECK(header.kinds == KindsHeld{.pairs_in_bits = 3, .domain_pairs = true});
   const MappedFilter filter(folder.file("new"));
   const FilterView& view = filter.view();
   CHECK(view.find_pair("jim@example.org", "ann@ours.example").is_listed());
@@ -124,8 +124,8 @@ TEST_CASE_METHOD(InFolder, "pairs are added to counters and removed from them") 
   };
   const Lines more = {"jim@example.org > ann@ours.example", "@example.net > bob@ours.example"};
   // A key counts once, however often the list has it.
-  CHECK(MappedFilter(folder.file("counting")).header().pairs == PairsHeld{.in_bits = 2, .with_domains = true});
-  CHECK(change(CountingChange::add, more).pairs == PairsHeld{.in_bits = 3, .with_domains = true});
+  CHECK(MappedFilter(folder.file("counting")).header().kinds == KindsHeld{.pairs_in_bits = 2, .domain_pairs = true});
+  CHECK(change(CountingChange::add, more).kinds == KindsHeld{.pairs_in_bits = 3, .domain_pairs = true});
   const auto is_listed = [&](std::string_view sender, std::string_view recipient) {
     return MappedFilter(folder.file("counting")).view().find_pair(sender, recipient).is_listed();
   };
@@ -136,7 +136,7 @@ TEST_CASE_METHOD(InFolder, "pairs are added to counters and removed from them") 
   CHECK_FALSE(is_listed("jim@example.org", "eve@elsewhere.example"));
   CHECK_FALSE(is_listed("jim@example.net", "bob@ours.example"));
   const FilterHeader header = change(CountingChange::remove, {"@example.org > @.ours.example", "@example.com"});
-  CHECK_FALSE(header.pairs.with_domains);
+  CHECK_FALSE(header.kinds.domain_pairs);
 }
 
 TEST_CASE_METHOD(InFolder, "a pair may be excluded: it is not found unless it is an entry or a wider pair lists it") {

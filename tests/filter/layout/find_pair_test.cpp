@@ -63,10 +63,12 @@ TEST_CASE("no pair is looked up in a filter without pairs") {
   const std::vector<std::byte> full(body_bytes(shape), std::byte{0xff});
   CHECK_FALSE(FilterView(shape, full).holds_pairs());
   CHECK_FALSE(FilterView(shape, full).find_pair("joe@example.org", "ann@ours.example").is_listed());
-  const FilterView only_domains(shape, full, {}, {}, {.with_domains = true});
+  const FilterView only_domains(shape, full, {}, {}, {.domain_pairs = true});
   CHECK(only_domains.holds_pairs());
   CHECK_FALSE(only_domains.find_pair("joe@example.org", "ann@ours.example").is_listed());
-  CHECK(FilterView(shape, full, {}, {}, {.in_bits = 1}).find_pair("joe@example.org", "ann@ours.example").is_listed());
+  CHECK(FilterView(shape, full, {}, {}, {.pairs_in_bits = 1})
+            .find_pair("joe@example.org", "ann@ours.example")
+            .is_listed());
 }
 
 TEST_CASE("an excluded pair is not listed by its bits, and is listed by a wider pair") {

@@ -26,8 +26,9 @@ Facts facts_of(std::string_view path, std::string_view from) {
 
 // The domains of a need, with a plus between them.
 std::string need_of(const Decision& decision) {
-  const auto& [one, other] = decision.need.domains;
-  return std::string(one.view()) + "+" + std::string(other.view());
+  const auto& [one, other, signer] = decision.need.domains;
+  std::string need = std::string(one.view()) + "+" + std::string(other.view());
+  return signer.view().empty() ? need : need.append("+").append(signer.view());
 }
 
 Facts with(Facts facts, std::vector<Signature> signatures) {

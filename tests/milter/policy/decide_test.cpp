@@ -161,6 +161,8 @@ TEST_CASE("names of verdicts and reasons are what operators match on") {
       {Reason::listed_domain_tree, "listed-domain-tree"},
       {Reason::listed_extra, "listed-extra"},
       {Reason::listed_for_recipients, "listed-for-recipients"},
+      {Reason::listed_mailing_list, "listed-mailing-list"},
+      {Reason::listed_with_signer, "listed-with-signer"},
       {Reason::learned, "learned"},
       {Reason::not_listed, "not-listed"},
       {Reason::not_listed_for_all, "not-listed-for-all"},

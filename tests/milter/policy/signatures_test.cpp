@@ -32,6 +32,7 @@ TEST_CASE("names of outcomes are what operators match on") {
       {Outcome::field_added_references, "field-added-references"},
       {Outcome::field_added_in_reply_to, "field-added-in-reply-to"},
       {Outcome::field_added_list_unsubscribe, "field-added-list-unsubscribe"},
+      {Outcome::field_added_list_id, "field-added-list-id"},
       {Outcome::malformed_signature, "malformed-signature"},
       {Outcome::weak_algorithm, "weak-algorithm"},
       {Outcome::from_not_signed, "from-not-signed"},

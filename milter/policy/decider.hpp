@@ -1,0 +1,146 @@
+// The steps of decide(), in their order. Used by one thread.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "milter/policy/decision.hpp"
+#include "milter/policy/facts.hpp"
+#include "milter/policy/lists.hpp"
+#include "milter/policy/look_up.hpp"
+#include "milter/policy/policy.hpp"
+#include "milter/policy/proof.hpp"
+#include "milter/policy/senders.hpp"
+#include "milter/policy/signed_route.hpp"
+
+namespace bloomgate {
+
+class Trace;
+
+// A decision to check the message.
+Decision check_because(Reason reason, IdentityKind identity = IdentityKind::none) noexcept;
+
+// One message on its way through the steps. A step returns the decision if it settles the matter.
+class Decider {
+ public:
+  // The facts have an envelope sender.
+  Decider(const Facts& facts, const Lists& lists, const Policy& policy, Trace* trace,
+          const Proof::Supposed& supposed = {}) noexcept
+      : facts_(facts),
+        lists_(lists),
+        policy_(policy),
+        trace_(trace),
+        authentication_(facts.authentication),
+        senders_(facts, policy),
+        proof_(facts, policy, senders_, supposed),
+        route_(facts, lists, policy, senders_, proof_, trace) {}
+  Decider(const Decider&) = delete;
+  Decider& operator=(const Decider&) = delete;
+
+  Decision decide() noexcept;
+
+  // Whether more proof might have led to another decision.
+  bool lacks_proof() const noexcept { return lacks_proof_; }
+
+  // The first of the hits by which the message would be delivered, and which a store has not confirmed yet. Means
+  // nothing if the message is not delivered.
+  const std::optional<StoreQuestion>& question() const noexcept { return question_; }
+
+  const Senders& senders() const noexcept { return senders_; }
+
+  const Proof& proof() const noexcept { return proof_; }
+
+  // A domain whose signature, if it were good, would prove what an entry lists with it; empty: none.
+  std::string_view wanted_signer() const noexcept { return route_.wanted_signer(); }
+
+  const Draws& draws() const noexcept { return draws_; }
+
+ private:
+  // An identity to be looked up.
+  struct Subject {
+    IdentityKind kind;
+    std::string_view path;
+    const Entry& entry;
+  };
+
+  void note(std::string_view name, std::string_view subject, std::string_view key, std::string_view outcome,
+            std::string_view entry = {}) const noexcept;
+
+  void note(std::string_view name, std::string_view subject, std::size_t count) const noexcept;
+
+  void trace_senders() const noexcept;
+
+  void trace_results() const noexcept;
+
+  void trace_signatures() const noexcept;
+
+  std::optional<Decision> find_revoked() const noexcept;
+
+  // A pair takes the sender away for its recipient, so the message is checked for all. So it is where the sender is in
+  // a pair, and not every recipient is known: a name without a domain may be anybody's.
+  std::optional<Decision> find_revoked_pair(const Entry& sender, IdentityKind identity,
+                                            TagSeparators separators) const noexcept;
+
+  // The same for what is listed with a signer, whatever its signature is worth.
+  std::optional<Decision> find_revoked_signer(const Entry& sender, IdentityKind identity,
+                                              TagSeparators separators) const noexcept;
+
+  bool from_matters() const noexcept;
+
+  std::optional<Decision> find_own_domain() noexcept;
+
+  Decision own_domain(IdentityKind kind, const Entry& sender) const noexcept;
+
+  // Says of a sender that is not authenticated what its signatures were.
+  void note_signature(Decision& decision, const Entry& sender) const noexcept;
+
+  std::optional<Decision> find_dmarc_fail() const noexcept;
+
+  Decision by_identity_rule() noexcept;
+
+  Decision by_senders() noexcept;
+
+  // What lists the message with the domain that has to sign it. Nothing: no entry does.
+  std::optional<Decision> by_signers() noexcept;
+
+  Decision by_either() noexcept;
+
+  Decision by_both() noexcept;
+
+  // Whether an operator should hear of this check rather than of the other sender's: a list was at fault, or had the
+  // sender.
+  static bool came_further(const Decision& decision) noexcept { return !decision.list.view().empty(); }
+
+  Decision by_envelope() noexcept;
+
+  Decision by_from() noexcept;
+
+  Listing find(const Subject& subject) noexcept;
+
+  // What has to be proven of a sender depends on the entry that lists it.
+  Proven prove(const Subject& subject, const Listing& listing) const noexcept;
+
+  // Whether the envelope sender and the From mailbox are one mailbox, by the profile of the list that has the sender.
+  bool is_from_mailbox(const Subject& subject, AddressProfile profile) const noexcept;
+
+  // A mailbox needs a stronger proof than a domain. If that proof is missing, an entry of the domain may still count.
+  void try_domain_entry(const Subject& subject, Listing& listing, Proven& proven) const noexcept;
+
+  Decision by_lists(const Subject& subject) noexcept;
+
+  bool is_authenticated_enough(const std::optional<AuthenticationMethod>& method, bool is_denied) const noexcept;
+
+  const Facts& facts_;
+  const Lists& lists_;
+  const Policy& policy_;
+  Trace* trace_;
+  const Authentication& authentication_;
+  Senders senders_;
+  Proof proof_;
+  SignedRoute route_;
+  bool lacks_proof_ = false;
+  Draws draws_ = {};
+  std::optional<StoreQuestion> question_ = {};
+};
+
+}  // namespace bloomgate

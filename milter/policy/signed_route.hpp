@@ -1,0 +1,69 @@
+// The way to `deliver` of messages that a list names together with the domain that has to sign them: mailing lists
+// (`list:announce.lists.example`, by their host), and senders and mailing lists with a signer (`billing@bank.example
+// signed-by esp.example`). The fourth part of decide(). Pure, noexcept; allocates nothing except for the trace. Used by
+// one thread.
+//
+// Such an entry is exact, and says itself what proves it. So it counts whatever the rules for identities and
+// authentication are, and whatever DMARC says: a member's From is seldom signed by his domain behind a mailing list,
+// and a service's never. The signature has to be good, and to cover what a reader sees, as any other one.
+//
+// Who may sign for a mailing list without an entry that says so: the list itself, as a domain, or the host behind its
+// first label, unless that is an organisational domain. There people have mailboxes, and each of them could write any
+// List-Id below it.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "filter/address/domain.hpp"
+#include "milter/policy/decision.hpp"
+#include "milter/policy/facts.hpp"
+#include "milter/policy/lists.hpp"
+#include "milter/policy/policy.hpp"
+#include "milter/policy/proof.hpp"
+#include "milter/policy/senders.hpp"
+
+namespace bloomgate {
+
+class Trace;
+
+class SignedRoute {
+ public:
+  // All must outlive the object.
+  SignedRoute(const Facts& facts, const Lists& lists, const Policy& policy, const Senders& senders, const Proof& proof,
+              Trace* trace) noexcept
+      : facts_(facts), lists_(lists), policy_(policy), senders_(senders), proof_(proof), trace_(trace) {}
+
+  // Of the From mailbox, by an entry with a signer. Nothing: there is no such entry for a domain that has signed the
+  // message. A check: there is one, and the signature is not proven.
+  std::optional<Decision> of_from() noexcept;
+
+  // Of the mailing list that the message names, by its own entry, by pairs for each recipient, or by an entry with a
+  // signer. Nothing: no entry has it.
+  std::optional<Decision> of_mailing_list() noexcept;
+
+  // The domain whose signature would have proven what was not; the first one. Empty: there is none.
+  std::string_view wanted_signer() const noexcept { return wanted_.view(); }
+
+ private:
+  // Who may be asked at all: a message with one From mailbox that is no bounce, whose signatures are known.
+  bool is_open() const noexcept;
+  Listing look_up_list(const Entry& list) noexcept;
+  std::optional<Decision> by_signer_of(IdentityKind kind, std::string_view path, const Entry& entry) noexcept;
+  std::optional<Decision> by_host_of(const Entry& list) noexcept;
+  bool may_sign(std::string_view signer, const Entry& list) const noexcept;
+  Decision decided(IdentityKind kind, const Listing& listing, ProofOf of, std::string_view signer) noexcept;
+
+  const Facts& facts_;
+  const Lists& lists_;
+  const Policy& policy_;
+  const Senders& senders_;
+  const Proof& proof_;
+  Trace* trace_;
+  Domain wanted_ = {};
+};
+
+// The entry of the mailing list that a message names; not a key if it names none.
+Entry mailing_list_of(const Facts& facts) noexcept;
+
+}  // namespace bloomgate
