@@ -104,20 +104,43 @@ class MpiTest(unittest.TestCase):
                 self.write("mixed.txt", b"".join(b"m%d@example.org\n@d%d.example\n" % (i, i * 7 % 501) for i in range(120_000))),
                 self.write("long.txt", b"x" * 600_000 + b"@example.org\nshort@example.org\n")]
 
+    def ranks(self):
+        """The processes of the job that makes the output, with their environments."""
+        for process in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                command = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+                environment = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if command[0] == BLOOMGATE_MPI.encode() and str(self.output).encode() in command:
+                yield int(process), environment
+
     def await_rank(self, job, rank):
         """The process that is this rank of the job."""
         wanted = b"OMPI_COMM_WORLD_RANK=" + rank.encode()
         end = time.monotonic() + SECONDS
         while time.monotonic() < end and job.poll() is None:
-            for process in filter(str.isdigit, os.listdir("/proc")):
-                try:
-                    command = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-                    environment = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
-                except OSError:
-                    continue
-                if command[0] == BLOOMGATE_MPI.encode() and str(self.output).encode() in command and wanted in environment:
-                    return int(process)
+            for process, environment in self.ranks():
+                if wanted in environment:
+                    return process
         return self.fail(f"rank {rank} did not start")
+
+    def await_end(self, job):
+        """What a job said of which a rank was killed. The libraries of mpirun may wait for themselves at its very end
+        (PMIx 4.2 of Debian 12, in pmix_rte_finalize): what is left of it then has no rank, and is ended."""
+        end = time.monotonic() + SECONDS
+        idle_since = None
+        while True:
+            try:
+                return job.communicate(timeout=1)[0]
+            except subprocess.TimeoutExpired:
+                now = time.monotonic()
+                idle_since = None if any(self.ranks()) else idle_since or now
+                is_stuck = idle_since is not None and now > idle_since + SECONDS / 6
+                if is_stuck or now > end:
+                    job.kill()
+                if now > end and not is_stuck:
+                    self.fail("the job goes on without its rank")
 
     def kill_rank(self, command, rank, is_time=lambda _: True):
         """Starts the job, and kills that rank of it once `is_time` says of its process that it is time for it."""
@@ -130,7 +153,7 @@ class MpiTest(unittest.TestCase):
             # Stopped first, so that the others are somewhere in the work, and wait for it.
             os.kill(process, signal.SIGSTOP)
             os.kill(process, signal.SIGKILL)
-            said, _ = job.communicate(timeout=SECONDS)
+            said = self.await_end(job)
         self.assertNotEqual(job.returncode, 0, said)
 
     def has_begun_to_write(self, _process):
