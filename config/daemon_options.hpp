@@ -101,10 +101,10 @@ inline bool asks_deep_check(const DaemonOptions& options) noexcept {
 
 // Whether the daemon verifies DKIM signatures itself.
 inline bool verifies_signatures(const DaemonOptions& options) noexcept {
-  if (options.authentication == DaemonOptions::Authentication::off && options.own_domains.empty()) return false;
   if (options.verify_dkim != DaemonOptions::VerifyDkim::automatic) {
     return options.verify_dkim == DaemonOptions::VerifyDkim::yes;
   }
+  if (options.authentication == DaemonOptions::Authentication::off && options.own_domains.empty()) return false;
   return options.trusted_authserv_ids.empty();
 }
 

@@ -34,6 +34,13 @@ std::string line_of(const TraceStep& step) {
 // What an operator can do for a message that is checked; empty: nothing that is known here.
 std::string hint(const Decision& decision) {
   const ChildSigner& child = decision.child_signer;
+  const bool is_list = decision.identity == IdentityKind::mailing_list && decision.reason == Reason::not_authenticated;
+  if (is_list && decision.signer.view().empty() && !decision.entry.view().empty()) {
+    return "the mailing list is an entry, and its host has not signed the message. If another domain that has signed "
+           "it "
+           "may speak for the list, the entry '" +
+           escaped(decision.entry.view()) + " signed-by DOMAIN' says so.";
+  }
   if (child.is_none()) return {};
   const std::string parent = escaped(child.parent());
   const std::string signer = escaped(child.domain.view()) + ", a name below " + parent;
@@ -43,9 +50,12 @@ std::string hint(const Decision& decision) {
           : "the message has a signature of " + signer +
                 ", which does not count under this alignment, so it was not verified.";
   const std::string when = child.is_verified ? "if a trusted milter also wrote dmarc=pass" : "if it is good";
-  return found + " alignment = relaxed lets it count " + when + ". Then every name of the organisation may sign for " +
-         parent + ", also a name that its owner has given to somebody else, unless the owner's DMARC record has " +
-         "adkim=s.";
+  const std::string line = "'@" + parent + " signed-by " + escaped(child.domain.view()) + "'";
+  return found + " The entry " + line +
+         ", or the same with one address, lets that name alone sign for it. alignment = "
+         "relaxed lets it count " +
+         when + ". Then every name of the organisation may sign for " + parent +
+         ", also a name that its owner has given to somebody else, unless the owner's DMARC record has " + "adkim=s.";
 }
 
 }  // namespace

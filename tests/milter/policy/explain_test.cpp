@@ -97,19 +97,25 @@ TEST_CASE("the domain entry that lists a sender is named in its step, in the mar
   CHECK(std::ranges::count_if(steps, [](const auto& step) { return step.at("entry") == "@.partner.example"; }) == 1);
 }
 
-TEST_CASE("the explanation says which option lets a signer below the sender's domain count, and what that opens") {
+TEST_CASE(
+    "the explanation says which entry and which option let a signer below the sender's domain count, and what that "
+    "opens") {
   Decision decision;
   decision.reason = Reason::not_authenticated;
   decision.child_signer.domain.append("mg.shop.example");
   decision.child_signer.parent_bytes = std::string_view("shop.example").size();
+  const std::string middle =
+      " The entry '@shop.example signed-by mg.shop.example', or the same with one address, lets that name alone sign "
+      "for "
+      "it. alignment = relaxed lets it count ";
   const std::string end =
       " Then every name of the organisation may sign for shop.example, also a name that its owner has given to "
       "somebody "
       "else, unless the owner's DMARC record has adkim=s.";
   const std::string own =
       "the message has a signature of mg.shop.example, a name below shop.example, which does not count under this "
-      "alignment, so it was not verified. alignment = relaxed lets it count if it is good." +
-      end;
+      "alignment, so it was not verified." +
+      middle + "if it is good." + end;
   CHECK_THAT(explanation_text({}, decision, "mx"),
              Catch::EndsWith("\nhint               " + own + "\ndecision: check reason=not-authenticated\n"));
   auto json = nlohmann::json::parse(explanation_json({}, decision, "mx"));
@@ -120,8 +126,17 @@ TEST_CASE("the explanation says which option lets a signer below the sender's do
   decision.child_signer.is_verified = true;
   CHECK(nlohmann::json::parse(explanation_json({}, decision, "mx")).at("hint") ==
         "a trusted milter found a good signature of mg.shop.example, a name below shop.example, which does not count "
-        "under this alignment. alignment = relaxed lets it count if a trusted milter also wrote dmarc=pass." +
-            end);
+        "under this alignment." +
+            middle + "if a trusted milter also wrote dmarc=pass." + end);
+
+  Decision of_list;
+  of_list.reason = Reason::not_authenticated;
+  of_list.identity = IdentityKind::mailing_list;
+  of_list.entry.append("list:users.example.org");
+  CHECK_THAT(nlohmann::json::parse(explanation_json({}, of_list, "mx")).at("hint").get<std::string>(),
+             Catch::EndsWith("the entry 'list:users.example.org signed-by DOMAIN' says so."));
+  of_list.signer.append("lists.example.org");
+  CHECK(nlohmann::json::parse(explanation_json({}, of_list, "mx")).at("hint") == "");
 
   CHECK_THAT(explanation_text({}, {}, "mx"), !Catch::Contains("hint"));
   json = nlohmann::json::parse(explanation_json({}, {}, "mx"));
