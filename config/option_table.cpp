@@ -111,9 +111,9 @@ constexpr std::array kOptions = {
     OptionSpec{"require-oversigned", "yes|no", "no", "count only signatures that nobody can add a From field to",
                "yes: a signature has to sign the From field once more than it occurs.", true},
     OptionSpec{"require-signed", "FIELD...", "", "more header fields that a signature must cover where they are there",
-               "To, Cc, Date, Message-ID, References, In-Reply-To, List-Unsubscribe, MIME-Version, Content-Type,\n"
-               "Content-Transfer-Encoding, Content-Disposition. From, Sender, Reply-To and Subject always have to be\n"
-               "covered. The manual says what common signing software covers.",
+               "To, Cc, Date, Message-ID, References, In-Reply-To, List-Unsubscribe, List-Id, MIME-Version,\n"
+               "Content-Type, Content-Transfer-Encoding, Content-Disposition. From, Sender, Reply-To and Subject always\n"
+               "have to be covered. The manual says what common signing software covers.",
                true, true},
     OptionSpec{"max-signature-age", "DAYS", "10d", "how long after it was made a signature counts",
                "In days. A message that somebody has kept is not delivered later than that.", true},

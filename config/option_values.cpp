@@ -109,6 +109,7 @@ bool is_field_to_require(std::string_view text) {
                                           "References",
                                           "In-Reply-To",
                                           "List-Unsubscribe",
+                                          "List-Id",
                                           "MIME-Version",
                                           "Content-Type",
                                           "Content-Transfer-Encoding",

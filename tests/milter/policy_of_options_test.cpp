@@ -58,7 +58,7 @@ TEST_CASE("each field that may be required is one that signatures are asked abou
   CHECK(rules_from({"--max-signature-age", "3d"}).max_age == std::chrono::days(3));
   const VerifyRules all =
       rules_from({"--require-signed",
-                  "to cc, date Message-ID References In-Reply-To List-Unsubscribe MIME-Version Content-Type "
+                  "to cc, date Message-ID References In-Reply-To List-Unsubscribe List-Id MIME-Version Content-Type "
                   "Content-Transfer-Encoding Content-Disposition"});
   for (std::size_t index = 0; index < kWatchedFields; ++index) {
     const auto field = static_cast<WatchedField>(index);
