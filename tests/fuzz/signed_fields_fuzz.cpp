@@ -1,13 +1,17 @@
 // Whatever the header, the body and the record of a key are: what a signature leaves open is found without reading past
-// an end, a Subject that is not signed is never overlooked, and a body is judged alike in any pieces.
+// an end, a Subject that is not signed is never overlooked, a mailing list is one that the field names, and a body is
+// judged alike in any pieces.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
+#include "filter/base/ascii.hpp"
 #include "milter/dkim/key_record.hpp"
 #include "milter/fields/body_check.hpp"
+#include "milter/fields/list_id.hpp"
 #include "milter/fields/mail_date.hpp"
 #include "milter/fields/signed_fields.hpp"
 
@@ -50,6 +54,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     seen.add(line.substr(0, colon), value);
     static_cast<void>(read_mail_date(value));
     static_cast<void>(read_key_record(value, "rsa-sha256"));
+    // The host of a list is one that is in the field, and is canonical.
+    if (const auto list_id = read_list_id(value)) {
+      require(ascii::lower_case(value).find(*list_id) != std::string::npos);
+      require(read_list_id("<" + *list_id + ">") == list_id && !list_host(*list_id).empty());
+    }
   }
   const SignedNames names(list);
   const OpenFields open = open_fields(seen, names, WatchedFieldSet::of_bits(static_cast<std::uint32_t>(size)));
