@@ -25,6 +25,13 @@ constexpr std::string_view kNames[] = {"From",
                                        "List-Id"};
 static_assert(std::size(kNames) == kWatchedFields);
 
+// A bit for each length that one of them has: most fields of a message have another.
+constexpr std::uint32_t kLengths = [] {
+  std::uint32_t lengths = 0;
+  for (const std::string_view name : kNames) lengths |= std::uint32_t{1} << name.size();
+  return lengths;
+}();
+
 // Without the white space, control characters and bytes beyond ASCII at its end, none of which a field's name can have
 // (RFC 5322 section 2.2).
 std::string_view as_some_reader_takes_it(std::string_view name) noexcept {
@@ -45,6 +52,7 @@ std::string_view field_name(WatchedField field) noexcept {
 }
 
 std::optional<WatchedField> watched_field(std::string_view name) noexcept {
+  if (name.size() >= 32 || (kLengths >> name.size() & 1) == 0) return std::nullopt;
   const auto* const found =
       std::ranges::find_if(kNames, [name](std::string_view each) { return ascii::equal_ignoring_case(each, name); });
   if (found == std::end(kNames)) return std::nullopt;
