@@ -2,8 +2,6 @@
 
 #include <unistr.h>
 
-#include <algorithm>
-
 #include "filter/base/ascii.hpp"
 
 namespace bloomgate::characters {
@@ -18,9 +16,7 @@ bool starts_with_control(std::string_view text) noexcept {
 }  // namespace
 
 RejectReason check(std::string_view text) noexcept {
-  if (std::any_of(text.begin(), text.end(), [](char byte) { return ascii::is_control(byte); })) {
-    return RejectReason::control_character;
-  }
+  if (ascii::has_control(text, [](char) { return true; })) return RejectReason::control_character;
   if (ascii::is_ascii(text)) return RejectReason::none;
   if (u8_check(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()) != nullptr) {
     return RejectReason::invalid_utf8;

@@ -17,7 +17,7 @@ bool is_tag_name(std::string_view text) noexcept {
 }
 
 bool is_tag_value(std::string_view text) noexcept {
-  return std::ranges::none_of(text, [](char byte) { return ascii::is_control(byte) && !is_folding_space(byte); });
+  return !ascii::has_control(text, [](char byte) { return !is_folding_space(byte); });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "milter/fields/watched_fields.hpp"
 
-#include <algorithm>
+#include <array>
+#include <cstdint>
 
 #include "filter/base/ascii.hpp"
 
@@ -25,11 +26,22 @@ constexpr std::string_view kNames[] = {"From",
                                        "List-Id"};
 static_assert(std::size(kNames) == kWatchedFields);
 
-// A bit for each length that one of them has: most fields of a message have another.
-constexpr std::uint32_t kLengths = [] {
-  std::uint32_t lengths = 0;
-  for (const std::string_view name : kNames) lengths |= std::uint32_t{1} << name.size();
-  return lengths;
+// Of each length the places in kNames of those that have it, from the first one on; each field of a message is asked
+// for.
+constexpr std::size_t kMostBytes = 25;
+constexpr std::size_t kMostOfALength = 2;
+constexpr std::uint8_t kNone = 0xff;
+using Places = std::array<std::uint8_t, kMostOfALength>;
+constexpr std::array<Places, kMostBytes + 1> kPlaces = [] {
+  std::array<Places, kMostBytes + 1> places{};
+  for (Places& each : places) each.fill(kNone);
+  for (std::uint8_t at = 0; at < kWatchedFields; ++at) {
+    Places& of_length = places.at(kNames[at].size());
+    std::size_t place = 0;
+    while (of_length.at(place) != kNone) ++place;
+    of_length.at(place) = at;
+  }
+  return places;
 }();
 
 // Without the white space, control characters and bytes beyond ASCII at its end, none of which a field's name can have
@@ -52,11 +64,12 @@ std::string_view field_name(WatchedField field) noexcept {
 }
 
 std::optional<WatchedField> watched_field(std::string_view name) noexcept {
-  if (name.size() >= 32 || (kLengths >> name.size() & 1) == 0) return std::nullopt;
-  const auto* const found =
-      std::ranges::find_if(kNames, [name](std::string_view each) { return ascii::equal_ignoring_case(each, name); });
-  if (found == std::end(kNames)) return std::nullopt;
-  return static_cast<WatchedField>(found - std::begin(kNames));
+  if (name.size() > kMostBytes) return std::nullopt;
+  for (const std::uint8_t place : kPlaces[name.size()]) {
+    if (place == kNone) break;
+    if (ascii::equal_ignoring_case(kNames[place], name)) return static_cast<WatchedField>(place);
+  }
+  return std::nullopt;
 }
 
 WatchedFieldSet WatchedFieldSet::of_bits(std::uint32_t bits) noexcept {

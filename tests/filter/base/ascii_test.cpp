@@ -30,6 +30,27 @@ TEST_CASE("texts that differ only in the case of letters are equal") {
   CHECK(ascii::lower_case("A-Z[\xc3\x84") == "a-z[\xc3\x84");
 }
 
+TEST_CASE("each byte of a text is seen, wherever it stands and whatever stands beside it") {
+  for (const char beside : {'a', '\x80', '\xff', ' ', '~'}) {
+    for (std::size_t size = 1; size <= 20; ++size) {
+      for (std::size_t at = 0; at < size; ++at) {
+        for (int value = 0; value < 256; ++value) {
+          std::string text(size, beside);
+          text[at] = static_cast<char>(value);
+          const bool has_control = ascii::has_control(text, [](char) { return true; });
+          const bool has_none_but_tabs = ascii::has_control(text, [](char byte) { return byte != '\t'; });
+          const bool is_control = value < 0x20 || value == 0x7f;
+          const bool is_ascii = value < 0x80 && (size == 1 || ascii::is_ascii(beside));
+          if (has_control != is_control || has_none_but_tabs != (is_control && value != '\t') ||
+              ascii::is_ascii(text) != is_ascii) {
+            FAIL("byte " << value << " at " << at << " of " << size << " beside " << static_cast<int>(beside));
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("a text is trimmed of the named bytes at both ends, to nothing if it has no others") {
   CHECK(ascii::trimmed("\t a b \t", " \t") == "a b");
   CHECK(ascii::trimmed_front(" a ", " ") == "a ");
