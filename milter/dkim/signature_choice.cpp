@@ -94,8 +94,10 @@ bool is_known_algorithm(std::string_view name) noexcept {
   return ascii::equal_ignoring_case(name, "rsa-sha256") || ascii::equal_ignoring_case(name, "ed25519-sha256");
 }
 
-bool is_number(std::string_view text) noexcept {
-  return !text.empty() && std::ranges::all_of(text, ascii::is_digit);
+// Of seconds, as RFC 6376 section 3.5 has it: a date far beyond all others still is one.
+bool is_time(std::string_view text) noexcept {
+  constexpr std::size_t kMostDigits = 12;
+  return !text.empty() && text.size() <= kMostDigits && std::ranges::all_of(text, ascii::is_digit);
 }
 
 SignatureOutcome time_fault(const Reading& reading, const SignatureTags& tags, const SignedNames& names) {
@@ -129,7 +131,7 @@ SignatureOutcome find_fault(const Reading& reading, const TagList& list, Signatu
     return Outcome::malformed_signature;
   }
   if (!tags["a"] || !tags["b"] || !tags["h"]) return Outcome::malformed_signature;
-  if (tags["t"] && !is_number(*tags["t"])) return Outcome::malformed_signature;
+  if (tags["t"] && !is_time(*tags["t"])) return Outcome::malformed_signature;
   if (!is_known_algorithm(*tags["a"])) return Outcome::weak_algorithm;
   if (const auto& identity = tags["i"]; identity && is_foreign(*identity, candidate.signature.domain)) {
     return Outcome::foreign_identity;

@@ -11,6 +11,8 @@ namespace bloomgate {
 namespace {
 
 constexpr std::size_t kMaxBoundaryBytes = 70;
+constexpr std::size_t kMaxParameters = 16;    // no honest field has as many, and each is compared with all others
+constexpr std::size_t kMaxValueBytes = 4096;  // read once for each signature
 
 struct Parameter {
   std::string name;  // in lower case
@@ -46,6 +48,7 @@ std::string token_or_quoted(StructuredReader& reader) {
 // `word/word; name=value; …`, or `word; name=value` if there is no slash. Nothing unless every reader reads the same: a
 // name that is there twice, or a value in pieces (RFC 2231), is read in several ways.
 std::optional<Value> read_value(std::string_view text, bool has_subtype) {
+  if (text.size() > kMaxValueBytes) return std::nullopt;
   const std::optional<std::string> line = unfold(text);
   if (!line) return std::nullopt;
   StructuredReader reader(*line);
@@ -61,7 +64,8 @@ std::optional<Value> read_value(std::string_view text, bool has_subtype) {
     Parameter parameter = {.name = token(reader), .value = {}};
     if (!reader.take('=')) return std::nullopt;
     parameter.value = token_or_quoted(reader);
-    if (std::ranges::find(value.parameters, parameter.name, &Parameter::name) != value.parameters.end()) {
+    if (value.parameters.size() == kMaxParameters ||
+        std::ranges::find(value.parameters, parameter.name, &Parameter::name) != value.parameters.end()) {
       return std::nullopt;
     }
     value.parameters.push_back(std::move(parameter));

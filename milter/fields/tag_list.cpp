@@ -29,6 +29,10 @@ TagList::TagList(std::string_view text) {
     const std::string_view part = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (text.empty() && without_folding_space(part).empty()) break;  // behind the last `;`
+    if (tags_.size() == kMaxTags) {
+      is_valid_ = false;
+      break;
+    }
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos) {
       is_valid_ = false;

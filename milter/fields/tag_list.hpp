@@ -2,6 +2,7 @@
 // 3.2). Pure; safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,16 +17,19 @@ struct Tag {
 
 class TagList {
  public:
+  // Each is compared with all others. No signature and no record of a key has a fifth of as many.
+  static constexpr std::size_t kMaxTags = 64;
+
   // The views are into `text`. Throws std::bad_alloc.
   explicit TagList(std::string_view text);
 
-  // Whether the text is a list of tags, none of which is there twice. In a name, white space may come before the `=`.
+  // Whether the text is a list of tags, at most kMaxTags, none of which is there twice. In a name, white space may come before the `=`.
   bool is_valid() const noexcept { return is_valid_; }
 
   // The value of the tag of that name, in lower case; nothing if it is not there, or is there twice.
   std::optional<std::string_view> find(std::string_view name) const noexcept;
 
-  // All of them, in their order.
+  // All of them, in their order; the first kMaxTags if there are more.
   const std::vector<Tag>& tags() const noexcept { return tags_; }
 
  private:

@@ -43,4 +43,10 @@ bool says_automatic(std::string_view name, std::string_view value) noexcept {
       kWords, [word = first_word(value)](std::string_view each) { return ascii::equal_ignoring_case(word, each); });
 }
 
+bool says_report(std::string_view name, std::string_view value) noexcept {
+  constexpr std::string_view kReport = "multipart/report";
+  if (!is_header(name, "Content-Type")) return false;
+  return !std::ranges::search(value, kReport, {}, ascii::to_lower, ascii::to_lower).empty();
+}
+
 }  // namespace bloomgate

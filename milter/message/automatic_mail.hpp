@@ -11,4 +11,8 @@ namespace bloomgate {
 // value.
 bool says_automatic(std::string_view name, std::string_view value) noexcept;
 
+// Whether a field says that the message is a report of a mail server or a program, such as a bounce: multipart/report
+// (RFC 6522), in any case.
+bool says_report(std::string_view name, std::string_view value) noexcept;
+
 }  // namespace bloomgate

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "filter/base/ascii.hpp"
 #include "filter/base/line_ends.hpp"
 #include "milter/message/automatic_mail.hpp"
 #include "milter/policy/header_field.hpp"
@@ -26,6 +27,23 @@ std::string_view address_of(std::string_view path) noexcept {
   if (path.starts_with('<')) path.remove_prefix(1);
   if (path.ends_with('>')) path.remove_suffix(1);
   return path;
+}
+
+// Whether a control character is in it that is neither a tab nor a line end: some programs end a line at a carriage
+// return, a form feed or a NUL, and what follows is then a field of its own.
+bool has_odd_control(std::string_view value) noexcept {
+  const auto is_odd = [](char byte) { return byte != '\t' && byte != '\n'; };
+  if (!ascii::has_control(value, is_odd)) return false;
+  for (std::size_t at = 0; at < value.size(); ++at) {
+    if (!ascii::is_control(value[at]) || !is_odd(value[at])) continue;
+    if (!value.substr(at).starts_with("\r\n")) return true;
+  }
+  return false;
+}
+
+// Mail servers write their bounces as MAILER-DAEMON.
+bool is_of_mail_server(std::string_view address) noexcept {
+  return ascii::equal_ignoring_case(address.substr(0, address.find('@')), "mailer-daemon");
 }
 
 }  // namespace
@@ -113,6 +131,7 @@ void MessageRecorder::add_header(std::string_view name, std::string_view value) 
   forged_fields_.add_field();
   if (keeps_header_) keep_field(name, value);
   const std::string_view sent = value;
+  is_header_ambiguous_ = is_header_ambiguous_ || has_odd_control(value);
   if (has_leading_space_) value = without_leading_space(value);
   if (is_our_header(name)) {
     forged_fields_.add_mark();
@@ -127,6 +146,7 @@ bool MessageRecorder::keep(std::string_view name, std::string_view value) {
   if (is_header(name, "DKIM-Signature")) grounds_.add_signature(value);
   grounds_.add_field(name, value);
   is_automatic_ = is_automatic_ || says_automatic(name, value);
+  is_report_ = is_report_ || says_report(name, value);
   // The kept fields show whether there were too many.
   if (is_header(name, "From")) from_fields_.add(value);
   return true;
@@ -193,6 +213,8 @@ void MessageRecorder::reset() noexcept {
   recipients_.clear();
   has_all_recipients_ = true;
   is_automatic_ = false;
+  is_report_ = false;
+  is_header_ambiguous_ = false;
   from_fields_.clear();
   authentication_results_.clear();
   header_.clear();
@@ -220,7 +242,9 @@ Facts MessageRecorder::facts(std::span<const std::string> trusted_ids, std::size
     facts.recipients.state = Recipients::State::too_many;
   }
   facts.is_automatic = is_automatic_;
+  facts.is_header_ambiguous = is_header_ambiguous_;
   facts.header_from = parse_header_from(from_fields_.views());
+  facts.is_bounce = is_report_ || is_of_mail_server(facts.header_from.address);
   facts.authentication = Authentication::summarize(results, trusted_ids, grounds_, facts.header_from);
   facts.grounds = &grounds_;
   facts.origin = {.client = client_, .daemon_name = daemon_name_, .logged_in = !login_.empty()};

@@ -139,6 +139,8 @@ class MessageRecorder {
   KeptFields recipients_{{.fields = 1000, .bytes_each = kMaxRecipientBytes, .bytes = 32768}};
   bool knows_recipients_ = false;
   bool is_automatic_ = false;
+  bool is_report_ = false;
+  bool is_header_ambiguous_ = false;
   bool has_all_recipients_ = true;
   // Two From fields have the same effect as more, and so has one byte too many: neither is an identity.
   KeptFields from_fields_{{.fields = 2, .bytes_each = kMaxHeaderFromBytes + 1, .bytes = 2 * kMaxHeaderFromBytes + 2}};

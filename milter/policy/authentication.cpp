@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "filter/base/ascii.hpp"
+#include "milter/policy/result_forgery.hpp"
 
 namespace bloomgate {
 namespace {
@@ -57,7 +58,9 @@ Authentication Authentication::summarize(std::span<const std::string_view> value
                                          const HeaderFrom& from) {
   Authentication all = summarize(values, trusted_ids, &grounds);
   all.check_dmarc();
-  all.distrusted_ = all.distrusted_ || grounds.is_misleading(from);
+  // Where there is no result, a signature can have forged none. A From field may still hide whom one would be about.
+  const bool has_results = all.trusted_fields_ + all.unreadable_fields_ != 0;
+  all.distrusted_ = all.distrusted_ || from_can_forge_results(from) || (has_results && grounds.is_misleading(from));
   return all;
 }
 

@@ -18,6 +18,7 @@ Decision Decider::decide() noexcept {
   trace_results();
   trace_signatures();
   if (const auto decision = find_revoked()) return *decision;
+  if (facts_.is_header_ambiguous) return check_because(Reason::ambiguous_header);
   if (!senders_.has_from() && from_matters()) return check_because(senders_.from_fault(), IdentityKind::header_from);
   if (const auto decision = find_own_domain()) {
     if (decision->identity != IdentityKind::header_from) return *decision;
@@ -190,8 +191,15 @@ std::optional<Decision> Decider::by_signers() noexcept {
 
 Decision Decider::by_identity_rule() noexcept {
   // A server signs the bounces that it sends, and an attacker writes what is in them.
-  if (senders_.envelope().kind() == EntryKind::null_sender)
-    return check_because(Reason::null_sender, IdentityKind::envelope);
+  const Entry& sender = senders_.envelope();
+  if (sender.kind() == EntryKind::null_sender) return check_because(Reason::null_sender, IdentityKind::envelope);
+  // A mail server may take it for the null sender: Postfix does so with `<@relay.example:>`.
+  if (sender.kind() != EntryKind::address) {
+    Decision decision = check_because(Reason::malformed_sender, IdentityKind::envelope);
+    decision.sender_fault = sender.reason();
+    return decision;
+  }
+  if (facts_.is_bounce) return check_because(Reason::bounce);
   switch (policy_.identity) {
     case IdentityRule::envelope:
       return by_envelope();
@@ -225,13 +233,7 @@ Decision Decider::by_envelope() noexcept {
   if (senders_.is_replaced()) {
     return by_lists({IdentityKind::envelope, senders_.rewritten().path(), senders_.behind()});
   }
-  const Entry& sender = senders_.envelope();
-  if (sender.kind() != EntryKind::address) {
-    Decision decision = check_because(Reason::malformed_sender, IdentityKind::envelope);
-    decision.sender_fault = sender.reason();
-    return decision;
-  }
-  return by_lists({IdentityKind::envelope, senders_.envelope_path(), sender});
+  return by_lists({IdentityKind::envelope, senders_.envelope_path(), senders_.envelope()});
 }
 
 Decision Decider::by_from() noexcept {

@@ -34,6 +34,8 @@ std::string_view reason_name(Reason reason) noexcept {
       return "too-many-recipients";
     case Reason::null_sender:
       return "null-sender";
+    case Reason::bounce:
+      return "bounce";
     case Reason::malformed_sender:
       return "malformed-sender";
     case Reason::no_header_from:
@@ -46,6 +48,8 @@ std::string_view reason_name(Reason reason) noexcept {
       return "no-from-mailbox";
     case Reason::malformed_from:
       return "malformed-from";
+    case Reason::ambiguous_header:
+      return "ambiguous-header";
     case Reason::not_authenticated:
       return "not-authenticated";
     case Reason::authentication_failed:

@@ -36,12 +36,14 @@ enum class Reason : std::uint8_t {
   recipients_unknown,   // pairs may list or revoke it, and not all recipients are known
   too_many_recipients,  // pairs may list or revoke it, and the message has more recipients than are looked up
   null_sender,          // `<>`: a bounce; never on a whitelist
+  bounce,               // a bounce by its content: an attacker may have written what is in it
   malformed_sender,     // the envelope sender is not an address; Decision::sender_fault says why not
   no_header_from,       // no From field
   several_from_fields,
   several_from_mailboxes,
   no_from_mailbox,  // an empty From field, or an empty group
   malformed_from,   // not a list of mailboxes, or one that mail programs read differently
+  ambiguous_header,  // mail programs may end a line of it at different places
 
   // Authentication
   not_authenticated,      // listed, but no trusted field says that the identity is authenticated
@@ -67,7 +69,7 @@ enum class Reason : std::uint8_t {
   confirm_unreadable,  // … and its store cannot be read, or was not asked
   internal_error,      // an exception on the way; never decided here
 };
-inline constexpr std::size_t kReasonCount = 36;
+inline constexpr std::size_t kReasonCount = 38;
 
 // "deliver", "check". Never fails.
 std::string_view verdict_name(Verdict verdict) noexcept;

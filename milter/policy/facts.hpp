@@ -33,6 +33,10 @@ struct Facts {
   Origin origin = {};
   // A program has sent it, or a mailing list: its Auto-Submitted, Precedence or List-Id field says so.
   bool is_automatic = false;
+  // It is a bounce by its content, whatever its envelope sender is: a report (RFC 6522), or from a MAILER-DAEMON.
+  bool is_bounce = false;
+  // A field holds a control character, at which some program may end a line.
+  bool is_header_ambiguous = false;
   // What the message's own signatures claim; null if that is not known. Must outlive the decision.
   const Grounds* grounds = nullptr;
   // What our own verifier found; nothing if it was not asked.

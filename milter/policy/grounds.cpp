@@ -38,6 +38,7 @@ void Grounds::add_signature(std::string_view value) {
 
 void Grounds::end_header(const CoverRules& rules, std::chrono::sys_seconds now) {
   for (Claim& claim : claims_) claim.covers = covers(claim, rules, now);
+  if (misleading_) return;
   find_signers();
   if (seen_.count(WatchedField::list_id) != 1 || seen_.has_odd_name(WatchedField::list_id)) return;
   list_id_ = read_list_id(seen_.value(WatchedField::list_id)).value_or("");

@@ -55,10 +55,11 @@ class Grounds {
   void clear() noexcept;
 
   // The mailing list that the message says it comes from: its List-Id, canonical. Empty if it has none, or one that
-  // another reader could take for something else.
+  // another reader could take for something else, and where a signature is misleading.
   std::string_view list_id() const noexcept { return list_id_; }
 
-  // The domains that have signed the message, whatever that is worth: the first kMostSigners different ones.
+  // The domains that have signed the message, whatever that is worth: the first kMostSigners different ones. None where
+  // a signature is misleading: not all of them are known then.
   std::span<const std::string_view> signers() const noexcept { return {signers_.data(), signer_count_}; }
 
   // Whether each signature of exactly that domain signs the List-Id field, and there is one. A result of a signature

@@ -18,7 +18,8 @@ Entry mailing_list_of(const Facts& facts) noexcept {
 }
 
 bool SignedRoute::is_open() const noexcept {
-  return facts_.grounds != nullptr && senders_.has_from() && senders_.envelope().kind() != EntryKind::null_sender;
+  return facts_.grounds != nullptr && senders_.has_from() && senders_.envelope().kind() == EntryKind::address &&
+         !facts_.is_bounce;
 }
 
 std::optional<Decision> SignedRoute::of_from() noexcept {

@@ -46,7 +46,8 @@ class SignedRoute {
   std::string_view wanted_signer() const noexcept { return wanted_.view(); }
 
  private:
-  // Who may be asked at all: a message with one From mailbox that is no bounce, whose signatures are known.
+  // Whether anybody may be asked: the message has a sender and one From mailbox, is no bounce, and its signatures are
+  // known.
   bool is_open() const noexcept;
   Listing look_up_list(const Entry& list) noexcept;
   std::optional<Decision> by_signer_of(IdentityKind kind, std::string_view path, const Entry& entry) noexcept;

@@ -127,7 +127,7 @@ class Policy:
 
     def envelope_counts(self, message):
         found = entry(message.envelope)
-        if not found or "@" not in message.came:
+        if not found:
             return False
         if message.envelope_is_proven(self, found):
             return True
@@ -135,8 +135,8 @@ class Policy:
         return self.authentication == "preferred" and not failed
 
     def delivers(self, message):
-        if not message.came or message.dmarc == "fail" or not message.sender:
-            # A bounce; a veto; and where a failed DMARC vetoes, a From field that hides its mailbox.
+        if "@" not in message.came or message.dmarc == "fail" or not message.sender:
+            # A bounce, or what a mail server may take for one; a veto; and where a failed DMARC vetoes, a From field that hides its mailbox.
             return False
         envelope, sender = self.envelope_counts(message), self.from_counts(message)
         return {"envelope": envelope, "header-from": sender, "either": envelope or sender,

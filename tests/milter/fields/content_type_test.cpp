@@ -108,5 +108,11 @@ TEST_CASE("only a bare inline is a harmless disposition") {
   }
 }
 
+TEST_CASE("a very long Content-Type is refused, since it is read once for each signature") {
+  CHECK(harmless_content_type("text/plain; charset=utf-8; format=flowed; delsp=yes"));
+  CHECK(harmless_content_type("multipart/mixed; boundary=x; protocol=\"" + std::string(3000, 'a') + "\""));
+  CHECK_FALSE(harmless_content_type("multipart/mixed; boundary=x; protocol=\"" + std::string(5000, 'a') + "\""));
+}
+
 }  // namespace
 }  // namespace bloomgate

@@ -32,5 +32,17 @@ TEST_CASE("a list with a tag that is there twice, or with anything that is no ta
   CHECK(TagList("p=x; p=y; v=1").find("v") == "1");
 }
 
+TEST_CASE("a list of very many tags is invalid, and no more of them are kept than are compared") {
+  std::string text;
+  for (std::size_t i = 0; i < TagList::kMaxTags; ++i) text += "t" + std::to_string(i) + "=v;";
+  CHECK(TagList(text).is_valid());
+  text += "last=v";
+  const TagList list(text);
+  CHECK_FALSE(list.is_valid());
+  CHECK(list.tags().size() == TagList::kMaxTags);
+  CHECK(list.find("t0") == "v");
+  CHECK_FALSE(list.find("last"));
+}
+
 }  // namespace
 }  // namespace bloomgate

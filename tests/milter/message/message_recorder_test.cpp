@@ -311,5 +311,38 @@ TEST_CASE("one recipient too many or too long makes the recipients too many unti
   CHECK(recipients_of(message).are_known());
 }
 
+TEST_CASE_METHOD(Recorded, "a header is ambiguous if a field holds a control character that is no tab and no fold") {
+  const auto is_ambiguous = [this](std::string_view value) {
+    message.begin_message("<joe@example.org>");
+    message.add_header("Received", "from a\n\tby b\r\n\twith c");
+    message.add_header("X-Foo", value);
+    return message.facts({}).is_header_ambiguous;
+  };
+  for (const std::string_view value : {"", "a", "a\tb", "a\n b", "a\r\n\tb", "caf\xc3\xa9", "\x85"}) {
+    CHECK_FALSE(is_ambiguous(value));
+  }
+  using namespace std::string_view_literals;
+  for (const std::string_view value : {"a\rSubject: b"sv, "\r"sv, "a\r\r\n b"sv, "a\0b"sv, "a\vb"sv, "a\fb"sv, "\x7f"sv,
+                                       "0123456789abcdef\rReply-To: x"sv}) {
+    CHECK(is_ambiguous(value));
+  }
+  CHECK_FALSE(is_ambiguous("the next message"));
+}
+
+TEST_CASE_METHOD(Recorded, "a message is a bounce if it is a report, or from a MAILER-DAEMON") {
+  const auto is_bounce = [this](std::string_view from, std::string_view type) {
+    message.begin_message("<joe@example.org>");
+    message.add_header("From", from);
+    message.add_header("Content-Type", type);
+    return message.facts({}).is_bounce;
+  };
+  CHECK(is_bounce("joe@example.org", "multipart/report; report-type=delivery-status; boundary=x"));
+  CHECK(is_bounce("joe@example.org", " Multipart/Report;\n\tboundary=x"));
+  CHECK(is_bounce("Mail Delivery System <MAILER-DAEMON@mx.example.org>", "text/plain"));
+  CHECK(is_bounce("mailer-daemon@example.org (Mail)", "text/plain"));
+  CHECK_FALSE(is_bounce("joe@example.org", "application/pdf; name=report.pdf"));
+  CHECK_FALSE(is_bounce("MAILER-DAEMON <joe@example.org>", "multipart/mixed; boundary=report"));
+}
+
 }  // namespace
 }  // namespace bloomgate

@@ -32,10 +32,10 @@ TEST_CASE("decide: either the envelope sender or the From mailbox has to be list
       {"A bounce is checked, even with a good signature.", "", "joe@example.org", kDkim, "check null-sender envelope"},
       {"An unlisted From mailbox does not help the null sender.", "", "x@other.example",
        "dkim=pass header.d=other.example", "check null-sender envelope"},
-      {"A malformed envelope sender is nobody, but the From mailbox may be.", "joe", "joe@example.org", kDkim,
-       "deliver listed header-from dkim @main"},
-      {"A malformed envelope sender is told of where the From mailbox is not listed.", "joe", "x@other.example", kDkim,
-       "check malformed-sender envelope"},
+      {"A malformed envelope sender is checked, since a mail server may take it for the null sender.", "joe",
+       "joe@example.org", kDkim, "check malformed-sender envelope"},
+      {"So is a route to nobody.", "@relay.example:", "joe@example.org", kDkim, "check malformed-sender envelope"},
+      {"So is an empty quoted string.", "\"\"", "joe@example.org", kDkim, "check malformed-sender envelope"},
       {"A listed domain lists every envelope sender in it.", "any@corp.example", "x@other.example",
        "spf=pass smtp.mailfrom=corp.example", "deliver listed-domain envelope spf @main by @corp.example"},
       {"A listed domain lists every From mailbox in it.", "x@other.example", "any@corp.example",
@@ -107,8 +107,8 @@ TEST_CASE("decide: the rule `header-from` needs only the From mailbox") {
        "check not-listed header-from"},
       {"The null sender is checked, whatever the From mailbox.", "", "joe@example.org", kDkim,
        "check null-sender envelope"},
-      {"A malformed envelope sender does not hinder.", "joe", "joe@example.org", kDkim,
-       "deliver listed header-from dkim @main"},
+      {"A malformed envelope sender is checked, whatever the From mailbox.", "joe", "joe@example.org", kDkim,
+       "check malformed-sender envelope"},
       {"SPF vouches for the From mailbox where the envelope sender has its domain.", "else@example.org",
        "joe@example.org", kSpf, "deliver listed header-from spf @main"},
       {"A pass of SPF for a domain that the envelope sender has not is none.", "x@other.example", "joe@example.org",
@@ -222,6 +222,22 @@ TEST_CASE("decide: a From field that hides its mailbox is not looked up") {
   const Facts facts = {"<>", test::header_from("!absent")};
   const Policy policy = with(IdentityRule::either, AuthenticationRule::off);
   CHECK(test::summary(decide(facts, {.whitelists = named}, policy)) == "check null-sender envelope");
+}
+
+TEST_CASE("decide: a bounce is checked, whatever its envelope sender, and so is a header that is read in two ways") {
+  const std::string path = "<joe@example.org>";
+  const HeaderFrom from = test::header_from("joe@example.org");
+  for (const auto identity :
+       {IdentityRule::envelope, IdentityRule::header_from, IdentityRule::either, IdentityRule::both}) {
+    const World world(Policy{.identity = identity, .authentication = AuthenticationRule::off});
+    Facts facts = {.envelope_sender = path, .header_from = from};
+    REQUIRE(world.decide(facts).verdict == Verdict::deliver);
+    facts.is_bounce = true;
+    CHECK(test::summary(world.decide(facts)) == "check bounce");
+    facts.is_bounce = false;
+    facts.is_header_ambiguous = true;
+    CHECK(test::summary(world.decide(facts)) == "check ambiguous-header");
+  }
 }
 
 }  // namespace

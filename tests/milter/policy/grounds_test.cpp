@@ -411,5 +411,28 @@ TEST_CASE("a signature of a domain below the sender's is named, and no other") {
   CHECK(grounds.signer_below("shop.example").empty());
 }
 
+TEST_CASE("a message with a misleading signature, or too many, names no mailing list and no signer") {
+  const auto grounds_with = [](const std::string& more, std::size_t times) {
+    Grounds grounds;
+    grounds.begin("mx.example", "<a@b.example>");
+    grounds.add_field("List-Id", "<news.lists.example>");
+    grounds.add_signature("v=1; s=1; d=lists.example; h=from:list-id; b=Zm9v");
+    for (std::size_t i = 0; i < times; ++i) grounds.add_signature(more);
+    // A reader does not see this one; the verifier may.
+    grounds.add_signature("v=1; s=1; d=lists.example; h=from; b=Zm9v");
+    grounds.end_header({}, std::chrono::sys_seconds());
+    return grounds;
+  };
+  const Grounds usual = grounds_with("v=1; s=1; d=other.example; h=from; b=Zm9v", 1);
+  CHECK(usual.list_id() == "news.lists.example");
+  CHECK(usual.signers().size() == 2);
+  CHECK_FALSE(usual.signs_list_id("lists.example"));
+  for (const Grounds& each : {grounds_with("v=1; s=x(y); d=other.example; h=from; b=Zm9v", 1),
+                              grounds_with("v=1; s=1; d=other.example; h=from; b=Zm9v", Grounds::kMaxSignatures)}) {
+    CHECK(each.list_id().empty());
+    CHECK(each.signers().empty());
+  }
+}
+
 }  // namespace
 }  // namespace bloomgate
