@@ -1,8 +1,9 @@
 """What common software and services sign of a message: the names in their h=, from what they sign by default.
 
 Those of OpenDKIM (RFC 6376 section 5.4.1, and From once more by Debian's configuration), rspamd 3.4 and Exim 4.96 are
-their defaults. Those of the services are as public archives of mailing lists have them (2021 to 2026): Google, Google
-Groups, Microsoft 365, Amazon SES, Mailgun and SendGrid. Sympa signs by Mail::DKIM.
+their defaults. Those of the services are as messages in public archives have them: Google Groups (2021 to 2026),
+Microsoft 365 (2019 to 2025), Amazon SES (2016 to 2021), Mailgun (2022), Mailchimp (2023), and SendGrid (2026; before
+autumn 2025 it signed neither Date nor a time of its own). Gmail's are those of the manual. Sympa signs by Mail::DKIM.
 """
 
 from collections import Counter
@@ -89,3 +90,6 @@ MICROSOFT = Habit("Microsoft 365", lambda _: ["from", "date", "subject", "messag
 AMAZON = Habit("Amazon SES", present(SES), (b"relaxed", b"simple"))
 MAILGUN_HABIT = Habit("Mailgun", mailgun_names)
 SENDGRID_HABIT = Habit("SendGrid", present(SENDGRID, SENDGRID_TWICE))
+MAILCHIMP = Habit("Mailchimp", present(
+    "subject from reply-to to date message-id x-mc-user feedback-id list-id list-unsubscribe list-unsubscribe-post "
+    "content-type mime-version", ["cc", "date", "subject", "from"]))
