@@ -13,8 +13,8 @@ from typing import Callable
 
 from honest_mail import PRIVATE, SMALL_SHOP, TRUSTED_FORWARDER, HonestMail, signed
 from list_software import MailingList, Post, discourse, google_groups, mailman_2, mailman_3, sympa
-from mime_bodies import (ALTERNATIVE, ATTACHMENT, CALENDAR_ALONE, FLOWED, HTML, INVITATION, PLAIN, QUOTED, SIGNED,
-                         composed)
+from mime_bodies import (ALTERNATIVE, ATTACHMENT, CALENDAR_ALONE, FLOWED, HTML, INVITATION, OUTLOOK, PLAIN, QUOTED,
+                         SIGNED, THUNDERBIRD, composed)
 from private_mail.signing import SigningKey
 from signing_habits import (AMAZON, EXIM, GMAIL_HABIT, GROUPS, MAILCHIMP, MAILGUN_HABIT, MICROSOFT, OPENDKIM,
                             RSPAMD_HABIT, SENDGRID_HABIT, SYMPA)
@@ -175,8 +175,10 @@ KINDS = {
     "person: Microsoft 365, with a Reply-To": (
         6, person("bureau.example", MICROSOFT, (ALTERNATIVE,), fields=(("Reply-To", "office@bureau.example"),))),
     "person: a server with OpenDKIM": (
-        45, person("workshop.example", OPENDKIM, (PLAIN, FLOWED, ALTERNATIVE, ATTACHMENT, SIGNED, QUOTED))),
+        35, person("workshop.example", OPENDKIM, (PLAIN, FLOWED, ALTERNATIVE, ATTACHMENT, SIGNED, QUOTED))),
     "person: a server with OpenDKIM, a page of HTML": (4, person("workshop.example", OPENDKIM, (HTML,))),
+    "person: a server with OpenDKIM, by Outlook": (9, person("workshop.example", OPENDKIM, (OUTLOOK,))),
+    "person: a server with OpenDKIM, by Thunderbird with PGP": (1, person("workshop.example", OPENDKIM, (THUNDERBIRD,))),
     "person: a server with rspamd": (35, person("atelier.example", RSPAMD_HABIT, (PLAIN, ALTERNATIVE, ATTACHMENT, HTML))),
     "person: a server with Exim": (25, person("village.example", EXIM, (PLAIN, ALTERNATIVE, ATTACHMENT, HTML))),
     "person: SPF alone, listed by the address": (25, unsigned("club.example")),

@@ -11,7 +11,8 @@ from email.utils import formatdate
 
 from list_software import (MailingList, Post, described, discourse, google_groups, long_phrase, mailman_2, mailman_3,
                            mlmmj, sympa)
-from mime_bodies import (ALTERNATIVE, ATTACHMENT, BASE_64, FLOWED, HTML, JAPANESE, OLD_OUTLOOK, PLAIN, QUOTED, SIGNED)
+from mime_bodies import (ALTERNATIVE, ATTACHMENT, BASE_64, FLOWED, HTML, JAPANESE, OLD_NAME_OF_ASCII, OLD_OUTLOOK,
+                         OUTLOOK, PLAIN, QUOTED, SIGNED, THUNDERBIRD)
 from private_mail.signing import SigningKey, new_private_key
 from signing_habits import (AMAZON, EXIM, GROUPS, MAILGUN_HABIT, OPENDKIM, OPENDKIM_WITH_SENDER, RSPAMD_HABIT,
                             SENDGRID_HABIT, SYMPA)
@@ -32,6 +33,11 @@ def post(body=PLAIN, **more):
     return Post(body, key=MEMBER_KEY, **more)
 
 
+def own_post(host):
+    """Of a member in the host's own domain, whose mail that domain signs before it comes to the list."""
+    return Post(key=SigningKey(host, private=PRIVATE), member=f"anna.berg@{host}")
+
+
 MAILMAN_3 = {
     "plain text, VERP": mailman_3(announce(), post()),
     "a phrase, From is the list's": mailman_3(announce("Announcements"), post(), is_munged=True),
@@ -46,6 +52,7 @@ MAILMAN_3 = {
     "an attachment, no footer": mailman_3(announce(), post(ATTACHMENT), has_footer=False, verp=False),
     "signed by PGP": mailman_3(announce(), post(SIGNED), has_footer=False),
     "a digest": mailman_3(announce("Announcements"), post(), is_digest=True),
+    "a list with a dot in its name": mailman_3(MailingList("physics.students", OWN_HOST), post()),
     "a host that is an organisational domain": mailman_3(announce("Project", ORGANISATION), post()),
 }
 MAILMAN_2 = {
@@ -153,6 +160,19 @@ NOT_RECOGNISED = [
          "Content-Type is not signed, and HTML could be text that somebody made HTML", "field-added-content-type"),
     Case("Mailman 3 behind OpenDKIM, wrapped for DMARC", mailman_3(announce(), post(), wraps=True), OPENDKIM, OWN_HOST,
          "Content-Type is message/rfc822 and not signed", "field-added-content-type"),
+    Case("Mailman 3 behind OpenDKIM, a member in the host's own domain", mailman_3(announce(), own_post(OWN_HOST)),
+         OPENDKIM, OWN_HOST, "the member's own signature is of the same domain, and does not cover List-Id",
+         "field-added-list-id"),
+    Case("Google Groups, a member in the group's own domain", google_groups(announce(host=ORGANISATION),
+                                                                           own_post(ORGANISATION)),
+         GROUPS, ORGANISATION, "the same", "field-added-list-id"),
+    Case("mlmmj behind OpenDKIM, Outlook", mlmmj(announce(), post(OUTLOOK)), OPENDKIM, OWN_HOST,
+         "Content-Type is not signed, and what Outlook writes before the first part is not known",
+         "field-added-content-type"),
+    Case("mlmmj behind OpenDKIM, Thunderbird with PGP", mlmmj(announce(), post(THUNDERBIRD)), OPENDKIM, OWN_HOST,
+         "the same of Thunderbird", "field-added-content-type"),
+    Case("mlmmj behind OpenDKIM, ASCII by its old name", mlmmj(announce(), post(OLD_NAME_OF_ASCII)), OPENDKIM, OWN_HOST,
+         "Content-Type is not signed, and ANSI_X3.4-1968 is not known to be ASCII", "field-added-content-type"),
     Case("Google Groups, a text in ISO 2022", google_groups(announce(host=GROUP_HOST), post(JAPANESE)), GROUPS,
          GROUP_HOST, "Content-Type is not signed, and the bytes of ISO 2022 are ASCII to other readers",
          "field-added-content-type"),

@@ -58,9 +58,10 @@ class Post:
     fields: tuple = ()
     key: object = field(default=None, compare=False)
     date: str = ""
+    member: str = MEMBER
 
     def own_fields(self, mailing_list):
-        return [("From", f"Anna Berg <{MEMBER}>"), ("To", mailing_list.address), ("Subject", self.subject),
+        return [("From", f"Anna Berg <{self.member}>"), ("To", mailing_list.address), ("Subject", self.subject),
                 ("Date", self.date or formatdate()), ("Message-ID", "<4711@mail.member.example>"), *self.fields]
 
     def signature(self, mailing_list):

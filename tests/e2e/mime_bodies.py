@@ -48,6 +48,11 @@ SIGNED = multipart("signed", "sig-0815", part(HELLO, UTF_8), part(
     lines("-----BEGIN PGP SIGNATURE-----", "-----END PGP SIGNATURE-----"),
     ("Content-Type", 'application/pgp-signature; name="signature.asc"')),
     more=' micalg=pgp-sha512; protocol="application/pgp-signature";')
+# What mail programs write before the first part: Outlook, and Thunderbird where it signs.
+OUTLOOK = Body(ALTERNATIVE.fields, b"This is a multipart message in MIME format.\r\n\r\n" + ALTERNATIVE.text)
+THUNDERBIRD = Body(SIGNED.fields, b"This is an OpenPGP/MIME signed message (RFC 4880 and 3156)\r\n" + SIGNED.text)
+OLD_NAME_OF_ASCII = Body((("Content-Type", "text/plain; charset=ANSI_X3.4-1968"),
+                          ("Content-Transfer-Encoding", "8bit")), HELLO)
 JAPANESE = Body((("Content-Type", "text/plain; charset=iso-2022-jp"), ("Content-Transfer-Encoding", "7bit")),
                 "こんにちは\r\n".encode("iso-2022-jp"))
 OLD_OUTLOOK = Body((("Content-Type", 'text/plain; format=flowed; charset="iso-8859-1"; reply-type=original'),

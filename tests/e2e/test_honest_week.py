@@ -17,8 +17,9 @@ from private_mail.name_server import NameServer, NameServerConfig
 from private_mail.processes import temporary_folder
 from private_mail.signing import SigningKey
 
-# Of what was recognised before. Entries for lists and signers bring no SPF: it proves domains, and addresses no longer.
-LEAST_WITH_ENTRIES, LEAST_WITH_DOMAINS = 0.93, 0.95
+# Of what was recognised before, without what entries for lists and signers bring besides. They help no sender whom SPF
+# alone proves: that proves a domain, and an address no longer.
+LEAST_WITH_ENTRIES, LEAST_WITH_DOMAINS = 0.92, 0.95
 SETTINGS = {"trusted_authserv_id": AUTHSERV_ID, "verify_dkim": "yes", "trusted_forwarders": TRUSTED_FORWARDER}
 
 
@@ -138,9 +139,10 @@ def test_the_week_has_all_its_messages():
 def test_of_what_was_recognised_nearly_all_still_is(rows):
     print("\n" + table(rows))
     before, entries, domains = (total(rows, column) for column in ("before", "both_entries", "both_domains"))
-    print(f"recognised before: {before}, or {total(rows, 'before_by_program')} as the program had it; by the stricter "
-          f"proof {total(rows, 'strict')}; with entries {total(rows, 'with_entries')}, {100 * entries / before:.1f} % of those "
-          f"before; with domains {total(rows, 'with_domains')}, {100 * domains / before:.1f} % of those before")
+    print(f"recognised before: {before}, or {total(rows, 'before_by_program')} as the program had it\n"
+          f"by the stricter proof: {total(rows, 'strict')}\n"
+          f"with entries: {total(rows, 'with_entries')}, {100 * entries / before:.1f} % of those before\n"
+          f"with domains: {total(rows, 'with_domains')}, {100 * domains / before:.1f} % of those before")
     assert entries >= LEAST_WITH_ENTRIES * before
     assert domains >= LEAST_WITH_DOMAINS * before
 

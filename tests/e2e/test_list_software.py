@@ -69,7 +69,7 @@ def test_a_message_that_is_not_recognised_has_its_stated_reason(whitelist, names
     assert wrong == []
 
 
-def test_without_the_entry_for_its_signer_a_list_of_an_organisational_domain_is_not_recognised(folder, names):
+def test_a_list_whose_host_may_not_sign_by_itself_is_not_recognised_without_the_entry_that_lets_it(folder, names):
     cases = [case for case in ORDINARY if "signed-by" in case.entry]
     alone = whitelist_of(folder, "alone", {case.entry.partition(" signed-by ")[0] for case in cases})
     assert len(cases) > 15
