@@ -5,7 +5,7 @@ import shutil
 import smtplib
 import subprocess
 from email.message import EmailMessage
-from email.utils import formatdate
+from email.utils import formatdate, make_msgid
 from pathlib import Path
 
 from .processes import Program, accepts_connections, become, free_port
@@ -76,11 +76,14 @@ class Mailman:
         self._run("create", "--domain", address)
         self._run("addmembers", "--no-welcome-msg", "-", address, stdin="".join(f"{member}\n" for member in members))
 
-    def post(self, sender, address):
+    def post(self, sender, address, page=None):
+        """page: HTML beside the text."""
         message = EmailMessage()
         message["From"], message["To"], message["Subject"] = f"Anna Berg <{sender}>", address, "the plan"
-        message["Date"], message["Message-ID"] = formatdate(), "<4711@mail.member.example>"
+        message["Date"], message["Message-ID"] = formatdate(), make_msgid()
         message.set_content("Hello,\n\nthe meeting is on Monday.\n")
+        if page:
+            message.add_alternative(page, subtype="html")
         with smtplib.LMTP("127.0.0.1", self.lmtp_port) as client:
             client.send_message(message, sender, [address])
 

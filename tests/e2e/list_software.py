@@ -128,15 +128,16 @@ def mailman_3(mailing_list, post, is_munged=False, reply_to_list=False, has_foot
     if reply_to_list:
         fields = [each for each in fields if each[0] != "Reply-To"] + [
             ("Reply-To", formataddr((mailing_list.name.capitalize(), mailing_list.address)))]
-    fields = [*([] if is_munged or wraps or is_digest else post.signature(mailing_list)), *fields,
-              *body.with_fields(), ("Message-ID-Hash", "J6ZW3AQ5XQ2DPQ4M"), ("X-Message-ID-Hash", "J6ZW3AQ5XQ2DPQ4M"),
+    subject = [each for each in fields if each[0] == "Subject"]
+    fields = [*([] if is_munged or wraps or is_digest else post.signature(mailing_list)),
+              *(each for each in fields if each[0] != "Subject"), ("MIME-Version", "1.0"), ("Message-ID-Hash", "J6ZW3AQ5XQ2DPQ4M"), ("X-Message-ID-Hash", "J6ZW3AQ5XQ2DPQ4M"),
               ("X-MailFrom", MEMBER), ("X-Mailman-Rule-Misses", "dmarc-mitigation; no-senders; approved; loop"),
-              ("X-Mailman-Version", "3.3.8"), ("Precedence", "list"), ("List-Id", mailing_list.list_id),
+              ("X-Mailman-Version", "3.3.8"), ("Precedence", "list"), *subject, ("List-Id", mailing_list.list_id),
               ("Archived-At", mailing_list.url("archives/J6ZW3AQ5")), ("List-Archive", mailing_list.url("archives/")),
               ("List-Help", f"<mailto:{mailing_list.of('request')}?subject=help>"),
               ("List-Owner", f"<mailto:{mailing_list.of('owner')}>"), ("List-Post", f"<mailto:{mailing_list.address}>"),
               ("List-Subscribe", f"<mailto:{mailing_list.of('join')}>"),
-              ("List-Unsubscribe", f"<mailto:{mailing_list.of('leave')}>")]
+              ("List-Unsubscribe", f"<mailto:{mailing_list.of('leave')}>"), *body.fields]
     bounces = mailing_list.of(f"bounces+{VERP_OURS}" if verp else "bounces")
     return ListMail(mailing_list, bounces, composed(fields, body))
 
