@@ -16,13 +16,23 @@ bool is_of_dmarc(const TagList& tags) noexcept {
          ascii::equal_ignoring_case(first.value.substr(0, kAnyVersion.size()), kAnyVersion);
 }
 
+Adkim adkim_of(std::string_view value) noexcept {
+  return ascii::equal_ignoring_case(value, "r") ? Adkim::relaxed : Adkim::strict;
+}
+
+Psd psd_of(std::string_view value) noexcept {
+  if (ascii::equal_ignoring_case(value, "u")) return Psd::not_said;
+  if (ascii::equal_ignoring_case(value, "n")) return Psd::no;
+  return ascii::equal_ignoring_case(value, "y") ? Psd::yes : Psd::unreadable;
+}
+
 }  // namespace
 
-Adkim read_adkim(std::string_view record) {
+std::optional<DmarcRecord> read_dmarc_record(std::string_view record) {
   const TagList tags(record);
-  if (!is_of_dmarc(tags)) return Adkim::no_record;
-  if (!tags.is_valid() || tags.tags().front().value != kVersion) return Adkim::strict;
-  return ascii::equal_ignoring_case(tags.find("adkim").value_or("r"), "r") ? Adkim::relaxed : Adkim::strict;
+  if (!is_of_dmarc(tags)) return std::nullopt;
+  if (!tags.is_valid() || tags.tags().front().value != kVersion) return DmarcRecord{};
+  return DmarcRecord{adkim_of(tags.find("adkim").value_or("r")), psd_of(tags.find("psd").value_or("u"))};
 }
 
 }  // namespace bloomgate

@@ -1,9 +1,6 @@
 #include "milter/dkim/owner_questions.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <string_view>
-#include <utility>
 
 #include "milter/dkim/dmarc_record.hpp"
 #include "milter/dkim/library_outcome.hpp"
@@ -13,36 +10,23 @@ namespace {
 
 using Outcome = SignatureOutcome;
 
-std::string record_name(std::string_view domain) {
-  return std::string("_dmarc.").append(domain);
-}
-
-// What a TXT record says; nothing if it is no DMARC record. The owner may have forbidden what we fail to read, so no
-// failure allows anything.
-std::optional<Outcome> outcome_of(const TxtRecord& record) {
+// The owner may have forbidden what we fail to read, so no failure allows anything.
+WalkAnswer answer_of(const TxtRecord& record) {
   switch (record.status) {
-    case TxtStatus::not_found:
-      return std::nullopt;
     case TxtStatus::found:
-      break;
+      return {.record = read_dmarc_record(record.text)};
+    case TxtStatus::not_found:
+      return {};
     case TxtStatus::several:
     case TxtStatus::too_long:
     case TxtStatus::malformed:
-      return Outcome::other_domain_not_allowed;
+      return {.fault = Outcome::other_domain_not_allowed};
     case TxtStatus::server_failed:
     case TxtStatus::bogus:
     case TxtStatus::timed_out:
-      return bloomgate::outcome_of(record.status);
-  }
-  switch (read_adkim(record.text)) {
-    case Adkim::no_record:
-      return std::nullopt;
-    case Adkim::relaxed:
-      return Outcome::pass;
-    case Adkim::strict:
       break;
   }
-  return Outcome::other_domain_not_allowed;
+  return {.fault = outcome_of(record.status)};
 }
 
 bool is_of_another(const SignatureCandidate& candidate, std::string_view domain) noexcept {
@@ -53,43 +37,77 @@ bool has_passed(const SignatureCandidate& candidate) noexcept {
   return candidate.signature.outcome == Outcome::pass;
 }
 
+bool has_own_pass(const SignatureChoice& verified, std::string_view domain) noexcept {
+  return std::ranges::any_of(verified.candidates, [domain](const SignatureCandidate& each) {
+    return has_passed(each) && each.signature.domain == domain;
+  });
+}
+
+// The other domains whose signatures passed, each once.
+std::vector<std::string_view> passed_others(const SignatureChoice& verified, std::string_view domain) {
+  std::vector<std::string_view> signers;
+  for (const SignatureCandidate& each : verified.candidates) {
+    const std::string_view signer = each.signature.domain;
+    if (!has_passed(each) || !is_of_another(each, domain)) continue;
+    if (std::ranges::find(signers, signer) == signers.end()) signers.push_back(signer);
+  }
+  return signers;
+}
+
 }  // namespace
 
 OwnerQuestions::OwnerQuestions(Resolver& resolver, const SignatureChoice& choice, Alignment alignment)
     : resolver_(resolver) {
   if (alignment != Alignment::relaxed) return;
   for (const Domain& wanted : choice.need.domains) {
-    const std::string_view domain = wanted.view();
-    const auto depends_on_owner = [domain](const SignatureCandidate& each) {
-      return each.is_worth_verifying && is_of_another(each, domain);
-    };
-    if (std::ranges::none_of(choice.candidates, depends_on_owner)) continue;
-    Question question = {std::string(domain), resolver.start(record_name(domain)), nullptr};
-    const std::string_view organization = organizational_domain(domain);
-    if (organization != domain) question.of_organization = resolver.start(record_name(organization));
-    questions_.push_back(std::move(question));
+    bool depends_on_owner = false;
+    for (const SignatureCandidate& each : choice.candidates) {
+      if (!each.is_worth_verifying || !is_of_another(each, wanted.view())) continue;
+      start(each.signature.domain);
+      depends_on_owner = true;
+    }
+    if (!depends_on_owner) continue;
+    start(wanted.view());
+    domains_.emplace_back(wanted.view());
+  }
+}
+
+void OwnerQuestions::start(std::string_view domain) {
+  for (const std::string_view name : walk_names(domain)) {
+    const auto [lookup, is_new] = lookups_.try_emplace(std::string(name));
+    if (is_new) lookup->second = resolver_.start("_dmarc." + lookup->first);
   }
 }
 
 std::vector<OwnerRule> OwnerQuestions::rules(const SignatureChoice& verified, Resolver::Clock::time_point deadline) {
   std::vector<OwnerRule> rules;
-  for (const Question& each : questions_) {
-    const auto is_own = [&](const SignatureCandidate& one) { return one.signature.domain == each.domain; };
-    const auto passed = [&](const auto& is_meant) {
-      return std::ranges::any_of(verified.candidates,
-                                 [&](const auto& one) { return has_passed(one) && is_meant(one); });
-    };
-    const auto is_others = [&](const SignatureCandidate& one) { return is_of_another(one, each.domain); };
-    if (!passed(is_own) && passed(is_others)) rules.push_back({each.domain, answer(each, deadline)});
+  for (const std::string& domain : domains_) {
+    if (has_own_pass(verified, domain)) continue;
+    const std::vector<std::string_view> signers = passed_others(verified, domain);
+    if (signers.empty()) continue;
+    const TreeWalk of_domain = walk(domain, deadline);
+    for (const std::string_view signer : signers) {
+      rules.push_back({domain, std::string(signer), outcome_for(of_domain, signer, deadline)});
+    }
   }
   return rules;
 }
 
-SignatureOutcome OwnerQuestions::answer(const Question& question, Resolver::Clock::time_point deadline) {
-  if (const auto outcome = outcome_of(resolver_.wait(*question.of_domain, deadline))) return *outcome;
-  if (question.of_organization == nullptr) return Outcome::pass;
-  // Without any record the owner has not forbidden it.
-  return outcome_of(resolver_.wait(*question.of_organization, deadline)).value_or(Outcome::pass);
+TreeWalk OwnerQuestions::walk(std::string_view domain, Resolver::Clock::time_point deadline) {
+  return walk_tree(domain, [&](std::string_view name) {
+    const auto lookup = lookups_.find(name);
+    if (lookup == lookups_.end()) return WalkAnswer{.fault = Outcome::other_domain_not_allowed};
+    return answer_of(resolver_.wait(*lookup->second, deadline));
+  });
+}
+
+SignatureOutcome OwnerQuestions::outcome_for(const TreeWalk& of_domain, std::string_view signer,
+                                             Resolver::Clock::time_point deadline) {
+  if (of_domain.fault != Outcome::pass) return of_domain.fault;
+  if (of_domain.adkim == Adkim::strict) return Outcome::other_domain_not_allowed;
+  const TreeWalk of_signer = walk(signer, deadline);
+  if (of_signer.fault != Outcome::pass) return of_signer.fault;
+  return of_signer.organization == of_domain.organization ? Outcome::pass : Outcome::other_domain_not_allowed;
 }
 
 }  // namespace bloomgate

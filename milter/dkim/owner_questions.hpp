@@ -1,40 +1,47 @@
-// The look-ups of DMARC records for one message, from its header on: whether the owners of the wanted domains let other
-// domains of their organisation sign. The record of the wanted domain itself decides; if there is none, that of its
-// organisational domain (RFC 7489 section 6.6.3). Used by one thread at a time.
+// The look-ups of DMARC records for one message, from its header on: whether another domain that has signed is of the
+// same organisation as a wanted domain, and the owner lets such domains sign. tree_walk.hpp has the rule (RFC 9989
+// section 4.10). Used by one thread at a time.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "milter/dkim/resolver.hpp"
 #include "milter/dkim/signature_choice.hpp"
+#include "milter/dkim/tree_walk.hpp"
 #include "milter/policy/signatures.hpp"
 
 namespace bloomgate {
 
 class OwnerQuestions {
  public:
-  // Starts the look-ups, at most two for each wanted domain, and does not wait: of the domains for which another domain
-  // signs, as far as that candidate is worth verifying. Only with Alignment::relaxed does anything depend on an owner.
+  // Starts the look-ups, and does not wait: of the wanted domains for which another domain signs, and of these signers,
+  // as far as the candidate is worth verifying. Only with Alignment::relaxed does anything depend on an owner.
+  //
+  // At most kMaxWalkNames for each domain, and each name once. A signer shares at least the two last names with a
+  // wanted domain. So 2 wanted domains and 4 signers have at most 2 * 8 + 4 * 6 = 40 names, all of them of the wanted
+  // domains' organisations or above these: an attacker cannot choose another zone that is asked.
+  //
   // `resolver` must outlive the object. Throws std::bad_alloc.
   OwnerQuestions(Resolver& resolver, const SignatureChoice& choice, Alignment alignment);
 
-  // The rules of the domains for which only another domain's signature passed: on those of others nothing depends.
-  // Waits for them until `deadline`. Throws std::bad_alloc.
+  // The rules of the domains for which only another domain's signature passed: on those of others nothing depends. One
+  // for each such signer. Waits for them until `deadline`. Throws std::bad_alloc.
   std::vector<OwnerRule> rules(const SignatureChoice& verified, Resolver::Clock::time_point deadline);
 
  private:
-  struct Question {
-    std::string domain;
-    std::shared_ptr<Resolver::Lookup> of_domain;
-    std::shared_ptr<Resolver::Lookup> of_organization;  // null: the domain is its own organisational domain
-  };
-
-  SignatureOutcome answer(const Question& question, Resolver::Clock::time_point deadline);
+  void start(std::string_view domain);
+  TreeWalk walk(std::string_view domain, Resolver::Clock::time_point deadline);
+  SignatureOutcome outcome_for(const TreeWalk& of_domain, std::string_view signer,
+                               Resolver::Clock::time_point deadline);
 
   Resolver& resolver_;
-  std::vector<Question> questions_;
+  std::vector<std::string> domains_;  // the wanted ones whose owners have a say
+  std::map<std::string, std::shared_ptr<Resolver::Lookup>, std::less<>> lookups_;  // of a domain's record
 };
 
 }  // namespace bloomgate

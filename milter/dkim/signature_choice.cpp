@@ -167,10 +167,14 @@ Signatures SignatureChoice::outcome() && {
 }
 
 bool SignatureChoice::allows(const Signatures& found) const noexcept {
-  const auto is_wanted_domain = [this](const OwnerRule& rule) {
-    return std::ranges::find(need.domains, rule.domain, &Domain::view) != need.domains.end();
+  const auto is_of_this_message = [this](const OwnerRule& rule) {
+    const auto is_signer = [&rule](const SignatureCandidate& each) {
+      return each.is_worth_verifying && each.signature.domain == rule.signer;
+    };
+    return std::ranges::find(need.domains, rule.domain, &Domain::view) != need.domains.end() &&
+           std::ranges::any_of(candidates, is_signer);
   };
-  if (!std::ranges::all_of(found.owner_rules, is_wanted_domain)) return false;
+  if (!std::ranges::all_of(found.owner_rules, is_of_this_message)) return false;
   const auto may_be_of = [](const Signature& signature, const SignatureCandidate& candidate) {
     return signature.domain == candidate.signature.domain && signature.selector == candidate.signature.selector &&
            (candidate.is_worth_verifying || signature.outcome != Outcome::pass);

@@ -62,7 +62,7 @@ struct SignatureChoice {
   Signatures outcome() &&;
 
   // Whether a verifier may have found that of them: it speaks for no other domain than those that the message names,
-  // and of no other owner than those of the wanted domains.
+  // and says only of these whether the owner of a wanted domain lets them sign.
   bool allows(const Signatures& found) const noexcept;
 };
 

@@ -149,6 +149,7 @@ std::string encode(const Signatures& signatures) {
   put(out, static_cast<std::uint32_t>(signatures.owner_rules.size()));
   for (const OwnerRule& each : signatures.owner_rules) {
     put_text(out, each.domain);
+    put_text(out, each.signer);
     put(out, static_cast<std::uint8_t>(each.outcome));
   }
   return out;
@@ -168,9 +169,10 @@ std::optional<Signatures> decode_signatures(std::string_view bytes) {
     each.key_milliseconds = reader.number<std::uint32_t>() / 1000.0;
     each.has_secure_key = reader.flag();
   }
-  signatures.owner_rules.resize(reader.count(SignatureNeed::kMaxDomains));
+  signatures.owner_rules.resize(reader.count(kMaxOwnerRules));
   for (OwnerRule& each : signatures.owner_rules) {
     each.domain = read_domain(reader).view();
+    each.signer = read_domain(reader).view();
     each.outcome = read_outcome(reader);
   }
   return reader.is_done() ? std::optional(std::move(signatures)) : std::nullopt;

@@ -79,7 +79,7 @@ void Decider::trace_signatures() const noexcept {
   }
   if (signatures.all.empty()) note("signature", {}, {}, signature_outcome_name(signatures.fault));
   for (const OwnerRule& each : signatures.owner_rules) {
-    note("owner-rule", {}, each.domain, signature_outcome_name(each.outcome));
+    note("owner-rule", each.signer, each.domain, signature_outcome_name(each.outcome));
   }
 }
 

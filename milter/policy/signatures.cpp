@@ -1,7 +1,6 @@
 #include "milter/policy/signatures.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace bloomgate {
 
@@ -72,14 +71,16 @@ SignatureOutcome outcome_of_added(WatchedField field) noexcept {
   return static_cast<SignatureOutcome>(first + static_cast<std::size_t>(field));
 }
 
-SignatureOutcome Signatures::owner_rule(std::string_view domain) const noexcept {
-  const auto rule = std::ranges::find(owner_rules, domain, &OwnerRule::domain);
+SignatureOutcome Signatures::owner_rule(std::string_view domain, std::string_view signer) const noexcept {
+  const auto rule = std::ranges::find_if(
+      owner_rules, [&](const OwnerRule& each) { return each.domain == domain && each.signer == signer; });
   return rule != owner_rules.end() ? rule->outcome : SignatureOutcome::other_domain_not_allowed;
 }
 
 bool Signatures::may_count(const Signature& signature, std::string_view domain, Alignment alignment) const noexcept {
   if (!aligned(signature.domain, domain, alignment)) return false;
-  return alignment != Alignment::relaxed || signature.domain == domain || owner_rule(domain) == SignatureOutcome::pass;
+  return alignment != Alignment::relaxed || signature.domain == domain ||
+         owner_rule(domain, signature.domain) == SignatureOutcome::pass;
 }
 
 bool Signatures::pass_for(std::string_view domain, Alignment alignment) const noexcept {
@@ -90,18 +91,19 @@ bool Signatures::pass_for(std::string_view domain, Alignment alignment) const no
 
 SignatureOutcome Signatures::outcome_for(std::string_view domain, Alignment alignment) const noexcept {
   if (pass_for(domain, alignment)) return SignatureOutcome::pass;
-  const auto outcome_of_first = [this](const auto& is_meant) -> std::optional<SignatureOutcome> {
+  const auto first = [this](const auto& is_meant) -> const Signature* {
     const auto found = std::ranges::find_if(all, is_meant);
-    return found != all.end() ? std::optional(found->outcome) : std::nullopt;
+    return found != all.end() ? &*found : nullptr;
   };
   const auto is_aligned = [&](const Signature& each) { return aligned(each.domain, domain, alignment); };
   const auto counts = [&](const Signature& each) { return may_count(each, domain, alignment); };
   const auto is_kept_out = [&](const Signature& each) {
     return each.outcome == SignatureOutcome::pass && is_aligned(each);
   };
-  if (const auto outcome = outcome_of_first(counts)) return *outcome;
-  if (outcome_of_first(is_kept_out)) return owner_rule(domain);
-  return outcome_of_first(is_aligned).value_or(fault);
+  if (const Signature* const found = first(counts)) return found->outcome;
+  if (const Signature* const found = first(is_kept_out)) return owner_rule(domain, found->domain);
+  const Signature* const found = first(is_aligned);
+  return found != nullptr ? found->outcome : fault;
 }
 
 }  // namespace bloomgate

@@ -103,11 +103,13 @@ struct Signature {
   friend bool operator==(const Signature&, const Signature&) = default;
 };
 
-// Whether the owner of a sender's domain lets other domains of the organisation sign for it, by the domain's DMARC
-// record: the tag adkim of RFC 7489 section 6.3.
+// Whether another domain may sign for a sender's: the DMARC records make both one organisation, and the sender's one
+// does not forbid it by adkim (RFC 9989 sections 4.7 and 4.10).
 struct OwnerRule {
   std::string domain = {};  // the sender's, canonical
-  // pass: he does; that is so without a record, too. Else why not, or why that is not known.
+  std::string signer = {};  // d= of a signature, canonical
+  // pass: it may, as also where there are no records, and the Public Suffix List makes both one organisation. Else why
+  // not, or why that is not known.
   SignatureOutcome outcome = SignatureOutcome::other_domain_not_allowed;
 
   friend bool operator==(const OwnerRule&, const OwnerRule&) = default;
@@ -117,8 +119,8 @@ struct Signatures {
   std::vector<Signature> all = {};  // those that were looked at, in the order of the header
   // Of the verification itself: what is said where `all` has nothing to say.
   SignatureOutcome fault = SignatureOutcome::no_signature;
-  // With Alignment::relaxed another domain's signature counts only for a domain whose rule is a pass, so a rule that is
-  // missing opens nothing. At most SignatureNeed::kMaxDomains; none where no signature's fate depends on it.
+  // With Alignment::relaxed another domain's signature counts only if the rule for both domains is a pass, so a missing
+  // rule opens nothing. At most one for each wanted domain and signature; none where no signature's fate depends on it.
   std::vector<OwnerRule> owner_rules = {};
 
   // Whether a signature that may count for `domain` passed.
@@ -132,7 +134,7 @@ struct Signatures {
   friend bool operator==(const Signatures&, const Signatures&) = default;
 
  private:
-  SignatureOutcome owner_rule(std::string_view domain) const noexcept;
+  SignatureOutcome owner_rule(std::string_view domain, std::string_view signer) const noexcept;
   bool may_count(const Signature& signature, std::string_view domain, Alignment alignment) const noexcept;
 };
 

@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (const auto signatures = wire::decode_signatures(bytes)) {
     require(signatures->all.size() <= kMaxVerifiedSignatures);
-    require(signatures->owner_rules.size() <= SignatureNeed::kMaxDomains);
+    require(signatures->owner_rules.size() <= kMaxOwnerRules);
     require(wire::decode_signatures(wire::encode(*signatures)).has_value());
   }
   if (const auto options = wire::decode_options(bytes))

@@ -111,9 +111,10 @@ TEST_CASE("a good signature that the owner's rule keeps out is named in the log,
   GateRules rules = verifying_rules();
   rules.policy.alignment = Alignment::relaxed;
   Verifying verifying(rules);
-  verifying.outcome = {.all = {{.outcome = SignatureOutcome::expired, .domain = "mg.example.org", .selector = "s2"},
-                               {.outcome = SignatureOutcome::pass, .domain = "news.example.org", .selector = "s3"}},
-                       .owner_rules = {{"example.org", SignatureOutcome::other_domain_not_allowed}}};
+  verifying.outcome = {
+      .all = {{.outcome = SignatureOutcome::expired, .domain = "mg.example.org", .selector = "s2"},
+              {.outcome = SignatureOutcome::pass, .domain = "news.example.org", .selector = "s3"}},
+      .owner_rules = {{"example.org", "news.example.org", SignatureOutcome::other_domain_not_allowed}}};
   verifying.send("<joe@example.org>");
   CHECK_THAT(verifying.server.edits().back(), Contains("; dkim=other-domain-not-allowed"));
   CHECK_THAT(verifying.log.text(), Contains(" dkim=other-domain-not-allowed domain=news.example.org selector=s3"));

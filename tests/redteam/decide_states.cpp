@@ -59,7 +59,7 @@ Signatures signatures_of(const State& state) {
   };
   for (const std::string_view domain : {envelope, from}) {
     const auto outcome = allows(domain) ? SignatureOutcome::pass : SignatureOutcome::other_domain_not_allowed;
-    if (!domain.empty()) signatures.owner_rules.push_back({std::string(domain), outcome});
+    if (!domain.empty()) signatures.owner_rules.push_back({std::string(domain), std::string(state.signer), outcome});
   }
   return signatures;
 }

@@ -1,6 +1,7 @@
 #include "milter/dkim/dmarc_record.hpp"
 
 #include <string_view>
+#include <utility>
 
 #include "tests/support/catch.hpp"
 
@@ -15,7 +16,9 @@ struct Case {
 void check_all(std::initializer_list<Case> cases) {
   for (const Case& c : cases) {
     INFO(c.record);
-    CHECK(read_adkim(c.record) == c.want);
+    const auto record = read_dmarc_record(c.record);
+    REQUIRE(record);
+    CHECK(record->adkim == c.want);
   }
 }
 
@@ -54,20 +57,41 @@ TEST_CASE("an invalid DMARC record lets only the domain itself sign") {
   });
 }
 
+TEST_CASE("the tag psd of a DMARC record says whether names below belong to others") {
+  const std::pair<std::string_view, Psd> cases[] = {
+      {"v=DMARC1; p=none", Psd::not_said},
+      {"v=DMARC1; psd=u", Psd::not_said},
+      {"v=DMARC1; psd=y; p=reject", Psd::yes},
+      {"v=DMARC1; PSD = Y ;", Psd::yes},
+      {"v=DMARC1; psd=n", Psd::no},
+      {"v=DMARC1; psd=N", Psd::no},
+      {"v=DMARC1; psd=", Psd::unreadable},
+      {"v=DMARC1; psd=yes", Psd::unreadable},
+      {"v=DMARC1; psd=n; psd=n", Psd::unreadable},
+      {"v=DMARC1; psd=n; adkim=r; adkim=r", Psd::unreadable},
+      {"v=DMARC2; psd=n", Psd::unreadable},
+      {"v=DMARC1; psd", Psd::unreadable},
+  };
+  for (const auto& [text, want] : cases) {
+    INFO(text);
+    const auto record = read_dmarc_record(text);
+    REQUIRE(record);
+    CHECK(record->psd == want);
+  }
+}
+
+TEST_CASE("an invalid value of one tag of a DMARC record does not change the other") {
+  CHECK(read_dmarc_record("v=DMARC1; psd=x; adkim=r") == DmarcRecord{Adkim::relaxed, Psd::unreadable});
+  CHECK(read_dmarc_record("v=DMARC1; psd=n; adkim=x") == DmarcRecord{Adkim::strict, Psd::no});
+}
+
 TEST_CASE("a text whose first tag is not the version of DMARC is no DMARC record") {
-  check_all({
-      {"", Adkim::no_record},
-      {";", Adkim::no_record},
-      {"v=spf1 -all", Adkim::no_record},
-      {"v=DKIM1; p=", Adkim::no_record},
-      {"v=", Adkim::no_record},
-      {"v=DMAR", Adkim::no_record},
-      {"adkim=s", Adkim::no_record},
-      {"adkim=s; v=DMARC1", Adkim::no_record},
-      {"x=1; v=DMARC1; adkim=s", Adkim::no_record},
-      {"DMARC1; adkim=s", Adkim::no_record},
-      {"google-site-verification=v=DMARC1", Adkim::no_record},
-  });
+  for (const std::string_view text :
+       {"", ";", "v=spf1 -all", "v=DKIM1; p=", "v=", "v=DMAR", "adkim=s", "adkim=s; v=DMARC1", "x=1; v=DMARC1; adkim=s",
+        "DMARC1; adkim=s", "google-site-verification=v=DMARC1"}) {
+    INFO(text);
+    CHECK_FALSE(read_dmarc_record(text));
+  }
 }
 
 }  // namespace

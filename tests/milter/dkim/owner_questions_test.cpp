@@ -3,11 +3,13 @@
 #include "milter/dkim/owner_questions.hpp"
 
 #include <chrono>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "milter/dkim/library_verifier.hpp"
+#include "milter/dkim/tree_walk.hpp"
 #include "tests/milter/dkim/signing.hpp"
 #include "tests/milter/dkim/verifying.hpp"
 #include "tests/support/catch.hpp"
@@ -21,13 +23,15 @@ using test::kBody;
 constexpr std::string_view kSender = "shop.example.org";
 constexpr std::string_view kChild = "mg.shop.example.org";  // of the sender's domain
 
+constexpr std::string_view kPrefix = "_dmarc.";
+
 std::string dmarc(std::string_view domain, std::string_view text) {
-  return "_dmarc." + std::string(domain) + ". 3600 IN TXT \"" + std::string(text) + "\"";
+  return std::string(kPrefix) + std::string(domain) + ". 3600 IN TXT \"" + std::string(text) + "\"";
 }
 
 // The name exists, and has no TXT record.
 std::string no_dmarc(std::string_view domain) {
-  return "_dmarc." + std::string(domain) + ". 3600 IN A 192.0.2.1";
+  return std::string(kPrefix) + std::string(domain) + ". 3600 IN A 192.0.2.1";
 }
 
 struct Signed {
@@ -35,10 +39,26 @@ struct Signed {
   Alignment alignment = Alignment::relaxed;
   std::vector<std::string> senders = {std::string(kSender)};  // the wanted domains
   std::string body = kBody;                                   // as it comes
+  std::vector<std::string> failing = {};                      // domains whose name servers fail
 };
+
+// The names of the walks, but for those that have a record, or that fail, exist without one.
+void add_missing(std::vector<std::string>& records, const Signed& how) {
+  std::vector<std::string_view> domains(how.signers.begin(), how.signers.end());
+  domains.insert(domains.end(), how.senders.begin(), how.senders.end());
+  std::set<std::string> known(how.failing.begin(), how.failing.end());
+  for (const std::string& record : records)
+    known.insert(record.substr(kPrefix.size(), record.find(". ") - kPrefix.size()));
+  for (const std::string_view domain : domains) {
+    for (const std::string_view name : walk_names(domain)) {
+      if (known.insert(std::string(name)).second) records.push_back(no_dmarc(name));
+    }
+  }
+}
 
 // A message of the sender, signed by each of the signers, where a name server has these records and the signers' keys.
 Signatures found(std::vector<std::string> records, const Signed& how = {}) {
+  add_missing(records, how);
   std::vector<std::string> header = {"From: joe@shop.example.org", "To: ann@example.net", "Subject: test"};
   for (const std::string_view signer : how.signers) {
     header = test::sign(header, kBody, std::string(signer)).header;
@@ -65,6 +85,8 @@ std::string told(const std::vector<std::string>& records, const Signed& how = {}
 
 constexpr std::string_view kStrict = "v=DMARC1; p=none; adkim=s";
 constexpr std::string_view kRelaxed = "v=DMARC1; p=none; adkim=r";
+constexpr std::string_view kOwn = "v=DMARC1; p=none; psd=n";     // an organisation of its own
+constexpr std::string_view kSuffix = "v=DMARC1; p=none; psd=y";  // each name below is one
 
 TEST_CASE(
     "the DMARC record of the domain, or else of its organisational domain, says whether another domain may sign") {
@@ -118,19 +140,55 @@ TEST_CASE("if the owner's wish cannot be read, another domain's signature does n
   }
   CHECK(told({dmarc(domain, kRelaxed), dmarc(domain, "v=spf1 -all"), dmarc(organization, kRelaxed)}) ==
         "other-domain-not-allowed");
-  // The name server fails, for either name.
-  CHECK(told({dmarc(organization, kRelaxed)}) == "name-server-failed");
-  CHECK(told({no_dmarc(domain)}) == "name-server-failed");
-  CHECK(told({dmarc(domain, kRelaxed)}) == "pass");  // the other name does not matter
 }
 
-TEST_CASE("an owner is asked about signers above and beside the domain, too") {
+TEST_CASE("if a name server fails where a record could decide, another domain's signature does not count") {
+  struct Case {
+    std::string_view sentence;
+    std::vector<std::string> records;
+    std::string failing;
+    std::string_view want;
+  };
+  const std::string domain(kSender), organization = "example.org", signer(kChild), top = "org";
+  const Case cases[] = {
+      {"the domain's own", {dmarc(organization, kRelaxed)}, domain, "name-server-failed"},
+      {"the organisation's", {no_dmarc(domain)}, organization, "name-server-failed"},
+      {"the organisation's, and the domain allows it", {dmarc(domain, kRelaxed)}, organization, "name-server-failed"},
+      {"the registry's", {dmarc(organization, kRelaxed)}, top, "name-server-failed"},
+      {"the signer's", {dmarc(organization, kRelaxed)}, signer, "name-server-failed"},
+      {"the signer's, and the domain forbids it", {dmarc(domain, kStrict)}, signer, "other-domain-not-allowed"},
+      {"that of a name above psd=n", {dmarc(domain, kOwn)}, organization, "pass"},
+      {"the registry's, above psd=n", {dmarc(organization, kOwn)}, top, "pass"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.sentence);
+    CHECK(told(c.records, {.failing = {c.failing}}) == c.want);
+    CHECK(told(c.records, {.signers = {kSender}, .failing = {c.failing}}) == "pass");
+  }
+}
+
+TEST_CASE("a signer above the domain or beside it counts if both walks end in one organisation") {
   for (const std::string_view signer : {"example.org", "news.example.org"}) {
     INFO(signer);
-    CHECK(told({dmarc(kSender, kStrict), no_dmarc("example.org")}, {.signers = {signer}}) ==
-          "other-domain-not-allowed");
-    CHECK(told({dmarc(kSender, kRelaxed), no_dmarc("example.org")}, {.signers = {signer}}) == "pass");
+    const Signed how = {.signers = {signer}};
+    CHECK(told({}, how) == "pass");
+    CHECK(told({dmarc("example.org", kRelaxed)}, how) == "pass");
+    CHECK(told({dmarc(kSender, kRelaxed), dmarc("example.org", kRelaxed)}, how) == "pass");
+    CHECK(told({dmarc(kSender, kRelaxed), dmarc("example.org", kOwn)}, how) == "pass");
+    CHECK(told({dmarc(kSender, kStrict), dmarc("example.org", kRelaxed)}, how) == "other-domain-not-allowed");
+    // Only the domain itself has a record, so it is an organisation of its own (RFC 9989 section 4.10.2).
+    CHECK(told({dmarc(kSender, kRelaxed)}, how) == "other-domain-not-allowed");
+    CHECK(told({dmarc(kSender, kOwn), dmarc("example.org", kRelaxed)}, how) == "other-domain-not-allowed");
+    CHECK(told({dmarc("example.org", kSuffix)}, how) == "other-domain-not-allowed");
   }
+}
+
+TEST_CASE("a signer below the domain is of another organisation if a record says so") {
+  CHECK(told({dmarc(kChild, kRelaxed), dmarc(kSender, kRelaxed)}) == "pass");
+  CHECK(told({dmarc(kChild, kOwn), dmarc(kSender, kRelaxed)}) == "other-domain-not-allowed");
+  CHECK(told({dmarc(kSender, kSuffix)}) == "other-domain-not-allowed");
+  CHECK(told({dmarc(kChild, kRelaxed)}) == "other-domain-not-allowed");  // without one of its own above
+  CHECK(told({dmarc(kChild, "v=DMARC1; psd=x"), dmarc(kSender, kRelaxed)}) == "other-domain-not-allowed");
 }
 
 TEST_CASE("a domain that is its own organisational domain has one record") {
@@ -146,8 +204,9 @@ TEST_CASE("a domain that is its own organisational domain has one record") {
 TEST_CASE("no owner has a say where no signature of another domain decides") {
   const std::vector<std::string> strict = {dmarc(kSender, kStrict), dmarc("example.org", kStrict)};
   const auto rules = [&](const Signed& how) { return found(strict, how).owner_rules; };
-  CHECK(rules({.signers = {kChild}}) ==
-        std::vector<OwnerRule>{{std::string(kSender), SignatureOutcome::other_domain_not_allowed}});
+  CHECK(rules({.signers = {kChild}}) == std::vector<OwnerRule>{{std::string(kSender), std::string(kChild),
+                                                                SignatureOutcome::other_domain_not_allowed}});
+  CHECK(rules({.signers = {kChild, kChild}}).size() == 1);
   CHECK(rules({.signers = {kSender}}).empty());
   CHECK(rules({.signers = {kSender, kChild}}).empty());
   CHECK(rules({.signers = {kChild}, .body = "Hullo.\r\n"}).empty());
@@ -161,13 +220,25 @@ TEST_CASE("no owner has a say where no signature of another domain decides") {
 
 TEST_CASE("each of two senders has a rule of its own owner") {
   const std::vector<std::string> records = {dmarc("a.example.org", kStrict), dmarc("b.example.org", kRelaxed),
-                                            no_dmarc("example.org")};
+                                            dmarc("example.org", kRelaxed)};
   const Signatures signatures =
       found(records, {.signers = {"c.example.org"}, .senders = {"a.example.org", "b.example.org"}});
-  CHECK(signatures.owner_rules == std::vector<OwnerRule>{{"a.example.org", SignatureOutcome::other_domain_not_allowed},
-                                                         {"b.example.org", SignatureOutcome::pass}});
+  CHECK(signatures.owner_rules ==
+        std::vector<OwnerRule>{{"a.example.org", "c.example.org", SignatureOutcome::other_domain_not_allowed},
+                               {"b.example.org", "c.example.org", SignatureOutcome::pass}});
   CHECK_FALSE(signatures.pass_for("a.example.org", Alignment::relaxed));
   CHECK(signatures.pass_for("b.example.org", Alignment::relaxed));
+}
+
+TEST_CASE("each of two signers has a rule of its own for the domain") {
+  const Signatures signatures = found({dmarc("example.org", kRelaxed), dmarc("own.example.org", kOwn)},
+                                      {.signers = {"own.example.org", "news.example.org"}});
+  const std::string domain(kSender);
+  // The message was signed by the first one first, so the second one's field stands above.
+  CHECK(signatures.owner_rules ==
+        std::vector<OwnerRule>{{domain, "news.example.org", SignatureOutcome::pass},
+                               {domain, "own.example.org", SignatureOutcome::other_domain_not_allowed}});
+  CHECK(signatures.pass_for(kSender, Alignment::relaxed));
 }
 
 }  // namespace

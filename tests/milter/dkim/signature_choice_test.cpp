@@ -210,24 +210,37 @@ TEST_CASE("which domains may sign is the rule of alignment") {
   for (const VerifyRules& rules : {VerifyRules{}, strict, relaxed}) CHECK(chosen(kGood, rules).candidates.size() == 1);
 }
 
-TEST_CASE("a verifier may speak of the message's signatures and of the owners of wanted domains alone") {
+TEST_CASE("a verifier may speak only of the signatures of a message, and of what wanted owners say of their domains") {
+  std::string weak_text = with("a", "rsa-sha1");
+  weak_text.replace(weak_text.find("example.org"), std::string("example.org").size(), "old.example.org");
   const SignatureChoice choice =
       chosen({"From: joe@example.org", "DKIM-Signature: " + kGood, "DKIM-Signature: " + with("a", "rsa-sha1"),
-              "DKIM-Signature: " + with("d", "news.example.org")},
+              "DKIM-Signature: " + with("d", "news.example.org"), "DKIM-Signature: " + weak_text},
              {.alignment = Alignment::relaxed});
   const Signature good = {.outcome = Outcome::pass, .domain = "example.org", .selector = "s1"};
   const Signature weak = {.outcome = Outcome::weak_algorithm, .domain = "example.org", .selector = "s1"};
   const Signature child = {.outcome = Outcome::pass, .domain = "news.example.org", .selector = "s1"};
+  const Signature old = {.outcome = Outcome::weak_algorithm, .domain = "old.example.org", .selector = "s1"};
   CHECK(choice.allows({}));
-  CHECK(choice.allows({.all = {good, weak, child}, .owner_rules = {{"example.org", Outcome::pass}}}));
-  CHECK_FALSE(choice.allows({.all = {good, good, child}}));  // the second one was not worth verifying
-  CHECK_FALSE(choice.allows({.all = {good, weak}}));
-  CHECK_FALSE(choice.allows({.all = {good, weak, good}}));
+  CHECK(choice.allows(
+      {.all = {good, weak, child, old}, .owner_rules = {{"example.org", "news.example.org", Outcome::pass}}}));
+  CHECK_FALSE(choice.allows({.all = {good, good, child, old}}));  // the second one was not worth verifying
+  CHECK_FALSE(choice.allows({.all = {good, weak, child}}));
+  CHECK_FALSE(choice.allows({.all = {good, weak, good, old}}));
   Signature other_key = child;
   other_key.selector = "s2";
-  CHECK_FALSE(choice.allows({.all = {good, weak, other_key}}));
-  CHECK_FALSE(choice.allows({.all = {good, weak, child}, .owner_rules = {{"news.example.org", Outcome::pass}}}));
-  CHECK_FALSE(choice.allows({.owner_rules = {{"example.org", Outcome::pass}, {"bank.example", Outcome::pass}}}));
+  CHECK_FALSE(choice.allows({.all = {good, weak, other_key, old}}));
+  // A wanted domain, and a signer whose signature is worth verifying.
+  const OwnerRule others[] = {{"news.example.org", "example.org", Outcome::pass},
+                              {"bank.example", "news.example.org", Outcome::pass},
+                              {"example.org", "shop.example.org", Outcome::pass},
+                              {"example.org", "old.example.org", Outcome::pass},
+                              {"example.org", "", Outcome::pass}};
+  for (const OwnerRule& rule : others) {
+    INFO(rule.domain << " " << rule.signer);
+    CHECK_FALSE(choice.allows({.all = {good, weak, child, old}, .owner_rules = {rule}}));
+    CHECK_FALSE(choice.allows({.owner_rules = {{"example.org", "news.example.org", Outcome::pass}, rule}}));
+  }
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ Signatures some_signatures() {
                    .has_secure_key = true},
                   {.outcome = SignatureOutcome::verifier_timeout, .domain = "news.example.org"}},
           .fault = SignatureOutcome::too_busy,
-          .owner_rules = {{"example.org", SignatureOutcome::pass},
-                          {"example.net", SignatureOutcome::other_domain_not_allowed}}};
+          .owner_rules = {{"example.org", "news.example.org", SignatureOutcome::pass},
+                          {"example.net", "news.example.net", SignatureOutcome::other_domain_not_allowed}}};
 }
 
 TEST_CASE("messages between daemon and child are read as they were written") {
@@ -86,11 +86,16 @@ TEST_CASE("an invalid value in a message between daemon and child is refused") {
   long_domain = some_signatures();
   long_domain.owner_rules[0].domain = std::string(kMaxDomainBytes + 1, 'a');
   CHECK_FALSE(wire::decode_signatures(wire::encode(long_domain)));
+  long_domain = some_signatures();
+  long_domain.owner_rules[0].signer = std::string(kMaxDomainBytes + 1, 'a');
+  CHECK_FALSE(wire::decode_signatures(wire::encode(long_domain)));
   bytes = wire::encode(some_signatures());
   bytes.back() = '\x7f';  // an owner's rule
   CHECK_FALSE(wire::decode_signatures(bytes));
   Signatures more_rules = some_signatures();
-  more_rules.owner_rules.resize(SignatureNeed::kMaxDomains + 1);
+  more_rules.owner_rules.resize(kMaxOwnerRules);
+  CHECK(wire::decode_signatures(wire::encode(more_rules)));
+  more_rules.owner_rules.resize(kMaxOwnerRules + 1);
   CHECK_FALSE(wire::decode_signatures(wire::encode(more_rules)));
 }
 

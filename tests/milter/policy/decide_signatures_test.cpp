@@ -190,15 +190,19 @@ TEST_CASE("with relaxed alignment the owner of each sender's domain decides whet
     facts.signatures->owner_rules = std::move(rules);
     return World(policy).decide(facts);
   };
-  const OwnerRule a_allows = {"a.tree.example", Outcome::pass}, b_allows = {"b.tree.example", Outcome::pass};
-  const OwnerRule a_forbids = {"a.tree.example", Outcome::other_domain_not_allowed};
-  const OwnerRule a_unknown = {"a.tree.example", Outcome::name_timeout};
+  const std::string signer = "mg.tree.example";
+  const OwnerRule a_allows = {"a.tree.example", signer, Outcome::pass};
+  const OwnerRule b_allows = {"b.tree.example", signer, Outcome::pass};
+  const OwnerRule a_forbids = {"a.tree.example", signer, Outcome::other_domain_not_allowed};
+  const OwnerRule a_unknown = {"a.tree.example", signer, Outcome::name_timeout};
+  const OwnerRule a_allows_another = {"a.tree.example", "c.tree.example", Outcome::pass};
 
   const Facts from = facts_of("<x@other.example>", "y@a.tree.example");
   CHECK(summary(decide(IdentityRule::either, from, {a_allows})) ==
         "deliver listed-domain-tree header-from dkim @main by @.tree.example");
   CHECK(decide(IdentityRule::either, from, {}).verdict == Verdict::check);
   CHECK(decide(IdentityRule::either, from, {b_allows}).verdict == Verdict::check);
+  CHECK(decide(IdentityRule::either, from, {a_allows_another}).verdict == Verdict::check);
   const Decision forbidden = decide(IdentityRule::either, from, {a_forbids});
   CHECK(summary(forbidden) == "check not-authenticated header-from @main by @.tree.example");
   CHECK(header_value(forbidden, "mx").ends_with("; dkim=other-domain-not-allowed"));
@@ -248,9 +252,9 @@ TEST_CASE(
                                                          "signature s2 other.example key-not-found"});
   CHECK(steps(world, with(facts, {})) == Steps{"signature   no-signature"});
   Facts by_child = with(facts, {{.outcome = Outcome::pass, .domain = "news.example.org", .selector = "s3"}});
-  by_child.signatures->owner_rules = {{"example.org", Outcome::other_domain_not_allowed}};
-  CHECK(steps(world, by_child) ==
-        Steps{"signature s3 news.example.org pass", "owner-rule  example.org other-domain-not-allowed"});
+  by_child.signatures->owner_rules = {{"example.org", "news.example.org", Outcome::other_domain_not_allowed}};
+  CHECK(steps(world, by_child) == Steps{"signature s3 news.example.org pass",
+                                        "owner-rule news.example.org example.org other-domain-not-allowed"});
 }
 
 // "mg.example.org of example.org, not verified"; empty where there is none.

@@ -105,7 +105,7 @@ TEST_CASE("if no signature is aligned, the fault of the verification is reported
   CHECK_FALSE(signatures.pass_for("bank.example", Alignment::relaxed));
 }
 
-TEST_CASE("with relaxed alignment another domain's signature counts only if the owner's rule allows it") {
+TEST_CASE("with relaxed alignment another domain's signature counts only if the owner's rule for it allows that") {
   const auto outcome = [](Signatures signatures, std::vector<OwnerRule> rules) {
     signatures.owner_rules = std::move(rules);
     const Outcome told = signatures.outcome_for("example.org", Alignment::relaxed);
@@ -113,11 +113,16 @@ TEST_CASE("with relaxed alignment another domain's signature counts only if the 
     return told;
   };
   const Signature child = {.outcome = Outcome::pass, .domain = "news.example.org"};
+  const Signature shop = {.outcome = Outcome::pass, .domain = "shop.example.org"};
   const Signature own = {.outcome = Outcome::pass, .domain = "example.org"};
   const Signature bad_child = {.outcome = Outcome::key_not_found, .domain = "mg.example.org"};
   const Signature bad_own = {.outcome = Outcome::body_changed, .domain = "example.org"};
-  const OwnerRule allows = {"example.org", Outcome::pass}, forbids = {"example.org", Outcome::other_domain_not_allowed},
-                  unknown = {"example.org", Outcome::name_timeout}, of_another = {"bank.example", Outcome::pass};
+  const std::string domain = "example.org", signer = "news.example.org";
+  const OwnerRule allows = {domain, signer, Outcome::pass},
+                  forbids = {domain, signer, Outcome::other_domain_not_allowed},
+                  unknown = {domain, signer, Outcome::name_timeout},
+                  of_another = {"bank.example", signer, Outcome::pass},
+                  for_another = {domain, "shop.example.org", Outcome::pass};
 
   CHECK(outcome({.all = {child}}, {allows}) == Outcome::pass);
   CHECK(outcome({.all = {child}}, {of_another, allows}) == Outcome::pass);
@@ -125,12 +130,24 @@ TEST_CASE("with relaxed alignment another domain's signature counts only if the 
   CHECK(outcome({.all = {child}}, {unknown}) == Outcome::name_timeout);
   CHECK(outcome({.all = {child}}, {}) == Outcome::other_domain_not_allowed);
   CHECK(outcome({.all = {child}}, {of_another}) == Outcome::other_domain_not_allowed);
+  CHECK(outcome({.all = {child}}, {for_another}) == Outcome::other_domain_not_allowed);
+  CHECK(outcome({.all = {child}}, {for_another, unknown}) == Outcome::name_timeout);
+  CHECK(outcome({.all = {child, shop}}, {for_another, forbids}) == Outcome::pass);
   CHECK(outcome({.all = {bad_child, child}}, {forbids}) == Outcome::other_domain_not_allowed);
   CHECK(outcome({.all = {child, bad_own}}, {forbids}) == Outcome::body_changed);
   CHECK(outcome({.all = {child, bad_own}}, {allows}) == Outcome::pass);
   CHECK(outcome({.all = {child, own}}, {forbids}) == Outcome::pass);
-  CHECK(outcome({.all = {bad_child}}, {allows}) == Outcome::key_not_found);
+  CHECK(outcome({.all = {bad_child}}, {{domain, bad_child.domain, Outcome::pass}}) == Outcome::key_not_found);
   CHECK(outcome({.all = {bad_child}}, {}) == Outcome::key_not_found);
+}
+
+TEST_CASE("no rule of an owner lets a domain count that is of another organisation by the Public Suffix List") {
+  const Signatures signatures = {
+      .all = {{.outcome = Outcome::pass, .domain = "evil.co.uk"},
+              {.outcome = Outcome::pass, .domain = "jane.github.io"}},
+      .owner_rules = {{"bank.co.uk", "evil.co.uk", Outcome::pass}, {"joe.github.io", "jane.github.io", Outcome::pass}}};
+  CHECK_FALSE(signatures.pass_for("bank.co.uk", Alignment::relaxed));
+  CHECK_FALSE(signatures.pass_for("joe.github.io", Alignment::relaxed));
 }
 
 TEST_CASE("a need is empty only where it names no domain") {
