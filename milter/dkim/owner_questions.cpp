@@ -4,6 +4,7 @@
 
 #include "milter/dkim/dmarc_record.hpp"
 #include "milter/dkim/library_outcome.hpp"
+#include "milter/dkim/tree_walk.hpp"
 
 namespace bloomgate {
 namespace {
@@ -80,34 +81,19 @@ void OwnerQuestions::start(std::string_view domain) {
 }
 
 std::vector<OwnerRule> OwnerQuestions::rules(const SignatureChoice& verified, Resolver::Clock::time_point deadline) {
-  std::vector<OwnerRule> rules;
-  for (const std::string& domain : domains_) {
-    if (has_own_pass(verified, domain)) continue;
-    const std::vector<std::string_view> signers = passed_others(verified, domain);
-    if (signers.empty()) continue;
-    const TreeWalk of_domain = walk(domain, deadline);
-    for (const std::string_view signer : signers) {
-      rules.push_back({domain, std::string(signer), outcome_for(of_domain, signer, deadline)});
-    }
-  }
-  return rules;
-}
-
-TreeWalk OwnerQuestions::walk(std::string_view domain, Resolver::Clock::time_point deadline) {
-  return walk_tree(domain, [&](std::string_view name) {
+  const auto ask = [&](std::string_view name) {
     const auto lookup = lookups_.find(name);
     if (lookup == lookups_.end()) return WalkAnswer{.fault = Outcome::other_domain_not_allowed};
     return answer_of(resolver_.wait(*lookup->second, deadline));
-  });
-}
-
-SignatureOutcome OwnerQuestions::outcome_for(const TreeWalk& of_domain, std::string_view signer,
-                                             Resolver::Clock::time_point deadline) {
-  if (of_domain.fault != Outcome::pass) return of_domain.fault;
-  if (of_domain.adkim == Adkim::strict) return Outcome::other_domain_not_allowed;
-  const TreeWalk of_signer = walk(signer, deadline);
-  if (of_signer.fault != Outcome::pass) return of_signer.fault;
-  return of_signer.organization == of_domain.organization ? Outcome::pass : Outcome::other_domain_not_allowed;
+  };
+  std::vector<OwnerRule> rules;
+  for (const std::string& domain : domains_) {
+    if (has_own_pass(verified, domain)) continue;
+    for (const std::string_view signer : passed_others(verified, domain)) {
+      rules.push_back({domain, std::string(signer), may_sign(signer, domain, ask)});
+    }
+  }
+  return rules;
 }
 
 }  // namespace bloomgate

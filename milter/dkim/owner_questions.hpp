@@ -12,7 +12,6 @@
 
 #include "milter/dkim/resolver.hpp"
 #include "milter/dkim/signature_choice.hpp"
-#include "milter/dkim/tree_walk.hpp"
 #include "milter/policy/signatures.hpp"
 
 namespace bloomgate {
@@ -35,9 +34,6 @@ class OwnerQuestions {
 
  private:
   void start(std::string_view domain);
-  TreeWalk walk(std::string_view domain, Resolver::Clock::time_point deadline);
-  SignatureOutcome outcome_for(const TreeWalk& of_domain, std::string_view signer,
-                               Resolver::Clock::time_point deadline);
 
   Resolver& resolver_;
   std::vector<std::string> domains_;  // the wanted ones whose owners have a say

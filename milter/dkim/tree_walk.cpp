@@ -60,7 +60,7 @@ std::vector<std::string_view> walk_names(std::string_view domain) {
   return names;
 }
 
-TreeWalk walk_tree(std::string_view domain, const std::function<WalkAnswer(std::string_view)>& ask) {
+TreeWalk walk_tree(std::string_view domain, const AskForRecord& ask) {
   std::vector<FoundRecord> found;
   for (const std::string_view name : walk_names(domain)) {
     const WalkAnswer answer = ask(name);
@@ -72,6 +72,15 @@ TreeWalk walk_tree(std::string_view domain, const std::function<WalkAnswer(std::
   }
   const std::string_view organization = organization_of(domain, found);
   return {.organization = organization, .adkim = adkim_of(domain, organization, found)};
+}
+
+Outcome may_sign(std::string_view signer, std::string_view domain, const AskForRecord& ask) {
+  const TreeWalk of_domain = walk_tree(domain, ask);
+  if (of_domain.fault != Outcome::pass) return of_domain.fault;
+  if (of_domain.adkim == Adkim::strict) return Outcome::other_domain_not_allowed;
+  const TreeWalk of_signer = walk_tree(signer, ask);
+  if (of_signer.fault != Outcome::pass) return of_signer.fault;
+  return of_signer.organization == of_domain.organization ? Outcome::pass : Outcome::other_domain_not_allowed;
 }
 
 }  // namespace bloomgate

@@ -48,7 +48,13 @@ struct TreeWalk {
   Adkim adkim = Adkim::relaxed;
 };
 
+using AskForRecord = std::function<WalkAnswer(std::string_view name)>;
+
 // Calls `ask` with names of walk_names(), in their order, until a record says psd=n or psd=y, or there is a fault.
-TreeWalk walk_tree(std::string_view domain, const std::function<WalkAnswer(std::string_view)>& ask);
+TreeWalk walk_tree(std::string_view domain, const AskForRecord& ask);
+
+// Whether `signer`, another domain than `domain`, may sign for it: pass, or why not. Walks from `domain`, and from
+// `signer` only if that decides.
+SignatureOutcome may_sign(std::string_view signer, std::string_view domain, const AskForRecord& ask);
 
 }  // namespace bloomgate
