@@ -1,9 +1,10 @@
-"""Whether the owner of a sender's domain lets other domains of the organisation sign (adkim of its DMARC record): asked
-with `alignment = relaxed`, and only where a signature of another domain decides."""
+"""Whether another domain may sign for a sender's, by DMARC records (adkim, psd, RFC 9989): asked with
+`alignment = relaxed`, and only where a signature of another domain decides."""
 
 import json
 import re
 import subprocess
+from collections import Counter
 from contextlib import ExitStack
 
 import pytest
@@ -16,6 +17,7 @@ from private_mail.processes import temporary_folder
 from private_mail.signing import SigningKey, new_private_key
 
 STRICT, RELAXED = "v=DMARC1; p=none; adkim=s", "v=DMARC1; p=none; adkim=r"
+OWN, SUFFIX = "v=DMARC1; p=none; psd=n", "v=DMARC1; p=none; psd=y"
 
 # A sender's domain -> whether mail that a domain below it has signed is delivered, and what the log says (dkim=).
 BY_A_CHILD = {
@@ -32,6 +34,29 @@ BY_A_CHILD = {
     "allowed.strict.example": (True, "pass"),
     "forbidden.relaxed.example": (False, "other-domain-not-allowed"),
 }
+# (A sender's domain, the signer) -> the same. The domains are parts of one name by the Public Suffix List, or seem so.
+BY_ANOTHER = {
+    # A host that says nothing: its customers are neighbours, who may sign for one another.
+    ("joe.host.example", "jane.host.example"): (True, "pass"),
+    ("joe.host.example", "host.example"): (True, "pass"),
+    # A customer who says that he is an organisation of his own, or has the only record.
+    ("own.host.example", "jane.host.example"): (False, "other-domain-not-allowed"),
+    ("own.host.example", "mail.own.host.example"): (True, "pass"),
+    ("joe.host.example", "own.host.example"): (False, "other-domain-not-allowed"),
+    ("lone.host.example", "jane.host.example"): (False, "other-domain-not-allowed"),
+    ("lone.host.example", "mail.lone.host.example"): (True, "pass"),
+    # A host that says that its customers are organisations.
+    ("joe.suffix.example", "jane.suffix.example"): (False, "other-domain-not-allowed"),
+    ("joe.suffix.example", "suffix.example"): (False, "other-domain-not-allowed"),
+    ("joe.suffix.example", "mail.joe.suffix.example"): (True, "pass"),
+    # Only the signer's name server fails, or its record cannot be read.
+    ("relaxed.example", "failing.relaxed.example"): (False, "name-server-failed"),
+    ("relaxed.example", "unreadable.relaxed.example"): (False, "other-domain-not-allowed"),
+    # A suffix of the list, whose record does not make strangers one organisation: no key of theirs is asked for.
+    ("bank.co.uk", "stranger.co.uk"): (False, "no-signature"),
+    ("bank.co.uk", "mail.bank.co.uk"): (True, "pass"),
+    ("joe.github.io", "stranger.github.io"): (False, "no-signature"),
+}
 UNASKED = "unasked.example"  # only of its own signatures
 RECORDS = {
     "strict.example": STRICT,
@@ -43,7 +68,17 @@ RECORDS = {
     "silent.example": Record(silent=True),
     "allowed.strict.example": RELAXED,
     "forbidden.relaxed.example": STRICT,
+    "own.host.example": OWN,
+    "lone.host.example": RELAXED,
+    "suffix.example": SUFFIX,
+    "failing.relaxed.example": Record(rcode="SERVFAIL"),
+    "unreadable.relaxed.example": "v=DMARC1; p=none; psd=perhaps",
+    "co.uk": RELAXED,
+    "github.io": OWN,
+    "deep.example": RELAXED,
 }
+DEEP = "a.b.c.d.e.f.g.h.deep.example"  # of more labels than a walk has names
+DEEP_SIGNERS = [f"{letter * 2}.s.t.u.v.w.x.y.deep.example" for letter in "abcd"]
 
 
 class World:
@@ -51,17 +86,22 @@ class World:
         self.folder = stack.enter_context(temporary_folder("owner-rules"))
         self.private = new_private_key()
         zone = {f"_dmarc.{domain}": record for domain, record in RECORDS.items()}
-        for domain in (*BY_A_CHILD, UNASKED):
-            zone |= {key.record_name: key.record for key in (self.key(domain), self.key(f"mg.{domain}"))}
+        signers = {signer for domain in (*BY_A_CHILD, UNASKED) for signer in (domain, f"mg.{domain}")}
+        signers |= {signer for _, signer in BY_ANOTHER} | set(DEEP_SIGNERS)
+        zone |= {key.record_name: key.record for key in map(self.key, signers)}
         self.names = stack.enter_context(FaultyNameServer(self.folder / "names", zone))
         self.whitelist = self.folder / "whitelist.bloom"
-        build_filter_of(self.whitelist, [f"joe@{domain}" for domain in (*BY_A_CHILD, UNASKED)])
+        listed = {*BY_A_CHILD, *(domain for domain, _ in BY_ANOTHER), UNASKED, DEEP}
+        build_filter_of(self.whitelist, [f"joe@{domain}" for domain in sorted(listed)])
 
     def key(self, domain):
         return SigningKey(domain, private=self.private)
 
-    def message(self, domain, signer):
-        return self.key(signer).sign(content(f"joe@{domain}"))
+    def message(self, domain, *signers):
+        raw = content(f"joe@{domain}")
+        for signer in signers:
+            raw = self.key(signer).sign(raw)
+        return raw
 
     def owners_asked(self):
         return [name for name in self.names.questions() if name.startswith("_dmarc.")]
@@ -74,7 +114,8 @@ class World:
         done = subprocess.run(command, input=self.message(domain, signer), capture_output=True)
         assert done.stdout, done.stderr
         said = json.loads(done.stdout)
-        rules = [(step["key"], step["outcome"]) for step in said["steps"] if step["step"] == "owner-rule"]
+        rules = [(step["subject"], step["key"], step["outcome"]) for step in said["steps"]
+                 if step["step"] == "owner-rule"]
         return said["decision"], said["mark"], rules
 
 
@@ -105,6 +146,31 @@ def test_a_signature_of_a_domain_below_counts_if_the_owner_s_record_does_not_for
     assert dict(zip(BY_A_CHILD, outcomes(gateway, raws))) == BY_A_CHILD
 
 
+def test_a_signature_of_another_domain_counts_if_the_records_make_both_one_organisation(world, gateway):
+    raws = [world.message(*pair) for pair in BY_ANOTHER]
+    assert dict(zip(BY_ANOTHER, outcomes(gateway, raws))) == BY_ANOTHER
+
+
+def test_no_name_of_a_stranger_below_the_same_suffix_is_asked_for(world, gateway):
+    raw = world.message("bank.co.uk", "stranger.co.uk", "x.stranger.co.uk")
+    assert outcomes(gateway, [raw]) == [(False, "no-signature")]
+    assert not [name for name in world.names.questions() if "stranger" in name]
+
+
+def test_a_message_asks_for_at_most_eight_records_for_each_domain_and_for_no_name_twice(world, gateway):
+    before = len(world.owners_asked())
+    assert outcomes(gateway, [world.message(DEEP, *DEEP_SIGNERS)]) == [(True, "pass")]
+    asked = world.owners_asked()[before:]
+    of_sender = {f"_dmarc.{DEEP}", "_dmarc.deep.example"} | {
+        f"_dmarc.{'.'.join(DEEP.split('.')[-count:])}" for count in range(3, 8)}
+    assert of_sender <= set(asked)
+    assert len(of_sender) == 7 and len(asked) == len(set(asked))
+    # The four signers have all but their first name in common.
+    of_signers = set(asked) - of_sender - {"_dmarc.example"}
+    assert of_signers == {f"_dmarc.{signer}" for signer in DEEP_SIGNERS} | {
+        f"_dmarc.{'.'.join(DEEP_SIGNERS[0].split('.')[-count:])}" for count in range(3, 8)}
+
+
 def test_the_domain_s_own_signature_counts_whatever_its_record_says(world, gateway):
     raws = [world.message(domain, domain) for domain in BY_A_CHILD]
     assert outcomes(gateway, raws) == [(True, "pass")] * len(raws)
@@ -119,20 +185,24 @@ def test_no_owner_is_asked_where_only_the_domain_s_own_signature_can_count(world
 
 
 def test_an_owner_is_asked_once_for_many_messages(world, gateway):
+    def asked():
+        """How often for the names that exist: this name server does not say how long one does not."""
+        return Counter(name for name in world.owners_asked() if name.removeprefix("_dmarc.") in RECORDS)
+
     raw = world.message("allowed.strict.example", "mg.allowed.strict.example")
     outcomes(gateway, [raw])
-    before = world.owners_asked()
-    assert "_dmarc.allowed.strict.example" in before
+    before = asked()
+    assert before["_dmarc.allowed.strict.example"] == before["_dmarc.strict.example"] == 1
     assert outcomes(gateway, [raw] * 5) == [(True, "pass")] * 5
-    assert world.owners_asked() == before
+    assert asked() == before
 
 
 def test_the_explanation_shows_the_owner_s_rule(world):
     decision, mark, rules = world.explained("strict.example", "mg.strict.example", "relaxed")
-    assert (decision, rules) == ("check", [("strict.example", "other-domain-not-allowed")])
+    assert (decision, rules) == ("check", [("mg.strict.example", "strict.example", "other-domain-not-allowed")])
     assert mark.endswith("; dkim=other-domain-not-allowed")
     assert world.explained("relaxed.example", "mg.relaxed.example", "relaxed")[::2] == (
-        "deliver", [("relaxed.example", "pass")])
+        "deliver", [("mg.relaxed.example", "relaxed.example", "pass")])
 
 
 @pytest.mark.parametrize("alignment", ["parent", "strict"])
