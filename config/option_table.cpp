@@ -85,7 +85,7 @@ constexpr std::array kOptions = {
         "parent: the same one, or one above it of the same organisation (example.org for news.example.org).\n"
         "strict: only the same one. relaxed: any of the organisation, as DMARC has it, unless the owner's DMARC\n"
         "record forbids that (adkim=s); at a provider that gives each customer a name below its own, each\n"
-        "customer can then sign for all others.",
+        "customer can then sign for all others, unless a DMARC record keeps them apart (psd=y, psd=n).",
         true},
     OptionSpec{"spf-proves", "domain|address|no", "domain", "what a pass of SPF for the envelope sender proves",
                "domain: its domain, so senders that are listed by their domain count. address: the very address;\n"

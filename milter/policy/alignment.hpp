@@ -2,7 +2,10 @@
 //
 // A domain above another one, of the same organisation, is its owner's. One below it, or beside it, may be anybody's to
 // whom the owner gives names: `student.bank.example` is not `bank.example`, and `evil.onmicrosoft.com` is not
-// `contoso.onmicrosoft.com`. DMARC takes these for one another (RFC 7489 section 3.1), if the owner does not forbid it.
+// `contoso.onmicrosoft.com`. DMARC takes these for one another (RFC 9989 section 4.4), if the owner does not forbid it.
+//
+// Of `relaxed` this is the upper bound that needs no look-up. DMARC records can make an organisation smaller than the
+// Public Suffix List does, never larger: milter/dkim/tree_walk.hpp says how, and OwnerRule what was found.
 //
 // The Public Suffix List says where an organisation begins: the newer one of the system's file and of libpsl's own,
 // read once, at the first question. All domains are canonical, as canonicalize_domain() writes them: lower-case
