@@ -60,7 +60,7 @@ std::vector<std::string_view> passed_others(const SignatureChoice& verified, std
 OwnerQuestions::OwnerQuestions(Resolver& resolver, const SignatureChoice& choice, Alignment alignment)
     : resolver_(resolver) {
   if (alignment != Alignment::relaxed) return;
-  for (const Domain& wanted : choice.need.domains) {
+  for (const Domain& wanted : choice.need.senders()) {
     bool depends_on_owner = false;
     for (const SignatureCandidate& each : choice.candidates) {
       if (!each.is_worth_verifying || !is_of_another(each, wanted.view())) continue;

@@ -53,8 +53,9 @@ std::string domain_of(const SignatureTags& tags) {
 }
 
 bool is_wanted(const SignatureNeed& need, std::string_view domain, Alignment alignment) noexcept {
-  return std::ranges::any_of(need.domains,
-                             [&](const Domain& wanted) { return aligned(domain, wanted.view(), alignment); });
+  return domain == need.signer() || std::ranges::any_of(need.senders(), [&](const Domain& wanted) {
+           return aligned(domain, wanted.view(), alignment);
+         });
 }
 
 // What choose_signatures() reads of a header once.
@@ -171,7 +172,7 @@ bool SignatureChoice::allows(const Signatures& found) const noexcept {
     const auto is_signer = [&rule](const SignatureCandidate& each) {
       return each.is_worth_verifying && each.signature.domain == rule.signer;
     };
-    return std::ranges::find(need.domains, rule.domain, &Domain::view) != need.domains.end() &&
+    return std::ranges::find(need.senders(), rule.domain, &Domain::view) != need.senders().end() &&
            std::ranges::any_of(candidates, is_signer);
   };
   if (!std::ranges::all_of(found.owner_rules, is_of_this_message)) return false;

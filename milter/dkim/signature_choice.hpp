@@ -1,6 +1,7 @@
-// Which DKIM-Signature fields of a message are worth verifying, found before any name is looked up: those of a domain
-// that is aligned with a wanted one, with nothing in them that makes them worthless from the start. This chooses; that
-// a signature is good is for libopendkim to say, and library_verifier.cpp sees that both have read the same tags.
+// Which DKIM-Signature fields of a message are worth verifying, found before any name is looked up: those of a named
+// signer, or of a domain that is aligned with a sender's, with nothing in them that makes them worthless from the
+// start. This chooses; that a signature is good is for libopendkim to say, and library_verifier.cpp sees that both have
+// read the same tags.
 //
 // d=, s= and i= have a narrow form here, since the published attacks on mail authentication by composition (Chen,
 // Paxson and Jiang, USENIX Security 2020) put NULs, quotes, parentheses and second domains into them, which one program

@@ -21,7 +21,7 @@ namespace bloomgate {
 
 // Bounds on what one message costs. SECURITY.md says why.
 inline constexpr std::size_t kMaxVerifiedSignatures = 4;  // each may have a name looked up
-inline constexpr std::size_t kMaxOwnerRules = SignatureNeed::kMaxDomains * kMaxVerifiedSignatures;
+inline constexpr std::size_t kMaxOwnerRules = SignatureNeed::kSenders * kMaxVerifiedSignatures;
 inline constexpr std::uint64_t kMaxVerifiedBodyBytes = std::uint64_t{1} << 30;
 inline constexpr std::size_t kMaxVerifiedLineBytes = std::size_t{1} << 20;  // the library keeps a whole line
 

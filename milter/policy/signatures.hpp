@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -120,7 +121,7 @@ struct Signatures {
   // Of the verification itself: what is said where `all` has nothing to say.
   SignatureOutcome fault = SignatureOutcome::no_signature;
   // With Alignment::relaxed another domain's signature counts only if the rule for both domains is a pass, so a missing
-  // rule opens nothing. At most one for each wanted domain and signature; none where no signature's fate depends on it.
+  // rule opens nothing. At most one for each sender and signature; none where no signature's fate depends on it.
   std::vector<OwnerRule> owner_rules = {};
 
   // Whether a signature that may count for `domain` passed.
@@ -138,13 +139,18 @@ struct Signatures {
   bool may_count(const Signature& signature, std::string_view domain, Alignment alignment) const noexcept;
 };
 
-// The signatures that would change a decision: those of domains that are aligned with one of these, canonical. Empty:
-// none would.
+// The signatures that would change a decision: those of domains that are aligned with a sender's domain, and those of
+// the signer that an entry of a list names. Canonical. Empty: none would.
 struct SignatureNeed {
-  // Of the envelope sender, of the From mailbox, and the signer that an entry of a list names.
+  // Of the envelope sender, of the From mailbox, and that signer.
   static constexpr std::size_t kMaxDomains = 3;
+  static constexpr std::size_t kSenders = 2;
 
   std::array<Domain, kMaxDomains> domains = {};
+
+  // For these another domain may sign, as Alignment says; for the named signer only itself.
+  std::span<const Domain> senders() const noexcept { return std::span(domains).first(kSenders); }
+  std::string_view signer() const noexcept { return domains.back().view(); }
 
   bool is_empty() const noexcept {
     return std::ranges::all_of(domains, [](const Domain& domain) { return domain.view().empty(); });

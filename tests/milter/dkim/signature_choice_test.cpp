@@ -210,6 +210,20 @@ TEST_CASE("which domains may sign is the rule of alignment") {
   for (const VerifyRules& rules : {VerifyRules{}, strict, relaxed}) CHECK(chosen(kGood, rules).candidates.size() == 1);
 }
 
+TEST_CASE("of a signer that an entry names only its own signature is verified") {
+  const std::vector<std::string> fields = {"From: joe@example.org", "DKIM-Signature: " + with("d", "esp.example"),
+                                           "DKIM-Signature: " + with("d", "x.esp.example")};
+  const std::vector<std::string_view> header(fields.begin(), fields.end());
+  VerifyRequest request = {.header = header, .need = {}, .now = kNow};
+  request.need.domains[2].append("esp.example");
+  for (const Alignment alignment : {Alignment::parent, Alignment::strict, Alignment::relaxed}) {
+    const SignatureChoice choice = choose_signatures(request, {.alignment = alignment});
+    REQUIRE(choice.candidates.size() == 1);
+    CHECK(choice.candidates[0].signature.domain == "esp.example");
+    CHECK_FALSE(choice.allows({.owner_rules = {{"esp.example", "esp.example", Outcome::pass}}}));
+  }
+}
+
 TEST_CASE("a verifier may speak only of the signatures of a message, and of what wanted owners say of their domains") {
   std::string weak_text = with("a", "rsa-sha1");
   weak_text.replace(weak_text.find("example.org"), std::string("example.org").size(), "old.example.org");
