@@ -12,8 +12,10 @@ constexpr std::string_view kDisposition = "content-disposition";
 
 // What many programs write before the first part, which no reader shows. A text that a person writes has no such line.
 bool is_usual_preamble(std::string_view line) noexcept {
-  constexpr std::string_view kPreambles[] = {"This is a multi-part message in MIME format",
-                                             "This is a MIME-encapsulated message"};
+  constexpr std::string_view kPreambles[] = {
+      "This is a multi-part message in MIME format", "This is a multipart message in MIME format",
+      "This is a MIME-encapsulated message", "This is an OpenPGP/MIME signed message",
+      "This is a cryptographically signed message in MIME format"};
   return std::ranges::any_of(kPreambles, [line](std::string_view each) { return line.starts_with(each); });
 }
 

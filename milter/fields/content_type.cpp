@@ -81,9 +81,10 @@ bool is_one_of(std::string_view text, const std::string_view (&words)[size]) noe
 
 // UTF-7, UTF-16 and the ISO 2022 family give another meaning to ASCII's bytes.
 bool has_ascii_in_it(std::string_view charset) {
-  constexpr std::string_view kWhole[] = {"us-ascii", "ascii",  "utf-8",  "utf8",   "gb2312", "gbk",      "gb18030",
-                                         "big5",     "euc-jp", "euc-kr", "koi8-r", "koi8-u", "shift_jis"};
-  constexpr std::string_view kFamilies[] = {"iso-8859-", "windows-125"};
+  constexpr std::string_view kWhole[] = {"us-ascii", "ascii",   "utf-8",     "utf8",   "gb2312",
+                                         "gbk",      "gb18030", "big5",      "euc-jp", "euc-kr",
+                                         "koi8-r",   "koi8-u",  "shift_jis", "latin1", "ansi_x3.4-1968"};
+  constexpr std::string_view kFamilies[] = {"iso-8859-", "windows-125", "cp125"};
   const std::string name = ascii::lower_case(charset);
   return is_one_of(name, kWhole) ||
          std::ranges::any_of(kFamilies, [&](std::string_view family) { return name.starts_with(family); });
@@ -91,7 +92,7 @@ bool has_ascii_in_it(std::string_view charset) {
 
 bool is_harmless_in_text(const Parameter& parameter) {
   if (parameter.name == "charset") return has_ascii_in_it(parameter.value);
-  return parameter.name == "format" || parameter.name == "delsp";
+  return parameter.name == "format" || parameter.name == "delsp" || parameter.name == "reply-type";
 }
 
 bool is_harmless_in_multipart(const Parameter& parameter) {

@@ -88,9 +88,9 @@ Decision SignedRoute::decided(IdentityKind kind, const Listing& listing, ProofOf
   const bool is_proven = covers && proof_.is_signed_by(signer);
   if (trace_ != nullptr) {
     trace_->add("authentication", identity_kind_name(kind), signer,
-                is_proven ? method_name(AuthenticationMethod::dkim)
-                : covers  ? method_name(std::nullopt)
-                          : signature_outcome_name(SignatureOutcome::field_added_list_id),
+                is_proven                  ? method_name(AuthenticationMethod::dkim)
+                : covers || signer.empty() ? method_name(std::nullopt)
+                                           : signature_outcome_name(SignatureOutcome::field_added_list_id),
                 is_proven ? proof_name(of) : std::string_view());
   }
   if (is_proven) {
