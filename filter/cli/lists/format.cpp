@@ -37,6 +37,12 @@ ListLine read_text_line(std::string_view line, AddressProfile profile) {
   return result;
 }
 
+ListLine read_sender(std::string_view text, AddressProfile profile) {
+  ListLine result = {.entry = canonicalize_line(text, profile)};
+  explain(result);
+  return result;
+}
+
 ListLine read_pair(std::string_view sender, std::string_view recipient, AddressProfile profile) {
   ListLine result = {.entry = canonicalize_pair(sender, recipient, profile)};
   explain(result);

@@ -47,10 +47,13 @@ class Format {
 // names the option --format.
 std::unique_ptr<Format> make_format(const std::string& name, std::size_t input_count);
 
-// Reads a line of the format "text", pairs too, for formats that contain such lines.
+// Reads a line of the format "text", with any entry, for formats that contain such lines.
 ListLine read_text_line(std::string_view line, AddressProfile profile);
 
-// Reads a pair whose sides are such lines.
+// Reads the entry of an address or a domain, and takes no other: for formats that have no mailing lists and signers.
+ListLine read_sender(std::string_view text, AddressProfile profile);
+
+// Reads a pair whose sides are such lines. The sender may be a mailing list, too.
 ListLine read_pair(std::string_view sender, std::string_view recipient, AddressProfile profile);
 
 // The position after the line at the start of `text`, or npos if the line does not end there. If `quotes` is true, a

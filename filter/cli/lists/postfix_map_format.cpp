@@ -93,9 +93,9 @@ ListLine PostfixMapFormat::read(const Block&, std::string_view line, AddressProf
   const Verdict verdict = judge(value);
   if (verdict == Verdict::not_good) return read_text_line({}, profile);
   if (verdict == Verdict::unknown) return {.entry = {}, .fault = kUnknownValue};
-  if (key.find('@') != std::string_view::npos) return read_text_line(key, profile);
+  if (key.find('@') != std::string_view::npos) return read_sender(key, profile);
   if (is_network(key)) return {.entry = {}, .fault = kNetwork};
-  return read_text_line("@" + std::string(key), profile);
+  return read_sender("@" + std::string(key), profile);
 }
 
 }  // namespace bloomgate::cli

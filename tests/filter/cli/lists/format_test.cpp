@@ -78,6 +78,16 @@ TEST_CASE("a key of a Postfix table is an entry only if its value permits it") {
       {"joe@ OK", "! empty-domain"},
       {"* smtp:", "! bad-domain-character"},
       {"<> OK", "! bad-domain-character"},
+      {"list:example.org OK", "! bad-domain-character"},
+      {"list:*.example.org OK", "! bad-domain-character"},
+      {"list:a@example.org OK", "! bad-local-part-character"},
+      {"list:example.org list:", "! bad-domain-character"},
+      {"\"list:a\"@example.org OK", "\"list:a\"@example.org"},
+      {"joe@example.org signed-by esp.example", "! map-unknown-value"},
+      {"joe@example.org signed-by: OK", "! map-unknown-value"},
+      {"\"joe@example.org signed-by esp.example\" OK", "! missing-at-sign"},
+      {"joe@example.org\\ signed-by\\ esp.example OK", "! bad-domain-character"},
+      {"\"a signed-by b\"@example.org OK", "\"a signed-by b\"@example.org"},
   }));
   CAPTURE(row.line);
   CHECK(read_all("postfix-map", row.line) == (row.line.empty() ? "" : "1 " + row.want + "\n"));
@@ -145,6 +155,21 @@ TEST_CASE("two columns of CSV make one pair of each row, whatever text their fie
   CHECK(read_all("csv:2,1", text) == "1 ! missing-at-sign\n" + rest);
   CHECK(read_all("csv:contact,1", text) == "1 -\n" + rest);
   CHECK(read_all("csv:1", "joe@example.org > ann@ours.example,x\n") == "1 joe@example.org\nann@ours.example\n");
+}
+
+TEST_CASE("one column of CSV holds any entry of a list, and two hold mailing lists as senders and no signer") {
+  const std::string entries =
+      "list:a.example.org,ann@ours.example\n"
+      "\"list:*.example.org\",@ours.example\n"
+      "joe@example.org signed-by esp.example,ann@ours.example\n"
+      "joe@example.org,list:a.example.org\n"
+      "joe@example.org,ann@ours.example signed-by esp.example\n";
+  CHECK(read_all("csv:1", entries) ==
+        "1 list:a.example.org\n2 list:*.example.org\n3 joe@example.org signed-by esp.example\n"
+        "4 joe@example.org\n5 joe@example.org\n");
+  CHECK(read_all("csv:1,2", entries) ==
+        "1 list:a.example.org\nann@ours.example\n2 list:*.example.org\n@ours.example\n3 ! trailing-text\n"
+        "4 ! missing-at-sign\n5 ! trailing-text\n");
 }
 
 TEST_CASE("a row of CSV with misplaced quotes gives no entry") {
