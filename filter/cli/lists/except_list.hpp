@@ -24,14 +24,15 @@ class ExceptList {
 
   bool empty() const noexcept { return keys_.empty(); }
 
-  // Whether it has an entry for a domain, or a pair with one.
+  // Whether it has an entry that is kept exactly: for a domain or a mailing list, with a signer, or a pair with one.
   bool has_domains() const noexcept { return has_domains_; }
   // Whether it has an entry that is no pair.
   bool has_senders() const noexcept { return has_senders_; }
 
-  // Whether an entry with that key is left out: by itself, or by an entry for its domain (`@domain`, `@.domain`). A
-  // pair is also left out by a wider pair, and by an entry that leaves its sender out. The profile that made the key
-  // must be that of this list.
+  // Whether an entry with that key is left out: by itself, or by an entry for its domain (`@domain`, `@.domain`) or for
+  // the hosts above a mailing list (`list:*.host`). A pair is also left out by a wider pair, and by an entry that
+  // leaves its sender out; an entry with a signer by a wider one with that signer, and by an entry that leaves out what
+  // stands before the signer. The profile that made the key must be that of this list.
   bool has(std::string_view key) const noexcept;
 
  private:

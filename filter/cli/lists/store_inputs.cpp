@@ -27,13 +27,14 @@ class ExceptHashes {
                                "left out of it; name addresses there, or leave the domain out when the store is made",
                            {.path = store.path()});
     }
-    if (exceptions.has_senders() && store.header().kinds.any_pairs()) {
-      throw BloomgateError(
-          ErrorCode::bad_argument,
-          store.path() +
-              " is a store with pairs, and has no addresses: the pairs of a sender of --except cannot "
-              "be left out of it; name each pair there, or leave the sender out when the store is made",
-          {.path = store.path()});
+    const KindsHeld& kinds = store.header().kinds;
+    if (exceptions.has_senders() && (kinds.any_pairs() || kinds.signers)) {
+      const std::string held = !kinds.signers ? "pairs" : kinds.any_pairs() ? "pairs and signers" : "signers";
+      throw BloomgateError(ErrorCode::bad_argument,
+                           store.path() + " is a store with " + held +
+                               ", and has no addresses: the pairs of a sender of --except, and its entries with "
+                               "signed-by, cannot be left out of it; leave the sender out when the store is made",
+                           {.path = store.path()});
     }
     for (const std::string& key : exceptions.keys()) hashes_.insert(store.hash_of(key));
   }

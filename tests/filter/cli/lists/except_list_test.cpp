@@ -64,6 +64,62 @@ TEST_CASE_METHOD(Fixture,
   CHECK_FALSE(read("joe@example.org > ann@ours.example\n").has_senders());
 }
 
+TEST_CASE_METHOD(Fixture, "an excepted address or domain also leaves out its entries with a signer") {
+  const ExceptList list = read("joe@example.org\n@gone.example\n@.tree.example\n");
+  for (const char* key : {"joe@example.org signed-by esp.example", "ann@gone.example signed-by esp.example",
+                          "@gone.example signed-by esp.example", "@.a.tree.example signed-by esp.example"}) {
+    CAPTURE(key);
+    CHECK(list.has(key));
+  }
+  for (const char* key : {"bob@example.org signed-by esp.example", "@example.org signed-by esp.example",
+                          "bob@example.org signed-by gone.example", "bob@example.org signed-by tree.example",
+                          "\"joe@example.org signed-by b\"@example.com", "list:gone.example",
+                          "list:a.tree.example signed-by x.example"}) {
+    CAPTURE(key);
+    CHECK_FALSE(list.has(key));
+  }
+  // Without a domain in the list, too.
+  const ExceptList addresses = read("joe@example.org\n");
+  CHECK(addresses.has("joe@example.org signed-by esp.example"));
+  CHECK_FALSE(addresses.has("bob@example.org signed-by esp.example"));
+}
+
+TEST_CASE_METHOD(Fixture, "an excepted entry with a signer leaves out narrower ones with that signer, and no other") {
+  const ExceptList list = read(
+      "joe@example.org signed-by esp.example\n@.bank.example signed-by esp.example\n"
+      "list:*.lists.example signed-by esp.example\n");
+  CHECK(list.has_domains());
+  for (const char* key : {"joe@example.org signed-by esp.example", "ann@mail.bank.example signed-by esp.example",
+                          "@bank.example signed-by esp.example", "list:a.lists.example signed-by esp.example"}) {
+    CAPTURE(key);
+    CHECK(list.has(key));
+  }
+  for (const char* key :
+       {"joe@example.org", "joe@example.org signed-by other.example", "joe@example.org signed-by mail.esp.example",
+        "@example.org signed-by esp.example", "ann@bank.example", "@.bank.example", "list:a.lists.example",
+        "list:*.lists.example", "joe@example.org\nann@ours.example"}) {
+    CAPTURE(key);
+    CHECK_FALSE(list.has(key));
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "an excepted mailing list leaves out its pairs and its entries with a signer") {
+  const ExceptList list = read("list:a.example\nlist:*.lists.example\nlist:b.example > @ours.example\n");
+  for (const char* key : {"list:a.example", "list:a.example\nann@ours.example", "list:a.example signed-by esp.example",
+                          "list:x.lists.example", "list:*.lists.example", "list:*.deep.lists.example",
+                          "list:x.lists.example\n@ours.example", "list:x.lists.example signed-by esp.example",
+                          "list:b.example\nann@ours.example"}) {
+    CAPTURE(key);
+    CHECK(list.has(key));
+  }
+  for (const char* key : {"list:x.a.example", "list:lists.example", "list:*.a.example", "list:b.example",
+                          "list:b.example\nann@else.example", "joe@a.example", "@x.lists.example", "@.lists.example",
+                          "joe@x.lists.example signed-by esp.example"}) {
+    CAPTURE(key);
+    CHECK_FALSE(list.has(key));
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "an invalid line is refused with its place") {
   CHECK_THROWS_WITH(read("joe@example.org\n\nnobody\n"), Catch::Contains("list:3: "));
   CHECK_THROWS_AS(read("nobody\n"), BloomgateError);
