@@ -85,11 +85,14 @@ FoundEntry FilterView::find(const Entry& entry) const noexcept {
     case EntryKind::domain:
     case EntryKind::domain_tree:
     case EntryKind::mailing_list_tree:
-    case EntryKind::with_signer:
       if (contains_domain(entry.key())) return {match_of(entry.kind()), entry.domain()};
       return {};
     case EntryKind::mailing_list:
       return find_mailing_list(entry.key(), [this](std::string_view key) { return contains_domain(key); });
+    case EntryKind::with_signer: {
+      const SignerSides sides = sides_of_signer_key(entry.key());
+      return {find_with_signer(sides.entry, sides.signer).view().empty() ? Match::none : Match::with_signer};
+    }
     case EntryKind::address:
       break;
   }

@@ -13,6 +13,10 @@
 // to 323 among the domain entries, whatever domains a stranger has: so with n domain entries one of these meets an
 // entry that it is not with a probability of at most n * 323 / 2^64, below 2e-9 for n = 10^8.
 //
+// Mailing lists, and entries with a signer (signer.hpp), are kept exactly, among the domain entries. A mailing list
+// costs up to 17 look-ups, and each signer of a message up to 18. Signers are asked about only where the file says that
+// it holds entries with one.
+//
 // Known strangers whose bits are all set are kept exactly, too, and asked after such a hit only: they are not listed.
 //
 // A view owns nothing: the bytes must outlive it. Look-ups are const, noexcept, allocate nothing and may run in any
@@ -43,7 +47,7 @@ enum class Match : std::uint8_t {
   domain_tree,        // by `@.domain` of its domain or one above it
   mailing_list,       // a mailing list by itself
   mailing_list_tree,  // by `list:*.host` of a host above it
-  with_signer,        // an entry with a signer, by itself
+  with_signer,        // an entry with a signer, by itself or by a wider one with that signer
 };
 
 // "not-listed", "address", "domain", "domain-tree", "mailing-list", "mailing-list-tree", "with-signer".
@@ -130,9 +134,9 @@ class FilterView {
 
   // How an address entry is listed. It takes one look-up in the bits for the address, and after a hit one among the
   // known strangers; and if the filter has domain entries, one among these for `@domain` and one for each label of the
-  // domain. A mailing list takes one look-up, and one for each host above it; domain entries and those with a signer
-  // are looked up as they are. Anything else is not listed, pairs neither: see find_pair(). `entry` must have been made
-  // with shape().profile, and outlive the result.
+  // domain. A mailing list takes one look-up, and one for each host above it; an entry with a signer as many as
+  // find_with_signer(); domain entries and `list:*.host` are looked up as they are. Anything else is not listed, pairs
+  // neither: see find_pair(). `entry` must have been made with shape().profile, and outlive the result.
   FoundEntry find(const Entry& entry) const noexcept;
 
   // The same for an address whose own key was not found: whether its domain lists it. `domain_key` is the tail of that

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 
+#include "filter/base/ascii.hpp"
 #include "filter/base/error.hpp"
 #include "filter/build/bulk_lookup.hpp"
 #include "filter/cli/commands/commands.hpp"
@@ -42,8 +43,8 @@ struct Answers {
   std::uint64_t rejected = 0;  // not addresses, so not listed either
 };
 
-// Whether a pair is listed, and by which entry other than itself.
-struct PairAnswer {
+// Whether an entry is listed, and by which entry other than itself.
+struct Answer {
   bool is_listed = false;
   bool is_excluded = false;  // its bits are all set, but it is a known stranger
   std::string by = {};
@@ -63,7 +64,8 @@ class AnswerWriter {
                 .by = is_by_domain ? std::string(domain_entry.view()) : std::string()});
   }
 
-  void write_pair(std::string_view key, const PairAnswer& answer) { write(entry_text(key), answer); }
+  // Of a pair, or of an entry with a signer.
+  void write_answer(std::string_view key, const Answer& answer) { write(entry_text(key), answer); }
 
   void write_other(EntryKind kind, const LineFault& fault) {
     if (kind == EntryKind::blank) return;
@@ -77,7 +79,7 @@ class AnswerWriter {
   }
 
  private:
-  void write(std::string_view text, const PairAnswer& answer) {
+  void write(std::string_view text, const Answer& answer) {
     if (!start(answer.is_listed)) return;
     answers_.text += text;
     if (answer.is_excluded && !answer.is_listed) answers_.text += "\texcluded";
@@ -113,7 +115,9 @@ class Query {
     Answers answers;
     AnswerWriter writer(answers, shown_);
     if (entry.is_pair()) {
-      writer.write_pair(entry.key(), answer_to(entry.key(), entry.kind(), holds(entry)));
+      writer.write_answer(entry.key(), answer_to_pair(entry.key(), entry.kind(), holds(entry)));
+    } else if (entry.kind() == EntryKind::with_signer) {
+      writer.write_answer(entry.key(), answer_to_signer(entry.key()));
     } else if (entry.is_key()) {
       writer.write_key(entry.key(), entry.kind(), confirmation_.find(filter_.view(), entry));
     } else {
@@ -166,7 +170,9 @@ class Query {
         block, format, view,
         [&](const LookedUp& entry) {
           if (entry.kind == EntryKind::pair || entry.kind == EntryKind::domain_pair) {
-            writer.write_pair(entry.key, answer_to(entry.key, entry.kind, entry.found));
+            writer.write_answer(entry.key, answer_to_pair(entry.key, entry.kind, entry.found));
+          } else if (entry.kind == EntryKind::with_signer) {
+            writer.write_answer(entry.key, answer_to_signer(entry.key));
           } else {
             writer.write_key(entry.key, entry.kind, found_by(entry));
           }
@@ -184,9 +190,16 @@ class Query {
       const std::string sender = "<" + std::string(text.substr(0, sign)) + ">";
       return canonicalize_pair(sender, text.substr(sign + kPairSign.size()), profile);
     }
+    // To a mail server what follows an address is a parameter, and is skipped.
+    const std::size_t signer = ascii::lower_case(text).rfind(ascii::trimmed_back(kSignerSign, " "));
+    const bool has_signer = signer != std::string::npos;
+    if (text.starts_with('#') && has_signer) {
+      const std::string line = "<" + std::string(text.substr(0, signer)) + ">" + std::string(text.substr(signer));
+      return canonicalize_list_line(line, profile);
+    }
     const Entry line = canonicalize_list_line(text, profile);
-    const bool is_of_lists =
-        (line.is_key() && line.kind() != EntryKind::address) || text.starts_with('@') || is_mailing_list_key(text);
+    const bool is_of_lists = (line.is_key() && line.kind() != EntryKind::address) || text.starts_with('@') ||
+                             is_mailing_list_key(text) || has_signer;
     return is_of_lists ? line : canonicalize_path(text, profile);
   }
 
@@ -197,19 +210,34 @@ class Query {
   }
 
   // A pair that is not listed itself may be by a wider one, or its sender is listed for everybody.
-  PairAnswer answer_to(std::string_view key, EntryKind kind, bool found) const {
+  Answer answer_to_pair(std::string_view key, EntryKind kind, bool found) const {
     if (found && (!goes_into_bits(kind) || confirmation_.confirms(key))) return {.is_listed = true};
     const FilterView& view = filter_.view();
     const PairSides sides = sides_of_pair(key);
-    if (kind == EntryKind::domain_pair) return {};
-    if (view.may_contain(sides.sender) && confirmation_.confirms(sides.sender)) {
-      return {.is_listed = true, .by = std::string(sides.sender)};
+    if (std::string sender = entry_of_sender(sides.sender); !sender.empty()) {
+      return {.is_listed = true, .by = std::move(sender)};
     }
-    const FoundEntry by_domain = view.find_by_domain(sides.sender.substr(sides.sender.rfind('@')));
-    if (by_domain.is_listed()) return {.is_listed = true, .by = std::string(by_domain.domain_entry().view())};
     const FoundPair wider = view.find_wider_pair(sides.sender, sides.recipient);
     if (wider.is_listed()) return {.is_listed = true, .by = entry_text(wider.key.view())};
-    return {.is_excluded = !found && !view.excluded().empty() && view.is_excluded(key)};
+    return {.is_excluded = goes_into_bits(kind) && !found && !view.excluded().empty() && view.is_excluded(key)};
+  }
+
+  // The entry that lists the sender of a pair for everybody; empty if there is none.
+  std::string entry_of_sender(std::string_view sender) const {
+    const FilterView& view = filter_.view();
+    if (is_mailing_list_key(sender) || sender.starts_with('@')) {
+      // What has no local part has no tag, and is no comment: the key is its spelling.
+      return std::string(view.find(canonicalize_list_line(sender)).domain_entry().view());
+    }
+    if (view.may_contain(sender) && confirmation_.confirms(sender)) return std::string(sender);
+    return std::string(view.find_by_domain(sender.substr(sender.rfind('@'))).domain_entry().view());
+  }
+
+  // An entry with a signer that is not listed itself may be by a wider one with that signer.
+  Answer answer_to_signer(std::string_view key) const {
+    const SignerSides sides = sides_of_signer_key(key);
+    const SignerKey found = filter_.view().find_with_signer(sides.entry, sides.signer);
+    return {.is_listed = !found.view().empty(), .by = std::string(found.view() == key ? "" : found.view())};
   }
 
   // An address that is not listed itself may be by its domain.

@@ -8,13 +8,19 @@ namespace {
 
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{256} << 20;
 
+// Whether the sender of a pair, which is an address, a domain entry or a mailing list, is an entry itself.
+bool lists_sender(const FilterView& view, std::string_view sender) {
+  const bool goes_into_bits = !sender.starts_with('@') && !is_mailing_list_key(sender);
+  return goes_into_bits ? view.may_contain(sender) : view.contains_domain(sender);
+}
+
 // Returns the number of rejected lines.
 std::uint64_t add_block(const Block& block, const Format& format, const FilterView& view, PairFoundBy rule,
                         BulkLookup::Lane& lane) {
   std::uint64_t rejected = 0;
   const auto add = [&](EntryKind kind, std::string_view key) {
-    const bool asks_for_sender = kind == EntryKind::pair && rule == PairFoundBy::sender_too;
-    if (asks_for_sender && view.may_contain(sides_of_pair(key).sender)) {
+    const bool is_pair = kind == EntryKind::pair || kind == EntryKind::domain_pair;
+    if (is_pair && rule == PairFoundBy::sender_too && lists_sender(view, sides_of_pair(key).sender)) {
       lane.add_found();
     } else if (goes_into_bits(kind)) {
       lane.add(key);
