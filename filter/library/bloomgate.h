@@ -83,7 +83,7 @@ enum {
   BLOOMGATE_NOT_LISTED = 0,
   BLOOMGATE_LISTED = 1,              /* by itself */
   BLOOMGATE_EXCLUDED = 2,            /* not listed: its bits are all set, but it is a known stranger */
-  BLOOMGATE_BY_DOMAIN = 3,           /* by the entry `@domain` */
+  BLOOMGATE_BY_DOMAIN = 3,           /* by the entry `@domain`, or that with the signer asked for */
   BLOOMGATE_NULL_SENDER = 4,         /* `<>`: not listed */
   BLOOMGATE_BY_DOMAIN_TREE = 5,      /* by an entry `@.domain` of its domain or of one above it */
   BLOOMGATE_MALFORMED = 6,           /* not an address: not listed */
@@ -161,7 +161,7 @@ enum {
   BLOOMGATE_FILE_BYTES = 1,
   BLOOMGATE_EXPECTED_ENTRIES = 2, /* that it was sized for */
   BLOOMGATE_ADDRESSES = 3,        /* in the bits, pairs of addresses among them; duplicates count each time */
-  BLOOMGATE_DOMAINS = 4,          /* domain entries, and pairs with a domain */
+  BLOOMGATE_DOMAINS = 4,          /* what is kept exactly: all entries but addresses and pairs of addresses */
   BLOOMGATE_PAIRS = 5,            /* pairs of addresses */
   BLOOMGATE_KNOWN_STRANGERS = 6,  /* that are excluded */
   BLOOMGATE_BITS_SET = 7,
@@ -205,9 +205,11 @@ BLOOMGATE_API int bloomgate_look_up(const bloomgate_filter* filter, const char* 
 BLOOMGATE_API int bloomgate_look_up_pair(const bloomgate_filter* filter, const char* sender, size_t sender_bytes,
                                          const char* recipient, size_t recipient_bytes, uint8_t* answer);
 
-/* An entry as it stands in a list: an address, `@domain`, `@.domain`, or `sender > recipient` of these. Whether it is
- * listed, by itself or a wider one; for who maintains lists. For senders of mail see above: nobody sends as `@domain`.
- */
+/* An entry as it stands in a list: an address, `@domain`, `@.domain`, a mailing list `list:host` or `list:*.host`,
+ * `sender > recipient`, or one with ` signed-by domain` behind it. Whether it is listed, by itself or by a wider one;
+ * for a program that maintains lists. For senders of mail see above: no sender has the address `@domain`. An entry with
+ * a signer is asked for with that signer only, and answered by the wider entry with that signer. Before you put an
+ * address of a message into such a text, make it canonical: it may hold a '#'. */
 BLOOMGATE_API int bloomgate_look_up_entry(const bloomgate_filter* filter, const char* entry, size_t bytes,
                                           uint8_t* answer);
 

@@ -71,11 +71,34 @@ std::uint8_t look_up_pair(const FilterView& view, std::string_view sender, std::
   return found.is_excluded ? std::uint8_t{BLOOMGATE_EXCLUDED} : for_all;
 }
 
+// Of a pair that has a domain or a mailing list.
+std::uint8_t look_up_domain_pair(const FilterView& view, std::string_view key) noexcept {
+  if (view.contains_domain(key)) return BLOOMGATE_BY_PAIR;
+  const auto [sender, recipient] = bloomgate::sides_of_pair(key);
+  const bool is_address = !sender.starts_with('@') && !bloomgate::is_mailing_list_key(sender);
+  const std::uint8_t for_all =
+      is_address ? look_up_key(view, sender, view.may_contain(sender)) : look_up(view, canonicalize_list_line(sender));
+  if (bloomgate_is_listed(for_all) != 0) return for_all;
+  return view.find_wider_pair(sender, recipient).is_listed() ? BLOOMGATE_BY_PAIR : BLOOMGATE_NOT_LISTED;
+}
+
+// Of an entry with a signer: by which form of it.
+std::uint8_t look_up_with_signer(const FilterView& view, std::string_view key) noexcept {
+  const auto [entry, signer] = bloomgate::sides_of_signer_key(key);
+  const bloomgate::SignerKey found = view.find_with_signer(entry, signer);
+  const std::string_view by = found.view();
+  if (by.empty()) return BLOOMGATE_NOT_LISTED;
+  if (by == key) return BLOOMGATE_LISTED;
+  if (by.starts_with(bloomgate::kMailingListPrefix)) return BLOOMGATE_BY_MAILING_LIST_TREE;
+  return by.starts_with("@.") ? BLOOMGATE_BY_DOMAIN_TREE : BLOOMGATE_BY_DOMAIN;
+}
+
 std::uint8_t look_up_entry(const FilterView& view, const Entry& entry) noexcept {
-  if (!entry.is_pair()) return look_up(view, entry);
-  const bloomgate::PairSides sides = bloomgate::sides_of_pair(entry.key());
-  if (entry.kind() == EntryKind::pair) return look_up_pair(view, sides.sender, sides.recipient);
-  return view.contains_domain(entry.key()) ? BLOOMGATE_BY_PAIR : BLOOMGATE_NOT_LISTED;
+  if (entry.kind() == EntryKind::with_signer) return look_up_with_signer(view, entry.key());
+  if (entry.kind() == EntryKind::domain_pair) return look_up_domain_pair(view, entry.key());
+  if (entry.kind() != EntryKind::pair) return look_up(view, entry);
+  const auto [sender, recipient] = bloomgate::sides_of_pair(entry.key());
+  return look_up_pair(view, sender, recipient);
 }
 
 // Looks up `count` addresses of which `text_of(i)` is number i, a batch at a time.

@@ -2,7 +2,8 @@
  *
  *   look_up FILTER < LINES
  *
- * A line is a sender's address, or a sender and a recipient with a TAB between. To compile it:
+ * A line is a sender's address, or a sender and a recipient with a TAB between, or a mailing list, `list:HOST`. To
+ * compile it:
  *
  *   cc -o look_up look_up.c $(pkg-config --cflags --libs bloomgate)
  *
@@ -21,6 +22,8 @@ static const char* answer_name(uint8_t answer) {
       return "listed, by a domain above it";
     case BLOOMGATE_BY_PAIR:
       return "listed for this recipient";
+    case BLOOMGATE_BY_MAILING_LIST_TREE:
+      return "listed, by a host above it";
     case BLOOMGATE_EXCLUDED:
       return "not listed: a known stranger";
     case BLOOMGATE_NULL_SENDER:
@@ -33,7 +36,9 @@ static const char* answer_name(uint8_t answer) {
 }
 
 static int look_up(const bloomgate_filter* filter, const char* line, size_t bytes, uint8_t* answer) {
+  static const char list[] = "list:";
   const char* tab = memchr(line, '\t', bytes);
+  if (strncmp(line, list, sizeof list - 1) == 0) return bloomgate_look_up_entry(filter, line, bytes, answer);
   if (tab == NULL) return bloomgate_look_up(filter, line, bytes, answer);
   const size_t sender_bytes = (size_t)(tab - line);
   return bloomgate_look_up_pair(filter, line, sender_bytes, tab + 1, bytes - sender_bytes - 1, answer);

@@ -45,6 +45,7 @@ class Answer(enum.IntEnum):
     BY_DOMAIN_TREE = 5
     MALFORMED = 6
     BY_PAIR = 7
+    BY_MAILING_LIST_TREE = 9
 
 
 class Error(Exception):
@@ -70,6 +71,7 @@ for _name, _arguments in {
     "number": [_pointer, ctypes.c_int, _pointer],
     "look_up": [_pointer, *_text, _pointer],
     "look_up_pair": [_pointer, *_text, *_text, _pointer],
+    "look_up_entry": [_pointer, *_text, _pointer],
     "look_up_column32": [_pointer, _pointer, _size, _pointer, _size, _pointer],
     "look_up_column64": [_pointer, _pointer, _size, _pointer, _size, _pointer],
     "look_up_fixed": [_pointer, _pointer, _size, _size, _pointer],
@@ -184,6 +186,14 @@ class Filter:
         else:
             to = _bytes(recipient)
             _call("look_up_pair", self._open(), sender, len(sender), to, len(to), ctypes.byref(answer))
+        return Answer(answer.value)
+
+    def look_up_entry(self, entry: Union[str, bytes]) -> Answer:
+        """Whether an entry is listed as it stands in a list, by itself or by a wider one: `list:news.example.org`, `@example.org`,
+        `joe@example.org > ann@ours.example`, `billing@bank.example signed-by esp.example`."""
+        answer = ctypes.c_uint8()
+        text = _bytes(entry)
+        _call("look_up_entry", self._open(), text, len(text), ctypes.byref(answer))
         return Answer(answer.value)
 
     def look_up_column(self, column: Column) -> np.ndarray:

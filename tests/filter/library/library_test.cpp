@@ -148,6 +148,44 @@ TEST_CASE_METHOD(Library,
   CHECK(look_up_entry(filter, "# all@example.org") == BLOOMGATE_MALFORMED);
 }
 
+TEST_CASE_METHOD(Library,
+                 "a mailing list is an entry that is listed by itself, by a host above it, or for a recipient") {
+  const Filter filter = built({"list:a.example.org", "list:*.lists.example.org",
+                               "list:*.example.net > ann@ours.example", "@.example.org", "joe@lists.example.com"});
+  CHECK(number(filter, BLOOMGATE_DOMAINS) == 4);
+  CHECK(number(filter, BLOOMGATE_ADDRESSES) == 1);
+  CHECK(look_up_entry(filter, "LIST:A.example.org") == BLOOMGATE_LISTED);
+  CHECK(look_up_entry(filter, "list:x.lists.example.org") == BLOOMGATE_BY_MAILING_LIST_TREE);
+  CHECK(look_up_entry(filter, "list:*.lists.example.org") == BLOOMGATE_BY_MAILING_LIST_TREE);
+  CHECK(look_up_entry(filter, "list:lists.example.org") == BLOOMGATE_NOT_LISTED);
+  CHECK(look_up_entry(filter, "list:x.example.net") == BLOOMGATE_NOT_LISTED);
+  CHECK(look_up_entry(filter, "list:x.example.net > ann@ours.example") == BLOOMGATE_BY_PAIR);
+  CHECK(look_up_entry(filter, "list:x.example.net > bob@ours.example") == BLOOMGATE_NOT_LISTED);
+  CHECK(look_up_entry(filter, "list:a.example.org > bob@ours.example") == BLOOMGATE_LISTED);
+  CHECK(look_up_entry(filter, "list:x.lists.example.org > @ours.example") == BLOOMGATE_BY_MAILING_LIST_TREE);
+  CHECK(look_up_entry(filter, "joe@lists.example.com > @ours.example") == BLOOMGATE_LISTED);
+  CHECK(look_up_entry(filter, "list:a@example.org") == BLOOMGATE_MALFORMED);
+  // A mail server has no such address.
+  CHECK(look_up(filter, "list:a.example.org") == BLOOMGATE_MALFORMED);
+  CHECK(bloomgate_is_listed(BLOOMGATE_BY_MAILING_LIST_TREE) != 0);
+}
+
+TEST_CASE_METHOD(Library, "an entry with a signer is listed by a wider one with that signer, and by nothing else") {
+  const Filter filter =
+      built({"billing@bank.example signed-by esp.example", "@shop.example signed-by esp.example",
+             "@.tree.example signed-by esp.example", "list:*.lists.example signed-by esp.example", "ann@example.org"});
+  CHECK(look_up_entry(filter, "Billing@bank.example signed-by ESP.example") == BLOOMGATE_LISTED);
+  CHECK(look_up_entry(filter, "joe@shop.example signed-by esp.example") == BLOOMGATE_BY_DOMAIN);
+  CHECK(look_up_entry(filter, "joe@a.tree.example signed-by esp.example") == BLOOMGATE_BY_DOMAIN_TREE);
+  CHECK(look_up_entry(filter, "list:a.lists.example signed-by esp.example") == BLOOMGATE_BY_MAILING_LIST_TREE);
+  CHECK(look_up_entry(filter, "joe@shop.example signed-by other.example") == BLOOMGATE_NOT_LISTED);
+  CHECK(look_up_entry(filter, "ann@example.org signed-by example.org") == BLOOMGATE_NOT_LISTED);
+  CHECK(look_up_entry(filter, "billing@bank.example") == BLOOMGATE_NOT_LISTED);
+  CHECK(look_up_entry(filter, "billing@bank.example signed-by") == BLOOMGATE_MALFORMED);
+  CHECK(look_up(filter, "billing@bank.example") == BLOOMGATE_NOT_LISTED);
+  CHECK(look_up_pair(filter, "billing@bank.example", "ann@ours.example") == BLOOMGATE_NOT_LISTED);
+}
+
 TEST_CASE("an excluded sender is reported as excluded by every kind of look-up") {
   const Filter filter = opened((kTests / "golden/excluded.bloom").string());
   REQUIRE(number(filter, BLOOMGATE_KNOWN_STRANGERS) > 0);
@@ -353,6 +391,14 @@ TEST_CASE_METHOD(Library, "keys are made by the file's profile, and an address w
   CHECK(kind == BLOOMGATE_KIND_DOMAIN_TREE);
   CHECK(entry("joe@a.example > ann@b.example") == "joe@a.example\nann@b.example");
   CHECK(kind == BLOOMGATE_KIND_PAIR);
+  CHECK(entry("list:A.Example > ann@b.example") == "list:a.example\nann@b.example");
+  CHECK(kind == BLOOMGATE_KIND_DOMAIN_PAIR);
+  CHECK(entry("List:A.Example") == "list:a.example");
+  CHECK(kind == BLOOMGATE_KIND_MAILING_LIST);
+  CHECK(entry("list:*.Example") == "list:*.example");
+  CHECK(kind == BLOOMGATE_KIND_MAILING_LIST_TREE);
+  CHECK(entry("joe@a.example Signed-By ESP.example") == "joe@a.example signed-by esp.example");
+  CHECK(kind == BLOOMGATE_KIND_WITH_SIGNER);
   CHECK(entry("# a comment").empty());
   CHECK(kind == BLOOMGATE_KIND_BLANK);
   CHECK(entry("").empty());
@@ -373,14 +419,16 @@ TEST_CASE("hashes of a key and of a column are the builder's") {
   std::uint64_t hash = 0;
   REQUIRE(bloomgate_hash_key(shape.get(), "joe@example.org", 15, &hash) == BLOOMGATE_OK);
   CHECK(hash == hash_key("joe@example.org", 42));
-  const Texts<std::int64_t> texts({"Joe@example.org", "nonsense", "@example.org", "a@b.example > c@d.example", ""});
-  std::vector<std::uint64_t> hashes(5, 99);
-  std::vector<std::uint8_t> kinds(5, 99);
-  REQUIRE(bloomgate_hash_column64(shape.get(), texts.data.data(), texts.data.size(), texts.offsets.data(), 5,
+  const Texts<std::int64_t> texts({"Joe@example.org", "nonsense", "@example.org", "a@b.example > c@d.example", "",
+                                   "list:a.example", "joe@example.org signed-by esp.example"});
+  std::vector<std::uint64_t> hashes(7, 99);
+  std::vector<std::uint8_t> kinds(7, 99);
+  REQUIRE(bloomgate_hash_column64(shape.get(), texts.data.data(), texts.data.size(), texts.offsets.data(), 7,
                                   hashes.data(), kinds.data()) == BLOOMGATE_OK);
-  CHECK(hashes == std::vector<std::uint64_t>{hash, 0, 0, hash_key("a@b.example\nc@d.example", 42), 0});
+  CHECK(hashes == std::vector<std::uint64_t>{hash, 0, 0, hash_key("a@b.example\nc@d.example", 42), 0, 0, 0});
   CHECK(kinds == std::vector<std::uint8_t>{BLOOMGATE_KIND_ADDRESS, BLOOMGATE_KIND_REJECTED, BLOOMGATE_KIND_DOMAIN,
-                                           BLOOMGATE_KIND_PAIR, BLOOMGATE_KIND_BLANK});
+                                           BLOOMGATE_KIND_PAIR, BLOOMGATE_KIND_BLANK, BLOOMGATE_KIND_MAILING_LIST,
+                                           BLOOMGATE_KIND_WITH_SIGNER});
   const Filter stored = opened((kTests / "golden/stored.bloom").string());
   REQUIRE(bloomgate_hash_key(bloomgate_shape_of(stored.get()), "joe@example.org", 15, &hash) == BLOOMGATE_OK);
   CHECK(hash == mix_hash(hash_key("joe@example.org", 42), 7));
