@@ -191,7 +191,7 @@ int Job::run() {
   const std::string& reject_file = command_.reject_file;
   rejects_.emplace(reject_file.empty() ? "" : reject_file + '.' + std::to_string(communicator_.rank()), command_.inputs,
                    [this](std::string_view line) { show(reading_.named(line)); });
-  broad_domains_.emplace(usual_broad_domains(command_.free_mail_domains, show_line));
+  broad_domains_.emplace(usual_broad_domains(command_.broad_files, show_line));
   if (is_first()) require_outputs();
   open_lists();
   require_same_lists();
@@ -211,8 +211,9 @@ int Job::run() {
   const Written written = write_output(communicator_, {command_.output, command_.keep}, options_, part,
                                        rank_options_.only_first_writes, show_line);
   rejects_->keep();
-  const BroadCounts broad = {communicator_.sum(rejects_->broad_counts().public_suffixes),
-                             communicator_.sum(rejects_->broad_counts().free_mail_domains)};
+  const BroadCounts& own = rejects_->broad_counts();
+  const BroadCounts broad = {communicator_.sum(own.public_suffixes), communicator_.sum(own.free_mail_domains),
+                             communicator_.sum(own.shared_signers)};
   const std::uint64_t rejected = communicator_.sum(rejects_->count());
   const std::uint64_t excepted = communicator_.sum(rejects_->excepted());
   progress_->stop();

@@ -187,7 +187,7 @@ void UpdateJob::read_lists() {
   for (const std::string& list : command_.strangers) seen += "--not " + list + '\n';
   reading_.require_same(seen, "--not");
   const BroadDomains broad_domains =
-      usual_broad_domains(command_.free_mail_domains, [this](std::string_view line) { show(line); });
+      usual_broad_domains(command_.broad_files, [this](std::string_view line) { show(line); });
   added_kinds_ = read_changes(add, old_->added(), broad_domains, rejected_of_add);
   read_changes(remove, old_->removed(), {}, rejected_of_remove);
   reading_.end();

@@ -133,10 +133,7 @@ std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, 
        "leave out the entries of LIST, a text list, and addresses in its domains; may be given several times")  //
       ("not", po::value(&command.strangers)->composing()->value_name("LIST"),
        "never take the addresses of LIST, a text list, for listed, unless they are entries; may be given several "
-       "times")  //
-      ("free-mail-domains", po::value(&command.free_mail_domains)->value_name("FILE"),
-       "warn of @domain entries for these free-mail domains (default: " BLOOMGATE_CONFIG_FOLDER
-       "/free-mail-domains.txt)")                                                                               //
+       "times")                                                                                                 //
       ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
       ("sign-key", po::value(&command.sign_key)->value_name("FILE"),
        "sign the filter with the secret key in FILE, as 'bloomgate sign' does")  //
@@ -147,6 +144,7 @@ std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, 
        "fail if the lists hold no entries; the filter in place stays")                                        //
       ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")  //
       ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
+  command.broad_files.add_to(visible);
   command.shape.add_layout_to(visible);
   command.shape.add_hash_to(visible);
   for (const auto& option : extra.options()) visible.add(option);

@@ -10,6 +10,7 @@
 #include "filter/build/builder.hpp"
 #include "filter/cli/command_line.hpp"
 #include "filter/cli/commands/shape_options.hpp"
+#include "filter/cli/lists/broad_domains.hpp"
 #include "filter/cli/lists/list_options.hpp"
 #include "filter/cli/lists/store_inputs.hpp"
 
@@ -26,7 +27,7 @@ struct BuildArguments {
   std::string scratch;  // as given; options.scratch_folder is what is used
   std::string format;
   std::string tag_separators;
-  std::string free_mail_domains;
+  BroadFiles broad_files;
   std::string newest;
   std::string sign_key;
   std::vector<std::string> exceptions;

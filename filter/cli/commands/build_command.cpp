@@ -77,7 +77,7 @@ int run_build(const Arguments& arguments) {
   RejectLog rejects(command->reject_file, names_of(first.blocks), [&](std::string_view line) { progress.show(line); });
 
   const BroadDomains broad_domains =
-      usual_broad_domains(command->free_mail_domains, [&](std::string_view line) { progress.show(line); });
+      usual_broad_domains(command->broad_files, [&](std::string_view line) { progress.show(line); });
   const ExceptList exceptions(list_files(command->exceptions), command->options.profile, stop);
   BuildOptions options = command->options;
   std::optional<std::uint64_t> estimate;

@@ -21,6 +21,9 @@ void print_build(const BuildReport& report) {
   if (report.broad.sum() != 0) {
     std::cout << "\nbroad     " << format_count(report.broad.public_suffixes) << " public suffixes, "
               << format_count(report.broad.free_mail_domains) << " free-mail domains";
+    if (report.broad.shared_signers != 0) {
+      std::cout << ", " << format_count(report.broad.shared_signers) << " shared signers";
+    }
   }
   print_strangers(header, report.strangers);
   const double fpr = expected_fpr_of(header);
@@ -62,6 +65,7 @@ void print_build_json(const BuildReport& report) {
       {"excepted", report.excepted},
       {"public_suffixes", report.broad.public_suffixes},
       {"free_mail_domains", report.broad.free_mail_domains},
+      {"shared_signers", report.broad.shared_signers},
       {"known_strangers", strangers},
       {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : Json(nullptr)},
       {"file_bytes", file_bytes(header)},

@@ -41,7 +41,7 @@ struct ChangeCommand {
   std::vector<std::string> lists;
   std::string format;
   std::string memory;
-  std::string free_mail_domains;
+  BroadFiles broad_files;
   std::string reject_file;
   unsigned keep = 0;
   bool strict = false;
@@ -70,9 +70,7 @@ void add_options(ChangeCommand& command, po::options_description& visible) {
       ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")    //
       ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
   if (!command.adds()) return;
-  visible.add_options()("free-mail-domains", po::value(&command.free_mail_domains)->value_name("FILE"),
-                        "warn of @domain entries for these free-mail domains (default: " BLOOMGATE_CONFIG_FOLDER
-                        "/free-mail-domains.txt)");
+  command.broad_files.add_to(visible);
 }
 
 constexpr HelpText kAddHelp = {
@@ -245,7 +243,7 @@ std::uint64_t read_changes(const ChangeCommand& command, OpenLists& lists, const
   if (!command.adds()) return gather_entries_there(lists, old.view(), update.entries(), threads, rejects);
   const BuildOptions reading = {.profile = old.header().shape.profile, .threads = threads};
   add_entries(lists.blocks, *lists.format, update.entries(), reading, {},
-              usual_broad_domains(command.free_mail_domains, show), rejects);
+              usual_broad_domains(command.broad_files, show), rejects);
   return 0;
 }
 

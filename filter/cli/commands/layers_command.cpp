@@ -70,6 +70,7 @@ struct PassedOptions {
       {"format", "FORMAT", "how the lists are written, as for build"},
       {"newest", "AGE", "take dated lists of the last AGE only, such as 180d, 26w or 1y; others are taken too"},
       {"free-mail-domains", "FILE", "warn of @domain entries for these free-mail domains"},
+      {"shared-signers", "FILE", "warn of entries signed-by these services, which sign for anybody"},
       {"reject-file", "FILE", "write all rejected lines to FILE"},
       {"keep-case", nullptr, "treat Joe@example.org and joe@example.org as two addresses"},
       {"strict", nullptr, "fail if any line is rejected"},

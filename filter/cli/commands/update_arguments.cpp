@@ -52,9 +52,6 @@ void add_options(UpdateArguments& command, po::options_description& visible) {
        "working memory for the changes (default: 256M); what does not fit goes to disk")  //
       ("scratch", po::value(&command.scratch)->value_name("FOLDER"),
        "where to put what does not fit into memory (default: the folder of the filter)")  //
-      ("free-mail-domains", po::value(&command.free_mail_domains)->value_name("FILE"),
-       "warn of @domain entries for these free-mail domains (default: " BLOOMGATE_CONFIG_FOLDER
-       "/free-mail-domains.txt)")  //
       ("keep", po::value(&command.keep)->default_value(0)->value_name("N"),
        "keep the filter and the store that are replaced as FILE.1, and up to N earlier pairs; 'bloomgate rollback' "
        "puts "
@@ -65,6 +62,7 @@ void add_options(UpdateArguments& command, po::options_description& visible) {
        "fail if any line of --add or --not is rejected, or an entry among --not")                             //
       ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")  //
       ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
+  command.broad_files.add_to(visible);
   command.shape.add_layout_to(visible);
 }
 

@@ -9,6 +9,7 @@
 #include "filter/build/builder.hpp"
 #include "filter/cli/command_line.hpp"
 #include "filter/cli/commands/shape_options.hpp"
+#include "filter/cli/lists/broad_domains.hpp"
 #include "filter/file/store_file.hpp"
 
 namespace bloomgate::cli {
@@ -25,7 +26,7 @@ struct UpdateArguments {
   std::string seed;
   std::string memory;
   std::string scratch;  // as given; options.scratch_folder is what is used
-  std::string free_mail_domains;
+  BroadFiles broad_files;
   std::string sign_key;
   unsigned keep = 0;
   bool strict = false;

@@ -86,7 +86,7 @@ int run_update(const Arguments& arguments) {
   StrangerCheck strangers(command->strangers, options, command->strict, show);
   StoreUpdate update(*old, options);
   strangers.attach_to(update);
-  read_changes(add, update.added(), options, usual_broad_domains(command->free_mail_domains, show), rejected_of_add);
+  read_changes(add, update.added(), options, usual_broad_domains(command->broad_files, show), rejected_of_add);
   read_now = &remove;
   read_changes(remove, update.removed(), options, {}, rejected_of_remove);
   require_entries(rejected_of_add.count(), rejected_of_remove.count(), command->strict);

@@ -8,28 +8,30 @@
 #include <cerrno>
 #include <fstream>
 
+#include "filter/address/domain_tree.hpp"
 #include "filter/base/error.hpp"
 
 namespace bloomgate::cli {
 namespace {
 
+constexpr const char* kFreeMailDomains = BLOOMGATE_CONFIG_FOLDER "/free-mail-domains.txt";
+constexpr const char* kSharedSigners = BLOOMGATE_CONFIG_FOLDER "/shared-signers.txt";
+
 // Without the list's rule that every unknown top-level domain is a public suffix: `@.intranet` is somebody's own.
+// `domain` has at most kMaxDomainBytes.
 bool is_public_suffix(std::string_view domain) noexcept {
   std::array<char, kMaxDomainBytes + 1> terminated;
   *std::copy(domain.begin(), domain.end(), terminated.begin()) = '\0';
   return psl_is_public_suffix2(psl_builtin(), terminated.data(), PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE) != 0;
 }
 
-}  // namespace
-
-std::string breadth_text(Breadth breadth, std::string_view key) {
-  const std::string entry = entry_text(key);
-  return breadth == Breadth::public_suffix
-             ? entry + " is a public suffix: anybody can have a domain below it; list single domains"
-             : entry + " is a free-mail domain: anybody can have an address there; list single addresses";
+std::string_view signer_of(std::string_view key) noexcept {
+  return sides_of_signer_key(key).signer;
 }
 
-BroadDomains::BroadDomains(const std::string& path, const std::function<void(std::string_view)>& show) {
+// Calls `use(entry)` for the domain entry of each line; where that does not take it, the line is not `what`.
+template <typename Use>
+void read_domains(const std::string& path, std::string_view what, const BroadDomains::Show& show, Use use) {
   std::ifstream file(path);
   if (!file) throw system_error(ErrorCode::cannot_open, "open", path, errno);
   std::uint64_t number = 0;
@@ -38,32 +40,136 @@ BroadDomains::BroadDomains(const std::string& path, const std::function<void(std
     const std::size_t start = line.find_first_not_of(" \t\r");
     if (start == std::string::npos || line[start] == '#') continue;
     const Entry entry = canonicalize_line(line[start] == '@' ? line : "@" + line.substr(start));
-    if (entry.kind() == EntryKind::domain) {
-      free_mail_.emplace(entry.domain());
-    } else {
-      const std::string place = path + ":" + std::to_string(number);
-      const std::string_view why =
-          entry.kind() == EntryKind::rejected ? reject_reason_text(entry.reason()) : "it is not the name of one domain";
-      show(place + ": not a free-mail domain: " + std::string(why));
-    }
+    if (use(entry)) continue;
+    const std::string place = path + ":" + std::to_string(number);
+    const std::string_view why =
+        entry.kind() == EntryKind::rejected ? reject_reason_text(entry.reason()) : "it is not the name of one domain";
+    show(place + ": not a " + std::string(what) + ": " + std::string(why));
   }
   if (file.bad()) throw system_error(ErrorCode::cannot_read, "read", path, errno);
 }
 
+}  // namespace
+
+std::string breadth_text(Breadth breadth, std::string_view key) {
+  const std::string entry = entry_text(key);
+  switch (breadth) {
+    case Breadth::usual:
+      break;
+    case Breadth::public_suffix:
+      if (is_mailing_list_key(key)) {
+        return entry + " is below a public suffix: anybody can have a mailing list there; list single ones";
+      }
+      return entry + " is a public suffix: anybody can have a domain below it; list single domains";
+    case Breadth::free_mail:
+      return entry + " is a free-mail domain: anybody can have an address there; list single addresses";
+    case Breadth::shared_signer:
+      return entry + ": " + std::string(signer_of(key)) +
+             " signs for every customer of a service, and any of them may write as this sender unless the service "
+             "prevents it; ask the sender for a signature of its own domain";
+    case Breadth::public_suffix_signer:
+      return entry + ": " + std::string(signer_of(key)) +
+             " is a public suffix: anybody can have a domain below it; name the domain that signs";
+    case Breadth::free_mail_signer:
+      return entry + ": " + std::string(signer_of(key)) +
+             " is a free-mail domain, which signs for anybody; ask the sender for a signature of its own domain";
+  }
+  return entry;
+}
+
+void BroadCounts::add(Breadth breadth) noexcept {
+  switch (breadth) {
+    case Breadth::usual:
+      return;
+    case Breadth::public_suffix:
+      ++public_suffixes;
+      return;
+    case Breadth::free_mail:
+      ++free_mail_domains;
+      return;
+    case Breadth::shared_signer:
+    case Breadth::public_suffix_signer:
+    case Breadth::free_mail_signer:
+      ++shared_signers;
+      return;
+  }
+}
+
+BroadCounts& BroadCounts::operator+=(const BroadCounts& more) noexcept {
+  public_suffixes += more.public_suffixes;
+  free_mail_domains += more.free_mail_domains;
+  shared_signers += more.shared_signers;
+  return *this;
+}
+
+void BroadFiles::add_to(boost::program_options::options_description& options) {
+  namespace po = boost::program_options;
+  options.add_options()  //
+      ("free-mail-domains", po::value(&free_mail_domains)->value_name("FILE"),
+       "warn of @domain entries for these free-mail domains (default: " BLOOMGATE_CONFIG_FOLDER
+       "/free-mail-domains.txt)")  //
+      ("shared-signers", po::value(&shared_signers)->value_name("FILE"),
+       "warn of entries signed-by these services, which sign for anybody (default: " BLOOMGATE_CONFIG_FOLDER
+       "/shared-signers.txt)");
+}
+
+BroadDomains::BroadDomains(const BroadFiles& files, const Show& show) {
+  if (!files.free_mail_domains.empty()) {
+    read_domains(files.free_mail_domains, "free-mail domain", show, [this](const Entry& entry) {
+      if (entry.kind() != EntryKind::domain) return false;
+      free_mail_.emplace(entry.domain());
+      return true;
+    });
+  }
+  if (!files.shared_signers.empty()) {
+    read_domains(files.shared_signers, "signer", show, [this](const Entry& entry) {
+      if (entry.kind() != EntryKind::domain && entry.kind() != EntryKind::domain_tree) return false;
+      shared_signers_.emplace(entry.key());
+      return true;
+    });
+  }
+}
+
 Breadth BroadDomains::of(const Entry& entry) const noexcept {
   if (!entry.is_key()) return Breadth::usual;
-  std::string_view domain = entry.is_pair() ? sides_of_pair(entry.key()).sender : entry.key();
-  if (!domain.starts_with('@')) return Breadth::usual;
-  domain.remove_prefix(domain.starts_with("@.") ? 2 : 1);
+  if (entry.is_pair()) return of_key(sides_of_pair(entry.key()).sender);
+  if (entry.kind() != EntryKind::with_signer) return of_key(entry.key());
+  const SignerSides sides = sides_of_signer_key(entry.key());
+  const Breadth breadth = of_signer(sides.signer, sides.entry);
+  return breadth != Breadth::usual ? breadth : of_key(sides.entry);
+}
+
+Breadth BroadDomains::of_signer(std::string_view signer, std::string_view entry) const noexcept {
+  const auto is_shared = [this](std::string_view key) { return shared_signers_.contains(key); };
+  FixedText<1 + kMaxDomainBytes> key;
+  key.append('@');
+  key.append(signer);
+  if (is_shared(key.view()) || !find_domain_tree(signer, is_shared).empty()) return Breadth::shared_signer;
+  // A free-mail provider that signs for an address of its own says no more than the address alone.
+  const bool is_its_own = entry.ends_with(key.view());
+  if (!is_its_own && free_mail_.contains(signer)) return Breadth::free_mail_signer;
+  return is_public_suffix(signer) ? Breadth::public_suffix_signer : Breadth::usual;
+}
+
+// Of an entry without a signer.
+Breadth BroadDomains::of_key(std::string_view key) const noexcept {
+  if (key.starts_with(kMailingListTreePrefix)) {
+    key.remove_prefix(kMailingListTreePrefix.size());
+    return is_public_suffix(key) ? Breadth::public_suffix : Breadth::usual;
+  }
+  if (!key.starts_with('@')) return Breadth::usual;
+  const std::string_view domain = key.substr(key.starts_with("@.") ? 2 : 1);
   if (free_mail_.contains(domain)) return Breadth::free_mail;
   return is_public_suffix(domain) ? Breadth::public_suffix : Breadth::usual;
 }
 
-BroadDomains usual_broad_domains(const std::string& path, const std::function<void(std::string_view)>& show) {
-  constexpr const char* kUsual = BLOOMGATE_CONFIG_FOLDER "/free-mail-domains.txt";
-  if (!path.empty()) return {path, show};
-  if (access(kUsual, F_OK) != 0) return {};
-  return {kUsual, show};
+BroadDomains usual_broad_domains(BroadFiles files, const BroadDomains::Show& show) {
+  const auto choose = [](std::string& path, const char* usual) {
+    if (path.empty() && access(usual, F_OK) == 0) path = usual;
+  };
+  choose(files.free_mail_domains, kFreeMailDomains);
+  choose(files.shared_signers, kSharedSigners);
+  return {files, show};
 }
 
 }  // namespace bloomgate::cli

@@ -1,10 +1,12 @@
-// Finds domain entries that list more senders than their writer may have meant: public suffixes, below which anybody
-// can have a domain, and free-mail domains, in which anybody can have an address. `bloomgate build` warns of them.
+// Finds entries that list more senders than their writer may have meant: public suffixes, below which anybody can have
+// a domain; free-mail domains, in which anybody can have an address; and signers that sign for anybody, as services do
+// that send mail for their customers. `bloomgate build` warns of them.
 //
 // Immutable once made; safe from any thread. The public suffixes are those of the Public Suffix List, in the version
-// that libpsl was built with. The free-mail domains are in a file of the operator's.
+// that libpsl was built with. The free-mail domains and the shared signers are in files of the operator's.
 #pragma once
 
+#include <boost/program_options.hpp>
 #include <cstdint>
 #include <functional>
 #include <set>
@@ -15,29 +17,68 @@
 
 namespace bloomgate::cli {
 
-enum class Breadth : std::uint8_t { usual, public_suffix, free_mail };
+enum class Breadth : std::uint8_t {
+  usual,
+  public_suffix,
+  free_mail,
+  // The signer of an entry: a service's domain, a public suffix, a free-mail domain.
+  shared_signer,
+  public_suffix_signer,
+  free_mail_signer,
+};
 
 // "@.co.uk is a public suffix: …", without a full stop. The entry must not be a usual one.
 std::string breadth_text(Breadth breadth, std::string_view key);
 
+// The entries that are not usual, counted.
+struct BroadCounts {
+  std::uint64_t public_suffixes = 0;
+  std::uint64_t free_mail_domains = 0;
+  std::uint64_t shared_signers = 0;  // of any of the three kinds
+
+  std::uint64_t sum() const noexcept { return public_suffixes + free_mail_domains + shared_signers; }
+
+  void add(Breadth breadth) noexcept;
+  BroadCounts& operator+=(const BroadCounts& more) noexcept;
+};
+
+// The operator's files, as named on the command line; empty: the usual ones.
+struct BroadFiles {
+  std::string free_mail_domains = {};
+  std::string shared_signers = {};
+
+  // --free-mail-domains and --shared-signers, stored in here by the parser.
+  void add_to(boost::program_options::options_description& options);
+};
+
 class BroadDomains {
  public:
-  BroadDomains() = default;  // no free-mail domains
+  using Show = std::function<void(std::string_view)>;
 
-  // Reads the free-mail domains: one domain per line, with or without '@' before it; '#' starts a comment. A line that
-  // is not a domain is left out and shown with its place: a mistake there must not stop a build. Throws
+  BroadDomains() = default;  // no free-mail domains, no shared signers
+
+  // Reads these files; with an empty path there are none. One domain per line, with or without '@' before it; '#'
+  // starts a comment. A shared signer with a dot before it stands for all hosts below it, too. A line that is not a
+  // domain is left out and shown with its place: a mistake there must not stop a build. Throws
   // BloomgateError{cannot_open, cannot_read}.
-  BroadDomains(const std::string& path, const std::function<void(std::string_view)>& show);
+  BroadDomains(const BroadFiles& files, const Show& show);
 
-  // Entries that are not domains are usual. Of a pair, the sender's side counts. Takes about a microsecond.
+  // An entry without a domain of its own and without a signer is usual. Of a pair, the sender's side counts. Takes
+  // about a microsecond.
   Breadth of(const Entry& entry) const noexcept;
 
  private:
-  std::set<std::string, std::less<>> free_mail_;
+  using Keys = std::set<std::string, std::less<>>;
+
+  Breadth of_signer(std::string_view signer, std::string_view entry) const noexcept;
+  Breadth of_key(std::string_view key) const noexcept;
+
+  Keys free_mail_;       // domains
+  Keys shared_signers_;  // keys of domain entries
 };
 
-// Those of the file at `path`; of the usual one, if `path` is empty. Without a file at the usual place there are none:
-// somebody has removed it. Throws as BroadDomains().
-BroadDomains usual_broad_domains(const std::string& path, const std::function<void(std::string_view)>& show);
+// Those of `files`. Without a file at the usual place there are none: somebody has removed it. Throws as
+// BroadDomains().
+BroadDomains usual_broad_domains(BroadFiles files, const BroadDomains::Show& show);
 
 }  // namespace bloomgate::cli

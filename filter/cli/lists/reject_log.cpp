@@ -11,7 +11,7 @@ namespace bloomgate::cli {
 
 void BlockReport::add_broad(const Entry& entry, Breadth breadth, std::uint64_t line) {
   if (breadth == Breadth::usual) return;
-  ++(breadth == Breadth::public_suffix ? broad_counts.public_suffixes : broad_counts.free_mail_domains);
+  broad_counts.add(breadth);
   if (broad.size() < kShown) broad.push_back({line, breadth, std::string(entry.key())});
 }
 
@@ -79,8 +79,7 @@ std::string RejectLog::place_of(InputState& input, std::uint64_t line_of_block) 
 
 void RejectLog::log_broad(InputState& input, const BlockReport& report) {
   std::uint64_t before = broad_counts_.sum();
-  broad_counts_.public_suffixes += report.broad_counts.public_suffixes;
-  broad_counts_.free_mail_domains += report.broad_counts.free_mail_domains;
+  broad_counts_ += report.broad_counts;
   if (quiet_ || before > BlockReport::kShown) return;
   for (const BroadEntry& entry : report.broad) {
     if (++before > BlockReport::kShown) break;

@@ -37,13 +37,6 @@ struct BroadEntry {
   std::string key;
 };
 
-struct BroadCounts {
-  std::uint64_t public_suffixes = 0;
-  std::uint64_t free_mail_domains = 0;
-
-  std::uint64_t sum() const noexcept { return public_suffixes + free_mail_domains; }
-};
-
 // What was found in a block: how many lines, which of them are not entries, and which are broad.
 struct BlockReport {
   static constexpr std::size_t kShown = 10;  // lines shown of each kind, whatever the number of blocks

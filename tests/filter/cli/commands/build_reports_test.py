@@ -171,5 +171,114 @@ class BroadEntryTest(ProgramTest):
         self.assertNotIn("not a free-mail domain", err)
 
 
+class SharedSignerTest(ProgramTest):
+    """Entries whose signer signs for anybody, and lists below a public suffix."""
+
+    SHIPPED = str(REPOSITORY / "config/shared-signers.txt")
+    FREE_MAIL = str(REPOSITORY / "config/free-mail-domains.txt")
+
+    def report(self, text, *options, signers=SHIPPED):
+        out, err = self.build(text, "--json", "--free-mail-domains", self.FREE_MAIL, "--shared-signers", signers, *options)
+        report = json.loads(out)
+        return [report[name] for name in ("public_suffixes", "free_mail_domains", "shared_signers")], err
+
+    def test_an_entry_that_a_service_signs_for_anybody_gets_a_warning_and_stays_listed(self):
+        text = ("billing@bank.example signed-by sendgrid.net\n@shop.example signed-by U123.SendGrid.net\n"
+                "list:a.example signed-by mail17.atl51.rsgsv.net\nbilling@bank.example signed-by mg.bank.example\n")
+        counts, err = self.report(text)
+        self.assertEqual(counts, [0, 0, 3])
+        self.assertIn("list:1: warning: billing@bank.example signed-by sendgrid.net: sendgrid.net signs for every customer of a "
+                      "service, and any of them may write as this sender unless the service prevents it; ask the sender for a "
+                      "signature of its own domain\n", err)
+        self.assertIn("list:2: warning: @shop.example signed-by u123.sendgrid.net: u123.sendgrid.net signs for every customer", err)
+        self.assertIn("list:3: warning: list:a.example signed-by mail17.atl51.rsgsv.net: ", err)
+        self.assertEqual(err.count("warning"), 3)
+        self.check(0, "query", "filter", "billing@bank.example signed-by sendgrid.net")
+
+    def test_a_public_suffix_or_a_free_mail_domain_as_a_signer_gets_a_warning(self):
+        counts, err = self.report("billing@bank.example signed-by co.uk\nbilling@bank.example signed-by gmail.com\n"
+                                  "list:a.example signed-by com\n")
+        self.assertEqual(counts, [0, 0, 3])
+        self.assertIn("list:1: warning: billing@bank.example signed-by co.uk: co.uk is a public suffix: ", err)
+        self.assertIn("list:2: warning: billing@bank.example signed-by gmail.com: gmail.com is a free-mail domain, which signs for "
+                      "anybody; ", err)
+
+    def test_a_provider_that_signs_for_its_own_address_gets_no_warning(self):
+        self.assertEqual(self.report("joe@gmail.com signed-by gmail.com\n"), ([0, 0, 0], ""))
+        self.assertEqual(self.report("joe@hotmail.com signed-by gmail.com\n")[0], [0, 0, 1])
+        self.assertEqual(self.report("@gmail.com signed-by gmail.com\n")[0], [0, 1, 0])
+        self.assertEqual(self.report("joe@xgmail.com signed-by gmail.com\n")[0], [0, 0, 1])
+
+    def test_a_usual_signer_leaves_the_entry_to_be_judged(self):
+        counts, err = self.report("@gmail.com signed-by esp.example\n@.co.uk signed-by esp.example\n@x.example signed-by esp.example\n")
+        self.assertEqual(counts, [1, 1, 0])
+        self.assertIn("list:1: warning: @gmail.com signed-by esp.example is a free-mail domain: ", err)
+        self.assertIn("list:2: warning: @.co.uk signed-by esp.example is a public suffix: ", err)
+        self.assertEqual(self.report("@gmail.com signed-by sendgrid.net\n")[0], [0, 0, 1])
+
+    def test_mailing_lists_below_a_public_suffix_get_a_warning(self):
+        counts, err = self.report("list:*.co.uk\nlist:*.com > ann@ours.example\nlist:*.github.io signed-by esp.example\n"
+                                  "list:*.example.co.uk\nlist:co.uk\nlist:*.gmail.com\nlist:*.unheard-of\n")
+        self.assertEqual(counts, [3, 0, 0])
+        self.assertIn("list:1: warning: list:*.co.uk is below a public suffix: anybody can have a mailing list there; list single "
+                      "ones\n", err)
+        self.assertIn("list:2: warning: list:*.com > ann@ours.example is below a public suffix: ", err)
+
+    def test_the_longest_entry_with_a_signer_is_judged(self):
+        host = ".".join(["a" * 63] * 3 + ["b" * 61])
+        self.assertEqual(self.report(f"@.{host} signed-by {host}\nlist:*.{host} signed-by {host}\n"), ([0, 0, 0], ""))
+
+    def test_only_a_host_of_one_customer_gets_no_warning(self):
+        text = "".join(f"@bank.example signed-by {signer}\n" for signer in
+                       ("bank.onmicrosoft.com", "bank-example.20230601.gappssmtp.com", "onmicrosoft.com", "gappssmtp.com"))
+        counts, err = self.report(text)
+        self.assertEqual((counts, re.findall(r"list:(\d+)", err)), ([0, 0, 2], ["3", "4"]))
+
+    def test_the_text_report_counts_shared_signers_only_if_there_are_any(self):
+        files = ("--free-mail-domains", self.FREE_MAIL, "--shared-signers", self.SHIPPED)
+        out, _ = self.build("joe@example.org signed-by sendgrid.net\n", *files)
+        self.assertRegex(out, r"(?m)^broad +0 public suffixes, 0 free-mail domains, 1 shared signers$")
+        self.assertNotIn("broad", self.build("joe@example.org signed-by esp.example\n", *files)[0])
+
+    def test_the_operator_chooses_the_shared_signers(self):
+        own = self.write("own", "# ours\n\n  @Esp.example # a service\r\n.b\u00fccher.example\n")
+        text = "".join(f"joe@example.org signed-by {signer}\n" for signer in
+                       ("sendgrid.net", "esp.example", "mail.esp.example", "xn--bcher-kva.example", "a.b.xn--bcher-kva.example"))
+        self.assertEqual(self.report(text, signers=own)[0], [0, 0, 3])
+        self.assertEqual(self.report(text, signers="/dev/null")[0], [0, 0, 0])
+
+    def test_a_bad_line_of_the_file_is_shown_and_the_build_continues(self):
+        own = self.write("own", "esp.example\nesp example\njoe@esp.example\nlist:a.example\n")
+        counts, err = self.report("joe@example.org signed-by esp.example\n", signers=own)
+        self.assertEqual(counts, [0, 0, 1])
+        for number in (2, 3, 4):
+            self.assertIn(f"own:{number}: not a signer: ", err)
+
+    def test_a_missing_file_is_an_error(self):
+        self.write("list", "joe@example.org\n")
+        _, err = self.check(EX_NOINPUT, "build", "-o", "filter", "--shared-signers", "missing", "list")
+        self.assertIn("missing", err)
+        self.assertEqual(self.names(), ["list"])
+
+    def test_the_shipped_file_has_each_domain_once_and_no_bad_line(self):
+        lines = pathlib.Path(self.SHIPPED).read_text().splitlines()
+        domains = [line.lstrip(".") for line in lines if line and not line.startswith("#")]
+        self.assertGreater(len(domains), 10)
+        self.assertEqual(len(set(domains)), len(domains))
+        counts, err = self.report("".join(f"joe@example.org signed-by {domain}\n" for domain in domains))
+        self.assertEqual(counts, [0, 0, len(domains)])
+        self.assertNotIn("not a signer", err)
+
+    def test_each_command_that_adds_entries_warns(self):
+        add = self.write("add", "joe@example.org signed-by sendgrid.net\n")
+        signers = ("--shared-signers", self.SHIPPED)
+        warning = "add:1: warning: joe@example.org signed-by sendgrid.net: "
+        self.build("joe@example.net\n", "--store", "store")
+        self.assertIn(warning, self.check(0, "update", "--store", "store", "-o", "filter", "--add", add, *signers)[1])
+        self.build("joe@example.net\n", "--layout", "counting", "--expected-entries", "10")
+        self.assertIn(warning, self.check(0, "add", "filter", add, *signers)[1])
+        self.assertIn(warning, self.check(0, "append", "folder", add, *signers)[1])
+
+
 if __name__ == "__main__":
     main()
