@@ -272,6 +272,8 @@ std::vector<BadFile> bad_files() {
       {"pairs-one-more-than-the-addresses", bad_header_field, field64(kPairs, 3)},
       {"pairs-largest", bad_header_field, field64(kPairs, kBig)},
       {"pairs-with-domains-without-their-section", bad_header_field, without_domains(field32(48, 4))},
+      {"signers-without-their-section", bad_header_field, without_domains(field32(48, 8))},
+      {"pairs-and-signers-without-their-section", bad_header_field, without_domains(field32(48, 12))},
       {"table-checksum-wrong", bad_table_checksum, field64(kBits + kTableChecksum, 0)},
       {"second-table-checksum-wrong", bad_table_checksum, field64(kDomains + kTableChecksum, 0)},
       {"table-damaged", bad_table_checksum, flip(kTable)},

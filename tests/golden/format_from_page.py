@@ -291,22 +291,30 @@ def levels_of(key):
     return [b"@" + domain] + [b"@." + level for level in levels]
 
 
+def has_signer(key):
+    """Whether it is the key of an entry with a signer: no `@` comes behind the last sign."""
+    return b"\n" not in key and b" signed-by " in key[key.rfind(b"@") + 1 :]
+
+
 def is_kept_exactly(key):
-    """Whether an entry has a domain in place of an address: a pair may have it on either side."""
-    return any(side.startswith(b"@") for side in key.split(b"\n"))
+    """Whether an entry is not an address or a pair of two: it has a domain or a mailing list in place of one, or a signer."""
+    return has_signer(key) or any(side.startswith((b"@", b"list:")) for side in key.split(b"\n"))
 
 
 def forms_of(key):
-    """One side of the pairs that could list an address, the most specific one first."""
+    """The keys by which an address or a mailing list may be listed, the most specific one first."""
+    if key.startswith(b"list:"):
+        hosts = [key[5:].split(b".", i)[i] for i in range(1, key.count(b".") + 1)]
+        return [key] + [b"list:*." + host for host in hosts if host.count(b".") < 16]
     levels = levels_of(key)
     return [key] + [level for level in levels if level.startswith(b"@[") or level.lstrip(b"@.").count(b".") < 16]
 
 
-def pairs_of(keys):
-    """The field `pairs`, and flag bit 2."""
+def pairs_and_flags_of(keys):
+    """The field `pairs`, and flag bits 2 and 3."""
     pairs = [key for key in keys if b"\n" in key]
     exact = [key for key in pairs if is_kept_exactly(key)]
-    return len(pairs) - len(exact), 4 if exact else 0
+    return len(pairs) - len(exact), (4 if exact else 0) | (8 if any(map(has_signer, keys)) else 0)
 
 
 def known_strangers(addresses, domains, strangers, body, shape, store_seed):
@@ -325,8 +333,8 @@ def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, bloc
     addresses = [key for key in keys if not is_kept_exactly(key)]
     key_seed = seed if store_seed is None else store_seed
     domains = sorted({hash_of(family, key, key_seed) for key in keys if is_kept_exactly(key)})
-    pairs, pair_flag = pairs_of(keys)
-    flags |= pair_flag
+    pairs, flags_of_keys = pairs_and_flags_of(keys)
+    flags |= flags_of_keys
     expected = expected_entries or max(1, len(addresses))
     block_bytes = block_bytes or {LINE: 64, CLASSIC: 8, PARTITIONED: 8 * hashes}.get(layout, 4096)
     block_count = max(1, math.ceil(expected * bits_per_entry / (8 * block_bytes)))
@@ -391,7 +399,7 @@ def build_store(keys, seed, family=XXH3):
     if domains:
         sections.append((STORED_DOMAINS, len(domains), struct.pack(f"<{len(domains)}Q", *domains)))
     entries, content = place_sections(sections)
-    pairs, flags = pairs_of(keys)
+    pairs, flags = pairs_and_flags_of(keys)
     pairs = min(pairs, len(addresses))
     magic = bytes.fromhex("89424C530D0A1A0A")
 
@@ -439,18 +447,32 @@ def find(image, key):
     return next((candidate for candidate in levels_of(key) if has_domain(image, candidate)), None)
 
 
+def find_list(image, mailing_list):
+    """The entry by which the file lists a mailing list; None where there is none."""
+    return next((form for form in forms_of(mailing_list) if has_domain(image, form)), None)
+
+
+def find_with_signer(image, key, signer):
+    """The entry by which the file lists an address or a mailing list with that signer; None where there is none."""
+    if not dict(zip(FIELDS, HEADER.unpack_from(image)))["flags"] & 8:
+        return None
+    entries = [form + b" signed-by " + signer for form in forms_of(key)]
+    return next((entry for entry in entries if has_domain(image, entry)), None)
+
+
 def find_for(image, sender, recipient):
-    """The entry by which the file lists a sender for a recipient; None where there is none."""
-    if (entry := find(image, sender)) is not None:
+    """The entry by which the file lists a sender or a mailing list for a recipient; None where there is none."""
+    is_list = sender.startswith(b"list:")
+    if (entry := (find_list if is_list else find)(image, sender)) is not None:
         return entry
     header = dict(zip(FIELDS, HEADER.unpack_from(image)))
-    if struct.unpack_from("<Q", image, 4080)[0] and find_in_bits(image, sender + b"\n" + recipient):
+    if not is_list and struct.unpack_from("<Q", image, 4080)[0] and find_in_bits(image, sender + b"\n" + recipient):
         return sender + b"\n" + recipient
     if not header["flags"] & 4:
         return None
     for a in forms_of(sender):
         for b in forms_of(recipient):
-            if (a, b) != (sender, recipient) and has_domain(image, a + b"\n" + b):
+            if (is_list or (a, b) != (sender, recipient)) and has_domain(image, a + b"\n" + b):
                 return a + b"\n" + b
     return None
 
@@ -546,9 +568,9 @@ def check_header(header, pairs, sections, array_bytes):
     units = 2 if layout == COUNTING else 8
     for holds in (
         header["header_bytes"] == 4096,
-        flags & ~7 == 0,
+        flags & ~15 == 0,
         not flags & 2 or layout in (PAGE, LINE, RIBBON),
-        not flags & 4 or DOMAINS in items,
+        not flags & 12 or DOMAINS in items,
         header["tag_separators"] >> len(SEPARATORS) == 0,
         header["expected_entries"] >= 1,
         header["bits_set"] <= units * array_bytes,

@@ -8,8 +8,8 @@ import unittest
 import xxhash
 from format_from_page import (
     BadFile, CLASSIC, COUNTING, FIELDS, FNV1A_MURMUR3, HEADER, LINE, MURMUR3, PAGE, PARTITIONED, RIBBON, SECTION,
-    STORE_HEADER, XXH3, build, build_store, check, content_of, export, find, find_for, fnv1a, hash_of, mix, murmur3,
-    sign, untagged,
+    STORE_HEADER, XXH3, build, build_store, check, content_of, export, find, find_for, find_list,
+    find_with_signer, fnv1a, hash_of, mix, murmur3, sign, untagged,
 )
 
 GOLDEN = pathlib.Path(__file__).parent
@@ -117,6 +117,64 @@ class FormatTest(unittest.TestCase):
             ):
                 with self.subTest(name=name, sender=sender, recipient=recipient):
                     self.assertEqual(find_for(image, sender, recipient), entry)
+
+    lists = [
+        b"joe@example.net", b"list:announce.lists.example.org", b"list:announce.lists.example.org",
+        b"list:*.lists.example.org", b"list:xn--ankndigung-ceb.xn--mller-kva.example",
+        b"list:announce.lists.example.org\nann@ours.example", b"list:*.example.com\n@.ours.example",
+        b"billing@bank.example signed-by esp.example", b"billing@bank.example signed-by esp.example",
+        b'"a signed-by b"@example.org', b'"a signed-by b"@example.org signed-by esp.example',
+        b"@bank.example signed-by other.example", b"@.shop.example signed-by mg.xn--mller-kva.example",
+        b"list:*.lists.example.net signed-by esp.example",
+    ]  # fmt: skip
+
+    def test_mailing_lists_and_signers(self):
+        self.assertEqual(build(self.lists, seed=42), self.golden("lists"))
+        store, identity = build_store(self.lists, seed=42)
+        self.assertEqual(store, (GOLDEN / "lists.store").read_bytes())
+        built = build(self.lists, seed=7, store_seed=42, store_identity=identity)
+        self.assertEqual(built, self.golden("stored-lists"))
+
+    def test_look_ups_of_mailing_lists(self):
+        for name in "lists", "stored-lists":
+            image = self.golden(name)
+            for key, entry in {
+                b"list:announce.lists.example.org": b"list:announce.lists.example.org",
+                b"list:a.b.lists.example.org": b"list:*.lists.example.org",
+                b"list:lists.example.org": None,
+                b"list:a.example.com": None,
+                b"list:a.lists.example.net": None,
+                b"list:" + b"a." * 100 + b"lists.example.org": b"list:*.lists.example.org",
+            }.items():
+                with self.subTest(name=name, key=key):
+                    self.assertEqual(find_list(image, key), entry)
+            for sender, entry in {
+                b"list:announce.lists.example.org": b"list:announce.lists.example.org",
+                b"list:a.example.com": b"list:*.example.com\n@.ours.example",
+                b"list:example.com": None,
+            }.items():
+                with self.subTest(name=name, sender=sender):
+                    self.assertEqual(find_for(image, sender, b"ann@ours.example"), entry)
+
+    def test_look_ups_with_a_signer(self):
+        for name in "lists", "stored-lists":
+            image = self.golden(name)
+            self.assertIsNone(find(image, b"billing@bank.example"))
+            for key, signer, by in (
+                (b"billing@bank.example", b"esp.example", b"billing@bank.example"),
+                (b"joe@bank.example", b"esp.example", None),
+                (b"joe@bank.example", b"other.example", b"@bank.example"),
+                (b"joe@mail.bank.example", b"other.example", None),
+                (b"joe@a.b.shop.example", b"mg.xn--mller-kva.example", b"@.shop.example"),
+                (b"joe@shop.example", b"xn--mller-kva.example", None),
+                (b'"a signed-by b"@example.org', b"esp.example", b'"a signed-by b"@example.org'),
+                (b"list:x.lists.example.net", b"esp.example", b"list:*.lists.example.net"),
+                (b"list:x.lists.example.org", b"lists.example.org", None),
+                (b"joe@example.net", b"example.net", None),
+            ):
+                with self.subTest(name=name, key=key, signer=signer):
+                    self.assertEqual(find_with_signer(image, key, signer), by and by + b" signed-by " + signer)
+        self.assertIsNone(find_with_signer(self.golden("pairs"), b"joe@bank.example", b"other.example"))
 
     def test_keep_case(self):
         keys = ["Joe@example.org", "JÜRGEN@example.de", '"Quoted Case"@example.org']

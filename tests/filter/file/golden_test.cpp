@@ -33,6 +33,7 @@ const std::vector<Golden> kGoldenFiles = {
     {"keep-case", "keep-case", {.expected_entries = 5000, .seed = 1, .profile = {.keep_local_part_case = true}}},
     {"tag-separators", "tag-separators", {.seed = 1, .profile = {.tag_separators = *TagSeparators::parse("+-")}}},
     {"pairs", "pairs", {.seed = 42}},
+    {"lists", "lists", {.seed = 42}},
     {"page-8192", "addresses", {.block_bytes = 8192, .seed = 42}},
     {"line", "addresses", {.layout = Layout::line, .seed = 42}},
     {"line-256", "addresses", {.layout = Layout::line, .block_bytes = 256, .hashes = 3, .seed = 42}},
@@ -141,6 +142,38 @@ TEST_CASE_METHOD(InFolder,
                {.seed = 7, .store_path = folder.file("store"), .store_seed = 42});
   CHECK(read_file(folder.file("filter")) == read_file(kGolden / "stored-pairs.bloom"));
   CHECK(read_file(folder.file("store")) == read_file(kGolden / "pairs.store"));
+}
+
+TEST_CASE_METHOD(
+    InFolder,
+    "the golden filter with mailing lists, signers and a store is built again byte for byte, and so is its store") {
+  build_filter(folder.file("filter"), lines_of(kGolden / "lists.txt"),
+               {.seed = 7, .store_path = folder.file("store"), .store_seed = 42});
+  CHECK(read_file(folder.file("filter")) == read_file(kGolden / "stored-lists.bloom"));
+  CHECK(read_file(folder.file("store")) == read_file(kGolden / "lists.store"));
+}
+
+TEST_CASE("the keys of mailing lists, signers and their pairs have the frozen hashes") {
+  const MappedFilter filter((kGolden / "lists.bloom").string());
+  CHECK(filter.header().kinds == KindsHeld{.domain_pairs = true, .signers = true});
+  CHECK(filter.header().addresses == 2);
+  CHECK(filter.header().domains == 10);
+  struct Row {
+    std::string line;
+    KeyHash want;
+  };
+  const Row row = GENERATE(values<Row>({
+      {"list:announce.lists.example.org", 0xd07d4c10a40fd911},
+      {"list:*.lists.example.org", 0x6ef92e2c9b8dcf96},
+      {"list:announce.lists.example.org > ann@ours.example", 0x442949b9124f2116},
+      {"billing@bank.example signed-by esp.example", 0x4717277e7429fb55},
+      {"@.shop.example signed-by mg.m\u00fcller.example", 0x43b5d067d56ccf3d},
+      {"list:*.lists.example.net signed-by esp.example", 0x043f47ae70e77f45},
+  }));
+  CAPTURE(row.line);
+  const Entry entry = canonicalize_list_line(row.line);
+  CHECK(hash_of_domain(filter.header().shape, entry.key()) == row.want);
+  CHECK(filter.view().contains_domain(entry.key()));
 }
 
 TEST_CASE("in every layout and hash family a filter of 5,000 entries has the frozen checksum") {

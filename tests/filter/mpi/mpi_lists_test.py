@@ -2,6 +2,7 @@
 
 usage: mpi_lists_test.py BLOOMGATE BLOOMGATE_MPI
 """
+import json
 import os
 import re
 import subprocess
@@ -32,6 +33,21 @@ class ListsTest(MpiTest):
         self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
         self.assertIn("5 lines were rejected and --strict was given", done.stderr)
         self.assertEqual(self.output.read_text(), "the old one")
+
+    def test_mailing_lists_and_signers_are_kept_whichever_rank_has_read_them(self):
+        lists = [self.addresses("many.txt", 60_001), self.write("signers.txt", b"list:a.example\nLIST:*.lists.example\n" * 9 +
+                 b"list:a.example > ann@ours.example\njoe@bank.example signed-by esp.example\n@shop.example signed-by sends.example\n")]
+        signers = self.write("shared.txt", b"sends.example\n")
+        arguments = ["--seed", 1, "--bits-per-entry", 64, "--shared-signers", signers]
+        wanted, said = self.reference(*arguments, *lists)
+        self.assertIn("signers.txt:21: warning: @shop.example signed-by sends.example: ", said)
+        for ranks in (1, 2, 3):
+            done = self.build(ranks, "--json", *arguments, *lists)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(self.output.read_bytes() == wanted, done.stdout)
+            self.assertEqual(sorted(done.stderr.splitlines()), sorted(said.splitlines()))
+            report = json.loads(done.stdout)
+            self.assertEqual((report["signers"], report["pairs"]["with_domains"], report["shared_signers"]), (True, True, 1))
 
     def test_ranks_with_different_excluded_senders_are_refused(self):
         some = self.addresses("some.txt", 200_000)

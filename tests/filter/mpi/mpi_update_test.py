@@ -43,6 +43,18 @@ class UpdateTest(PairTest):
                 for changes in ([], ["--add", nothing], ["--add", one], ["--remove", one], ["--add", one, "--remove", one]):
                     self.assert_as_on_one_machine((3,), "--seed", 1, *size, *changes)
 
+    def test_mailing_lists_and_signers_are_added_and_removed_as_on_one_machine(self):
+        some = self.addresses("some.txt", 20_000)
+        signers = self.write("signers.txt", b"list:a.example\njoe@bank.example signed-by esp.example\n")
+        lists = self.write("lists.txt", b"list:a.example\nlist:b.example\n")
+        self.make_old("--bits-per-entry", 64, some, lists)
+        self.assertFalse(self.assert_as_on_one_machine((3,), "--seed", 1, "--remove", lists)["signers"])
+        self.assertTrue(self.assert_as_on_one_machine((1, 3), "--seed", 1, "--add", signers, "--remove", lists)["signers"])
+        self.make_old("--bits-per-entry", 64, some, signers, lists)
+        # Which of the hashes had a signer is not known: only without any hash is there none.
+        self.assertTrue(self.assert_as_on_one_machine((3,), "--seed", 1, "--remove", signers)["signers"])
+        self.assertFalse(self.assert_as_on_one_machine((3,), "--seed", 1, "--remove", signers, "--remove", lists)["signers"])
+
     def test_all_entries_can_be_added_and_all_removed(self):
         many = self.addresses("many.txt", 300_001)
         self.make_old("--bits-per-entry", 64, self.write("few.txt", b"a@b.example\n"))
