@@ -72,6 +72,7 @@ void check_entry(const Entry& entry) {
   require(domain.data() + domain.size() == entry.key().data() + entry.key().size(), "the domain is the end", entry);
   require(!domain.empty() && domain.size() <= kMaxDomainBytes, "a domain has 1 to 255 octets", entry);
   require(is_canonical_name(domain) || is_canonical_literal(domain), "the domain is a name or a literal", entry);
+  require(!is_signer_key(entry.key()) && !is_mailing_list_key(entry.key()), "it is no list and has no signer", entry);
   require(!has_control_character(entry.key()), "there is no control character", entry);
   if (entry.kind() == EntryKind::address) return check_address(entry);
   const std::string_view prefix = entry.kind() == EntryKind::domain ? "@" : "@.";
@@ -126,37 +127,97 @@ void check_fast_path(const std::string& text, AddressProfile profile) {
   check_same(fast, canonicalize_path("<@x:" + text + ">", profile), "the fast path agrees with the grammar");
 }
 
+// A line that is read as that entry: in a list, an address that begins with '#' needs angle brackets.
+std::string line_of(std::string_view key) {
+  if (!key.starts_with('#')) return std::string(key);
+  const std::size_t end = is_signer_key(key) ? sides_of_signer_key(key).entry.size() : key.size();
+  return "<" + std::string(key.substr(0, end)) + ">" + std::string(key.substr(end));
+}
+
+void check_mailing_list(const Entry& entry) {
+  const bool is_tree = entry.kind() == EntryKind::mailing_list_tree;
+  const std::string_view prefix = is_tree ? kMailingListTreePrefix : kMailingListPrefix;
+  require(entry.key() == std::string(prefix) + std::string(entry.domain()), "a list's key is its host", entry);
+  require(is_canonical_name(entry.domain()), "a list's host is a name", entry);
+  require(!entry.domain().empty() && entry.domain().size() <= kMaxDomainBytes, "it has 1 to 255 octets", entry);
+  require(!is_tree || label_count(entry.domain()) <= kMaxFormLabels, "each tree can be asked for", entry);
+  require(is_mailing_list_key(entry.key()), "its key is known for that of a list", entry);
+  require(!canonicalize_path(entry.key()).is_key(), "a list is no address", entry);
+}
+
+// What is one side of a pair, or stands before a signer.
+void check_side(std::string_view side, AddressProfile profile, bool may_be_list, const Entry& whole) {
+  const Entry entry = canonicalize_list_line(line_of(side), profile);
+  require(entry.key() == side, "a side is a key", whole);
+  const bool is_list = entry.kind() == EntryKind::mailing_list || entry.kind() == EntryKind::mailing_list_tree;
+  require(may_be_list || !is_list, "only a sender is a list", whole);
+  if (is_list) {
+    check_mailing_list(entry);
+  } else {
+    check_entry(entry);
+  }
+  require(entry.kind() == EntryKind::address || label_count(entry.domain()) <= kMaxFormLabels,
+          "each form of it can be asked for", whole);
+  const EntryForms forms(side);
+  require(static_cast<std::size_t>(forms.end() - forms.begin()) <= kMostEntryForms, "a side has few forms", whole);
+}
+
+void check_signer(const Entry& entry, AddressProfile profile) {
+  require(entry.key().size() <= kMaxSignerKeyBytes, "an entry with a signer fits", entry);
+  require(entry.domain().empty(), "it has no domain of its own", entry);
+  const SignerSides sides = sides_of_signer_key(entry.key());
+  require(!sides.signer.empty() && is_canonical_name(sides.signer), "the signer is a name", entry);
+  check_side(sides.entry, profile, true, entry);
+  const SignerKey found = find_with_signer(sides.entry, sides.signer, [](std::string_view) { return true; });
+  require(found.view() == entry.key(), "it is the first that is asked for", entry);
+  check_same(entry, canonicalize_list_line(line_of(entry.key()), profile), "its key gives it again");
+}
+
 // A side of a pair is an entry by itself, and the pair's text gives the pair again.
-void check_pair(std::string_view input, AddressProfile profile) {
-  const Entry entry = canonicalize_list_line(input, profile);
-  const Entry single = canonicalize_line(input, profile);
-  require(!single.is_pair(), "a pair is taken only where pairs are", single);
-  if (single.kind() != EntryKind::rejected) return check_same(entry, single, "what is an entry is no pair");
-  if (!entry.is_pair())
-    return require(entry.kind() == EntryKind::rejected || single.reason() == RejectReason::pair, "it is rejected",
-                   entry);
-  require(single.reason() == RejectReason::pair, "a pair is rejected as one where none are taken", single);
+void check_pair(const Entry& entry, AddressProfile profile) {
   require(std::ranges::count(entry.key(), kPairSeparator) == 1, "a pair has one separator", entry);
   require(entry.key().size() <= kMaxPairKeyBytes, "a pair fits", entry);
   const PairSides sides = sides_of_pair(entry.key());
-  bool has_domain = false;
-  for (const std::string_view side : {sides.sender, sides.recipient}) {
-    const std::string text = side.starts_with('#') ? "<" + std::string(side) + ">" : std::string(side);
-    const Entry again = canonicalize_line(text, profile);
-    check_entry(again);
-    require(again.key() == side, "a side is a key", entry);
-    has_domain = has_domain || again.kind() != EntryKind::address;
-    const EntryForms forms(side);
-    require(static_cast<std::size_t>(forms.end() - forms.begin()) <= kMostEntryForms, "a side has few forms", entry);
-  }
-  require(has_domain == (entry.kind() == EntryKind::domain_pair), "a domain makes it another kind", entry);
+  check_side(sides.sender, profile, true, entry);
+  check_side(sides.recipient, profile, false, entry);
+  const auto is_address = [](std::string_view side) { return !side.starts_with('@') && !is_mailing_list_key(side); };
+  const bool is_of_addresses = is_address(sides.sender) && is_address(sides.recipient);
+  require(is_of_addresses == (entry.kind() == EntryKind::pair), "a domain or a list makes it another kind", entry);
   const bool has_comment_signs = sides.sender.starts_with('#') || sides.recipient.starts_with('#');
   if (has_comment_signs) return;
   check_same(entry, canonicalize_list_line(entry_text(entry.key()), profile), "its text gives it again");
 }
 
+// A list has more kinds of entries than one line that is no list's.
+void check_list_line(std::string_view input, AddressProfile profile) {
+  const Entry entry = canonicalize_list_line(input, profile);
+  const Entry single = canonicalize_line(input, profile);
+  require(single.kind() < EntryKind::mailing_list, "lists, signers and pairs are only in lists", single);
+  if (single.kind() != EntryKind::rejected) return check_same(entry, single, "what is an entry is no other in a list");
+  require(is_pair_key(entry.key()) == entry.is_pair(), "a pair's key is known for one", entry);
+  require((!entry.is_pair() && is_signer_key(entry.key())) == (entry.kind() == EntryKind::with_signer),
+          "a key with a signer is known for one", entry);
+  switch (entry.kind()) {
+    case EntryKind::rejected:
+      return;
+    case EntryKind::mailing_list:
+    case EntryKind::mailing_list_tree:
+      check_mailing_list(entry);
+      return check_same(entry, canonicalize_list_line(entry.key(), profile), "its key gives it again");
+    case EntryKind::with_signer:
+      return check_signer(entry, profile);
+    case EntryKind::pair:
+    case EntryKind::domain_pair:
+      require(single.reason() == RejectReason::pair || is_mailing_list_key(sides_of_pair(entry.key()).sender),
+              "a pair is rejected as one where none are taken", single);
+      return check_pair(entry, profile);
+    default:
+      require(single.reason() == RejectReason::pair, "only a pair of nothing is blank", entry);
+  }
+}
+
 void check_input(std::string_view input) {
-  for (const AddressProfile profile : {kFold, kKeep, kFoldUntagged}) check_pair(input, profile);
+  for (const AddressProfile profile : {kFold, kKeep, kFoldUntagged}) check_list_line(input, profile);
   for (const auto canonicalize : {canonicalize_path, canonicalize_line}) {
     const Entry folded = canonicalize(input, kFold);
     const Entry kept = canonicalize(input, kKeep);
