@@ -34,11 +34,11 @@ namespace {
 constexpr HelpText kBuildHelp = {
     .synopsis = "bloomgate build --output FILE [OPTION...] INPUT...",
     .purpose =
-        "Builds a filter from lists: one address, @domain or @.domain (the domain and all below it)\n"
-        "per line, or a pair of these, 'SENDER > RECIPIENT', which lists the sender for that recipient only; "
-        "# starts\n"
-        "a comment. INPUT is a file, a folder of files, or - for standard input; gzip, zstd, xz and bzip2\n"
-        "are recognised by their content. INPUT can also be a store.",
+        "Builds a filter from lists: one address, @domain or @.domain (the domain and all below it) per line;\n"
+        "or 'SENDER > RECIPIENT', which lists the sender for that recipient only; or a mailing list, list:HOST;\n"
+        "or 'ENTRY signed-by DOMAIN', where that domain signs the mail. # starts a comment. INPUT is a file, a\n"
+        "folder of files, or - for standard input; gzip, zstd, xz and bzip2 are recognised by their content.\n"
+        "INPUT can also be a store.",
     .examples =
         "  bloomgate build --output /var/lib/bloomgate/whitelist.bloom customers.txt partners.txt\n"
         "  bloomgate build --output whitelist.bloom --bits-per-entry 16 --hashes 11 lists/ partners.txt.gz\n"};

@@ -360,8 +360,9 @@ int run_query(const Arguments& arguments) {
        .purpose =
            "Prints one line per address: 'listed' or 'not-listed', a TAB, and the key that was looked up.\n"
            "An address is asked for everybody; 'SENDER > RECIPIENT' is listed if the sender is, for everybody or for\n"
-           "that recipient. - reads addresses from standard input, one per line. Without addresses, on a\n"
-           "terminal, it asks for them. FILE may be a folder of layers: listed is who is by one of them.\n"
+           "that recipient; 'SENDER signed-by DOMAIN' if it is with that signer. - reads addresses from standard\n"
+           "input, one per line. Without addresses, on a terminal, it asks for them. FILE may be a folder of\n"
+           "layers: listed is who is by one of them.\n"
            "The exit status is 0 if all are listed and 1 if one is not.",
        .examples = "  bloomgate query /var/lib/bloomgate/whitelist.bloom joe@example.org '<Ann@Example.NET>'\n"
                    "  cut -f2 senders.log | bloomgate query whitelist.bloom -\n"
