@@ -131,11 +131,11 @@ void MessageRecorder::add_header(std::string_view name, std::string_view value) 
   forged_fields_.add_field();
   if (keeps_header_) keep_field(name, value);
   const std::string_view sent = value;
-  is_header_ambiguous_ = is_header_ambiguous_ || has_odd_control(value);
   if (has_leading_space_) value = without_leading_space(value);
   if (is_our_header(name)) {
-    forged_fields_.add_mark();
+    forged_fields_.add_mark();  // it is removed
   } else {
+    is_header_ambiguous_ = is_header_ambiguous_ || has_odd_control(value);
     record("at a header field", [&] { failed_ = !keep(name, value) || failed_; });
   }
   if (text_) record_text([&] { add_to_text(name, sent); });

@@ -302,7 +302,10 @@ def test_a_message_that_cannot_be_kept_waits_at_its_sender(recipe):
     folder = recipe.folder / "gone"
     folder.mkdir(mode=0o777)
     folder.chmod(0o777)
+    before = len(recipe.daemon.log())
     recipe.ask("rspamd", deep_check_memory="1K", deep_check_folder=folder)
+    # It takes connections before it has looked at the folder.
+    recipe.daemon.logged("listening on", before)
     folder.rmdir()
     long = Mail(UNLISTED, body=b"a line of text\r\n" * 1000)
     assert places(recipe.send(long, listed())) == [TRY_AGAIN, MAILBOX]

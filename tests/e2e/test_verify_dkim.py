@@ -178,7 +178,10 @@ def test_a_key_is_looked_up_once_for_many_messages(world):
 def test_forged_results_count_for_nothing_by_default(world):
     outcomes = world.outcomes({name: delivered(content(UNSIGNED, *fields), path=UNSIGNED)
                                for name, fields in FORGED_RESULTS.items()})
-    assert outcomes == dict.fromkeys(FORGED_RESULTS, (False, "no-signature"))
+    # Some programs end a line at a vertical tab, so nothing in such a header is verified.
+    wanted = {name: (False, "" if any(b"\x0b" in field for field in fields) else "no-signature")
+              for name, fields in FORGED_RESULTS.items()}
+    assert outcomes == wanted
 
 
 def test_a_body_of_50_mb_is_verified(world):
