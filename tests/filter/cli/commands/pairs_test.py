@@ -77,9 +77,11 @@ class PairsTest(ProgramTest):
 
     def test_a_queried_pair_counts_as_listed_if_its_sender_is_listed_for_all(self):
         self.build("joe@example.net\nann@example.net > bob@ours.example\n")
-        asked = self.write("asked", "joe@example.net > bob@ours.example\nann@example.net > eve@ours.example\n")
+        asked = self.write("asked", "joe@example.net > bob@ours.example\nann@example.net > eve@ours.example\n"
+                                    "joe@example.net > @ours.example\nann@example.net > @ours.example\n@example.net > @ours.example\n")
         out, _ = self.check(1, "query", "filter", "--count", "--list", asked)
-        self.assertEqual(out, "listed\t1\nnot-listed\t1\nrejected\t0\n")
+        self.assertEqual(out, "listed\t2\nnot-listed\t3\nrejected\t0\n")
+        self.assertEqual(self.answers("filter", "--list", asked), ["listed", "not-listed"] * 2 + ["not-listed"])
 
     def test_info_and_reports_mention_pairs_only_if_there_are_any(self):
         report = json.loads(self.build(self.LIST, "--json")[0])

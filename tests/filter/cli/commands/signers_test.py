@@ -129,6 +129,8 @@ class SignersTest(ProgramTest):
         want = ["listed", "listed", "not-listed", "not-listed", "listed", "listed"]
         self.assertEqual(self.answers("filter", *asked), want)
         self.assertEqual(self.answers("filter", "--confirm", "store", *asked), want)
+        self.assertTrue(self.info("store")["signers"])
+        self.assertIn("\nsigners          there are entries with signed-by", self.check(0, "info", "store")[0])
         self.check(0, "build", "-o", "again", "store")
         self.assertEqual(self.answers("again", *asked), want)
         self.assertTrue(self.info("again")["signers"])
