@@ -110,11 +110,12 @@ constexpr std::array kOptions = {
         true},
     OptionSpec{"require-oversigned", "yes|no", "no", "count only signatures that nobody can add a From field to",
                "yes: a signature has to sign the From field once more than it occurs.", true},
-    OptionSpec{"require-signed", "FIELD...", "", "more header fields that a signature must cover where they are there",
-               "To, Cc, Date, Message-ID, References, In-Reply-To, List-Unsubscribe, List-Id, MIME-Version,\n"
-               "Content-Type, Content-Transfer-Encoding, Content-Disposition. From, Sender, Reply-To and Subject always\n"
-               "have to be covered. The manual says what common signing software covers.",
-               true, true},
+    OptionSpec{
+        "require-signed", "FIELD...", "", "more header fields that a signature must cover where they are there",
+        "To, Cc, Date, Message-ID, References, In-Reply-To, List-Unsubscribe, List-Id, MIME-Version,\n"
+        "Content-Type, Content-Transfer-Encoding, Content-Disposition. From, Sender, Reply-To and Subject always\n"
+        "have to be covered. The manual says what common signing software covers.",
+        true, true},
     OptionSpec{"max-signature-age", "DAYS", "10d", "how long after it was made a signature counts",
                "In days. A message that somebody has kept is not delivered later than that.", true},
     OptionSpec{"dns-servers", "ADDRESS[@PORT]...", "", "name servers that are asked for the keys of signatures",

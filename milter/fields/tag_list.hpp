@@ -23,7 +23,8 @@ class TagList {
   // The views are into `text`. Throws std::bad_alloc.
   explicit TagList(std::string_view text);
 
-  // Whether the text is a list of tags, at most kMaxTags, none of which is there twice. In a name, white space may come before the `=`.
+  // Whether the text is a list of tags, at most kMaxTags, none of which is there twice. In a name, white space may come
+  // before the `=`.
   bool is_valid() const noexcept { return is_valid_; }
 
   // The value of the tag of that name, in lower case; nothing if it is not there, or is there twice.

@@ -41,8 +41,8 @@ enum class Reason : std::uint8_t {
   no_header_from,       // no From field
   several_from_fields,
   several_from_mailboxes,
-  no_from_mailbox,  // an empty From field, or an empty group
-  malformed_from,   // not a list of mailboxes, or one that mail programs read differently
+  no_from_mailbox,   // an empty From field, or an empty group
+  malformed_from,    // not a list of mailboxes, or one that mail programs read differently
   ambiguous_header,  // mail programs may end a line of it at different places
 
   // Authentication
