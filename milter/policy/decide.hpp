@@ -21,23 +21,25 @@ class Trace;
 //
 //  1. The mail is not incoming (exempt-network, exempt-authenticated, exempt-daemon): nothing else is asked.
 //  2. A fact or a list is missing: no-sender; no-revoked-list; no-whitelist or whitelist-damaged, if no list is left
-//  that
-//     could list anybody.
-//  3. revoked: the envelope sender as it came, the sender behind BATV and SRS, or the From mailbox is revoked, whatever
-//     the identity rule, for everybody or for one of the recipients. A tag (`joe+x@`) hides nobody. Where a pair
-//     revokes it for somebody and not all recipients are known: recipients-unknown, too-many-recipients.
+//     that could list anybody.
+//  3. revoked: the envelope sender as it came, the sender behind BATV and SRS, the From mailbox or the mailing list is
+//     revoked, whatever the identity rule, for everybody or for one of the recipients. A tag (`joe+x@`) hides nobody.
+//     Where a pair revokes it for somebody and not all recipients are known: recipients-unknown, too-many-recipients.
+//     Then ambiguous-header.
 //  4. A From field that is not exactly one mailbox (no-header-from and so on) hides whom the message claims to be from.
 //     That ends the matter if the identity rule needs the field, if there are revoked senders or own domains, or if a
 //     failed DMARC vetoes and authentication is not off.
 //  5. own-domain: the envelope sender or the From mailbox is in a domain of ours and is not authenticated.
 //  6. dmarc-fail: of the From mailbox's domain.
-//  7. The identities that the rule asks for: each must be an address (null-sender, malformed-sender), be listed
-//     (not-listed, not-listed-for-all, confirm-timeout and so on) and, as the authentication rule says, be
-//     authenticated (not-authenticated, authentication-failed). Under `either` the envelope sender comes first. If
-//     neither passes, the reason is that of the one that is at least listed, or else that of the envelope sender.
+//  7. null-sender, malformed-sender, bounce.
+//  8. The identities that the rule asks for: each must be listed (not-listed, not-listed-for-all, confirm-timeout and
+//     so on) and, as the authentication rule says, be authenticated (not-authenticated, authentication-failed). Under
+//     `either` the envelope sender comes first. If neither passes, the reason is that of the one that is at least
+//     listed, or else that of the envelope sender.
+//  9. Where steps 6 to 8 do not deliver the message: an entry that names its signer, or a mailing list
+//     (signed_route.hpp). None of these delivers what step 7 forbids.
 //
-// A message with the null sender is never delivered. A malformed envelope sender is not an identity, but under `either`
-// the From mailbox may still be one.
+// Neither the null sender is ever delivered nor a malformed one, which a mail server may take for it.
 //
 // What authenticates an identity, and who else could make the same bytes, is in PROOFS.md: every way to `deliver` has
 // its row there. In short: a From mailbox by a signature of its domain or of one above it; an envelope sender that is
