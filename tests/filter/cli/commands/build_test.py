@@ -53,7 +53,7 @@ class BuildTest(ProgramTest):
     def test_the_same_seed_gives_the_same_bytes_and_no_seed_a_random_one(self):
         contents = []
         for options in (["--seed", "42"], ["--seed", "0x2a"], [], []):
-            self.build("a@example.org\nb@example.org\n", *options)
+            self.check(0, "build", "-o", "filter", *options, self.write("list", "a@example.org\nb@example.org\n"))
             contents.append(self.read("filter"))
         self.assertEqual(contents[0], contents[1])
         self.assertEqual(len(set(contents)), 3)
