@@ -2,8 +2,8 @@
 // of a pair (pair.hpp), and before a signer (signer.hpp). Shared by everything that looks these up. Pure; safe from any
 // thread.
 //
-// Whoever looks such an entry up asks for each form, and a stranger chooses how many labels the domain has. So no such
-// entry has a domain of more than kMaxFormLabels labels, and no suffix with more of them is asked for.
+// A look-up asks for each form, and a stranger chooses how many labels the domain has. So no such entry has a domain of
+// more than kMaxFormLabels labels, and no suffix with more of them is asked for.
 #pragma once
 
 #include <array>

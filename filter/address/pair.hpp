@@ -5,7 +5,7 @@
 // The key is the two keys with a line feed between them. No key has a line feed and none ever will, as lists and SMTP
 // are both made of lines: so the key of a pair is never that of an address, nor that of another pair.
 //
-// Whoever looks a pair up asks for each form of the sender (entry_forms.hpp) with each form of the recipient.
+// A look-up asks for each form of the sender (entry_forms.hpp) with each form of the recipient.
 #pragma once
 
 #include <algorithm>

@@ -265,7 +265,7 @@ TEST_CASE("decide: an entry that names its signer counts under every rule for id
   }
 }
 
-TEST_CASE("decide: a service may send for a domain of ours where an entry says so, and nobody else") {
+TEST_CASE("decide: a service may send for a domain of ours where an entry says so, and no other service") {
   Policy policy;
   policy.own_domains = read_exact_list("@.ours.example\n").list;
   Desk({.policy = policy})
