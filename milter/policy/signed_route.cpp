@@ -28,8 +28,9 @@ std::optional<Decision> SignedRoute::of_from() noexcept {
 }
 
 std::optional<Decision> SignedRoute::of_mailing_list() noexcept {
+  if (!is_open() || facts_.grounds->list_id().empty()) return std::nullopt;
   const Entry list = mailing_list_of(facts_);
-  if (!is_open() || !list.is_key()) return std::nullopt;
+  if (!list.is_key()) return std::nullopt;
   const std::optional<Decision> by_host = by_host_of(list);
   if (by_host && by_host->verdict == Verdict::deliver) return by_host;
   const std::optional<Decision> by_signer = by_signer_of(IdentityKind::mailing_list, {}, list);
@@ -86,11 +87,13 @@ Decision SignedRoute::decided(IdentityKind kind, const Listing& listing, ProofOf
   decision.signer.append(signer);
   const bool covers = kind != IdentityKind::mailing_list || facts_.grounds->signs_list_id(signer);
   const bool is_proven = covers && proof_.is_signed_by(signer);
+  // A signature that may count is there, and somebody else may have added the field. Without a signer nobody may sign.
+  const bool is_field_open = !covers && !signer.empty();
   if (trace_ != nullptr) {
     trace_->add("authentication", identity_kind_name(kind), signer,
-                is_proven                  ? method_name(AuthenticationMethod::dkim)
-                : covers || signer.empty() ? method_name(std::nullopt)
-                                           : signature_outcome_name(SignatureOutcome::field_added_list_id),
+                is_proven       ? method_name(AuthenticationMethod::dkim)
+                : is_field_open ? signature_outcome_name(SignatureOutcome::field_added_list_id)
+                                : method_name(std::nullopt),
                 is_proven ? proof_name(of) : std::string_view());
   }
   if (is_proven) {
@@ -102,8 +105,8 @@ Decision SignedRoute::decided(IdentityKind kind, const Listing& listing, ProofOf
   decision.reason = Reason::not_authenticated;
   if (covers && wanted_.view().empty()) wanted_.append(signer);
   if (facts_.signatures) {
-    decision.signature =
-        covers ? facts_.signatures->outcome_for(signer, Alignment::strict) : SignatureOutcome::field_added_list_id;
+    decision.signature = is_field_open ? SignatureOutcome::field_added_list_id
+                                       : facts_.signatures->outcome_for(signer, Alignment::strict);
   }
   return decision;
 }

@@ -330,5 +330,14 @@ TEST_CASE("decide: of an entry that names its signer, that signature is asked fo
   CHECK(domain_needed("m@member.example", "<x.lists.example.org>", "lists.example.org", kFields).empty());
 }
 
+TEST_CASE("decide: a List-Id is told as open only of a signature that may count") {
+  const Desk desk({});
+  const auto outcome_of = [&](const Signed& signature) {
+    return desk.decide({"m@member.example", {kAnnounce}, {signature}}, true).signature;
+  };
+  CHECK(outcome_of({"lists.example.org", kWithoutList}) == SignatureOutcome::field_added_list_id);
+  CHECK(outcome_of({"evil.example"}) == SignatureOutcome::no_signature);
+}
+
 }  // namespace
 }  // namespace bloomgate
