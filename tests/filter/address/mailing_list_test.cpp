@@ -5,15 +5,12 @@
 
 #include "filter/address/address.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/repeated.hpp"
 
 namespace bloomgate {
 namespace {
 
-std::string repeated(std::string_view text, int times) {
-  std::string all;
-  for (int i = 0; i < times; ++i) all += text;
-  return all;
-}
+using test::repeated;
 
 // "list: KEY", "lists below: KEY", "signer: KEY", …, "rejected: REASON".
 std::string described(const Entry& entry) {

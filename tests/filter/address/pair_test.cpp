@@ -6,15 +6,12 @@
 
 #include "filter/address/address.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/repeated.hpp"
 
 namespace bloomgate {
 namespace {
 
-std::string repeated(std::string_view text, int times) {
-  std::string all;
-  for (int i = 0; i < times; ++i) all += text;
-  return all;
-}
+using test::repeated;
 
 // "pair: SENDER > RECIPIENT", "domain pair: …", "rejected: …", or "other".
 std::string described(const Entry& entry) {
