@@ -16,8 +16,8 @@ bool starts_with_control(std::string_view text) noexcept {
 }  // namespace
 
 RejectReason check(std::string_view text) noexcept {
+  if (ascii::is_printable(text)) return RejectReason::none;
   if (ascii::has_control(text, [](char) { return true; })) return RejectReason::control_character;
-  if (ascii::is_ascii(text)) return RejectReason::none;
   if (u8_check(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()) != nullptr) {
     return RejectReason::invalid_utf8;
   }

@@ -3,8 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -44,40 +43,46 @@ constexpr int hex_byte(std::string_view text) noexcept {
   return high < 0 || low < 0 ? -1 : 16 * high + low;
 }
 
-inline constexpr std::uint64_t kEachByte = 0x0101010101010101;
-inline constexpr std::uint64_t kTopBits = kEachByte * 0x80;
-
-// The first eight bytes of a text that has so many, in one word.
-inline std::uint64_t first_word(std::string_view text) noexcept {
-  std::uint64_t word;
-  std::memcpy(&word, text.data(), sizeof word);
-  return word;
+// Whether `is_it` holds for a byte of `text`. It is asked of all bytes, since in nearly every text it holds for none:
+// compilers then take sixteen of them at once. Of a longer text the last sixteen are taken once more, in part.
+template <typename Predicate>
+bool any_of_few(std::string_view text, Predicate is_it) noexcept {
+  constexpr std::size_t kAtOnce = 16;
+  unsigned char found = 0;
+  if (text.size() < kAtOnce) {
+    for (const char byte : text) found |= static_cast<unsigned char>(is_it(byte));
+    return found != 0;
+  }
+  const auto look_at = [&](const char* bytes) {
+    for (std::size_t at = 0; at < kAtOnce; ++at) found |= static_cast<unsigned char>(is_it(bytes[at]));
+  };
+  for (std::size_t at = 0; at + kAtOnce < text.size(); at += kAtOnce) look_at(text.data() + at);
+  look_at(text.data() + text.size() - kAtOnce);
+  return found != 0;
 }
 
 inline bool is_ascii(std::string_view text) noexcept {
-  for (; text.size() >= sizeof(std::uint64_t); text.remove_prefix(sizeof(std::uint64_t))) {
-    if ((first_word(text) & kTopBits) != 0) return false;
-  }
-  return std::ranges::all_of(text, [](char byte) { return is_ascii(byte); });
+  return !any_of_few(text, [](char byte) { return !is_ascii(byte); });
 }
 
-// Whether `text` has a control character for which `is_meant` holds. Eight bytes at once, since nearly no text has one:
-// a byte under 0x20 borrows from its top bit if 0x20 is taken off, and so does a zero if one is.
+// Whether all of `text` is ASCII, and none of it a control character.
+inline bool is_printable(std::string_view text) noexcept {
+  return !any_of_few(text, [](char byte) { return byte < ' ' || byte >= '\x7f'; });
+}
+
+// Whether `text` has a control character for which `is_meant` holds.
 template <typename Predicate>
 bool has_control(std::string_view text, Predicate is_meant) noexcept {
-  const auto is_it = [&](char byte) { return is_control(byte) && is_meant(byte); };
-  for (; text.size() >= sizeof(std::uint64_t); text.remove_prefix(sizeof(std::uint64_t))) {
-    const std::uint64_t word = first_word(text);
-    const std::uint64_t of_delete = word ^ kEachByte * 0x7f;
-    const std::uint64_t low = (word - kEachByte * 0x20) & ~word;
-    const std::uint64_t deleted = (of_delete - kEachByte) & ~of_delete;
-    if (((low | deleted) & kTopBits) != 0 && std::ranges::any_of(text.substr(0, sizeof word), is_it)) return true;
-  }
-  return std::ranges::any_of(text, is_it);
+  return any_of_few(text, [&](char byte) { return is_control(byte) && is_meant(byte); });
 }
 
+// Each name of a field is compared with several others, most of which differ in their first byte.
 constexpr bool equal_ignoring_case(std::string_view one, std::string_view other) noexcept {
-  return std::ranges::equal(one, other, {}, to_lower, to_lower);
+  if (one.size() != other.size()) return false;
+  for (std::size_t at = 0; at < one.size(); ++at) {
+    if (one[at] != other[at] && to_lower(one[at]) != to_lower(other[at])) return false;
+  }
+  return true;
 }
 
 // Throws std::bad_alloc.

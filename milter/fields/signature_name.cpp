@@ -14,6 +14,8 @@ std::string canonical_selector(std::string_view text) {
 
 std::string signature_start(std::string_view text) {
   std::string start;
+  if (text.empty()) return start;
+  start.reserve(SignatureName::kMaxStartBytes);
   for (const char byte : text) {
     if (is_folding_space(byte)) continue;
     if (!is_base64_letter(byte)) return {};

@@ -25,6 +25,7 @@ std::size_t fold_bytes(std::string_view text) noexcept {
 }  // namespace
 
 std::optional<std::string> unfold(std::string_view value) {
+  if (ascii::is_printable(value)) return std::string(value);
   std::string line;
   line.reserve(value.size());
   while (!value.empty()) {

@@ -87,9 +87,11 @@ void SeenFields::add(std::string_view name, std::string_view value) {
 }
 
 void SeenFields::clear() noexcept {
+  for (std::size_t field = 0; field < kWatchedFields; ++field) {
+    if (counts_[field] != 0) values_[field].clear();
+  }
   counts_ = {};
   has_odd_name_ = {};
-  for (std::string& value : values_) value.clear();
 }
 
 }  // namespace bloomgate

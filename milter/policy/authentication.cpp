@@ -83,6 +83,7 @@ Authentication Authentication::summarize(std::span<const std::string_view> value
 
 void Authentication::add_field(const AuthenticationResults& field, const Grounds* grounds) {
   Authentication own;
+  own.statements_.reserve(field.results.size());
   for (const MethodResult& result : field.results) {
     // ARC names no domain. A DMARC result without a domain is still about the one From domain: see dmarc().
     const bool needs_domain = result.method == AuthenticationMethod::dkim || result.method == AuthenticationMethod::spf;
@@ -101,6 +102,7 @@ void Authentication::add_field(const AuthenticationResults& field, const Grounds
   distrusted_ = distrusted_ || trusted_fields_ > kMaxTrustedFields ||
                 statements_.size() + own.statements_.size() > kMaxStatements;
   if (distrusted_) return;
+  statements_.reserve(statements_.size() + own.statements_.size());
   for (const Statement& statement : own.statements_) add(statement, /*pass_is_enough=*/false);
 }
 

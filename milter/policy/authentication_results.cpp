@@ -14,6 +14,8 @@
 namespace bloomgate {
 namespace {
 
+constexpr std::size_t kUsualResults = 4;  // more than most fields have
+
 // The word that equals `text`, in any case; `other` if none does.
 template <typename Word, std::size_t Size>
 Word word_of(std::string_view text, const std::array<std::pair<std::string_view, Word>, Size>& words) noexcept {
@@ -97,9 +99,11 @@ class Property {
     value_ = std::move(value);
   }
   bool seen() const noexcept { return seen_; }
-  std::string value() const { return useless_ ? std::string{} : value_; }
+  const std::string& value() const noexcept { return useless_ ? kNothing : value_; }
 
  private:
+  static inline const std::string kNothing;
+
   std::string value_;
   bool seen_ = false;
   bool useless_ = false;
@@ -156,21 +160,23 @@ class ResultReader {
     }
     expect('=');
     reader_.skip_cfws();
-    const std::string value = read_value();
+    std::string unescaped;
+    const std::string_view value = read_value(unescaped);
     if (reader_.failed()) return;
     keep(method, type, name, value);
   }
 
-  std::string read_value() {
+  // A view into the field or into `unescaped`.
+  std::string_view read_value(std::string& unescaped) {
     const std::size_t from = reader_.position();
-    std::string value;
+    std::string_view value;
     if (reader_.peek() == '"') {
       const std::string_view quoted = reader_.quoted_string();
       if (reader_.take('@')) {
         reader_.take_while(is_raw_value_character);
         value = reader_.since(from);
       } else {
-        value = unquoted(quoted);
+        value = unescaped = unquoted(quoted);
       }
     } else {
       value = reader_.take_while(is_raw_value_character);
@@ -237,6 +243,7 @@ void skip_version(StructuredReader& reader) noexcept {
 
 std::vector<MethodResult> read_results(StructuredReader& reader) {
   std::vector<MethodResult> results;
+  results.reserve(kUsualResults);
   for (;;) {
     reader.skip_cfws();
     if (!results.empty() && reader.at_end()) return results;

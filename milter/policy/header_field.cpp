@@ -5,7 +5,8 @@
 namespace bloomgate {
 
 bool is_header(std::string_view name, std::string_view wanted) noexcept {
-  return ascii::equal_ignoring_case(ascii::trimmed_back(name, " \t"), wanted);
+  if (name.size() < wanted.size() || !ascii::equal_ignoring_case(name.substr(0, wanted.size()), wanted)) return false;
+  return name.find_first_not_of(" \t", wanted.size()) == std::string_view::npos;
 }
 
 bool is_our_header(std::string_view name) noexcept {

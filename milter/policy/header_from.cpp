@@ -2,12 +2,14 @@
 
 #include <gmime/gmime.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "filter/address/address.hpp"
 #include "filter/address/characters.hpp"
 #include "filter/address/local_part.hpp"
+#include "filter/base/ascii.hpp"
 #include "milter/fields/structured_text.hpp"
 
 namespace bloomgate {
@@ -116,6 +118,36 @@ void hide_encoded_words(std::string& field) noexcept {
   for (std::size_t at = field.find("=?"); at != std::string::npos && at + 2 <= last_end; at = field.find("=?", at)) {
     field[at + 1] = '_';
   }
+}
+
+bool is_plain_character(char byte) noexcept {
+  return ascii::is_letter_or_digit(byte) || byte == '.' || byte == '-' || byte == '_' || byte == '+';
+}
+
+// Words of plain characters that do not start with one that some readers want in quotes, or such words between one pair
+// of quotes, where they may have commas and apostrophes.
+bool is_plain_name(std::string_view name) noexcept {
+  name = ascii::trimmed(name, " ");
+  const bool is_quoted = name.size() >= 2 && name.front() == '"' && name.back() == '"';
+  if (is_quoted) name = name.substr(1, name.size() - 2);
+  if (!is_quoted && !name.empty() && !ascii::is_letter_or_digit(name.front())) return false;
+  return std::ranges::all_of(name, [is_quoted](char byte) {
+    return is_plain_character(byte) || byte == ' ' || (is_quoted && (byte == ',' || byte == '\''));
+  });
+}
+
+// Whether `field`, with `address` as its only address, is of the form that most have, and that no two readers read
+// differently: an address of plain words and dots, alone, or at the end in angle brackets with a plain name before it.
+bool is_plain(std::string_view field, std::string_view address) noexcept {
+  const Entry entry = canonical(address);
+  if (entry.local_part().starts_with('"') || !ascii::is_letter_or_digit(address.back()) ||
+      !std::ranges::all_of(address, [](char byte) { return is_plain_character(byte) || byte == '@'; })) {
+    return false;
+  }
+  const auto before = static_cast<std::size_t>(address.data() - field.data());
+  const std::string_view name = field.substr(0, before);
+  const std::string_view rest = field.substr(before + address.size());
+  return name.empty() ? rest.empty() : rest == ">" && name.back() == '<' && is_plain_name(name.substr(0, before - 1));
 }
 
 // `address`, which is a part of `field`, gets the quotes that RFC 5322 asks for, as in `j..doe@example.org`. GMime
@@ -232,6 +264,8 @@ HeaderFrom parse_header_from(std::span<const std::string_view> from_fields) {
       has_tab(from_fields.front(), static_cast<std::size_t>(part.data() - field->data()), part.size())) {
     return {HeaderFromKind::malformed};
   }
+  // GMime would say the same, and costs more than all the rest of a decision.
+  if (!part.empty() && is_plain(*field, part)) return {HeaderFromKind::one_mailbox, address};
   hide_encoded_words(*field);
   if (!part.empty()) quote_local_part(*field, part);
   const AddressList list = parse_with_gmime(*field);

@@ -4,6 +4,7 @@
 // A sender may write anything here, and nobody must see another address than we do. So a field counts only if two
 // readers agree: GMime, and our own strict reader, which accepts no unbalanced or left-over text, no unquoted specials,
 // and no comment or encoded word inside an address. A field that only a lenient reader understands is malformed.
+// The usual form, `Joe Doe <joe@example.org>`, which leaves nothing to disagree about, is read by our own alone.
 // A local part whose dots need quotes (`j..doe@example.org`) counts without them, as in the envelope: whatever a reader
 // makes of the dots, the domain, which is what gets authenticated, is the same. Other characters still need quotes.
 //

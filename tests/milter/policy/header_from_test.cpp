@@ -1,6 +1,8 @@
 #include "milter/policy/header_from.hpp"
 
+#include <iterator>
 #include <ostream>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -267,6 +269,34 @@ TEST_CASE("a From field is read up to a bound") {
   CHECK(parse(std::string(kMaxHeaderFromBytes, '(')).kind == kMalformed);
   CHECK(parse(std::string(kMaxHeaderFromBytes, '<')).kind == kMalformed);
   CHECK(parse(std::string(kMaxHeaderFromBytes, ':')).kind != HeaderFromKind::one_mailbox);
+}
+
+// A field with a comment is always read by both readers, and one of the usual form by ours alone.
+TEST_CASE("a From field of the usual form is from the same mailbox as with a comment behind it") {
+  constexpr std::string_view kPieces[] = {"joe", "J.", "Doe", "j-d", "e_1", "a+b", "7",  " ", " ", ".", "..",
+                                          "-",   "_",  "+",   ",",   "'",   "\"",  "\"", "<", ">", "@", "example.org"};
+  std::mt19937 random(20261126);
+  const auto pieces = [&](std::size_t most) {
+    std::string text;
+    for (std::size_t left = random() % (most + 1); left != 0; --left) text += kPieces[random() % std::size(kPieces)];
+    return text;
+  };
+  std::vector<std::string> different;
+  std::size_t mailboxes = 0;
+  for (int round = 0; round < 40'000; ++round) {
+    const std::string address =
+        (random() % 4 == 0 ? pieces(3) : "joe") + "@example.org" + (random() % 16 == 0 ? "." : "");
+    const std::string field = random() % 4 == 0   ? pieces(8)
+                              : random() % 4 == 0 ? address
+                                                  : pieces(5) + "<" + address + ">";
+    const HeaderFrom from = parse(field);
+    mailboxes += from.kind == HeaderFromKind::one_mailbox ? 1 : 0;
+    const HeaderFrom with_comment = parse(field + " (x)");
+    const bool is_one = from.kind == HeaderFromKind::one_mailbox || with_comment.kind == HeaderFromKind::one_mailbox;
+    if (is_one && from != with_comment) different.push_back(field);
+  }
+  CHECK(different == std::vector<std::string>());
+  CHECK(mailboxes > 5'000);
 }
 
 TEST_CASE("many threads read From fields at once") {
