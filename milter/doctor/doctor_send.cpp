@@ -123,7 +123,8 @@ MessageFate wait_for_fate(const Logs& logs, const std::string& queue_id) {
 
 std::string remedy_for(const std::string& reason, const DaemonOptions& options) {
   if (reason == "not-listed") return "the sender of the saved message is on no whitelist: take another message";
-  if (reason == "not-authenticated" || reason == "authentication-failed" || reason == "dmarc-fail") {
+  if (reason == "not-authenticated" || reason == "authentication-failed" || reason == "dmarc-fail" ||
+      reason == "distrusted-results") {
     if (verifies_signatures(options)) {
       return "bloomgate-milter --explain < MESSAGE shows what is wrong with its signature: is the message saved as it "
              "came, with its header and its line ends, and does the name server answer?";

@@ -30,7 +30,7 @@ class Trace;
 //     That ends the matter if the identity rule needs the field, if there are revoked senders or own domains, or if a
 //     failed DMARC vetoes and authentication is not off.
 //  5. own-domain: the envelope sender or the From mailbox is in a domain of ours and is not authenticated.
-//  6. dmarc-fail: of the From mailbox's domain.
+//  6. dmarc-fail: of the From mailbox's domain. distrusted-results: they may hide one.
 //  7. null-sender, malformed-sender, bounce.
 //  8. The identities that the rule asks for: each must be listed (not-listed, not-listed-for-all, confirm-timeout and
 //     so on) and, as the authentication rule says, be authenticated (not-authenticated, authentication-failed). Under

@@ -36,7 +36,7 @@ Decision Decider::decide() noexcept {
 
 void Decider::note(std::string_view name, std::string_view subject, std::string_view key, std::string_view outcome,
                    std::string_view entry) const noexcept {
-  if (trace_ != nullptr) trace_->add(name, subject, key, outcome, entry);
+  if (trace_ != nullptr) trace_->add(name, subject, key, outcome, {.entry = entry});
 }
 
 void Decider::note(std::string_view name, std::string_view subject, std::size_t count) const noexcept {
@@ -172,9 +172,10 @@ void Decider::note_signature(Decision& decision, const Entry& sender) const noex
 std::optional<Decision> Decider::find_dmarc_fail() const noexcept {
   if (!senders_.has_from()) return std::nullopt;
   const Finding finding = proof_.dmarc();
-  note("dmarc", {}, senders_.from().domain(), finding_name(finding));
+  const bool is_distrusted = authentication_.is_distrusted();
+  note("dmarc", {}, senders_.from().domain(), is_distrusted ? "distrusted" : finding_name(finding));
   if (finding != Finding::fail || !policy_.dmarc_fail_vetoes) return std::nullopt;
-  return check_because(Reason::dmarc_fail, IdentityKind::header_from);
+  return check_because(is_distrusted ? Reason::distrusted_results : Reason::dmarc_fail, IdentityKind::header_from);
 }
 
 Decision Decider::by_senders() noexcept {
@@ -292,9 +293,11 @@ Decision Decider::by_lists(const Subject& subject) noexcept {
   decision.entry = listing.entry;
   decision.confirmation = listing.confirmation;
   decision.for_recipients = listing.for_recipients;
-  note("authentication", identity_kind_name(subject.kind), subject.entry.domain(),
-       !method && is_denied ? "fail" : method_name(method),
-       proven.of == ProofOf::nothing ? std::string_view() : proof_name(proven.of));
+  if (trace_ != nullptr) {
+    trace_->add("authentication", identity_kind_name(subject.kind), subject.entry.domain(),
+                !method && is_denied ? "fail" : method_name(method),
+                {.proof = proven.is_proven() ? proof_name(proven.of) : std::string_view()});
+  }
   if (!listing.is_listed) return decision;
   if (is_authenticated_enough(method, is_denied)) {
     if (!question_) question_ = listing.question;

@@ -56,6 +56,8 @@ std::string_view reason_name(Reason reason) noexcept {
       return "authentication-failed";
     case Reason::dmarc_fail:
       return "dmarc-fail";
+    case Reason::distrusted_results:
+      return "distrusted-results";
     case Reason::own_domain:
       return "own-domain";
     case Reason::revoked:

@@ -49,6 +49,7 @@ enum class Reason : std::uint8_t {
   not_authenticated,      // listed, but no trusted field says that the identity is authenticated
   authentication_failed,  // listed, but a trusted field says that it is not (authentication = preferred)
   dmarc_fail,             // DMARC failed for the From field's domain
+  distrusted_results,     // a stranger may have written what the trusted fields say, or there are too many of them
   own_domain,             // claims a domain of ours without authentication
 
   revoked,  // the operator's list `revoked` has it
@@ -69,7 +70,7 @@ enum class Reason : std::uint8_t {
   confirm_unreadable,  // … and its store cannot be read, or was not asked
   internal_error,      // an exception on the way; never decided here
 };
-inline constexpr std::size_t kReasonCount = 38;
+inline constexpr std::size_t kReasonCount = 39;
 
 // "deliver", "check". Never fails.
 std::string_view verdict_name(Verdict verdict) noexcept;

@@ -24,24 +24,23 @@ std::string columns(std::string_view name) {
 
 std::string line_of(const TraceStep& step) {
   std::string line = columns(step.name) + escaped(step.outcome);
-  if (!step.subject.empty() || !step.key.empty() || !step.entry.empty()) line += ' ';
+  if (!step.subject.empty() || !step.key.empty() || !step.entry.empty() || !step.proof.empty()) line += ' ';
   if (!step.subject.empty()) line += " subject=" + escaped(step.subject);
   if (!step.key.empty()) line += " key=" + escaped(step.key);
   if (!step.entry.empty()) line += " entry=" + escaped(step.entry);
+  if (!step.proof.empty()) line.append(" proof=").append(step.proof);
   return line + '\n';
 }
 
-// What an operator can do for a message that is checked; empty: nothing that is known here.
-std::string hint(const Decision& decision) {
-  const ChildSigner& child = decision.child_signer;
-  const bool is_list = decision.identity == IdentityKind::mailing_list && decision.reason == Reason::not_authenticated;
-  if (is_list && decision.signer.view().empty() && !decision.entry.view().empty()) {
-    return "the mailing list is an entry, and its host has not signed the message. If another domain that has signed "
-           "it "
-           "may speak for the list, the entry '" +
-           escaped(decision.entry.view()) + " signed-by DOMAIN' says so.";
-  }
-  if (child.is_none()) return {};
+// Of a mailing list whose host has not signed the message.
+std::string hint_of_mailing_list(const Decision& decision) {
+  if (!decision.signer.view().empty() || decision.entry.view().empty()) return {};
+  return "the mailing list is an entry, and its host has not signed the message. If another domain that has signed it "
+         "may speak for the list, the entry '" +
+         escaped(decision.entry.view()) + " signed-by DOMAIN' says so.";
+}
+
+std::string hint_of_child(const ChildSigner& child) {
   const std::string parent = escaped(child.parent());
   const std::string signer = escaped(child.domain.view()) + ", a name below " + parent;
   const std::string found =
@@ -52,10 +51,33 @@ std::string hint(const Decision& decision) {
   const std::string when = child.is_verified ? "if a trusted milter also wrote dmarc=pass" : "if it is good";
   const std::string line = "'@" + parent + " signed-by " + escaped(child.domain.view()) + "'";
   return found + " The entry " + line +
-         ", or the same with one address, lets that name alone sign for it. alignment = "
-         "relaxed lets it count " +
-         when + ". Then every name of the organisation may sign for " + parent +
-         ", also a name that its owner has given to somebody else, unless the owner's DMARC record has " + "adkim=s.";
+         ", or the same with one address, lets that name alone sign for it. alignment = relaxed lets it count " + when +
+         ". Then every name of the organisation may sign for " + parent +
+         ", also a name that its owner has given to somebody else, unless the owner's DMARC record has adkim=s.";
+}
+
+std::string hint_of_added(WatchedField field) {
+  return "a signature does not count, since it does not cover the field " + std::string(field_name(field)) +
+         " that is there: anybody may have added or changed it. Its owner can sign that field.";
+}
+
+std::string hint_of_envelope(const Decision& decision) {
+  if (decision.entry.view().empty()) {
+    return "an envelope sender that is listed as an address counts if From is the same mailbox and its domain is "
+           "proven; with spf-proves = address also if SPF passed for the envelope.";
+  }
+  return "an envelope sender that is listed by its domain counts if SPF passed for it, or if the entry '" +
+         escaped(decision.entry.view()) + "' has the From mailbox, too, and the domain has signed the message.";
+}
+
+// What an operator can do for a listed sender's message that is checked; empty: nothing that is known here.
+std::string hint(const Decision& decision) {
+  if (!decision.child_signer.is_none()) return hint_of_child(decision.child_signer);
+  if (decision.reason != Reason::not_authenticated && decision.reason != Reason::authentication_failed) return {};
+  const auto added = decision.signature ? added_field(*decision.signature) : std::nullopt;
+  if (added) return hint_of_added(*added);
+  if (decision.identity == IdentityKind::mailing_list) return hint_of_mailing_list(decision);
+  return decision.identity == IdentityKind::envelope ? hint_of_envelope(decision) : std::string();
 }
 
 }  // namespace
@@ -77,7 +99,8 @@ std::string explanation_json(const Trace& trace, const Decision& decision, std::
                      {"subject", escaped(step.subject)},
                      {"key", escaped(step.key)},
                      {"outcome", escaped(step.outcome)},
-                     {"entry", escaped(step.entry)}});
+                     {"entry", escaped(step.entry)},
+                     {"proof", step.proof}});
   }
   const bool has_fault = decision.sender_fault != RejectReason::none;
   const Json json = {

@@ -44,7 +44,8 @@ Listing confirmed(const NamedWhitelist& named, const Facts& facts, const Entry& 
   const FoundEntry by_domain = named.whitelist->view().find_by_domain(sender.key().substr(sender.local_part().size()));
   if (by_domain.is_listed()) {
     const FixedText<kMaxKeyBytes> entry = by_domain.domain_entry();
-    if (trace != nullptr) trace->add("whitelist", named.name, sender.key(), match_name(by_domain.match), entry.view());
+    if (trace != nullptr)
+      trace->add("whitelist", named.name, sender.key(), match_name(by_domain.match), {.entry = entry.view()});
     return {true, reason_of(by_domain.match), named.name, entry};
   }
   listing.is_listed = false;
@@ -55,7 +56,7 @@ Listing confirmed(const NamedWhitelist& named, const Facts& facts, const Entry& 
 
 Listing look_up(const NamedWhitelist& named, const Facts& facts, std::string_view path, Trace* trace) noexcept {
   const auto note = [&](std::string_view key, std::string_view outcome, std::string_view entry = {}) {
-    if (trace != nullptr) trace->add("whitelist", named.name, key, outcome, entry);
+    if (trace != nullptr) trace->add("whitelist", named.name, key, outcome, {.entry = entry});
   };
   if (named.whitelist == nullptr) {
     note({}, reason_name(Reason::no_whitelist));
@@ -108,7 +109,8 @@ Listing look_up(const Lists& lists, const Facts& facts, std::string_view path, c
     const FoundEntry found = lists.extra->find(entry, separators_of_extra(lists));
     Listing listing = {true, Reason::listed_extra, kExtraName, found.domain_entry()};
     listing.profile.tag_separators = separators_of_extra(lists);
-    if (trace != nullptr) trace->add("extra", {}, entry.key(), match_name(found.match), listing.entry.view());
+    if (trace != nullptr)
+      trace->add("extra", {}, entry.key(), match_name(found.match), {.entry = listing.entry.view()});
     if (found.is_listed()) return listing;
   }
   Listing result;
@@ -130,7 +132,8 @@ Listing look_up_domain(const Lists& lists, const Entry& address, Trace* trace) n
   const auto listing_of = [&](std::string_view list, const FoundEntry& found) {
     const Listing listing = {true, list == kExtraName ? Reason::listed_extra : reason_of(found.match), list,
                              found.domain_entry()};
-    if (trace != nullptr) trace->add("domain", list, address.domain(), match_name(found.match), listing.entry.view());
+    if (trace != nullptr)
+      trace->add("domain", list, address.domain(), match_name(found.match), {.entry = listing.entry.view()});
     return listing;
   };
   if (lists.extra != nullptr) {
@@ -149,7 +152,7 @@ Listing look_up_domain(const Lists& lists, const Entry& address, Trace* trace) n
 Listing look_up_mailing_list(const Lists& lists, const Entry& list, Trace* trace) noexcept {
   const auto listing_of = [&](std::string_view name, const FoundEntry& found) {
     if (trace != nullptr) {
-      trace->add("mailing-list", name, list.key(), match_name(found.match), found.domain_entry().view());
+      trace->add("mailing-list", name, list.key(), match_name(found.match), {.entry = found.domain_entry().view()});
     }
     return Listing{found.is_listed(), found.is_listed() ? Reason::listed_mailing_list : Reason::not_listed, name,
                    found.domain_entry()};
@@ -175,7 +178,7 @@ Listing look_up_with_signer(const Lists& lists, std::string_view path, const Ent
     }
     if (trace != nullptr) {
       trace->add("with-signer", signer, key,
-                 listing.is_listed ? match_name(Match::with_signer) : match_name(Match::none), found.view());
+                 listing.is_listed ? match_name(Match::with_signer) : match_name(Match::none), {.entry = found.view()});
     }
     return listing;
   };

@@ -139,7 +139,7 @@ class PairLookUp {
                 found.is_listed()   ? "listed"
                 : found.is_excluded ? "excluded"
                                     : match_name(Match::none),
-                is_wider ? text_of(sides_of_pair(found.key.view())).view() : std::string_view());
+                {.entry = is_wider ? text_of(sides_of_pair(found.key.view())).view() : std::string_view()});
   }
 
   struct Found {

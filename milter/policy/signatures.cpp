@@ -71,6 +71,13 @@ SignatureOutcome outcome_of_added(WatchedField field) noexcept {
   return static_cast<SignatureOutcome>(first + static_cast<std::size_t>(field));
 }
 
+std::optional<WatchedField> added_field(SignatureOutcome outcome) noexcept {
+  const auto first = static_cast<std::size_t>(SignatureOutcome::field_added_from);
+  const auto place = static_cast<std::size_t>(outcome);
+  if (place < first || place >= first + kWatchedFields) return std::nullopt;
+  return static_cast<WatchedField>(place - first);
+}
+
 SignatureOutcome Signatures::owner_rule(std::string_view domain, std::string_view signer) const noexcept {
   const auto rule = std::ranges::find_if(
       owner_rules, [&](const OwnerRule& each) { return each.domain == domain && each.signer == signer; });

@@ -93,6 +93,9 @@ std::string_view signature_outcome_name(SignatureOutcome outcome) noexcept;
 // field_added_reply_to for Reply-To.
 SignatureOutcome outcome_of_added(WatchedField field) noexcept;
 
+// Reply-To of field_added_reply_to; nothing of an outcome that is about no field.
+std::optional<WatchedField> added_field(SignatureOutcome outcome) noexcept;
+
 struct Signature {
   SignatureOutcome outcome = SignatureOutcome::malformed_signature;
   std::string domain = {};      // d=, canonical

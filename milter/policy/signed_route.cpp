@@ -94,7 +94,7 @@ Decision SignedRoute::decided(IdentityKind kind, const Listing& listing, ProofOf
                 is_proven       ? method_name(AuthenticationMethod::dkim)
                 : is_field_open ? signature_outcome_name(SignatureOutcome::field_added_list_id)
                                 : method_name(std::nullopt),
-                is_proven ? proof_name(of) : std::string_view());
+                {.proof = is_proven ? proof_name(of) : std::string_view()});
   }
   if (is_proven) {
     decision.verdict = Verdict::deliver;

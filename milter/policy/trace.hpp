@@ -13,18 +13,30 @@ struct TraceStep {
   std::string subject = {};    // what it is about, as it came; may be empty
   std::string key = {};        // the canonical bytes that were looked up; empty if there are none
   std::string outcome = {};
-  std::string entry = {};  // the domain entry that was found; empty if there is none
+  std::string entry = {};       // the domain entry that was found; empty if there is none
+  std::string_view proof = {};  // what proved it: a literal, "same-from"; empty if nothing did
 
   friend bool operator==(const TraceStep&, const TraceStep&) = default;
+};
+
+// What few steps have.
+struct StepFindings {
+  std::string_view entry = {};
+  std::string_view proof = {};  // a literal
 };
 
 class Trace {
  public:
   // If there is no memory for the step, it is left out, and the trace is not complete.
   void add(std::string_view name, std::string_view subject, std::string_view key, std::string_view outcome,
-           std::string_view entry = {}) noexcept {
+           const StepFindings& found = {}) noexcept {
     try {
-      steps_.push_back({name, std::string(subject), std::string(key), std::string(outcome), std::string(entry)});
+      steps_.push_back({.name = name,
+                        .subject = std::string(subject),
+                        .key = std::string(key),
+                        .outcome = std::string(outcome),
+                        .entry = std::string(found.entry),
+                        .proof = found.proof});
     } catch (...) {
       is_complete_ = false;
     }

@@ -105,7 +105,7 @@ def test_explain_verifies_a_whole_message(world, line_end):
     explanation = explained(world, good)
     assert (explanation["decision"], explanation["authentication"]) == ("deliver", "dkim")
     assert {"step": "signature", "subject": "test", "key": "example.org", "outcome": "pass",
-            "entry": ""} in explanation["steps"]
+            "entry": "", "proof": ""} in explanation["steps"]
     explanation = explained(world, good.replace(b"Hello", b"Hullo"))
     assert (explanation["decision"], explanation["reason"]) == ("check", "not-authenticated")
     assert "dkim=body-changed" in explanation["mark"]

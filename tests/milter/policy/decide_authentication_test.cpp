@@ -198,9 +198,10 @@ TEST_CASE("decide: with more trusted fields than the limit, no message is delive
        "deliver listed envelope dkim @main"},
       {"As many statements as are looked at.", "joe@example.org", "joe@example.org", most_statements,
        "deliver listed envelope dkim @main"},
-      {"One field more.", "joe@example.org", "joe@example.org", too_many_fields, "check dmarc-fail header-from"},
+      {"One field more.", "joe@example.org", "joe@example.org", too_many_fields,
+       "check distrusted-results header-from"},
       {"One statement more.", "joe@example.org", "joe@example.org", too_many_statements,
-       "check dmarc-fail header-from"},
+       "check distrusted-results header-from"},
   };
   World().expect(rows);
   World({.authentication = AuthenticationRule::preferred}).expect(rows);

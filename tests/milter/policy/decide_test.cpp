@@ -180,6 +180,7 @@ TEST_CASE("names of verdicts and reasons are what operators match on") {
       {Reason::not_authenticated, "not-authenticated"},
       {Reason::authentication_failed, "authentication-failed"},
       {Reason::dmarc_fail, "dmarc-fail"},
+      {Reason::distrusted_results, "distrusted-results"},
       {Reason::own_domain, "own-domain"},
       {Reason::revoked, "revoked"},
       {Reason::exempt_network, "exempt-network"},

@@ -54,7 +54,7 @@ TEST_CASE("an explanation has a line for each step, with the key that was looked
         "dmarc              none  key=example.org\n"
         "whitelist          not-listed  subject=partners key=joe@example.org\n"
         "whitelist          address  subject=customers key=joe@example.org\n"
-        "authentication     dkim  subject=envelope key=example.org entry=same-from\n"
+        "authentication     dkim  subject=envelope key=example.org proof=same-from\n"
         "mark               deliver; reason=listed; host=mx.example.net; identity=envelope; authentication=dkim; "
         "proof=same-from; whitelist=customers\n"
         "decision: deliver reason=listed\n");
@@ -77,7 +77,37 @@ TEST_CASE("the same explanation in JSON says the same") {
                                               {"subject", "Joe@Example.org"},
                                               {"key", "joe@example.org"},
                                               {"outcome", "undone"},
-                                              {"entry", ""}});
+                                              {"entry", ""},
+                                              {"proof", ""}});
+}
+
+TEST_CASE("the explanation says what a listed sender who is not authenticated would have needed") {
+  const auto hint = [](const Decision& decision) {
+    return nlohmann::json::parse(explanation_json({}, decision, "mx")).at("hint").get<std::string>();
+  };
+  Decision decision;
+  decision.reason = Reason::not_authenticated;
+  decision.identity = IdentityKind::envelope;
+  CHECK(hint(decision) ==
+        "an envelope sender that is listed as an address counts if From is the same mailbox and its domain is proven; "
+        "with spf-proves = address also if SPF passed for the envelope.");
+  decision.entry.append("@.partner.example");
+  CHECK(hint(decision) ==
+        "an envelope sender that is listed by its domain counts if SPF passed for it, or if the entry "
+        "'@.partner.example' has the From mailbox, too, and the domain has signed the message.");
+  decision.signature = SignatureOutcome::field_added_reply_to;
+  for (const auto identity : {IdentityKind::envelope, IdentityKind::header_from, IdentityKind::mailing_list}) {
+    decision.identity = identity;
+    CHECK(hint(decision) ==
+          "a signature does not count, since it does not cover the field Reply-To that is there: anybody may have "
+          "added or changed it. Its owner can sign that field.");
+  }
+  decision.signature = SignatureOutcome::body_changed;
+  decision.identity = IdentityKind::header_from;
+  CHECK(hint(decision).empty());
+  decision.identity = IdentityKind::envelope;
+  decision.reason = Reason::not_listed;
+  CHECK(hint(decision).empty());
 }
 
 TEST_CASE("the domain entry that lists a sender is named in its step, in the mark and in the JSON") {

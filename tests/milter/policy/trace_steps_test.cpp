@@ -23,7 +23,7 @@ struct TraceWorld {
             .authentication = test::results(results, path, header_from)};
   }
 
-  // The steps of that name, each as "outcome subject=... key=... entry=...".
+  // The steps of that name, each as "outcome subject=... key=... entry=... proof=...".
   std::vector<std::string> steps(std::string_view name, const Facts& facts) const {
     Trace trace;
     decide(facts, {.whitelists = named, .revoked = &revoked, .extra = &extra}, policy, &trace);
@@ -34,6 +34,7 @@ struct TraceWorld {
       if (!step.subject.empty()) text += " subject=" + step.subject;
       if (!step.key.empty()) text += " key=" + step.key;
       if (!step.entry.empty()) text += " entry=" + step.entry;
+      if (!step.proof.empty()) text.append(" proof=").append(step.proof);
     }
     return found;
   }
@@ -70,7 +71,7 @@ TEST_CASE("a step says what authenticated a sender, or that something spoke agai
   world.expect("authentication",
                world.from("<joe@example.org>", "spf=fail smtp.mailfrom=example.org | dkim=pass header.d=example.org",
                           "joe@example.org"),
-               "dkim subject=envelope key=example.org entry=same-from");
+               "dkim subject=envelope key=example.org proof=same-from");
 }
 
 TEST_CASE("steps report faulty lists and distrusted results") {
@@ -78,6 +79,7 @@ TEST_CASE("steps report faulty lists and distrusted results") {
   std::string results = "spf=none";
   for (std::size_t count = 0; count < Authentication::kMaxTrustedFields; ++count) results += " | spf=none";
   world.expect("results", world.from("<joe@example.org>", results), "distrusted");
+  world.expect("dmarc", world.from("<joe@example.org>", results, "joe@example.org"), "distrusted key=example.org");
   world.main.damage_after(0);
   world.expect("lists", world.from("<joe@example.org>"), "whitelist-damaged subject=main");
 }
