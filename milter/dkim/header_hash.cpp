@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
-#include "milter/fields/structured_text.hpp"
 #include "milter/fields/tag_list.hpp"
 
 namespace bloomgate {

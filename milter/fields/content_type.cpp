@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
-#include "milter/fields/structured_text.hpp"
 
 namespace bloomgate {
 namespace {

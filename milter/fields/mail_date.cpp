@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <string>
 
+#include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
-#include "milter/fields/structured_text.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,8 +1,8 @@
 #include "milter/fields/signature_name.hpp"
 
 #include "filter/address/domain.hpp"
+#include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
-#include "milter/fields/structured_text.hpp"
 
 namespace bloomgate {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "filter/address/structured_text.hpp"
 #include "milter/fields/mail_date.hpp"
-#include "milter/fields/structured_text.hpp"
 
 namespace bloomgate {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
-#include "milter/fields/structured_text.hpp"
 
 namespace bloomgate {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "filter/address/address.hpp"
-#include "milter/fields/structured_text.hpp"
+#include "filter/address/structured_text.hpp"
 #include "milter/policy/header_from.hpp"
 
 namespace bloomgate {

@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
+#include "filter/address/list_id.hpp"
 #include "filter/base/ascii.hpp"
 #include "milter/dkim/key_record.hpp"
 #include "milter/fields/body_check.hpp"
-#include "milter/fields/list_id.hpp"
 #include "milter/fields/mail_date.hpp"
 #include "milter/fields/signed_fields.hpp"
 

@@ -1,10 +1,10 @@
-#include "milter/fields/list_id.hpp"
+#include "filter/address/list_id.hpp"
 
 #include <algorithm>
 
 #include "filter/address/domain.hpp"
+#include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
-#include "milter/fields/structured_text.hpp"
 
 namespace bloomgate {
 namespace {

@@ -1,4 +1,4 @@
-#include "milter/fields/list_id.hpp"
+#include "filter/address/list_id.hpp"
 
 #include <string>
 #include <string_view>

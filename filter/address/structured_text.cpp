@@ -1,4 +1,4 @@
-#include "milter/fields/structured_text.hpp"
+#include "filter/address/structured_text.hpp"
 
 #include <algorithm>
 
