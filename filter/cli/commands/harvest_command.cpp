@@ -5,9 +5,11 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <optional>
 
+#include "filter/address/entry_forms.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
 #include "filter/cli/commands/commands.hpp"
@@ -15,6 +17,7 @@
 #include "filter/cli/harvest/contact_sorter.hpp"
 #include "filter/cli/harvest/dated_list_writer.hpp"
 #include "filter/cli/harvest/harvest.hpp"
+#include "filter/cli/harvest/list_posts.hpp"
 #include "filter/cli/lists/files_by_time.hpp"
 #include "filter/cli/lists/list_options.hpp"
 #include "filter/cli/numbers.hpp"
@@ -32,6 +35,7 @@ struct HarvestCommand {
   std::string memory;
   std::string user;
   std::vector<std::string> own_domains;
+  std::vector<std::string> received;
   std::uint32_t most_recipients = 20;
   std::uint64_t at_least = 1;
   unsigned threads = default_threads();
@@ -64,6 +68,10 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
       ("without-login", po::bool_switch(&command.without_login),
        "also take messages of clients that have not logged in, for a server that takes mail from its own network "
        "only")  //
+      ("mailing-lists", po::value(&command.received)->composing()->value_name("RECEIVED"),
+       "also write the mailing lists that users have posted to, list:HOST: RECEIVED is received mail, which shows "
+       "their "
+       "names; a message, an mbox or a folder; may be given several times")  //
       ("user", po::value(&command.user)->value_name("ADDRESS"),
        "whose the address books are: needed for --pairs")  //
       ("date", po::value(&command.date)->value_name("DAY"),
@@ -119,16 +127,15 @@ std::vector<TimedFile> files_of(const std::vector<std::string>& sources) {
   return files;
 }
 
-// Returns how many files of folders were no sources: there may be anything beside the mail.
-std::uint64_t read_all(const std::vector<TimedFile>& files, Harvest& harvest) {
+// Returns how many files of folders were no sources: there may be anything beside the mail. `what` is what the sources
+// may be.
+std::uint64_t read_all(const std::vector<TimedFile>& files, const std::function<bool(const std::string&)>& read,
+                       const std::string& what) {
   std::uint64_t skipped = 0;
   for (const TimedFile& file : files) {
-    if (harvest.read(file.path)) continue;
+    if (read(file.path)) continue;
     if (file.named) {
-      throw BloomgateError(ErrorCode::bad_input,
-                           file.path +
-                               " is neither a log of Postfix or Sendmail, a message, an mbox, a vCard nor a table "
-                               "with a column of mail addresses; its first line shows none of them",
+      throw BloomgateError(ErrorCode::bad_input, file.path + " is " + what + "; its first line shows none of them",
                            {.path = file.path});
     }
     ++skipped;
@@ -136,23 +143,39 @@ std::uint64_t read_all(const std::vector<TimedFile>& files, Harvest& harvest) {
   return skipped;
 }
 
-// Written in order, each once.
-std::uint64_t write_list(ContactSorter& sorter, const HarvestCommand& command, DatedListWriter& list) {
+std::uint64_t read_sources(const std::vector<TimedFile>& sources, const std::vector<TimedFile>& received,
+                           Harvest& harvest) {
+  return read_all(
+             sources, [&](const std::string& path) { return harvest.read(path); },
+             "neither a log of Postfix or Sendmail, a message, an mbox, a vCard nor a table with a column of mail "
+             "addresses") +
+         read_all(
+             received, [&](const std::string& path) { return harvest.read_received(path); },
+             "neither a message nor an mbox, as --mailing-lists takes");
+}
+
+struct Written {
   std::uint64_t entries = 0;
+  std::uint64_t mailing_lists = 0;  // among them
+};
+
+// Written in order, each once.
+Written write_list(ContactSorter& sorter, const HarvestCommand& command, DatedListWriter& list) {
+  Written written;
   std::string contact;
   std::uint64_t users = 0;
+  const auto write = [&](const std::string& line) {
+    list.write(line);
+    ++written.entries;
+    if (is_mailing_list_key(line)) ++written.mailing_lists;
+  };
   const auto flush = [&] {
-    if (users >= command.at_least) {
-      list.write(address_line(contact));
-      ++entries;
-    }
+    if (users >= command.at_least) write(address_line(contact));
     users = 0;
   };
   sorter.for_each([&](std::string_view found, std::string_view user, std::uint64_t times) {
     if (command.pairs) {
-      if (times < command.at_least) return;
-      list.write(pair_line(found, user));
-      ++entries;
+      if (times >= command.at_least) write(pair_line(found, user));
       return;
     }
     if (users != 0 && found != contact) flush();
@@ -160,12 +183,13 @@ std::uint64_t write_list(ContactSorter& sorter, const HarvestCommand& command, D
     ++users;
   });
   if (users != 0) flush();
-  return entries;
+  return written;
 }
 
 struct HarvestReport {
   std::string list;
-  std::uint64_t entries;
+  Written written;
+  bool wants_lists;
   std::uint64_t skipped;
   HarvestCounts counts;
   std::uint64_t read_bytes;
@@ -174,9 +198,14 @@ struct HarvestReport {
 };
 
 void print_harvest(const HarvestReport& report) {
-  std::cout << "harvested " << report.list << "\nentries   " << format_count(report.entries) << "\nmessages  "
+  std::cout << "harvested " << report.list << "\nentries   " << format_count(report.written.entries) << "\nmessages  "
             << format_count(report.counts.messages) << " of your users, " << format_count(report.counts.contacts)
             << " recipients\n";
+  if (report.wants_lists) {
+    std::cout << "lists     " << format_count(report.written.mailing_lists) << " mailing lists, of "
+              << format_count(report.counts.named_messages) << " sent messages with a Message-ID and "
+              << format_count(report.counts.list_messages) << " received ones that name their list\n";
+  }
   for (std::size_t kind = 0; kind < kLeftOutKinds; ++kind) {
     if (const std::uint64_t times = report.counts.left_out[kind]) {
       std::cout << "left out  " << format_count(times) << ' ' << kLeftOutTexts[kind] << '\n';
@@ -197,9 +226,12 @@ void print_harvest_json(const HarvestReport& report) {
   }
   const Json json = {
       {"list", report.list},
-      {"entries", report.entries},
+      {"entries", report.written.entries},
+      {"mailing_lists", report.written.mailing_lists},
       {"messages", report.counts.messages},
       {"recipients", report.counts.contacts},
+      {"named_messages", report.counts.named_messages},
+      {"list_messages", report.counts.list_messages},
       {"left_out", left_out},
       {"skipped_files", report.skipped},
       {"read_bytes", report.read_bytes},
@@ -222,12 +254,16 @@ int run_harvest(const Arguments& arguments) {
                               .needs_user = command->pairs,
                               .without_login = command->without_login};
   const std::vector<TimedFile> files = files_of(command->sources);
-  const std::uint64_t total = total_bytes(files);
+  const std::vector<TimedFile> received = files_of(command->received);
+  const std::uint64_t total = total_bytes(files) + total_bytes(received);
   // Before the sources are read, so that a folder that cannot be written to shows at once.
   DatedListWriter list(command->output, command->date.empty() ? today() : *parse_day(command->date));
+  const bool wants_lists = !command->received.empty();
   // Sorting takes as much again.
-  ContactSorter sorter(parse_bytes(command->memory, "--memory") / 2, command->output);
-  Harvest harvest(rules, sorter, command->user, command->threads, stop);
+  const std::uint64_t memory_bytes = parse_bytes(command->memory, "--memory") / (wants_lists ? 4 : 2);
+  ContactSorter sorter(memory_bytes, command->output);
+  ListPosts posts(memory_bytes, command->output);
+  Harvest harvest(rules, sorter, command->user, command->threads, stop, wants_lists ? &posts : nullptr);
   const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   Progress progress(
       style,
@@ -235,13 +271,15 @@ int run_harvest(const Arguments& arguments) {
         return {.doing = "reading", .done_bytes = harvest.done_bytes(), .total_bytes = total};
       },
       Progress::interval_of(style));
-  const std::uint64_t skipped = read_all(files, harvest);
-  const std::uint64_t entries = write_list(sorter, *command, list);
+  const std::uint64_t skipped = read_sources(files, received, harvest);
+  posts.give_to(sorter);
+  const Written written = write_list(sorter, *command, list);
   const std::string path = list.finish();
   progress.stop();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  (command->json ? print_harvest_json : print_harvest)(
-      {path, entries, skipped, harvest.counts(), harvest.done_bytes(), sorter.spilled_bytes(), elapsed.count()});
+  (command->json ? print_harvest_json
+                 : print_harvest)({path, written, wants_lists, skipped, harvest.counts(), harvest.done_bytes(),
+                                   sorter.spilled_bytes() + posts.spilled_bytes(), elapsed.count()});
   return EX_OK;
 }
 

@@ -29,12 +29,13 @@ LogBlock read_block(Block block) {
 }  // namespace
 
 Harvest::Harvest(const HarvestRules& rules, ContactSink& sink, std::string user, unsigned threads,
-                 const std::atomic<bool>& stop)
+                 const std::atomic<bool>& stop, ListPosts* posts)
     : rules_(rules),
       sink_(sink),
       user_(std::move(user)),
       threads_(threads),
       stop_(stop),
+      posts_(posts),
       open_messages_(rules, counts_, sink_) {}
 
 void Harvest::read_log(Blocks& blocks, Block first) {
@@ -60,9 +61,9 @@ std::unique_ptr<SourceReader> Harvest::reader_of(SourceKind kind, const std::str
   const std::string user = user_.empty() && !rules_.needs_user ? path : user_;
   switch (kind) {
     case SourceKind::message:
-      return std::make_unique<MailReader>(rules_, counts_, sink_, false);
+      return std::make_unique<MailReader>(rules_, counts_, sink_, false, posts_);
     case SourceKind::mbox:
-      return std::make_unique<MailReader>(rules_, counts_, sink_, true);
+      return std::make_unique<MailReader>(rules_, counts_, sink_, true, posts_);
     case SourceKind::vcard:
       return std::make_unique<VcardReader>(rules_, counts_, sink_, user);
     case SourceKind::csv:
@@ -74,17 +75,30 @@ std::unique_ptr<SourceReader> Harvest::reader_of(SourceKind kind, const std::str
 }
 
 bool Harvest::read(const std::string& path) {
+  return read(path, Origin::own);
+}
+
+bool Harvest::read_received(const std::string& path) {
+  return read(path, Origin::received);
+}
+
+bool Harvest::read(const std::string& path, Origin origin) {
   auto blocks = std::make_unique<Blocks>(std::vector{path}, stop_, false, BlockOrder::in_turn, FileChanges::appended);
   Block first;
   if (!blocks->next(first) || first.text.empty()) return true;
   const std::optional<SourceKind> kind = recognise_source(first.text);
   if (!kind) return false;
+  const bool is_received = origin == Origin::received;
+  if (is_received && *kind != SourceKind::message && *kind != SourceKind::mbox) return false;
   if (*kind == SourceKind::csv && path != "-") {
     // Its fields may hold line ends.
     blocks = std::make_unique<Blocks>(std::vector{path}, stop_, true, BlockOrder::in_turn);
     if (!blocks->next(first)) return true;
   }
-  if (*kind == SourceKind::log) {
+  if (is_received) {
+    ReceivedReader reader(counts_, *posts_, *kind == SourceKind::mbox);
+    read_lines(*blocks, std::move(first), reader);
+  } else if (*kind == SourceKind::log) {
     read_log(*blocks, std::move(first));
   } else {
     read_lines(*blocks, std::move(first), *reader_of(*kind, path));

@@ -61,8 +61,10 @@ inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
     "messages for lack of room: too many were open at once"};
 
 struct HarvestCounts {
-  std::uint64_t messages = 0;  // of our users to others
-  std::uint64_t contacts = 0;  // their recipients, as often as somebody wrote to them
+  std::uint64_t messages = 0;        // of our users to others
+  std::uint64_t contacts = 0;        // their recipients, as often as somebody wrote to them
+  std::uint64_t named_messages = 0;  // of the messages, in files of sent mail: those with a Message-ID
+  std::uint64_t list_messages = 0;   // received ones that name their mailing list and its address
   std::array<std::uint64_t, kLeftOutKinds> left_out = {};
 
   void leave_out(LeftOut reason, std::uint64_t times = 1) noexcept {
@@ -74,7 +76,8 @@ struct HarvestCounts {
 class ContactSink {
  public:
   virtual ~ContactSink() = default;
-  // The keys of the recipient of a message, and of the user of ours who sent it. Throws BloomgateError{cannot_write}.
+  // The keys of the recipient of a message, or of the mailing list that it was posted to, and of the user of ours who
+  // sent it. Throws BloomgateError{cannot_write}.
   virtual void add(std::string_view contact, std::string_view user) = 0;
 };
 

@@ -15,7 +15,8 @@ bool begins_message(std::string_view line) noexcept {
 
 }  // namespace
 
-void MailReader::read(std::string_view lines) {
+template <typename Header>
+void HeadersReader<Header>::read(std::string_view lines) {
   while (!lines.empty() && wants_more()) {
     const std::string_view line = take_line(lines);
     if (is_mbox_ && after_blank_ && begins_message(line)) {
@@ -30,11 +31,15 @@ void MailReader::read(std::string_view lines) {
   }
 }
 
-// Before the first message of an mbox there is none.
-void MailReader::finish() {
-  if (in_header_ && !header_.empty()) header_.harvest(rules_, counts_, sink_);
+template <typename Header>
+void HeadersReader<Header>::finish() {
+  // Before the first message of an mbox there is none.
+  if (in_header_ && !header_.empty()) harvest(header_);
   header_.clear();
   in_header_ = false;
 }
+
+template class HeadersReader<MessageHeader>;
+template class HeadersReader<ReceivedHeader>;
 
 }  // namespace bloomgate::cli

@@ -1,17 +1,18 @@
-// Files of sent messages: an mbox, or one message. For one thread.
+// Files of messages, sent or received: an mbox, or one message. For one thread.
 #pragma once
 
 #include "filter/cli/harvest/harvest_rules.hpp"
 #include "filter/cli/harvest/message_header.hpp"
+#include "filter/cli/harvest/received_header.hpp"
 #include "filter/cli/harvest/source_reader.hpp"
 
 namespace bloomgate::cli {
 
-class MailReader : public SourceReader {
+// Finds the headers, which `Header` collects and harvest() then uses.
+template <typename Header>
+class HeadersReader : public SourceReader {
  public:
-  // The rules, the counts and the sink are the caller's, who keeps them.
-  MailReader(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, bool is_mbox)
-      : rules_(rules), counts_(counts), sink_(sink), is_mbox_(is_mbox) {}
+  explicit HeadersReader(bool is_mbox) : is_mbox_(is_mbox) {}
 
   void read(std::string_view lines) override;
   void finish() override;
@@ -19,13 +20,42 @@ class MailReader : public SourceReader {
   bool wants_more() const noexcept override { return is_mbox_ || in_header_; }
 
  private:
-  const HarvestRules& rules_;
-  HarvestCounts& counts_;
-  ContactSink& sink_;
+  virtual void harvest(const Header& header) = 0;
+
   bool is_mbox_;
   bool in_header_ = true;
   bool after_blank_ = true;  // whether the line before was empty: only there a message of an mbox begins
-  MessageHeader header_;
+  Header header_;
+};
+
+// Of sent mail.
+class MailReader : public HeadersReader<MessageHeader> {
+ public:
+  // The rules, the counts, the sink and the posts, which may be null, are the caller's, who keeps them.
+  MailReader(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, bool is_mbox,
+             ListPosts* posts = nullptr)
+      : HeadersReader(is_mbox), rules_(rules), counts_(counts), sink_(sink), posts_(posts) {}
+
+ private:
+  void harvest(const MessageHeader& header) override { header.harvest(rules_, counts_, sink_, posts_); }
+
+  const HarvestRules& rules_;
+  HarvestCounts& counts_;
+  ContactSink& sink_;
+  ListPosts* posts_;
+};
+
+class ReceivedReader : public HeadersReader<ReceivedHeader> {
+ public:
+  // The counts and the posts are the caller's, who keeps them.
+  ReceivedReader(HarvestCounts& counts, ListPosts& posts, bool is_mbox)
+      : HeadersReader(is_mbox), counts_(counts), posts_(posts) {}
+
+ private:
+  void harvest(const ReceivedHeader& header) override { header.harvest(counts_, posts_); }
+
+  HarvestCounts& counts_;
+  ListPosts& posts_;
 };
 
 }  // namespace bloomgate::cli

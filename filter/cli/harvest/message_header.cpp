@@ -2,6 +2,7 @@
 
 #include <gmime/gmime.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "filter/address/address.hpp"
@@ -73,31 +74,51 @@ std::vector<std::string> addresses_of(std::string_view value) {
   return addresses;
 }
 
+HeaderLine split_header_line(std::string_view line) noexcept {
+  if (line.starts_with(' ') || line.starts_with('\t')) {
+    return {.name = {}, .value = ascii::trimmed(line, kBlanks), .goes_on = true};
+  }
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return {};
+  return {.name = ascii::trimmed_back(line.substr(0, colon), kBlanks),
+          .value = ascii::trimmed(line.substr(colon + 1), kBlanks)};
+}
+
+std::vector<std::string_view> message_ids(std::string_view value) {
+  const auto is_of_id = [](char byte) { return byte > ' ' && byte != '<' && byte != '>'; };
+  std::vector<std::string_view> ids;
+  for (std::size_t at = value.find('<'); at != std::string_view::npos; at = value.find('<')) {
+    value.remove_prefix(at + 1);
+    const std::string_view id = value.substr(0, std::min(value.find('>'), value.size()));
+    if (id.size() < value.size() && !id.empty() && std::ranges::all_of(id, is_of_id)) ids.push_back(id);
+  }
+  return ids;
+}
+
 void MessageHeader::clear() {
   *this = MessageHeader();
 }
 
 void MessageHeader::add_line(std::string_view line) {
   has_lines_ = true;
-  if (line.starts_with(' ') || line.starts_with('\t')) {
+  const auto [name, value, goes_on] = split_header_line(line);
+  if (goes_on) {
     if (last_ != nullptr) {
-      is_too_long_ = is_too_long_ || from_.size() + to_.size() + line.size() > kMostBytes;
-      if (!is_too_long_) last_->append(1, ' ').append(ascii::trimmed(line, kBlanks));
+      is_too_long_ = is_too_long_ || kept_bytes() + line.size() > kMostBytes;
+      if (!is_too_long_) last_->append(1, ' ').append(value);
     }
     return;
   }
   last_ = nullptr;
-  const std::size_t colon = line.find(':');
-  if (colon == std::string_view::npos) return;
-  const std::string_view name = ascii::trimmed_back(line.substr(0, colon), kBlanks);
-  const std::string_view value = ascii::trimmed(line.substr(colon + 1), kBlanks);
-  const auto is = [name](std::string_view wanted) { return ascii::equal_ignoring_case(name, wanted); };
+  const auto is = [field = name](std::string_view wanted) { return ascii::equal_ignoring_case(field, wanted); };
   if (is("From")) {
     ++from_fields_;
     last_ = &from_;
   } else if (is("To") || is("Cc") || is("Bcc")) {
     last_ = &to_;
     if (!to_.empty()) to_ += ',';
+  } else if (is("Message-ID")) {
+    last_ = &message_id_;
   } else if (is("Auto-Submitted")) {  // RFC 3834
     is_automatic_ = is_automatic_ || !ascii::equal_ignoring_case(value.substr(0, value.find_first_of(" \t;(")), "no");
   } else if (is("List-Id") || is("Precedence")) {  // RFC 2919, RFC 2076
@@ -106,11 +127,12 @@ void MessageHeader::add_line(std::string_view line) {
     is_bounce_ = is_bounce_ || value == "<>";
   }
   if (last_ == nullptr) return;
-  is_too_long_ = is_too_long_ || from_.size() + to_.size() + value.size() > kMostBytes;
+  is_too_long_ = is_too_long_ || kept_bytes() + value.size() > kMostBytes;
   if (!is_too_long_) last_->append(value);
 }
 
-void MessageHeader::harvest(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink) const {
+void MessageHeader::harvest(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink,
+                            ListPosts* posts) const {
   if (is_bounce_) return counts.leave_out(LeftOut::null_sender);
   if (is_automatic_) return counts.leave_out(LeftOut::automatic);
   if (is_too_long_) return counts.leave_out(LeftOut::many_recipients);
@@ -123,11 +145,16 @@ void MessageHeader::harvest(const HarvestRules& rules, HarvestCounts& counts, Co
   const std::vector<std::string> recipients = addresses_of(to_);
   if (recipients.empty()) return counts.leave_out(LeftOut::unreadable);
   if (recipients.size() > rules.most_recipients) return counts.leave_out(LeftOut::many_recipients);
+  const std::vector<std::string_view> ids = message_ids(message_id_);
   bool counted = false;
   for (const std::string& recipient : recipients) {
-    counted = add_contact(canonicalize_path(recipient), user.key(), rules, counts, sink) || counted;
+    const Entry contact = canonicalize_path(recipient);
+    if (!add_contact(contact, user.key(), rules, counts, sink)) continue;
+    counted = true;
+    if (posts != nullptr && ids.size() == 1) posts->add_post(ids.front(), contact, user.key());
   }
   if (counted) ++counts.messages;
+  if (counted && ids.size() == 1) ++counts.named_messages;
 }
 
 }  // namespace bloomgate::cli

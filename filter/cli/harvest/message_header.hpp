@@ -8,12 +8,24 @@
 #include <vector>
 
 #include "filter/cli/harvest/harvest_rules.hpp"
+#include "filter/cli/harvest/list_posts.hpp"
 
 namespace bloomgate::cli {
 
 // The addresses of a field's value (RFC 5322 section 3.4), those of groups too, as they are written. Text that is not
 // balanced (quotes, comments, brackets) has none. Safe from any thread: the first call sets GMime up.
 std::vector<std::string> addresses_of(std::string_view value);
+
+// A line of a header: the start of a field, or more of the field before. Neither has blanks around it.
+struct HeaderLine {
+  std::string_view name;  // empty if the line starts no field
+  std::string_view value;
+  bool goes_on = false;
+};
+HeaderLine split_header_line(std::string_view line) noexcept;
+
+// The identifiers of messages in a field's value (RFC 5322 section 3.6.4), without their brackets.
+std::vector<std::string_view> message_ids(std::string_view value);
 
 // Collects a header line by line. A value; for one thread.
 class MessageHeader {
@@ -25,12 +37,16 @@ class MessageHeader {
   void clear();
   bool empty() const noexcept { return !has_lines_; }
 
-  // Gives the recipients to the sink if the message counts, and counts why they do not. Passes on what the sink throws.
-  void harvest(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink) const;
+  // Gives the recipients to the sink if the message counts, and counts why they do not; gives them to `posts` as well,
+  // unless it is null. Passes on what both throw.
+  void harvest(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, ListPosts* posts) const;
 
  private:
-  std::string from_;             // the values of these fields
-  std::string to_;               // of To, Cc and Bcc
+  std::size_t kept_bytes() const noexcept { return from_.size() + to_.size() + message_id_.size(); }
+
+  std::string from_;  // the values of these fields
+  std::string to_;    // of To, Cc and Bcc
+  std::string message_id_;
   std::string* last_ = nullptr;  // what a folded line goes on with
   std::size_t from_fields_ = 0;
   bool has_lines_ = false;

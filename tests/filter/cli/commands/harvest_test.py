@@ -134,6 +134,76 @@ class HarvestTest(ProgramTest):
         self.assertIn("dovecot-uidlist is neither", self.check(EX_DATAERR, *good, "--for-all", ".Sent/dovecot-uidlist")[1])
         self.assertEqual(os.listdir(self.folder / "lists"), before)
 
+    def post(self, number, to="dev@lists.example.org", user="ann"):
+        return f"From: {user}@ours.example\r\nTo: {to}\r\nMessage-ID: <{number}@ours.example>\r\n\r\nHello\r\n"
+
+    def of_list(self, number, name="dev", host="lists.example.org"):
+        return (f"From: joe@example.org\r\nList-Id: {name} <{name}.{host}>\r\nList-Post: <mailto:{name}@{host}>\r\n"
+                f"In-Reply-To: <{number}@ours.example>\r\n\r\nHello\r\n")
+
+    def test_lists_that_a_user_has_posted_to_are_written_only_if_asked_for(self):
+        for folder in (".Sent/cur", ".Sent/new", "Maildir/new", "Maildir/cur"):
+            (self.folder / folder).mkdir(parents=True)
+        self.write(".Sent/cur/1.mx:2,S", self.post(1))
+        self.write(".Sent/cur/2.mx:2,S", self.post(2, user="bob"))
+        self.write(".Sent/cur/3.mx:2,S", gzip.compress(self.post(3, to="ops@lists.example.net").encode()))
+        self.write(".Sent/cur/4.mx:2,S", self.post(4, to="joe@example.org"))
+        self.write("Maildir/cur/5.mx:2,S", self.of_list(1))
+        self.write("Maildir/cur/6.mx:2,S", self.of_list(2))
+        self.write("Maildir/new/7.mx", gzip.compress(self.of_list(3, "ops", "lists.example.net").encode()))
+        self.write("Maildir/new/8.mx", self.of_list(4, "evil", "example.org"))
+        self.write("Maildir/new/9.mx", self.of_list(5, "read-only"))
+        self.write("Maildir/dovecot-uidlist", "3 V1 N2\n")
+        addresses = ["dev@lists.example.org", "joe@example.org", "ops@lists.example.net"]
+        lines, report = self.harvest(".Sent")
+        self.assertEqual((lines, report["mailing_lists"]), (addresses, 0))
+        wanted = ["--mailing-lists", "Maildir"]
+        lines, report = self.harvest(".Sent", options=["--for-all", *wanted])
+        found = ["list:dev.lists.example.org", "list:ops.lists.example.net"]
+        self.assertEqual(lines, sorted([*addresses, *found]))
+        self.assertEqual([report[key] for key in ("entries", "mailing_lists", "named_messages", "list_messages",
+                                                  "recipients", "skipped_files")], [5, 2, 4, 5, 4, 1])
+        # They are entries that `build` takes.
+        self.check(0, "build", "--strict", "-o", "filter", "lists/" + report["list"].partition("/")[2])
+        self.assertEqual(self.answers("filter", *found), ["listed"] * 2)
+        self.assertEqual(self.harvest(".Sent", options=["--for-all", "--at-least", "2", *wanted])[0],
+                         ["dev@lists.example.org", "list:dev.lists.example.org"])
+        pairs, report = self.harvest(".Sent", options=["--pairs", *wanted])
+        self.assertEqual([pair for pair in pairs if pair.startswith("list:")],
+                         ["list:dev.lists.example.org > ann@ours.example", "list:dev.lists.example.org > bob@ours.example",
+                          "list:ops.lists.example.net > ann@ours.example"])
+        self.assertEqual(report["mailing_lists"], 3)
+        self.check(0, "build", "--strict", "-o", "filter", report["list"])
+        self.check(0, "query", "filter", "list:dev.lists.example.org > bob@ours.example")
+
+    def test_the_report_shows_what_was_missing_for_mailing_lists(self):
+        log = self.write("log", self.log(("ann", "dev@lists.example.org")))
+        received = self.write("received.eml", self.of_list(1))
+        sent = self.write("sent.eml", self.post(1))
+        (self.folder / "lists").mkdir()
+        run = ["harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all"]
+        for sources, want in (
+                (["--mailing-lists", received, log], "0 mailing lists, of 0 sent messages with a Message-ID and 1 received"),
+                (["--mailing-lists", sent, sent], "0 mailing lists, of 1 sent messages with a Message-ID and 0 received"),
+                (["--mailing-lists", received, sent], "1 mailing lists, of 1 sent messages with a Message-ID and 1 received")):
+            self.assertIn(want, self.check(0, *run, *sources)[0])
+        self.assertNotIn("mailing lists", self.check(0, *run, sent)[0])
+        for refused in (log, "missing"):
+            status = EX_NOINPUT if refused == "missing" else EX_DATAERR
+            self.assertIn(refused, self.check(status, *run, "--mailing-lists", refused, sent)[1])
+
+    def test_posts_beyond_memory_go_to_disk(self):
+        def mbox(messages):
+            return "".join(f"From x Fri Nov 20 10:00:00 2026\n{message}\n" for message in messages)
+
+        self.write("sent", mbox(self.post(number, to=f"dev{number % 500}@lists.example.org") for number in range(3000)))
+        self.write("received", mbox(self.of_list(number, f"dev{number % 500}") for number in range(0, 3000, 2)))
+        lines, report = self.harvest("sent", options=["--for-all", "--memory", "20K", "--mailing-lists", "received"])
+        self.assertEqual([line for line in lines if line.startswith("list:")],
+                         sorted(f"list:dev{number}.lists.example.org" for number in range(0, 500, 2)))
+        self.assertEqual(report["list_messages"], 1500)
+        self.assertGreater(report["spilled_bytes"], 0)
+
     def test_wrong_arguments_are_refused_before_anything_is_read(self):
         log = self.write("log", "")
         (self.folder / "lists").mkdir()
