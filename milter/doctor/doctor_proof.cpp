@@ -30,8 +30,8 @@ void examine_proof(const DaemonCommand& command, std::vector<DoctorFinding>& fin
   if (options.authentication == DaemonOptions::Authentication::off) return;
   if (options.alignment == DaemonOptions::Alignment::relaxed) {
     warn(
-        "alignment = relaxed: a domain below a listed one, or beside it, signs for it, unless its owner's DMARC record "
-        "says adkim=s",
+        "alignment = relaxed: a domain below a listed one, or beside it, signs for it, unless a DMARC record forbids "
+        "it (adkim=s) or ends the organisation between them (psd=n, psd=y)",
         "leave the option out, so that only the domain itself and those above it sign for it");
   }
   // Under `preferred` a sender counts without a proof, too.

@@ -98,7 +98,8 @@ ReportSection child_signers_section(const Figures& figures, std::size_t most) {
   section.notes.emplace_back(
       "These messages were checked. Bloomgate has not verified the signatures. 'alignment = relaxed' lets such "
       "signatures count. Then every name of the organisation may sign for the listed domain, also a name that its "
-      "owner has given to somebody else, unless the owner's DMARC record has adkim=s.");
+      "owner has given to somebody else, unless a DMARC record forbids that (adkim=s) or ends the organisation between "
+      "the two (psd=n, psd=y).");
   return section;
 }
 
