@@ -7,8 +7,8 @@
 #include "filter/address/characters.hpp"
 #include "filter/address/domain.hpp"
 #include "filter/address/local_part.hpp"
+#include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
-#include "milter/fields/structured_text.hpp"
 #include "milter/policy/alignment.hpp"
 
 namespace bloomgate {

@@ -4,7 +4,7 @@
 
 #include "filter/address/address.hpp"
 #include "filter/address/domain.hpp"
-#include "milter/fields/list_id.hpp"
+#include "filter/address/list_id.hpp"
 #include "milter/fields/tag_list.hpp"
 #include "milter/policy/alignment.hpp"
 #include "milter/policy/result_forgery.hpp"

@@ -9,8 +9,8 @@
 #include "filter/address/address.hpp"
 #include "filter/address/characters.hpp"
 #include "filter/address/local_part.hpp"
+#include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
-#include "milter/fields/structured_text.hpp"
 
 namespace bloomgate {
 namespace {

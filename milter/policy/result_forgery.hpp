@@ -14,8 +14,8 @@
 #include <string_view>
 
 #include "filter/address/characters.hpp"
+#include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
-#include "milter/fields/structured_text.hpp"
 #include "milter/policy/header_from.hpp"
 
 namespace bloomgate {

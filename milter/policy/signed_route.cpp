@@ -1,6 +1,6 @@
 #include "milter/policy/signed_route.hpp"
 
-#include "milter/fields/list_id.hpp"
+#include "filter/address/list_id.hpp"
 #include "milter/policy/alignment.hpp"
 #include "milter/policy/look_up.hpp"
 #include "milter/policy/look_up_pairs.hpp"
