@@ -53,7 +53,9 @@ std::string hint_of_child(const ChildSigner& child) {
   return found + " The entry " + line +
          ", or the same with one address, lets that name alone sign for it. alignment = relaxed lets it count " + when +
          ". Then every name of the organisation may sign for " + parent +
-         ", also a name that its owner has given to somebody else, unless the owner's DMARC record has adkim=s.";
+         ", also a name that its owner has given to somebody else, unless a DMARC record forbids that (adkim=s) or "
+         "ends "
+         "the organisation between the two (psd=n, psd=y).";
 }
 
 std::string hint_of_added(WatchedField field) {

@@ -140,8 +140,8 @@ TEST_CASE(
       "it. alignment = relaxed lets it count ";
   const std::string end =
       " Then every name of the organisation may sign for shop.example, also a name that its owner has given to "
-      "somebody "
-      "else, unless the owner's DMARC record has adkim=s.";
+      "somebody else, unless a DMARC record forbids that (adkim=s) or ends the organisation between the two (psd=n, "
+      "psd=y).";
   const std::string own =
       "the message has a signature of mg.shop.example, a name below shop.example, which does not count under this "
       "alignment, so it was not verified." +
