@@ -1,11 +1,12 @@
 // A folder that lives as long as the test that made it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -47,7 +48,16 @@ struct WithPath : InFolder {
 inline std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot read " + path.string());
-  return {std::istreambuf_iterator<char>(file), {}};
+  // In pieces, for a file of /proc does not say how large it is. Byte by byte, it took half the time of a sanitized test.
+  std::string content;
+  std::size_t size = 0;
+  while (file) {
+    content.resize(size + std::max<std::size_t>(size, 4096));
+    file.read(content.data() + size, static_cast<std::streamsize>(content.size() - size));
+    size += static_cast<std::size_t>(file.gcount());
+  }
+  content.resize(size);
+  return content;
 }
 
 inline void write_file(const std::filesystem::path& path, std::string_view content) {
