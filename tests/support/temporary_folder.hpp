@@ -48,7 +48,7 @@ struct WithPath : InFolder {
 inline std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot read " + path.string());
-  // In pieces, for a file of /proc does not say how large it is. Byte by byte, it took half the time of a sanitized test.
+  // In pieces, for a file of /proc does not say how large it is. Byte by byte, it took a sanitized test half its time.
   std::string content;
   std::size_t size = 0;
   while (file) {

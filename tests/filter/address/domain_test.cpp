@@ -9,6 +9,7 @@
 #include "address_wording.hpp"
 #include "filter/address/address.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace bloomgate {
 namespace {
@@ -196,9 +197,10 @@ TEST_CASE("A thread's cached label is not used for a longer or shorter label") {
 }
 
 TEST_CASE("A thread's cache tells two labels apart") {
+  const char end = test::kIsSanitized ? 'f' : 'm';
   std::vector<std::string> labels;
-  for (char first = 'a'; first < 'm'; ++first) {
-    for (char second = 'a'; second < 'm'; ++second) labels.push_back(std::string("ü") + first + second);
+  for (char first = 'a'; first < end; ++first) {
+    for (char second = 'a'; second < end; ++second) labels.push_back(std::string("ü") + first + second);
   }
   std::vector<std::string> want;  // of each pair as one label
   std::thread([&] {
@@ -222,7 +224,8 @@ TEST_CASE("A thread's cache tells two labels apart") {
 }
 
 // Punycode and UTS #46 come from a library; what is ours is that whatever it gives is looked at.
-TEST_CASE("Whatever a character is mapped to, a domain holds letters, digits, hyphens, underscores and dots only") {
+TEST_CASE("Whatever a character is mapped to, a domain holds letters, digits, hyphens, underscores and dots only",
+          "[no threads]") {
   for (std::uint32_t code_point = 0x80; code_point < 0x20000; ++code_point) {
     if (code_point >= 0xd800 && code_point < 0xe000) continue;
     const Entry entry = canonicalize_line("@a" + utf8(code_point) + "b.example");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <random>
 
@@ -36,7 +37,7 @@ TEST_CASE("members are always found and others at the rate of the theory") {
   const Row row = GENERATE(values<Row>({{2, 1}, {4, 3}, {8, 6}, {12, 8}}));
   CAPTURE(row.bits_per_entry, row.hashes);
   constexpr std::uint64_t kMembers = 200'000;
-  constexpr std::uint64_t kProbes = 1'000'000;
+  constexpr std::uint64_t kProbes = kIsSanitized ? 100'000 : 1'000'000;
   const TemporaryFolder folder;
   const std::string path = folder.file("filter");
   const FilterHeader header = build_filter(path, numbered_addresses(0, kMembers),
@@ -94,7 +95,9 @@ TEST_CASE(
   const MappedFilter filter(folder.file("filter"));
   std::vector<std::byte> want(filter.view().body().size());
   insert_keys(filter.header().shape, want, entries, [&](std::uint64_t i) { return addresses[i]; });
-  CHECK(std::ranges::equal(filter.view().body(), want));
+  // At once: byte by byte, it would take longer than the build.
+  CHECK(filter.view().body().size() == want.size());
+  CHECK(std::memcmp(filter.view().body().data(), want.data(), want.size()) == 0);
 }
 
 TEST_CASE("each shard has room for a piece of work, however little memory is allowed") {
@@ -155,32 +158,36 @@ TEST_CASE("the section of domain entries has the same bytes, whatever the order,
     bool is_shuffled;
     bool spills;
   };
-  const Row row = GENERATE(values<Row>({{1, 64 << 20, false, true, false},
-                                        {3, 64 << 20, true, false, false},
-                                        {1, 1, false, false, true},
-                                        {1, 1, true, true, true}}));
-  if (kIsSanitized && row.threads == 1 && row.is_shuffled) return;
-  CAPTURE(row.threads, row.memory_bytes, row.size_is_known);
+  const Row rows[] = {{1, 64 << 20, false, true, false},
+                      {3, 64 << 20, true, false, false},
+                      {1, 1, false, false, true},
+                      {1, 1, true, true, true}};
   std::vector<std::string> lines = {"joe@example.org"};
   for (unsigned i = 0; i < kDomains; ++i) lines.push_back((i % 3 == 0 ? "@." : "@") + std::to_string(i) + ".example");
   const TemporaryFolder folder;
   BuildOptions options = {.expected_entries = 1, .seed = 3, .memory_bytes = std::uint64_t{1} << 30};
   options.scratch_folder = folder.path();
-  const FilterHeader want = build_filter(folder.file("want"), lines, options);
-  CHECK(want.domains == kDomains);
+  CHECK(build_filter(folder.file("want"), lines, options).domains == kDomains);
+  const std::string want = read_file(folder.file("want"));
 
   lines.insert(lines.end(), lines.begin() + 1, lines.begin() + 100'000);
-  if (row.is_shuffled) std::ranges::shuffle(lines, std::mt19937(1));
-  options.threads = row.threads;
-  options.memory_bytes = row.memory_bytes;
-  if (!row.size_is_known) options.expected_entries.reset();
-  FilterBuilder builder(options);
-  for (const std::string& line : lines) builder.add(canonicalize_line(line));
-  CHECK(builder.domains() == kDomains + 99'999);
-  builder.write(folder.file("got"), kNeverStop);
-  CHECK((builder.spilled_bytes() != 0) == row.spills);
-  CHECK(read_file(folder.file("got")) == read_file(folder.file("want")));
-  CHECK_NOTHROW(MappedFilter(folder.file("got")).verify_body());
+  std::vector<std::string> shuffled = lines;
+  std::ranges::shuffle(shuffled, std::mt19937(1));
+  for (const Row& row : rows) {
+    if (kIsSanitized && row.threads == 1 && row.is_shuffled) continue;
+    CAPTURE(row.threads, row.memory_bytes, row.size_is_known);
+    options.threads = row.threads;
+    options.memory_bytes = row.memory_bytes;
+    options.expected_entries.reset();
+    if (row.size_is_known) options.expected_entries = 1;
+    FilterBuilder builder(options);
+    for (const std::string& line : row.is_shuffled ? shuffled : lines) builder.add(canonicalize_line(line));
+    CHECK(builder.domains() == kDomains + 99'999);
+    builder.write(folder.file("got"), kNeverStop);
+    CHECK((builder.spilled_bytes() != 0) == row.spills);
+    CHECK(read_file(folder.file("got")) == want);
+    CHECK_NOTHROW(MappedFilter(folder.file("got")).verify_body());
+  }
 }
 
 TEST_CASE("more entries than memory holds give the same file, also where they go to the disk") {
@@ -191,12 +198,12 @@ TEST_CASE("more entries than memory holds give the same file, also where they go
     std::uint64_t body_memory_bytes;
     bool spills;
   };
-  const Row row = GENERATE(values<Row>({{"their bits are set, again and again", true, std::uint64_t{1} << 30, false},
-                                        {"they are kept on disk", false, std::uint64_t{1} << 30, true},
-                                        {"they are kept on disk, for an array in parts", true, 0, true}}));
+  const Row rows[] = {{"their bits are set, again and again", true, std::uint64_t{1} << 30, false},
+                      {"they are kept on disk", false, std::uint64_t{1} << 30, true},
+                      {"they are kept on disk, for an array in parts", true, 0, true}};
   const Layout layout = GENERATE(Layout::page, Layout::partitioned);
   if (kIsSanitized && layout != Layout::page) return;
-  CAPTURE(row.name, layout_rules(layout).name());
+  CAPTURE(layout_rules(layout).name());
   const TemporaryFolder folder;
   auto lines = numbered_addresses(0, kEntries);
   for (unsigned i = 0; i < 1000; ++i) lines.push_back("@" + std::to_string(i) + ".example");
@@ -204,16 +211,21 @@ TEST_CASE("more entries than memory holds give the same file, also where they go
   options.scratch_folder = folder.path();
   options.memory_bytes = std::uint64_t{1} << 30;
   build_filter(folder.file("want"), lines, options);
+  const std::string want = read_file(folder.file("want"));
 
   options.memory_bytes = 1;
-  options.body_memory_bytes = row.body_memory_bytes;
-  if (row.size_is_known) options.expected_entries = kEntries;
-  FilterBuilder builder(options);
-  for (const std::string& line : lines) builder.add(canonicalize_line(line));
-  CHECK(builder.addresses() == kEntries);
-  builder.write(folder.file("got"), kNeverStop);
-  CHECK((builder.spilled_bytes() != 0) == row.spills);
-  CHECK(read_file(folder.file("got")) == read_file(folder.file("want")));
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    options.body_memory_bytes = row.body_memory_bytes;
+    options.expected_entries.reset();
+    if (row.size_is_known) options.expected_entries = kEntries;
+    FilterBuilder builder(options);
+    for (const std::string& line : lines) builder.add(canonicalize_line(line));
+    CHECK(builder.addresses() == kEntries);
+    builder.write(folder.file("got"), kNeverStop);
+    CHECK((builder.spilled_bytes() != 0) == row.spills);
+    CHECK(read_file(folder.file("got")) == want);
+  }
 }
 
 TEST_CASE("entries may come through all shards at once, and their number may be set after the builder is made") {
@@ -251,7 +263,8 @@ TEST_CASE("each filter of one store has all entries, and false positives of its 
   const Layout layout = GENERATE(Layout::page, Layout::line, Layout::ribbon);
   CAPTURE(layout);
   constexpr std::uint64_t kMembers = 100'000;
-  constexpr std::uint64_t kStrangers = 400'000;
+  // Of a ribbon's rate fewer would not tell.
+  const std::uint64_t strangers = kIsSanitized && layout != Layout::ribbon ? 100'000 : 400'000;
   const TemporaryFolder folder;
   std::vector<bool> found[2];
   double theory = 0;
@@ -266,15 +279,15 @@ TEST_CASE("each filter of one store has all entries, and false positives of its 
     theory = expected_fpr_of(header);
     const std::vector<bool> members = found_by(path, 0, kMembers);
     CHECK(std::ranges::count(members, false) == 0);
-    found[seed] = found_by(path, kMembers, kStrangers);
-    const auto rate = static_cast<double>(std::ranges::count(found[seed], true)) / kStrangers;
-    CHECK(rate == Approx(theory).margin(5 * std::sqrt(theory / kStrangers)));
+    found[seed] = found_by(path, kMembers, strangers);
+    const auto rate = static_cast<double>(std::ranges::count(found[seed], true)) / static_cast<double>(strangers);
+    CHECK(rate == Approx(theory).margin(5 * std::sqrt(theory / static_cast<double>(strangers))));
   }
   CHECK(read_file(folder.file("0.store")) == read_file(folder.file("1.store")));
   double both = 0;
-  for (std::uint64_t i = 0; i < kStrangers; ++i) both += found[0][i] && found[1][i] ? 1 : 0;
+  for (std::uint64_t i = 0; i < strangers; ++i) both += found[0][i] && found[1][i] ? 1 : 0;
   // As often as two that have nothing to do with each other.
-  CHECK(both / kStrangers < 2 * theory * theory);
+  CHECK(both / static_cast<double>(strangers) < 2 * theory * theory);
 }
 
 TEST_CASE_METHOD(InFolder, "a filter for no entries is sized for one") {

@@ -163,9 +163,9 @@ TEST_CASE_METHOD(
     InFolder,
     "the same changes give the same bytes, whatever the threads and the memory, in an array of several parts") {
   const std::uint64_t entries = kIsSanitized ? 20'000 : 300'000;
-  // 84 MB of counters.
+  // 68 MB of counters: two windows.
   build_filter(folder.file("old"), numbered_addresses(0, entries),
-               {.layout = Layout::counting, .expected_entries = 21'000'000, .seed = 1});
+               {.layout = Layout::counting, .expected_entries = 17'000'000, .seed = 1});
   Lines lines = numbered_addresses(entries / 2, entries);
   const CountingCounts want = change(folder.file("old"), CountingChange::add, lines, {}, folder.file("want"));
   CHECK(want.addresses == entries);

@@ -67,25 +67,29 @@ TEST_CASE("no excluded sender passes, no entry is missing, and threads and memor
   CHECK(excluded == header.excluded);
   CHECK((excluded > 0) == (!is_large || (hashes == 1 && layout != Layout::ribbon)));
 
-  const Way way = GENERATE(values<Way>({{"all at once, on three threads", 3, kMuch, true, kMuch},
-                                        {"again and again", 1, 1, true, kMuch},
-                                        {"in parts", 2, 1, true, 0}}));
-  if (kIsSanitized && way.threads == 1) return;
-  CAPTURE(way.name);
-  options.threads = way.threads;
-  options.memory_bytes = way.memory_bytes;
-  options.body_memory_bytes = way.body_memory_bytes;
+  const std::string want = read_file(folder.file("want"));
   std::ranges::shuffle(lines, std::mt19937(1));
   std::ranges::shuffle(addresses, std::mt19937(2));
-  build_with_strangers(folder.file("got"), lines, addresses, options);
-  CHECK(read_file(folder.file("got")) == read_file(folder.file("want")));
+  const Way ways[] = {{"all at once, on three threads", 3, kMuch, true, kMuch},
+                      {"again and again", 1, 1, true, kMuch},
+                      {"in parts", 2, 1, true, 0}};
+  for (const Way& way : ways) {
+    if (kIsSanitized && way.threads == 1) continue;
+    CAPTURE(way.name);
+    options.threads = way.threads;
+    options.memory_bytes = way.memory_bytes;
+    options.body_memory_bytes = way.body_memory_bytes;
+    build_with_strangers(folder.file("got"), lines, addresses, options);
+    CHECK(read_file(folder.file("got")) == want);
+  }
 }
 
 TEST_CASE("excluded senders are compared with all entries, also those that went to the disk") {
   constexpr std::uint64_t kEntries = 2 * kEntriesAtOnce + 100'000;
   const bool size_is_known = GENERATE(true, false);
   const Layout layout = GENERATE(Layout::page, Layout::partitioned, Layout::ribbon);
-  if (kIsSanitized && layout == Layout::partitioned) return;
+  // Ribbon makes its blocks at the end, whether or not it knows their number before.
+  if (kIsSanitized && (layout == Layout::partitioned || (layout == Layout::ribbon && size_is_known))) return;
   CAPTURE(layout_rules(layout).name(), size_is_known);
   BuildOptions options = {
       .layout = layout, .bits_per_entry = 9, .hashes = layout == Layout::ribbon ? 1U : 2U, .seed = 4};

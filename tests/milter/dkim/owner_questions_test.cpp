@@ -3,6 +3,7 @@
 #include "milter/dkim/owner_questions.hpp"
 
 #include <chrono>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "milter/dkim/library_verifier.hpp"
 #include "milter/dkim/tree_walk.hpp"
+#include "tests/milter/dkim/failing_name_server.hpp"
 #include "tests/milter/dkim/signing.hpp"
 #include "tests/milter/dkim/verifying.hpp"
 #include "tests/support/catch.hpp"
@@ -64,7 +66,10 @@ Signatures found(std::vector<std::string> records, const Signed& how = {}) {
     header = test::sign(header, kBody, std::string(signer)).header;
     records.push_back(test::key_record(std::string(signer)));
   }
-  Resolver resolver(test::records(records));
+  ResolverOptions options = test::records(records);
+  std::optional<test::FailingNameServer> server;
+  if (!how.failing.empty()) options.servers = {server.emplace().address()};
+  Resolver resolver(options);
   LibraryVerifier verifier({.alignment = how.alignment, .dns_timeout = 30s}, resolver);
   const std::vector<std::string_view> fields(header.begin(), header.end());
   VerifyRequest request = {.header = fields};
