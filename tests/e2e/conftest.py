@@ -53,9 +53,10 @@ def boots_containers(item):
 
 def side_by_side_group(item):
     """Tests of one group run one after the other: those that share servers, which are those of a file, or of a recipe in a
-    file that has several; and all that boot containers, which share a base and the packages that are made for them."""
+    file that has several; and those of one folder that boot containers, some of which share the packages that are made for
+    them: while these are made, another folder's containers boot."""
     if boots_containers(item):
-        return "containers"
+        return f"containers: {item.path.parent.name}"
     params = item.callspec.params if hasattr(item, "callspec") else {}
     return " ".join([item.path.stem, *(params[name] for name in ("recipe", "patient") if name in params)])
 

@@ -170,12 +170,20 @@ def nspawn(root, *options, before=()):
         yield [*words, *command]
 
 
+@contextmanager
+def only_one():
+    """No other container on this machine: without a systemd outside, all share one tree of cgroups."""
+    with open(shutil.which("systemd-nspawn"), "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 @functools.cache
 def can_start():
     """Empty, or why no container with a loopback of its own starts on this machine. Tried with the machine's own
     programs: a minimal Debian takes minutes to make."""
     # In a container that may not set up networks, one inside it starts, and its loopback stays down.
-    with nspawn("/", "--volatile=yes") as command:
+    with only_one(), nspawn("/", "--volatile=yes") as command:
         done = subprocess.run([*command, "bash", "-c", ": >/dev/udp/127.0.0.1/9"],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode == 0:
@@ -191,14 +199,7 @@ def may_lock_memory():
 
 def boot(root, log_file):
     """Boots the root. Returns what its console showed, when it has powered itself off."""
-    # One at a time on this machine: without a systemd outside, all containers share one tree of cgroups.
-    with open(shutil.which("systemd-nspawn"), "rb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        return boot_alone(root, log_file)
-
-
-def boot_alone(root, log_file):
-    with nspawn(root.merged(), before=root.mounting()) as command:
+    with only_one(), nspawn(root.merged(), before=root.mounting()) as command:
         program = Program([*command, "--console=pipe", "--boot", "--", "--unit=multi-user.target"], log_file)
         try:
             wait_until(lambda: not program.alive(), "the container to power off", BOOT_SECONDS)
