@@ -12,6 +12,7 @@
 #include "filter/address/entry_forms.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
+#include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/harvest/contact_sorter.hpp"
@@ -127,31 +128,59 @@ std::vector<TimedFile> files_of(const std::vector<std::string>& sources) {
   return files;
 }
 
-// Returns how many files of folders were no sources: there may be anything beside the mail. `what` is what the sources
-// may be.
-std::uint64_t read_all(const std::vector<TimedFile>& files, const std::function<bool(const std::string&)>& read,
-                       const std::string& what) {
-  std::uint64_t skipped = 0;
+// Files of folders that gave nothing. Users go on meanwhile: they move and delete mail, and may have put anything
+// there.
+struct Skipped {
+  std::uint64_t no_sources = 0;
+  std::uint64_t vanished = 0;
+  std::uint64_t unreadable = 0;  // to the end; each is named on standard error, up to kMostNamed
+};
+
+constexpr std::uint64_t kMostNamed = 20;
+
+bool is_of_one_file(ErrorCode code) noexcept {
+  return code == ErrorCode::cannot_open || code == ErrorCode::cannot_read || code == ErrorCode::bad_input ||
+         code == ErrorCode::changed_while_open;
+}
+
+void skip_unreadable(const TimedFile& file, const BloomgateError& error, Skipped& skipped) {
+  std::error_code unknown;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(file.path, unknown))) {
+    ++skipped.vanished;
+  } else if (++skipped.unreadable <= kMostNamed) {
+    std::cerr << "bloomgate harvest: skipped: " << printable(error.what()) << '\n';
+  }
+}
+
+// `what` is what the sources may be.
+void read_all(const std::vector<TimedFile>& files, const std::function<bool(const std::string&)>& read,
+              const std::string& what, Skipped& skipped) {
   for (const TimedFile& file : files) {
-    if (read(file.path)) continue;
+    try {
+      if (read(file.path)) continue;
+    } catch (const BloomgateError& error) {
+      if (file.named || !is_of_one_file(error.code())) throw;
+      skip_unreadable(file, error, skipped);
+      continue;
+    }
     if (file.named) {
       throw BloomgateError(ErrorCode::bad_input, file.path + " is " + what + "; its first line shows none of them",
                            {.path = file.path});
     }
-    ++skipped;
+    ++skipped.no_sources;
   }
-  return skipped;
 }
 
-std::uint64_t read_sources(const std::vector<TimedFile>& sources, const std::vector<TimedFile>& received,
-                           Harvest& harvest) {
-  return read_all(
-             sources, [&](const std::string& path) { return harvest.read(path); },
-             "neither a log of Postfix or Sendmail, a message, an mbox, a vCard nor a table with a column of mail "
-             "addresses") +
-         read_all(
-             received, [&](const std::string& path) { return harvest.read_received(path); },
-             "neither a message nor an mbox, as --mailing-lists takes");
+Skipped read_sources(const std::vector<TimedFile>& sources, const std::vector<TimedFile>& received, Harvest& harvest) {
+  Skipped skipped;
+  read_all(
+      sources, [&](const std::string& path) { return harvest.read(path); },
+      "neither a log of Postfix or Sendmail, a message, an mbox, a vCard nor a table with a column of mail addresses",
+      skipped);
+  read_all(
+      received, [&](const std::string& path) { return harvest.read_received(path); },
+      "neither a message nor an mbox, as --mailing-lists takes", skipped);
+  return skipped;
 }
 
 struct Written {
@@ -190,7 +219,7 @@ struct HarvestReport {
   std::string list;
   Written written;
   bool wants_lists;
-  std::uint64_t skipped;
+  Skipped skipped;
   HarvestCounts counts;
   std::uint64_t read_bytes;
   std::uint64_t spilled_bytes;
@@ -211,7 +240,12 @@ void print_harvest(const HarvestReport& report) {
       std::cout << "left out  " << format_count(times) << ' ' << kLeftOutTexts[kind] << '\n';
     }
   }
-  if (report.skipped != 0) std::cout << "skipped   " << format_count(report.skipped) << " files that are no sources\n";
+  const auto print_skipped = [](std::uint64_t files, const char* what) {
+    if (files != 0) std::cout << "skipped   " << format_count(files) << " files that " << what << '\n';
+  };
+  print_skipped(report.skipped.no_sources, "are no sources");
+  print_skipped(report.skipped.vanished, "were moved or deleted meanwhile");
+  print_skipped(report.skipped.unreadable, "cannot be read to their end");
   if (report.spilled_bytes != 0) {
     std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
   }
@@ -233,7 +267,9 @@ void print_harvest_json(const HarvestReport& report) {
       {"named_messages", report.counts.named_messages},
       {"list_messages", report.counts.list_messages},
       {"left_out", left_out},
-      {"skipped_files", report.skipped},
+      {"skipped_files", report.skipped.no_sources},
+      {"vanished_files", report.skipped.vanished},
+      {"unreadable_files", report.skipped.unreadable},
       {"read_bytes", report.read_bytes},
       {"spilled_bytes", report.spilled_bytes},
       {"seconds", report.seconds},
@@ -271,7 +307,7 @@ int run_harvest(const Arguments& arguments) {
         return {.doing = "reading", .done_bytes = harvest.done_bytes(), .total_bytes = total};
       },
       Progress::interval_of(style));
-  const std::uint64_t skipped = read_sources(files, received, harvest);
+  const Skipped skipped = read_sources(files, received, harvest);
   posts.give_to(sorter);
   const Written written = write_list(sorter, *command, list);
   const std::string path = list.finish();

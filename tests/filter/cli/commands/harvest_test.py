@@ -134,6 +134,33 @@ class HarvestTest(ProgramTest):
         self.assertIn("dovecot-uidlist is neither", self.check(EX_DATAERR, *good, "--for-all", ".Sent/dovecot-uidlist")[1])
         self.assertEqual(os.listdir(self.folder / "lists"), before)
 
+    def test_a_folder_s_file_that_cannot_be_read_is_named_and_does_not_end_the_run(self):
+        for folder in ("lists", ".Sent/cur"):
+            (self.folder / folder).mkdir(parents=True, exist_ok=True)
+        self.write(".Sent/cur/1.mx:2,S", self.post(1))
+        self.write(".Sent/cur/2.mx:2,S", gzip.compress(self.post(2, to="joe@example.org").encode())[:-9])
+        options = ["--output", "lists", "--own-domain", "ours.example", "--for-all", "--json"]
+        out, err = self.check(0, "harvest", *options, ".Sent")
+        report = json.loads(out)
+        self.assertEqual([report[key] for key in ("entries", "skipped_files", "vanished_files", "unreadable_files")],
+                         [1, 0, 0, 1])
+        self.assertRegex(err, "bloomgate harvest: skipped: .*2.mx")
+        self.check(EX_DATAERR, "harvest", *options, ".Sent/cur/2.mx:2,S")
+
+    def test_a_folder_s_file_that_is_moved_meanwhile_does_not_end_the_run(self):
+        for folder in ("lists", "Maildir/cur"):
+            (self.folder / folder).mkdir(parents=True, exist_ok=True)
+        self.write("Maildir/cur/1.mx:2,S", self.of_list(1))
+        os.mkfifo(self.folder / "sent")
+        with self.start("harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all", "--json", "sent",
+                        "--mailing-lists", "Maildir", stdout=subprocess.PIPE) as process:
+            with open(self.folder / "sent", "w", encoding="utf-8") as sent:  # opened when the folder has been listed
+                (self.folder / "Maildir/cur/1.mx:2,S").unlink()
+                sent.write(self.post(2, to="joe@example.org"))
+            report = json.loads(process.communicate()[0])
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual([report[key] for key in ("entries", "vanished_files", "unreadable_files")], [1, 1, 0])
+
     def post(self, number, to="dev@lists.example.org", user="ann"):
         return f"From: {user}@ours.example\r\nTo: {to}\r\nMessage-ID: <{number}@ours.example>\r\n\r\nHello\r\n"
 
