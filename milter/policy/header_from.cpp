@@ -161,16 +161,29 @@ void quote_local_part(std::string& field, std::string_view address) {
   field.insert(at, 1, '"');
 }
 
-// Whether one of the `size` bytes from `at` on was a tab before the field was unfolded.
-bool has_tab(std::string_view field, std::size_t at, std::size_t size) noexcept {
+// Whether the `size` bytes from `at` on of the unfolded field have one of these in `field`, as it came.
+bool came_with(std::string_view bytes, std::string_view field, std::size_t at, std::size_t size) noexcept {
   for (const char byte : field) {
-    if (byte == '\r' || byte == '\n') continue;
-    if (at > 0) {
-      --at;
-    } else if (size-- == 0) {
-      return false;
-    } else if (byte == '\t') {
-      return true;
+    const bool is_line_end = byte == '\r' || byte == '\n';
+    if (at == 0 && size == 0) return false;
+    if (at == 0 && bytes.find(byte) != std::string_view::npos) return true;
+    if (is_line_end) continue;
+    (at > 0 ? at : size) -= 1;
+  }
+  return false;
+}
+
+// Whether a quoted string with an '@' in it was folded. Some readers end the string at the line end, and take what
+// stood before it for the address.
+bool has_folded_at_sign(std::string_view sent, std::string_view field) noexcept {
+  StructuredReader reader(field);
+  while (!reader.at_end()) {
+    reader.skip_cfws();
+    const std::size_t begin = reader.position();
+    if (reader.peek() != '"') {
+      reader.take(reader.peek());
+    } else if (const std::string_view quoted = reader.quoted_string(); quoted.find('@') != std::string_view::npos) {
+      if (came_with("\r\n", sent, begin + 1, quoted.size() - 1)) return true;
     }
   }
   return false;
@@ -260,12 +273,13 @@ HeaderFrom parse_header_from(std::span<const std::string_view> from_fields) {
   const std::string_view part = only_address(*field);  // without an encoded word in it
   const std::string address(part);
   // Unfolding has made a tab a space, and these are two local parts. No list can have the one with the tab.
-  if (!part.empty() &&
-      has_tab(from_fields.front(), static_cast<std::size_t>(part.data() - field->data()), part.size())) {
+  const std::string_view sent = from_fields.front();
+  if (!part.empty() && came_with("\t", sent, static_cast<std::size_t>(part.data() - field->data()), part.size())) {
     return {HeaderFromKind::malformed};
   }
   // GMime would say the same, and costs more than all the rest of a decision.
   if (!part.empty() && is_plain(*field, part)) return {HeaderFromKind::one_mailbox, address};
+  if (sent.size() != field->size() && has_folded_at_sign(sent, *field)) return {HeaderFromKind::malformed};
   hide_encoded_words(*field);
   if (!part.empty()) quote_local_part(*field, part);
   const AddressList list = parse_with_gmime(*field);

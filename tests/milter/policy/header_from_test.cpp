@@ -240,6 +240,18 @@ TEST_CASE("a From field in which readers may see different mailboxes gives none"
   }
 }
 
+TEST_CASE("a quoted name with an at sign gives no mailbox if it was folded inside of its quotes") {
+  for (const char* const end : {"\r\n ", "\n ", "\r\n\t"}) {
+    const std::string fold = end;
+    CHECK(parse("\"joe@bank.example" + fold + "x\" <joe@example.org>").kind == kMalformed);
+    CHECK(parse("\"x" + fold + "joe@bank.example\" <joe@example.org>").kind == kMalformed);
+    CHECK(parse("(5\" disk) \"joe@bank.example" + fold + "\" <joe@example.org>").kind == kMalformed);
+    CHECK(parse("\"joe@example.org\"" + fold + "<joe@example.org>") == mailbox("joe@example.org"));
+    CHECK(parse("\"Joe" + fold + "Doe\" <joe@example.org>") == mailbox("joe@example.org"));
+    CHECK(parse("(joe@bank" + fold + "example) \"Joe\" <joe@example.org>") == mailbox("joe@example.org"));
+  }
+}
+
 TEST_CASE("a From field whose mailbox is doubtful only for the second reader gives none") {
   // GMime takes no dot for the start of a name, and no literal for one, and may find a group in the quotes behind it.
   // What another program then sees nobody knows.
