@@ -169,6 +169,7 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("learn-rate", options.learn_rate);
   set_deep_check(merger, options.deep_check);
   merger.set("mode", options.mode);
+  merger.set("mark-tells-why", options.mark_tells_why);
   merger.set("host-name", options.host_name);
   merger.set("lock-memory", options.lock_memory);
   merger.set("recheck-rate", recheck_rate);

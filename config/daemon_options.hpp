@@ -85,6 +85,7 @@ struct DaemonOptions {
   std::size_t learn_rate;  // entries an hour, for each login
   DeepCheckOptions deep_check;
   Mode mode;
+  bool mark_tells_why;
   std::string host_name;  // empty: the name that the mail server gives
   bool lock_memory;
   std::uint64_t recheck_bytes_per_hour;  // 0: never

@@ -211,6 +211,12 @@ constexpr std::array kOptions = {
                "observe: the daemon decides and logs, but does not touch the message. Forged X-Bloomgate fields then\n"
                "stay in it, so nothing after the daemon may trust that field in this mode.",
                true},
+    OptionSpec{
+        "mark-tells-why", "yes|no", "no", "tell in the X-Bloomgate field why a message is checked",
+        "no: 'not-proven' stands for each reason that depends on the lists. Bounces carry the field to strangers,\n"
+        "who could learn from it whom you list. yes: where the field never leaves your servers. The log, the\n"
+        "figures and --explain always tell it.",
+        true},
     OptionSpec{"host-name", "NAME", "", "this host's name in the X-Bloomgate field",
                "Empty: the name that the mail server gives (its macro j), or else the name of this machine.", true},
     OptionSpec{"lock-memory", "yes|no", "no", "keep the whitelist in memory, never paged out",

@@ -195,7 +195,7 @@ Answer Connection::conclude(const EndOfMessage& end) {
                  .results = deep_outcome_.fields,
                  .needs_leading_space = conversation_.leading_space};
   if (decision.is_marked) {
-    mark_ = header_value(decision, host(end.mta_name));
+    mark_ = header_value(decision, host(end.mta_name), parts_.check_mark);
     edits.mark = mark_.c_str();
   }
   if (!exempt) edits.forged_results = forged.results();

@@ -34,6 +34,7 @@
 #include "milter/message/message_recorder.hpp"
 #include "milter/messages_in_progress.hpp"
 #include "milter/monitoring/monitor.hpp"
+#include "milter/policy/header_field.hpp"
 
 namespace bloomgate {
 
@@ -49,6 +50,7 @@ struct ConnectionParts {
   ConnectionWatch* watch = nullptr;  // null: connections are not bounded
   std::shared_ptr<spdlog::logger> log;
   Mode mode = Mode::enforce;
+  CheckMark check_mark = CheckMark::plain;
   std::string host_name;      // put into the header field; empty: the mail server's macro j
   std::string fallback_host;  // if neither gives one
   // Called by a thread that is about to wait for a checker, a name server or the disk of a store; may be empty, must

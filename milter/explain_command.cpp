@@ -198,7 +198,8 @@ void explain(const DaemonCommand& command, std::istream* message, std::ostream& 
     decision = decided(facts, lists, learned.get(), rules, first_steps, trace);
   }
   if (learned && !learned->fault().empty()) throw BloomgateError(ErrorCode::cannot_read, learned->fault());
-  out << (command.explain.json ? explanation_json(trace, decision, name) : explanation_text(trace, decision, name));
+  out << (command.explain.json ? explanation_json : explanation_text)(trace, decision, name,
+                                                                      check_mark(command.options));
 }
 
 }  // namespace bloomgate

@@ -115,6 +115,10 @@ LearnRules learn_rules(const DaemonOptions& options) {
           .per_hour = options.learn_rate};
 }
 
+CheckMark check_mark(const DaemonOptions& options) noexcept {
+  return options.mark_tells_why ? CheckMark::tells_why : CheckMark::plain;
+}
+
 VerifyRules verify_rules(const DaemonOptions& options) {
   WatchedFieldSet required;
   for (const std::string& name : options.require_signed) required.add(watched_field(name).value());

@@ -4,6 +4,7 @@
 #include "config/daemon_options.hpp"
 #include "milter/dkim/verifier.hpp"
 #include "milter/gate.hpp"
+#include "milter/policy/header_field.hpp"
 #include "milter/policy/policy.hpp"
 
 namespace bloomgate {
@@ -20,5 +21,8 @@ LearnRules learn_rules(const DaemonOptions& options);
 
 // What signatures must be.
 VerifyRules verify_rules(const DaemonOptions& options);
+
+// What the mark of a checked message tells.
+CheckMark check_mark(const DaemonOptions& options) noexcept;
 
 }  // namespace bloomgate

@@ -89,6 +89,7 @@ std::shared_ptr<const ServedOptions> make_served_options(const DaemonOptions& op
   served->parts.sampler = served->sampler.get();
   served->parts.verifier = served->verifier.get();
   served->parts.mode = options.mode;
+  served->parts.check_mark = check_mark(options);
   served->parts.host_name = options.host_name;
   return served;
 }

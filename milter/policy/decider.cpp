@@ -162,6 +162,7 @@ std::optional<Decision> Decider::find_own_domain() noexcept {
 Decision Decider::own_domain(IdentityKind kind, const Entry& sender) const noexcept {
   Decision decision = check_because(Reason::own_domain, kind);
   note_signature(decision, sender);
+  decision.is_envelope_alone = kind == IdentityKind::envelope;
   return decision;
 }
 
@@ -306,6 +307,8 @@ Decision Decider::by_lists(const Subject& subject) noexcept {
   }
   lacks_proof_ = true;
   note_signature(decision, subject.entry);
+  decision.is_envelope_alone = subject.kind == IdentityKind::envelope &&
+                               !proof_.from_may_prove(listing.entry.view(), is_from_mailbox(subject, listing.profile));
   if (policy_.authentication == AuthenticationRule::required) {
     decision.reason = Reason::not_authenticated;
   } else {

@@ -90,6 +90,32 @@ std::string_view reason_name(Reason reason) noexcept {
   return "internal-error";
 }
 
+bool depends_on_lists(Reason reason) noexcept {
+  switch (reason) {
+    case Reason::null_sender:
+    case Reason::bounce:
+    case Reason::malformed_sender:
+    case Reason::no_header_from:
+    case Reason::several_from_fields:
+    case Reason::several_from_mailboxes:
+    case Reason::no_from_mailbox:
+    case Reason::malformed_from:
+    case Reason::ambiguous_header:
+    case Reason::dmarc_fail:
+    case Reason::distrusted_results:
+    case Reason::own_domain:
+    case Reason::exempt_network:
+    case Reason::exempt_authenticated:
+    case Reason::exempt_daemon:
+    case Reason::no_sender:
+    case Reason::no_revoked_list:
+    case Reason::internal_error:
+      return false;
+    default:
+      return true;
+  }
+}
+
 bool is_exempt(Reason reason) noexcept {
   return reason == Reason::exempt_network || reason == Reason::exempt_authenticated || reason == Reason::exempt_daemon;
 }

@@ -78,6 +78,9 @@ std::string_view verdict_name(Verdict verdict) noexcept;
 // "listed", "listed-domain", "several-from-fields": the name above with hyphens. Never fails.
 std::string_view reason_name(Reason reason) noexcept;
 
+// Whether a checked message of another sender, with the same fields and results, could have another reason.
+bool depends_on_lists(Reason reason) noexcept;
+
 // Whether the message is not incoming mail, so that the lists do not apply.
 bool is_exempt(Reason reason) noexcept;
 
@@ -162,6 +165,9 @@ struct Decision {
   // What our own verifier says of the identity's signatures. Nothing if they were not verified, or if the message is
   // delivered without them.
   std::optional<SignatureOutcome> signature = {};
+  // Of an envelope sender that is not authenticated: the From mailbox is another one, or the entry does not have it, so
+  // no signature proves the envelope sender.
+  bool is_envelope_alone = false;
   // Of a message that is checked since its listed sender is not authenticated. None under Alignment::relaxed.
   ChildSigner child_signer = {};
   // The signatures that would make the decision another one, which is then only for now: get them verified, put them

@@ -5,7 +5,6 @@
 
 #include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
-#include "milter/policy/header_field.hpp"
 
 namespace bloomgate {
 namespace {
@@ -32,27 +31,29 @@ std::string line_of(const TraceStep& step) {
   return line + '\n';
 }
 
-// Of a mailing list whose host has not signed the message.
+// Of a mailing list that no signer spoke for.
 std::string hint_of_mailing_list(const Decision& decision) {
   if (!decision.signer.view().empty() || decision.entry.view().empty()) return {};
-  return "the mailing list is an entry, and its host has not signed the message. If another domain that has signed it "
-         "may speak for the list, the entry '" +
-         escaped(decision.entry.view()) + " signed-by DOMAIN' says so.";
+  return "the mailing list is an entry, and no domain that may speak for it has signed the message. Its host may, but "
+         "an organisational domain, in which every user could write such a List-Id, only if it is named: the entry '" +
+         escaped(decision.entry.view()) + " signed-by DOMAIN' lets that domain speak for the list.";
 }
 
-std::string hint_of_child(const ChildSigner& child) {
+std::string hint_of_child(const Decision& decision) {
+  const ChildSigner& child = decision.child_signer;
   const std::string parent = escaped(child.parent());
   const std::string signer = escaped(child.domain.view()) + ", a name below " + parent;
-  const std::string found =
-      child.is_verified
-          ? "a trusted milter found a good signature of " + signer + ", which does not count under this alignment."
-          : "the message has a signature of " + signer +
-                ", which does not count under this alignment, so it was not verified.";
-  const std::string when = child.is_verified ? "if a trusted milter also wrote dmarc=pass" : "if it is good";
-  const std::string line = "'@" + parent + " signed-by " + escaped(child.domain.view()) + "'";
-  return found + " The entry " + line +
-         ", or the same with one address, lets that name alone sign for it. alignment = relaxed lets it count " + when +
-         ". Then every name of the organisation may sign for " + parent +
+  std::string text = (child.is_verified ? "a trusted milter found a good signature of " + signer
+                                        : "the message has a signature of " + signer) +
+                     ", which does not count under this alignment.";
+  // Such an entry lists the From mailbox, and no envelope sender.
+  if (!decision.is_envelope_alone) {
+    text += " The entry '@" + parent + " signed-by " + escaped(child.domain.view()) +
+            "', or the same with one address, lets that name alone sign for it.";
+  }
+  text += " alignment = relaxed lets it count ";
+  text += child.is_verified ? "if a trusted milter also wrote dmarc=pass" : "if it is good";
+  return text + ". Then every name of the organisation may sign for " + parent +
          ", also a name that its owner has given to somebody else, unless a DMARC record forbids that (adkim=s) or "
          "ends "
          "the organisation between the two (psd=n, psd=y).";
@@ -65,36 +66,39 @@ std::string hint_of_added(WatchedField field) {
 
 std::string hint_of_envelope(const Decision& decision) {
   if (decision.entry.view().empty()) {
-    return "an envelope sender that is listed as an address counts if From is the same mailbox and its domain is "
-           "proven; with spf-proves = address also if SPF passed for the envelope.";
+    return "the envelope sender is listed as an address, and From is another mailbox. It counts if From is the same "
+           "mailbox and its domain is proven, or if trusted results have a pass of SPF and spf-proves is 'address'.";
   }
-  return "an envelope sender that is listed by its domain counts if SPF passed for it, or if the entry '" +
-         escaped(decision.entry.view()) + "' has the From mailbox, too, and the domain has signed the message.";
+  return "the envelope sender is listed by its domain, and the entry '" + escaped(decision.entry.view()) +
+         "' does not have the From mailbox. It counts if the entry has both and the domain has signed the message, or "
+         "if trusted results have a pass of SPF.";
 }
 
 // What an operator can do for a listed sender's message that is checked; empty: nothing that is known here.
 std::string hint(const Decision& decision) {
-  if (!decision.child_signer.is_none()) return hint_of_child(decision.child_signer);
+  if (!decision.child_signer.is_none()) return hint_of_child(decision);
   if (decision.reason != Reason::not_authenticated && decision.reason != Reason::authentication_failed) return {};
   const auto added = decision.signature ? added_field(*decision.signature) : std::nullopt;
   if (added) return hint_of_added(*added);
   if (decision.identity == IdentityKind::mailing_list) return hint_of_mailing_list(decision);
-  return decision.identity == IdentityKind::envelope ? hint_of_envelope(decision) : std::string();
+  return decision.is_envelope_alone ? hint_of_envelope(decision) : std::string();
 }
 
 }  // namespace
 
-std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host) {
+std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host,
+                             CheckMark check_mark) {
   std::string text;
   for (const TraceStep& step : trace.steps()) text += line_of(step);
   if (!trace.is_complete()) text += "(steps are missing: there was no memory for them)\n";
-  text += columns("mark") + (decision.is_marked ? header_value(decision, host) : "none") + '\n';
+  text += columns("mark") + (decision.is_marked ? header_value(decision, host, check_mark) : "none") + '\n';
   if (const std::string line = hint(decision); !line.empty()) text += columns("hint") + line + '\n';
   text.append("decision: ").append(verdict_name(decision.verdict));
   return text.append(" reason=").append(reason_name(decision.reason)).append("\n");
 }
 
-std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host) {
+std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host,
+                             CheckMark check_mark) {
   Json steps = Json::array();
   for (const TraceStep& step : trace.steps()) {
     steps.push_back({{"step", step.name},
@@ -119,7 +123,7 @@ std::string explanation_json(const Trace& trace, const Decision& decision, std::
       {"hint", hint(decision)},
       {"confirmed", decision.confirmation ? confirmation_name(*decision.confirmation) : std::string_view()},
       {"fault", has_fault ? reject_reason_name(decision.sender_fault) : std::string_view()},
-      {"mark", decision.is_marked ? Json(header_value(decision, host)) : Json()},
+      {"mark", decision.is_marked ? Json(header_value(decision, host, check_mark)) : Json()},
       {"complete", trace.is_complete()},
       {"steps", steps},
   };

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "milter/policy/decision.hpp"
+#include "milter/policy/header_field.hpp"
 #include "milter/policy/trace.hpp"
 
 namespace bloomgate {
@@ -30,8 +31,8 @@ namespace bloomgate {
 //     child-signer       not-counted  subject=shop.example key=mg.shop.example
 //     hint               the message has a signature of mg.shop.example, a name below shop.example, which …
 //
-// The last line always has this form. `host` as in header_value().
-std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host);
+// The last line always has this form. `host` and `check_mark` as in header_value().
+std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark);
 
 // The same as one JSON object on one line:
 //
@@ -41,6 +42,6 @@ std::string explanation_text(const Trace& trace, const Decision& decision, std::
 //      "key": "…", "outcome": "address", "entry": "", "proof": ""}, …]}
 //
 // `mark` is null if the message gets none; `complete` is false if steps are missing for lack of memory.
-std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host);
+std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark);
 
 }  // namespace bloomgate

@@ -3,6 +3,12 @@
 #include "filter/base/ascii.hpp"
 
 namespace bloomgate {
+namespace {
+
+// In the mark it stands for each reason that depends on the lists.
+constexpr std::string_view kNotProven = "not-proven";
+
+}  // namespace
 
 bool is_header(std::string_view name, std::string_view wanted) noexcept {
   if (name.size() < wanted.size() || !ascii::equal_ignoring_case(name.substr(0, wanted.size()), wanted)) return false;
@@ -13,11 +19,13 @@ bool is_our_header(std::string_view name) noexcept {
   return is_header(name, kHeaderName);
 }
 
-std::string header_value(const Decision& decision, std::string_view host) {
+std::string header_value(const Decision& decision, std::string_view host, CheckMark check_mark) {
+  const bool is_hidden =
+      check_mark == CheckMark::plain && decision.verdict == Verdict::check && depends_on_lists(decision.reason);
   std::string value(verdict_name(decision.verdict));
-  value.append("; reason=").append(reason_name(decision.reason));
+  value.append("; reason=").append(is_hidden ? kNotProven : reason_name(decision.reason));
   value.append("; host=").append(host);
-  if (decision.identity == IdentityKind::none) return value;
+  if (is_hidden || decision.identity == IdentityKind::none) return value;
   value.append("; identity=").append(identity_kind_name(decision.identity));
   const std::string_view list = decision.list.view();
   if (decision.method || !list.empty()) value.append("; authentication=").append(method_name(decision.method));

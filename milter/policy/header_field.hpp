@@ -3,10 +3,12 @@
 //     X-Bloomgate: deliver; reason=listed; host=mx.example.org; identity=envelope; authentication=spf; whitelist=news
 //     X-Bloomgate: check; reason=no-sender; host=mx.example.org
 //
-// Verdict, reason and host are always there. Then follow, if known: whom the reason is about; what authenticates that
-// sender, or `none`; the list that has that sender; `confirmed=yes` where its store has that sender too; the domain
-// entry that lists or revokes that sender; and what the verifier said of a signature that did not count,
-// `dkim=key-not-found`. More may follow in later versions.
+// Verdict, reason and host are always there. What a checked message would have needed is nobody's business outside, and
+// bounces carry the field there: a stranger could learn from it who is listed. So `not-proven` stands for every reason
+// that depends on the lists, and nothing else is told, unless the operator wants it. Then follow, if known: whom the
+// reason is about; what authenticates that sender, or `none`; the list that has that sender; `confirmed=yes` where its
+// store has that sender too; the domain entry that lists or revokes that sender; and what the verifier said of a
+// signature that did not count, `dkim=key-not-found`. More may follow in later versions.
 //
 // Pure; safe from any thread.
 #pragma once
@@ -20,6 +22,9 @@ namespace bloomgate {
 
 inline constexpr std::string_view kHeaderName = "X-Bloomgate";
 
+// What the mark of a checked message tells.
+enum class CheckMark : bool { plain, tells_why };
+
 // Whether a field of that name is `wanted`, or is read as it: in any case, and with space before its colon, which
 // obsolete syntax allows (RFC 5322 section 4.5) and some readers accept.
 bool is_header(std::string_view name, std::string_view wanted) noexcept;
@@ -30,7 +35,7 @@ bool is_our_header(std::string_view name) noexcept;
 // The field's value, on one line. `host` must be safe in a header (is_host_name() in config/daemon_options.hpp), and so
 // must the name of the list, which the configuration ensures. It contains nothing from the sender except a domain that
 // an entry of a list names, in its canonical form. Throws std::bad_alloc.
-std::string header_value(const Decision& decision, std::string_view host);
+std::string header_value(const Decision& decision, std::string_view host, CheckMark check_mark);
 
 // The value if none can be made.
 inline constexpr std::string_view kFallbackHeaderValue = "check; reason=internal-error";

@@ -113,6 +113,10 @@ Proof::Method Proof::of_behind_domain() const noexcept {
   return spf_may_prove(true) && spf_passed_for_forwarder() ? Method(AuthenticationMethod::spf) : std::nullopt;
 }
 
+bool Proof::from_may_prove(std::string_view domain_entry, bool is_from) const noexcept {
+  return is_from || (senders_.has_from() && covers(domain_entry, senders_.from().domain()));
+}
+
 ChildSigner Proof::child_signer(std::string_view domain) const noexcept {
   if (policy_.alignment == Alignment::relaxed) return {};
   const std::string_view verified = authentication_.child_signer(domain);

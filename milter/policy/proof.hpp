@@ -61,6 +61,10 @@ class Proof {
 
   // The signer below that domain whose signature does not count for it: one that a trusted milter found good, or else,
   // where our own verifier is at work, one that the message names. None under `relaxed`, where it may count.
+  // Whether the From mailbox could prove an envelope sender that this domain entry lists; empty: its address does, and
+  // `is_from` says whether it is the From mailbox.
+  bool from_may_prove(std::string_view domain_entry, bool is_from) const noexcept;
+
   ChildSigner child_signer(std::string_view domain) const noexcept;
 
   // What DMARC says of the From mailbox's domain.

@@ -104,9 +104,10 @@ Decision SignedRoute::decided(IdentityKind kind, const Listing& listing, ProofOf
   }
   decision.reason = Reason::not_authenticated;
   if (covers && wanted_.view().empty()) wanted_.append(signer);
-  if (facts_.signatures) {
-    decision.signature = is_field_open ? SignatureOutcome::field_added_list_id
-                                       : facts_.signatures->outcome_for(signer, Alignment::strict);
+  if (is_field_open) {
+    decision.signature = SignatureOutcome::field_added_list_id;
+  } else if (facts_.signatures) {
+    decision.signature = facts_.signatures->outcome_for(signer, Alignment::strict);
   }
   return decision;
 }

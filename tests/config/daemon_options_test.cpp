@@ -110,6 +110,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "deep-check-failure = tag\n"
       "deep-check-sample = 2.5%\n"
       "mode = observe\n"
+      "mark-tells-why = yes\n"
       "host-name = mx.example.org\n"
       "lock-memory = yes\n"
       "recheck-rate = 0\n"
@@ -166,6 +167,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
                        .on_failure = CheckFailureAction::tag,
                        .sample_share = 0.025});
   CHECK(options.mode == Mode::observe);
+  CHECK(options.mark_tells_why);
   CHECK(options.host_name == "mx.example.org");
   CHECK(options.lock_memory);
   CHECK(options.recheck_bytes_per_hour == 0);

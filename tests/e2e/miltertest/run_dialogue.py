@@ -34,7 +34,8 @@ from private_mail.unit_filter import starter  # noqa: E402
 
 LISTED = ["joe@example.org", "@corp.example", "@.tree.example"]
 # Most dialogues are not about authentication.
-UNLESS_ASKED = {"authentication": "authentication = off", "dmarc-fail-veto": "dmarc-fail-veto = no"}
+UNLESS_ASKED = {"authentication": "authentication = off", "dmarc-fail-veto": "dmarc-fail-veto = no",
+                "mark-tells-why": "mark-tells-why = yes"}
 TIMEOUT_SECONDS = 60
 SKIPPED = 77
 

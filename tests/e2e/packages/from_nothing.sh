@@ -75,7 +75,7 @@ check_who_was_written_to_before_is_listed_for_that_user_only() {
 }
 
 check_a_stranger_is_checked_until_a_user_writes_to_him_and_then_delivered_to_that_user_only() {
-  [[ $(verdict joe stranger-1 ann) == 'X-Bloomgate: check; reason=not-listed'* ]]
+  [[ $(verdict joe stranger-1 ann) == 'X-Bloomgate: check; reason=not-proven'* ]]
   write ann joe@example.org
   [[ $(verdict joe stranger-2 ann) == 'X-Bloomgate: deliver; reason=learned; '*authentication=dkim* ]]
   [[ $(verdict joe stranger-3 bob) == 'X-Bloomgate: check; '* ]]

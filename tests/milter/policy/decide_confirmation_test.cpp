@@ -217,12 +217,12 @@ TEST_CASE("the mark names a confirmation by a store, and no false positive") {
   const ConfirmedWorld world;
   for (const Confirmation confirmation : kAllConfirmations) {
     const Decision decision = world.decide_with(facts_of("<ann@bank.example>", "x@stranger.example"), confirmation);
-    const bool is_told = header_value(decision, "mx").find("confirmed") != std::string::npos;
+    const bool is_told = header_value(decision, "mx", CheckMark::tells_why).find("confirmed") != std::string::npos;
     CHECK(is_told == (confirmation == Confirmation::yes));
   }
-  CHECK(
-      header_value(world.decide_with(facts_of("<ann@bank.example>", "x@stranger.example"), Confirmation::yes), "mx") ==
-      "deliver; reason=listed; host=mx; identity=envelope; authentication=none; whitelist=main; confirmed=yes");
+  CHECK(header_value(world.decide_with(facts_of("<ann@bank.example>", "x@stranger.example"), Confirmation::yes), "mx",
+                     CheckMark::tells_why) ==
+        "deliver; reason=listed; host=mx; identity=envelope; authentication=none; whitelist=main; confirmed=yes");
 }
 
 TEST_CASE("an explanation has a step for each confirmation") {
@@ -230,18 +230,18 @@ TEST_CASE("an explanation has a step for each confirmation") {
   Facts facts = facts_of("<x@corp.example>", "x@stranger.example");
   Trace trace;
   Decision decision = world.decide(facts, &trace);
-  CHECK_THAT(explanation_text(trace, decision, "mx"),
+  CHECK_THAT(explanation_text(trace, decision, "mx", CheckMark::tells_why),
              Catch::Contains("confirm            not-asked  subject=main key=x@corp.example\n"));
   facts.replies = {{*decision.question, Confirmation::no}};
   trace = {};
   decision = world.decide(facts, &trace);
-  CHECK_THAT(explanation_text(trace, decision, "mx"),
+  CHECK_THAT(explanation_text(trace, decision, "mx", CheckMark::tells_why),
              Catch::Contains("whitelist          address  subject=main key=x@corp.example\n"
                              "confirm            no  subject=main key=x@corp.example\n"
                              "whitelist          domain  subject=main key=x@corp.example entry=@corp.example\n"));
   facts = facts_of("<ann@bank.example>", "x@stranger.example");
   decision = world.decide_with(facts, [](const StoreQuestion&) { return Confirmation::timeout; });
-  CHECK_THAT(explanation_json({}, decision, "mx"), Catch::Contains(R"("confirmed":"timeout")"));
+  CHECK_THAT(explanation_json({}, decision, "mx", CheckMark::tells_why), Catch::Contains(R"("confirmed":"timeout")"));
 }
 
 }  // namespace

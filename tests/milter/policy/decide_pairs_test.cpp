@@ -374,7 +374,7 @@ TEST_CASE("the steps show each pair that was looked up, and the mark does not") 
   Trace trace;
   const Paths three = {"ann@ours.example", "eve@ours.example", "no address"};
   const Decision decision = world.decide(facts_of("<x@corp.example>", three, "x@corp.example"), &trace);
-  const std::string text = explanation_text(trace, decision, "mx");
+  const std::string text = explanation_text(trace, decision, "mx", CheckMark::tells_why);
   CHECK_THAT(text, Catch::Contains("\npair               listed  subject=main key=x@corp.example>ann@ours.example "
                                    "entry=@corp.example>ann@ours.example\n"));
   CHECK_THAT(text,

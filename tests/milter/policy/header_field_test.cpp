@@ -42,11 +42,38 @@ TEST_CASE("the header's value has verdict, reason and host, then identity, authe
   };
   Decision by_domain = made(deliver, Reason::listed_domain_tree, IdentityKind::envelope, spf, "news");
   by_domain.entry.append("@.partner.example");
-  CHECK(header_value(by_domain, "mx.example.org") ==
+  CHECK(header_value(by_domain, "mx.example.org", CheckMark::tells_why) ==
         "deliver; reason=listed-domain-tree; host=mx.example.org; identity=envelope; authentication=spf; "
         "whitelist=news; entry=@.partner.example");
-  for (const auto& c : cases) CHECK(header_value(c.decision, "mx.example.org") == c.want);
+  for (const auto& c : cases) CHECK(header_value(c.decision, "mx.example.org", CheckMark::tells_why) == c.want);
   CHECK(kFallbackHeaderValue == "check; reason=internal-error");
+}
+
+TEST_CASE("the plain mark of a checked message is the same for each reason that depends on the lists") {
+  using enum Verdict;
+  const auto mark = [](Verdict verdict, Reason reason) {
+    Decision decision = made(verdict, reason, IdentityKind::envelope, AuthenticationMethod::dkim, "news");
+    decision.entry.append("@.partner.example");
+    decision.signer.append("esp.example");
+    decision.confirmation = Confirmation::yes;
+    decision.signature = SignatureOutcome::field_added_subject;
+    return header_value(decision, "mx", CheckMark::plain);
+  };
+  for (std::size_t at = 0; at < kReasonCount; ++at) {
+    const auto reason = static_cast<Reason>(at);
+    INFO(reason_name(reason));
+    CHECK((mark(check, reason) == "check; reason=not-proven; host=mx") == depends_on_lists(reason));
+    CHECK_THAT(mark(deliver, reason), Catch::Contains(std::string("reason=").append(reason_name(reason))));
+  }
+  for (const auto reason : {Reason::listed, Reason::not_listed, Reason::not_authenticated, Reason::revoked,
+                            Reason::confirm_timeout, Reason::whitelist_damaged, Reason::recipients_unknown}) {
+    INFO(reason_name(reason));
+    CHECK(depends_on_lists(reason));
+  }
+  for (const auto reason : {Reason::null_sender, Reason::dmarc_fail, Reason::no_revoked_list, Reason::internal_error}) {
+    INFO(reason_name(reason));
+    CHECK_FALSE(depends_on_lists(reason));
+  }
 }
 
 TEST_CASE("a field is ours in any case, and with space before its colon, and in no other spelling") {

@@ -13,7 +13,7 @@ namespace {
 TEST_CASE("the explanation says if steps are missing for lack of memory") {
   Trace trace;
   trace.add("exemption", {}, {}, "no");
-  CHECK_THAT(explanation_text(trace, {}, "mx"), !Catch::Contains("steps are missing"));
+  CHECK_THAT(explanation_text(trace, {}, "mx", CheckMark::plain), !Catch::Contains("steps are missing"));
   const std::string long_outcome(100, 'x');
   test::memory_budget.start(0, true);
   {
@@ -22,9 +22,9 @@ TEST_CASE("the explanation says if steps are missing for lack of memory") {
   }
   test::memory_budget.stop();
   CHECK(trace.steps().size() == 1);
-  CHECK_THAT(explanation_text(trace, {}, "mx"),
+  CHECK_THAT(explanation_text(trace, {}, "mx", CheckMark::plain),
              Catch::Contains("\n(steps are missing: there was no memory for them)\n"));
-  CHECK(nlohmann::json::parse(explanation_json(trace, {}, "mx")).at("complete") == false);
+  CHECK(nlohmann::json::parse(explanation_json(trace, {}, "mx", CheckMark::plain)).at("complete") == false);
 }
 
 }  // namespace
