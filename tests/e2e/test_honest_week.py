@@ -61,7 +61,7 @@ class Week:
         said = [None] * len(self._messages)
         for path in self.lists:
             again = [at for at, each in enumerate(said) if is_small or each is None or not is_delivered(each)]
-            new = all_explained([self._messages[at] for at in again], path, names, **SETTINGS)
+            new = all_explained([self._messages[at] for at in again], path, names, mark_tells_why="yes", **SETTINGS)
             before, said = said, list(said)
             for at, each in zip(again, new):
                 assert before[at] is None or is_delivered(each) or not is_delivered(before[at])

@@ -110,6 +110,7 @@ class World:
         """The decision, the mark, and what is said of owners."""
         command = [built("milter/bloomgate-milter"), "--config", "/dev/null", "--json", "--whitelist", self.whitelist,
                    "--dns-servers", self.names.option, "--alignment", alignment, "--explain",
+                   "--mark-tells-why", "yes",
                    "--from", "x@other.example"]
         done = subprocess.run(command, input=self.message(domain, signer), capture_output=True)
         assert done.stdout, done.stderr
@@ -207,8 +208,12 @@ def test_the_explanation_shows_the_owner_s_rule(world):
 
 @pytest.mark.parametrize("alignment", ["parent", "strict"])
 def test_no_owner_is_asked_with_another_alignment(world, alignment):
-    before = world.owners_asked()
+    def asked():
+        # Of this one, which gets no answer, libunbound may still be asking.
+        return [name for name in world.owners_asked() if name != "_dmarc.silent.example"]
+
+    before = asked()
     assert world.explained("relaxed.example", "mg.relaxed.example", alignment)[::2] == ("check", [])
     by_domain_above = "deliver" if alignment == "parent" else "check"
     assert world.explained("shop.strict.example", "strict.example", alignment)[::2] == (by_domain_above, [])
-    assert world.owners_asked() == before
+    assert asked() == before

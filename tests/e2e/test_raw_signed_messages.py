@@ -27,7 +27,7 @@ class World:
         names = stack.enter_context(FaultyNameServer(folder / "names", ZONE))
         self.whitelist = folder / "whitelist.bloom"
         build_filter_of(self.whitelist, [LISTED, ODD, QUOTED], "--bits-per-entry", "32")
-        self.options = {"authentication": "required", "dns-servers": names.option}
+        self.options = {"authentication": "required", "dns-servers": names.option, "mark-tells-why": "yes"}
         self.daemon = stack.enter_context(Daemon(folder / "daemon", DaemonConfig(self.whitelist, settings=self.options)))
 
     def explained(self, raw):

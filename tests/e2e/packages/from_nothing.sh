@@ -20,23 +20,24 @@ with smtplib.SMTP("127.0.0.1", 25, timeout=100, source_address=("127.0.0.2", 0))
   await grep -q "to=<$2>.*status=sent" /var/log/mail.log
 }
 
-# verdict SENDER SUBJECT RECIPIENT...: the sender's message, from outside, to these users; prints its mark.
+# verdict SENDER NAME RECIPIENT...: the sender's message, from outside, to these users; prints its mark. Its Message-ID
+# has the name, since the other fields are signed.
 verdict() {
-  local sender=$1 subject=$2
+  local sender=$1 name=$2
   shift 2
   /usr/bin/python3 -c '
 import smtplib, sys
-sender, subject, *users = sys.argv[1:]
-content = open(f"/checks/from-{sender}", "rb").read().replace(b"SUBJECT", subject.encode())
+sender, name, *users = sys.argv[1:]
+content = open(f"/checks/from-{sender}", "rb").read().replace(b"NAME", name.encode())
 with smtplib.SMTP("127.0.0.1", 25, timeout=100, source_address=("127.0.0.2", 0)) as server:
     server.ehlo()
     server.docmd("XCLIENT", "ADDR=198.51.100.9")
     server.ehlo()
-    server.sendmail(f"{sender}@example.org", [f"{user}@example.net" for user in users], content)' "$sender" "$subject" "$@"
-  await mark_of "$subject" "$1"
+    server.sendmail(f"{sender}@example.org", [f"{user}@example.net" for user in users], content)' "$sender" "$name" "$@"
+  await mark_of "$name" "$1"
 }
-mark_of() {  # mark_of SUBJECT USER
-  awk -v RS='\nFrom |^From ' -v subject="Subject: $1\n" 'index($0, subject)' "/var/mail/$2" 2>/dev/null |
+mark_of() {  # mark_of NAME USER
+  awk -v RS='\nFrom |^From ' -v name="Message-ID: <$1@example.org>" 'index($0, name)' "/var/mail/$2" 2>/dev/null |
     grep '^X-Bloomgate: '
 }
 lists() { bloomgate query "$whitelist" "$1" | grep -q '^listed'; }

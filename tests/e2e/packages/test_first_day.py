@@ -98,9 +98,9 @@ def test_first_day(day, check):
         raise AssertionError(f"{error}\n--- transcript\n{day.text('transcript')}") from error
 
 
-def message(sender, recipient, subject):
-    fields = (f"From: {sender}", f"To: {recipient}", f"Subject: {subject}", f"Date: {formatdate()}",
-              f"Message-ID: <{subject}@example.org>", "MIME-Version: 1.0", "Content-Type: text/plain; charset=us-ascii")
+def message(sender, recipient, name):
+    fields = (f"From: {sender}", f"To: {recipient}", "Subject: lunch", f"Date: {formatdate()}",
+              f"Message-ID: <{name}@example.org>", "MIME-Version: 1.0", "Content-Type: text/plain; charset=us-ascii")
     return "\r\n".join([*fields, "", "Hello.", ""]).encode()
 
 
@@ -117,8 +117,8 @@ def prepare_without_a_list(root, packages):
     key = SigningKey("example.org")
     (checks / "records.json").write_text(json.dumps({key.record_name: Record((key.record,)).for_program()}))
     for sender in ("joe", "old", "friend"):
-        (checks / f"from-{sender}").write_bytes(key.sign(message(f"{sender}@example.org", "you@example.net", "SUBJECT"),
-                                                         fields=(b"from", b"date")))
+        (checks / f"from-{sender}").write_bytes(key.sign(message(f"{sender}@example.org", "you@example.net", "NAME"),
+                                                         fields=(b"from", b"date", b"subject")))
     sent = root / "home/bob/Maildir/.Sent/cur"
     sent.mkdir(parents=True)
     (sent / "1700000000.1.mx:2,S").write_bytes(message("bob@example.net", "friend@example.org", "lunch").replace(b"\r\n", b"\n"))
