@@ -144,6 +144,7 @@ class Parts {
     shared.in_progress = &in_progress;
     shared.log = log.logger();
     shared.fallback_host = "fallback.example";
+    shared.check_mark = CheckMark::tells_why;
     set_connection_parts(&served);
   }
 

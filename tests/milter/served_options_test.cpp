@@ -64,6 +64,7 @@ TEST_CASE_METHOD(Configured, "connections get checker, mode and name from the co
   CHECK(parts->deep_check == served->deep_check.get());
   CHECK(parts->verifier == nullptr);
   CHECK(parts->mode == Mode::enforce);
+  CHECK(parts->check_mark == CheckMark::plain);
   CHECK(parts->host_name == "mx.example.net");
   CHECK(parts->fallback_host == "fallback.example.net");
   CHECK(parts->in_progress != nullptr);
