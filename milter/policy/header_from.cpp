@@ -177,8 +177,7 @@ bool came_with(std::string_view bytes, std::string_view field, std::size_t at, s
 // stood before it for the address.
 bool has_folded_at_sign(std::string_view sent, std::string_view field) noexcept {
   StructuredReader reader(field);
-  while (!reader.at_end()) {
-    reader.skip_cfws();
+  for (reader.skip_cfws(); !reader.at_end(); reader.skip_cfws()) {
     const std::size_t begin = reader.position();
     if (reader.peek() != '"') {
       reader.take(reader.peek());
