@@ -67,7 +67,7 @@ class Daemon:
         # Without milters that authenticate, nothing could be authenticated.
         settings = {"socket": self.socket, "whitelist": self.config.whitelist,
                     "authentication": "off", "dmarc-fail-veto": "no",
-                    "mark-tells-why": "yes",  # for whoever looks at the marks
+                    "mark-tells-why": "yes",  # tests and people read the reason there
                     "host-name": self.config.host_name, "log-target": "stderr", "log-level": "info",
                     **self.config.settings}
         if not self.config.inet:

@@ -63,7 +63,7 @@ TEST_CASE("a list is found if it sends the user's post or an answer to it, in wh
   CHECK(lists_of(text({kPost}), text({kList, "in-reply-to:\n <1@ours.example> (of today)\n"})) == kFound);
 }
 
-TEST_CASE("a list is found once for each post, whoever reads it, and however often both were read") {
+TEST_CASE("a list is found once for each post, however many users and copies are read") {
   Mail mail;
   for (int times = 0; times < 2; ++times) {
     mail.send(text({kPost})).receive(text({kList, kAnswer}));
