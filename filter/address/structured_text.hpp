@@ -53,9 +53,9 @@ class StructuredReader {
     at_ = text_.size();
   }
 
-  // Whether `byte` is next; if so, takes it.
+  // Whether `byte` is next; if so, takes it. At the end nothing is, not even '\0'.
   bool take(char byte) noexcept {
-    if (peek() != byte) return false;
+    if (at_end() || text_[at_] != byte) return false;
     ++at_;
     return true;
   }

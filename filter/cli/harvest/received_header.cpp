@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "filter/address/entry_forms.hpp"
 #include "filter/address/list_id.hpp"
 #include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
@@ -69,7 +70,7 @@ void ReceivedHeader::harvest(HarvestCounts& counts, ListPosts& posts) const {
   if (list_ids_ != 1 || list_posts_ != 1 || kept_bytes_ > kMostBytes) return;
   const std::optional<std::string> id = read_list_id(list_id_);
   const std::optional<std::string> list = list_named_after(posting_address(list_post_));
-  if (!id || !list || canonicalize_list_line("list:" + *id).key() != *list) return;
+  if (!id || !list || canonicalize_list_line(std::string(kMailingListPrefix) + *id).key() != *list) return;
   ++counts.list_messages;
   std::vector<std::string_view> ids = message_ids(ids_);
   ids.resize(std::min(ids.size(), kMostIds));
