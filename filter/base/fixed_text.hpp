@@ -12,6 +12,18 @@ namespace bloomgate {
 template <std::size_t Capacity>
 class FixedText {
  public:
+  // Only the bytes that are there are ever written, copied and read: a decision holds 2 KB of such texts, mostly empty.
+  FixedText() noexcept {}  // NOLINT(modernize-use-equals-default): with "= default" `{}` would write zeros to all bytes
+  FixedText(const FixedText& other) noexcept { *this = other; }
+  FixedText& operator=(const FixedText& other) noexcept {
+    size_ = other.size_;
+    overflowed_ = other.overflowed_;
+    // Not to an object itself, where the bytes would overlap.
+    if (this != &other) std::copy_n(other.bytes_.data(), size_, bytes_.data());
+    return *this;
+  }
+  ~FixedText() = default;
+
   // Text that does not fit is dropped, and the object remembers that.
   void append(char byte) noexcept {
     if (size_ == Capacity) {
@@ -34,7 +46,7 @@ class FixedText {
   friend bool operator==(const FixedText& a, const FixedText& b) noexcept { return a.view() == b.view(); }
 
  private:
-  std::array<char, Capacity> bytes_;  // deliberately not zeroed: only the first size_ bytes are read
+  std::array<char, Capacity> bytes_;
   std::size_t size_ = 0;
   bool overflowed_ = false;
 };
