@@ -30,7 +30,8 @@ void note_signatures_needed(Decision& decision, const Facts& facts, const Lists&
   if (decision.question) return;
   if (with_envelope) decision.need.domains[0].append(envelope);
   if (with_from && !(with_envelope && from == envelope)) decision.need.domains[1].append(from);
-  if (with_signer) decision.need.domains[2].append(signer);
+  const bool is_asked_already = (with_envelope && signer == envelope) || (with_from && signer == from);
+  if (with_signer && !is_asked_already) decision.need.domains[2].append(signer);
 }
 
 // Notes a signer below a sender's domain, if the message would be delivered if such signers counted for that sender.

@@ -21,6 +21,9 @@ void print_build(const BuildReport& report) {
   if (report.broad.sum() != 0) {
     std::cout << "\nbroad     " << format_count(report.broad.public_suffixes) << " public suffixes, "
               << format_count(report.broad.free_mail_domains) << " free-mail domains";
+    if (report.broad.lists_without_signer != 0) {
+      std::cout << ", " << format_count(report.broad.lists_without_signer) << " mailing lists without their signer";
+    }
     if (report.broad.shared_signers != 0) {
       std::cout << ", " << format_count(report.broad.shared_signers) << " shared signers";
     }
@@ -65,6 +68,7 @@ void print_build_json(const BuildReport& report) {
       {"excepted", report.excepted},
       {"public_suffixes", report.broad.public_suffixes},
       {"free_mail_domains", report.broad.free_mail_domains},
+      {"lists_without_signer", report.broad.lists_without_signer},
       {"shared_signers", report.broad.shared_signers},
       {"known_strangers", strangers},
       {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : Json(nullptr)},

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "filter/address/domain_tree.hpp"
+#include "filter/address/list_id.hpp"
 #include "filter/base/error.hpp"
 
 namespace bloomgate::cli {
@@ -17,12 +18,33 @@ namespace {
 constexpr const char* kFreeMailDomains = BLOOMGATE_CONFIG_FOLDER "/free-mail-domains.txt";
 constexpr const char* kSharedSigners = BLOOMGATE_CONFIG_FOLDER "/shared-signers.txt";
 
-// Without the list's rule that every unknown top-level domain is a public suffix: `@.intranet` is somebody's own.
+// The list that the daemon uses. Never freed: it is asked until the program ends.
+const psl_ctx_t* public_suffixes() noexcept {
+  static const psl_ctx_t* const list = [] {
+    const psl_ctx_t* const latest = psl_latest(nullptr);
+    return latest != nullptr ? latest : psl_builtin();
+  }();
+  return list;
+}
+
+using Terminated = std::array<char, kMaxDomainBytes + 1>;
+
 // `domain` has at most kMaxDomainBytes.
+Terminated terminated(std::string_view domain) noexcept {
+  Terminated copy;
+  *std::copy(domain.begin(), domain.end(), copy.begin()) = '\0';
+  return copy;
+}
+
+// Without the list's rule that every unknown top-level domain is a public suffix: `@.intranet` is somebody's own.
 bool is_public_suffix(std::string_view domain) noexcept {
-  std::array<char, kMaxDomainBytes + 1> terminated;
-  *std::copy(domain.begin(), domain.end(), terminated.begin()) = '\0';
-  return psl_is_public_suffix2(psl_builtin(), terminated.data(), PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE) != 0;
+  return psl_is_public_suffix2(public_suffixes(), terminated(domain).data(), PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE) != 0;
+}
+
+// Whether people have mailboxes there, rather than in a part of it.
+bool is_organizational(std::string_view domain) noexcept {
+  const Terminated copy = terminated(domain);
+  return psl_registrable_domain(public_suffixes(), copy.data()) == copy.data();
 }
 
 std::string_view signer_of(std::string_view key) noexcept {
@@ -63,6 +85,12 @@ std::string breadth_text(Breadth breadth, std::string_view key) {
       return entry + " is a public suffix: anybody can have a domain below it; list single domains";
     case Breadth::free_mail:
       return entry + " is a free-mail domain: anybody can have an address there; list single addresses";
+    case Breadth::list_without_signer: {
+      const std::string list(sides_of_pair(key).sender);
+      const std::string id = list.substr(kMailingListPrefix.size());
+      return entry + " counts only where " + id + " itself signs: everybody at " + std::string(list_host(id)) +
+             " could write that List-Id; if another domain signs the list, name it: " + list + " signed-by DOMAIN";
+    }
     case Breadth::shared_signer:
       return entry + ": " + std::string(signer_of(key)) +
              " signs for every customer of a service, and any of them may write as this sender unless the service "
@@ -87,6 +115,9 @@ void BroadCounts::add(Breadth breadth) noexcept {
     case Breadth::free_mail:
       ++free_mail_domains;
       return;
+    case Breadth::list_without_signer:
+      ++lists_without_signer;
+      return;
     case Breadth::shared_signer:
     case Breadth::public_suffix_signer:
     case Breadth::free_mail_signer:
@@ -98,6 +129,7 @@ void BroadCounts::add(Breadth breadth) noexcept {
 BroadCounts& BroadCounts::operator+=(const BroadCounts& more) noexcept {
   public_suffixes += more.public_suffixes;
   free_mail_domains += more.free_mail_domains;
+  lists_without_signer += more.lists_without_signer;
   shared_signers += more.shared_signers;
   return *this;
 }
@@ -136,7 +168,9 @@ Breadth BroadDomains::of(const Entry& entry) const noexcept {
   if (entry.kind() != EntryKind::with_signer) return of_key(entry.key());
   const SignerSides sides = sides_of_signer_key(entry.key());
   const Breadth breadth = of_signer(sides.signer, sides.entry);
-  return breadth != Breadth::usual ? breadth : of_key(sides.entry);
+  if (breadth != Breadth::usual) return breadth;
+  const Breadth without = of_key(sides.entry);
+  return without == Breadth::list_without_signer ? Breadth::usual : without;
 }
 
 Breadth BroadDomains::of_signer(std::string_view signer, std::string_view entry) const noexcept {
@@ -156,6 +190,10 @@ Breadth BroadDomains::of_key(std::string_view key) const noexcept {
   if (key.starts_with(kMailingListTreePrefix)) {
     key.remove_prefix(kMailingListTreePrefix.size());
     return is_public_suffix(key) ? Breadth::public_suffix : Breadth::usual;
+  }
+  if (key.starts_with(kMailingListPrefix)) {
+    return is_organizational(list_host(key.substr(kMailingListPrefix.size()))) ? Breadth::list_without_signer
+                                                                               : Breadth::usual;
   }
   if (!key.starts_with('@')) return Breadth::usual;
   const std::string_view domain = key.substr(key.starts_with("@.") ? 2 : 1);

@@ -1,9 +1,10 @@
 // Finds entries that list more senders than their writer may have meant: public suffixes, below which anybody can have
 // a domain; free-mail domains, in which anybody can have an address; and signers that sign for anybody, as services do
-// that send mail for their customers. `bloomgate build` warns of them.
+// that send mail for their customers; and mailing lists that their host may not sign. `bloomgate build` warns of them.
 //
-// Immutable once made; safe from any thread. The public suffixes are those of the Public Suffix List, in the version
-// that libpsl was built with. The free-mail domains and the shared signers are in files of the operator's.
+// Immutable once made; safe from any thread. The public suffixes are those of the system's Public Suffix List, or of
+// the one that libpsl was built with, if that is newer. The free-mail domains and the shared signers are in files of
+// the operator's.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -21,6 +22,7 @@ enum class Breadth : std::uint8_t {
   usual,
   public_suffix,
   free_mail,
+  list_without_signer,  // a mailing list right below an organisation's domain, whose signature does not prove it
   // The signer of an entry: a service's domain, a public suffix, a free-mail domain.
   shared_signer,
   public_suffix_signer,
@@ -34,9 +36,12 @@ std::string breadth_text(Breadth breadth, std::string_view key);
 struct BroadCounts {
   std::uint64_t public_suffixes = 0;
   std::uint64_t free_mail_domains = 0;
+  std::uint64_t lists_without_signer = 0;
   std::uint64_t shared_signers = 0;  // of any of the three kinds
 
-  std::uint64_t sum() const noexcept { return public_suffixes + free_mail_domains + shared_signers; }
+  std::uint64_t sum() const noexcept {
+    return public_suffixes + free_mail_domains + lists_without_signer + shared_signers;
+  }
 
   void add(Breadth breadth) noexcept;
   BroadCounts& operator+=(const BroadCounts& more) noexcept;

@@ -330,6 +330,24 @@ TEST_CASE("decide: of an entry that names its signer, that signature is asked fo
   CHECK(domain_needed("m@member.example", "<x.lists.example.org>", "lists.example.org", kFields).empty());
 }
 
+TEST_CASE("decide: a signature that proves the sender by two entries is asked for once") {
+  const MemoryWhitelist main({"joe@example.org", "joe@example.org signed-by example.org"});
+  const NamedWhitelist named[] = {{"main", &main}};
+  Grounds grounds;
+  grounds.begin("client.example", "<x@elsewhere.example>");
+  grounds.add_field("From", "joe@example.org");
+  grounds.add_signature("v=1; s=s; b=Zm9v; d=example.org; h=from:subject:date");
+  grounds.end_header({}, std::chrono::sys_seconds());
+  Policy policy;
+  policy.verify_signatures = true;
+  const Decision decision = bloomgate::decide({.envelope_sender = "<x@elsewhere.example>",
+                                               .header_from = test::header_from("joe@example.org"),
+                                               .grounds = &grounds},
+                                              {.whitelists = named}, policy);
+  CHECK(decision.need.domains[1].view() == "example.org");
+  CHECK(decision.need.domains[2].view().empty());
+}
+
 TEST_CASE("decide: a List-Id is told as open only of a signature that may count") {
   const Desk desk({});
   const auto outcome_of = [&](const Signed& signature) {

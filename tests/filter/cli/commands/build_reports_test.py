@@ -224,6 +224,17 @@ class SharedSignerTest(ProgramTest):
                       "ones\n", err)
         self.assertIn("list:2: warning: list:*.com > ann@ours.example is below a public suffix: ", err)
 
+    def test_a_mailing_list_that_its_host_may_not_sign_gets_a_warning_unless_a_signer_is_named(self):
+        out, err = self.build("list:dev.example.org\nlist:dev.example.org signed-by example.org\nlist:a.b.example.org\n"
+                              "list:news.example.co.uk > ann@ours.example\nlist:*.example.org\nlist:news.example\n", "--json")
+        self.assertEqual(json.loads(out)["lists_without_signer"], 2)
+        self.assertIn("list:1: warning: list:dev.example.org counts only where dev.example.org itself signs: everybody at "
+                      "example.org could write that List-Id; if another domain signs the list, name it: "
+                      "list:dev.example.org signed-by DOMAIN\n", err)
+        self.assertIn("list:4: warning: list:news.example.co.uk > ann@ours.example counts only where news.example.co.uk ", err)
+        self.assertEqual(err.count("warning"), 2)
+        self.assertIn("0 free-mail domains, 1 mailing lists without their signer\n", self.build("list:dev.example.org\n")[0])
+
     def test_the_longest_entry_with_a_signer_is_judged(self):
         host = ".".join(["a" * 63] * 3 + ["b" * 61])
         self.assertEqual(self.report(f"@.{host} signed-by {host}\nlist:*.{host} signed-by {host}\n"), ([0, 0, 0], ""))
