@@ -5,38 +5,16 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 #include <iostream>
 #include <string>
 #include <string_view>
 
-#include "tests/support/memory_filter.hpp"
+#include "tests/bench/few_entries.hpp"
+#include "tests/bench/processor_time.hpp"
 
 namespace {
 
 using namespace bloomgate;
-
-// One listed address among as many bits as a list of a million has, and a domain entry, so that domains are looked up.
-class OneEntry final : public Whitelist {
- public:
-  explicit OneEntry(std::string_view key) {
-    filter_.insert(std::string(key));
-    filter_.insert("@.elsewhere.example");
-    view_ = filter_.view();
-  }
-  const FilterView& view() const noexcept override { return view_; }
-  bool damaged() const noexcept override { return false; }
-
- private:
-  test::MemoryFilter filter_{{.block_count = 256}};
-  FilterView view_{{}, {}};
-};
-
-double processor_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 std::string many_entries() {
   std::string text = "@gone.example\n@.trash.example\n";
@@ -55,11 +33,11 @@ Facts message(std::string_view envelope, std::string from) {
 void measure(std::string_view name, std::uint64_t messages, const Facts& facts, const Lists& lists,
              const Policy& policy) {
   std::uint64_t delivered = 0;
-  const double start = processor_seconds();
+  const double start = bench::processor_seconds();
   for (std::uint64_t count = 0; count < messages; ++count) {
     if (decide(facts, lists, policy).verdict == Verdict::deliver) ++delivered;
   }
-  const double seconds = processor_seconds() - start;
+  const double seconds = bench::processor_seconds() - start;
   std::cout << name << ": " << 1e9 * seconds / static_cast<double>(messages) << " ns, "
             << (delivered == messages ? "delivered" : "checked") << "\n";
 }
@@ -69,8 +47,8 @@ void measure(std::string_view name, std::uint64_t messages, const Facts& facts, 
 int main(int argc, char** argv) {
   std::uint64_t messages = 200'000;
   if (argc > 1) std::from_chars(argv[1], argv[1] + std::strlen(argv[1]), messages);
-  const OneEntry whitelist("joe.doe@news.example.org");
-  const OneEntry second("ann@bank.example");
+  const bench::FewEntries whitelist({"joe.doe@news.example.org"});
+  const bench::FewEntries second({"ann@bank.example"});
   const NamedWhitelist one[] = {{"main", &whitelist}};
   const NamedWhitelist three[] = {{"first", &second}, {"second", &second}, {"main", &whitelist}};
   const std::string entries = many_entries();

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -14,16 +13,11 @@
 #include <vector>
 
 #include "milter/lists/exact_list_file.hpp"
+#include "tests/bench/processor_time.hpp"
 
 namespace {
 
 using namespace bloomgate;
-
-double processor_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 void write_list(const std::string& path, unsigned entries) {
   std::ofstream file(path);
@@ -44,12 +38,12 @@ double time_look_ups(const ExactList& list, const std::vector<std::string>& send
   entries.reserve(senders.size());
   for (const std::string& sender : senders) entries.push_back(canonicalize_path(sender));
   const TagSeparators plus = *TagSeparators::parse("+");
-  const double start = processor_seconds();
+  const double start = bench::processor_seconds();
   std::size_t found = 0;
   for (const Entry& entry : entries) {
     if (list.find(entry, plus).is_listed()) ++found;
   }
-  const double seconds = processor_seconds() - start;
+  const double seconds = bench::processor_seconds() - start;
   if (found != (listed ? senders.size() : 0)) throw std::runtime_error("the list found something else");
   return seconds * 1e9 / static_cast<double>(senders.size());
 }
@@ -60,9 +54,9 @@ int main(int argc, char** argv) try {
   const unsigned entries = argc > 1 ? static_cast<unsigned>(std::stoul(argv[1])) : 1'000'000;
   const auto path = std::filesystem::temp_directory_path() / ("bloomgate-exact-list-" + std::to_string(getpid()));
   write_list(path, entries);
-  const double start = processor_seconds();
+  const double start = bench::processor_seconds();
   const ExactList list = load_exact_list(path).list;
-  const double load_seconds = processor_seconds() - start;
+  const double load_seconds = bench::processor_seconds() - start;
   const auto file_bytes = std::filesystem::file_size(path);
   std::filesystem::remove(path);
 

@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 #include <functional>
 #include <iostream>
 #include <string>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "milter/policy/authentication.hpp"
+#include "tests/bench/processor_time.hpp"
 
 namespace {
 
@@ -31,18 +31,12 @@ constexpr std::string_view kSignature =
     "\tbh=47DEQpj8HBSa+/"
     "TImW+5JCeuQeRkm5NMpJWZG3hSuFU=;\n\tb=dzdVyOfAKCdLXdJOc9G2q8LoXSlEniSbav+yuU4zGeeruD00lszZVoG4ZHRNiYzR";
 
-double processor_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 // `part` gives something that depends on all that it did.
 void measure(std::string_view name, std::uint64_t messages, const std::function<std::size_t()>& part) {
   std::size_t sum = part();
-  const double start = processor_seconds();
+  const double start = bench::processor_seconds();
   for (std::uint64_t count = 0; count < messages; ++count) sum += part();
-  const double seconds = processor_seconds() - start;
+  const double seconds = bench::processor_seconds() - start;
   std::cout << name << ": " << 1e9 * seconds / static_cast<double>(messages) << " ns (" << sum << ")\n";
 }
 

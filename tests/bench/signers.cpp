@@ -5,35 +5,18 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 #include <iostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "milter/policy/decide.hpp"
-#include "tests/support/memory_filter.hpp"
+#include "tests/bench/few_entries.hpp"
+#include "tests/bench/processor_time.hpp"
 
 namespace {
 
 using namespace bloomgate;
-
-// An address among as many bits as a list of a million has, and a domain entry, so that domains are looked up.
-class Entries final : public Whitelist {
- public:
-  explicit Entries(const std::vector<std::string>& more) {
-    filter_.insert("joe@news.example.org");
-    filter_.insert("@.elsewhere.example");
-    for (const std::string& line : more) filter_.insert(line);
-    view_ = filter_.view();
-  }
-  const FilterView& view() const noexcept override { return view_; }
-  bool damaged() const noexcept override { return false; }
-
- private:
-  test::MemoryFilter filter_{{.block_count = 256}};
-  FilterView view_{{}, {}};
-};
 
 struct Mail {
   std::string_view name;
@@ -66,12 +49,6 @@ const Kind kKinds[] = {
     {"both", {"list:ops.lists.example.net", "billing@bank.example signed-by esp.example"}},
 };
 
-double processor_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 // Its signatures are good, as our own verifier found.
 Facts facts_of(const Mail& mail, Grounds& grounds) {
   grounds.begin("mail.example.org", mail.envelope);
@@ -96,7 +73,9 @@ struct Measured {
 };
 
 Measured measure(const Mail& mail, const Kind& kind, std::uint64_t messages) {
-  const Entries whitelist(kind.entries);
+  std::vector<std::string> entries = {"joe@news.example.org"};
+  entries.insert(entries.end(), kind.entries.begin(), kind.entries.end());
+  const bench::FewEntries whitelist(entries);
   const NamedWhitelist named[] = {{"main", &whitelist}};
   const Lists lists = {.whitelists = named};
   Policy policy;
@@ -104,9 +83,9 @@ Measured measure(const Mail& mail, const Kind& kind, std::uint64_t messages) {
   Grounds grounds;
   const Facts facts = facts_of(mail, grounds);
   Measured measured;
-  const double start = processor_seconds();
+  const double start = bench::processor_seconds();
   for (std::uint64_t count = 0; count < messages; ++count) measured.verdict = decide(facts, lists, policy).verdict;
-  measured.seconds = processor_seconds() - start;
+  measured.seconds = bench::processor_seconds() - start;
   return measured;
 }
 
