@@ -89,8 +89,8 @@ std::vector<std::string_view> message_ids(std::string_view value) {
   std::vector<std::string_view> ids;
   for (std::size_t at = value.find('<'); at != std::string_view::npos; at = value.find('<')) {
     value.remove_prefix(at + 1);
-    const std::string_view id = value.substr(0, std::min(value.find('>'), value.size()));
-    if (id.size() < value.size() && !id.empty() && std::ranges::all_of(id, is_of_id)) ids.push_back(id);
+    const auto end = static_cast<std::size_t>(std::ranges::find_if_not(value, is_of_id) - value.begin());
+    if (end != 0 && end < value.size() && value[end] == '>') ids.push_back(value.substr(0, end));
   }
   return ids;
 }
