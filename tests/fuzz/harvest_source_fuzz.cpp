@@ -18,6 +18,8 @@ namespace {
 using namespace bloomgate;
 using namespace bloomgate::cli;
 
+const std::vector<std::string> kUsers = {"ann.smith@ours.example", "ann@ours.example"};
+
 class Sink : public ContactSink {
  public:
   void add(std::string_view contact, std::string_view user) override {
@@ -41,9 +43,9 @@ class Sink : public ContactSink {
 
 std::unique_ptr<SourceReader> reader_of(int kind, const HarvestRules& rules, HarvestCounts& counts, Sink& sink,
                                         ListPosts& posts) {
-  if (kind == 0) return std::make_unique<MailReader>(rules, counts, sink, false, &posts);
-  if (kind == 1) return std::make_unique<MailReader>(rules, counts, sink, true, &posts);
-  return std::make_unique<VcardReader>(rules, counts, sink, "ann@ours.example");
+  if (kind == 0) return std::make_unique<MailReader>(rules, kUsers, counts, sink, false, &posts);
+  if (kind == 1) return std::make_unique<MailReader>(rules, kUsers, counts, sink, true, &posts);
+  return std::make_unique<VcardReader>(rules, counts, sink, kUsers);
 }
 
 void read_with(SourceReader& reader, std::string_view text, std::size_t most_lines) {
@@ -82,7 +84,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const HarvestRules kRules = {.own_domains = OwnDomains({"ours.example"})};
   HarvestCounts counts;
   Sink sink;
-  CsvContactsReader table(kRules, counts, sink, "ann@ours.example");
-  table.read(text);
+  for (const bool says_users : {false, true}) {
+    CsvContactsReader table(kRules, counts, sink, kUsers, says_users);
+    table.read(text);
+  }
   return 0;
 }

@@ -11,14 +11,15 @@
 
 #include "filter/address/entry_forms.hpp"
 #include "filter/base/error.hpp"
-#include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
-#include "filter/cli/commands/report_text.hpp"
+#include "filter/cli/commands/harvest_report.hpp"
 #include "filter/cli/harvest/contact_sorter.hpp"
 #include "filter/cli/harvest/dated_list_writer.hpp"
 #include "filter/cli/harvest/harvest.hpp"
 #include "filter/cli/harvest/list_posts.hpp"
+#include "filter/cli/harvest/owners.hpp"
+#include "filter/cli/harvest/source_files.hpp"
 #include "filter/cli/lists/files_by_time.hpp"
 #include "filter/cli/lists/list_options.hpp"
 #include "filter/cli/numbers.hpp"
@@ -35,6 +36,7 @@ struct HarvestCommand {
   std::string date;
   std::string memory;
   std::string user;
+  std::string owner_addresses;
   std::vector<std::string> own_domains;
   std::vector<std::string> received;
   std::uint32_t most_recipients = 20;
@@ -43,6 +45,7 @@ struct HarvestCommand {
   bool for_all = false;
   bool pairs = false;
   bool without_login = false;
+  bool address_books = false;
   bool quiet = false;
   bool json = false;
   std::vector<std::string> sources;
@@ -74,7 +77,13 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
        "their "
        "names; a message, an mbox or a folder; may be given several times")  //
       ("user", po::value(&command.user)->value_name("ADDRESS"),
-       "whose the address books are: needed for --pairs")  //
+       "whose the sent mail and the address books are, where the path does not say it: with --pairs, one of both is "
+       "needed")  //
+      ("owner-addresses", po::value(&command.owner_addresses)->value_name("FILE"),
+       "which addresses the owner of a mailbox has: 'ADDRESS LOGIN...' in each line, as in Postfix's "
+       "smtpd_sender_login_maps")  //
+      ("address-books", po::bool_switch(&command.address_books),
+       "also read the address books in folders; in the folder of a user, they count for that user")  //
       ("date", po::value(&command.date)->value_name("DAY"),
        "the list's day, such as 2026-11-20 (default: today, in UTC)")  //
       ("memory", po::value(&command.memory)->default_value("256M")->value_name("M"),
@@ -88,12 +97,13 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
       {.synopsis = "bloomgate harvest --output FOLDER --own-domain DOMAIN --for-all|--pairs [OPTION...] SOURCE...",
        .purpose =
            "Makes a list of those to whom your users write. SOURCE is a log of Postfix or Sendmail, a message or an\n"
-           "mbox of sent mail, an address book (vCard, CSV), a folder of such files (a Maildir, too), or - for\n"
-           "standard input. What a file is, and whether it is compressed, its content says.",
+           "mbox of sent mail, an address book (vCard, CSV), a folder of sent mail (a Maildir, too), or - for "
+           "standard\n"
+           "input. What a file is, and whether it is compressed, its content says. Whose mail it is, a pattern says:\n"
+           "%u is the name of a mailbox's owner, %n and %d are the parts of a name such as ann@example.net.\n",
        .examples =
-           "  bloomgate harvest --output /var/lib/bloomgate/lists --own-domain example.net --for-all "
-           "/var/log/mail.log*\n"
-           "  bloomgate harvest --output lists --own-domain example.net --for-all /home/*/Maildir/.Sent contacts.vcf\n"
+           "  bloomgate harvest --output /var/lib/bloomgate/lists --own-domain example.net --pairs /var/log/mail.log*\n"
+           "  bloomgate harvest --output lists --own-domain example.net --pairs '/home/%u/Maildir/.Sent'\n"
            "  bloomgate build --output /var/lib/bloomgate/whitelist.bloom --newest 180d /var/lib/bloomgate/lists\n"});
   if (!values) return std::nullopt;
   if (command.sources.empty()) throw UsageError("name at least one source, or - for standard input");
@@ -111,82 +121,60 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
   return command;
 }
 
-// Of a Maildir, what is still being delivered, and drafts.
-bool is_unsent(const std::filesystem::path& path) {
-  const std::filesystem::path folder = path.parent_path();
-  std::error_code ignored;
-  if (folder.filename() == "tmp" && std::filesystem::is_directory(folder.parent_path() / "cur", ignored)) return true;
-  const std::string name = path.filename().string();
-  const std::size_t flags = name.rfind(":2,");
-  return folder.filename() == "cur" && flags != std::string::npos && name.find('D', flags) != std::string::npos;
-}
-
-// In the order in which they were written, since a message may begin in one log and end in the next.
-std::vector<TimedFile> files_of(const std::vector<std::string>& sources) {
-  std::vector<TimedFile> files = files_by_time(sources);
-  std::erase_if(files, [](const TimedFile& file) { return !file.named && is_unsent(file.path); });
-  return files;
-}
-
-// Files of folders that gave nothing. Users go on meanwhile: they move and delete mail, and may have put anything
-// there.
-struct Skipped {
-  std::uint64_t no_sources = 0;
-  std::uint64_t vanished = 0;
-  std::uint64_t unreadable = 0;  // to the end; each is named on standard error, up to kMostNamed
-};
-
-constexpr std::uint64_t kMostNamed = 20;
-
 bool is_of_one_file(ErrorCode code) noexcept {
   return code == ErrorCode::cannot_open || code == ErrorCode::cannot_read || code == ErrorCode::bad_input ||
          code == ErrorCode::changed_while_open;
+}
+
+void name_unreadable(std::string_view fault, Skipped& skipped) {
+  if (++skipped.unreadable <= kMostNamed) std::cerr << "bloomgate harvest: skipped: " << printable(fault) << '\n';
 }
 
 void skip_unreadable(const TimedFile& file, const BloomgateError& error, Skipped& skipped) {
   std::error_code unknown;
   if (!std::filesystem::exists(std::filesystem::symlink_status(file.path, unknown))) {
     ++skipped.vanished;
-  } else if (++skipped.unreadable <= kMostNamed) {
-    std::cerr << "bloomgate harvest: skipped: " << printable(error.what()) << '\n';
+  } else {
+    name_unreadable(error.what(), skipped);
   }
 }
 
-// `what` is what the sources may be.
-void read_all(const std::vector<TimedFile>& files, const std::function<bool(const std::string&)>& read,
-              const std::string& what, Skipped& skipped) {
-  for (const TimedFile& file : files) {
-    try {
-      if (read(file.path)) continue;
-    } catch (const BloomgateError& error) {
-      if (file.named || !is_of_one_file(error.code())) throw;
-      skip_unreadable(file, error, skipped);
-      continue;
-    }
-    if (file.named) {
-      throw BloomgateError(ErrorCode::bad_input, file.path + " is " + what + "; its first line shows none of them",
-                           {.path = file.path});
-    }
-    ++skipped.no_sources;
+// `what` is what the file may be.
+void read_file(const TimedFile& file, bool is_found, const std::function<bool()>& read, std::string_view what,
+               Skipped& skipped) {
+  try {
+    if (read()) return;
+  } catch (const BloomgateError& error) {
+    if (!is_found || !is_of_one_file(error.code())) throw;
+    return skip_unreadable(file, error, skipped);
   }
+  if (!is_found) {
+    throw BloomgateError(ErrorCode::bad_input,
+                         file.path + " is " + std::string(what) + "; its first line shows none of them",
+                         {.path = file.path});
+  }
+  ++skipped.no_sources;
 }
 
-Skipped read_sources(const std::vector<TimedFile>& sources, const std::vector<TimedFile>& received, Harvest& harvest) {
+Skipped read_sources(const SourceFiles& sources, const std::vector<TimedFile>& received, Harvest& harvest) {
   Skipped skipped;
-  read_all(
-      sources, [&](const std::string& path) { return harvest.read(path); },
-      "neither a log of Postfix or Sendmail, a message, an mbox, a vCard nor a table with a column of mail addresses",
-      skipped);
-  read_all(
-      received, [&](const std::string& path) { return harvest.read_received(path); },
-      "neither a message nor an mbox, as --mailing-lists takes", skipped);
+  for (const std::string& pattern : sources.absent()) {
+    std::cerr << "bloomgate harvest: there is no " << printable(pattern) << '\n';
+  }
+  for (const std::string& fault : sources.unreadable()) name_unreadable(fault, skipped);
+  for (const auto& [file, place] : sources.files()) {
+    read_file(
+        file, place.is_found, [&] { return harvest.read(file.path, place); },
+        "neither a log of Postfix or Sendmail, a message, an mbox, a vCard nor a table with a column of mail addresses",
+        skipped);
+  }
+  for (const TimedFile& file : received) {
+    read_file(
+        file, !file.named, [&] { return harvest.read_received(file.path); },
+        "neither a message nor an mbox, as --mailing-lists takes", skipped);
+  }
   return skipped;
 }
-
-struct Written {
-  std::uint64_t entries = 0;
-  std::uint64_t mailing_lists = 0;  // among them
-};
 
 // Written in order, each once.
 Written write_list(ContactSorter& sorter, const HarvestCommand& command, DatedListWriter& list) {
@@ -215,68 +203,6 @@ Written write_list(ContactSorter& sorter, const HarvestCommand& command, DatedLi
   return written;
 }
 
-struct HarvestReport {
-  std::string list;
-  Written written;
-  bool wants_lists;
-  Skipped skipped;
-  HarvestCounts counts;
-  std::uint64_t read_bytes;
-  std::uint64_t spilled_bytes;
-  double seconds;
-};
-
-void print_harvest(const HarvestReport& report) {
-  std::cout << "harvested " << report.list << "\nentries   " << format_count(report.written.entries) << "\nmessages  "
-            << format_count(report.counts.messages) << " of your users, " << format_count(report.counts.contacts)
-            << " recipients\n";
-  if (report.wants_lists) {
-    std::cout << "lists     " << format_count(report.written.mailing_lists) << " mailing lists, of "
-              << format_count(report.counts.named_messages) << " sent messages with a Message-ID and "
-              << format_count(report.counts.list_messages) << " received ones that name their list\n";
-  }
-  for (std::size_t kind = 0; kind < kLeftOutKinds; ++kind) {
-    if (const std::uint64_t times = report.counts.left_out[kind]) {
-      std::cout << "left out  " << format_count(times) << ' ' << kLeftOutTexts[kind] << '\n';
-    }
-  }
-  const auto print_skipped = [](std::uint64_t files, const char* what) {
-    if (files != 0) std::cout << "skipped   " << format_count(files) << " files that " << what << '\n';
-  };
-  print_skipped(report.skipped.no_sources, "are no sources");
-  print_skipped(report.skipped.vanished, "were moved or deleted meanwhile");
-  print_skipped(report.skipped.unreadable, "cannot be read to their end");
-  if (report.spilled_bytes != 0) {
-    std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
-  }
-  std::cout << "time      " << format_decimal(report.seconds, 2) << " s, " << format_short_bytes(report.read_bytes)
-            << " read\n";
-}
-
-void print_harvest_json(const HarvestReport& report) {
-  Json left_out = Json::object();
-  for (std::size_t kind = 0; kind < kLeftOutKinds; ++kind) {
-    left_out[std::string(kLeftOutNames[kind])] = report.counts.left_out[kind];
-  }
-  const Json json = {
-      {"list", report.list},
-      {"entries", report.written.entries},
-      {"mailing_lists", report.written.mailing_lists},
-      {"messages", report.counts.messages},
-      {"recipients", report.counts.contacts},
-      {"named_messages", report.counts.named_messages},
-      {"list_messages", report.counts.list_messages},
-      {"left_out", left_out},
-      {"skipped_files", report.skipped.no_sources},
-      {"vanished_files", report.skipped.vanished},
-      {"unreadable_files", report.skipped.unreadable},
-      {"read_bytes", report.read_bytes},
-      {"spilled_bytes", report.spilled_bytes},
-      {"seconds", report.seconds},
-  };
-  print_report(json);
-}
-
 }  // namespace
 
 int run_harvest(const Arguments& arguments) {
@@ -288,10 +214,13 @@ int run_harvest(const Arguments& arguments) {
   const HarvestRules rules = {.own_domains = OwnDomains(command->own_domains),
                               .most_recipients = command->most_recipients,
                               .needs_user = command->pairs,
+                              .address_books = command->address_books,
                               .without_login = command->without_login};
-  const std::vector<TimedFile> files = files_of(command->sources);
-  const std::vector<TimedFile> received = files_of(command->received);
-  const std::uint64_t total = total_bytes(files) + total_bytes(received);
+  OwnerAddresses addresses(rules.own_domains);
+  if (!command->owner_addresses.empty()) addresses.read(command->owner_addresses);
+  const SourceFiles sources(command->sources, command->user, addresses, rules);
+  const std::vector<TimedFile> received = files_by_time(command->received);
+  const std::uint64_t total = sources.total_bytes() + total_bytes(received);
   // Before the sources are read, so that a folder that cannot be written to shows at once.
   DatedListWriter list(command->output, command->date.empty() ? today() : *parse_day(command->date));
   const bool wants_lists = !command->received.empty();
@@ -299,7 +228,7 @@ int run_harvest(const Arguments& arguments) {
   const std::uint64_t memory_bytes = parse_bytes(command->memory, "--memory") / (wants_lists ? 4 : 2);
   ContactSorter sorter(memory_bytes, command->output);
   ListPosts posts(memory_bytes, command->output);
-  Harvest harvest(rules, sorter, command->user, command->threads, stop, wants_lists ? &posts : nullptr);
+  Harvest harvest(rules, sorter, command->threads, stop, wants_lists ? &posts : nullptr);
   const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   Progress progress(
       style,
@@ -307,14 +236,14 @@ int run_harvest(const Arguments& arguments) {
         return {.doing = "reading", .done_bytes = harvest.done_bytes(), .total_bytes = total};
       },
       Progress::interval_of(style));
-  const Skipped skipped = read_sources(files, received, harvest);
+  const Skipped skipped = read_sources(sources, received, harvest);
   posts.give_to(sorter);
   const Written written = write_list(sorter, *command, list);
   const std::string path = list.finish();
   progress.stop();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   (command->json ? print_harvest_json
-                 : print_harvest)({path, written, wants_lists, skipped, harvest.counts(), harvest.done_bytes(),
+                 : print_harvest)({path, written, wants_lists, sources, skipped, harvest.counts(), harvest.done_bytes(),
                                    sorter.spilled_bytes() + posts.spilled_bytes(), elapsed.count()});
   return EX_OK;
 }

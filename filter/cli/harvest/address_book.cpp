@@ -55,7 +55,7 @@ void VcardReader::read(std::string_view lines) {
 
 void VcardReader::finish() {
   if (const auto address = vcard_address(line_))
-    add_contact(canonicalize_line(*address), user_, rules_, counts_, sink_);
+    add_contact(canonicalize_line(*address), users_, rules_, counts_, sink_);
   line_.clear();
 }
 
@@ -71,17 +71,21 @@ void CsvContactsReader::read(std::string_view lines) {
 void CsvContactsReader::read_row(std::string_view row) {
   if (!columns_) {
     columns_ = CsvColumns::find(row);
+    if (columns_ && !says_users_) columns_->user.reset();
+    if (users_.empty() && !(columns_ && columns_->user)) throw unknown_user("an address book");
     return;
   }
   const auto fields = split_csv_row(row);
   if (!fields) return counts_.leave_out(LeftOut::unreadable);
-  std::string user = user_;
+  std::string user;
+  Users users = users_;
   if (columns_->user) {
     const Entry entry = canonicalize_line(*columns_->user < fields->size() ? (*fields)[*columns_->user] : "");
     if (entry.kind() != EntryKind::address || !rules_.own_domains.contains(entry.domain())) {
       return counts_.leave_out(LeftOut::foreign_sender);
     }
     user = entry.key();
+    users = Users(&user, 1);
   }
   for (const std::size_t column : columns_->contacts) {
     if (column >= fields->size()) continue;
@@ -93,7 +97,7 @@ void CsvContactsReader::read_row(std::string_view row) {
       const Entry contact = canonicalize_line(ascii::trimmed(rest.substr(0, end), kBlanksAndLineEnds));
       // Columns such as `Mailing address` and `E-mail 1 - Type` hold something else.
       if (contact.kind() != EntryKind::blank && rest.substr(0, end).find('@') != std::string_view::npos) {
-        add_contact(contact, user, rules_, counts_, sink_);
+        add_contact(contact, users, rules_, counts_, sink_);
       }
       rest.remove_prefix(std::min(end + kBetween.size(), rest.size()));
     }

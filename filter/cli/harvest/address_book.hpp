@@ -16,9 +16,9 @@ std::optional<std::string> vcard_address(std::string_view line);
 
 class VcardReader : public SourceReader {
  public:
-  // `user` is the key of whose contacts they are. The rules, the counts and the sink are the caller's, who keeps them.
-  VcardReader(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, std::string user)
-      : rules_(rules), counts_(counts), sink_(sink), user_(std::move(user)) {}
+  // `users` is whose contacts they are. It, the rules, the counts and the sink are the caller's, who keeps them.
+  VcardReader(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, Users users)
+      : rules_(rules), counts_(counts), sink_(sink), users_(users) {}
 
   void read(std::string_view lines) override;
   void finish() override;
@@ -29,15 +29,17 @@ class VcardReader : public SourceReader {
   const HarvestRules& rules_;
   HarvestCounts& counts_;
   ContactSink& sink_;
-  std::string user_;
+  Users users_;
   std::string line_;  // unfolded as far as it came
 };
 
 class CsvContactsReader : public SourceReader {
  public:
-  CsvContactsReader(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, std::string user)
-      : rules_(rules), counts_(counts), sink_(sink), user_(std::move(user)) {}
+  // With `says_users` the column `user` says of each row whose contact it is, if the table has one.
+  CsvContactsReader(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, Users users, bool says_users)
+      : rules_(rules), counts_(counts), sink_(sink), users_(users), says_users_(says_users) {}
 
+  // Throws BloomgateError{bad_argument}, too, if nobody says whose contacts they are.
   void read(std::string_view lines) override;
 
  private:
@@ -46,7 +48,8 @@ class CsvContactsReader : public SourceReader {
   const HarvestRules& rules_;
   HarvestCounts& counts_;
   ContactSink& sink_;
-  std::string user_;
+  Users users_;
+  bool says_users_;
   std::optional<CsvColumns> columns_;  // once the first row is there
 };
 

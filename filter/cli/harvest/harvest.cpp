@@ -28,11 +28,10 @@ LogBlock read_block(Block block) {
 
 }  // namespace
 
-Harvest::Harvest(const HarvestRules& rules, ContactSink& sink, std::string user, unsigned threads,
-                 const std::atomic<bool>& stop, ListPosts* posts)
+Harvest::Harvest(const HarvestRules& rules, ContactSink& sink, unsigned threads, const std::atomic<bool>& stop,
+                 ListPosts* posts)
     : rules_(rules),
       sink_(sink),
-      user_(std::move(user)),
       threads_(threads),
       stop_(stop),
       posts_(posts),
@@ -56,55 +55,78 @@ void Harvest::read_lines(Blocks& blocks, Block first, SourceReader& reader) {
   reader.finish();
 }
 
-// Of an address book nobody knows whose it is unless told: where only the number of users matters, each is another's.
-std::unique_ptr<SourceReader> Harvest::reader_of(SourceKind kind, const std::string& path) {
-  const std::string user = user_.empty() && !rules_.needs_user ? path : user_;
+bool Harvest::is_read(SourceKind kind, const SourcePlace& place) const noexcept {
   switch (kind) {
     case SourceKind::message:
-      return std::make_unique<MailReader>(rules_, counts_, sink_, false, posts_);
     case SourceKind::mbox:
-      return std::make_unique<MailReader>(rules_, counts_, sink_, true, posts_);
+      return true;
     case SourceKind::vcard:
-      return std::make_unique<VcardReader>(rules_, counts_, sink_, user);
     case SourceKind::csv:
-      return std::make_unique<CsvContactsReader>(rules_, counts_, sink_, user);
+      return !place.is_found || rules_.address_books;
+    case SourceKind::log:
+      return !place.is_found;
+  }
+  return false;
+}
+
+std::unique_ptr<SourceReader> Harvest::reader_of(SourceKind kind, const std::string& path, const SourcePlace& place) {
+  const Users users = place.users;
+  if (users.empty() && (kind == SourceKind::message || kind == SourceKind::mbox || kind == SourceKind::vcard)) {
+    throw unknown_user(path);
+  }
+  switch (kind) {
+    case SourceKind::message:
+      return std::make_unique<MailReader>(rules_, users, counts_, sink_, false, posts_);
+    case SourceKind::mbox:
+      return std::make_unique<MailReader>(rules_, users, counts_, sink_, true, posts_);
+    case SourceKind::vcard:
+      return std::make_unique<VcardReader>(rules_, counts_, sink_, users);
+    case SourceKind::csv:
+      return std::make_unique<CsvContactsReader>(rules_, counts_, sink_, users, !place.is_found);
     case SourceKind::log:
       break;
   }
   return nullptr;
 }
 
-bool Harvest::read(const std::string& path) {
-  return read(path, Origin::own);
+std::unique_ptr<Blocks> Harvest::open(const std::string& path) const {
+  return std::make_unique<Blocks>(std::vector{path}, stop_, false, BlockOrder::in_turn, FileChanges::appended);
 }
 
-bool Harvest::read_received(const std::string& path) {
-  return read(path, Origin::received);
+void Harvest::count_bytes(const Blocks& blocks) noexcept {
+  bytes_before_ += std::max(blocks.done_bytes(), blocks.total_bytes());
+  done_bytes_ = bytes_before_;
 }
 
-bool Harvest::read(const std::string& path, Origin origin) {
-  auto blocks = std::make_unique<Blocks>(std::vector{path}, stop_, false, BlockOrder::in_turn, FileChanges::appended);
+bool Harvest::read(const std::string& path, const SourcePlace& place) {
+  std::unique_ptr<Blocks> blocks = open(path);
   Block first;
   if (!blocks->next(first) || first.text.empty()) return true;
   const std::optional<SourceKind> kind = recognise_source(first.text);
-  if (!kind) return false;
-  const bool is_received = origin == Origin::received;
-  if (is_received && *kind != SourceKind::message && *kind != SourceKind::mbox) return false;
+  if (!kind || !is_read(*kind, place)) return false;
   if (*kind == SourceKind::csv && path != "-") {
     // Its fields may hold line ends.
     blocks = std::make_unique<Blocks>(std::vector{path}, stop_, true, BlockOrder::in_turn);
     if (!blocks->next(first)) return true;
   }
-  if (is_received) {
-    ReceivedReader reader(counts_, *posts_, *kind == SourceKind::mbox);
-    read_lines(*blocks, std::move(first), reader);
-  } else if (*kind == SourceKind::log) {
+  if (*kind == SourceKind::log) {
     read_log(*blocks, std::move(first));
   } else {
-    read_lines(*blocks, std::move(first), *reader_of(*kind, path));
+    read_lines(*blocks, std::move(first), *reader_of(*kind, path, place));
   }
-  bytes_before_ += std::max(blocks->done_bytes(), blocks->total_bytes());
-  done_bytes_ = bytes_before_;
+  count_bytes(*blocks);
+  return true;
+}
+
+bool Harvest::read_received(const std::string& path) {
+  const std::unique_ptr<Blocks> blocks = open(path);
+  Block first;
+  if (!blocks->next(first) || first.text.empty()) return true;
+  const std::optional<SourceKind> kind = recognise_source(first.text);
+  if (kind != SourceKind::message && kind != SourceKind::mbox) return false;
+  ReceivedReader reader(counts_, *posts_, kind == SourceKind::mbox);
+  read_lines(*blocks, std::move(first), reader);
+  count_bytes(*blocks);
   return true;
 }
 

@@ -15,16 +15,23 @@
 
 namespace bloomgate::cli {
 
+// Where a file is, as far as that says what it may be.
+struct SourcePlace {
+  Users users = {};       // whose it is; empty: that is not known
+  bool is_found = false;  // a user may have put it there: in a folder, or at a place of users
+};
+
 class Harvest {
  public:
-  // The rules, the sink and `stop` are the caller's, who keeps them. `user` is the key of the one whose address books
-  // are read; empty if nobody says. `posts` may be null: no mailing lists are wanted.
-  Harvest(const HarvestRules& rules, ContactSink& sink, std::string user, unsigned threads,
-          const std::atomic<bool>& stop, ListPosts* posts = nullptr);
+  // The rules, the sink and `stop` are the caller's, who keeps them. `posts` may be null: no mailing lists are wanted.
+  Harvest(const HarvestRules& rules, ContactSink& sink, unsigned threads, const std::atomic<bool>& stop,
+          ListPosts* posts = nullptr);
 
   // A file, or `-` for standard input. Log files must come in the order of their time, since a message may begin in one
-  // and end in the next. Returns false, and has done nothing, if it is no source. Throws what Blocks throws.
-  bool read(const std::string& path);
+  // and end in the next. Only messages, and address books where the rules say so, are read where a user may have put
+  // them; logs and tables speak for others. Returns false, and has done nothing, if it is no source. Throws what Blocks
+  // throws, and BloomgateError{bad_argument} where it is not known whose it is.
+  bool read(const std::string& path, const SourcePlace& place);
 
   // The same for received mail, a message or an mbox, which shows mailing lists and nothing else. Not without posts.
   bool read_received(const std::string& path);
@@ -34,16 +41,15 @@ class Harvest {
   std::uint64_t done_bytes() const noexcept { return done_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  enum class Origin : bool { own, received };
-
-  bool read(const std::string& path, Origin origin);
+  std::unique_ptr<Blocks> open(const std::string& path) const;
+  void count_bytes(const Blocks& blocks) noexcept;
   void read_log(Blocks& blocks, Block first);
   void read_lines(Blocks& blocks, Block first, SourceReader& reader);
-  std::unique_ptr<SourceReader> reader_of(SourceKind kind, const std::string& path);
+  bool is_read(SourceKind kind, const SourcePlace& place) const noexcept;
+  std::unique_ptr<SourceReader> reader_of(SourceKind kind, const std::string& path, const SourcePlace& place);
 
   const HarvestRules& rules_;
   ContactSink& sink_;
-  std::string user_;
   unsigned threads_;
   const std::atomic<bool>& stop_;
   ListPosts* posts_;

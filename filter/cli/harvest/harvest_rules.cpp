@@ -1,7 +1,6 @@
 #include "filter/cli/harvest/harvest_rules.hpp"
 
 #include "filter/address/domain_tree.hpp"
-#include "filter/base/error.hpp"
 #include "filter/cli/command_line.hpp"
 
 namespace bloomgate::cli {
@@ -26,7 +25,18 @@ bool OwnDomains::contains(std::string_view domain) const noexcept {
   return is_key({key.data(), 1 + domain.size()}) || !find_domain_tree(domain, is_key).empty();
 }
 
-bool add_contact(const Entry& contact, std::string_view user, const HarvestRules& rules, HarvestCounts& counts,
+std::string_view OwnDomains::only() const noexcept {
+  if (keys_.size() != 1 || keys_.begin()->starts_with("@.")) return {};
+  return std::string_view(*keys_.begin()).substr(1);
+}
+
+BloomgateError unknown_user(std::string_view source) {
+  return {ErrorCode::bad_argument, std::string(source) +
+                                       " does not say whose it is; name its user by --user, or its place by a pattern "
+                                       "such as /home/%u/Maildir/.Sent, or give --for-all"};
+}
+
+bool add_contact(const Entry& contact, Users users, const HarvestRules& rules, HarvestCounts& counts,
                  ContactSink& sink) {
   if (contact.kind() != EntryKind::address) {
     counts.leave_out(LeftOut::unreadable);
@@ -36,11 +46,7 @@ bool add_contact(const Entry& contact, std::string_view user, const HarvestRules
     counts.leave_out(LeftOut::own_domain);
     return false;
   }
-  if (user.empty()) {
-    throw BloomgateError(ErrorCode::bad_argument,
-                         "an address book does not say whose it is; name its user by --user, or give --for-all");
-  }
-  sink.add(contact.key(), user);
+  for (const std::string& user : users) sink.add(contact.key(), user);
   ++counts.contacts;
   return true;
 }

@@ -4,11 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "filter/address/address.hpp"
+#include "filter/base/error.hpp"
 
 namespace bloomgate::cli {
 
@@ -21,6 +23,8 @@ class OwnDomains {
 
   // `domain` must be canonical.
   bool contains(std::string_view domain) const noexcept;
+  // The domain, if there is one alone, and none below it; else empty.
+  std::string_view only() const noexcept;
 
  private:
   std::set<std::string, std::less<>> keys_;
@@ -30,6 +34,7 @@ struct HarvestRules {
   OwnDomains own_domains;
   std::uint32_t most_recipients = 20;  // a message to more is no sign that somebody knows them
   bool needs_user = false;             // whether it matters who has written, and not how many
+  bool address_books = false;          // whether those in folders are read, too
   bool without_login = false;          // whether a client that has not logged in may be a user of ours
 };
 
@@ -81,9 +86,15 @@ class ContactSink {
   virtual void add(std::string_view contact, std::string_view user) = 0;
 };
 
-// Gives the recipient to the sink, unless it is no address or in a domain of ours, which is counted. Returns whether it
-// did. Passes on what the sink throws. Throws BloomgateError{bad_argument} for no user.
-bool add_contact(const Entry& contact, std::string_view user, const HarvestRules& rules, HarvestCounts& counts,
+// The keys of one user's addresses; where only the number of users matters, one text that stands for that user.
+using Users = std::span<const std::string>;
+
+// That source, "an address book" say, does not tell whose it is, and nobody else does: bad_argument.
+BloomgateError unknown_user(std::string_view source);
+
+// Gives the recipient to the sink for each of these addresses, unless it is no address or in a domain of ours, which is
+// counted. Returns whether it did. Passes on what the sink throws.
+bool add_contact(const Entry& contact, Users users, const HarvestRules& rules, HarvestCounts& counts,
                  ContactSink& sink);
 
 }  // namespace bloomgate::cli

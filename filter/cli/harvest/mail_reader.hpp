@@ -31,15 +31,17 @@ class HeadersReader : public SourceReader {
 // Of sent mail.
 class MailReader : public HeadersReader<MessageHeader> {
  public:
-  // The rules, the counts, the sink and the posts, which may be null, are the caller's, who keeps them.
-  MailReader(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, bool is_mbox,
+  // `users` is whose mail it is. It, the rules, the counts, the sink and the posts, which may be null, are the
+  // caller's, who keeps them.
+  MailReader(const HarvestRules& rules, Users users, HarvestCounts& counts, ContactSink& sink, bool is_mbox,
              ListPosts* posts = nullptr)
-      : HeadersReader(is_mbox), rules_(rules), counts_(counts), sink_(sink), posts_(posts) {}
+      : HeadersReader(is_mbox), rules_(rules), users_(users), counts_(counts), sink_(sink), posts_(posts) {}
 
  private:
-  void harvest(const MessageHeader& header) override { header.harvest(rules_, counts_, sink_, posts_); }
+  void harvest(const MessageHeader& header) override { header.harvest(rules_, users_, counts_, sink_, posts_); }
 
   const HarvestRules& rules_;
+  Users users_;
   HarvestCounts& counts_;
   ContactSink& sink_;
   ListPosts* posts_;

@@ -131,15 +131,16 @@ void MessageHeader::add_line(std::string_view line) {
   if (!is_too_long_) last_->append(value);
 }
 
-void MessageHeader::harvest(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink,
+void MessageHeader::harvest(const HarvestRules& rules, Users users, HarvestCounts& counts, ContactSink& sink,
                             ListPosts* posts) const {
   if (is_bounce_) return counts.leave_out(LeftOut::null_sender);
   if (is_automatic_) return counts.leave_out(LeftOut::automatic);
   if (is_too_long_) return counts.leave_out(LeftOut::many_recipients);
   const std::vector<std::string> senders = addresses_of(from_);
   if (from_fields_ != 1 || senders.size() != 1) return counts.leave_out(LeftOut::unreadable);
-  const Entry user = canonicalize_path(senders.front());
-  if (user.kind() != EntryKind::address || !rules.own_domains.contains(user.domain())) {
+  // Where mail that came in was moved there, its other recipients are nobody's contacts.
+  const Entry sender = canonicalize_path(senders.front());
+  if (sender.kind() != EntryKind::address || !rules.own_domains.contains(sender.domain())) {
     return counts.leave_out(LeftOut::foreign_sender);
   }
   const std::vector<std::string> recipients = addresses_of(to_);
@@ -149,9 +150,10 @@ void MessageHeader::harvest(const HarvestRules& rules, HarvestCounts& counts, Co
   bool counted = false;
   for (const std::string& recipient : recipients) {
     const Entry contact = canonicalize_path(recipient);
-    if (!add_contact(contact, user.key(), rules, counts, sink)) continue;
+    if (!add_contact(contact, users, rules, counts, sink)) continue;
     counted = true;
-    if (posts != nullptr && ids.size() == 1) posts->add_post(ids.front(), contact, user.key());
+    if (posts == nullptr || ids.size() != 1) continue;
+    for (const std::string& user : users) posts->add_post(ids.front(), contact, user);
   }
   if (counted) ++counts.messages;
   if (counted && ids.size() == 1) ++counts.named_messages;

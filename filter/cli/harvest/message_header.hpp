@@ -37,9 +37,10 @@ class MessageHeader {
   void clear();
   bool empty() const noexcept { return !has_lines_; }
 
-  // Gives the recipients to the sink if the message counts, and counts why they do not; gives them to `posts` as well,
-  // unless it is null. Passes on what both throw.
-  void harvest(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, ListPosts* posts) const;
+  // Gives the recipients to the sink as contacts of `users`, whose folder it is in, whatever From says, if the message
+  // counts, and counts why they do not; gives them to `posts` as well, unless it is null. Passes on what both throw.
+  void harvest(const HarvestRules& rules, Users users, HarvestCounts& counts, ContactSink& sink,
+               ListPosts* posts) const;
 
  private:
   std::size_t kept_bytes() const noexcept { return from_.size() + to_.size() + message_id_.size(); }

@@ -81,7 +81,7 @@ void OpenMessages::set_sender(const LogEvent& event) {
 }
 
 void OpenMessages::add_recipient(Message& message, std::string_view path) {
-  if (!add_contact(canonicalize_path(path), message.user, rules_, counts_, sink_) || message.counted) return;
+  if (!add_contact(canonicalize_path(path), Users(&message.user, 1), rules_, counts_, sink_) || message.counted) return;
   ++counts_.messages;
   message.counted = true;
 }

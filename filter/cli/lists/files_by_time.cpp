@@ -7,18 +7,31 @@
 
 namespace bloomgate::cli {
 
-std::vector<TimedFile> files_by_time(const std::vector<std::string>& sources) {
+namespace {
+
+TimedFile timed(std::string path, std::size_t source, bool named) {
+  TimedFile file = {.path = std::move(path), .source = source, .named = named};
+  struct stat status = {};
+  if (file.path != "-" && stat(file.path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+    file.bytes = static_cast<std::uint64_t>(status.st_size);
+    file.changed = status.st_mtim;
+  }
+  return file;
+}
+
+}  // namespace
+
+std::vector<TimedFile> files_by_time(const std::vector<std::string>& sources, const SkipSource& skip) {
   std::vector<TimedFile> files;
-  for (const std::string& source : sources) {
-    for (std::string& path : list_files({source})) {
-      TimedFile file = {.path = std::move(path)};
-      file.named = file.path == source;
-      struct stat status = {};
-      if (file.path != "-" && stat(file.path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
-        file.bytes = static_cast<std::uint64_t>(status.st_size);
-        file.changed = status.st_mtim;
+  for (std::size_t source = 0; source < sources.size(); ++source) {
+    try {
+      for (std::string& path : list_files({sources[source]})) {
+        const bool named = path == sources[source];
+        files.push_back(timed(std::move(path), source, named));
       }
-      files.push_back(std::move(file));
+    } catch (const BloomgateError& error) {
+      if (!skip) throw;
+      skip(source, error);
     }
   }
   std::ranges::stable_sort(files, [](const TimedFile& a, const TimedFile& b) {

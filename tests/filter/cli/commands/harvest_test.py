@@ -134,6 +134,85 @@ class HarvestTest(ProgramTest):
         self.assertIn("dovecot-uidlist is neither", self.check(EX_DATAERR, *good, "--for-all", ".Sent/dovecot-uidlist")[1])
         self.assertEqual(os.listdir(self.folder / "lists"), before)
 
+    def mailbox(self, owner, *messages):
+        """A folder of sent mail, with these files."""
+        folder = self.folder / "home" / owner / ".Sent/cur"
+        folder.mkdir(parents=True)
+        for number, message in enumerate(messages):
+            (folder / f"{number}.mx:2,S").write_text(message)
+
+    SENT_BY_CEO = "From: ceo@ours.example\nTo: evil1@evil.example\n\n"
+    TABLE = "user,contact\nann@ours.example,evil2@evil.example\n"
+    CARD = "BEGIN:VCARD\nEMAIL:evil4@evil.example\nEND:VCARD\n"
+    PLACE = "home/%u/.Sent"
+
+    def test_what_a_user_puts_into_a_folder_lists_for_that_user_alone(self):
+        forged_log = self.log(("ann", "evil3@evil.example"))
+        self.mailbox("mallory", self.SENT_BY_CEO, self.TABLE, forged_log, self.CARD)
+        self.mailbox("ann", "From: ann@ours.example\nTo: joe@example.org\n\n")
+        pairs, report = self.harvest(self.PLACE, options=["--pairs"])
+        self.assertEqual(pairs, ["evil1@evil.example > mallory@ours.example", "joe@example.org > ann@ours.example"])
+        self.assertEqual([report[name] for name in ("owners", "skipped_files")], [2, 3])
+        self.assertEqual(self.harvest(self.PLACE, options=["--for-all", "--at-least", "2"])[0], [])
+        # The same folder by its name, and as another user's address book.
+        pairs, report = self.harvest("home/mallory/.Sent", options=["--pairs", "--user", "mallory@ours.example"])
+        self.assertEqual((pairs, report["skipped_files"]), (["evil1@evil.example > mallory@ours.example"], 3))
+        pairs, report = self.harvest(self.PLACE, options=["--pairs", "--address-books"])
+        self.assertEqual(pairs, [f"evil{number}@evil.example > mallory@ours.example" for number in (1, 2, 4)] +
+                         ["joe@example.org > ann@ours.example"])
+        self.assertEqual(report["skipped_files"], 1)
+
+    def test_a_mailbox_that_is_one_file_is_read_as_sent_mail_or_not_at_all(self):
+        (self.folder / "home").mkdir()
+        self.write("home/ann", "From ann Fri Nov 20 10:00:00 2026\n" + self.SENT_BY_CEO)
+        self.write("home/bob", self.log(("ann", "evil3@evil.example")))
+        self.write("home/zoe", "no mail\n")
+        os.mkfifo(self.folder / "home/pipe")
+        pairs, report = self.harvest("home/%u", options=["--pairs"])
+        self.assertEqual(pairs, ["evil1@evil.example > ann@ours.example"])
+        self.assertEqual([report[name] for name in ("owners", "skipped_files", "unreadable_files")], [4, 2, 1])
+
+    def test_a_user_counts_once_however_many_folders_and_addresses_there_are(self):
+        message = "From: ann@ours.example\nTo: joe@example.org\n\n"
+        self.mailbox("ann", message)
+        self.mailbox("bob", message)
+        (self.folder / "home/ann/.Sent.old").mkdir()
+        self.write("home/ann/.Sent.old/1", message)
+        logins = self.write("logins", "ann@ours.example ann\na.smith@ours.example ann\n")
+        options = ["--owner-addresses", logins]
+        sources = ["home/%u/.Sent", "home/%u/.Sent.old"]
+        for least, want in (("2", ["joe@example.org"]), ("3", [])):
+            self.assertEqual(self.harvest(*sources, options=["--for-all", "--at-least", least, *options])[0], want)
+        pairs, report = self.harvest(*sources, options=["--pairs", *options])
+        self.assertEqual(pairs, ["joe@example.org > a.smith@ours.example", "joe@example.org > ann@ours.example"])
+        self.assertEqual(report["owners_without_address"], ["bob"])
+        out, _ = self.check(0, "harvest", "--output", "lists", "--own-domain", "ours.example", "--pairs", *options, *sources)
+        self.assertIn("owners    2 of mailboxes; no address is known of 1: bob\n", out)
+
+    def test_sent_mail_that_is_nobody_s_is_refused_where_it_matters_whose_it_is(self):
+        self.mailbox("ann", self.SENT_BY_CEO)
+        (self.folder / "lists").mkdir()
+        run = ["harvest", "--output", "lists", "--own-domain", "ours.example", "--pairs"]
+        _, err = self.check(EX_USAGE, *run, "home/ann/.Sent")
+        self.assertIn("0.mx:2,S does not say whose it is; name its user by --user, or its place by a pattern such as /home/%u/", err)
+        self.assertIn("there is no home/%u/none", self.check(EX_NOINPUT, *run, "home/%u/none")[1])
+        log = self.write("log", self.log(("ann", "joe@example.org")))
+        out, err = self.check(0, *run, "home/%u/none", log)
+        self.assertIn("there is no home/%u/none\n", err)
+        self.assertIn("entries   1\n", out)
+        self.assertIn("one %u in it says", self.check(EX_USAGE, *run, "home/%d/.Sent")[1])
+        logins = self.write("logins", "ann@ours.example\n")
+        self.assertIn("logins:1: not an address and its logins",
+                      self.check(EX_DATAERR, *run, "--owner-addresses", logins, self.PLACE)[1])
+        self.assertEqual(len(os.listdir(self.folder / "lists")), 1)
+
+    def test_an_empty_folder_does_not_end_the_run(self):
+        self.mailbox("ann")
+        self.mailbox("bob", "From: bob@ours.example\nTo: joe@example.org\n\n")
+        pairs, report = self.harvest(self.PLACE, options=["--pairs"])
+        self.assertEqual((pairs, report["empty_folders"]), (["joe@example.org > bob@ours.example"], 1))
+        self.assertEqual(self.harvest("home/ann/.Sent", "home/bob/.Sent")[0], ["joe@example.org"])
+
     def test_a_folder_s_file_that_cannot_be_read_is_named_and_does_not_end_the_run(self):
         for folder in ("lists", ".Sent/cur"):
             (self.folder / folder).mkdir(parents=True, exist_ok=True)
@@ -161,20 +240,20 @@ class HarvestTest(ProgramTest):
         self.assertEqual(process.returncode, 0)
         self.assertEqual([report[key] for key in ("entries", "vanished_files", "unreadable_files")], [1, 1, 0])
 
-    def post(self, number, to="dev@lists.example.org", user="ann"):
-        return f"From: {user}@ours.example\r\nTo: {to}\r\nMessage-ID: <{number}@ours.example>\r\n\r\nHello\r\n"
+    def post(self, number, to="dev@lists.example.org"):
+        return f"From: ann@ours.example\r\nTo: {to}\r\nMessage-ID: <{number}@ours.example>\r\n\r\nHello\r\n"
 
     def of_list(self, number, name="dev", host="lists.example.org"):
         return (f"From: joe@example.org\r\nList-Id: {name} <{name}.{host}>\r\nList-Post: <mailto:{name}@{host}>\r\n"
                 f"In-Reply-To: <{number}@ours.example>\r\n\r\nHello\r\n")
 
     def test_lists_that_a_user_has_posted_to_are_written_only_if_asked_for(self):
-        for folder in (".Sent/cur", ".Sent/new", "Maildir/new", "Maildir/cur"):
+        for folder in ("ann/.Sent/cur", "bob/.Sent/cur", "Maildir/new", "Maildir/cur"):
             (self.folder / folder).mkdir(parents=True)
-        self.write(".Sent/cur/1.mx:2,S", self.post(1))
-        self.write(".Sent/cur/2.mx:2,S", self.post(2, user="bob"))
-        self.write(".Sent/cur/3.mx:2,S", gzip.compress(self.post(3, to="ops@lists.example.net").encode()))
-        self.write(".Sent/cur/4.mx:2,S", self.post(4, to="joe@example.org"))
+        self.write("ann/.Sent/cur/1.mx:2,S", self.post(1))
+        self.write("bob/.Sent/cur/2.mx:2,S", self.post(2))
+        self.write("ann/.Sent/cur/3.mx:2,S", gzip.compress(self.post(3, to="ops@lists.example.net").encode()))
+        self.write("ann/.Sent/cur/4.mx:2,S", self.post(4, to="joe@example.org"))
         self.write("Maildir/cur/5.mx:2,S", self.of_list(1))
         self.write("Maildir/cur/6.mx:2,S", self.of_list(2))
         self.write("Maildir/new/7.mx", gzip.compress(self.of_list(3, "ops", "lists.example.net").encode()))
@@ -182,10 +261,10 @@ class HarvestTest(ProgramTest):
         self.write("Maildir/new/9.mx", self.of_list(5, "read-only"))
         self.write("Maildir/dovecot-uidlist", "3 V1 N2\n")
         addresses = ["dev@lists.example.org", "joe@example.org", "ops@lists.example.net"]
-        lines, report = self.harvest(".Sent")
+        lines, report = self.harvest("%u/.Sent")
         self.assertEqual((lines, report["mailing_lists"]), (addresses, 0))
         wanted = ["--mailing-lists", "Maildir"]
-        lines, report = self.harvest(".Sent", options=["--for-all", *wanted])
+        lines, report = self.harvest("%u/.Sent", options=["--for-all", *wanted])
         found = ["list:dev.lists.example.org", "list:ops.lists.example.net"]
         self.assertEqual(lines, sorted([*addresses, *found]))
         self.assertEqual([report[key] for key in ("entries", "mailing_lists", "named_messages", "list_messages",
@@ -193,9 +272,9 @@ class HarvestTest(ProgramTest):
         # They are entries that `build` takes.
         self.check(0, "build", "--strict", "-o", "filter", "lists/" + report["list"].partition("/")[2])
         self.assertEqual(self.answers("filter", *found), ["listed"] * 2)
-        self.assertEqual(self.harvest(".Sent", options=["--for-all", "--at-least", "2", *wanted])[0],
+        self.assertEqual(self.harvest("%u/.Sent", options=["--for-all", "--at-least", "2", *wanted])[0],
                          ["dev@lists.example.org", "list:dev.lists.example.org"])
-        pairs, report = self.harvest(".Sent", options=["--pairs", *wanted])
+        pairs, report = self.harvest("%u/.Sent", options=["--pairs", *wanted])
         self.assertEqual([pair for pair in pairs if pair.startswith("list:")],
                          ["list:dev.lists.example.org > ann@ours.example", "list:dev.lists.example.org > bob@ours.example",
                           "list:ops.lists.example.net > ann@ours.example"])

@@ -17,6 +17,7 @@ constexpr std::string_view kPost = "From: ann@ours.example\nTo: dev@lists.exampl
 constexpr std::string_view kList =
     "List-Id: The developers <dev.lists.example.org>\nList-Post: <mailto:dev@lists.example.org>\n";
 constexpr std::string_view kAnswer = "In-Reply-To: <1@ours.example>\n";
+const std::vector<std::string> kBob = {"bob@ours.example"};
 const Found kFound = {"list:dev.lists.example.org > ann@ours.example"};
 
 std::string text(std::initializer_list<std::string_view> parts) {
@@ -32,8 +33,8 @@ struct Mail {
   Sink sent = {};
   ListPosts posts = {std::uint64_t{1} << 20, folder.path().string()};
 
-  Mail& send(std::string_view message) {
-    MailReader reader(rules, counts, sent, false, &posts);
+  Mail& send(std::string_view message, Users users = kAnn) {
+    MailReader reader(rules, users, counts, sent, false, &posts);
     reader.read(message);
     reader.finish();
     return *this;
@@ -67,7 +68,7 @@ TEST_CASE("a list is found once for each post, however many users and copies are
   Mail mail;
   for (int times = 0; times < 2; ++times) {
     mail.send(text({kPost})).receive(text({kList, kAnswer}));
-    mail.send(text({"From: bob@ours.example\nCc: DEV@Lists.example.org\nMessage-ID: <2@ours.example>\n"}));
+    mail.send(text({"From: bob@ours.example\nCc: DEV@Lists.example.org\nMessage-ID: <2@ours.example>\n"}), kBob);
     mail.receive(text({kList, "Message-ID: <2@ours.example>\n", kAnswer}));
   }
   CHECK(mail.lists() == Found{kFound.front(), "list:dev.lists.example.org > bob@ours.example"});

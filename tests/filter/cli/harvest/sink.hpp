@@ -11,6 +11,9 @@ namespace bloomgate::cli {
 
 using Found = std::vector<std::string>;
 
+// The users of the tests' mail.
+inline const std::vector<std::string> kAnn = {"ann@ours.example"};
+
 struct Sink : ContactSink {
   void add(std::string_view contact, std::string_view user) override {
     found.push_back(std::string(contact) + " > " + std::string(user));

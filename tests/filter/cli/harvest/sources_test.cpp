@@ -27,7 +27,7 @@ struct Source {
     reader.finish();
   }
   Found message(std::string_view text) {
-    MailReader reader(rules, counts, sink, false);
+    MailReader reader(rules, kAnn, counts, sink, false);
     read(reader, text);
     return sink.found;
   }
@@ -124,17 +124,17 @@ TEST_CASE("an mbox is read message by message, and a line of text that begins wi
       "From Monday 10:00 on\nFrom: ann@ours.example\nTo: evil@example.org\n\n"
       "From here: to there\nFrom: ann@ours.example\nTo: evil@example.org\n\n"
       "From here to there\nFrom: ann@ours.example\nTo: evil@example.org\n\n"
-      "From bob@ours.example Fri Nov 20 11:00:00 2026\nFrom: bob@ours.example\nTo: joe@example.org\n";
+      "From bob@ours.example Fri Nov 20 11:00:00 2026\nFrom: bob@ours.example\nTo: zoe@example.org\n";
   for (const bool line_by_line : {false, true}) {
     Source source;
-    MailReader reader(source.rules, source.counts, source.sink, true);
+    MailReader reader(source.rules, kAnn, source.counts, source.sink, true);
     source.read(reader, mbox, line_by_line);
-    CHECK(source.sink.found == Found{"joe@example.org > ann@ours.example", "joe@example.org > bob@ours.example"});
+    CHECK(source.sink.found == Found{"joe@example.org > ann@ours.example", "zoe@example.org > ann@ours.example"});
   }
 }
 
 TEST_CASE_METHOD(Source, "the file of a message is read no further than its header") {
-  MailReader reader(rules, counts, sink, false);
+  MailReader reader(rules, kAnn, counts, sink, false);
   reader.read("From: ann@ours.example\n");
   CHECK(reader.wants_more());
   reader.read("To: joe@example.org\n\n");
@@ -152,7 +152,7 @@ TEST_CASE("the addresses of vCards are read in all versions") {
     CHECK_FALSE(vcard_address(line));
   }
   Source source;
-  VcardReader reader(source.rules, source.counts, source.sink, "ann@ours.example");
+  VcardReader reader(source.rules, source.counts, source.sink, kAnn);
   source.read(reader,
               "BEGIN:VCARD\r\nFN:Joe\r\nEMAIL:joe@exam\r\n ple.org\r\nPHOTO:" + std::string(9000, 'A') +
                   "\r\n  AAAA\r\nEMAIL:bob@ours.example\r\nEND:VCARD\r\nBEGIN:VCARD\r\nEMAIL:zoe@example.org",
@@ -161,7 +161,7 @@ TEST_CASE("the addresses of vCards are read in all versions") {
 }
 
 TEST_CASE_METHOD(Source, "the addresses of a table of contacts are in all columns for mail") {
-  CsvContactsReader reader(rules, counts, sink, "ann@ours.example");
+  CsvContactsReader reader(rules, counts, sink, kAnn, true);
   read(reader,
        "Name,E-mail 1 - Type,E-mail 1 - Value,Primary Email\r\n"
        "\"Doe, Joe\r\nof there\",* Work,joe@example.org ::: Joe2@example.org,\r\n"
@@ -174,15 +174,30 @@ TEST_CASE_METHOD(Source, "the addresses of a table of contacts are in all column
 }
 
 TEST_CASE_METHOD(Source, "a table with two columns has pairs of user and contact") {
-  CsvContactsReader reader(rules, counts, sink, "");
+  CsvContactsReader reader(rules, counts, sink, {}, true);
   read(reader, "\"user\",\"contact\"\n\"ann@ours.example\",\"joe@example.org\"\nbob@example.org,joe@example.org\n");
   CHECK(sink.found == Found{"joe@example.org > ann@ours.example"});
   CHECK(left_out(LeftOut::foreign_sender) == 1);
 }
 
-TEST_CASE_METHOD(Source, "an address book without a user is refused if pairs are wanted") {
-  VcardReader reader(rules, counts, sink, "");
-  CHECK_THROWS_AS(read(reader, "EMAIL:joe@example.org\n"), BloomgateError);
+TEST_CASE_METHOD(Source, "a table that a user may have made is of that user's contacts alone") {
+  CsvContactsReader reader(rules, counts, sink, kAnn, false);
+  read(reader, "user,contact\nceo@ours.example,evil@example.org\n");
+  CHECK(sink.found == Found{"evil@example.org > ann@ours.example"});
+}
+
+TEST_CASE_METHOD(Source, "a table of contacts that nobody is named for is refused if pairs are wanted") {
+  CsvContactsReader reader(rules, counts, sink, {}, true);
+  CHECK_THROWS_AS(read(reader, "Name,E-mail\nJoe,joe@example.org\n"), BloomgateError);
+}
+
+TEST_CASE_METHOD(Source, "a sent message counts for all addresses of its folder's owner, and for no other user") {
+  const std::vector<std::string> owner = {"ann.smith@ours.example", "asmith@ours.example"};
+  MailReader reader(rules, owner, counts, sink, false);
+  read(reader, "From: ceo@ours.example\nTo: joe@example.org\n\n");
+  CHECK(sink.found == Found{"joe@example.org > ann.smith@ours.example", "joe@example.org > asmith@ours.example"});
+  CHECK(counts.messages == 1);
+  CHECK(counts.contacts == 1);
 }
 
 }  // namespace

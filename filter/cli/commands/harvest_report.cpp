@@ -1,0 +1,88 @@
+#include "filter/cli/commands/harvest_report.hpp"
+
+#include <iostream>
+
+#include "filter/base/json.hpp"
+#include "filter/base/printable.hpp"
+#include "filter/cli/commands/report_text.hpp"
+#include "filter/cli/numbers.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+// The first names of many.
+std::string first_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t at = 0; at < names.size() && at < kMostNamed; ++at) {
+    text.append(at == 0 ? "" : ", ").append(printable(names[at]));
+  }
+  return names.size() > kMostNamed ? text + ", ..." : text;
+}
+
+}  // namespace
+
+void print_harvest(const HarvestReport& report) {
+  std::cout << "harvested " << report.list << "\nentries   " << format_count(report.written.entries) << "\nmessages  "
+            << format_count(report.counts.messages) << " of your users, " << format_count(report.counts.contacts)
+            << " recipients\n";
+  if (report.wants_lists) {
+    std::cout << "lists     " << format_count(report.written.mailing_lists) << " mailing lists, of "
+              << format_count(report.counts.named_messages) << " sent messages with a Message-ID and "
+              << format_count(report.counts.list_messages) << " received ones that name their list\n";
+  }
+  for (std::size_t kind = 0; kind < kLeftOutKinds; ++kind) {
+    if (const std::uint64_t times = report.counts.left_out[kind]) {
+      std::cout << "left out  " << format_count(times) << ' ' << kLeftOutTexts[kind] << '\n';
+    }
+  }
+  if (const std::size_t owners = report.sources.owners(); owners != 0) {
+    const std::vector<std::string>& unknown = report.sources.without_address();
+    std::cout << "owners    " << format_count(owners) << " of mailboxes";
+    if (!unknown.empty()) {
+      std::cout << "; no address is known of " << format_count(unknown.size()) << ": " << first_of(unknown);
+    }
+    std::cout << '\n';
+  }
+  const auto print_skipped = [](std::uint64_t files, const char* what) {
+    if (files != 0) std::cout << "skipped   " << format_count(files) << " files that " << what << '\n';
+  };
+  print_skipped(report.skipped.no_sources, "are no sources of a kind that is read there");
+  print_skipped(report.skipped.vanished, "were moved or deleted meanwhile");
+  print_skipped(report.skipped.unreadable, "cannot be read to their end");
+  if (report.spilled_bytes != 0) {
+    std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
+  }
+  std::cout << "time      " << format_decimal(report.seconds, 2) << " s, " << format_short_bytes(report.read_bytes)
+            << " read\n";
+}
+
+void print_harvest_json(const HarvestReport& report) {
+  Json unknown = Json::array();
+  for (const std::string& owner : report.sources.without_address()) unknown.push_back(owner);
+  Json left_out = Json::object();
+  for (std::size_t kind = 0; kind < kLeftOutKinds; ++kind) {
+    left_out[std::string(kLeftOutNames[kind])] = report.counts.left_out[kind];
+  }
+  const Json json = {
+      {"list", report.list},
+      {"entries", report.written.entries},
+      {"mailing_lists", report.written.mailing_lists},
+      {"messages", report.counts.messages},
+      {"recipients", report.counts.contacts},
+      {"named_messages", report.counts.named_messages},
+      {"list_messages", report.counts.list_messages},
+      {"left_out", left_out},
+      {"owners", report.sources.owners()},
+      {"owners_without_address", unknown},
+      {"empty_folders", report.sources.empty_folders()},
+      {"skipped_files", report.skipped.no_sources},
+      {"vanished_files", report.skipped.vanished},
+      {"unreadable_files", report.skipped.unreadable},
+      {"read_bytes", report.read_bytes},
+      {"spilled_bytes", report.spilled_bytes},
+      {"seconds", report.seconds},
+  };
+  print_report(json);
+}
+
+}  // namespace bloomgate::cli

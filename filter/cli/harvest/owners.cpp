@@ -1,0 +1,167 @@
+#include "filter/cli/harvest/owners.hpp"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fstream>
+
+#include "filter/base/ascii.hpp"
+#include "filter/base/error.hpp"
+#include "filter/cli/command_line.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+constexpr std::string_view kBlanksOfLines = " \t\r";
+constexpr std::string_view kBetweenLogins = " \t\r,";
+
+// The first sign of an owner's name in the text: its place, npos if there is none.
+std::size_t find_sign(std::string_view text) noexcept {
+  for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
+    if (at + 1 < text.size() && std::string_view("und").find(text[at + 1]) != std::string_view::npos) return at;
+  }
+  return std::string_view::npos;
+}
+
+// Takes the first part off a path, without the slash behind it.
+std::string_view take_part(std::string_view& path) noexcept {
+  const std::string_view part = path.substr(0, path.find('/'));
+  path.remove_prefix(std::min(part.size() + 1, path.size()));
+  return part;
+}
+
+struct Freed {
+  ~Freed() { globfree(&found); }
+  glob_t found = {};
+};
+
+}  // namespace
+
+bool OwnerPattern::is_pattern(std::string_view text) noexcept {
+  return find_sign(text) != std::string_view::npos;
+}
+
+OwnerPattern::OwnerPattern(std::string_view text) : text_(text) {
+  while (text_.size() > 1 && text_.ends_with('/')) text_.pop_back();
+  std::string signs;
+  std::string_view rest = text_;
+  while (!rest.empty()) {
+    const bool is_first = wildcards_.empty() && signs.empty() && rest.size() == text_.size();
+    const std::string_view part = take_part(rest);
+    if (!is_first) wildcards_ += '/';
+    const std::size_t at = find_sign(part);
+    if (at == std::string_view::npos) {
+      wildcards_ += part;
+      continue;
+    }
+    if (find_sign(part.substr(at + 2)) != std::string_view::npos) {
+      throw UsageError("of a path's parts between slashes, each may have one of %u, %n and %d, not '" +
+                       std::string(part) + "'");
+    }
+    signs += part[at + 1];
+    wildcards_.append(part.substr(0, at)).append("*").append(part.substr(at + 2));
+  }
+  std::ranges::sort(signs);
+  if (signs != "u" && signs != "dn" && signs != "n") {
+    throw UsageError("whose mailbox a path is, one %u in it says, or one %n, which may have one %d beside it; not '" +
+                     text_ + "'");
+  }
+}
+
+std::optional<std::string> OwnerPattern::owner_of(std::string_view path) const {
+  std::string name;
+  std::string domain;
+  std::string_view pattern = text_;
+  while (!pattern.empty() && !path.empty()) {
+    const std::string_view wanted = take_part(pattern);
+    const std::string_view part = take_part(path);
+    const std::size_t at = find_sign(wanted);
+    if (at == std::string_view::npos) continue;
+    const std::string_view before = wanted.substr(0, at);
+    const std::string_view after = wanted.substr(at + 2);
+    // With wildcards beside the sign it would not be clear what is of the name.
+    if (part.size() <= before.size() + after.size() || !part.starts_with(before) || !part.ends_with(after)) {
+      return std::nullopt;
+    }
+    (wanted[at + 1] == 'd' ? domain : name) = part.substr(before.size(), part.size() - before.size() - after.size());
+  }
+  if (!pattern.empty() || !path.empty() || name.empty()) return std::nullopt;
+  if (!domain.empty()) name.append(1, '@').append(domain);
+  return ascii::lower_case(name);
+}
+
+std::vector<OwnerPattern::Place> OwnerPattern::places() const {
+  Freed freed;
+  const int status = glob(wildcards_.c_str(), 0, nullptr, &freed.found);
+  if (status == GLOB_NOSPACE) throw std::bad_alloc();
+  std::vector<Place> places;
+  for (std::size_t at = 0; status == 0 && at < freed.found.gl_pathc; ++at) {
+    std::string path = freed.found.gl_pathv[at];
+    if (std::optional<std::string> owner = owner_of(path)) places.push_back({std::move(path), *std::move(owner)});
+  }
+  return places;
+}
+
+void OwnerAddresses::add_line(std::string_view line, const std::string& place) {
+  const std::string_view written = line.substr(0, line.find_first_of(kBlanksOfLines));
+  std::string_view logins = ascii::trimmed(line.substr(written.size()), kBlanksOfLines);
+  if (logins.empty() || written.starts_with('/')) {
+    throw BloomgateError(ErrorCode::bad_input,
+                         place + ": not an address and its logins, as in 'ann.smith@example.net asmith'");
+  }
+  if (written.starts_with('@')) return;
+  const Entry address = canonicalize_path(written);
+  if (address.kind() != EntryKind::address) {
+    throw BloomgateError(ErrorCode::bad_input,
+                         place + ": not an address: " + std::string(reject_reason_text(address.reason())));
+  }
+  if (!own_domains_.contains(address.domain())) return;
+  while (!logins.empty()) {
+    const std::string_view login = logins.substr(0, logins.find_first_of(kBetweenLogins));
+    if (!login.empty()) by_login_[ascii::lower_case(login)].emplace_back(address.key());
+    logins.remove_prefix(std::min(login.size() + 1, logins.size()));
+  }
+}
+
+void OwnerAddresses::read(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw system_error(ErrorCode::cannot_open, "open", path, errno);
+  std::string entry;  // with the lines that go on with it, as Postfix joins them
+  std::uint64_t first = 0;
+  const auto use = [&] {
+    if (!entry.empty()) add_line(entry, path + ":" + std::to_string(first));
+    entry.clear();
+  };
+  std::uint64_t number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    const std::string_view text = ascii::trimmed(line, kBlanksOfLines);
+    if (text.empty() || text.starts_with('#')) continue;
+    if (line.starts_with(' ') || line.starts_with('\t')) {
+      entry.append(1, ' ').append(text);
+      continue;
+    }
+    use();
+    entry = text;
+    first = number;
+  }
+  use();
+  if (file.bad()) throw system_error(ErrorCode::cannot_read, "read", path, errno);
+}
+
+std::vector<std::string> OwnerAddresses::of(std::string_view login) const {
+  std::vector<std::string> addresses;
+  if (const auto found = by_login_.find(ascii::lower_case(login)); found != by_login_.end()) addresses = found->second;
+  std::string own_path(login);
+  if (by_login_.empty() && login.find('@') == std::string_view::npos)
+    own_path.append(1, '@').append(own_domains_.only());
+  const Entry own = canonicalize_path(own_path);
+  if (own.kind() == EntryKind::address && own_domains_.contains(own.domain())) addresses.emplace_back(own.key());
+  std::ranges::sort(addresses);
+  addresses.erase(std::ranges::unique(addresses).begin(), addresses.end());
+  return addresses;
+}
+
+}  // namespace bloomgate::cli
