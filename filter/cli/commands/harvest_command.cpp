@@ -228,7 +228,8 @@ int run_harvest(const Arguments& arguments) {
   const std::uint64_t memory_bytes = parse_bytes(command->memory, "--memory") / (wants_lists ? 4 : 2);
   ContactSorter sorter(memory_bytes, command->output);
   ListPosts posts(memory_bytes, command->output);
-  Harvest harvest(rules, sorter, command->threads, stop, wants_lists ? &posts : nullptr);
+  Harvest harvest(rules, sorter, command->threads, stop, wants_lists ? &posts : nullptr,
+                  command->owner_addresses.empty() ? nullptr : &addresses);
   const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   Progress progress(
       style,

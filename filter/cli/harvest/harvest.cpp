@@ -29,13 +29,13 @@ LogBlock read_block(Block block) {
 }  // namespace
 
 Harvest::Harvest(const HarvestRules& rules, ContactSink& sink, unsigned threads, const std::atomic<bool>& stop,
-                 ListPosts* posts)
+                 ListPosts* posts, const OwnerAddresses* addresses)
     : rules_(rules),
       sink_(sink),
       threads_(threads),
       stop_(stop),
       posts_(posts),
-      open_messages_(rules, counts_, sink_) {}
+      open_messages_(rules, counts_, sink_, OpenMessages::kMostOpen, addresses) {}
 
 void Harvest::read_log(Blocks& blocks, Block first) {
   const auto use = [&](const LogBlock& read) {

@@ -24,8 +24,9 @@ struct SourcePlace {
 class Harvest {
  public:
   // The rules, the sink and `stop` are the caller's, who keeps them. `posts` may be null: no mailing lists are wanted.
+  // So may `addresses`: which of them a login has is not known.
   Harvest(const HarvestRules& rules, ContactSink& sink, unsigned threads, const std::atomic<bool>& stop,
-          ListPosts* posts = nullptr);
+          ListPosts* posts = nullptr, const OwnerAddresses* addresses = nullptr);
 
   // A file, or `-` for standard input. Log files must come in the order of their time, since a message may begin in one
   // and end in the next. Only messages, and address books where the rules say so, are read where a user may have put

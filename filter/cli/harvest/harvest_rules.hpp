@@ -44,15 +44,16 @@ enum class LeftOut : std::uint8_t {
   many_recipients,  // messages
   foreign_sender,   // messages: the sender is in none of our domains
   no_login,         // messages: the client had not logged in
+  other_sender,     // messages: the sender is not an address of the login
   unreadable,       // messages and contacts: there is no address where one should be
   own_domain,       // recipients in our own domains
   not_delivered,    // recipients
   open,             // messages: more than may be open at once
 };
-inline constexpr std::size_t kLeftOutKinds = 9;
+inline constexpr std::size_t kLeftOutKinds = 10;
 inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutNames = {
-    "null_sender",   "automatic", "many_recipients", "foreign_sender", "no_login", "unreadable", "own_domain",
-    "not_delivered", "open"};
+    "null_sender",  "automatic",  "many_recipients", "foreign_sender", "no_login",
+    "other_sender", "unreadable", "own_domain",      "not_delivered",  "open"};
 
 inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
     "bounces",
@@ -60,6 +61,7 @@ inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
     "messages to too many recipients",
     "messages of senders in other domains",
     "messages of clients that had not logged in",
+    "messages of senders whose address is not the login's",
     "messages or contacts without a readable address",
     "recipients in your own domains",
     "recipients who were not reached",

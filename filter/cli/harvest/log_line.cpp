@@ -89,6 +89,14 @@ bool take_path_field(std::string_view& text, std::string_view name, std::string_
   return take(text, ", ");
 }
 
+// A content filter takes a message that it throws away: `sent (250 2.7.0 Ok, discarded, id=…)`.
+// `status` is a part of the line's text, and the server's answer goes on behind it.
+bool is_discarded(std::string_view text, std::string_view status) noexcept {
+  constexpr std::string_view kWord = "discarded";
+  text.remove_prefix(static_cast<std::size_t>(status.data() - text.data()));
+  return std::ranges::search(text, kWord, {}, ascii::to_lower).begin() != text.end();
+}
+
 std::optional<LogEvent> read_postfix(std::string_view agent, std::string_view text, LogEvent event) noexcept {
   if (agent == "qmgr") {
     if (text == "removed") {
@@ -105,7 +113,7 @@ std::optional<LogEvent> read_postfix(std::string_view agent, std::string_view te
   if (agent == "smtpd") {
     if (!take(text, "client=")) return std::nullopt;
     event.kind = LogEventKind::received;
-    event.logged_in = !field(text, "sasl_username=").empty();
+    event.login = field(text, "sasl_username=");
     event.origin = field(text, "orig_queue_id=");
     return event;
   }
@@ -122,10 +130,12 @@ std::optional<LogEvent> read_postfix(std::string_view agent, std::string_view te
   if (!is_one_of(agent, "smtp", "lmtp", "pipe", "error") || !take_path_field(text, "to=", event.text)) {
     return std::nullopt;
   }
+  // The address behind an alias is not the user's contact.
+  take_path_field(text, "orig_to=", event.text);
   // Its last field, with the other server's words behind it: what stands before it has no spaces.
   const std::string_view status = field(text, "status=");
   if (status.starts_with("sent ") && agent != "error") {
-    event.kind = LogEventKind::delivered;
+    event.kind = is_discarded(text, status) ? LogEventKind::failed : LogEventKind::delivered;
   } else if (status.starts_with("bounced ")) {
     event.kind = LogEventKind::failed;
   } else {
@@ -144,7 +154,7 @@ std::optional<LogEvent> read_sendmail(std::string_view text, LogEvent event) noe
   if (!take_path_field(text, "to=", event.text)) return std::nullopt;
   const std::string_view status = field(text, "stat=");
   if (status.starts_with("Sent")) {
-    event.kind = LogEventKind::delivered;
+    event.kind = is_discarded(text, status) ? LogEventKind::failed : LogEventKind::delivered;
   } else if (!status.empty() && !status.starts_with("Deferred") && !status.starts_with("queued")) {
     event.kind = LogEventKind::failed;
   } else {
@@ -179,6 +189,7 @@ std::optional<LogEvent> read_log_line(std::string_view line) noexcept {
   if (event.is_sendmail && take(text, "AUTH=server, ")) {
     event.kind = LogEventKind::login;
     event.relay = field(text, "relay=");
+    event.login = field(text, "authid=");
     return event;
   }
   if (!has_id) return std::nullopt;

@@ -28,11 +28,12 @@ enum class LogEventKind : std::uint8_t {
 struct LogEvent {
   LogEventKind kind = LogEventKind::removed;
   bool is_sendmail = false;
-  bool logged_in = false;        // received
   std::uint32_t recipients = 0;  // sender
   std::string_view host = {};    // that has logged it: queue IDs are its own
   std::string_view queue_id = {};
-  std::string_view text = {};     // sender: its path; delivered, failed: one path, or several between commas
+  std::string_view text = {};     // sender: its path; delivered, failed: one path as the sender wrote it, or several
+                                  // between commas
+  std::string_view login = {};    // login, received: as whom the client has logged in
   std::string_view origin = {};   // received: the queue ID that it had before a content filter
   std::string_view process = {};  // login, sender of Sendmail: which process had the connection,
   std::string_view relay = {};    // and with whom

@@ -1,5 +1,7 @@
 #include "filter/cli/harvest/open_messages.hpp"
 
+#include <algorithm>
+
 namespace bloomgate::cli {
 
 std::string OpenMessages::id_of(std::string_view host, std::string_view id) {
@@ -43,13 +45,18 @@ void OpenMessages::leave_out(Message& message, LeftOut reason) noexcept {
 
 void OpenMessages::receive(const LogEvent& event) {
   std::string id = id_of(event.host, event.queue_id);
-  bool logged_in = event.logged_in;
+  std::string login(event.login);
+  bool counts = !login.empty();
   if (!event.origin.empty()) {  // a content filter hands it back
-    const Message* const before = find(id_of(event.host, event.origin));
-    logged_in = logged_in || (before != nullptr && before->counts);
+    Message* const before = find(id_of(event.host, event.origin));
+    if (before != nullptr) {
+      before->is_handed_on = true;
+      if (login.empty()) login = before->login;
+      counts = counts || before->counts;
+    }
   }
-  if (logged_in || rules_.without_login) {
-    open(std::move(id));
+  if (counts || rules_.without_login) {
+    open(std::move(id)).login = std::move(login);
   } else {
     close(id);
     counts_.leave_out(LeftOut::no_login);
@@ -60,12 +67,15 @@ void OpenMessages::set_sender(const LogEvent& event) {
   const std::string id = id_of(event.host, event.queue_id);
   Message* message = nullptr;
   if (event.is_sendmail) {
-    if (!rules_.without_login && find(login_of(event)) == nullptr) {
+    const Message* const client = find(login_of(event));
+    if (!rules_.without_login && client == nullptr) {
       close(id);
       counts_.leave_out(LeftOut::no_login);
       return;
     }
+    std::string login = client != nullptr ? client->login : std::string();
     message = &open(id);
+    message->login = std::move(login);
     message->recipients = event.recipients;
   } else {
     message = find(id);
@@ -76,8 +86,14 @@ void OpenMessages::set_sender(const LogEvent& event) {
   if (sender.kind() != EntryKind::address || !rules_.own_domains.contains(sender.domain())) {
     return leave_out(*message, LeftOut::foreign_sender);
   }
+  if (!may_write_as(*message, sender.key())) return leave_out(*message, LeftOut::other_sender);
   if (event.recipients > rules_.most_recipients) return leave_out(*message, LeftOut::many_recipients);
   message->user = sender.key();
+}
+
+bool OpenMessages::may_write_as(const Message& message, std::string_view sender) const {
+  if (addresses_ == nullptr || message.login.empty()) return true;
+  return std::ranges::binary_search(addresses_->of(message.login), sender);
 }
 
 void OpenMessages::add_recipient(Message& message, std::string_view path) {
@@ -90,6 +106,7 @@ void OpenMessages::finish(const LogEvent& event) {
   const std::string id = id_of(event.host, event.queue_id);
   Message* const message = find(id);
   if (message == nullptr) return;
+  if (message->is_handed_on) return;
   std::string_view paths = event.text;
   std::uint32_t recipients = 0;
   for (; !paths.empty(); ++recipients) {
@@ -117,9 +134,12 @@ void OpenMessages::use(const LogEvent& event) {
       return receive(event);
     case LogEventKind::sender:
       return set_sender(event);
-    case LogEventKind::login:
-      open(login_of(event)).is_login = true;
+    case LogEventKind::login: {
+      Message& client = open(login_of(event));
+      client.is_login = true;
+      client.login = event.login;
       return;
+    }
     case LogEventKind::automatic:
       if (Message* const message = find(id_of(event.host, event.queue_id))) leave_out(*message, LeftOut::automatic);
       return;

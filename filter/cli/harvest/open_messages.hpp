@@ -11,6 +11,7 @@
 
 #include "filter/cli/harvest/harvest_rules.hpp"
 #include "filter/cli/harvest/log_line.hpp"
+#include "filter/cli/harvest/owners.hpp"
 
 namespace bloomgate::cli {
 
@@ -18,9 +19,11 @@ class OpenMessages {
  public:
   static constexpr std::size_t kMostOpen = 500'000;  // some 150 MB
 
-  // The rules, the counts and the sink are the caller's, who keeps them.
-  OpenMessages(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, std::size_t most_open = kMostOpen)
-      : rules_(rules), counts_(counts), sink_(sink), most_open_(most_open) {}
+  // The rules, the counts, the sink and the addresses are the caller's, who keeps them. With addresses, a message
+  // counts only if its sender is one of the login's.
+  OpenMessages(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, std::size_t most_open = kMostOpen,
+               const OwnerAddresses* addresses = nullptr)
+      : rules_(rules), counts_(counts), sink_(sink), most_open_(most_open), addresses_(addresses) {}
 
   // The next event of the log, in its order. Passes on what the sink throws.
   void use(const LogEvent& event);
@@ -33,8 +36,10 @@ class OpenMessages {
     std::string user = {};         // the key, once it is known
     std::uint32_t recipients = 0;  // of Sendmail, which are still to come
     bool counts = true;
-    bool is_login = false;  // no message: a connection to Sendmail that has logged in
+    bool is_login = false;      // no message: a connection to Sendmail that has logged in
+    bool is_handed_on = false;  // to a content filter, which has handed it back as another one
     bool counted = false;
+    std::string login = {};  // as whom the client has logged in
   };
   using At = std::list<Message>::iterator;
 
@@ -47,13 +52,15 @@ class OpenMessages {
   void receive(const LogEvent& event);
   void set_sender(const LogEvent& event);
   void finish(const LogEvent& event);
+  bool may_write_as(const Message& message, std::string_view sender) const;
   void add_recipient(Message& message, std::string_view path);
 
   const HarvestRules& rules_;
   HarvestCounts& counts_;
   ContactSink& sink_;
   std::size_t most_open_;
-  std::list<Message> messages_;  // the oldest first
+  const OwnerAddresses* addresses_;  // null: not known
+  std::list<Message> messages_;      // the oldest first
   std::unordered_map<std::string_view, At> by_id_;
 };
 

@@ -4,16 +4,17 @@
 
 #include "sink.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::cli {
 namespace {
 
 struct Log {
-  explicit Log(bool without_login = false, std::size_t most_open = 100)
+  explicit Log(bool without_login = false, std::size_t most_open = 100, const OwnerAddresses* addresses = nullptr)
       : rules{.own_domains = OwnDomains({"ours.example", ".tree.example"}),
               .most_recipients = 3,
               .without_login = without_login},
-        messages(rules, counts, sink, most_open) {}
+        messages(rules, counts, sink, most_open, addresses) {}
 
   void read(const std::string& line) {
     if (const auto event = read_log_line(line)) messages.use(*event);
@@ -136,6 +137,66 @@ TEST_CASE_METHOD(Log, "behind a content filter the message counts by its first l
   from("CCCCC1");
   sent("CCCCC1", "<bob@example.org>");
   CHECK(sink.found.size() == 1);
+}
+
+TEST_CASE_METHOD(Log, "a message that a content filter hands back counts once, for whom it reaches then") {
+  login("AAAAA1");
+  from("AAAAA1", "<ann@ours.example>", 2);
+  postfix("smtpd", "BBBBB1: client=localhost[127.0.0.1], orig_queue_id=AAAAA1, orig_client=pc[1.2.3.4]");
+  from("BBBBB1", "<ann@ours.example>", 2);
+  sent("AAAAA1");
+  sent("AAAAA1", "<bob@example.org>");
+  sent("BBBBB1");
+  postfix("smtp", "BBBBB1: to=<bob@example.org>, relay=mx[1.2.3.4]:25, status=bounced (550 no)");
+  CHECK(sink.found == Found{"joe@example.org > ann@ours.example"});
+  CHECK(counts.messages == 1);
+  CHECK(left_out(LeftOut::not_delivered) == 1);
+}
+
+TEST_CASE_METHOD(Log, "a message that a content filter has thrown away is not delivered") {
+  login("AAAAA1");
+  from("AAAAA1");
+  postfix(
+      "smtp",
+      "AAAAA1: to=<joe@example.org>, relay=127.0.0.1[127.0.0.1]:10024, status=sent (250 2.7.0 Ok, Discarded, id=1)");
+  CHECK(sink.found.empty());
+  CHECK(left_out(LeftOut::not_delivered) == 1);
+}
+
+TEST_CASE_METHOD(Log, "the contact is the address that the user wrote to, and not the one behind an alias") {
+  login("AAAAA1");
+  from("AAAAA1", "<ann@ours.example>", 2);
+  postfix(
+      "smtp",
+      "AAAAA1: to=<private@elsewhere.example>, orig_to=<zoe@ours.example>, relay=mx[1.2.3.4]:25, status=sent (250 Ok)");
+  postfix(
+      "smtp",
+      "AAAAA1: to=<x@elsewhere.example>, orig_to=<\"a, b\"@example.org>, relay=mx[1.2.3.4]:25, status=sent (250 Ok)");
+  CHECK(sink.found == Found{"\"a, b\"@example.org > ann@ours.example"});
+  CHECK(left_out(LeftOut::own_domain) == 1);
+}
+
+TEST_CASE("with the addresses of logins known, nobody writes as another user") {
+  const OwnDomains domains({"ours.example"});
+  const test::TemporaryFolder folder;
+  test::write_file(folder.file("logins"), "ceo@ours.example boss\nann@ours.example ann\ninfo@ours.example ann,boss\n");
+  OwnerAddresses addresses(domains);
+  addresses.read(folder.file("logins"));
+  Log log(false, 100, &addresses);
+  for (const std::string sender : {"ceo", "ann", "info"}) {
+    log.login("AAAAA1");
+    log.from("AAAAA1", "<" + sender + "@ours.example>");
+    log.sent("AAAAA1");
+  }
+  log.login("BBBBB1");
+  log.postfix("smtpd", "BBBBB2: client=localhost[127.0.0.1], orig_queue_id=BBBBB1, orig_client=pc[1.2.3.4]");
+  log.from("BBBBB2", "<ceo@ours.example>");
+  log.sent("BBBBB2");
+  log.sendmail("AUTH=server, relay=pc [1.2.3.4], authid=ann, mech=PLAIN, bits=0");
+  log.sendmail("CCCCC1: from=<ceo@ours.example>, size=1, nrcpts=1, relay=pc [1.2.3.4]");
+  log.sendmail("CCCCC1: to=<joe@example.org>, mailer=esmtp, stat=Sent (Ok)");
+  CHECK(log.sink.found == Found{"joe@example.org > ann@ours.example", "joe@example.org > info@ours.example"});
+  CHECK(log.left_out(LeftOut::other_sender) == 3);
 }
 
 TEST_CASE("past the bound the oldest message is dropped and counted") {
