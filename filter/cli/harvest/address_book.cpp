@@ -75,7 +75,7 @@ void CsvContactsReader::read_row(std::string_view row) {
     if (users_.empty() && !(columns_ && columns_->user)) throw unknown_user("an address book");
     return;
   }
-  const auto fields = split_csv_row(row);
+  const auto fields = split_csv_row(row, columns_->separator);
   if (!fields) return counts_.leave_out(LeftOut::unreadable);
   std::string user;
   Users users = users_;

@@ -11,9 +11,10 @@ namespace bloomgate::cli {
 struct CsvColumns {
   std::vector<std::size_t> contacts = {};  // from 0
   std::optional<std::size_t> user = {};    // who wrote to them, if a column says so
+  char separator = ',';                    // between the fields; or a semicolon, or a tab
 
-  // `contact`, and `user` if it is there; or else every column that has `mail` in its name, as the address books of
-  // Google, Outlook and Thunderbird have. Nothing if there is none.
+  // `contact`, and `user` if it is there; or else every column that has `mail` or `email` as a word of its name and
+  // holds addresses, as the address books of Google, Outlook, Thunderbird and LinkedIn have. Nothing if there is none.
   static std::optional<CsvColumns> find(std::string_view first_row);
 };
 

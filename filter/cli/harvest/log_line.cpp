@@ -12,6 +12,17 @@ namespace {
 
 constexpr std::size_t kMostQueueIdBytes = 32;
 
+// What `docker compose logs` puts before a line: `mailserver-1  | `.
+std::string_view without_container(std::string_view line) noexcept {
+  constexpr std::size_t kMostBytes = 80;
+  constexpr std::string_view kBehindName = "| ";
+  const std::size_t end = line.substr(0, kMostBytes).find(kBehindName);
+  if (end == std::string_view::npos) return line;
+  const std::string_view name = ascii::trimmed_back(line.substr(0, end), " ");
+  const auto is_of_name = [](char c) { return ascii::is_letter_or_digit(c) || c == '-' || c == '_' || c == '.'; };
+  return !name.empty() && std::ranges::all_of(name, is_of_name) ? line.substr(end + kBehindName.size()) : line;
+}
+
 bool take_queue_id(std::string_view& line, std::string_view& id) noexcept {
   const auto* const stop = std::ranges::find_if_not(line, ascii::is_letter_or_digit);
   const auto end = static_cast<std::size_t>(stop - line.begin());
@@ -173,12 +184,12 @@ std::string_view take_path(std::string_view& paths) noexcept {
 }
 
 bool is_log_line(std::string_view line) noexcept {
-  return read_syslog_line(line).has_value();
+  return read_syslog_line(without_container(line)).has_value();
 }
 
 std::optional<LogEvent> read_log_line(std::string_view line) noexcept {
   if (line.ends_with('\r')) line.remove_suffix(1);
-  const std::optional<SyslogLine> read = read_syslog_line(line);
+  const std::optional<SyslogLine> read = read_syslog_line(without_container(line));
   if (!read) return std::nullopt;
   LogEvent event = {.host = read->host, .process = read->process};
   const std::size_t slash = read->program.rfind('/');

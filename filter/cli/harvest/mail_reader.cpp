@@ -5,12 +5,22 @@
 namespace bloomgate::cli {
 namespace {
 
-// `From ann@ours.example Fri Nov 20 10:00:00 2026` (RFC 4155). A line of a letter may begin with the word, too.
+// `From ann@ours.example Fri Nov 20 10:00:00 2026` (RFC 4155). A line of a letter may begin with the word, too, so the
+// day, the month and the time have to be there.
 bool begins_message(std::string_view line) noexcept {
   if (!line.starts_with("From ")) return false;
   const std::size_t colon = line.find(':');
-  const auto has_digit = [&](std::size_t at) { return at < line.size() && ascii::is_digit(line[at]); };
-  return colon != std::string_view::npos && has_digit(colon - 1) && has_digit(colon + 1);
+  constexpr std::string_view kBeforeColon = "Fri Nov 20 10";
+  if (colon == std::string_view::npos || colon < kBeforeColon.size() + 1 || colon + 2 >= line.size()) return false;
+  const std::string_view date = line.substr(colon - kBeforeColon.size(), kBeforeColon.size());
+  constexpr std::string_view kDays = "Mon Tue Wed Thu Fri Sat Sun";
+  constexpr std::string_view kMonths = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec";
+  const auto is_number = [&](std::size_t at) {
+    return (ascii::is_digit(date[at]) || date[at] == ' ') && ascii::is_digit(date[at + 1]);
+  };
+  return line[colon - kBeforeColon.size() - 1] == ' ' && kDays.find(date.substr(0, 3)) % 4 == 0 && date[3] == ' ' &&
+         kMonths.find(date.substr(4, 3)) % 4 == 0 && date[7] == ' ' && is_number(8) && date[10] == ' ' &&
+         is_number(11) && ascii::is_digit(line[colon + 1]) && ascii::is_digit(line[colon + 2]);
 }
 
 }  // namespace

@@ -15,34 +15,34 @@ constexpr LineFault kMissingField = {"csv-missing-field", "the row ends before t
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 // Takes a field in quotes off the start of `rest`, which then starts after the closing quote.
-bool take_quoted(std::string_view& rest, std::string& field) {
+bool take_quoted(std::string_view& rest, std::string& field, char separator) {
   rest.remove_prefix(1);
   while (true) {
     const std::size_t quote = rest.find('"');
     if (quote == std::string_view::npos) return false;
     field += rest.substr(0, quote);
     rest.remove_prefix(quote + 1);
-    if (!rest.starts_with('"')) return rest.empty() || rest.starts_with(',');
+    if (!rest.starts_with('"')) return rest.empty() || rest.starts_with(separator);
     field += '"';
     rest.remove_prefix(1);
   }
 }
 
-bool take_bare(std::string_view& rest, std::string& field) {
-  field = rest.substr(0, rest.find(','));
+bool take_bare(std::string_view& rest, std::string& field, char separator) {
+  field = rest.substr(0, rest.find(separator));
   rest.remove_prefix(field.size());
   return field.find('"') == std::string::npos;
 }
 
 }  // namespace
 
-std::optional<std::vector<std::string>> split_csv_row(std::string_view row) {
+std::optional<std::vector<std::string>> split_csv_row(std::string_view row, char separator) {
   if (row.ends_with('\n')) row.remove_suffix(1);
   if (row.ends_with('\r')) row.remove_suffix(1);
   std::vector<std::string> fields;
   while (true) {
     std::string& field = fields.emplace_back();
-    if (!(row.starts_with('"') ? take_quoted(row, field) : take_bare(row, field))) return std::nullopt;
+    if (!(row.starts_with('"') ? take_quoted : take_bare)(row, field, separator)) return std::nullopt;
     if (row.empty()) return fields;
     row.remove_prefix(1);
   }

@@ -12,7 +12,7 @@
 namespace bloomgate::cli {
 
 // The fields of a row. Nothing if its quotes are wrong. A line end after the row is left out.
-std::optional<std::vector<std::string>> split_csv_row(std::string_view row);
+std::optional<std::vector<std::string>> split_csv_row(std::string_view row, char separator = ',');
 
 class CsvFormat : public Format {
  public:

@@ -3,6 +3,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/cli/harvest/address_book.hpp"
+#include "filter/cli/harvest/log_line.hpp"
 #include "filter/cli/harvest/mail_reader.hpp"
 #include "sink.hpp"
 #include "tests/support/catch.hpp"
@@ -44,9 +45,49 @@ TEST_CASE("the kind of a source is recognised by its first lines") {
   CHECK(recognise_source("-- Journal begins at Fri 2026-11-20 10:00:00 UTC. --\n") == SourceKind::log);
   CHECK(recognise_source("user,contact\n") == SourceKind::csv);
   CHECK(recognise_source("Name,E-mail Address\n") == SourceKind::csv);
-  for (const char* text : {"", "\n", "joe@example.org\n", "some words\n", "Name,Address\n", ": x\n"}) {
+  for (const char* text :
+       {"", "\n", "joe@example.org\n", "some words\n", "Name,Address\n", ": x\n", "Notes:\n", "X-Mailer: x\n\n",
+        "From: ann@ours.example\nno field\n\n", "Send mail to us\n", "mail.example.org is up, and so is mail2\n",
+        "joe@example.org,mail\n", "Name,Mailing address,E-mail Display Name,E-mail Type\n"}) {
     CAPTURE(text);
     CHECK_FALSE(recognise_source(text));
+  }
+}
+
+TEST_CASE("what comes before a log's lines and a table does not hide what it is") {
+  const std::string line = "Nov 20 10:00:00 mail postfix/qmgr[1]: 4F1A2B: removed\n";
+  for (const std::string& first :
+       {std::string("last message repeated 2 times\n"), std::string("Nov 20 10:00:00 mail -- MARK --\n"),
+        std::string(8192, '\0'), std::string("\n\n"), std::string("mailserver-1  | "), std::string("\xef\xbb\xbf"),
+        std::string("Attaching to mailserver-1\nmailserver-1  | ")}) {
+    CAPTURE(first);
+    CHECK(recognise_source(first + line) == SourceKind::log);
+  }
+  for (const char* const text :
+       {"Notes:\n\"When exporting your data, you may notice that some of the mail addresses are missing.\"\n\n"
+        "First Name,Last Name,URL,Email Address,Company\n",
+        "\xef\xbb\xbf"
+        "Vorname;Nachname;E-Mail-Adresse\n",
+        "Name\tE-mail\n", "E-Mail\n"}) {
+    CAPTURE(text);
+    CHECK(recognise_source(text) == SourceKind::csv);
+  }
+  CHECK(recognise_source("X-Odd: x\n folded\nReceived: from x\nSubj") == SourceKind::message);
+}
+
+TEST_CASE("the lines of a container's log are read as those of any other") {
+  CHECK(read_log_line("mailserver-1  | Nov 20 10:00:00 mail postfix/qmgr[1]: 4F1A2B: removed")->kind ==
+        LogEventKind::removed);
+  CHECK_FALSE(read_log_line("mail server | Nov 20 10:00:00 mail postfix/qmgr[1]: 4F1A2B: removed"));
+}
+
+TEST_CASE_METHOD(Source, "a table may have semicolons or tabs, and a name that looks like an address lists nobody") {
+  for (const std::string between : {";", "\t"}) {
+    Source source;
+    CsvContactsReader reader(source.rules, source.counts, source.sink, kAnn, true);
+    source.read(reader, "Name" + between + "E-mail Address" + between + "E-mail Display Name\r\nJoe, Doe" + between +
+                            "joe@example.org" + between + "evil@evil.example\r\n");
+    CHECK(source.sink.found == Found{"joe@example.org > ann@ours.example"});
   }
 }
 
@@ -123,6 +164,7 @@ TEST_CASE("an mbox is read message by message, and a line of text that begins wi
       "From ann@ours.example Fri Nov 20 10:00:00 2026\nFrom: ann@ours.example\nTo: joe@example.org\n\nHello\n"
       "From Monday 10:00 on\nFrom: ann@ours.example\nTo: evil@example.org\n\n"
       "From here: to there\nFrom: ann@ours.example\nTo: evil@example.org\n\n"
+      "From Monday at 10:30 on we meet\nFrom: ann@ours.example\nTo: evil@example.org\n\n"
       "From here to there\nFrom: ann@ours.example\nTo: evil@example.org\n\n"
       "From bob@ours.example Fri Nov 20 11:00:00 2026\nFrom: bob@ours.example\nTo: zoe@example.org\n";
   for (const bool line_by_line : {false, true}) {
