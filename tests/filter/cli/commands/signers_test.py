@@ -10,7 +10,7 @@ class SignersTest(ProgramTest):
         "@partner.example\n"
         "LIST:Announce.Lists.Example.org # a comment\n"
         "list:*.lists.example.org\n"
-        "list:news.example.com > ann@ours.example\n"
+        "list:news.lists.example.com > ann@ours.example\n"
         "Billing <billing@Bank.example> SIGNED-BY Esp.example\n"
         "@shop.example signed-by esp.example\n"
         "list:a.example.com signed-by esp.example\n"
@@ -24,9 +24,9 @@ class SignersTest(ProgramTest):
         "list:users.lists.example.org": "listed\tlist:users.lists.example.org\tby list:*.lists.example.org",
         "list:*.lists.example.org": "listed\tlist:*.lists.example.org",
         "list:lists.example.org": "not-listed\tlist:lists.example.org",
-        "list:news.example.com": "not-listed\tlist:news.example.com",
-        "list:news.example.com > ann@ours.example": "listed\tlist:news.example.com > ann@ours.example",
-        "list:news.example.com > bob@ours.example": "not-listed\tlist:news.example.com > bob@ours.example",
+        "list:news.lists.example.com": "not-listed\tlist:news.lists.example.com",
+        "list:news.lists.example.com > ann@ours.example": "listed\tlist:news.lists.example.com > ann@ours.example",
+        "list:news.lists.example.com > bob@ours.example": "not-listed\tlist:news.lists.example.com > bob@ours.example",
         "list:announce.lists.example.org > ann@ours.example":
             "listed\tlist:announce.lists.example.org > ann@ours.example\tby list:announce.lists.example.org",
         "list:users.lists.example.org > @ours.example":
@@ -96,11 +96,11 @@ class SignersTest(ProgramTest):
         self.check(EX_DATAERR, "build", "--strict", "-o", "filter", str(self.folder / "list"))
 
     def test_except_leaves_out_the_entries_with_a_signer_of_whom_it_names(self):
-        gone = self.write("gone", "billing@bank.example\n@.shop.example\nlist:*.lists.example.org\nlist:news.example.com\n")
+        gone = self.write("gone", "billing@bank.example\n@.shop.example\nlist:*.lists.example.org\nlist:news.lists.example.com\n")
         out, _ = self.build(self.LIST, "--except", gone)
         self.assertIn("excepted  5 entries left out\n", out)
         self.assertEqual(self.answers("filter", "billing@bank.example signed-by esp.example", "joe@shop.example signed-by esp.example",
-                                      "list:announce.lists.example.org", "list:news.example.com > ann@ours.example"),
+                                      "list:announce.lists.example.org", "list:news.lists.example.com > ann@ours.example"),
                          ["not-listed"] * 4)
         self.query(0, "list:a.example.com signed-by esp.example", "joe@example.net")
 
