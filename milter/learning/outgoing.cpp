@@ -1,5 +1,6 @@
 #include "milter/learning/outgoing.hpp"
 
+#include "filter/address/automatic_mail.hpp"
 #include "milter/policy/look_up.hpp"
 
 namespace bloomgate {
@@ -29,6 +30,7 @@ Lesson lesson_of(const Facts& facts, const Lists& lists, const Policy& policy, s
   for (const std::string_view path : facts.recipients.paths) {
     const Entry recipient = canonicalize_path(path);
     if (recipient.kind() != EntryKind::address || policy.own_domains.find(recipient).is_listed()) continue;
+    if (is_for_leaving(recipient.local_part())) continue;
     if (!is_revoked(recipient, user, lists)) lesson.correspondents.emplace_back(recipient.key());
   }
   return lesson;

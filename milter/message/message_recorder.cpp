@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "filter/address/automatic_mail.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/base/line_ends.hpp"
-#include "milter/message/automatic_mail.hpp"
 #include "milter/policy/header_field.hpp"
 
 namespace bloomgate {

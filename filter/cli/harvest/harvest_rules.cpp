@@ -1,5 +1,6 @@
 #include "filter/cli/harvest/harvest_rules.hpp"
 
+#include "filter/address/automatic_mail.hpp"
 #include "filter/address/domain_tree.hpp"
 #include "filter/cli/command_line.hpp"
 
@@ -44,6 +45,10 @@ bool add_contact(const Entry& contact, Users users, const HarvestRules& rules, H
   }
   if (rules.own_domains.contains(contact.domain())) {
     counts.leave_out(LeftOut::own_domain);
+    return false;
+  }
+  if (is_for_leaving(contact.local_part())) {
+    counts.leave_out(LeftOut::leaving);
     return false;
   }
   for (const std::string& user : users) sink.add(contact.key(), user);

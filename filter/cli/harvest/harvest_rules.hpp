@@ -47,13 +47,14 @@ enum class LeftOut : std::uint8_t {
   other_sender,     // messages: the sender is not an address of the login
   unreadable,       // messages and contacts: there is no address where one should be
   own_domain,       // recipients in our own domains
+  leaving,          // recipients by which one leaves a mailing list
   not_delivered,    // recipients
   open,             // messages: more than may be open at once
 };
-inline constexpr std::size_t kLeftOutKinds = 10;
+inline constexpr std::size_t kLeftOutKinds = 11;
 inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutNames = {
-    "null_sender",  "automatic",  "many_recipients", "foreign_sender", "no_login",
-    "other_sender", "unreadable", "own_domain",      "not_delivered",  "open"};
+    "null_sender", "automatic",  "many_recipients", "foreign_sender", "no_login", "other_sender",
+    "unreadable",  "own_domain", "leaving",         "not_delivered",  "open"};
 
 inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
     "bounces",
@@ -64,6 +65,7 @@ inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
     "messages of senders whose address is not the login's",
     "messages or contacts without a readable address",
     "recipients in your own domains",
+    "addresses for leaving a mailing list",
     "recipients who were not reached",
     "messages for lack of room: too many were open at once"};
 

@@ -1,9 +1,9 @@
 #include "filter/cli/harvest/log_line.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
+#include "filter/address/automatic_mail.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/cli/syslog_line.hpp"
 
@@ -76,18 +76,10 @@ bool is_one_of(std::string_view name, auto... names) noexcept {
   return ((name == names) || ...);
 }
 
-// The fields that say that no person has written a message to the recipient (RFC 3834, RFC 2919, RFC 2076).
+// A field as a header check logs it, with more behind it.
 bool is_automatic_field(std::string_view text) noexcept {
-  constexpr std::array<std::string_view, 3> kFields = {"Auto-Submitted:", "List-Id:", "Precedence:"};
-  return std::ranges::any_of(kFields, [&](std::string_view name) {
-    if (!ascii::equal_ignoring_case(text.substr(0, name.size()), name)) return false;
-    if (name.front() != 'A') return true;
-    // `Auto-Submitted: no` is what a person's program says.
-    text.remove_prefix(name.size());
-    while (take(text, " ")) continue;
-    return !(ascii::equal_ignoring_case(text.substr(0, 2), "no") &&
-             (text.size() == 2 || text[2] == ' ' || text[2] == ';'));
-  });
+  const std::size_t colon = text.find(':');
+  return colon != std::string_view::npos && says_automatic(text.substr(0, colon), text.substr(colon + 1));
 }
 
 // The paths of `to=<…>,<…>, …` and `from=<…>, …`; leaves the fields behind it.

@@ -20,7 +20,7 @@ class HeadersReader : public SourceReader {
   bool wants_more() const noexcept override { return is_mbox_ || in_header_; }
 
  private:
-  virtual void harvest(const Header& header) = 0;
+  virtual void harvest(Header& header) = 0;
 
   bool is_mbox_;
   bool in_header_ = true;
@@ -38,7 +38,7 @@ class MailReader : public HeadersReader<MessageHeader> {
       : HeadersReader(is_mbox), rules_(rules), users_(users), counts_(counts), sink_(sink), posts_(posts) {}
 
  private:
-  void harvest(const MessageHeader& header) override { header.harvest(rules_, users_, counts_, sink_, posts_); }
+  void harvest(MessageHeader& header) override { header.harvest(rules_, users_, counts_, sink_, posts_); }
 
   const HarvestRules& rules_;
   Users users_;
@@ -54,7 +54,7 @@ class ReceivedReader : public HeadersReader<ReceivedHeader> {
       : HeadersReader(is_mbox), counts_(counts), posts_(posts) {}
 
  private:
-  void harvest(const ReceivedHeader& header) override { header.harvest(counts_, posts_); }
+  void harvest(ReceivedHeader& header) override { header.harvest(counts_, posts_); }
 
   HarvestCounts& counts_;
   ListPosts& posts_;

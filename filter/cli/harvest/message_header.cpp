@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "filter/address/address.hpp"
+#include "filter/address/automatic_mail.hpp"
 #include "filter/base/ascii.hpp"
 
 namespace bloomgate::cli {
@@ -99,9 +100,20 @@ void MessageHeader::clear() {
   *this = MessageHeader();
 }
 
+void MessageHeader::end_field() {
+  is_automatic_ = is_automatic_ || says_automatic(name_, value_);
+  name_.clear();
+  value_.clear();
+}
+
 void MessageHeader::add_line(std::string_view line) {
   has_lines_ = true;
   const auto [name, value, goes_on] = split_header_line(line);
+  if (!goes_on) {
+    end_field();
+    name_ = name.substr(0, kMostFieldBytes);
+  }
+  if (value_.size() < kMostFieldBytes) value_.append(1, ' ').append(value.substr(0, kMostFieldBytes));
   if (goes_on) {
     if (last_ != nullptr) {
       is_too_long_ = is_too_long_ || kept_bytes() + line.size() > kMostBytes;
@@ -119,10 +131,6 @@ void MessageHeader::add_line(std::string_view line) {
     if (!to_.empty()) to_ += ',';
   } else if (is("Message-ID")) {
     last_ = &message_id_;
-  } else if (is("Auto-Submitted")) {  // RFC 3834
-    is_automatic_ = is_automatic_ || !ascii::equal_ignoring_case(value.substr(0, value.find_first_of(" \t;(")), "no");
-  } else if (is("List-Id") || is("Precedence")) {  // RFC 2919, RFC 2076
-    is_automatic_ = true;
   } else if (is("Return-Path")) {
     is_bounce_ = is_bounce_ || value == "<>";
   }
@@ -132,7 +140,8 @@ void MessageHeader::add_line(std::string_view line) {
 }
 
 void MessageHeader::harvest(const HarvestRules& rules, Users users, HarvestCounts& counts, ContactSink& sink,
-                            ListPosts* posts) const {
+                            ListPosts* posts) {
+  end_field();
   if (is_bounce_) return counts.leave_out(LeftOut::null_sender);
   if (is_automatic_) return counts.leave_out(LeftOut::automatic);
   if (is_too_long_) return counts.leave_out(LeftOut::many_recipients);

@@ -32,6 +32,7 @@ class MessageHeader {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{1} << 18;  // of what is kept: more is no letter of a person
 
+  static constexpr std::size_t kMostFieldBytes = 4096;  // that tell whether a person has written
   // The next line, without its end, up to the empty one.
   void add_line(std::string_view line);
   void clear();
@@ -39,16 +40,20 @@ class MessageHeader {
 
   // Gives the recipients to the sink as contacts of `users`, whose folder it is in, whatever From says, if the message
   // counts, and counts why they do not; gives them to `posts` as well, unless it is null. Passes on what both throw.
-  void harvest(const HarvestRules& rules, Users users, HarvestCounts& counts, ContactSink& sink,
-               ListPosts* posts) const;
+  void harvest(const HarvestRules& rules, Users users, HarvestCounts& counts, ContactSink& sink, ListPosts* posts);
 
  private:
+  // The field that the last lines were of is over.
+  void end_field();
+
   std::size_t kept_bytes() const noexcept { return from_.size() + to_.size() + message_id_.size(); }
 
   std::string from_;  // the values of these fields
   std::string to_;    // of To, Cc and Bcc
   std::string message_id_;
   std::string* last_ = nullptr;  // what a folded line goes on with
+  std::string name_;             // of the field that the last lines were of,
+  std::string value_;            // and its value, as far as it tells whether a person has written
   std::size_t from_fields_ = 0;
   bool has_lines_ = false;
   bool is_automatic_ = false;

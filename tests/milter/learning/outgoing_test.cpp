@@ -103,6 +103,8 @@ TEST_CASE("a user's message teaches its recipients, and no other message does") 
       {"no sender", [](Message& m) { m.facts.envelope_sender.reset(); }, "nothing"},
       {"a domain as sender", [](Message& m) { m.facts.envelope_sender = "<@ours.example>"; }, "nothing"},
       {"a domain as recipient", [](Message& m) { m.recipients = {"@example.org", "joe@example.org"}; }, kLearned},
+      {"an address for leaving a list",
+       [](Message& m) { m.recipients = {"<dev-leave@lists.example.org>", "joe@example.org"}; }, kLearned},
       {"an automatic message", [](Message& m) { m.facts.is_automatic = true; }, "nothing"},
   };
   for (const Case& each : cases) {

@@ -1,0 +1,99 @@
+#include "filter/address/automatic_mail.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+
+#include "filter/base/ascii.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::string_view kSpaceAndLineEnds = " \t\r\n";
+
+// The first word outside of comments.
+std::string_view first_word(std::string_view value) noexcept {
+  std::size_t depth = 0;
+  std::size_t begin = 0;
+  for (; begin < value.size(); ++begin) {
+    const char c = value[begin];
+    if (c == '\\' && depth != 0) {
+      ++begin;
+    } else if (c == '(') {
+      ++depth;
+    } else if (c == ')' && depth != 0) {
+      --depth;
+    } else if (depth == 0 && kSpaceAndLineEnds.find(c) == std::string_view::npos) {
+      break;
+    }
+  }
+  if (begin >= value.size()) return {};
+  value.remove_prefix(begin);
+  return value.substr(0, value.find_first_of(" \t\r\n;("));
+}
+
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) noexcept {
+  return std::ranges::any_of(words, [text](std::string_view each) { return ascii::equal_ignoring_case(text, each); });
+}
+
+bool has(std::string_view text, std::string_view word) noexcept {
+  return !std::ranges::search(text, word, {}, ascii::to_lower).empty();
+}
+
+// Whether the value of Content-Type is an answer to an invitation: `text/calendar; method=REPLY`.
+bool is_calendar_reply(std::string_view value) noexcept {
+  if (!has(value, "text/calendar")) return false;
+  constexpr std::string_view kName = "method";
+  for (auto found = std::ranges::search(value, kName, {}, ascii::to_lower); !found.empty();
+       found = std::ranges::search(value, kName, {}, ascii::to_lower)) {
+    value.remove_prefix(static_cast<std::size_t>(found.end() - value.begin()));
+    const std::string_view rest = ascii::trimmed_front(value, " \t\r\n=\"");
+    if (value.size() != rest.size() && ascii::equal_ignoring_case(rest.substr(0, 5), "reply")) return true;
+  }
+  return false;
+}
+
+bool is_subject_for_leaving(std::string_view value) noexcept {
+  value = ascii::trimmed(value, kSpaceAndLineEnds);
+  const std::string_view word = value.substr(0, value.find_first_of(" \t\r\n:;,.!"));
+  return is_one_of(word, {"unsubscribe", "signoff", "abmelden", "abbestellen", "desinscription", "desuscribir"}) ||
+         is_one_of(value, {"remove", "remove me", "stop", "leave", "opt out", "opt-out"});
+}
+
+}  // namespace
+
+bool says_automatic(std::string_view name, std::string_view value) noexcept {
+  name = ascii::trimmed_back(name, " \t");
+  const auto is = [name](std::string_view wanted) {
+    return name.size() == wanted.size() && ascii::equal_ignoring_case(name, wanted);
+  };
+  if (is("List-Id") || is("X-Auto-Response-Suppress")) return true;
+  if (is("Auto-Submitted") || is("X-Autoreply") || is("X-Autorespond")) return !is_one_of(first_word(value), {"no"});
+  if (is("Precedence")) return is_one_of(first_word(value), {"bulk", "list", "junk", "auto_reply"});
+  if (is("Subject")) return is_subject_for_leaving(value);
+  return says_report(name, value) || (is("Content-Type") && is_calendar_reply(value));
+}
+
+bool says_report(std::string_view name, std::string_view value) noexcept {
+  return ascii::equal_ignoring_case(ascii::trimmed_back(name, " \t"), "Content-Type") && has(value, "multipart/report");
+}
+
+bool is_for_leaving(std::string_view local_part) noexcept {
+  if (has(local_part, "unsubscribe") || has(local_part, "signoff") || has(local_part, "optout")) return true;
+  // As a part of its own: nobody's name is meant.
+  const auto is_edge = [](char byte) { return !ascii::is_letter_or_digit(byte); };
+  for (const std::string_view word : {"unsub", "leave", "opt-out"}) {
+    std::string_view rest = local_part;
+    for (auto found = std::ranges::search(rest, word, {}, ascii::to_lower); !found.empty();
+         found = std::ranges::search(rest, word, {}, ascii::to_lower)) {
+      const auto begin = static_cast<std::size_t>(found.begin() - rest.begin());
+      const std::size_t end = begin + word.size();
+      const std::size_t before = local_part.size() - rest.size() + begin;
+      if ((before == 0 || is_edge(local_part[before - 1])) && (end == rest.size() || is_edge(rest[end]))) return true;
+      rest.remove_prefix(end);
+    }
+  }
+  return false;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,28 @@
+// Which messages no person has written to a correspondent: what a program answers, a mailing list sends on, or takes
+// somebody off a list says nothing of whom a user knows. The one rule for what is learned and harvested. Pure; safe
+// from any thread.
+//
+// An attacker can make a user's program send such mail: it answers by itself, confirms what was read, or opens the
+// `mailto:` of a link.
+#pragma once
+
+#include <string_view>
+
+namespace bloomgate {
+
+// Whether a field says so, in any case and with white space before its colon: Auto-Submitted with anything but `no`
+// (RFC 3834); List-Id (RFC 2919); Precedence with `bulk`, `list`, `junk` or `auto_reply` (RFC 2076); X-Autoreply and
+// X-Autorespond with anything but `no`, and X-Auto-Response-Suppress, as programs that answer write them; a
+// Content-Type of reports or of answers to invitations (RFC 6522; RFC 5546, at the top of the message); a Subject by
+// which one leaves a mailing list. A comment may stand before or behind a word. Linear in the length of the value.
+bool says_automatic(std::string_view name, std::string_view value) noexcept;
+
+// Whether a field says that the message is a report of a mail server or a program, such as a bounce: multipart/report
+// (RFC 6522), in any case.
+bool says_report(std::string_view name, std::string_view value) noexcept;
+
+// Whether an address with that local part is one by which one leaves a mailing list: `list-unsubscribe+joe`,
+// `leave-123`, `signoff`. The usual ones: a link may have any other.
+bool is_for_leaving(std::string_view local_part) noexcept;
+
+}  // namespace bloomgate

@@ -1,0 +1,73 @@
+#include "filter/address/automatic_mail.hpp"
+
+#include "tests/support/catch.hpp"
+
+namespace bloomgate {
+namespace {
+
+TEST_CASE("a message with an automatic field is recognised as automatic") {
+  struct Case {
+    std::string_view name, value;
+    bool want;
+  };
+  const Case cases[] = {
+      {"Auto-Submitted", "auto-replied", true},
+      {"auto-submitted", "auto-generated; by=x", true},
+      {"Auto-Submitted ", "auto-notified", true},
+      {"Auto-Submitted", "no", false},
+      {"Auto-Submitted", " No ; x=y", false},
+      {"Auto-Submitted", "no(really)", false},
+      {"Auto-Submitted", "(a (nested \\) one)) no", false},
+      {"Auto-Submitted", "\r\n\tno", false},
+      {"Auto-Submitted", "none", true},
+      {"Auto-Submitted", "", true},
+      {"Auto-Submitted", "(no", true},
+      {"Auto-Submitted", "(no\\", true},
+      {"Auto-Submitted", ")( no", true},
+      {"Auto-Submitted", "((a) no)", true},
+      {"List-Id", "<list.example.org>", true},
+      {"Precedence", "bulk", true},
+      {"Precedence", "List", true},
+      {"Precedence", " junk (as they say)", true},
+      {"Precedence", "first-class", false},
+      {"Precedence", "bulky", false},
+      {"X-Precedence", "bulk", false},
+      {"Precedence", "auto_reply", true},
+      {"X-Autoreply", "yes", true},
+      {"X-Autorespond", "ann@ours.example", true},
+      {"x-autoreply", "No", false},
+      {"X-Auto-Response-Suppress", "DR, OOF, AutoReply", true},
+      {"Content-Type", "multipart/report; report-type=disposition-notification", true},
+      {"Content-Type", "Text/Calendar; charset=utf-8;\r\n\tMethod = \"REPLY\"", true},
+      {"Content-Type", "text/calendar; method-x=1; method=reply", true},
+      {"Content-Type", "text/calendar; method=REQUEST", false},
+      {"Content-Type", "text/calendar; name=methodreply.ics", false},
+      {"Content-Type", "text/plain; method=REPLY", false},
+      {"Content-Type", "multipart/mixed; boundary=x", false},
+      {"Subject", "Auto-Submitted", false},
+      {"Subject", "Unsubscribe", true},
+      {"Subject", " unsubscribe: announce\r\n joe", true},
+      {"Subject", "STOP", true},
+      {"Subject", "Stop the press", false},
+      {"Subject", "How do I unsubscribe?", false},
+  };
+  for (const Case& each : cases) {
+    CAPTURE(each.name, each.value);
+    CHECK(says_automatic(each.name, each.value) == each.want);
+  }
+}
+
+TEST_CASE("an address by which one leaves a mailing list is recognised by its local part") {
+  for (const std::string_view each : {"unsubscribe", "list-unsubscribe+joe=example.org", "Unsubscribe-4711",
+                                      "leave-123", "dev-leave", "dev+unsub", "SIGNOFF", "x.opt-out", "leaven-leave"}) {
+    CAPTURE(each);
+    CHECK(is_for_leaving(each));
+  }
+  for (const std::string_view each : {"joe", "cleaver", "annual-leaves", "leaven", "unsubtle", "subscribe", ""}) {
+    CAPTURE(each);
+    CHECK_FALSE(is_for_leaving(each));
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate
