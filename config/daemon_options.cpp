@@ -182,6 +182,7 @@ DaemonOptions merged(const Merger& merger) {
   OptionalAddress lookup_socket;
   merger.set("lookup-socket", lookup_socket);
   options.lookup_socket = lookup_socket.socket;
+  merger.set("lookup-learned-over-tcp", options.lookup_learned_over_tcp);
   return options;
 }
 

@@ -93,6 +93,7 @@ struct DaemonOptions {
   LogLevel log_level;
   std::optional<SocketAddress> metrics;        // where the figures and the status page are shown; nothing: nowhere
   std::optional<SocketAddress> lookup_socket;  // where other programs ask for senders; nothing: nowhere
+  bool lookup_learned_over_tcp;
 };
 
 // Whether the daemon itself sends messages to a deeper check.

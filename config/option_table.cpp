@@ -244,8 +244,14 @@ constexpr std::array kOptions = {
         "programs by HTTP, 'http://127.0.0.1:9813/sender?address=joe@example.org'. The answer is 'listed' or\n"
         "'revoked' or neither. It never says that a message is from that sender, so it must not permit anything\n"
         "by itself. Whoever reaches the address can ask who is listed, so keep it on loopback. A path: a unix\n"
-        "socket with socket-mode and socket-group. Takes effect at a restart.",
+        "socket with socket-mode and socket-group, which also answers for what was learned. Takes effect at a\n"
+        "restart.",
         true},
+    OptionSpec{"lookup-learned-over-tcp", "yes|no", "no", "answer for what was learned at a TCP address, too",
+               "For 'lookup-socket' and 'learn'. yes: every program and every user that reaches the address can ask\n"
+               "whether one of your users has written to somebody. no: at a TCP address the answer is as if nothing\n"
+               "had been learned. A unix socket always answers for it: its mode says who may ask.",
+               true},
     OptionSpec{"config", "FILE", BLOOMGATE_CONFIG_FOLDER "/bloomgate-milter.conf", "the configuration file",
                "Use /dev/null to run without one.", false},
     OptionSpec{"check-config", "", "", "check the configuration and the whitelist's header, then exit", "", false},

@@ -72,7 +72,9 @@ Judgement Gate::judge(MessageRecorder& message, std::string_view mta_name, const
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
   Judgement made = {.rules = rules_.get()};
   made.facts = message.facts(trusted_ids(*made.rules, mta_name), made.rules->trusted_fields, made.rules->cover);
-  if (!message.failed()) decide_message(made, *lists, start + made.rules->confirm_timeout, before_waiting);
+  if (!message.failed()) {
+    decide_message(made, *lists, learned(), start + made.rules->confirm_timeout, before_waiting);
+  }
   made.microseconds = microseconds_since(start);
   if (!message.exception_at().empty()) {
     log_->error("internal error {}; the message is sent to the deeper checks", message.exception_at());
@@ -84,15 +86,17 @@ Judgement Gate::judge(MessageRecorder& message, std::string_view mta_name, const
 
 // Ends, since each turn answers another question, and a message has at most one for each sender and whitelist, and with
 // pairs one more for each recipient. All of them together have the time of one.
-void Gate::decide_message(Judgement& made, const LoadedLists& lists, Clock::time_point deadline,
-                          const BeforeWaiting& before_waiting) const {
-  made.decision = decide(made.facts, lists_of(lists), made.rules->policy);
+void Gate::decide_message(Judgement& made, const LoadedLists& loaded, const LearnedSenders* learned,
+                          Clock::time_point deadline, const BeforeWaiting& before_waiting) const {
+  Lists lists = loaded.lists();
+  lists.learned = learned;
+  made.decision = decide(made.facts, lists, made.rules->policy);
   if (!made.decision.question) return;
   const Clock::time_point start = Clock::now();
   do {
     const StoreQuestion question = *made.decision.question;
-    made.facts.replies.push_back({question, ask_store(lists, question, deadline, before_waiting)});
-    made.decision = decide(made.facts, lists_of(lists), made.rules->policy);
+    made.facts.replies.push_back({question, ask_store(loaded, question, deadline, before_waiting)});
+    made.decision = decide(made.facts, lists, made.rules->policy);
   } while (made.decision.question);
   made.confirm_microseconds += microseconds_since(start);
 }
@@ -107,22 +111,17 @@ std::shared_ptr<const GateRules> Gate::look_up_rules(const GateRules& rules) {
   return own;
 }
 
-Decision Gate::look_up(std::string_view sender, std::string_view recipient, Clock::time_point deadline) const {
+Decision Gate::look_up(std::string_view sender, std::string_view recipient, Clock::time_point deadline,
+                       AskLearned ask_learned) const {
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
   Judgement made = {.rules = look_up_rules_.get()};
   made.facts.envelope_sender = sender;
   // A From field of the same address: `revoked` and the own domains are asked of that, too.
   made.facts.header_from = {HeaderFromKind::one_mailbox, std::string(sender)};
   if (!recipient.empty()) made.facts.recipients = {Recipients::State::all, {&recipient, 1}};
-  decide_message(made, *lists, deadline, {});
+  decide_message(made, *lists, ask_learned == AskLearned::yes ? learned() : nullptr, deadline, {});
   report_damage(lists->parts());
   return made.decision;
-}
-
-Lists Gate::lists_of(const LoadedLists& loaded) const noexcept {
-  Lists lists = loaded.lists();
-  if (is_learning()) lists.learned = learner_;
-  return lists;
 }
 
 void Gate::learn_from(const MessageRecorder& message, const Judgement& made, const LearnedBegin& began) const noexcept {
@@ -162,7 +161,7 @@ void Gate::judge_again(Judgement& made, Signatures signatures, const BeforeWaiti
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
   made.facts.signatures = std::move(signatures);
-  decide_message(made, *lists, start + made.rules->confirm_timeout, before_waiting);
+  decide_message(made, *lists, learned(), start + made.rules->confirm_timeout, before_waiting);
   made.microseconds += microseconds_since(start);
   report_damage(lists->parts());
 }

@@ -88,12 +88,15 @@ class Gate {
   // out.
   Judgement judge(MessageRecorder& message, std::string_view mta_name, const BeforeWaiting& before_waiting = {}) const;
 
+  // Whether a look-up without a message also asks what was learned, which says who writes to whom.
+  enum class AskLearned : bool { no, yes };
+
   // What the lists say of a sender about whose message nothing is known: `deliver` if a message that is proven to be
   // his would be delivered, else `check`, with the reason. For one recipient, or for none that is known (empty).
   // `sender` and `recipient` are paths as a mail server gives them. Waits for stores until `deadline` at most. It is in
   // no log and no figure of messages. Throws only where memory runs out.
-  Decision look_up(std::string_view sender, std::string_view recipient,
-                   std::chrono::steady_clock::time_point deadline) const;
+  Decision look_up(std::string_view sender, std::string_view recipient, std::chrono::steady_clock::time_point deadline,
+                   AskLearned ask_learned) const;
 
   // Decides it again, with the signatures that its decision needed. Throws as judge().
   void judge_again(Judgement& made, Signatures signatures, const BeforeWaiting& before_waiting = {}) const;
@@ -137,10 +140,11 @@ class Gate {
 
  private:
   bool is_learning() const noexcept { return learner_ != nullptr && learner_->is_on(); }
-  Lists lists_of(const LoadedLists& loaded) const noexcept;
+  // Null if nothing is learned.
+  const LearnedSenders* learned() const noexcept { return is_learning() ? learner_ : nullptr; }
   void renew(const Judgement& made) const;
-  void decide_message(Judgement& made, const LoadedLists& lists, std::chrono::steady_clock::time_point deadline,
-                      const BeforeWaiting& before_waiting) const;
+  void decide_message(Judgement& made, const LoadedLists& loaded, const LearnedSenders* learned,
+                      std::chrono::steady_clock::time_point deadline, const BeforeWaiting& before_waiting) const;
   Confirmation ask_store(const LoadedLists& lists, const StoreQuestion& question,
                          std::chrono::steady_clock::time_point deadline, const BeforeWaiting& before_waiting) const;
   void report_damage(const ListParts& parts) const;

@@ -33,6 +33,7 @@
 #include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/whitelist_files.hpp"
 #include "milter/logging.hpp"
+#include "milter/lookup/learned_answers.hpp"
 #include "milter/lookup/lookup_server.hpp"
 #include "milter/machine_name.hpp"
 #include "milter/milter_server.hpp"
@@ -72,6 +73,11 @@ void check_exact_list(std::string_view name, const std::string& path) {
   std::cout << '\n';
 }
 
+// What is to be said of it at the socket that `started_with` has; empty: nothing.
+std::string look_ups_of_learned(const DaemonOptions& started_with, const DaemonOptions& options) {
+  return started_with.lookup_socket ? learned_answers_text(*started_with.lookup_socket, options) : "";
+}
+
 int check_config(const DaemonCommand& command) {
   const DaemonOptions& options = command.options;
   gate_rules(command);
@@ -98,6 +104,7 @@ int check_config(const DaemonCommand& command) {
   }
   check_exact_list("revoked", options.revoked);
   check_exact_list("extra", options.extra);
+  if (const std::string text = look_ups_of_learned(options, options); !text.empty()) std::cout << text << '\n';
   return EX_OK;
 }
 
@@ -208,8 +215,17 @@ struct Daemon {
       served = next;
       show_sample_share();
       log->info("configuration loaded, mode {}", mode_name(next->options.mode));
+      use_look_up_rules(next->options);
     };
     return settings;
+  }
+
+  void use_look_up_rules(const DaemonOptions& options) {
+    if (!started_with.lookup_socket) return;
+    answers_for_learned = bloomgate::answers_for_learned(*started_with.lookup_socket, options);
+    std::string text = look_ups_of_learned(started_with, options);
+    if (!text.empty() && text != told_of_learned) log->info("{}", text);
+    told_of_learned = std::move(text);
   }
 
   const std::vector<std::string> arguments;
@@ -227,6 +243,8 @@ struct Daemon {
   PartsSlot parts;
   Supervisor supervisor;
   ConnectionWatch watch;
+  std::atomic<bool> answers_for_learned{false};  // at the socket for look-ups
+  std::string told_of_learned;                   // the log's last line about that
   std::atomic<bool> libmilter_failed{false};
 };
 
@@ -285,7 +303,7 @@ class SenderLookups {
       : socket_(*options.lookup_socket, options.socket_mode, options.socket_group),
         server_(socket_.descriptor(),
                 {.answer = [&daemon](const SenderQuestion& question,
-                                     auto deadline) { return standing(daemon.gate, question, deadline); },
+                                     auto deadline) { return standing(daemon, question, deadline); },
                  .on_fault = [log = daemon.log](
                                  const std::string& what) { log_error(*log, "lookup-socket: " + printable(what)); }}) {
     const std::string address = printable(to_string(*options.lookup_socket));
@@ -298,9 +316,10 @@ class SenderLookups {
   }
 
  private:
-  static SenderStanding standing(const Gate& gate, const SenderQuestion& question,
+  static SenderStanding standing(const Daemon& daemon, const SenderQuestion& question,
                                  std::chrono::steady_clock::time_point deadline) {
-    const Decision decision = gate.look_up(question.sender, question.recipient, deadline);
+    const auto ask_learned = daemon.answers_for_learned ? Gate::AskLearned::yes : Gate::AskLearned::no;
+    const Decision decision = daemon.gate.look_up(question.sender, question.recipient, deadline, ask_learned);
     if (decision.verdict == Verdict::deliver) return SenderStanding::listed;
     return decision.reason == Reason::revoked ? SenderStanding::revoked : SenderStanding::neither;
   }
@@ -312,6 +331,7 @@ class SenderLookups {
 // Mail goes on without it, too.
 std::unique_ptr<SenderLookups> begin_to_answer(Daemon& daemon, const DaemonOptions& options) {
   if (!options.lookup_socket) return nullptr;
+  daemon.use_look_up_rules(options);
   try {
     return std::make_unique<SenderLookups>(daemon, options);
   } catch (const BloomgateError& error) {

@@ -117,6 +117,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "log-target = journal\n"
       "log-level = debug\n"
       "lookup-socket = /run/bloomgate/lookup.sock\n"
+      "lookup-learned-over-tcp = yes\n"
       "metrics = 127.0.0.1:9812");  // and no line end
   const DaemonOptions options = config.read().options;
   CHECK(to_string(options.socket) == "inet:8891@127.0.0.1");
@@ -175,6 +176,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK(options.log_level == LogLevel::debug);
   CHECK(options.metrics == parse_socket_address("inet:9812@127.0.0.1"));
   CHECK(options.lookup_socket == parse_socket_address("unix:/run/bloomgate/lookup.sock"));
+  CHECK(options.lookup_learned_over_tcp);
 }
 
 TEST_CASE("the command line goes before the file, option by option") {

@@ -68,7 +68,7 @@ class Model:
         self.append()
         self.port = free_port()
         self.gateway = gateways.start(self.folder, GatewayConfig(self.layers_folder, main_cf=MAIN_CF, settings={
-            "lookup-socket": f"127.0.0.1:{self.port}", "own-domains": "example.net", "learn": "outbound",
+            "lookup-socket": f"127.0.0.1:{self.port}", "lookup-learned-over-tcp": "yes", "own-domains": "example.net", "learn": "outbound",
             "learn-file": self.database, "learn-keep": f"{KEEP_DAYS}d", "learn-rate": "10000"}))
         self.wait_until_learning()
 

@@ -110,11 +110,12 @@ TEST_CASE_METHOD(Parts, "the exact lists are asked beside the whitelist") {
 
 // A moment that is over: whoever asks a store until then gets no answer but what is in memory.
 const auto kNoTime = std::chrono::steady_clock::time_point();
+constexpr auto kAskLearned = Gate::AskLearned::yes;
 
 TEST_CASE_METHOD(Parts, "a look-up without a message treats the sender as an authenticated envelope sender") {
   set_exact_lists("eve@example.org\n@bad.example\n", "ann@example.org\n");
   const auto reason_of = [&](std::string_view sender) {
-    const Decision decision = gate.look_up(sender, "", kNoTime);
+    const Decision decision = gate.look_up(sender, "", kNoTime, kAskLearned);
     CHECK((decision.verdict == Verdict::deliver) ==
           (decision.reason == Reason::listed || decision.reason == Reason::listed_domain ||
            decision.reason == Reason::listed_extra));
@@ -129,7 +130,7 @@ TEST_CASE_METHOD(Parts, "a look-up without a message treats the sender as an aut
   CHECK(reason_of("stranger@example.org") == Reason::not_listed);
   for (const std::string_view no_address : {"", "<>", "corp.example", "@corp.example", "joe@example.org\n", "joe"}) {
     INFO(no_address);
-    CHECK(gate.look_up(no_address, "", kNoTime).verdict == Verdict::check);
+    CHECK(gate.look_up(no_address, "", kNoTime, kAskLearned).verdict == Verdict::check);
   }
   CHECK(log.text().empty());
   slot.set(std::make_shared<const LoadedLists>());
@@ -143,22 +144,38 @@ TEST_CASE("a look-up without a message depends on the lists alone, whatever the 
   rules.policy.verify_signatures = true;
   rules.policy.own_domains = read_exact_list("@corp.example\n").list;
   Parts parts(rules);
-  CHECK(parts.gate.look_up("joe@example.org", "", kNoTime).reason == Reason::listed);
-  CHECK(parts.gate.look_up("stranger@example.org", "", kNoTime).reason == Reason::not_listed);
+  CHECK(parts.gate.look_up("joe@example.org", "", kNoTime, kAskLearned).reason == Reason::listed);
+  CHECK(parts.gate.look_up("stranger@example.org", "", kNoTime, kAskLearned).reason == Reason::not_listed);
   // Anybody can name a sender of ours.
-  CHECK(parts.gate.look_up("anybody@corp.example", "", kNoTime).reason == Reason::own_domain);
+  CHECK(parts.gate.look_up("anybody@corp.example", "", kNoTime, kAskLearned).reason == Reason::own_domain);
 
   auto next = std::make_shared<GateRules>(rules);
   next->policy.own_domains = {};
   parts.gate.set_rules(next);
-  CHECK(parts.gate.look_up("anybody@corp.example", "", kNoTime).reason == Reason::listed_domain);
+  CHECK(parts.gate.look_up("anybody@corp.example", "", kNoTime, kAskLearned).reason == Reason::listed_domain);
 }
 
 TEST_CASE_METHOD(Parts, "a look-up without a message takes one recipient if lists hold pairs") {
   replace_whitelist({"joe@example.org > ann@ours.example"});
-  CHECK(gate.look_up("joe@example.org", "ann@ours.example", kNoTime).reason == Reason::listed_for_recipients);
-  CHECK(gate.look_up("joe@example.org", "pam@ours.example", kNoTime).verdict == Verdict::check);
-  CHECK(gate.look_up("joe@example.org", "", kNoTime).reason == Reason::recipients_unknown);
+  CHECK(gate.look_up("joe@example.org", "ann@ours.example", kNoTime, kAskLearned).reason ==
+        Reason::listed_for_recipients);
+  CHECK(gate.look_up("joe@example.org", "pam@ours.example", kNoTime, kAskLearned).verdict == Verdict::check);
+  CHECK(gate.look_up("joe@example.org", "", kNoTime, kAskLearned).reason == Reason::recipients_unknown);
+}
+
+TEST_CASE("a look-up without a message asks what was learned only if it may") {
+  Parts parts;
+  const TemporaryFolder folder;
+  Learner learner({.path = folder.file("learned.db")}, parts.log.logger());
+  learner.learn({"ann@ours.example", {"zoe@example.org"}}, "ann", learner.begin_message());
+  const Gate gate(envelope_rules(), parts.slot, parts.results, parts.log.logger(), {}, nullptr, &learner);
+  const auto look_up = [&](std::string_view sender, std::string_view recipient, Gate::AskLearned ask_learned) {
+    return gate.look_up(sender, recipient, kNoTime, ask_learned);
+  };
+  CHECK(look_up("zoe@example.org", "ann@ours.example", Gate::AskLearned::yes).reason == Reason::learned);
+  CHECK(look_up("zoe@example.org", "pam@ours.example", Gate::AskLearned::yes).reason == Reason::not_listed);
+  CHECK(look_up("zoe@example.org", "ann@ours.example", Gate::AskLearned::no).reason == Reason::not_listed);
+  CHECK(look_up("joe@example.org", "ann@ours.example", Gate::AskLearned::no).reason == Reason::listed);
 }
 
 TEST_CASE("incoming messages without trusted results are counted if authentication is required") {
@@ -304,8 +321,8 @@ TEST_CASE_METHOD(
 TEST_CASE_METHOD(ConfirmedParts, "a store also confirms a look-up without a message") {
   const LoadedFilter& filter = *slot.get()->parts().whitelists.front().filter;
   const auto in_a_minute = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  CHECK(gate.look_up("user7@example.org", "", in_a_minute).confirmation == Confirmation::yes);
-  CHECK(gate.look_up(false_positive_of(filter), "", in_a_minute).reason == Reason::not_listed);
+  CHECK(gate.look_up("user7@example.org", "", in_a_minute, kAskLearned).confirmation == Confirmation::yes);
+  CHECK(gate.look_up(false_positive_of(filter), "", in_a_minute, kAskLearned).reason == Reason::not_listed);
 }
 
 TEST_CASE("the log line names a signer below the sender's domain, and the domain") {

@@ -115,6 +115,13 @@ TEST_CASE_METHOD(Program, "option --check-config reports on the configuration an
   CHECK_THAT(asking.output, Contains("deep-check spamd:unix:/s\n"));
   CHECK(run("--check-config --config " + config + checker + whitelist.path()).status == EX_CONFIG);
 
+  const std::string learning = "--check-config --learn outbound --own-domains ours.example --lookup-socket ";
+  const Ended closed = run(learning + "127.0.0.1:9813 --config " + config);
+  CHECK(closed.status == EX_OK);
+  CHECK_THAT(closed.output, Contains(":9813@127.0.0.1: what was learned is not asked there"));
+  const Ended open = run(learning + "127.0.0.1:9813 --lookup-learned-over-tcp yes --config " + config);
+  CHECK_THAT(open.output, Contains("can ask whether a user has written to somebody"));
+
   std::filesystem::remove(whitelist.path());
   const Ended missing = run("--check-config --config " + config);
   CHECK(missing.status == EX_NOINPUT);

@@ -1,0 +1,41 @@
+#include "milter/lookup/learned_answers.hpp"
+
+#include "tests/support/catch.hpp"
+
+namespace bloomgate::test {
+namespace {
+
+TEST_CASE("what was learned is asked over a unix socket, and over TCP only where the operator opens it") {
+  struct Case {
+    std::string_view name, address;
+    bool is_open = false, is_answered = false;
+    std::string_view told;
+  };
+  const Case cases[] = {
+      {"a unix socket", "/run/lookup.sock", false, true, "answers for what was learned, too; the socket's mode"},
+      {"a unix socket, and the option", "/run/lookup.sock", true, true,
+       "answers for what was learned, too; the socket"},
+      {"this machine alone", "127.0.0.1:9813", false, false, "what was learned is not asked there"},
+      {"this machine alone, IPv6", "[::1]:9813", false, false, "what was learned is not asked there"},
+      {"this machine alone, opened", "127.0.0.1:9813", true, true, "(lookup-learned-over-tcp = yes): every program"},
+      {"a name", "localhost:9813", false, false, "what was learned is not asked there"},
+      {"other machines", "192.0.2.1:9813", false, false, "what was learned is not asked there"},
+      {"other machines, opened", "192.0.2.1:9813", true, true, "(lookup-learned-over-tcp = yes): every program"},
+  };
+  for (const Case& each : cases) {
+    INFO(each.name);
+    const SocketAddress address = parse_http_address(each.address).value();
+    DaemonOptions options = {};
+    options.lookup_learned_over_tcp = each.is_open;
+    options.learn = DaemonOptions::Learn::outbound;
+    CHECK(answers_for_learned(address, options) == each.is_answered);
+    const std::string text = learned_answers_text(address, options);
+    CHECK_THAT(text, StartsWith("lookup-socket " + to_string(address) + ": ") && Contains(std::string(each.told)));
+
+    options.learn = DaemonOptions::Learn::none;
+    CHECK(learned_answers_text(address, options).empty());
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate::test
