@@ -18,7 +18,12 @@ bool answers_for_learned(const SocketAddress& address, const DaemonOptions& opti
 std::string learned_answers_text(const SocketAddress& address, const DaemonOptions& options) {
   if (options.learn == DaemonOptions::Learn::none) return {};
   const std::string begin = "lookup-socket " + printable(to_string(address)) + ": ";
-  if (is_unix_socket(address)) return begin + "answers for what was learned, too; the socket's mode says who may ask";
+  if (is_unix_socket(address)) {
+    constexpr mode_t kOthersWrite = 0002;
+    return begin + "answers for what was learned, too; " +
+           ((options.socket_mode & kOthersWrite) != 0 ? "socket-mode lets every user of this machine ask"
+                                                      : "socket-mode and socket-group say who may ask");
+  }
   if (answers_for_learned(address, options)) {
     return begin + "answers for what was learned, too (lookup-learned-over-tcp = yes): every program that reaches " +
            "this address can ask whether a user has written to somebody";
