@@ -127,8 +127,22 @@ class LearnedInFile : public LearnedSenders {
       : file_(rules.path, LearnedFile::Access::read), first_kept_(rules.first_kept_day(utc_day())) {}
 
   bool is_learned(std::string_view user, std::string_view sender) const noexcept override {
+    return is_kept([&] { return file_.find(user, sender); });
+  }
+
+  // Reads all of the file: a message is explained once.
+  bool has_sender_domain(std::string_view domain) const noexcept override {
+    return is_kept([&] { return file_.last_use_of_domain(domain); });
+  }
+
+  // What went wrong in a look-up; empty: nothing.
+  const std::string& fault() const noexcept { return fault_; }
+
+ private:
+  template <typename Find>
+  bool is_kept(Find find) const noexcept {
     try {
-      const std::optional<LearnedDay> last_use = file_.find(user, sender);
+      const std::optional<LearnedDay> last_use = find();
       return last_use && *last_use >= first_kept_;
     } catch (const std::exception& error) {
       fault_ = error.what();
@@ -136,10 +150,6 @@ class LearnedInFile : public LearnedSenders {
     }
   }
 
-  // What went wrong in a look-up; empty: nothing.
-  const std::string& fault() const noexcept { return fault_; }
-
- private:
   mutable LearnedFile file_;
   LearnedDay first_kept_;
   mutable std::string fault_;

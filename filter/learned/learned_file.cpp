@@ -234,6 +234,15 @@ std::optional<LearnedDay> LearnedFile::find(std::string_view user, std::string_v
   return pair_of(*database_, query).last_use;
 }
 
+std::optional<LearnedDay> LearnedFile::last_use_of_domain(std::string_view domain) {
+  const std::string end = "@" + std::string(domain);
+  Query query(*database_,
+              std::string(kColumns) + "WHERE substr(correspondent, -length(?1)) = ?1 ORDER BY last_use DESC");
+  query.bind(1, end);
+  if (!query.next()) return std::nullopt;
+  return pair_of(*database_, query).last_use;
+}
+
 std::int64_t LearnedFile::data_version() {
   return pragma(*database_, "PRAGMA data_version");
 }

@@ -75,6 +75,10 @@ class LearnedFile {
   // The last day of use of a pair; nothing: it is not there.
   std::optional<LearnedDay> find(std::string_view user, std::string_view correspondent);
 
+  // The last day of use of any pair with a correspondent in that canonical domain; nothing: there is none. Takes time
+  // in proportion to the file.
+  std::optional<LearnedDay> last_use_of_domain(std::string_view domain);
+
   // Differs from before if another process, or another object, has changed the file since. Costs microseconds.
   std::int64_t data_version();
 

@@ -104,42 +104,53 @@ class KnownPairs::Part {
   std::size_t used_ = 0;
 };
 
-KnownPairs::KnownPairs(std::uint64_t seed) : seed_(seed), parts_(std::make_unique<std::array<Part, kParts>>()) {}
+KnownPairs::KnownPairs(std::uint64_t seed)
+    : seed_(seed), pairs_(std::make_unique<Parts>()), domains_(std::make_unique<Parts>()) {}
 
 KnownPairs::~KnownPairs() = default;
 
-KeyHash KnownPairs::hash_of(std::string_view user, std::string_view correspondent) const noexcept {
-  const KeyHash hash = hash_key(pair_key(correspondent, user).view(), seed_);
+KeyHash KnownPairs::hash_of(std::string_view key) const noexcept {
+  const KeyHash hash = hash_key(key, seed_);
   return hash == kFree ? 1 : hash;
 }
 
-KnownPairs::Part& KnownPairs::part_of(KeyHash hash) const noexcept {
-  return (*parts_)[hash % kParts];
+KnownPairs::Part& KnownPairs::part_of(Parts& parts, KeyHash hash) noexcept {
+  return parts[hash % kParts];
 }
 
 std::optional<KnownPairs::Day> KnownPairs::find(std::string_view user, std::string_view correspondent) const noexcept {
-  const KeyHash hash = hash_of(user, correspondent);
-  return part_of(hash).find(hash);
+  const KeyHash hash = hash_of(pair_key(correspondent, user).view());
+  return part_of(*pairs_, hash).find(hash);
+}
+
+std::optional<KnownPairs::Day> KnownPairs::find_domain(std::string_view domain) const noexcept {
+  const KeyHash hash = hash_of(domain);
+  return part_of(*domains_, hash).find(hash);
 }
 
 void KnownPairs::put(std::string_view user, std::string_view correspondent, Day day) {
-  const KeyHash hash = hash_of(user, correspondent);
-  part_of(hash).put(hash, day);
+  const KeyHash hash = hash_of(pair_key(correspondent, user).view());
+  const KeyHash domain = hash_of(correspondent.substr(correspondent.rfind('@') + 1));
+  part_of(*domains_, domain).put(domain, day);
+  part_of(*pairs_, hash).put(hash, day);
 }
 
 void KnownPairs::expire(Day day) {
-  for (Part& part : *parts_) part.expire(day);
+  for (Part& part : *pairs_) part.expire(day);
+  for (Part& part : *domains_) part.expire(day);
 }
 
 std::size_t KnownPairs::size() const noexcept {
   std::size_t size = 0;
-  for (const Part& part : *parts_) size += part.size();
+  for (const Part& part : *pairs_) size += part.size();
   return size;
 }
 
 std::size_t KnownPairs::bytes() const noexcept {
-  std::size_t bytes = sizeof(*parts_);
-  for (const Part& part : *parts_) bytes += part.bytes();
+  std::size_t bytes = sizeof(*pairs_) + sizeof(*domains_);
+  for (const Parts* const parts : {pairs_.get(), domains_.get()}) {
+    for (const Part& part : *parts) bytes += part.bytes();
+  }
   return bytes;
 }
 

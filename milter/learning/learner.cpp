@@ -89,7 +89,8 @@ KnownPairs::Day Learner::oldest_day() const {
   return number_of(rules_.first_kept_day(today_()));
 }
 
-bool Learner::is_learned(std::string_view user, std::string_view sender) const noexcept {
+template <typename Find>
+bool Learner::is_kept(Find find) const noexcept {
   if (!is_on()) return false;
   std::shared_ptr<KnownPairs> known;
   KnownPairs::Day oldest = 0;
@@ -98,8 +99,16 @@ bool Learner::is_learned(std::string_view user, std::string_view sender) const n
     known = known_;
     oldest = oldest_day();
   }
-  const std::optional<KnownPairs::Day> day = known->find(user, sender);
+  const std::optional<KnownPairs::Day> day = find(*known);
   return day && *day >= oldest;
+}
+
+bool Learner::is_learned(std::string_view user, std::string_view sender) const noexcept {
+  return is_kept([&](const KnownPairs& known) { return known.find(user, sender); });
+}
+
+bool Learner::has_sender_domain(std::string_view domain) const noexcept {
+  return is_kept([&](const KnownPairs& known) { return known.find_domain(domain); });
 }
 
 // With the mutex held. The pair is in memory from now on.

@@ -68,6 +68,7 @@ class Learner : public LearnedSenders {
   std::size_t most_recipients() const;
 
   bool is_learned(std::string_view user, std::string_view sender) const noexcept override;
+  bool has_sender_domain(std::string_view domain) const noexcept override;
 
   // What each message notes when it begins.
   LearnedBegin begin_message() const noexcept;
@@ -111,6 +112,9 @@ class Learner : public LearnedSenders {
   void wait_for_work();
   void turn_off();
   KnownPairs::Day oldest_day() const;
+  // Whether the last day that `find` returns is one that is kept.
+  template <typename Find>
+  bool is_kept(Find find) const noexcept;
   bool enqueue(Contact contact);
 
   const std::shared_ptr<spdlog::logger> log_;

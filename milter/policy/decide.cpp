@@ -9,19 +9,27 @@
 namespace bloomgate {
 namespace {
 
-// Notes the signatures without which the message is not delivered, and with which it is: each alone if that is enough,
-// else those of both senders together. Where they deliver it only if a store confirms a hit, that is asked first: a
-// page of a file costs less than a name server and a body.
+// Notes the signatures without which the message is not delivered, and with which it is, or would be if each sender at
+// a domain of which a list has an address were that address: what is looked up must not say who is listed there. Each
+// signature alone if that is enough, else those of both senders together. Where they deliver it only if a store
+// confirms a hit, that is asked first: a page of a file costs less than a name server and a body.
 void note_signatures_needed(Decision& decision, const Facts& facts, const Lists& lists, const Policy& policy,
                             const Decider& decider) noexcept {
   const std::string_view envelope = decider.senders().identity().domain();
   const std::string_view from = decider.senders().from().domain();
   const std::string_view signer = decider.wanted_signer();
-  const auto would_deliver = [&](const Proof::Supposed& supposed) {
+  const auto is_delivered_if = [&](const Supposition& supposed, std::optional<StoreQuestion>* question) {
     Decider supposing(facts, lists, policy, nullptr, supposed);
     const bool is_delivered = supposing.decide().verdict == Verdict::deliver;
-    if (is_delivered && !decision.question) decision.question = supposing.question();
+    if (is_delivered && question != nullptr && !*question) *question = supposing.question();
     return is_delivered;
+  };
+  // Of a message whose results prove already what a listed neighbour needs, no signature is looked at.
+  const bool has_neighbours = (lists.have_sender_domain(envelope) || lists.have_sender_domain(from)) &&
+                              !is_delivered_if({.neighbours_are_listed = true}, nullptr);
+  const auto would_deliver = [&](const Proof::Supposed& signers) {
+    if (has_neighbours && is_delivered_if({signers, true}, nullptr)) return true;
+    return decider.lacks_proof() && is_delivered_if({signers}, &decision.question);
   };
   bool with_envelope = !envelope.empty() && would_deliver({envelope});
   bool with_from = !from.empty() && would_deliver({"", from});
@@ -40,7 +48,7 @@ void note_child_signer(Decision& decision, const Decider& decider, const Facts& 
   const ChildSigner envelope = decider.proof().child_signer(decider.senders().identity().domain());
   const ChildSigner from = decider.proof().child_signer(decider.senders().from().domain());
   if (envelope.is_none() && from.is_none()) return;
-  Decider supposing(facts, lists, policy, nullptr, {envelope.parent(), from.parent()});
+  Decider supposing(facts, lists, policy, nullptr, {{envelope.parent(), from.parent()}});
   if (supposing.decide().verdict != Verdict::deliver) return;
   const bool is_of_envelope = from.is_none() || (decision.identity == IdentityKind::envelope && !envelope.is_none());
   decision.child_signer = is_of_envelope ? envelope : from;
@@ -87,8 +95,8 @@ Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Tr
     decision.question = decider.question();
     return decision;
   }
-  if (decision.verdict == Verdict::deliver || !decider.lacks_proof()) return decision;
-  note_child_signer(decision, decider, facts, lists, policy);
+  if (decision.verdict == Verdict::deliver) return decision;
+  if (decider.lacks_proof()) note_child_signer(decision, decider, facts, lists, policy);
   if (const ChildSigner& child = decision.child_signer; trace != nullptr && !child.is_none()) {
     trace->add("child-signer", child.parent(), child.domain.view(), "not-counted");
   }

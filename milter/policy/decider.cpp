@@ -17,7 +17,9 @@ Decision Decider::decide() noexcept {
   trace_senders();
   trace_results();
   trace_signatures();
-  if (const auto decision = find_revoked()) return *decision;
+  if (!neighbours_are_listed_) {
+    if (const auto decision = find_revoked()) return *decision;
+  }
   if (facts_.is_header_ambiguous) return check_because(Reason::ambiguous_header);
   if (!senders_.has_from() && from_matters()) return check_because(senders_.from_fault(), IdentityKind::header_from);
   if (const auto decision = find_own_domain()) {
@@ -244,6 +246,9 @@ Decision Decider::by_from() noexcept {
 }
 
 Listing Decider::find(const Subject& subject) noexcept {
+  if (neighbours_are_listed_ && lists_.have_sender_domain(subject.entry.domain())) {
+    return {.is_listed = true, .reason = Reason::listed, .profile = widest_profile(lists_)};
+  }
   const TagSeparators delimiter = policy_.recipient_delimiter;
   const std::optional<Listing> learned = look_up_learned(lists_, facts_, delimiter, subject.entry, trace_);
   if (learned && learned->is_listed) return *learned;

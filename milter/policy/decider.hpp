@@ -20,20 +20,29 @@ class Trace;
 // A decision to check the message.
 Decision check_because(Reason reason, IdentityKind identity = IdentityKind::none) noexcept;
 
+// What a message is taken for, to find the signatures that it needs.
+struct Supposition {
+  Proof::Supposed signers = {};  // whose signatures have passed
+  // Each sender at a domain of which a list has an address (Lists::have_sender_domain) is such an address itself, for
+  // all recipients, and not revoked. So what follows does not depend on who is listed there.
+  bool neighbours_are_listed = false;
+};
+
 // One message on its way through the steps. A step returns the decision if it settles the matter.
 class Decider {
  public:
   // The facts have an envelope sender.
   Decider(const Facts& facts, const Lists& lists, const Policy& policy, Trace* trace,
-          const Proof::Supposed& supposed = {}) noexcept
+          const Supposition& supposed = {}) noexcept
       : facts_(facts),
         lists_(lists),
         policy_(policy),
         trace_(trace),
         authentication_(facts.authentication),
         senders_(facts, policy),
-        proof_(facts, policy, senders_, supposed),
-        route_(facts, lists, policy, senders_, proof_, trace) {}
+        proof_(facts, policy, senders_, supposed.signers),
+        route_(facts, lists, policy, senders_, proof_, trace),
+        neighbours_are_listed_(supposed.neighbours_are_listed) {}
   Decider(const Decider&) = delete;
   Decider& operator=(const Decider&) = delete;
 
@@ -138,6 +147,7 @@ class Decider {
   Senders senders_;
   Proof proof_;
   SignedRoute route_;
+  const bool neighbours_are_listed_;
   bool lacks_proof_ = false;
   Draws draws_ = {};
   std::optional<StoreQuestion> question_ = {};

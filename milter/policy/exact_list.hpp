@@ -56,6 +56,9 @@ class ExactList {
   FoundPair find_pair(const Entry& sender, const Entry& recipient, TagSeparators sender_separators,
                       TagSeparators recipient_separators) const noexcept;
 
+  // Whether an address of that canonical domain is an entry, or the sender of a pair. One probe.
+  bool has_sender_domain(std::string_view domain) const noexcept;
+
   bool holds_pairs() const noexcept { return has_pairs_; }
   bool holds_signers() const noexcept { return has_signers_; }
 
@@ -71,7 +74,7 @@ class ExactList {
   std::string_view key_at(std::uint32_t offset) const noexcept;
 
   // Each: two bytes of length, then the key; a filling byte before the first. Of each pair also what is before its
-  // recipient, which is the key of nothing.
+  // recipient, and of each address the key of its domain as that of a sender: both are the key of no entry.
   std::string keys_;
   std::vector<std::uint32_t> slots_;  // places in keys_, 0 for none; open addressing, a power of two, at most half full
   std::uint64_t seed_ = 0;

@@ -227,6 +227,10 @@ AddressProfile common_profile(const Lists& lists) noexcept {
   return {.keep_local_part_case = keeps_case, .tag_separators = separators_of_extra(lists)};
 }
 
+AddressProfile widest_profile(const Lists& lists) noexcept {
+  return {.keep_local_part_case = false, .tag_separators = separators_of_revoked(lists)};
+}
+
 TagSeparators separators_of_revoked(const Lists& lists) noexcept {
   TagSeparators all = *TagSeparators::parse("+");
   for (const NamedWhitelist& each : lists.whitelists) {

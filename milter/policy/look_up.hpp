@@ -69,6 +69,9 @@ TagSeparators separators_of_extra(const Lists& lists) noexcept;
 // Two spellings of one mailbox by this are that for each whitelist.
 AddressProfile common_profile(const Lists& lists) noexcept;
 
+// Two spellings of one mailbox for any whitelist are that by this.
+AddressProfile widest_profile(const Lists& lists) noexcept;
+
 // What starts a tag for the list `revoked`: '+', and the separators of all whitelists.
 TagSeparators separators_of_revoked(const Lists& lists) noexcept;
 

@@ -94,6 +94,9 @@ TEST_CASE_METHOD(Fixture, "recorded pairs are in the file, with the days of thei
     CHECK(file.find("ann@ours.example", "joe@example.org") == kMonday + days(3));
     CHECK(file.find("bob@ours.example", "joe@example.org") == kMonday);
     CHECK_FALSE(file.find("joe@example.org", "bob@ours.example"));
+    CHECK(file.last_use_of_domain("example.org") == kMonday + days(3));
+    CHECK_FALSE(file.last_use_of_domain("ours.example"));
+    CHECK_FALSE(file.last_use_of_domain("org"));
   }
   CHECK(pairs_of_path() == Pairs{{{"ann@ours.example", "joe@example.org"}, {kMonday, kMonday + days(3)}},
                                  {{"bob@ours.example", "joe@example.org"}, {kMonday, kMonday}}});

@@ -72,6 +72,23 @@ TEST_CASE("a pair takes 15 bytes at most, however many there are", "[no threads]
   CHECK(known.size() == 1'000'000);
 }
 
+TEST_CASE("a domain is known as long as one of its correspondents is") {
+  KnownPairs known(6);
+  CHECK_FALSE(known.find_domain("example.org"));
+  known.put("ann@ours.example", "joe@example.org", 3);
+  known.put("bob@ours.example", "\"a@b\"@example.org", 7);
+  known.put("bob@ours.example", "pat@partner.example", 4);
+  CHECK(known.find_domain("example.org") == 7);
+  CHECK(known.find_domain("partner.example") == 4);
+  for (const std::string_view unknown : {"", "org", "ours.example", "joe@example.org", "news.example.org"}) {
+    CHECK_FALSE(known.find_domain(unknown));
+  }
+  CHECK(known.size() == 3);
+  known.expire(5);
+  CHECK(known.find_domain("example.org") == 7);
+  CHECK_FALSE(known.find_domain("partner.example"));
+}
+
 TEST_CASE("known pairs are found while others are added") {
   KnownPairs known(5);
   constexpr std::size_t kAlways = 2'000;

@@ -87,6 +87,8 @@ TEST_CASE_METHOD(Fixture, "a recipient of a user's mail is listed for that user 
   learner().learn({kAnn, {kJoe}}, "ann", learner().begin_message());
   CHECK(learner().is_learned(kAnn, kJoe));
   CHECK_FALSE(learner().is_learned(kBob, kJoe));
+  CHECK(learner().has_sender_domain("example.org"));
+  CHECK_FALSE(learner().has_sender_domain("ours.example"));
   end();
   begin();
   CHECK(comes_true([&] { return learner().is_learned(kAnn, kJoe); }));

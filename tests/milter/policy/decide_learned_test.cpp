@@ -19,6 +19,7 @@ class Learned : public LearnedSenders {
   bool is_learned(std::string_view user, std::string_view sender) const noexcept override {
     return pairs_.contains({std::string(user), std::string(sender)});
   }
+  bool has_sender_domain(std::string_view domain) const noexcept override { return domain == "example.org"; }
 
  private:
   std::set<std::pair<std::string, std::string>> pairs_ = {{"ann@ours.example", "joe@example.org"},

@@ -18,7 +18,7 @@ namespace bloomgate::test {
 class MemoryWhitelist final : public Whitelist {
  public:
   explicit MemoryWhitelist(const std::vector<std::string>& lines, AddressProfile profile = {})
-      : filter_({.block_count = 4, .seed = 7, .profile = profile}) {
+      : filter_({.block_count = 4, .seed = 7, .profile = profile}), entries_(read_exact_list(joined(lines)).list) {
     for (const std::string& line : lines) filter_.insert(line);
     view_ = filter_.view();
   }
@@ -29,6 +29,13 @@ class MemoryWhitelist final : public Whitelist {
     if (store_ == 0) return std::nullopt;
     return StoreQuestion{store_, hash_key(key, store_, HashFamily::xxh3)};
   }
+
+  std::optional<bool> has_sender_domain(std::string_view domain) const noexcept override {
+    return keeps_domains_ ? std::optional(entries_.has_sender_domain(domain)) : std::nullopt;
+  }
+
+  // From now on it keeps the domains of its addresses.
+  void keep_domains() { keeps_domains_ = true; }
 
   // From now on hits have to be confirmed by a store of that identity.
   void set_store(std::uint64_t identity) { store_ = identity; }
@@ -43,8 +50,16 @@ class MemoryWhitelist final : public Whitelist {
   void damage_after(unsigned times) { damaged_from_ = times; }
 
  private:
+  static std::string joined(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) text.append(line).append("\n");
+    return text;
+  }
+
   MemoryFilter filter_;
+  ExactList entries_;
   FilterView view_{{}, {}};
+  bool keeps_domains_ = false;
   std::uint64_t store_ = 0;
   unsigned damaged_from_ = ~0U;
   mutable unsigned times_asked_ = 0;
