@@ -53,11 +53,15 @@ class Trace;
 // unreadable.
 //
 // If the policy verifies signatures, a signature that our own verifier passes counts like dkim=pass. Without signatures
-// among the facts, a decision may have a need: see Decision. Only such a message costs a name server anything.
+// among the facts, a decision may have a need: see Decision. Only such a message costs a name server anything. What a
+// message needs depends on the domain of a sender, where a list keeps the domains of its addresses
+// (Lists::have_sender_domain), and not on whether that very sender is listed, revoked, or listed for these recipients:
+// name servers, and the time to the answer, are seen from outside.
 //
 // A hit of a whitelist that has a store counts only where the store has the sender's hash. Without its reply among the
 // facts, a decision may have a question: see Decision. So a store is asked only about a message that it would deliver,
-// once for each sender and whitelist at most. A store that cannot tell (confirm-timeout and so on) lists nobody.
+// once for each sender and whitelist at most; and only once its signatures are known, where a list keeps the domain. A
+// store that cannot tell (confirm-timeout and so on) lists nobody.
 //
 // A sender who is not listed for everybody may be listed for each of the message's recipients, by pairs or by what was
 // learned, or by both together: see look_up_pairs.hpp. Each identity counts for itself: a recipient who knows the one

@@ -170,8 +170,9 @@ struct Decision {
   bool is_envelope_alone = false;
   // Of a message that is checked since its listed sender is not authenticated. None under Alignment::relaxed.
   ChildSigner child_signer = {};
-  // The signatures that would make the decision another one, which is then only for now: get them verified, put them
-  // into the facts, and ask again. If that fails, the decision holds. Empty once the facts have signatures.
+  // The signatures that would make the decision another one, for this sender or for a listed one at the same domain
+  // (decide.hpp). The decision is then only for now: get them verified, put them into the facts, and ask again. If that
+  // fails, the decision holds. Empty once the facts have signatures.
   SignatureNeed need = {};
   // Of the identity, where the lists hold pairs and it is not listed for everybody. For `both`: that of the From field.
   ForRecipients for_recipients = {};
