@@ -1,6 +1,6 @@
 """A listed sender and a neighbour at the same domain cannot be told apart from outside by a message that proves nothing:
-the name server is asked for the same keys, and the body is hashed. Here the domain is known by the operator's list `extra`
-and by what was learned; the whitelist keeps no domains of its addresses."""
+the name server is asked for the same keys, and the body is hashed. Here the domain is known by the operator's list `extra`;
+the whitelist keeps no domains of its addresses."""
 
 import pytest
 from dkim_world import ATTACKER, key, names
