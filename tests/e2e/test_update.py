@@ -75,6 +75,27 @@ def test_each_run_renews_the_whitelist_and_keeps_the_last_one(site):
     assert site.lists_now("joe@example.org", "eve@example.org") == [True, False]
 
 
+def test_without_a_log_the_journal_is_read_and_a_run_that_fails_misses_nothing(site):
+    programs = site.folder / "bin"
+    programs.mkdir()
+    journal, counter = site.folder / "journal", programs / "journalctl"
+    counter.write_text(f"""#!/bin/sh
+for word; do case $word in --cursor-file=*) cursor=${{word#*=}} ;; esac; done
+at=0; [ ! -e "$cursor" ] || at=$(cat "$cursor")
+tail -n "+$((at + 1))" {journal}
+wc -l <{journal} >"$cursor"
+""")
+    counter.chmod(0o755)
+    site.log.rename(journal)
+    assert "mail.log*: the journal is read instead" in site.run(programs).stderr
+    assert site.lists_now("joe@example.org", "eve@example.org") == [True, False]
+    with journal.open("a") as log:
+        log.write(sent(2, f"bob@{OWN}", "eve@example.org"))
+    assert site.run(programs, BUILD_OPTIONS="--no-such-option").returncode == 64
+    assert site.run(programs).returncode == 0
+    assert site.lists_now("joe@example.org", "eve@example.org") == [True, True]
+
+
 def test_an_entry_that_no_run_has_renewed_is_no_longer_listed(site):
     site.update()
     run, = site.lists.iterdir()

@@ -18,6 +18,7 @@
 #include "filter/cli/harvest/dated_list_writer.hpp"
 #include "filter/cli/harvest/harvest.hpp"
 #include "filter/cli/harvest/list_posts.hpp"
+#include "filter/cli/harvest/mail_journal.hpp"
 #include "filter/cli/harvest/owners.hpp"
 #include "filter/cli/harvest/source_files.hpp"
 #include "filter/cli/lists/files_by_time.hpp"
@@ -46,6 +47,8 @@ struct HarvestCommand {
   bool pairs = false;
   bool without_login = false;
   bool address_books = false;
+  bool journal = false;
+  std::string journal_cursor;
   bool quiet = false;
   bool json = false;
   std::vector<std::string> sources;
@@ -79,6 +82,10 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
       ("user", po::value(&command.user)->value_name("ADDRESS"),
        "whose the sent mail and the address books are, where the path does not say it: with --pairs, one of both is "
        "needed")  //
+      ("journal", po::bool_switch(&command.journal),
+       "read what Postfix and Sendmail have logged in the journal, by journalctl, where there is no mail.log")  //
+      ("journal-cursor", po::value(&command.journal_cursor)->value_name("FILE"),
+       "with --journal: begin where the run before ended, which FILE says, and keep there where this one ends")  //
       ("owner-addresses", po::value(&command.owner_addresses)->value_name("FILE"),
        "which addresses the owner of a mailbox has: 'ADDRESS LOGIN...' in each line, as in Postfix's "
        "smtpd_sender_login_maps")  //
@@ -106,7 +113,10 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
            "  bloomgate harvest --output lists --own-domain example.net --pairs '/home/%u/Maildir/.Sent'\n"
            "  bloomgate build --output /var/lib/bloomgate/whitelist.bloom --newest 180d /var/lib/bloomgate/lists\n"});
   if (!values) return std::nullopt;
-  if (command.sources.empty()) throw UsageError("name at least one source, or - for standard input");
+  if (command.sources.empty() && !command.journal) {
+    throw UsageError("name at least one source, or - for standard input, or give --journal");
+  }
+  if (!command.journal && !command.journal_cursor.empty()) throw UsageError("--journal-cursor needs --journal");
   if (command.for_all == command.pairs) throw UsageError("give either --for-all or --pairs");
   if (command.at_least == 0) throw UsageError("--at-least takes a number from 1");
   if (!command.date.empty() && !parse_day(command.date)) {
@@ -219,6 +229,9 @@ int run_harvest(const Arguments& arguments) {
   OwnerAddresses addresses(rules.own_domains);
   if (!command->owner_addresses.empty()) addresses.read(command->owner_addresses);
   const SourceFiles sources(command->sources, command->user, addresses, rules);
+  if (!command->journal && sources.absent().size() == command->sources.size()) {
+    throw BloomgateError(ErrorCode::cannot_open, "there is no " + sources.absent().front());
+  }
   const std::vector<TimedFile> received = files_by_time(command->received);
   const std::uint64_t total = sources.total_bytes() + total_bytes(received);
   // Before the sources are read, so that a folder that cannot be written to shows at once.
@@ -237,10 +250,16 @@ int run_harvest(const Arguments& arguments) {
         return {.doing = "reading", .done_bytes = harvest.done_bytes(), .total_bytes = total};
       },
       Progress::interval_of(style));
+  std::optional<MailJournal> journal;
+  if (command->journal) {
+    journal.emplace(command->journal_cursor);
+    journal->read(harvest);
+  }
   const Skipped skipped = read_sources(sources, received, harvest);
   posts.give_to(sorter);
   const Written written = write_list(sorter, *command, list);
   const std::string path = list.finish();
+  if (journal) journal->keep_place();
   progress.stop();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   (command->json ? print_harvest_json

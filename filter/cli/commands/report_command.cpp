@@ -9,12 +9,12 @@
 #include "filter/base/parallel.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/journal.hpp"
 #include "filter/cli/lists/files_by_time.hpp"
 #include "filter/cli/lists/list_options.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/progress.hpp"
 #include "filter/cli/report/figures_json.hpp"
-#include "filter/cli/report/journal.hpp"
 #include "filter/cli/report/report_pages.hpp"
 #include "filter/cli/report/since.hpp"
 #include "filter/cli/stop_signal.hpp"
@@ -102,7 +102,8 @@ void tell_of_nothing(const ReportCommand& command, const LogReading& reading) {
 void read_all(const ReportCommand& command, std::optional<LogTime> since, LogTime now,
               const std::vector<TimedFile>& files, LogReading& reading) {
   if (command.journal) {
-    Journal journal(since.value_or(now - std::chrono::hours(24)));
+    const LogTime from = since.value_or(now - std::chrono::hours(24));
+    Journal journal({"--unit=bloomgate-milter", "--since=@" + std::to_string(from.time_since_epoch().count())});
     reading.read(journal.path());
     journal.finish();
   }

@@ -52,9 +52,6 @@ SourceFiles::SourceFiles(const std::vector<std::string>& sources, const std::str
       add(source, rules.needs_user ? Users() : Users(users_.emplace_back(std::vector{source})), false);
     }
   }
-  if (absent_.size() == sources.size()) {
-    throw BloomgateError(ErrorCode::cannot_open, "there is no " + absent_.front(), {.path = absent_.front()});
-  }
   owners_ = users_of.size();
   without_address_.assign(without_address.begin(), without_address.end());
   list(paths, places);

@@ -206,6 +206,43 @@ class HarvestTest(ProgramTest):
                       self.check(EX_DATAERR, *run, "--owner-addresses", logins, self.PLACE)[1])
         self.assertEqual(len(os.listdir(self.folder / "lists")), 1)
 
+    def test_the_journal_is_read_from_where_the_last_run_ended(self):
+        (self.folder / "bin").mkdir()
+        program = self.folder / "bin/journalctl"
+        # It keeps its place as journalctl does, and prints what comes behind it.
+        program.write_text("""#!/bin/sh
+for word; do case $word in --cursor-file=*) cursor=${word#*=} ;; esac; done
+printf '%s\\n' "$@" >asked
+[ "$STATUS" = 0 ] || exit "$STATUS"
+at=0; [ -z "$cursor" ] || [ ! -e "$cursor" ] || at=$(cat "$cursor")
+tail -n "+$((at + 1))" journal
+[ -z "$cursor" ] || wc -l <journal >"$cursor"
+""")
+        program.chmod(0o755)
+
+        def harvest(status, *options):
+            environment = {**os.environ, "PATH": f"{program.parent}:/usr/bin:/bin", "STATUS": str(status)}
+            done = self.run_program("harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all", "--json",
+                                    "--journal", *options, env=environment)
+            self.assertEqual(done.returncode == 0, status == 0, done.stderr)
+            return json.loads(done.stdout)["entries"] if status == 0 else done.stderr
+
+        (self.folder / "lists").mkdir()
+        self.write("journal", self.log(("ann", "joe@example.org"), first=1))
+        self.assertEqual(harvest(0), 1)
+        self.assertEqual((self.folder / "asked").read_text().split(),
+                         ["--output=short-iso", "--no-pager", "--quiet", "--unit=postfix*", "--unit=sendmail*"])
+        keeps = ["--journal-cursor", "place"]
+        self.assertEqual(harvest(0, *keeps), 1)
+        self.assertEqual(harvest(0, *keeps), 0)
+        with open(self.folder / "journal", "a", encoding="utf-8") as journal:
+            journal.write(self.log(("ann", "eve@example.org"), ("ann", "zoe@example.org"), first=2))
+        self.assertIn(b"journalctl ended with exit status 3", harvest(3, *keeps))
+        self.assertEqual(harvest(0, *keeps), 2)  # what the run that failed has not read
+        self.assertEqual(sorted(path.name for path in self.folder.glob("place*")), ["place"])
+        self.assertIn("--journal-cursor needs --journal",
+                      self.check(EX_USAGE, "harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all", *keeps, "x")[1])
+
     def test_an_empty_folder_does_not_end_the_run(self):
         self.mailbox("ann")
         self.mailbox("bob", "From: bob@ours.example\nTo: joe@example.org\n\n")

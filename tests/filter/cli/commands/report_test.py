@@ -76,7 +76,7 @@ class ReportTest(ProgramTest):
         self.assertEqual(json.loads(done.stdout)["messages"], 1)
         since = asked.read_text().splitlines()[-1]
         self.assertEqual(asked.read_text().splitlines()[:-1],
-                         ["--unit=bloomgate-milter", "--output=short-iso", "--no-pager", "--quiet"])
+                         ["--output=short-iso", "--no-pager", "--quiet", "--unit=bloomgate-milter"])
         self.assertRegex(since, r"^--since=@\d+$")
         self.assertEqual(report(0, "--journal").returncode, 0)
         self.assertAlmostEqual(int(asked.read_text().splitlines()[-1].split("@")[1]), time.time() - 86400, delta=600)

@@ -1,4 +1,4 @@
-#include "filter/cli/report/journal.hpp"
+#include "filter/cli/journal.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -32,20 +32,20 @@ class FileActions {
 
 }  // namespace
 
-Journal::Journal(LogTime since) {
+Journal::Journal(const std::vector<std::string>& part) {
   std::array<int, 2> ends = {};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) throw system_error(ErrorCode::no_system_resource, "make a pipe", "", errno);
   output_.reset(ends[0]);
   const FileDescriptor input(ends[1]);
-  std::string from = "--since=@" + std::to_string(since.time_since_epoch().count());
-  std::string name = "journalctl", unit = "--unit=bloomgate-milter", form = "--output=short-iso", pager = "--no-pager",
-              quiet = "--quiet";
-  const std::array<char*, 7> words = {name.data(),  unit.data(), form.data(), pager.data(),
-                                      quiet.data(), from.data(), nullptr};
+  std::vector<std::string> texts = {"journalctl", "--output=short-iso", "--no-pager", "--quiet"};
+  texts.insert(texts.end(), part.begin(), part.end());
+  std::vector<char*> words;
+  for (std::string& text : texts) words.push_back(text.data());
+  words.push_back(nullptr);
   FileActions actions;
   posix_spawn_file_actions_adddup2(actions.get(), input.get(), STDOUT_FILENO);
   posix_spawn_file_actions_addopen(actions.get(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  if (const int error = posix_spawnp(&process_, name.c_str(), actions.get(), nullptr, words.data(), environ)) {
+  if (const int error = posix_spawnp(&process_, words.front(), actions.get(), nullptr, words.data(), environ)) {
     process_ = -1;
     throw BloomgateError(ErrorCode::cannot_open,
                          "start journalctl: " + std::generic_category().message(error) + kRemedy,

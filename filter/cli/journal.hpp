@@ -1,19 +1,20 @@
-// The daemon's part of systemd's journal, as text: journalctl prints it. For one thread.
+// A part of systemd's journal, as text: journalctl prints it. For one thread.
 #pragma once
 
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 #include "filter/base/file_descriptor.hpp"
-#include "filter/cli/report/log_times.hpp"
 
 namespace bloomgate::cli {
 
 class Journal {
  public:
-  // Starts journalctl, looked up in PATH, without a shell. Throws BloomgateError{cannot_open}.
-  explicit Journal(LogTime since);
+  // Starts journalctl, looked up in PATH, without a shell. `part` are its options that say which lines: units, and from
+  // when on. Throws BloomgateError{cannot_open}.
+  explicit Journal(const std::vector<std::string>& part);
   // Ends it.
   ~Journal();
   Journal(const Journal&) = delete;
