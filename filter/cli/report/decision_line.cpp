@@ -67,7 +67,9 @@ std::string_view* place_of(std::string_view name, Words& words) noexcept {
                              Place{"score", &words.score},
                              Place{"repeats", &words.repeats},
                              Place{"child_signer", &line.child_signer},
-                             Place{"child_of", &line.child_of}};
+                             Place{"child_of", &line.child_of},
+                             Place{"entry", &line.entry},
+                             Place{"signer", &line.signer}};
   for (const Place& place : places) {
     if (place.name == name) return place.value;
   }

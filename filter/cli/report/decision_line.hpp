@@ -36,6 +36,8 @@ struct DecisionLine {
   std::string_view deep_check = {};    // what the checker has said
   std::string_view child_signer = {};  // a name below a listed domain, which alone has signed
   std::string_view child_of = {};      // that domain
+  std::string_view entry = {};         // the domain entry or mailing list that lists the sender
+  std::string_view signer = {};        // whose signature proves it; of a checked message, whose would
   std::uint64_t forged_fields = 0;
   std::optional<double> decision_seconds = {};
   std::optional<double> confirm_seconds = {};

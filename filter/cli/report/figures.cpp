@@ -63,6 +63,11 @@ ChildSigner child_signer_of(const std::string& word) {
   return read;
 }
 
+NeededSigner needed_signer_of(const std::string& word) {
+  const std::size_t space = word.find(' ');
+  return {.signer = word.substr(0, space), .entry = word.substr(space + 1)};
+}
+
 void Figures::add(const ReportEvent& event) {
   first = first ? std::min(*first, event.time) : event.time;
   last = last ? std::max(*last, event.time) : event.time;
@@ -93,6 +98,7 @@ void Figures::add_message(const DecisionLine& line, LogTime time) {
   }
   add_domains(line);
   add_child_signer(line);
+  add_needed_signer(line);
   add_times(line, time);
 }
 
@@ -125,6 +131,13 @@ void Figures::add_child_signer(const DecisionLine& line) {
   std::string word(signer);
   word[dot] = ' ';
   child_signers.add(word);
+}
+
+void Figures::add_needed_signer(const DecisionLine& line) {
+  if (line.outcome != Outcome::check || line.reason != "not-authenticated" || line.signer.empty()) return;
+  const std::string_view entry = line.entry.empty() ? line.header_from : line.entry;
+  const std::string word = std::string(line.signer) + ' ' + std::string(entry);
+  if (word.size() <= SpaceSaving::kMostWordBytes) needed_signers.add(word);
 }
 
 void Figures::add_times(const DecisionLine& line, LogTime time) {

@@ -37,6 +37,14 @@ struct ChildSigner {
 };
 ChildSigner child_signer_of(const std::string& word);
 
+// What a word of Figures::needed_signers says. "esp.example billing@bank.example": that sender, domain entry or mailing
+// list is listed, and needs a good signature of esp.example.
+struct NeededSigner {
+  std::string signer;
+  std::string entry;
+};
+NeededSigner needed_signer_of(const std::string& word);
+
 using OutcomeCounts = std::array<std::uint64_t, kOutcomes>;  // messages, by Outcome
 
 // A decision that took long.
@@ -66,6 +74,7 @@ struct Figures {
   SpaceSaving listed_domains{kMostDomains};    // of delivered messages
   SpaceSaving unlisted_domains{kMostDomains};  // of those that no list has
   SpaceSaving child_signers{kMostDomains};     // that sign for listed domains: see child_signer_of()
+  SpaceSaving needed_signers{kMostDomains};    // of checked messages: see needed_signer_of()
   std::uint64_t without_domain = 0;            // of both
 
   std::uint64_t forging_messages = 0;
@@ -107,6 +116,7 @@ struct Figures {
   void add_message(const DecisionLine& line, LogTime time);
   void add_domains(const DecisionLine& line);
   void add_child_signer(const DecisionLine& line);
+  void add_needed_signer(const DecisionLine& line);
   void add_times(const DecisionLine& line, LogTime time);
   void add_sample(const SampleLine& line);
   void add_other(const ReportEvent& event);

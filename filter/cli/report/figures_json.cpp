@@ -51,6 +51,18 @@ Json child_signers_json(const SpaceSaving& pairs, std::size_t most) {
   return json;
 }
 
+Json needed_signers_json(const SpaceSaving& pairs, std::size_t most) {
+  Json json = Json::array();
+  for (const SpaceSaving::Item& item : pairs.top(most)) {
+    const NeededSigner needed = needed_signer_of(item.word);
+    json.push_back({{"listed", printable(needed.entry)},
+                    {"signer", printable(needed.signer)},
+                    {"messages", item.count},
+                    {"too_high_by_at_most", item.error}});
+  }
+  return json;
+}
+
 Json reasons_json(const Figures& figures) {
   Json json = Json::array();
   for (const SpaceSaving::Item& item : figures.reasons.top(Figures::kMostNames)) {
@@ -136,6 +148,7 @@ std::string figures_json(const Figures& figures, const ReadCounts& counts, std::
   json["hours"] = hours_json(figures);
   json["listed_domains"] = domains_json(figures.listed_domains, most);
   json["unlisted_domains"] = domains_json(figures.unlisted_domains, most);
+  json["needed_signers"] = needed_signers_json(figures.needed_signers, most);
   json["child_signers"] = child_signers_json(figures.child_signers, most);
   json["without_domain"] = figures.without_domain;
   json["forged"] = {{"messages", figures.forging_messages},

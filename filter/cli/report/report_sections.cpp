@@ -85,6 +85,23 @@ ReportSection forged_section(const Figures& figures, std::size_t most) {
   return section;
 }
 
+ReportSection needed_signers_section(const Figures& figures, std::size_t most) {
+  ReportSection section = {.title = "Listed with a signer whose signature did not count"};
+  section.columns = {{"listed"}, {"signature of"}, {"messages", true}};
+  for (const SpaceSaving::Item& item : figures.needed_signers.top(most)) {
+    const NeededSigner needed = needed_signer_of(item.word);
+    section.rows.push_back({printable(needed.entry), printable(needed.signer), format_count(item.count)});
+  }
+  if (figures.needed_signers.size() > section.rows.size()) {
+    section.notes.push_back(fmt::format("There were {} in all.", format_count(figures.needed_signers.size())));
+  }
+  section.notes.emplace_back(
+      "These messages were checked. With a good signature of that domain, which covers what a reader sees, they would "
+      "have been delivered; 'dkim=' in the log says what was wrong with it. A mailing list whose host is an "
+      "organisation's domain needs an entry with 'signed-by'.");
+  return section;
+}
+
 ReportSection child_signers_section(const Figures& figures, std::size_t most) {
   ReportSection section = {.title = "Listed senders of whom only a child signs"};
   section.columns = {{"listed domain"}, {"signed by"}, {"messages", true}};
@@ -283,6 +300,7 @@ std::vector<ReportSection> sections_of(const Figures& figures, std::size_t most)
   add_table("Delivered, by whitelist", "whitelist", figures.whitelists, Figures::kMostNames);
   add_table("Top listed domains", "domain", figures.listed_domains, most);
   add_table("Top unlisted domains", "domain", figures.unlisted_domains, most);
+  if (figures.needed_signers.size() != 0) sections.push_back(needed_signers_section(figures, most));
   if (figures.child_signers.size() != 0) sections.push_back(child_signers_section(figures, most));
   if (figures.forging_messages != 0) sections.push_back(forged_section(figures, most));
   if (figures.decision_times.count() != 0) sections.push_back(decision_times_section(figures));

@@ -86,6 +86,29 @@ TEST_CASE_METHOD(Counted, "listed senders of whom only a child signs are counted
   }
 }
 
+TEST_CASE_METHOD(Counted, "what is listed with a signer, and was not signed by it, is counted with the signer") {
+  const std::string list = " entry=list:dev.lists.example.org signer=lists.example.org dkim=body-changed";
+  add(figures, decision("a@x.example", "check", "not-authenticated", list));
+  add(figures, decision("b@x.example", "check", "not-authenticated", list));
+  add(figures, decision("billing@bank.example", "check", "not-authenticated", " signer=esp.example"));
+  add(figures, decision("c@x.example", "check", "revoked", list));
+  add(figures, decision("c@x.example", "deliver", "listed-mailing-list", list));
+  add(figures, decision("c@x.example", "check", "not-authenticated", " entry=@x.example"));
+  add(figures, decision("c@x.example", "check", "not-authenticated", " signer=" + std::string(300, 'x')));
+  REQUIRE(figures.needed_signers.size() == 2);
+  const auto top = figures.needed_signers.top(2);
+  CHECK(top[0].count == 2);
+  CHECK(needed_signer_of(top[0].word).entry == "list:dev.lists.example.org");
+  CHECK(needed_signer_of(top[0].word).signer == "lists.example.org");
+  CHECK(needed_signer_of(top[1].word).signer == "esp.example");
+  CHECK_THAT(figures_json(figures, {}, 2), Catch::Contains("\"listed\": \"list:dev.lists.example.org\"") &&
+                                               Catch::Contains("\"signer\": \"esp.example\""));
+  const ReportContent content = {.scope = {}, .bars = bars_of(figures), .sections = sections_of(figures, 10)};
+  for (const std::string& page : {report_text(content), report_html(content)}) {
+    CHECK_THAT(page, Catch::Contains("list:dev.lists.example.org") && Catch::Contains("signed-by"));
+  }
+}
+
 TEST_CASE_METHOD(Counted, "the work that checkers were spared is estimated by their answers alone") {
   for (int i = 0; i < 10; ++i) add(figures, decision("a@listed.example", "deliver", "listed"));
   CHECK_FALSE(figures.spared_seconds());
